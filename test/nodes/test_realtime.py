@@ -146,10 +146,24 @@ def test_memory_is_locked_only_where_all_of_it_may_be(monkeypatch, tmp_path):
     monkeypatch.setattr(realtime, 'may_lock_memory', lambda: False)
     problem = realtime.lock_all_memory()
     assert 'may lock 8 MB only' in problem and 'memlock unlimited' in problem
-    limit[0] = realtime.resource.RLIM_INFINITY
-    monkeypatch.undo()
-    monkeypatch.setattr(realtime.resource, 'getrlimit', lambda kind: (limit[0], limit[0]))
+
+
+@pytest.mark.parametrize(
+    ('soft', 'hard', 'raised'),
+    [
+        (realtime.resource.RLIM_INFINITY, realtime.resource.RLIM_INFINITY, []),
+        (8 * 2**20, realtime.resource.RLIM_INFINITY, [(realtime.resource.RLIM_INFINITY,) * 2]),
+        (8 * 2**20, 2**34, [(2**34, 2**34)]),
+    ],
+)
+def test_the_limit_of_locked_memory_is_raised_as_far_as_it_may_be(
+    monkeypatch, tmp_path, soft, hard, raised
+):
+    asked = []
+    monkeypatch.setattr(realtime.resource, 'getrlimit', lambda kind: (soft, hard))
+    monkeypatch.setattr(realtime.resource, 'setrlimit', lambda kind, limits: asked.append(limits))
     assert realtime.may_lock_memory(str(tmp_path / 'absent'))
+    assert asked == raised
 
 
 # -- nodes ----------------------------------------------------------------------------------------

@@ -20,6 +20,8 @@ LIMITS_FILE = '/etc/security/limits.conf'
 
 MCL_CURRENT, MCL_FUTURE = 1, 2  # of <sys/mman.h>
 CAP_IPC_LOCK = 14  # of <linux/capability.h>
+#: A limit of locked memory that counts as none: no node ever asks for so much [bytes].
+ENOUGH_MEMORY = 2**34
 CORES = '/sys/devices/system/cpu/present'
 
 
@@ -165,13 +167,16 @@ def pin_this_thread(cores: Tuple[int, ...]) -> Optional[str]:
 
 
 def may_lock_memory(status: str = '/proc/self/status') -> bool:
-    """Whether the process may lock all its memory, now and later.
+    """Whether the process may lock all its memory, now and later; raises its limit for that.
 
     With a limit, memory that is asked for later could be refused in the midst of a motion.
 
     :param status: file with the capabilities of the process
     """
-    if resource.getrlimit(resource.RLIMIT_MEMLOCK)[0] == resource.RLIM_INFINITY:
+    soft, hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    if hard == resource.RLIM_INFINITY or hard >= ENOUGH_MEMORY:
+        if soft != hard:
+            resource.setrlimit(resource.RLIMIT_MEMLOCK, (hard, hard))
         return True
     try:
         found = re.search(r'^CapEff:\s*([0-9a-f]+)', Path(status).read_text('ascii'), re.M)
@@ -187,8 +192,8 @@ def lock_all_memory() -> Optional[str]:
     """
     cure = f'add "@realtime - memlock unlimited" in {LIMITS_FILE}, and log in again'
     if not may_lock_memory():
-        soft = resource.getrlimit(resource.RLIMIT_MEMLOCK)[0]
-        return f'lock_memory: this process may lock {soft / 2**20:.3g} MB only: {cure}'
+        hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
+        return f'lock_memory: this process may lock {hard / 2**20:.3g} MB only: {cure}'
     library = ctypes.CDLL(None, use_errno=True)
     if library.mlockall(MCL_CURRENT | MCL_FUTURE) == 0:
         return None
