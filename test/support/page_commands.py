@@ -74,6 +74,7 @@ class Command:
                     ('ros2', 'topic', 'echo'),
                     ('ros2', 'launch'),
                     ('ros2', 'service', 'call'),
+                    *(('ros2', 'lifecycle', verb) for verb in ('set', 'get')),
                     *(
                         ('ros2', 'param', verb)
                         for verb in ('set', 'get', 'describe', 'list', 'dump')

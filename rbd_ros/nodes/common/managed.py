@@ -116,6 +116,11 @@ class ManagedNode(LifecycleNodeMixin, SturdyNode):
         self._source.listen()
         self._report()
         if not self.parameters['autostart']:
+            name = self.get_fully_qualified_name()
+            self.get_logger().info(
+                f'waiting for transitions, as autostart is false: ros2 lifecycle set {name} '
+                'configure'
+            )
             return
         self._wanted_active = True
         self.trigger_configure()
