@@ -48,10 +48,13 @@ def test_torque_flows_in_the_state_active_alone(managed, module):
         rig.life.must('activate')
         assert rig.life.state() == ACTIVE
         rig.flows(HELD)
+        since = len(rig.ros.diagnostics)
         rig.life.must('deactivate')
         assert rig.life.state() == INACTIVE
-        assert rig.silent()
+        rig.ros.until(rig.silent, 'silence')
         assert not rig.torques[-1].effort.any()
+        # the watchdog does not miss torques that are not meant to come
+        assert not rig.ros.status('usable state', f'{rig.name[1:]}: joint_states', since=since)
         rig.life.must('activate')
         rig.flows(HELD)
         rig.life.must('deactivate', 'cleanup')
@@ -101,6 +104,16 @@ def test_a_transition_that_a_state_does_not_know_fails_with_the_possible_ones(ma
     for label in possible:
         assert label in rig.ros.status('is not possible', f'{rig.name[1:]}: lifecycle').message
     assert rig.process.alive()
+
+
+def test_states_that_cease_are_told_before_they_are_answered(managed):
+    rig = managed().bring(INACTIVE)
+    subject = f'{rig.name[1:]}: joint_states'
+    for _ in range(2):
+        since = len(rig.ros.diagnostics)
+        with states_at(rig):
+            rig.ros.until_status('receiving', subject, since=since)
+        rig.ros.until_status('no usable state', subject, since=since)
 
 
 # -- last torques ---------------------------------------------------------------------------------

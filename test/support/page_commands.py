@@ -22,7 +22,10 @@ PAGES = [
     for page in (
         ROOT / 'README.md',
         *sorted((ROOT / 'docs' / 'nodes').glob('*.md')),
-        *(ROOT / 'docs' / name for name in ('launch.md', 'control.md', 'index.md', 'demo.md')),
+        *(
+            ROOT / 'docs' / name
+            for name in ('launch.md', 'lifecycle.md', 'control.md', 'index.md', 'demo.md')
+        ),
     )
     if page.is_file()
 ]
