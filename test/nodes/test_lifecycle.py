@@ -109,7 +109,8 @@ def test_a_transition_that_a_state_does_not_know_fails_with_the_possible_ones(ma
 def test_states_that_cease_are_told_before_they_are_answered(managed):
     rig = managed().bring(INACTIVE)
     subject = f'{rig.name[1:]}: joint_states'
-    for _ in range(2):
+    for transitions in ((), (), ('activate', 'deactivate')):
+        rig.life.must(*transitions)
         since = len(rig.ros.diagnostics)
         with states_at(rig):
             rig.ros.until_status('receiving', subject, since=since)
