@@ -59,6 +59,9 @@ def test_torque_flows_in_the_state_active_alone(managed, module):
         rig.flows(HELD)
         rig.life.must('deactivate', 'cleanup')
         assert rig.life.state() == UNCONFIGURED
+        since = len(rig.ros.diagnostics)
+        for subject in ('torque', 'joint_states'):  # which monitors would miss
+            rig.ros.until_status('not configured', f'{rig.name[1:]}: {subject}', since=since)
         assert rig.silent()
         rig.life.must('configure', 'activate')
         rig.flows(HELD)

@@ -35,6 +35,7 @@ BURST = 10.0  # changes that are published at once although they come close toge
 PERIOD = 1.0  # seconds between publications when nothing changes
 LOG_PERIOD = 5.0  # seconds between two lines of the log about the same thing
 MOST_EVENTS = 32  # kinds of events that are remembered of a subject; the oldest give way
+FORGOTTEN = 'not configured'  # condition of what a node that was cleaned up had told about
 
 Values = Callable[[], Dict[str, Any]]
 
@@ -109,12 +110,15 @@ class Diagnostics:
             return len(self._hooks), frozenset(self._subjects)
 
     def forget_since(self, mark: Tuple[int, FrozenSet[str]]) -> None:
-        """Drop the hooks and the subjects that came after a `mark`."""
+        """Drop the hooks that came after a `mark`, and what is known of subjects that did.
+
+        The subjects themselves stay: to monitors, one that ceases is a failure.
+        """
         hooks, subjects = mark
         with self._lock:
             self._hooks = self._hooks[:hooks]
             for subject in self._subjects.keys() - subjects:
-                del self._subjects[subject]
+                self._subjects[subject] = _Topic(message=FORGOTTEN, code=FORGOTTEN)
                 self._values.pop(subject, None)
 
     def condition(

@@ -17,7 +17,7 @@ from rbd_ros.control import (
 )
 from rbd_ros.control.closed_loop_law import ClosedLoopLaw, IndependentJoints
 from rbd_ros.control.loop_closing import LoopClosing
-from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
+from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, FORGOTTEN, OK, WARN
 from rbd_ros.nodes.common.interface import NodeInterface
 from rbd_ros.nodes.common.managed import ManagedNode, UNCONFIGURED
 from rbd_ros.nodes.common.parameters import ParameterTable
@@ -232,7 +232,7 @@ class TorqueNode(ManagedNode):
             self._loop.stop()
             self._watchdog.stop()
         self.robot = self._closing = self._prepared = self._loop = None
-        self.diagnostics.condition(SUBJECT, OK, 'not configured', code='not configured')
+        self.diagnostics.condition(SUBJECT, OK, FORGOTTEN, code=FORGOTTEN)
 
     def _find_freedoms(self, robot: Robot) -> None:
         """Find which joints are independent and which have actuators.
