@@ -304,25 +304,27 @@ def test_messages_that_come_while_one_is_in_use_are_counted(ros):
     end = time.monotonic() + START_LIMIT
     while not publisher.get_subscription_count() and time.monotonic() < end:
         time.sleep(0.01)
-    for k in range(3):  # each comes after the one before has been used
+    try:
+        for k in range(3):  # each comes after the one before has been used
+            publisher.publish(joint_state())
+            until(k + 1)
+            go_on.release()
+            time.sleep(0.1)
+        assert inbox.overruns == 0
         publisher.publish(joint_state())
-        until(k + 1)
-        go_on.release()
-        time.sleep(0.1)
-    assert inbox.overruns == 0
-    publisher.publish(joint_state())
-    until(4)
-    publisher.publish(joint_state())
-    publisher.publish(joint_state())
-    time.sleep(0.5)  # both have come while the first was in use
-    for k in range(3):
-        go_on.release()
-        until(min(5 + k, 6))
-    assert inbox.overruns == 2
-    go_on.release()
-    inbox.close()
-    thread.join(5.0)
-    ros.node.destroy_subscription(inbox.subscription)
+        until(4)
+        publisher.publish(joint_state())
+        publisher.publish(joint_state())
+        time.sleep(0.5)  # both come while the first is in use
+        for k in range(3):
+            go_on.release()
+            until(min(5 + k, 6))
+        assert inbox.overruns == 2
+    finally:
+        inbox.close()
+        go_on.release(10)
+        thread.join(5.0)
+        ros.node.destroy_subscription(inbox.subscription)
 
 
 def test_over_runs_are_in_the_diagnostics_of_torque_nodes(ros):
