@@ -344,12 +344,10 @@ def test_a_node_that_starts_by_itself_waits_inactive_for_the_topic(managed):
 def test_cleanup_ends_the_wish_to_start_by_itself(managed):
     rig = managed(autostart=True, robot_description='')
     rig.life.until(INACTIVE)
-    rig.life.must('cleanup')
+    rig.life.must('cleanup', 'configure')
     describe(rig, TWO_LINK_ARM)
+    rig.ros.until_status('two_link, 2 degrees', f'{rig.name[1:]}: robot_description')
     rig.ros.spin(0.5)
-    rig.life.must('configure')
-    assert rig.life.state() == INACTIVE
-    rig.ros.spin(0.3)
     assert rig.life.state() == INACTIVE
 
 
