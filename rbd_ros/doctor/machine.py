@@ -12,7 +12,7 @@ from pathlib import Path
 import platform
 import re
 import resource
-from typing import Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Callable, Collection, Dict, List, Mapping, Optional, Tuple
 
 from rbd_ros.compiler import why_unavailable
 from rbd_ros.compiler.cache import directory
@@ -32,8 +32,11 @@ OLDEST_PYTHON, NEWEST_PYTHON = (3, 10), (3, 14)
 SAFE_DOMAIN, HIGHEST_DOMAIN = 101, 232
 DISCOVERY_RANGES = ('SUBNET', 'LOCALHOST', 'OFF', 'SYSTEM_DEFAULT')
 
-#: Memory that a process should be able to lock [bytes].
-LOCKED_MEMORY = 2**29
+#: Memory that a process should be able to lock [bytes]: more than it ever asks for, as the option
+#: `lock_memory` of nodes demands (nodes/common/realtime.py).
+LOCKED_MEMORY = 2**34
+#: Numbers of capabilities, of <linux/capability.h>.
+CAP_IPC_LOCK, CAP_SYS_NICE = 14, 23
 _LIMITS_FILE = '/etc/security/limits.conf'
 _GOVERNORS = '/sys/devices/system/cpu'
 _UNLIMITED = resource.RLIM_INFINITY
@@ -52,6 +55,7 @@ def check_machine() -> List[Finding]:
         compiler_finding(),
         cache_finding(),
         *real_time_findings(),
+        cores_finding(),
         governor_finding(),
         *ros_findings(),
     ]
@@ -152,19 +156,29 @@ def cache_finding(folder: Callable[[], Optional[Path]] = directory) -> Finding:
 
 
 def real_time_findings(
-    limit: Callable[[int], Tuple[int, int]] = resource.getrlimit, user: Optional[int] = None
+    limit: Callable[[int], Tuple[int, int]] = resource.getrlimit,
+    user: Optional[int] = None,
+    capabilities: Optional[int] = None,
 ) -> List[Finding]:
     """Whether this user may ask for real-time priority and lock memory.
 
+    Nodes ask for them by the parameters `thread_priority` and `lock_memory`.
+
     :param limit: soft and hard limit of a resource, as `resource.getrlimit`
     :param user: number of the user, 0 for root; None: that of this process
+    :param capabilities: capabilities of the process as bits, which root in a container may lack;
+        None: those of this process, or of a `user` that is given all or none
 
     >>> from rbd_ros.doctor.machine import real_time_findings
     >>> [finding.level for finding in real_time_findings(lambda kind: (0, 0), user=1000)]
     ['warn', 'warn']
     """
     subject = ('real-time priority', 'locked memory')
-    if (os.geteuid() if user is None else user) == 0:
+    if capabilities is None:
+        root = -1 if (os.geteuid() if user is None else user) == 0 else 0
+        capabilities = _capabilities(root) if user is None else root
+    held = [capabilities >> number & 1 for number in (CAP_SYS_NICE, CAP_IPC_LOCK)]
+    if all(held):
         return [Finding(OK, what, 'root may') for what in subject]
     if not hasattr(resource, 'RLIMIT_RTPRIO'):
         return [Finding(OK, subject[0], 'this system does not say')]
@@ -172,7 +186,9 @@ def real_time_findings(
     priority = limit(resource.RLIMIT_RTPRIO)[1]
     memory = limit(resource.RLIMIT_MEMLOCK)[1]
     relogin = f'in {_LIMITS_FILE}, and log in again'
-    if priority == 0:
+    if held[0]:
+        found.append(Finding(OK, subject[0], 'this process may ask for any'))
+    elif priority == 0:
         found.append(
             Finding(
                 WARN,
@@ -184,7 +200,9 @@ def real_time_findings(
     else:
         text = 'any' if priority == _UNLIMITED else f'up to {priority}'
         found.append(Finding(OK, subject[0], f'this user may ask for {text}'))
-    if memory != _UNLIMITED and memory < LOCKED_MEMORY:
+    if held[1]:
+        found.append(Finding(OK, subject[1], 'this process may lock any'))
+    elif memory != _UNLIMITED and memory < LOCKED_MEMORY:
         found.append(
             Finding(
                 WARN,
@@ -198,6 +216,32 @@ def real_time_findings(
         text = 'any' if memory == _UNLIMITED else f'{memory / 2**20:.3g} MB'
         found.append(Finding(OK, subject[1], f'this user may lock {text}'))
     return found
+
+
+def _capabilities(unknown: int) -> int:
+    """Capabilities of this process as bits; `unknown` where the system does not say."""
+    try:
+        status = Path('/proc/self/status').read_text(encoding='ascii', errors='replace')
+    except OSError:
+        return unknown
+    found = re.search(r'^CapEff:\s*([0-9a-f]+)', status, re.MULTILINE)
+    return unknown if found is None else int(found[1], 16)
+
+
+def cores_finding(usable: Optional[Collection[int]] = None) -> Finding:
+    """Which cores a node may name in its parameter `cpu_affinity`.
+
+    :param usable: numbers of the cores that this process may use; None: as it is here
+
+    >>> from rbd_ros.doctor.machine import cores_finding
+    >>> cores_finding({0, 3}).what
+    'this process may use 0, 3'
+    """
+    if usable is None:
+        if not hasattr(os, 'sched_getaffinity'):
+            return Finding(OK, 'cores', 'this system does not say')
+        usable = os.sched_getaffinity(0)
+    return Finding(OK, 'cores', f'this process may use {", ".join(map(str, sorted(usable)))}')
 
 
 def governor_finding(folder: str = _GOVERNORS) -> Finding:

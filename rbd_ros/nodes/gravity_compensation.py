@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 
+from rbd_ros.nodes.common.declared import LIFECYCLE_SERVICES
 from rbd_ros.nodes.common.interface import NodeInterface, Parameter
 from rbd_ros.nodes.common.process import run_node
 from rbd_ros.nodes.torque.interface import LARGEST_GAIN, TORQUE_PARAMETERS, TORQUE_TOPICS
@@ -33,6 +34,7 @@ INTERFACE = NodeInterface(
         ),
     ),
     topics=TORQUE_TOPICS,
+    services=LIFECYCLE_SERVICES,
 )
 
 

@@ -1,18 +1,23 @@
 """Findings about the machine, from what a machine might say."""
 
 from importlib import metadata
+import os
 import re
 import resource
 
 import pytest
+from support import outside
 from support.source_imports import ROOT
 
 from rbd_ros.doctor.machine import (
     cache_finding,
+    CAP_IPC_LOCK,
     check_machine,
     compiler_finding,
+    cores_finding,
     governor_finding,
     library_findings,
+    LOCKED_MEMORY,
     OLDEST,
     OLDEST_PYTHON,
     python_finding,
@@ -86,8 +91,8 @@ def test_a_missing_cache_is_told(tmp_path):
         (0, 65536, 0, ['ok', 'ok']),
         (99, 2**40, 1000, ['ok', 'ok']),
         (resource.RLIM_INFINITY, resource.RLIM_INFINITY, 1000, ['ok', 'ok']),
-        (1, 2**29 - 1, 1000, ['ok', 'warn']),
-        (1, 2**29, 1000, ['ok', 'ok']),
+        (1, LOCKED_MEMORY - 1, 1000, ['ok', 'warn']),
+        (1, LOCKED_MEMORY, 1000, ['ok', 'ok']),
     ],
 )
 def test_permissions_of_real_time(priority, memory, user, levels):
@@ -96,6 +101,35 @@ def test_permissions_of_real_time(priority, memory, user, levels):
         return 0, priority if kind == resource.RLIMIT_RTPRIO else memory
 
     assert [finding.level for finding in real_time_findings(limit, user)] == levels
+
+
+@pytest.mark.parametrize(
+    ('capabilities', 'levels'),
+    [
+        (1 << 14 | 1 << 23, ['ok', 'ok']),
+        (~(1 << 14), ['ok', 'warn']),
+        (~(1 << 23), ['warn', 'ok']),
+        (0, ['warn', 'warn']),
+    ],
+)
+def test_root_may_what_the_container_lets_it(capabilities, levels):
+    found = real_time_findings(lambda kind: (0, 0), 0, capabilities)
+    assert [finding.level for finding in found] == levels
+
+
+def test_the_limits_are_those_of_the_option_of_nodes():
+    realtime = outside.load('rbd_ros.nodes.common.realtime')
+    assert realtime.ENOUGH_MEMORY == LOCKED_MEMORY
+    assert realtime.CAP_IPC_LOCK == CAP_IPC_LOCK
+
+
+def test_cores_that_can_be_named_are_told():
+    assert cores_finding([2, 1]).what == 'this process may use 1, 2'
+    found = by_subject(check_machine())['cores']
+    assert found.level == 'ok'
+    assert found.what == 'this system does not say' or found.what.endswith(
+        ', '.join(map(str, sorted(os.sched_getaffinity(0))))
+    )
 
 
 def test_governors_that_save_power_are_told(tmp_path):

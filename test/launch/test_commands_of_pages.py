@@ -236,6 +236,8 @@ def until_it_shows(command, shell, observed):
         observed.wait(lambda: len(received) > 10, f'{target} of {command}', shell, START_LIMIT)
     else:
         word = 'robot ' if 'rbd_ros' in ' '.join(command.words) else 'Spinning'
+        if 'autostart:=false' in command.words:
+            word = 'waiting for transitions'
         observed.wait(lambda: word in shell.output(), f'{word!r} of {command}', shell, START_LIMIT)
     assert shell.alive(), f'{command}\n{shell.output()}'
 
@@ -335,6 +337,8 @@ def run(command, observed, states):
         assert shell.process.returncode == 0, f'{command}\n{shell.output()}'
         if command.begins('ros2', 'param', 'set'):
             assert 'successful' in shell.output(), f'{command}\n{shell.output()}'
+        if command.begins('ros2', 'lifecycle', 'set'):
+            assert 'Transitioning successful' in shell.output(), f'{command}\n{shell.output()}'
         if command.begins('ros2', 'service') or '&&' in command.words:
             assert 'success=True' in shell.output(), f'{command}\n{shell.output()}'
         if moves:

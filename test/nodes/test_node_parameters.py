@@ -142,6 +142,7 @@ def check_descriptors(interface, descriptors):
         'int': ParameterType.PARAMETER_INTEGER,
         'double': ParameterType.PARAMETER_DOUBLE,
         'string': ParameterType.PARAMETER_STRING,
+        'int[]': ParameterType.PARAMETER_INTEGER_ARRAY,
         'double[]': ParameterType.PARAMETER_DOUBLE_ARRAY,
         'string[]': ParameterType.PARAMETER_STRING_ARRAY,
     }

@@ -108,20 +108,16 @@ def test_a_signal_at_any_instant_of_start_up_ends_the_node(ros, start_up_time, c
 def test_a_signal_while_a_robot_from_the_topic_is_being_compiled_ends_the_node(
     ros, tmp_path, monkeypatch, module
 ):
-    topic = f'/topic_{module}/robot_description'
-    descriptions = ros.publisher(String, topic, reliable(1, transient_local=True), wait=False)
-    descriptions.publish(String(data=TWO_LINK_ARM))
     rng = np.random.default_rng(5)
     for k in range(2):
         monkeypatch.setenv('RBD_ROS_CACHE_DIR', str(tmp_path / str(k)))
-        process = NodeProcess(
-            ros.folder, ros.domain, module, None, ('-r', f'__ns:=/topic_{module}')
-        )
-        since = len(ros.diagnostics)
+        space = f'topic_{module}_{k}'  # its own: diagnostics of the one before may come late
+        topic = f'/{space}/robot_description'
+        descriptions = ros.publisher(String, topic, reliable(1, transient_local=True), wait=False)
+        descriptions.publish(String(data=TWO_LINK_ARM))
+        process = NodeProcess(ros.folder, ros.domain, module, None, ('-r', f'__ns:=/{space}'))
         ros.until(
-            lambda m=module, s=since: any(
-                d.name.startswith(f'topic_{m}/') for d in ros.diagnostics[s:]
-            ),
+            lambda s=space: any(d.name.startswith(f'{s}/') for d in ros.diagnostics),
             'diagnostics',
             START_LIMIT,
         )

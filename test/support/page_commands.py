@@ -22,7 +22,10 @@ PAGES = [
     for page in (
         ROOT / 'README.md',
         *sorted((ROOT / 'docs' / 'nodes').glob('*.md')),
-        *(ROOT / 'docs' / name for name in ('launch.md', 'control.md', 'index.md', 'demo.md')),
+        *(
+            ROOT / 'docs' / name
+            for name in ('launch.md', 'lifecycle.md', 'control.md', 'index.md', 'demo.md')
+        ),
     )
     if page.is_file()
 ]
@@ -75,6 +78,7 @@ class Command:
                     ('ros2', 'launch'),
                     ('ros2', 'service', 'call'),
                     ('ros2', 'action', 'send_goal'),
+                    *(('ros2', 'lifecycle', verb) for verb in ('set', 'get')),
                     *(
                         ('ros2', 'param', verb)
                         for verb in ('set', 'get', 'describe', 'list', 'dump')

@@ -23,12 +23,11 @@ from rbd_ros.control import (
 )
 from rbd_ros.nodes.common.communication import publisher, subscription
 from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp
-from rbd_ros.nodes.common.description import RobotSource
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
 from rbd_ros.nodes.common.interface import NodeInterface
+from rbd_ros.nodes.common.managed import ACTIVE, ManagedNode, UNCONFIGURED
 from rbd_ros.nodes.common.parameters import ParameterTable
 from rbd_ros.nodes.common.progress import Progress
-from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.wire import (
     JointStateReader,
     JointTrajectoryData,
@@ -43,15 +42,14 @@ PAYLOAD = ('payload_mass', 'payload_com', 'payload_inertia')
 SHOWN = 3  # limits that a message names
 
 
-class AnnotatorNode(SturdyNode):
-    """A node that answers trajectories with the same ones and their efforts.
+class AnnotatorNode(ManagedNode):
+    """A node that answers trajectories with the same ones and their efforts, while it is active.
 
     :param interface: interface of the node
     """
 
     def __init__(self, interface: NodeInterface):
-        super().__init__(interface.name)
-        self.interface = interface
+        super().__init__(interface)
         self.robot: Optional[Robot] = None
         self._feedforward: Optional[Feedforward] = None
         self._positions: Dict[str, Tuple[float, float]] = {}  # and when they arrived [s]
@@ -60,14 +58,29 @@ class AnnotatorNode(SturdyNode):
         self.diagnostics = Diagnostics(self)
         self.diagnostics.add_values(SUBJECT, self._values)
         self._publisher = publisher(self, interface.topic('annotated_trajectory'))
-        self._source = RobotSource(self, self.parameters, self.diagnostics, self._use_robot)
-        self._source.start()
+        self.parameters.free = lambda: self.state == UNCONFIGURED
         self._states, self._trajectories = JointStateReader(), JointTrajectoryReader()
         subscription(self, interface.topic('joint_states'), self._on_states, raw=True)
         subscription(self, interface.topic('joint_trajectory'), self._on_trajectory, raw=True)
+        self.come_up()
 
-    def start(self) -> None:
-        """Do nothing: trajectories are answered as they come."""
+    def engage(self) -> None:
+        """Begin to answer trajectories."""
+        self.diagnostics.condition(SUBJECT, OK, 'waiting for trajectories', code='ready')
+
+    def disengage(self) -> None:
+        """Answer no trajectories."""
+        self.diagnostics.condition(SUBJECT, OK, 'not active', code='not active')
+
+    def leave(self) -> None:
+        """Answer no trajectories any more."""
+        self.disengage()
+
+    def take_apart(self) -> None:
+        """Forget the robot, and where its joints were."""
+        self.robot = self._feedforward = None
+        self._positions.clear()
+        self.disengage()
 
     def stop(self) -> None:
         """Publish what diagnostics are left."""
@@ -102,15 +115,14 @@ class AnnotatorNode(SturdyNode):
     def _commit(self, prepared: Optional[Feedforward], changed: Dict[str, Any]) -> None:
         self._feedforward = prepared
 
-    def _use_robot(self, robot: Robot, progress: Progress) -> None:
+    def compose(self, robot: Robot, progress: Progress) -> None:
+        """Compile the inverse dynamics of a robot.
+
+        :raises ValueError: if robot and parameters do not fit
+        """
         progress.stage('compiling the inverse dynamics')
-        before, self.robot = self.robot, robot
-        try:
-            self._feedforward = self._prepare(self.parameters.values)
-        except ValueError:
-            self.robot = before
-            raise
-        self.diagnostics.condition(SUBJECT, OK, 'waiting for trajectories', code='ready')
+        self.robot = robot
+        self._feedforward = self._prepare(self.parameters.values)
 
     # -- messages ---------------------------------------------------------------------------------
 
@@ -131,6 +143,9 @@ class AnnotatorNode(SturdyNode):
         try:
             if self._feedforward is None:
                 raise WireError('no robot', 'there is no robot description yet')
+            if self.state != ACTIVE:
+                cure = f'ros2 lifecycle set {self.get_fully_qualified_name()} activate'
+                raise WireError('not active', f'the node is {self.state}: {cure}')
             message = self._trajectories.read(data)
             result = self._answer(self._feedforward, message)
         except (TrajectoryError, WireError, ValueError) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Tuple
 
-from rbd_ros.nodes.common.interface import Parameter, Topic
+from rbd_ros.nodes.common.interface import Parameter, Service, Topic
 
 LARGEST_GRAVITY = 1e3  # [m/s^2]
 
@@ -53,6 +53,69 @@ DIAGNOSTICS_TOPIC = Topic(
     'out',
     'What goes on: every second, and at once when something changes.',
     depth=10,
+)
+
+AUTOSTART = Parameter(
+    'autostart',
+    True,
+    'Whether the node configures and activates itself; false: it waits for the transitions of '
+    'the lifecycle.',
+)
+
+TRANSITION_EVENT = Topic(
+    '~/transition_event',
+    'lifecycle_msgs/msg/TransitionEvent',
+    'out',
+    'Transitions of the lifecycle as they happen.',
+    depth=10,
+)
+
+LIFECYCLE_SERVICES: Tuple[Service, ...] = (
+    Service(
+        '~/change_state',
+        'lifecycle_msgs/srv/ChangeState',
+        'Transition of the lifecycle: configure, activate, deactivate, cleanup, shutdown. One '
+        'that is not possible answers failure, with the reason in the log and on /diagnostics.',
+    ),
+    Service('~/get_state', 'lifecycle_msgs/srv/GetState', 'Present state of the lifecycle.'),
+    Service(
+        '~/get_available_states',
+        'lifecycle_msgs/srv/GetAvailableStates',
+        'All states of the lifecycle.',
+    ),
+    Service(
+        '~/get_available_transitions',
+        'lifecycle_msgs/srv/GetAvailableTransitions',
+        'Transitions that the present state has.',
+    ),
+    Service(
+        '~/get_transition_graph',
+        'lifecycle_msgs/srv/GetAvailableTransitions',
+        'All transitions of the lifecycle.',
+    ),
+)
+
+REAL_TIME_PARAMETERS: Tuple[Parameter, ...] = (
+    Parameter(
+        'thread_priority',
+        0,
+        "Real-time priority (SCHED_FIFO) of the loop's thread; 0: none.",
+        minimum=0,
+        maximum=99,
+    ),
+    Parameter(
+        'lock_memory',
+        False,
+        'Whether the memory of the process is locked, so that no page is ever swapped out.',
+    ),
+    Parameter(
+        'cpu_affinity',
+        (),
+        "Cores on which the loop's thread may run; empty: any.",
+        element=int,
+        minimum=0,
+        maximum=4095,
+    ),
 )
 
 

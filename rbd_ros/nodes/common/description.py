@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rbd_ros.robot import Robot
 
 SUBJECT = 'robot_description'
+TOPIC = 'topic robot_description'
 
 
 class RobotSource:
@@ -51,14 +52,33 @@ class RobotSource:
         self._use = use
         self._options = options
         self._text: Optional[str] = None
+        self._subscription: Any = None
+        self._newest: Optional[str] = None  # description on the topic
+        self._started = False
+        #: Called when a robot came by the topic and is in use
+        self.arrived: Callable[[], None] = lambda: None
         #: URDF that is taken into use, or the path of its file
         self.description = ''
         self.robot: Optional[Robot] = None
 
-    def start(self) -> None:
-        """Load the robot from the parameters, or begin to wait for it on the topic.
+    def listen(self) -> None:
+        """Keep what comes on the topic for `start`, unless a parameter gives a description."""
+        given = self._parameters['robot_description'].strip()
+        if not given and not self._parameters['robot_description_file']:
+            self._subscribe()
 
-        :raises StartupError: if a parameter gives a description that cannot be used
+    def forget(self) -> None:
+        """Have no robot any more; `start` finds one again, and the newest on the topic."""
+        self.robot, self._text, self.description = None, None, ''
+        self._started = False
+        self._diagnostics.hardware_id = ''
+        self._diagnostics.condition(SUBJECT, OK, 'not loaded', code='not loaded')
+
+    def start(self) -> None:
+        """Load the robot from the parameters or the topic, or begin to wait for it there.
+
+        :raises StartupError: if a parameter gives a description that cannot be used, or one came
+            on the topic before
         """
         text = self._parameters['robot_description']
         path = self._parameters['robot_description_file']
@@ -87,8 +107,17 @@ class RobotSource:
                 f'robot description from {origin} cannot be used: {error}'
             ) from error
 
+    def _subscribe(self) -> None:
+        if self._subscription is None:
+            self._subscription = subscription(self._node, DESCRIPTION_TOPIC, self._on_description)
+
     def _wait_for_topic(self) -> None:
-        self._subscription = subscription(self._node, DESCRIPTION_TOPIC, self._on_description)
+        self._subscribe()
+        if self._newest is not None:
+            self._load_or_end(self._newest, self._newest, TOPIC)
+            self._started = True
+            return
+        self._started = True
         self._diagnostics.condition(
             SUBJECT,
             WARN,
@@ -98,6 +127,9 @@ class RobotSource:
         )
 
     def _on_description(self, message: String) -> None:
+        self._newest = message.data
+        if not self._started:
+            return
         if self.robot is not None:
             if message.data != self._text:
                 self._diagnostics.event(
@@ -108,19 +140,20 @@ class RobotSource:
                     code='different description ignored',
                 )
             return
-        origin = 'topic robot_description'
         try:
             with interruptible():
-                self._load(message.data, message.data, origin)
+                self._load(message.data, message.data, TOPIC)
         except KeyboardInterrupt:
             # A stop signal, of which the executor knows; it would write a traceback of this.
             return
         # whatever is wrong with a description, the node goes on waiting for a good one
         except Exception as error:
-            text = f'robot description from {origin} cannot be used: {error}'
+            text = f'robot description from {TOPIC} cannot be used: {error}'
             self._diagnostics.condition(
                 SUBJECT, ERROR, f'{readable(text)}. Waiting for a good one on that topic'
             )
+            return
+        self.arrived()
 
     def _load(self, source: str, text: Optional[str], origin: str) -> None:
         if text is not None and not text.lstrip('\ufeff \t\r\n').startswith('<'):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 import threading
 import time
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, FrozenSet, List, Optional, Tuple
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
@@ -35,6 +35,7 @@ BURST = 10.0  # changes that are published at once although they come close toge
 PERIOD = 1.0  # seconds between publications when nothing changes
 LOG_PERIOD = 5.0  # seconds between two lines of the log about the same thing
 MOST_EVENTS = 32  # kinds of events that are remembered of a subject; the oldest give way
+FORGOTTEN = 'not configured'  # condition of what a node that was cleaned up had told about
 
 Values = Callable[[], Dict[str, Any]]
 
@@ -102,6 +103,23 @@ class Diagnostics:
     def every_second(self, hook: Callable[[], None]) -> None:
         """Call `hook` on the executor before each periodic publication."""
         self._hooks.append(hook)
+
+    def mark(self) -> Tuple[int, FrozenSet[str]]:
+        """What there is at present: hooks, and subjects."""
+        with self._lock:
+            return len(self._hooks), frozenset(self._subjects)
+
+    def forget_since(self, mark: Tuple[int, FrozenSet[str]]) -> None:
+        """Drop the hooks that came after a `mark`, and what is known of subjects that did.
+
+        The subjects themselves stay: to monitors, one that ceases is a failure.
+        """
+        hooks, subjects = mark
+        with self._lock:
+            self._hooks = self._hooks[:hooks]
+            for subject in self._subjects.keys() - subjects:
+                self._subjects[subject] = _Topic(message=FORGOTTEN, code=FORGOTTEN)
+                self._values.pop(subject, None)
 
     def condition(
         self, subject: str, level: bytes, message: str, code: Optional[str] = None

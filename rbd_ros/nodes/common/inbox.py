@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from time import time_ns
 from typing import Callable
 
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
@@ -31,6 +32,8 @@ class Inbox:
         #: The subscription
         self.subscription = subscription(node, topic, by_hand, raw=True)
         self._closed = False
+        #: Messages that came while the one before was still in use
+        self.overruns = 0
 
     def close(self) -> None:
         """End `serve`, which may be at one more message; callable from any thread."""
@@ -59,6 +62,7 @@ class Inbox:
         wait_set = _rclpy.WaitSet(1, 0, 0, 0, 0, 0, self._node.context.handle)
         renew, add, wait = wait_set.clear_entities, wait_set.add_subscription, wait_set.wait
         take = source.take_message
+        ended = 0  # when the message before had been used, in system time [ns]
         while not self._closed:
             # Waiting takes out of the set what was not ready.
             renew()
@@ -66,6 +70,10 @@ class Inbox:
             wait(LONGEST_WAIT)
             taken = take(kind, True)
             if taken is not None:
+                # zero: the middleware does not tell
+                if 0 < taken[1]['received_timestamp'] < ended:
+                    self.overruns += 1
                 use(taken[0])
+                ended = time_ns()
             elif self._ended():
                 return

@@ -56,7 +56,7 @@ class Parameter:
 
     @property
     def kind(self) -> str:
-        """Type in the words of ROS: bool, int, double, string, double[] or string[]."""
+        """Type in the words of ROS: bool, int, double, string, int[], double[] or string[]."""
         return KINDS[self.scalar] + ('[]' if self.is_list else '')
 
     @property

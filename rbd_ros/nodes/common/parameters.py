@@ -33,6 +33,7 @@ TYPES = {
     'int': RosParameter.Type.INTEGER,
     'double': RosParameter.Type.DOUBLE,
     'string': RosParameter.Type.STRING,
+    'int[]': RosParameter.Type.INTEGER_ARRAY,
     'double[]': RosParameter.Type.DOUBLE_ARRAY,
     'string[]': RosParameter.Type.STRING_ARRAY,
 }
@@ -91,6 +92,8 @@ class ParameterTable:
         self._refused = dict(refused or {})
         self._pending: Optional[Tuple[Dict[str, Any], Any]] = None
         self._problem = ''
+        #: Whether parameters can be set that are not live: nothing was made of them yet
+        self.free: Callable[[], bool] = lambda: False
         # Static types need the callback that turns an integer into a double; Humble lacks it.
         self._static = hasattr(node, 'add_pre_set_parameters_callback')
         self._values = {d.name: self._declare(d) for d in declarations}
@@ -203,7 +206,8 @@ class ParameterTable:
                     raise ValueError('a parameter must have a name')
                 continue
             value = self._converted(self._declarations[name], parameter)
-            if value != self._values[name] and not self._declarations[name].live:
+            fixed = not self._declarations[name].live and not self.free()
+            if fixed and value != self._values[name]:
                 raise ValueError(f'{name} can be set at start only')
             new[name] = value
         return new

@@ -68,6 +68,10 @@ class SturdyNode(Node):
         self, srv_type: type, srv_name: str, callback: Callable[..., Any], **options: Any
     ) -> Service:
         """Create a service whose callback may raise; there is an answer in any case."""
+        return super().create_service(srv_type, srv_name, self.guarded(callback), **options)
+
+    def guarded(self, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        """Callback of a service that answers whatever `callback` raises."""
 
         @functools.wraps(callback)
         def guarded(request: Any, response: Any) -> Any:
@@ -79,7 +83,7 @@ class SturdyNode(Node):
                 self._failures.report(error)
                 return _explained(request, response, error)
 
-        return super().create_service(srv_type, srv_name, guarded, **options)
+        return guarded
 
 
 def _check_clock(message: Clock) -> None:

@@ -9,6 +9,7 @@ from rbd_ros.nodes.common.declared import (
     DESCRIPTION_TOPIC,
     DIAGNOSTICS_TOPIC,
     gravity_parameter,
+    REAL_TIME_PARAMETERS,
 )
 from rbd_ros.nodes.common.interface import NodeInterface, Parameter, Service, Topic
 
@@ -24,6 +25,7 @@ GROUND_LAWS = (RIGID, 'compliant')
 
 SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     *DESCRIPTION_PARAMETERS,
+    *REAL_TIME_PARAMETERS,
     gravity_parameter(live=False),
     Parameter(
         'floating_base',

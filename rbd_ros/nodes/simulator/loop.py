@@ -53,6 +53,7 @@ class SimulationLoop:
     :param failed: called with an exception of `cycle`; the loop is paused then
     :param real_time_factor: simulated seconds in a real second; 0: as many as possible
     :param paused: whether to start paused
+    :param begin: called first of all in the thread
     """
 
     def __init__(
@@ -64,8 +65,9 @@ class SimulationLoop:
         failed: Callable[[BaseException], None],
         real_time_factor: float = 1.0,
         paused: bool = False,
+        begin: Callable[[], None] = lambda: None,
     ):
-        self._period = period
+        self._period, self._begin = period, begin
         self._cycle, self._idle = cycle, idle
         self._stepped, self._failed = stepped, failed
         self.real_time_factor = real_time_factor
@@ -153,6 +155,7 @@ class SimulationLoop:
     # -- the thread -------------------------------------------------------------------------------
 
     def _run(self) -> None:
+        self._begin()
         deadline = monotonic()
         while not self._stopping:
             if not self._requests.empty():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional, Tuple, TYPE_CHECKING, Union
+from typing import Any, Callable, Dict, Mapping, Optional, Tuple, TYPE_CHECKING, Union
 
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
@@ -14,6 +14,7 @@ from rbd_ros.nodes.common.later import answer_later, Later
 from rbd_ros.nodes.common.parameters import ParameterTable
 from rbd_ros.nodes.common.process import StartupError
 from rbd_ros.nodes.common.progress import Progress
+from rbd_ros.nodes.common.realtime import check_cores, RealTime
 from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.text import readable
 from rbd_ros.nodes.simulator.control_tag import read_control_tag
@@ -48,7 +49,7 @@ class SimulatorNode(SturdyNode):
         self.parameters = ParameterTable(
             self,
             INTERFACE.parameters,
-            check_simulator_parameters,
+            self._check,
             self._commit,
             refused={'use_sim_time': OWN_CLOCK},
         )
@@ -89,6 +90,11 @@ class SimulatorNode(SturdyNode):
             self.get_logger().warning(f'{OWN_CLOCK}: use_sim_time is set to false')
             self.set_parameters([Parameter('use_sim_time', value=False)])
 
+    @staticmethod
+    def _check(values: Mapping[str, Any]) -> None:
+        check_simulator_parameters(values)
+        check_cores(values['cpu_affinity'])
+
     def _check_world(self) -> None:
         """Refuse a world that cannot be used, whatever the robot is.
 
@@ -125,6 +131,7 @@ class SimulatorNode(SturdyNode):
             self._world_ports,
             read_control_tag(self._source.description),
         )
+        self._real_time = RealTime(self.parameters.values, self.diagnostics)
         self.loop = SimulationLoop(
             self.cycle.timestep,
             self.cycle.run,
@@ -133,12 +140,13 @@ class SimulatorNode(SturdyNode):
             self._on_failure,
             self.parameters['real_time_factor'],
             self.parameters['start_paused'],
+            self._real_time.enter,
         )
         if self.cycle.surroundings is not None:
             self._offer_changes()
         self._report_state()
         if self._running:
-            self.loop.start()
+            self._begin()
 
     def _offer_changes(self) -> None:
         """Let objects be added to the world, and taken out of it."""
@@ -162,7 +170,11 @@ class SimulatorNode(SturdyNode):
         """Let time pass, now or when there is a robot."""
         self._running = True
         if self.loop is not None:
-            self.loop.start()
+            self._begin()
+
+    def _begin(self) -> None:
+        self._real_time.lock_memory()
+        self.loop.start()
 
     def _commit(self, _: None, changed: Dict[str, Any]) -> None:
         if 'real_time_factor' in changed and self.loop is not None:

@@ -115,6 +115,10 @@ class IndependentReference:
         """Key-value pairs for the diagnostics of the torque."""
         return self._reference.values()
 
+    def rest(self) -> None:
+        """End what others wait for, as the node is no longer active."""
+        self._reference.rest()
+
     def stop(self) -> None:
         """End what others wait for, as the node ends."""
         self._reference.stop()

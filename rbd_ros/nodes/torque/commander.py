@@ -35,7 +35,7 @@ class Commander:
         self._closed = False
         self._target: Optional[np.ndarray] = None  # of a last command under way
         self.commanding = False  # whether a torque stands that was no last command
-        self.ever = False  # whether any torque was sent
+        self.ever = False  # whether any torque was sent since it was at rest
         self.sent = 0
         self.saturated = 0
 
@@ -44,16 +44,18 @@ class Commander:
         if self._usual is not None:
             self._usual.prepare(law)
 
-    def answer(self, law: TorqueLaw, state: MeasuredState, motion: Motion) -> np.ndarray:
+    def answer(self, law: TorqueLaw, state: MeasuredState, motion: Motion) -> Optional[np.ndarray]:
         """Send the torque of the law, within the limits.
 
         :param law: the law
         :param state: measured state
         :param motion: desired motion
-        :return: what was sent, (n,) [N m or N]; it may change with the next
+        :return: what was sent, (n,) [N m or N], which may change with the next; None after `close`
         :raises FloatingPointError: if the torque is not finite; nothing is sent
         """
         with self._lock:
+            if self._closed:
+                return None
             now = time.monotonic()
             usual = self._usual
             if usual is not None and usual(law, state, motion, now):
@@ -70,8 +72,18 @@ class Commander:
                 self.saturated += 1
         return applied
 
+    def open(self) -> None:
+        """Let torques be sent, as they are from the beginning; after `close`, again."""
+        with self._lock:
+            self._closed = False
+
+    def rest(self) -> None:
+        """Note that no torque stands any more for which this node would have to answer."""
+        with self._lock:
+            self.commanding = self.ever = False
+
     def close(self) -> Optional[np.ndarray]:
-        """End any last command that is under way, so that only the final one can follow.
+        """End torques and any last command under way, so that only the final one can follow.
 
         Two of them, in two threads, would take turns for ever.
 
@@ -87,6 +99,7 @@ class Commander:
         stamp: Callable[[], int],
         hurry: threading.Event,
         final: bool = False,
+        given_up: Callable[[], bool] = bool,
     ) -> bool:
         """Send a last torque, in steps if its rate is limited.
 
@@ -94,6 +107,7 @@ class Commander:
         :param stamp: returns the present time [ns]
         :param hurry: when it is set, the last step is taken at once, whatever the rate
         :param final: whether it is the last of all, which `close` does not end
+        :param given_up: returns whether another last torque is to follow at once instead
         :return: whether the torque was reached; not if the control loop sent one in between
         """
         with self._lock:
@@ -102,7 +116,7 @@ class Commander:
         try:
             while True:
                 with self._lock:
-                    if self.sent != before or (self._closed and not final):
+                    if self.sent != before or (self._closed and not final) or given_up():
                         return False
                     if hurry.is_set():
                         self.limiter.reset()

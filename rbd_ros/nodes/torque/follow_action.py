@@ -240,14 +240,19 @@ class FollowGoals:
         else:
             self._node.diagnostics.event(SUBJECT, level, text, code=code)
 
+    def drop(self, reason: str) -> int:
+        """Give all goals a result; returns how many there were."""
+        waiting = self._driver.followed.waited_for()
+        for following in waiting:
+            following.drop(reason)
+            self._conclude(following)
+        return len(waiting)
+
     def stop(self) -> None:
         """Give all goals a result, as the node ends."""
         self._ending = True
         self._timer.cancel()
-        waiting = self._driver.followed.waited_for()
-        for following in waiting:
-            following.drop('the node was stopped')
-            self._conclude(following)
+        waiting = self.drop('the node was stopped')
         executor = self._node.executor
         if waiting and executor is not None:
             # Some to set the results, and some for what waits for them to send them.

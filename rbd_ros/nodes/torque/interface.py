@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Tuple
 
 from rbd_ros.nodes.common.declared import (
+    AUTOSTART,
     DESCRIPTION_PARAMETERS,
     DESCRIPTION_TOPIC,
     DIAGNOSTICS_TOPIC,
     gravity_parameter,
+    REAL_TIME_PARAMETERS,
+    TRANSITION_EVENT,
 )
 from rbd_ros.nodes.common.interface import Parameter, Topic
 
@@ -47,6 +50,7 @@ TORQUE_TOPICS: Tuple[Topic, ...] = (
     EFFORT_COMMANDS,
     DESCRIPTION_TOPIC,
     DIAGNOSTICS_TOPIC,
+    TRANSITION_EVENT,
 )
 
 TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
@@ -157,4 +161,13 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
         choices=LAST_COMMANDS,
         live=True,
     ),
+    Parameter(
+        'deactivate_command',
+        'zero',
+        'Last torque when the node is deactivated; words as in timeout_command.',
+        choices=LAST_COMMANDS,
+        live=True,
+    ),
+    AUTOSTART,
+    *REAL_TIME_PARAMETERS,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, Dict, Optional
+from typing import Any, Callable, Dict, Optional
 
 from rclpy.node import Node
 
@@ -25,7 +25,7 @@ SUBJECT = 'torque'
 
 
 class ControlLoop:
-    """Thread that answers each joint state with a torque.
+    """Thread that reads joint states, and answers each with a torque while it is active.
 
     :param node: the torque node, for names and logs
     :param states: input
@@ -34,6 +34,7 @@ class ControlLoop:
     :param commander: limits and output
     :param watchdog: is fed with each torque that is published
     :param diagnostics: where to report
+    :param begin: called first of all in the thread
     """
 
     def __init__(
@@ -45,7 +46,11 @@ class ControlLoop:
         commander: Commander,
         watchdog: Watchdog,
         diagnostics: Diagnostics,
+        begin: Callable[[], None] = lambda: None,
     ):
+        self._enter = begin
+        self._respond = self._watch
+        self._heard = False
         self._states, self._reference = states, reference
         #: The torque law in use; another one may be assigned at any time
         self.law = law
@@ -55,13 +60,29 @@ class ControlLoop:
         self._inbox = Inbox(node, JOINT_STATES)
         self.subscription = self._inbox.subscription
         states.attach(self.subscription)
-        self._thread = threading.Thread(
-            target=self._inbox.serve, args=(self._on_state,), name='control', daemon=True
-        )
+        self._thread = threading.Thread(target=self._run, name='control', daemon=True)
 
     def start(self) -> None:
-        """Begin to answer states."""
+        """Begin to read states."""
         self._thread.start()
+
+    def activate(self) -> None:
+        """Begin to answer states."""
+        self._begun = False
+        self._respond = self._answer
+
+    def rest(self) -> None:
+        """Answer no further states; one may be under way, which the commander has to refuse."""
+        self._respond = self._watch
+
+    @property
+    def active(self) -> bool:
+        """Whether states are answered."""
+        return self._respond == self._answer
+
+    def _run(self) -> None:
+        self._enter()
+        self._inbox.serve(self._on_state)
 
     def stop(self) -> None:
         """Stop answering; no torque of the law is sent after this has returned."""
@@ -77,12 +98,14 @@ class ControlLoop:
         try:
             state = self._states.update(data, begin)
             if state is not None:
-                self._answer(state, begin)
+                self._respond(state, begin)
         # whatever a message does, the node stays, says so and goes on with the next
         except Exception as error:
             self._diagnostics.event(
                 SUBJECT, ERROR, f'no torque: {error}', code=type(error).__name__
             )
+            if self.active and not self._watchdog.timeout:
+                self._watchdog.expired()  # nobody else would end the torque that stands
         duration = time.monotonic() - begin
         self._compute_time += duration
         if duration > self._longest:
@@ -94,6 +117,8 @@ class ControlLoop:
             self._continue(state, law, now)
         motion = reference.desired(state)
         applied = self._commander.answer(law, state, motion)
+        if applied is None:
+            return
         # Only a good torque that was sent keeps the watchdog quiet.
         if watchdog.fired or not self._begun:
             self._states.found()
@@ -101,6 +126,18 @@ class ControlLoop:
             self._begun = True
         watchdog.feed(time.monotonic())
         reference.done(state, motion, applied)
+
+    def _watch(self, state: MeasuredState, now: float) -> None:
+        """Note that there are usable states, as long as they are not answered."""
+        if not self._heard:
+            self._heard = True
+            self._states.found()
+
+    def look(self) -> None:
+        """Once a second while states are not answered: tell if there are none."""
+        heard, self._heard = self._heard, False
+        if not heard and self._states.messages:
+            self._states.lost(1.0)
 
     def _continue(self, state: MeasuredState, law: TorqueLaw, now: float) -> None:
         """Tell the reference if states were missing, or their time began anew, before this one."""
@@ -129,5 +166,6 @@ class ControlLoop:
             'torques_saturated': self._commander.saturated,
             'mean_compute_us': 1e6 * self._compute_time / max(messages, 1),
             'longest_compute_us': 1e6 * longest,
+            'overruns': self._inbox.overruns,
             'publishers': self._states.publishers,
         }

@@ -17,13 +17,13 @@ from rbd_ros.control import (
 )
 from rbd_ros.control.closed_loop_law import ClosedLoopLaw, IndependentJoints
 from rbd_ros.control.loop_closing import LoopClosing
-from rbd_ros.nodes.common.description import RobotSource
-from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
+from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, FORGOTTEN, OK, WARN
 from rbd_ros.nodes.common.interface import NodeInterface
+from rbd_ros.nodes.common.managed import ManagedNode, UNCONFIGURED
 from rbd_ros.nodes.common.parameters import ParameterTable
-from rbd_ros.nodes.common.process import hurry
+from rbd_ros.nodes.common.process import ending, hurry
 from rbd_ros.nodes.common.progress import Progress
-from rbd_ros.nodes.common.sturdy import SturdyNode
+from rbd_ros.nodes.common.realtime import check_cores, RealTime
 from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.torque.closed_loops import ClosingStateInput, IndependentReference
 from rbd_ros.nodes.torque.commander import Commander
@@ -68,8 +68,8 @@ class _Prepared(NamedTuple):
     task_frame: str = ''
 
 
-class TorqueNode(SturdyNode):
-    """A node that answers joint states with torques.
+class TorqueNode(ManagedNode):
+    """A node that answers joint states with torques, while it is active.
 
     :param interface: interface of the node
     :param law_options: returns arguments of `LawSettings.for_robot` that follow from the robot and
@@ -83,20 +83,18 @@ class TorqueNode(SturdyNode):
         law_options: LawOptions,
         reference: Callable[[TorqueNode, Robot], Reference],
     ):
-        super().__init__(interface.name)
-        self.interface = interface
+        super().__init__(interface)
         self._law_options, self._create_reference = law_options, reference
         self.robot: Optional[Robot] = None
         self._closing: Optional[LoopClosing] = None
         self._prepared: Optional[_Prepared] = None
         self._loop: Optional[ControlLoop] = None
-        self._running = False
         self.parameters = ParameterTable(self, interface.parameters, self._prepare, self._commit)
         self.diagnostics = Diagnostics(self)
         self.diagnostics.add_values(SUBJECT, self._values)
         self.diagnostics.every_second(self._every_second)
-        self._source = RobotSource(self, self.parameters, self.diagnostics, self._use_robot)
-        self._source.start()
+        self.parameters.free = lambda: self.state == UNCONFIGURED
+        self.come_up()
 
     # -- parameters: whole, or not at all ---------------------------------------------------------
 
@@ -108,6 +106,7 @@ class TorqueNode(SturdyNode):
         if not values['payload_link'] and values['payload_mass'] > 0.0:
             raise ValueError('payload_mass needs payload_link, the link that carries the payload')
         payload_parameters(*(values[name] for name in PAYLOAD))
+        check_cores(values['cpu_affinity'])
         if self.robot is None:
             return None
         self.reference.check(values)
@@ -179,12 +178,13 @@ class TorqueNode(SturdyNode):
 
     # -- the robot --------------------------------------------------------------------------------
 
-    def _use_robot(self, robot: Robot, progress: Progress) -> None:
+    def compose(self, robot: Robot, progress: Progress) -> None:
         """Compose the node for a robot.
 
         :raises ValueError: if robot and parameters do not fit
         """
         values = self.parameters.values
+        real_time = RealTime(values, self.diagnostics)
         self._check_robot(robot)
         if robot.model.loops:
             progress.stage('closing the loops')
@@ -205,10 +205,13 @@ class TorqueNode(SturdyNode):
         output = TorqueOutput(self, robot.joint_names, self._joints(values), values['output'])
         limiter = TorqueLimiter(prepared.limits.effort_limits)
         self._commander = Commander(output, limiter, quick=closing is None)
+        self._commander.close()
         self._take(prepared)
         self._commander.prepare(prepared.law)
-        self._watchdog = Watchdog(values['state_timeout'], self._on_silence, self._simulated_time)
-        self.robot = robot
+        self._watchdog = Watchdog(
+            values['state_timeout'], self._on_silence, self._simulated_time, real_time.enter
+        )
+        self.robot, self._real_time = robot, real_time
         self._loop = ControlLoop(
             self,
             self._states,
@@ -217,6 +220,7 @@ class TorqueNode(SturdyNode):
             self._commander,
             self._watchdog,
             self.diagnostics,
+            real_time.enter,
         )
         self._report_limits(robot)
         self._warn_of_weak_gains(prepared)
@@ -226,8 +230,14 @@ class TorqueNode(SturdyNode):
             f'waiting for states on {self._loop.subscription.topic_name}',
             code='waiting',
         )
-        if self._running:
-            self._begin()
+
+    def take_apart(self) -> None:
+        """Forget the robot."""
+        if self._loop is not None:
+            self._loop.stop()
+            self._watchdog.stop()
+        self.robot = self._closing = self._prepared = self._loop = None
+        self.diagnostics.condition(SUBJECT, OK, FORGOTTEN, code=FORGOTTEN)
 
     def _find_freedoms(self, robot: Robot) -> None:
         """Find which joints are independent and which have actuators.
@@ -307,35 +317,59 @@ class TorqueNode(SturdyNode):
 
     # -- running and ending -----------------------------------------------------------------------
 
-    def start(self) -> None:
-        """Begin to answer states, now or when there is a robot."""
-        self._running = True
+    def run(self) -> None:
+        """Begin to read states, if there is a robot."""
         if self._loop is not None:
-            self._begin()
+            self._real_time.lock_memory()
+            self._loop.start()
 
-    def _begin(self) -> None:
-        self._loop.start()
+    def engage(self) -> None:
+        """Begin to answer states."""
+        self._commander.open()
+        self._loop.activate()
         self._watchdog.start()
+
+    def disengage(self) -> None:
+        """Send the last torque of a node that others may follow."""
+        self._rest(self.parameters['deactivate_command'], given_up=ending)
+        self._commander.flush()
+        self.reference.rest()
+
+    def leave(self) -> None:
+        """Send the last torque of a node that does not come back."""
+        if self._loop is not None:
+            self._rest(self.parameters['shutdown_command'])
+            self._commander.flush()
+            self.reference.rest()
 
     def stop(self) -> None:
         """Send the last torque of an ending node, and then what others wait for."""
         if self._loop is None:
             return
         self._loop.stop()
-        self._end_torque()
+        self._rest(self.parameters['shutdown_command'])
         self.reference.stop()
-
-    def _end_torque(self) -> None:
-        unfinished = self._commander.close()
         self._watchdog.stop()
-        if not self._commander.ever:
-            return
-        if self.parameters['shutdown_command'] != 'none':
-            self._send_last(self.parameters['shutdown_command'], final=True)
-        elif unfinished is not None:  # what it was about to end with is not left half done
-            self._commander.finish(unfinished, self._stamp, hurry(), final=True)
         self._commander.flush()
         self.diagnostics.flush()
+
+    def _rest(self, action: str, given_up: Callable[[], bool] = bool) -> None:
+        """Send a last torque if one was sent since the node was activated, and none after it.
+
+        :param given_up: returns whether the node is about to end, with another last torque
+        """
+        self._loop.rest()
+        unfinished = self._commander.close()
+        self._watchdog.disarm()
+        if not self._commander.ever:
+            return
+        reached = True
+        if action != 'none':
+            reached = self._send_last(action, True, given_up)
+        elif unfinished is not None:  # what it was about to end with is not left half done
+            reached = self._commander.finish(unfinished, self._stamp, hurry(), True, given_up)
+        if reached:
+            self._commander.rest()
 
     def _on_silence(self) -> None:
         """States have failed; called in the watchdog's thread, again if it raises."""
@@ -346,15 +380,21 @@ class TorqueNode(SturdyNode):
             self._failures.report(error)
             raise
         finally:
-            self._states.lost(self.parameters['state_timeout'])
+            if self._watchdog.timeout:
+                self._states.lost(self._watchdog.timeout)
 
-    def _send_last(self, action: str, final: bool = False) -> None:
+    def _send_last(
+        self, action: str, final: bool = False, given_up: Callable[[], bool] = bool
+    ) -> bool:
+        """Send a last torque; return whether it was reached."""
         if action == 'none':
-            return
+            return False
         torque = self._last_torque(action)
-        if self._commander.finish(torque, self._stamp, hurry(), final):
+        reached = self._commander.finish(torque, self._stamp, hurry(), final, given_up)
+        if reached:
             text = f'last torque sent: {action}'
             self.diagnostics.condition(SUBJECT, OK if final else WARN, text, code='stopped')
+        return reached
 
     def _last_torque(self, action: str) -> np.ndarray:
         """Torque to end with, (n,) [N m or N]; zero if that of `action` cannot be computed."""
@@ -388,10 +428,13 @@ class TorqueNode(SturdyNode):
     # -- diagnostics ------------------------------------------------------------------------------
 
     def _every_second(self) -> None:
-        if self._loop is None or not self._running:
+        if self._loop is None or not self.spinning:
             return
         self._states.every_second()
         self.reference.every_second()
+        if not self._loop.active:
+            self._loop.look()
+            return
         never = not self._commander.ever
         if never and self._states.messages and self._watchdog.timeout > 0.0:
             self._states.lost(self._watchdog.timeout)

@@ -46,6 +46,9 @@ class Reference(Protocol):
     def values(self) -> Dict[str, Any]:
         """Key-value pairs for the diagnostics of the torque."""
 
+    def rest(self) -> None:
+        """End what others wait for, as the node is no longer active."""
+
     def stop(self) -> None:
         """End what others wait for, as the node ends."""
 
@@ -84,6 +87,9 @@ class MeasuredPosition:
     def values(self) -> Dict[str, Any]:
         """Tell nothing."""
         return {}
+
+    def rest(self) -> None:
+        """Have nothing that others wait for."""
 
     def stop(self) -> None:
         """Have nothing that others wait for."""

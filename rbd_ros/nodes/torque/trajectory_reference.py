@@ -234,6 +234,11 @@ class TrajectoryReference:
         patience = options.longest_gap if options.gap_policy == 'resume' else 0.0
         return 'states of the robot have failed' if now - self._silent_since > patience else ''
 
+    def rest(self) -> None:
+        """Give whoever waits for a trajectory a result, as it is not followed on."""
+        if self._goals is not None:
+            self._goals.drop('the node was deactivated')
+
     def stop(self) -> None:
         """Give whoever waits for a trajectory a result."""
         if self._goals is not None:

@@ -24,6 +24,7 @@ class Watchdog:
         check
     :param simulated_time: returns the present simulated time [s], None if there is none; it must
         have passed as well, unless it stands still for very long
+    :param begin: called first of all in the watchdog's thread
     """
 
     def __init__(
@@ -31,10 +32,12 @@ class Watchdog:
         timeout: float,
         expired: Callable[[], None],
         simulated_time: Callable[[], Optional[float]] = lambda: None,
+        begin: Callable[[], None] = lambda: None,
     ):
         self.timeout = timeout
-        self._expired = expired
-        self._simulated_time = simulated_time
+        #: Ends the torque that stands, as after a timeout
+        self.expired = expired
+        self._simulated_time, self._begin = simulated_time, begin
         self._fed = time.monotonic()
         self._fed_simulated: Optional[float] = None
         self._armed = False  # nothing to watch before it is fed for the first time
@@ -46,8 +49,12 @@ class Watchdog:
 
     def start(self) -> None:
         """Begin to watch; it does not expire before it is fed for the first time."""
-        if self.timeout > 0.0:
+        if self.timeout > 0.0 and self._thread.ident is None:
             self._thread.start()
+
+    def disarm(self) -> None:
+        """Watch nothing until it is fed again."""
+        self._armed = self.fired = False
 
     def stop(self) -> None:
         """End the thread, and return when it has ended."""
@@ -77,6 +84,7 @@ class Watchdog:
         return elapsed > self.timeout or self._simulated_time() is None
 
     def _run(self) -> None:
+        self._begin()
         delay = self._period
         while True:
             asleep_since = time.monotonic()
@@ -91,7 +99,7 @@ class Watchdog:
             if self._is_overdue(now, simulated):
                 self.fired = True
                 try:
-                    self._expired()
+                    self.expired()
                 except Exception:  # it has reported that itself
                     self.fired = False
             elif simulated is None:

@@ -1,0 +1,270 @@
+"""Nodes that are managed: ROS 2 lifecycle, by hand, by a lifecycle manager, or by themselves.
+
+A managed node comes up by itself (`autostart`), or waits in the state unconfigured for the
+services that rclpy's lifecycle offers. A transition that cannot work fails: its reason is in the
+log and on `/diagnostics`, and the node goes on in the state where it was.
+"""
+
+from __future__ import annotations
+
+import functools
+import traceback
+from typing import Any, Callable, Optional
+
+from rclpy.lifecycle import LifecycleNodeMixin, LifecycleState, TransitionCallbackReturn
+
+from rbd_ros.nodes.common.belongings import Belongings
+from rbd_ros.nodes.common.description import RobotSource
+from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
+from rbd_ros.nodes.common.interface import NodeInterface
+from rbd_ros.nodes.common.parameters import ParameterTable
+from rbd_ros.nodes.common.process import ending, interruptible, StartupError
+from rbd_ros.nodes.common.progress import Progress
+from rbd_ros.nodes.common.sturdy import SturdyNode
+from rbd_ros.nodes.common.text import readable
+from rbd_ros.robot import Robot
+
+SUBJECT = 'lifecycle'
+UNCONFIGURED, INACTIVE, ACTIVE = 'unconfigured', 'inactive', 'active'
+
+SUCCESS, FAILURE, FAULT = (
+    TransitionCallbackReturn.SUCCESS,
+    TransitionCallbackReturn.FAILURE,
+    TransitionCallbackReturn.ERROR,
+)
+
+
+class TransitionRefused(RuntimeError):
+    """A transition cannot work as things are; the message says why and what to do."""
+
+
+class ManagedNode(LifecycleNodeMixin, SturdyNode):
+    """A node with a robot, which is configured, activated, deactivated and cleaned up.
+
+    Whoever derives from it composes the node (`compose`, `take_apart`), lets it act (`engage`) and
+    stops that (`disengage`, `leave`); all five are called on the executor. Constructors set
+    `parameters` and `diagnostics` and end with `come_up`.
+
+    :param interface: interface of the node
+    """
+
+    parameters: ParameterTable
+    diagnostics: Diagnostics
+
+    def __init__(self, interface: NodeInterface):
+        SturdyNode.__init__(self, interface.name)
+        LifecycleNodeMixin.__init__(self)
+        self.interface = interface
+        self._wanted_active = False  # as soon as there is a robot
+        self._problem: Optional[Exception] = None  # of the transition under way
+        self._belongings: Optional[Belongings] = None  # before it was composed
+        #: Whether signals reach the node and its threads may run
+        self.spinning = False
+        for service in (
+            self._service_change_state,
+            self._service_get_state,
+            self._service_get_available_states,
+            self._service_get_available_transitions,
+            self._service_get_transition_graph,
+        ):
+            service.callback = self.guarded(service.callback)
+        self._service_change_state.callback = self._checked(self._service_change_state.callback)
+
+    # -- what nodes do ----------------------------------------------------------------------------
+
+    def compose(self, robot: Robot, progress: Progress) -> None:
+        """Compose the node for a robot.
+
+        :raises ValueError: if robot and parameters do not fit
+        """
+        raise NotImplementedError
+
+    def take_apart(self) -> None:
+        """Forget the robot, also if it was composed in part only; publishers end by themselves."""
+        raise NotImplementedError
+
+    def engage(self) -> None:
+        """Begin to act.
+
+        :raises TransitionRefused: if that cannot work
+        """
+        raise NotImplementedError
+
+    def disengage(self) -> None:
+        """Stop acting, so that another node can act instead."""
+        raise NotImplementedError
+
+    def leave(self) -> None:
+        """Stop acting for good."""
+        raise NotImplementedError
+
+    def run(self) -> None:
+        """Let threads run: signals reach the node now."""
+
+    # -- coming up --------------------------------------------------------------------------------
+
+    def come_up(self, **options: Any) -> None:
+        """Configure the node if it starts by itself, or wait for somebody who does.
+
+        :param options: further arguments of `RobotSource`
+        :raises StartupError: if it starts by itself with what cannot be used
+        """
+        self._source = RobotSource(
+            self, self.parameters, self.diagnostics, self._use_robot, **options
+        )
+        self._source.arrived = self._activate_if_wanted
+        self._source.listen()
+        self._report()
+        if not self.parameters['autostart']:
+            name = self.get_fully_qualified_name()
+            self.get_logger().info(
+                f'waiting for transitions, as autostart is false: ros2 lifecycle set {name} '
+                'configure'
+            )
+            return
+        self._wanted_active = True
+        self.trigger_configure()
+        if self._problem is not None:
+            raise self._problem
+        self._report()
+
+    def start(self) -> None:
+        """Begin, now or when there is a robot or somebody wants it."""
+        self.spinning = True
+        self.run()
+        self._activate_if_wanted()
+
+    def _activate_if_wanted(self) -> None:
+        ready = self.spinning and self.state == INACTIVE and self._source.robot is not None
+        if self._wanted_active and ready:
+            self._wanted_active = False
+            self.trigger_activate()
+            self._report()
+
+    def _use_robot(self, robot: Robot, progress: Progress) -> None:
+        before = Belongings(self, self.diagnostics)
+        try:
+            self.compose(robot, progress)
+        except Exception:
+            self.take_apart()
+            before.give_back()
+            raise
+        self._belongings = before
+        if self.spinning:
+            self.run()
+
+    def _dismantle(self) -> None:
+        """Take the node apart, down to what it had before it was configured."""
+        self._wanted_active = False
+        self.take_apart()
+        if self._belongings is not None:
+            self._belongings.give_back()
+            self._belongings = None
+        self._source.forget()
+
+    # -- transitions ------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> str:
+        """Label of the present state: unconfigured, inactive, active or finalized."""
+        return str(self._state_machine.current_state[1])
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Load the description and compile, or begin to wait for it on the topic."""
+        return self._do('configure', self._configure)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Begin to act, if there is a robot."""
+        return self._do('activate', self._activate)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop acting."""
+        return self._do('deactivate', self.disengage)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget the robot, so that another one can be configured."""
+        return self._do('cleanup', self._dismantle)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop acting for good."""
+
+        def work() -> None:
+            if state.label == ACTIVE:
+                self.leave()
+            self._dismantle()
+
+        return self._do('shutdown', work)
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """After a transition that raised: stop acting, and begin anew as unconfigured."""
+        for step in (self.leave, self._dismantle):
+            try:
+                step()
+            except Exception as error:
+                self._tell(ERROR, f'after a failed transition: {error}', type(error).__name__)
+                self.get_logger().debug(traceback.format_exc())
+        return SUCCESS
+
+    def _configure(self) -> None:
+        try:
+            with interruptible():
+                self._source.start()
+        except KeyboardInterrupt:
+            if not self.spinning:
+                raise
+            # a stop signal, of which the executor knows; it would write a traceback of this
+            raise TransitionRefused('the node is ending') from None
+
+    def _activate(self) -> None:
+        if self._source.robot is None:
+            raise TransitionRefused(
+                'there is no robot description yet; publish one on the topic robot_description, '
+                'or clean up and set the parameter robot_description or robot_description_file'
+            )
+        self.engage()
+
+    def _do(self, name: str, work: Callable[[], None]) -> TransitionCallbackReturn:
+        self._problem = None
+        try:
+            work()
+            return SUCCESS
+        except (TransitionRefused, StartupError) as error:
+            self._problem, result = error, FAILURE
+        except Exception as error:
+            self._problem, result = error, FAULT
+            self.get_logger().debug(traceback.format_exc())
+        if self.spinning or not self._wanted_active:  # else the node ends, and says why
+            self._tell(ERROR, f'{name} failed: {self._problem}', f'{name} failed')
+        return result
+
+    def _checked(self, change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        """Service of transitions, which refuses those that the present state does not know."""
+
+        @functools.wraps(change)
+        def checked(request: Any, response: Any) -> Any:
+            asked = request.transition.label or request.transition.id
+            possible = {t[1]: t[0] for t in self._state_machine.available_transitions}
+            by_id = {number: number for number in possible.values()}
+            number = possible.get(asked, by_id.get(asked))
+            response.success = False
+            if number is None or ending():
+                what = readable(str(asked))
+                reason = 'the node is ending' if ending() else f'possible: {", ".join(possible)}'
+                text = f'transition {what} is not possible in state {self.state}; {reason}'
+                self._tell(WARN, text, 'transition not possible')
+                return response
+            request.transition.label, request.transition.id = '', number
+            result = change(request, response)
+            self._report()
+            return result
+
+        return checked
+
+    # -- what is said about it --------------------------------------------------------------------
+
+    def _tell(self, level: bytes, text: str, code: str) -> None:
+        self.diagnostics.event(SUBJECT, level, text, code=code)
+
+    def _report(self) -> None:
+        state = self.state
+        self.diagnostics.condition(SUBJECT, OK, state, code=state)

@@ -1,0 +1,115 @@
+"""What tests of managed nodes share: their transitions, and rigs that wait for them."""
+
+import itertools
+
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState, GetAvailableTransitions, GetState
+from safety_harness import TorqueRig
+
+UNCONFIGURED, INACTIVE, ACTIVE, FINALIZED = 'unconfigured', 'inactive', 'active', 'finalized'
+
+#: Transitions that lead from unconfigured to a state.
+WAYS = {
+    UNCONFIGURED: (),
+    INACTIVE: ('configure',),
+    ACTIVE: ('configure', 'activate'),
+    FINALIZED: ('shutdown',),
+}
+#: Feedback would change with the position, and so would the torque.
+ONLY_GRAVITY = {'feedforward': 'gravity', 'feedback': 'none'}
+
+_namespaces = itertools.count()
+
+
+class Managed:
+    """The lifecycle of a node, as `ros2 lifecycle` sees it.
+
+    :param ros: the ROS domain
+    :param name: full name of the node
+    """
+
+    def __init__(self, ros, name):
+        self._ros, self._name = ros, name
+
+    def state(self):
+        answer = self._ros.ask(GetState, f'{self._name}/get_state', GetState.Request())
+        return answer.current_state.label
+
+    def transitions(self):
+        kind = GetAvailableTransitions
+        answer = self._ros.ask(kind, f'{self._name}/get_available_transitions', kind.Request())
+        return sorted(each.transition.label for each in answer.available_transitions)
+
+    def change(self, label='', number=0):
+        """Whether a transition succeeds."""
+        request = ChangeState.Request(transition=Transition(id=number, label=label))
+        return self._ros.call(ChangeState, f'{self._name}/change_state', request).success
+
+    def begin(self, label):
+        """Future of a transition that is not waited for."""
+        client = self._ros._client(ChangeState, f'{self._name}/change_state')
+        return client.call_async(ChangeState.Request(transition=Transition(label=label)))
+
+    def must(self, *labels):
+        for label in labels:
+            assert self.change(label), label
+
+    def refused(self, label='', number=0, reason=''):
+        """Whether a transition fails with a reason, and the node stays in its state."""
+        before, since = self.state(), len(self._ros.diagnostics)
+        assert not self.change(label, number)
+        self._ros.until_status(reason, f'{self._name[1:]}: lifecycle', since=since)
+        return self.state() == before
+
+    def until(self, state):
+        self._ros.until(lambda: self.state() == state, f'the state {state}')
+
+
+class ManagedRig(TorqueRig):
+    """A torque node that waits for transitions."""
+
+    def __init__(self, ros, module, parameters=None):
+        given = {'autostart': False, 'state_timeout': 0.5, **(parameters or {})}
+        if module == 'inverse_dynamics':
+            given = {**ONLY_GRAVITY, **given}
+        super().__init__(ros, module, f'/m{next(_namespaces)}', given, wait=False)
+        self.life = Managed(ros, self.name)
+
+    def bring(self, state):
+        """Bring an unconfigured node to a state."""
+        self.life.must(*WAYS[state])
+        assert self.life.state() == state
+        return self
+
+    def silent(self):
+        """Whether no torque comes any more."""
+        self.ros.spin(0.3)
+        count = len(self.torques)
+        self.ros.spin(0.4)
+        return len(self.torques) == count
+
+    def flows(self, torque):
+        """Wait until torques come, and are `torque`, (n,)."""
+        count = len(self.torques)
+        self.ros.until(lambda: len(self.torques) > count + 3, 'torques')
+        self.ros.until(lambda: abs(self.torques[-1].effort - torque).max() < 1e-9, 'that torque')
+
+
+def started(ros, rigs):
+    """Function that starts rigs and notes them in a list."""
+
+    def begin(module='gravity_compensation', **parameters):
+        rigs.append(ManagedRig(ros, module, parameters))
+        return rigs[-1]
+
+    return begin
+
+
+def end_well(ros, rigs):
+    """End rigs, which must have survived."""
+    for rig in rigs:
+        code = rig.process.stop()
+        ros.processes.remove(rig.process)
+        assert code == 0
+        assert 'Traceback' not in rig.process.output()
+        assert rig.all_safe()

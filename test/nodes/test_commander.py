@@ -1,0 +1,80 @@
+"""The one place that sends torques: what may be sent, and when; no ROS."""
+
+import threading
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support import outside
+
+outside.load('rclpy')
+
+from rbd_ros.control import TorqueLimiter
+from rbd_ros.nodes.torque.commander import Commander
+
+TORQUE = np.array([3.0, -4.0])
+
+
+class Sent(list):
+    """Stands for the output: the torques that were published."""
+
+    def publish(self, torque, stamp):
+        self.append(tuple(torque))
+
+
+class Law:
+    """A law that always wants the same torque."""
+
+    def __call__(self, *state):
+        return TORQUE
+
+    def applied(self, torque):
+        """Remember nothing."""
+
+
+@pytest.fixture
+def sent():
+    return Sent()
+
+
+@pytest.fixture
+def commander(sent):
+    return Commander(sent, TorqueLimiter(np.array([40.0, 15.0])), quick=False)
+
+
+def answer(commander):
+    state = SimpleNamespace(q=TORQUE, v=TORQUE, dt=0.0, stamp=0)
+    return commander.answer(Law(), state, (TORQUE, TORQUE, TORQUE))
+
+
+def finish(commander, torque, **options):
+    return commander.finish(np.array(torque), lambda: 0, threading.Event(), **options)
+
+
+def test_torques_are_sent_until_it_is_closed_and_when_it_is_open_again(commander, sent):
+    assert answer(commander) is not None
+    assert sent == [tuple(TORQUE)] and commander.commanding and commander.ever
+    commander.close()
+    assert answer(commander) is None  # a state that was under way
+    assert not finish(commander, (0.0, 0.0))  # that of a watchdog
+    assert len(sent) == commander.sent == 1
+    assert finish(commander, (0.0, 0.0), final=True)
+    assert sent[1:] == [(0.0, 0.0)] and not commander.commanding
+    commander.open()
+    assert answer(commander) is not None
+    assert len(sent) == 3 and commander.commanding
+
+
+def test_at_rest_no_torque_stands_for_which_it_would_have_to_answer(commander):
+    answer(commander)
+    commander.rest()
+    assert not commander.commanding and not commander.ever
+    answer(commander)
+    assert commander.commanding and commander.ever
+
+
+def test_a_last_torque_that_is_given_up_leaves_the_one_before_standing(commander, sent):
+    answer(commander)
+    commander.close()
+    assert not finish(commander, (0.0, 0.0), final=True, given_up=lambda: True)
+    assert len(sent) == 1 and commander.commanding
