@@ -10,8 +10,9 @@ as can be, and damping acts on the independent joints that have actuators.
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
-from typing import Any, Callable, Optional
+from typing import Any, Callable, ContextManager, Optional
 
 import numpy as np
 
@@ -87,6 +88,8 @@ class ClosedLoopLaw:
         self._dynamics: Any = self.robot.function('inverse_dynamics', runtime)
         self._weight: Any = self.robot.function('gravity_torque', ('gravity',))
         self._own_weight = own_weight
+        #: Part of the joints' friction that is compensated; another one may be assigned
+        self.friction_share = 1.0
         self._rest: FloatArray = np.zeros(self.robot.nv)
         self._added: FloatArray = np.zeros(self.robot.nv)
         self.settings = settings
@@ -104,7 +107,14 @@ class ClosedLoopLaw:
         self.check(settings)
         self._gravity = settings.gravity
         self._settings = settings
-        self._holding = lambda q: self._against_gravity(settings, q)
+        self._holding: Callable[[FloatArray], FloatArray] = partial(
+            self._against_gravity, settings
+        )
+
+    def change(self, settings: LawSettings, lock: ContextManager[Any]) -> None:
+        """Assign settings while holding a lock."""
+        with lock:
+            self.settings = settings
 
     def check(self, settings: LawSettings) -> None:
         """Refuse settings that are not for this robot, by a ValueError."""
@@ -165,7 +175,8 @@ class ClosedLoopLaw:
         if settings.friction != 'none':
             moving = v if settings.friction == 'measured' else G @ v_desired
             robot, transition = self.robot, settings.transition_velocity
-            tau = tau + robot.damping * moving + robot.friction * np.tanh(moving / transition)
+            friction = robot.damping * moving + robot.friction * np.tanh(moving / transition)
+            tau = tau + self.friction_share * friction
         if settings.feedback == 'damping':
             tau = tau.copy()
             # A passive joint that moves by itself cannot be damped, and must not disturb others.

@@ -7,7 +7,18 @@ and `TorqueLaw.applied` tells it what became of it.
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import Any, Callable, cast, Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import (
+    Any,
+    Callable,
+    cast,
+    ContextManager,
+    Dict,
+    List,
+    NamedTuple,
+    Optional,
+    Tuple,
+    Union,
+)
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -240,6 +251,15 @@ class TorqueLaw:
     @settings.setter
     def settings(self, settings: LawSettings) -> None:
         self._active = self._prepared(settings)
+
+    def change(self, settings: LawSettings, lock: ContextManager[Any]) -> None:
+        """Assign settings while holding a lock, which is taken when all is prepared.
+
+        :raises ValueError: for settings that are not for this robot; the old ones stay
+        """
+        active = self._prepared(settings)
+        with lock:
+            self._active = active
 
     def _prepared(self, settings: LawSettings) -> _Active:
         nv = self.robot.nv

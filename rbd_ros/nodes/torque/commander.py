@@ -31,7 +31,10 @@ class Commander:
         self._output = output
         self.limiter = limiter
         self._usual = UsualAnswers(limiter, output) if quick and UsualAnswers.quick() else None
-        self._lock = threading.Lock()
+        #: Held during an answer: whoever holds it changes what two answers are computed with
+        self.lock = threading.Lock()
+        #: Called with law and state before each answer, to change the law's inputs; None: nothing
+        self.adjust: Optional[Callable[[TorqueLaw, MeasuredState], None]] = None
         self._closed = False
         self._target: Optional[np.ndarray] = None  # of a last command under way
         self.commanding = False  # whether a torque stands that was no last command
@@ -53,7 +56,10 @@ class Commander:
         :return: what was sent, (n,) [N m or N]; it may change with the next
         :raises FloatingPointError: if the torque is not finite; nothing is sent
         """
-        with self._lock:
+        with self.lock:
+            adjust = self.adjust
+            if adjust is not None:
+                adjust(law, state)
             now = time.monotonic()
             usual = self._usual
             if usual is not None and usual(law, state, motion, now):
@@ -77,7 +83,7 @@ class Commander:
 
         :return: torque at which the one under way was to end, (n,) [N m or N], or None
         """
-        with self._lock:
+        with self.lock:
             self._closed = True
             return self._target
 
@@ -96,12 +102,12 @@ class Commander:
         :param final: whether it is the last of all, which `close` does not end
         :return: whether the torque was reached; not if the control loop sent one in between
         """
-        with self._lock:
+        with self.lock:
             before = self.sent
             self._target = torque
         try:
             while True:
-                with self._lock:
+                with self.lock:
                     if self.sent != before or (self._closed and not final):
                         return False
                     if hurry.is_set():

@@ -58,12 +58,14 @@ class _Prepared(NamedTuple):
     :param law: the law, a new one only if the payload is on another link
     :param payload_link: link that can carry a payload, or empty
     :param limits: limits of torque and of its rate
+    :param own: what a node with parts of its own prepares for them
     """
 
     settings: LawSettings
     law: Union[TorqueLaw, ClosedLoopLaw]
     payload_link: str
     limits: TorqueLimits
+    own: Any = None
 
 
 class TorqueNode(SturdyNode):
@@ -121,7 +123,7 @@ class TorqueNode(SturdyNode):
         settings = LawSettings.for_robot(
             moved,
             **{
-                'gravity': np.array(values['gravity']),
+                'gravity': self._gravity(values),
                 'payload': payload,
                 'effort_limits': self._limits(robot, values)[self._chosen],
                 'transition_velocity': values['friction_velocity'] or None,
@@ -132,17 +134,17 @@ class TorqueNode(SturdyNode):
         if known is not None and known.payload_link == link:
             law = known.law
         elif self._closing is not None:
-            law = ClosedLoopLaw(self._closing, settings, link or None)
+            law = ClosedLoopLaw(self._closing, settings, link or None, self._own_weight)
         else:
             # Another link needs other machine code. It is made here, beside the control loop.
-            law = TorqueLaw(robot, settings, payload_link=link or None)
+            law = TorqueLaw(robot, settings, link or None, self._own_weight)
         if self._closing is not None:
             law.check(settings)
         limits = TorqueLimits(
             np.where(self._commanded, self._limits(robot, values), 0.0),
             values['torque_rate_limit'] or None,
         )
-        return _Prepared(settings, law, link, limits)
+        return _Prepared(settings, law, link, limits, self._prepare_own(moved, values))
 
     def _commit(self, prepared: Optional[_Prepared], changed: Dict[str, Any]) -> None:
         if prepared is None:
@@ -155,7 +157,7 @@ class TorqueNode(SturdyNode):
         self._warn_of_weak_gains(prepared)
 
     def _take(self, prepared: _Prepared) -> None:
-        prepared.law.settings = prepared.settings
+        prepared.law.change(prepared.settings, self._commander.lock)
         self._prepared = prepared
         if self._loop is not None:
             self._loop.law = prepared.law
@@ -197,7 +199,7 @@ class TorqueNode(SturdyNode):
             values['optional_joints'],
             values['state_margin'],
         )
-        output = TorqueOutput(self, robot.joint_names, self._joints(values), values['output'])
+        output = self._create_output(robot, values)
         limiter = TorqueLimiter(prepared.limits.effort_limits)
         self._commander = Commander(output, limiter, quick=closing is None)
         self._take(prepared)
@@ -221,8 +223,30 @@ class TorqueNode(SturdyNode):
             f'waiting for states on {self._loop.subscription.topic_name}',
             code='waiting',
         )
+        self._compose_own(prepared)
         if self._running:
             self._begin()
+
+    # -- what nodes with parts of their own do otherwise ------------------------------------------
+
+    #: Whether the weight of the robot's links is part of the torque
+    _own_weight = True
+
+    def _gravity(self, values: Values) -> np.ndarray:
+        """Gravity in base coordinates, (3,) [m/s^2]."""
+        return np.array(values['gravity'])
+
+    def _prepare_own(self, robot: Any, values: Values) -> Any:
+        """What the node's own parts need, built without side effects.
+
+        :raises ValueError: if parameters cannot be used
+        """
+
+    def _create_output(self, robot: Robot, values: Values) -> TorqueOutput:
+        return TorqueOutput(self, robot.joint_names, self._joints(values), values['output'])
+
+    def _compose_own(self, prepared: _Prepared) -> None:
+        """Compose the node's own parts, when all others are there and before states come."""
 
     def _find_freedoms(self, robot: Robot) -> None:
         """Find which joints are independent and which have actuators.
