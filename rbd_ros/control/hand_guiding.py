@@ -14,12 +14,18 @@ from rbd_ros.control.arrays import FloatArray
 from rbd_ros.control.robot_joints import dof_names, free_inertia, workspace
 from rbd_ros.robot import Robot
 
-#: Natural frequency of the default hold [rad/s], critically damped, for the minimum inertia.
-HOLD_FREQUENCY = 6.0
+#: Natural frequency of the default hold [rad/s], critically damped, for the mean inertia.
+HOLD_FREQUENCY = 3.0
 
-#: Rate at which the full brake takes velocity away [1/s], and its product with the period of the
-#: states that it does not exceed, so that it is stable with a period of dead time.
-BRAKE_RATE, BRAKE_STEP = 50.0, 0.3
+#: Default rate at which velocity decays [1/s].
+DAMPING_RATE = 2.0 * HOLD_FREQUENCY
+
+#: Rate at which the full brake takes velocity away [1/s].
+BRAKE_RATE = 50.0
+
+#: Maximum product of the period of the states with the rate of damping and brake, and with the
+#: frequency of the hold, so that both are stable with a period of dead time.
+LONGEST_PART = 0.3
 
 #: Part of a limit beyond it, over which the brake rises to its full rate.
 MARGIN = 0.2
@@ -33,17 +39,19 @@ class GuidingSettings:
     """Settings of `HandGuiding`; create them with `for_robot`, which completes and checks them.
 
     :param stiffness: stiffness of the hold, (nv,) [N m/rad or N/m]
-    :param damping: damping at any speed, (nv,) [N m s/rad or N s/m]
+    :param damping: rate at which velocity decays at any speed [1/s]
     :param band: displacement beyond which the hold follows, (nv,) [rad or m]
     :param speed: speed above which it brakes, (nv,) [rad/s or m/s]
     :param energy: kinetic energy above which it brakes [J]
+    :param inertia: minimum inertia of the joints, the others free, (nv,) [kg m^2 or kg]
     """
 
     stiffness: FloatArray
-    damping: FloatArray
+    damping: float
     band: FloatArray
     speed: FloatArray
     energy: float
+    inertia: FloatArray
 
     @classmethod
     def for_robot(
@@ -51,31 +59,33 @@ class GuidingSettings:
         robot: Robot,
         *,
         stiffness: Any = None,
-        damping: Any = None,
+        damping: float = DAMPING_RATE,
         band: Any = 0.05,
         speed: Any = 1.0,
         energy: float = 4.0,
     ) -> GuidingSettings:
         """Settings from one number for all joints or one for each, (nv,).
 
-        Stiffness and damping that are None are w^2 m and 2 w m, with w = `HOLD_FREQUENCY` and m
-        the minimum inertia of a joint over the workspace, the others free.
+        A stiffness that is None is w^2 m, with w = `HOLD_FREQUENCY` and m the mean inertia of a
+        joint over the workspace, the others free.
 
-        :raises ValueError: for an impossible number, or if defaults are asked for a joint that
-            moves no mass; the message names the joint
+        :raises ValueError: for an impossible number, or a joint that moves no mass; the message
+            names the joint
         """
-        if stiffness is None or damping is None:
-            inertia = free_inertia(robot, workspace(robot)).min(axis=0)
-            stiffness = HOLD_FREQUENCY**2 * inertia if stiffness is None else stiffness
-            damping = 2.0 * HOLD_FREQUENCY * inertia if damping is None else damping
+        inertia = free_inertia(robot, workspace(robot))
+        if stiffness is None:
+            stiffness = HOLD_FREQUENCY**2 * inertia.mean(axis=0)
         if not 0.0 < energy < np.inf:
             raise ValueError(f'energy must be positive and finite, got {energy}')
+        if not 0.0 <= damping < np.inf:
+            raise ValueError(f'damping must not be negative, and finite, got {damping}')
         return cls(
             _numbers(robot, 'stiffness', stiffness),
-            _numbers(robot, 'damping', damping),
+            float(damping),
             _numbers(robot, 'band', band, positive=True),
             _numbers(robot, 'speed', speed, positive=True),
             float(energy),
+            _numbers(robot, 'inertia', inertia.min(axis=0)),
         )
 
 
@@ -99,11 +109,11 @@ def _numbers(robot: Robot, name: str, values: Any, positive: bool = False) -> Fl
 class HandGuiding:
     """Torque for an arm that is guided by hand, to be added to that against gravity.
 
-        torque = k (r - q) - d v - beta H(q) v
+        torque = k (r - q) - (d + beta) H(q) v
 
     r is where the arm is held: it stays until q is farther away than the band, and then follows at
-    that distance. The brake beta is zero up to the limits of speed and kinetic energy, and full
-    `MARGIN` beyond the first of them that is exceeded.
+    that distance. The damping d takes all velocities away alike. The brake beta is zero up to the
+    limits of speed and kinetic energy, and full `MARGIN` beyond the first that is exceeded.
 
     :param robot: robot whose positions can be subtracted (one freedom a joint)
     :param settings: see `GuidingSettings.for_robot`; others may be assigned at any time
@@ -150,14 +160,16 @@ class HandGuiding:
             self.reference = q.copy()
         away = np.clip(self.reference - q, -settings.band, settings.band)
         self.reference = q + away
-        # The longest of the last periods: a brake must be stable at each of them.
+        # The longest of the last periods: all must be stable at each of them.
         if 0.0 < dt <= LONGEST_STEP:
             self._period = max(dt, 0.98 * self._period)
+        rate = LONGEST_PART / self._period if self._period > 0.0 else np.inf
+        stiffness = np.minimum(settings.stiffness, settings.inertia * rate**2)
         momentum = self.robot.mass_matrix(q) @ v
         self.energy = 0.5 * float(v @ momentum)
-        self.braking = self._brake(v)
+        self.braking = min(self._brake(v), rate)
         torque: FloatArray = share * (
-            settings.stiffness * away - settings.damping * v - self.braking * momentum
+            stiffness * away - min(settings.damping + self.braking, rate) * momentum
         )
         return torque
 
@@ -177,5 +189,4 @@ class HandGuiding:
             )
         else:
             self.reason = f'kinetic energy {self.energy:.3g} J, above {settings.energy:g} J'
-        rate = min(BRAKE_RATE, BRAKE_STEP / self._period) if self._period > 0.0 else BRAKE_RATE
-        return rate * min((max(speed, energy) - 1.0) / MARGIN, 1.0)
+        return BRAKE_RATE * min((max(speed, energy) - 1.0) / MARGIN, 1.0)

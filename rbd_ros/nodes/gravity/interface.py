@@ -124,10 +124,10 @@ PARAMETERS: Tuple[Parameter, ...] = (
     ),
     Parameter(
         'guiding_damping',
-        (),
-        'Damping in hand guiding at any speed, likewise [N m s/rad or N s/m]; empty: by inertia.',
+        6.0,
+        'Rate at which motion decays in hand guiding when the arm is let go [1/s].',
         minimum=0.0,
-        maximum=LARGEST_GAIN,
+        maximum=100.0,
         live=True,
     ),
     Parameter(

@@ -23,7 +23,6 @@ from rbd_ros.robot import Robot
 
 GUIDING = {
     'stiffness': 'guiding_stiffness',
-    'damping': 'guiding_damping',
     'speed': 'guiding_speed',
 }
 
@@ -90,7 +89,11 @@ class GravityNode(TorqueNode):
             raise ValueError('mode hand_guiding is not for servos, which take no torques')
         try:
             return GuidingSettings.for_robot(
-                robot, band=values['guiding_band'], energy=values['guiding_energy'], **given
+                robot,
+                damping=values['guiding_damping'],
+                band=values['guiding_band'],
+                energy=values['guiding_energy'],
+                **given,
             )
         except ValueError as error:
             raise ValueError(f'mode hand_guiding: {error}') from None
