@@ -197,7 +197,8 @@ def without_friction(friction=''):
 def motion_after(arm, true_share, share, push=6.0, seed=0):
     """Kinetic energy at the end of a push and 2 s later [J], and how far it went [rad].
 
-    The friction is a part of what is described. States come at 500 Hz, a period late, with noise of the velocity.
+    The friction is a part of what is described. States come at 500 Hz, a period late, with noise
+    of the velocity.
     """
     described = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
     text = Path(resource_path('urdf', 'six_axis_arm.urdf')).read_text()
