@@ -25,13 +25,14 @@ from rbd_ros.nodes.torque.interface import JOINT_COMMANDS
 from rbd_ros.robot import Robot
 
 SUBJECT = 'servos'
-PAUSE = 0.5  # seconds without a command after which offsets begin at zero again
+LONGEST_STEP = 0.1  # seconds for which offsets go on at most between two commands
 
 
 class ServoOutput:
     """Publishes target + torque / stiffness; takes the place of `TorqueOutput`.
 
-    Until every joint that is commanded has a target, nothing is published.
+    Until every joint that is commanded has a target, nothing is published. Offsets begin at zero,
+    and take at least `payload_ramp` for the largest one.
 
     :param node: the node
     :param robot: the robot
@@ -67,7 +68,7 @@ class ServoOutput:
         self._target = np.full(len(names), np.nan)
         self._by_name = JointStateWriter(names, ('position',))
         self._by_order = Float64MultiArrayWriter(len(names))
-        self._share, self._sent = 0.0, -np.inf
+        self._offset, self._sent = np.zeros(len(names)), time.monotonic()
         self._publishers: List[Any] = []
         self._outputs: List[Tuple[Callable[[bytes], None], Any]] = []
         if form in ('both', 'joint_state'):
@@ -132,35 +133,35 @@ class ServoOutput:
         """Views for machine code, see `TorqueMessages`: torques go to an array of its own."""
         return self._joints, self._by_name.stamp, self._torque, self._nothing
 
-    def publish(self, torque: np.ndarray, stamp: int) -> None:
+    def publish(self, torque: np.ndarray, stamp: int, last: bool = False) -> None:
         """Publish the positions for torques.
 
         :param torque: torques of all joints of the robot, (n,) [N m or N]
         :param stamp: time of the state that they answer [ns]
+        :param last: whether they are those to end with: then offsets are there at once
         """
         self._torque[:] = torque[self._joints]
         self._by_name.set_stamp_ns(representable(stamp))
-        self.send()
+        self._publish(last)
 
     def send(self) -> None:
         """Publish the positions for the torques as they are."""
+        self._publish(False)
+
+    def _publish(self, last: bool) -> None:
         target = self._target
         if np.isnan(target).any():
             return
         values, now = self._values(), time.monotonic()
-        elapsed, ramp = now - self._sent, values['payload_ramp']
-        self._sent = now
-        if elapsed > PAUSE:
-            self._share = 0.0
-        elif self._share < 1.0:
-            self._share = min(self._share + elapsed / ramp, 1.0) if ramp > 0.0 else 1.0
+        largest, ramp = values['largest_offset'], values['payload_ramp']
+        elapsed, self._sent = min(now - self._sent, LONGEST_STEP), now
+        wanted = np.clip(self._torque / self._stiffness, -largest, largest)
+        if not last and ramp > 0.0:
+            step = largest * elapsed / ramp
+            wanted = self._offset + np.clip(wanted - self._offset, -step, step)
+        self._offset = wanted
         self._by_name.position[:] = self._by_order.values[:] = servo_command(
-            target,
-            self._share * self._torque,
-            self._stiffness,
-            values['largest_offset'],
-            self._lower,
-            self._upper,
+            target, wanted * self._stiffness, self._stiffness, largest, self._lower, self._upper
         )
         for send, writer in self._outputs:
             send(writer.data())

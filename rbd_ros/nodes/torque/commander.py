@@ -112,7 +112,8 @@ class Commander:
                         return False
                     if hurry.is_set():
                         self.limiter.reset()
-                    self._output.publish(self.limiter.towards(torque, time.monotonic()), stamp())
+                    step = self.limiter.towards(torque, time.monotonic())
+                    self._output.publish(step, stamp(), last=True)
                     if self.limiter.at(torque):
                         self.commanding = False
                         return True
