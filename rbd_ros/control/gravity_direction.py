@@ -43,7 +43,7 @@ def down_of_orientation(quaternion: Sequence[float]) -> FloatArray:
 
     >>> from rbd_ros.control.gravity_direction import down_of_orientation
     >>> down_of_orientation([1.0, 0.0, 0.0, 0.0])  # turned over about x
-    array([0., 0., 1.])
+    array([ 0., -0.,  1.])
     """
     x, y, z, w = (float(part) for part in quaternion)
     length = float(np.sqrt(x * x + y * y + z * z + w * w))

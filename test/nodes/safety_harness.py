@@ -74,9 +74,8 @@ def torque_of(values, q, v, viscous=(0.0, 0.0), coulomb=(0.0, 0.0), limits=(40.0
     torque -= np.array(per_joint(values['damping'] or [0.0])) * v
     if values['friction_compensation'] == 'measured':
         share = values['friction_share']
-        torque += share * viscous * v + share * coulomb * np.tanh(
-            v / (values['friction_velocity'] or 0.05)
-        )
+        smooth = np.tanh(v / (values['friction_velocity'] or 0.05))
+        torque += share * (np.array(viscous) * v + np.array(coulomb) * smooth)
     most = np.minimum(limits, per_joint(values['effort_limits'] or [np.inf]))
     return np.clip(torque, -most, most)
 
