@@ -157,7 +157,7 @@ class HandGuiding:
         """
         settings = self.settings
         if self.reference is None or not 0.0 <= dt <= LONGEST_STEP:
-            self.reference = q.copy()
+            self.reference = q
         away = np.clip(self.reference - q, -settings.band, settings.band)
         self.reference = q + away
         # The longest of the last periods: all must be stable at each of them.
