@@ -73,7 +73,6 @@ class GuidingMode:
         """Key-value pairs for diagnostics."""
         guiding = self._guiding
         return {
-            'mode': 'compensation' if self.wanted is None else 'hand_guiding',
             'kinetic_energy': 0.0 if guiding is None else guiding.energy,
             'brake_rate': 0.0 if guiding is None else guiding.braking,
         }

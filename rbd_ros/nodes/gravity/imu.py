@@ -155,4 +155,4 @@ class ImuGravity:
     def values(self) -> Dict[str, Any]:
         """Key-value pairs for diagnostics."""
         g = self.magnitude * self._turning.direction
-        return {'gravity': ' '.join(f'{x:.4g}' for x in g)}
+        return {f'gravity_{axis}': float(x) for axis, x in zip('xyz', g)}
