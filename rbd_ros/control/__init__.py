@@ -7,7 +7,9 @@ from rbd_ros.control.annotation import annotate, AnnotatedTrajectory
 from rbd_ros.control.feedforward import EffortParts, Feedforward
 from rbd_ros.control.friction import friction_torque
 from rbd_ros.control.gains import DAMPING_RATIO, default_gains, NATURAL_FREQUENCY, pd_gains
+from rbd_ros.control.gravity_direction import mounted_gravity
 from rbd_ros.control.guards import StateGuard, StateProblem
+from rbd_ros.control.hand_guiding import GuidingSettings, HandGuiding
 from rbd_ros.control.law_settings import (
     FEEDBACKS,
     FEEDFORWARDS,
@@ -18,6 +20,7 @@ from rbd_ros.control.law_settings import (
 from rbd_ros.control.limits import LimiterMemory, TorqueLimiter, TorqueLimits
 from rbd_ros.control.motion import DesiredMotion, GAP_POLICIES, MotionOptions, MotionPlan
 from rbd_ros.control.payload import payload_parameters
+from rbd_ros.control.servo_offset import servo_command
 from rbd_ros.control.static_holding import hardest_poses, Holding, holding
 from rbd_ros.control.torque import LawMemory, TorqueLaw
 from rbd_ros.control.trajectory import JointTrajectory
@@ -35,6 +38,8 @@ __all__ = [
     'FRICTIONS',
     'Feedforward',
     'GAP_POLICIES',
+    'GuidingSettings',
+    'HandGuiding',
     'Holding',
     'JointTrajectory',
     'LawMemory',
@@ -59,7 +64,9 @@ __all__ = [
     'friction_torque',
     'hardest_poses',
     'holding',
+    'mounted_gravity',
     'payload_parameters',
     'pd_gains',
+    'servo_command',
     'weak_joints',
 ]

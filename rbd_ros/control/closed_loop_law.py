@@ -10,8 +10,9 @@ as can be, and damping acts on the independent joints that have actuators.
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
-from typing import Any, Optional
+from typing import Any, Callable, ContextManager, Optional
 
 import numpy as np
 
@@ -70,18 +71,27 @@ class ClosedLoopLaw:
     :param closing: independent and actuated joints of the robot
     :param settings: settings for its `IndependentJoints`
     :param payload_link: link that carries the payload of the settings; None: no payload
+    :param own_weight: whether gravity of the robot's own links is compensated, see `TorqueLaw`
     :raises ValueError: for an unknown link, or feedback 'pd'
     """
 
     def __init__(
-        self, closing: LoopClosing, settings: LawSettings, payload_link: Optional[str] = None
+        self,
+        closing: LoopClosing,
+        settings: LawSettings,
+        payload_link: Optional[str] = None,
+        own_weight: bool = True,
     ):
         self.closing, self.robot, self.payload_link = closing, closing.robot, payload_link
         payload = () if payload_link is None else (f'payload:{payload_link}',)
         runtime = ('gravity', *payload)
         self._dynamics: Any = self.robot.function('inverse_dynamics', runtime)
+        self._weight: Any = self.robot.function('gravity_torque', ('gravity',))
+        self._own_weight = own_weight
+        #: Part of the joints' friction that is compensated; another one may be assigned
+        self.friction_share = 1.0
         self._rest: FloatArray = np.zeros(self.robot.nv)
-        self._settings = settings
+        self._added: FloatArray = np.zeros(self.robot.nv)
         self.settings = settings
         self._integral: FloatArray = np.zeros(len(closing.independent))
         self._wanted: FloatArray = self._rest
@@ -95,7 +105,16 @@ class ClosedLoopLaw:
     @settings.setter
     def settings(self, settings: LawSettings) -> None:
         self.check(settings)
+        self._gravity = settings.gravity
         self._settings = settings
+        self._holding: Callable[[FloatArray], FloatArray] = partial(
+            self._against_gravity, settings
+        )
+
+    def change(self, settings: LawSettings, lock: ContextManager[Any]) -> None:
+        """Assign settings while holding a lock."""
+        with lock:
+            self.settings = settings
 
     def check(self, settings: LawSettings) -> None:
         """Refuse settings that are not for this robot, by a ValueError."""
@@ -158,13 +177,14 @@ class ClosedLoopLaw:
         if settings.friction != 'none':
             moving = v if settings.friction == 'measured' else G @ v_desired
             robot, transition = self.robot, settings.transition_velocity
-            tau = tau + robot.damping * moving + robot.friction * np.tanh(moving / transition)
+            friction = robot.damping * moving + robot.friction * np.tanh(moving / transition)
+            tau = tau + self.friction_share * friction
         if settings.feedback == 'damping':
             tau = tau.copy()
             # A passive joint that moves by itself cannot be damped, and must not disturb others.
             acting = np.isin(y, self.closing.actuated)
             tau[y] -= settings.kd * v[y] * acting
-        wanted = self._actuators(G, tau)
+        wanted = self._actuators(G, tau) + self._added
         self._integral, self._wanted = integral, wanted
         return wanted
 
@@ -174,7 +194,10 @@ class ClosedLoopLaw:
         payload: Any = ()
         if self.payload_link is not None:
             payload = (np.zeros(10) if settings.payload is None else settings.payload,)
-        tau: FloatArray = np.array(self._dynamics(q, v, a, settings.gravity, *payload))
+        gravity = self._gravity if settings is self._settings else settings.gravity
+        tau: FloatArray = np.array(self._dynamics(q, v, a, gravity, *payload))
+        if not self._own_weight:
+            tau -= self._weight(q, gravity)
         return tau
 
     def _actuators(self, G: FloatArray, tau: FloatArray) -> FloatArray:
@@ -184,9 +207,25 @@ class ClosedLoopLaw:
 
     def gravity(self, q: FloatArray) -> FloatArray:
         """Torques of the actuators that hold robot and payload against gravity, (nv,)."""
+        return self._holding(q)
+
+    def _against_gravity(self, settings: LawSettings, q: FloatArray) -> FloatArray:
         return self._actuators(
-            self.closing.velocities(q), self._of(self._settings, q, self._rest, self._rest)
+            self.closing.velocities(q), self._of(settings, q, self._rest, self._rest)
         )
+
+    @property
+    def holding(self) -> Callable[[FloatArray], FloatArray]:
+        """Function `gravity` for the present settings, another one after each change of them."""
+        return self._holding
+
+    def add(self, torque: FloatArray) -> None:
+        """Set a torque that is added to that of the law, (nv,) [N m or N]."""
+        self._added = np.array(torque)
+
+    def turn_gravity(self, gravity: FloatArray) -> None:
+        """Set gravity in base coordinates until other settings are assigned, (3,) [m/s^2]."""
+        self._gravity = np.array(gravity)
 
     def applied(self, torque: FloatArray) -> None:
         """Tell what was sent instead of the last torque: where it was cut, the integral waits."""

@@ -1,13 +1,14 @@
 """The torque law on scalars of any kind, from which `TorqueLaw` has machine code made.
 
-    torque   = model + feedback + friction + integral
+    torque   = model + feedback + friction + integral + added
     feedback = elastic + damping
                H (kp e) + D e  and  H (kd de)    with computed torque: H the mass matrix,
                J^T K e and J^T D de and more     with the impedance of a frame: task_impedance.py
                kp e            and  kd de        otherwise; D goes with viscous friction
     friction = viscous v + coulomb tanh(v / transition)
 
-where e and de are desired less measured position and velocity. docs/control.md has the reasons.
+where e and de are desired less measured position and velocity, and added is what the caller has
+computed besides. docs/control.md has the reasons.
 What is measured and what is desired, and whether a term is wanted at all, the caller decides by
 the arrays that it passes.
 """
@@ -40,7 +41,7 @@ REST = 1e-12
 #: What the law is called with, each an array: the state at which the model is taken, measured and
 #: desired motion of the feedback, the velocity whose friction is compensated, and so on.
 INPUTS = (
-    'model_q', 'model_v', 'model_a', 'q', 'v', 'q_desired', 'v_desired', 'friction_v',
+    'model_q', 'model_v', 'model_a', 'q', 'v', 'q_desired', 'v_desired', 'friction_v', 'added',
     'applied', 'before', 'dt', 'numbers', 'gravity',
 )  # fmt: skip
 
@@ -126,6 +127,7 @@ def law_definition(
     model: Model,
     computed: bool,
     payload_link: Optional[str],
+    own_weight: bool = True,
     task_frame: Optional[str] = None,
     impedance: bool = False,
 ) -> Definition:
@@ -135,6 +137,7 @@ def law_definition(
 
     :param computed: whether errors go through the mass matrix
     :param payload_link: link that carries a payload, if one does
+    :param own_weight: whether the weight of the robot's own links is part of the model
     :param task_frame: frame whose impedance the settings have numbers for, if they have
     :param impedance: whether errors are those of that frame
     """
@@ -151,12 +154,18 @@ def law_definition(
         variant(model, each, frame=task_frame, **options)
         for each, options in zip(kinematics, choices)
     ]
+    without_payload = variant(model, algorithms[0], runtime=('gravity',))
 
     def run(*arrays: Scalars) -> Scalars:
         given = dict(zip(INPUTS, arrays))
         extra = arrays[len(INPUTS) :]
         motion = (given[name] for name in ('model_q', 'model_v', 'model_a', 'gravity'))
         (tau,) = evaluate(model, dynamics, *motion, *extra)
+        if not own_weight:
+            rest = [0.0] * layout.nv
+            state = (given['model_q'], rest, rest, given['gravity'])
+            (weight,) = evaluate(model, without_payload, *state)
+            tau = [x - y for x, y in zip(tau, weight)]
         H = None
         if computed or impedance:
             (H,) = evaluate(model, inertia, given['q'], *extra)
@@ -173,7 +182,7 @@ def law_definition(
 
     key = {
         'model': model_key(model),
-        'law': [computed, payload_link, task_frame, impedance],
+        'law': [computed, payload_link, own_weight, task_frame, impedance],
         'source': source_key(
             model, *algorithms, *kinematics, torque_law, task_impedance.task_forces
         ),
@@ -254,7 +263,10 @@ def torque_law(
     if H is not None:
         stiffness = settings['friction_stiffness']
         elastic, waits = _affordable(elastic, [stiffness[j] * error[j] for j in joints], settings)
-    torque = [model[j] + friction[j] + elastic[j] + damping[j] + integral[j] for j in joints]
+    added = given['added']
+    torque = [
+        model[j] + friction[j] + elastic[j] + damping[j] + integral[j] + added[j] for j in joints
+    ]
 
     settled = resting - SETTLING_TIME
     deadband = where_positive(settled, 1.0, NARROW) * settings['deadband']

@@ -7,7 +7,18 @@ and `TorqueLaw.applied` tells it what became of it.
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import Any, Callable, cast, Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import (
+    Any,
+    Callable,
+    cast,
+    ContextManager,
+    Dict,
+    List,
+    NamedTuple,
+    Optional,
+    Tuple,
+    Union,
+)
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -49,13 +60,31 @@ def _law_kernel(robot: Robot, *variant: Any) -> LawKernel:
         return known[variant]
 
 
+def gravity_function(
+    robot: Robot, payload_link: Optional[str], own_weight: bool
+) -> Callable[..., FloatArray]:
+    """Torque against gravity as a function of a configuration, gravity and payload.
+
+    :param robot: the robot
+    :param payload_link: link that carries the payload; None: there is none, nor its argument
+    :param own_weight: whether the robot's own links count
+    """
+    payload: Tuple[str, ...] = () if payload_link is None else (f'payload:{payload_link}',)
+    whole: Callable[..., FloatArray] = robot.function('gravity_torque', ('gravity', *payload))
+    if own_weight:
+        return whole
+    links: Callable[..., FloatArray] = robot.function('gravity_torque', ('gravity',))
+    return lambda q, gravity, *mass: whole(q, gravity, *mass) - links(q, gravity)
+
+
 class _Active:
     """What one call computes with, derived from settings and replaced together with them.
 
     :param settings: the settings
     :param kernel: machine code of the law
     :param layout: layout of its arrays
-    :param inputs: gravity, (3,), and the payload, (10,), if there is one
+    :param inputs: gravity, (3,), and the payload, (10,), if there is one; they are copied
+    :param gravity: function of a configuration, gravity and payload: torque against gravity
     """
 
     def __init__(
@@ -64,6 +93,7 @@ class _Active:
         kernel: LawKernel,
         layout: Layout,
         inputs: Tuple[FloatArray, ...],
+        gravity: Callable[..., FloatArray],
     ):
         n = layout.nv
         self.settings = settings
@@ -100,7 +130,10 @@ class _Active:
             'task': np.zeros(COUNT) if settings.task is None else settings.task.numbers,
         })  # fmt: skip
         #: The last arguments of the kernel, the same in all calls.
-        self.constants = (numbers, *inputs)
+        self.constants = (numbers, *(np.array(x) for x in inputs))
+        models = self.constants[1:]
+        #: Torque that holds robot and payload against gravity, (nv,), at a configuration.
+        self.holding: Callable[[FloatArray], FloatArray] = lambda q: gravity(q, *models)
         #: Which of `SOURCES` the first arguments of the kernel are.
         self.sources = [SOURCES.index(name) for name in _sources(settings)]
         #: Selects these from the values of all sources.
@@ -169,6 +202,8 @@ class TorqueLaw:
     :param settings: see LawSettings
     :param payload_link: link that carries the payload of the settings; None: no payload
     :param task_frame: link whose impedance the settings may be of; None: none
+    :param own_weight: whether gravity of the robot's own links is compensated; False for a robot
+        that does that itself: then it is that of the payload alone
     :raises ValueError: for an unknown link, or settings that are not for this robot
     """
 
@@ -178,6 +213,7 @@ class TorqueLaw:
         settings: LawSettings,
         payload_link: Optional[str] = None,
         task_frame: Optional[str] = None,
+        own_weight: bool = True,
     ):
         self.robot = robot
         self.payload_link, self.task_frame = payload_link, task_frame
@@ -191,7 +227,9 @@ class TorqueLaw:
             payload = (f'payload:{payload_link}',)
         # All variants, whatever the settings, so that no change of them waits for the compiler.
         self._laws = {
-            name: _law_kernel(robot, name == 'computed_torque', payload_link, task_frame)
+            name: _law_kernel(
+                robot, name == 'computed_torque', payload_link, own_weight, task_frame
+            )
             for name in ('pd', 'computed_torque')
         }
         if task_frame is not None:
@@ -201,19 +239,18 @@ class TorqueLaw:
                 )
             robot.model.link(task_frame)
             self._laws['task_impedance'] = _law_kernel(
-                robot, False, payload_link, task_frame, True
+                robot, False, payload_link, own_weight, task_frame, True
             )
-        self._gravity: Callable[..., FloatArray] = robot.function(
-            'gravity_torque', ('gravity', *payload)
-        )
+        self._gravity = gravity_function(robot, payload_link, own_weight)
         self._torque = self._layout.at('torque')
         # Memory lies among the kernel's inputs, where machine code finds it: see `memory`.
         sizes = [*self._layout.input_sizes.values(), *(10 for _ in payload)]
         self._inputs = np.zeros(sum(sizes))
         parts: List[FloatArray] = np.split(self._inputs, np.cumsum(sizes[:-1]))
-        first = INPUTS.index('applied')
-        self._applied, self._before, self._passed, *constants = parts[first:]
+        first = INPUTS.index('added')
+        self._added, self._applied, self._before, self._passed, *constants = parts[first:]
         self._constants = self._inputs[-sum(part.size for part in constants) :]
+        self._gravity_input = constants[1]
         self._active = self._prepared(settings)
         self._begin(self._active)
 
@@ -234,6 +271,15 @@ class TorqueLaw:
     def settings(self, settings: LawSettings) -> None:
         self._active = self._prepared(settings)
 
+    def change(self, settings: LawSettings, lock: ContextManager[Any]) -> None:
+        """Assign settings while holding a lock, which is taken when all is prepared.
+
+        :raises ValueError: for settings that are not for this robot; the old ones stay
+        """
+        active = self._prepared(settings)
+        with lock:
+            self._active = active
+
     def _prepared(self, settings: LawSettings) -> _Active:
         nv = self.robot.nv
         for name in ('kp', 'kd', 'ki', 'viscous', 'coulomb', 'effort_limits'):
@@ -252,7 +298,7 @@ class TorqueLaw:
             raise ValueError('feedback task_impedance needs task_frame, the link that yields')
         inputs = (settings.gravity, *payload)
         kernel = self._laws.get(settings.feedback, self._laws['pd'])
-        active = _Active(settings, kernel, self._layout, inputs)
+        active = _Active(settings, kernel, self._layout, inputs, self._gravity)
         self._try(active)
         return active
 
@@ -267,7 +313,8 @@ class TorqueLaw:
             if not self._simple:
                 goal, still = robot.difference(q, neutral), rest
             sources = (q, v, neutral, v, v, goal, still, neutral, rest)
-            result = active.kernel(*active.pick(sources), rest, before, passed, *active.constants)
+            memory = (rest, rest, before, passed)
+            result = active.kernel(*active.pick(sources), *memory, *active.constants)
             if result[-1] != 0.0:
                 raise ValueError(
                     f'with these settings {self._which(result)} is not finite; gains, friction, '
@@ -314,6 +361,7 @@ class TorqueLaw:
         self._passed[0] = passed
         result = active.kernel(
             *active.pick((q, v, q_desired, v_desired, a_desired, goal, still, neutral, rest)),
+            self._added,
             self._applied,
             self._before,
             self._passed,
@@ -377,7 +425,34 @@ class TorqueLaw:
 
         :param q: configuration, (nq,)
         """
-        return self._gravity(q, *self._active.constants[1:])
+        return self._active.holding(q)
+
+    @property
+    def holding(self) -> Callable[[FloatArray], FloatArray]:
+        """Function `gravity` for the present settings, another one after each change of them."""
+        return self._active.holding
+
+    # -- what is changed from call to call --------------------------------------------------------
+
+    def add(self, torque: FloatArray) -> None:
+        """Set a torque that is added to that of the law, (nv,) [N m or N], until it is set again.
+
+        Only for the thread that computes.
+        """
+        self._added[:] = torque
+
+    def turn_gravity(self, gravity: FloatArray) -> None:
+        """Set gravity for the following calls, until other settings are assigned.
+
+        Only for the thread that computes; it costs nothing of what new settings cost.
+
+        :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
+        """
+        active = self._active
+        if active is not self._current:
+            self._take_over(active)
+        active.constants[1][:] = gravity
+        self._gravity_input[:] = gravity
 
     # -- what became of the torque ----------------------------------------------------------------
 

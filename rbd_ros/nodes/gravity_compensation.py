@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 from rbd_ros.nodes.common.declared import LIFECYCLE_SERVICES
 from rbd_ros.nodes.common.interface import NodeInterface, Parameter
 from rbd_ros.nodes.common.process import run_node
+from rbd_ros.nodes.gravity.interface import PARAMETERS, SERVICES, TOPICS
 from rbd_ros.nodes.torque.interface import LARGEST_GAIN, TORQUE_PARAMETERS, TORQUE_TOPICS
 
 INTERFACE = NodeInterface(
@@ -32,9 +33,10 @@ INTERFACE = NodeInterface(
             choices=('none', 'measured'),
             live=True,
         ),
+        *PARAMETERS,
     ),
-    topics=TORQUE_TOPICS,
-    services=LIFECYCLE_SERVICES,
+    topics=(*TORQUE_TOPICS, *TOPICS),
+    services=(*LIFECYCLE_SERVICES, *SERVICES),
 )
 
 
@@ -47,20 +49,21 @@ def law_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
     """
     from rbd_ros.nodes.torque.node import per_joint
 
-    damping = values['damping']
+    damping, share = values['damping'], values['friction_share']
     return {
         'feedforward': 'gravity',
         'feedback': 'damping' if damping else 'none',
         'kd': per_joint('damping', damping, robot.nv) if damping else 0.0,
         'friction': values['friction_compensation'],
+        'viscous': share * robot.damping,
+        'coulomb': share * robot.friction,
     }
 
 
 def _load() -> Callable[[], Any]:
-    from rbd_ros.nodes.torque.node import TorqueNode
-    from rbd_ros.nodes.torque.reference import MeasuredPosition
+    from rbd_ros.nodes.gravity.node import GravityNode
 
-    return lambda: TorqueNode(INTERFACE, law_options, MeasuredPosition)
+    return lambda: GravityNode(INTERFACE, law_options)
 
 
 def main(args: Optional[Sequence[str]] = None) -> int:

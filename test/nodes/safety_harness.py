@@ -41,7 +41,7 @@ def torque_of(values, q, v, viscous=(0.0, 0.0), coulomb=(0.0, 0.0), limits=(40.0
     From the moments of weights about the axes (both along y).
     """
     a, b = q[0], q[0] + q[1]
-    gravity = np.array(values['gravity'])
+    gravity = turned_back(values['gravity'], values['mounting_rpy'])
 
     def turned(angle, point):
         c, s = np.cos(angle), np.sin(angle)
@@ -73,9 +73,25 @@ def torque_of(values, q, v, viscous=(0.0, 0.0), coulomb=(0.0, 0.0), limits=(40.0
     v = np.array(v)
     torque -= np.array(per_joint(values['damping'] or [0.0])) * v
     if values['friction_compensation'] == 'measured':
-        torque += viscous * v + coulomb * np.tanh(v / (values['friction_velocity'] or 0.05))
+        share = values['friction_share']
+        smooth = np.tanh(v / (values['friction_velocity'] or 0.05))
+        torque += share * (np.array(viscous) * v + np.array(coulomb) * smooth)
     most = np.minimum(limits, per_joint(values['effort_limits'] or [np.inf]))
     return np.clip(torque, -most, most)
+
+
+def turned_back(vector, rpy):
+    """Vector of the world in the axes of a base with fixed angles roll, pitch, yaw."""
+    x, y, z = vector
+    for angle, plane in zip(reversed(rpy), ('xy', 'zx', 'yz')):
+        c, s = np.cos(angle), np.sin(angle)
+        if plane == 'xy':
+            x, y = c * x + s * y, c * y - s * x
+        elif plane == 'zx':
+            z, x = c * z + s * x, c * x - s * z
+        else:
+            y, z = c * y + s * z, c * z - s * y
+    return np.array([x, y, z])
 
 
 def per_joint(values):

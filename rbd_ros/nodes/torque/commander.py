@@ -31,7 +31,10 @@ class Commander:
         self._output = output
         self.limiter = limiter
         self._usual = UsualAnswers(limiter, output) if quick and UsualAnswers.quick() else None
-        self._lock = threading.Lock()
+        #: Held during an answer: whoever holds it changes what two answers are computed with
+        self.lock = threading.Lock()
+        #: Called with law and state before each answer, to change the law's inputs; None: nothing
+        self.adjust: Optional[Callable[[TorqueLaw, MeasuredState], None]] = None
         self._closed = False
         self._target: Optional[np.ndarray] = None  # of a last command under way
         self.commanding = False  # whether a torque stands that was no last command
@@ -53,9 +56,12 @@ class Commander:
         :return: what was sent, (n,) [N m or N], which may change with the next; None after `close`
         :raises FloatingPointError: if the torque is not finite; nothing is sent
         """
-        with self._lock:
+        with self.lock:
             if self._closed:
                 return None
+            adjust = self.adjust
+            if adjust is not None:
+                adjust(law, state)
             now = time.monotonic()
             usual = self._usual
             if usual is not None and usual(law, state, motion, now):
@@ -74,12 +80,12 @@ class Commander:
 
     def open(self) -> None:
         """Let torques be sent, as they are from the beginning; after `close`, again."""
-        with self._lock:
+        with self.lock:
             self._closed = False
 
     def rest(self) -> None:
         """Note that no torque stands any more for which this node would have to answer."""
-        with self._lock:
+        with self.lock:
             self.commanding = self.ever = False
 
     def close(self) -> Optional[np.ndarray]:
@@ -89,7 +95,7 @@ class Commander:
 
         :return: torque at which the one under way was to end, (n,) [N m or N], or None
         """
-        with self._lock:
+        with self.lock:
             self._closed = True
             return self._target
 
@@ -110,17 +116,18 @@ class Commander:
         :param given_up: returns whether another last torque is to follow at once instead
         :return: whether the torque was reached; not if the control loop sent one in between
         """
-        with self._lock:
+        with self.lock:
             before = self.sent
             self._target = torque
         try:
             while True:
-                with self._lock:
+                with self.lock:
                     if self.sent != before or (self._closed and not final) or given_up():
                         return False
                     if hurry.is_set():
                         self.limiter.reset()
-                    self._output.publish(self.limiter.towards(torque, time.monotonic()), stamp())
+                    step = self.limiter.towards(torque, time.monotonic())
+                    self._output.publish(step, stamp(), last=True)
                     if self.limiter.at(torque):
                         self.commanding = False
                         return True

@@ -59,6 +59,7 @@ class _Prepared(NamedTuple):
     :param payload_link: link that can carry a payload, or empty
     :param limits: limits of torque and of its rate
     :param task_frame: link that can yield as a spring, or empty
+    :param own: what a node with parts of its own prepares for them
     """
 
     settings: LawSettings
@@ -66,6 +67,7 @@ class _Prepared(NamedTuple):
     payload_link: str
     limits: TorqueLimits
     task_frame: str = ''
+    own: Any = None
 
 
 class TorqueNode(ManagedNode):
@@ -94,6 +96,7 @@ class TorqueNode(ManagedNode):
         self.diagnostics.add_values(SUBJECT, self._values)
         self.diagnostics.every_second(self._every_second)
         self.parameters.free = lambda: self.state == UNCONFIGURED
+        self._create_own()
         self.come_up()
 
     # -- parameters: whole, or not at all ---------------------------------------------------------
@@ -122,7 +125,7 @@ class TorqueNode(ManagedNode):
         settings = LawSettings.for_robot(
             moved,
             **{
-                'gravity': np.array(values['gravity']),
+                'gravity': self._gravity(values),
                 'payload': payload,
                 'effort_limits': self._limits(robot, values)[self._chosen],
                 'transition_velocity': values['friction_velocity'] or None,
@@ -136,17 +139,18 @@ class TorqueNode(ManagedNode):
         if known is not None and (known.payload_link, known.task_frame) == (link, frame):
             law = known.law
         elif self._closing is not None:
-            law = ClosedLoopLaw(self._closing, settings, link or None)
+            law = ClosedLoopLaw(self._closing, settings, link or None, self._own_weight)
         else:
             # Other links need other machine code. It is made here, beside the control loop.
-            law = TorqueLaw(robot, settings, link or None, frame or None)
+            law = TorqueLaw(robot, settings, link or None, frame or None, self._own_weight)
         if self._closing is not None:
             law.check(settings)
         limits = TorqueLimits(
             np.where(self._commanded, self._limits(robot, values), 0.0),
             values['torque_rate_limit'] or None,
         )
-        return _Prepared(settings, law, link, limits, frame)
+        own = self._prepare_own(moved, values)
+        return _Prepared(settings, law, link, limits, frame, own)
 
     def _commit(self, prepared: Optional[_Prepared], changed: Dict[str, Any]) -> None:
         if prepared is None:
@@ -159,7 +163,7 @@ class TorqueNode(ManagedNode):
         self._warn_of_weak_gains(prepared)
 
     def _take(self, prepared: _Prepared) -> None:
-        prepared.law.settings = prepared.settings
+        prepared.law.change(prepared.settings, self._commander.lock)
         self._prepared = prepared
         if self._loop is not None:
             self._loop.law = prepared.law
@@ -202,7 +206,7 @@ class TorqueNode(ManagedNode):
             values['optional_joints'],
             values['state_margin'],
         )
-        output = TorqueOutput(self, robot.joint_names, self._joints(values), values['output'])
+        output = self._create_output(robot, values)
         limiter = TorqueLimiter(prepared.limits.effort_limits)
         self._commander = Commander(output, limiter, quick=closing is None)
         self._commander.close()
@@ -230,6 +234,7 @@ class TorqueNode(ManagedNode):
             f'waiting for states on {self._loop.subscription.topic_name}',
             code='waiting',
         )
+        self._compose_own(prepared)
 
     def take_apart(self) -> None:
         """Forget the robot."""
@@ -238,6 +243,30 @@ class TorqueNode(ManagedNode):
             self._watchdog.stop()
         self.robot = self._closing = self._prepared = self._loop = None
         self.diagnostics.condition(SUBJECT, OK, FORGOTTEN, code=FORGOTTEN)
+
+    # -- what nodes with parts of their own do otherwise ------------------------------------------
+
+    #: Whether the weight of the robot's links is part of the torque
+    _own_weight = True
+
+    def _create_own(self) -> None:
+        """Create what the node has whatever the robot, and keeps when that is forgotten."""
+
+    def _gravity(self, values: Values) -> np.ndarray:
+        """Gravity in base coordinates, (3,) [m/s^2]."""
+        return np.array(values['gravity'])
+
+    def _prepare_own(self, robot: Any, values: Values) -> Any:
+        """What the node's own parts need, built without side effects.
+
+        :raises ValueError: if parameters cannot be used
+        """
+
+    def _create_output(self, robot: Robot, values: Values) -> TorqueOutput:
+        return TorqueOutput(self, robot.joint_names, self._joints(values), values['output'])
+
+    def _compose_own(self, prepared: _Prepared) -> None:
+        """Compose the node's own parts, when all others are there and before states come."""
 
     def _find_freedoms(self, robot: Robot) -> None:
         """Find which joints are independent and which have actuators.

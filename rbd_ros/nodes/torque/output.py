@@ -50,11 +50,12 @@ class TorqueOutput:
         """Views of the messages for machine code, see `TorqueMessages`."""
         return self._joints, self._by_name.stamp, self._by_name.effort, self._by_order.values
 
-    def publish(self, torque: np.ndarray, stamp: int) -> None:
+    def publish(self, torque: np.ndarray, stamp: int, last: bool = False) -> None:
         """Publish torques on the topics chosen.
 
         :param torque: torques of all joints of the robot, (n,) [N m or N]
         :param stamp: time of the state that they answer [ns]
+        :param last: whether they are those to end with; here that makes no difference
         """
         self._by_name.effort[:] = self._by_order.values[:] = torque[self._joints]
         self._by_name.set_stamp_ns(representable(stamp))

@@ -409,7 +409,10 @@ class StateInput:
         self._incomplete_since = min(self._incomplete_since, now)
         if now - self._incomplete_since > INCOMPLETE_PATIENCE:
             absent = [self._names.joint_names[i] for i in self._required[~fresh]]
-            self.last_problem = f'no state of {shorten(absent)}'
+            self.last_problem = (
+                f'no state of {shorten(absent)}: publish them on joint_states, or name those '
+                'that nobody measures in parameter optional_joints'
+            )
             self._diagnostics.event(SUBJECT, WARN, self.last_problem, code='joints missing')
         return False
 

@@ -1,0 +1,81 @@
+"""What changes the law between two states: fading steps, gravity of an IMU, guiding by hand.
+
+The control loop calls it before each answer, and only while there is something to do: with all
+features off and nothing changed, the line from state to torque is that of any torque node.
+"""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import numpy as np
+
+from rbd_ros.control import TorqueLaw
+from rbd_ros.control.transfer import Transfer
+from rbd_ros.nodes.gravity.guiding import GuidingMode
+from rbd_ros.nodes.gravity.imu import ImuGravity
+from rbd_ros.nodes.torque.commander import Commander
+from rbd_ros.nodes.torque.state_input import MeasuredState
+
+
+class Adjustments:
+    """Hook of the control loop, called as `adjustments(law, state)` in its thread.
+
+    :param commander: sender of torques, into which it hooks itself
+    :param law: the law in use
+    :param imu: gravity of an IMU, if there is one
+    :param ramp: time in which the torque goes over to another model of gravity [s]
+    """
+
+    def __init__(
+        self, commander: Commander, law: TorqueLaw, imu: Optional[ImuGravity], ramp: float
+    ):
+        self._commander, self._imu = commander, imu
+        #: Time that a change takes [s]; another one may be assigned at any time
+        self.ramp = ramp
+        self._law = law
+        self._transfer = Transfer(law.holding)
+        self._zero = np.zeros(law.robot.nv)
+        self._changing = False
+        #: Guiding by hand; None for robots that cannot be guided
+        self.guiding: Optional[GuidingMode] = None
+        if imu is not None:
+            commander.adjust = self
+
+    def begin_change(self) -> None:
+        """Look at each state from now on: another law, or other settings, will come."""
+        self._changing = True
+        self._commander.adjust = self
+
+    def end_change(self, law: TorqueLaw) -> None:
+        """Note that the change has been made; `law` is in use from the next state on."""
+        self._law = law
+        self._changing = False
+        self._commander.adjust = self
+
+    def __call__(self, law: TorqueLaw, state: MeasuredState) -> None:
+        """Set what the law adds, and its gravity, for a state."""
+        dt = state.dt
+        if self._imu is not None:
+            law.turn_gravity(self._imu.advance(dt))
+        added = self._transfer(law.holding, state.q, dt, self.ramp)
+        guiding = self.guiding
+        torque = None if guiding is None else guiding(state.q, state.v, dt)
+        if torque is not None:
+            added = torque if added is None else torque + added
+        law.add(self._zero if added is None else added)
+        if not self._needed():
+            self._commander.adjust = None
+            # A change that came meanwhile, from another thread, must not be lost.
+            if self._needed():
+                self._commander.adjust = self
+
+    def _needed(self) -> bool:
+        guiding = self.guiding
+        return (
+            self._changing
+            or self._imu is not None
+            or self._transfer.under_way
+            or self._law.holding is not self._transfer.holding
+            or (guiding is not None and guiding.acting)
+        )

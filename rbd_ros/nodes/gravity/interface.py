@@ -1,0 +1,174 @@
+"""Parameters, topics and services of gravity_compensation beside those of all torque nodes."""
+
+from __future__ import annotations
+
+from typing import Tuple
+
+from rbd_ros.nodes.common.interface import Parameter, Service, Topic
+from rbd_ros.nodes.torque.interface import LARGEST_GAIN
+
+MODES = ('compensation', 'hand_guiding')
+SOURCES = ('parameters', 'imu')
+
+IMU = Topic(
+    'imu',
+    'sensor_msgs/msg/Imu',
+    'in',
+    'Orientation, or acceleration at rest, of the link that frame_id names.',
+    reliable=False,
+    optional='with gravity_source imu',
+)
+PAYLOAD = Topic(
+    '~/payload',
+    'geometry_msgs/msg/InertiaStamped',
+    'in',
+    'The payload, all of it at once: link (frame_id), mass, centre of mass, inertia about it.',
+)
+JOINT_TARGETS = Topic(
+    'joint_targets',
+    'sensor_msgs/msg/JointState',
+    'in',
+    'Positions that servos are to hold, by name; they may come in parts.',
+    optional='with servo_stiffness',
+)
+POSITION_COMMANDS = Topic(
+    'position_commands',
+    'std_msgs/msg/Float64MultiArray',
+    'out',
+    'Positions for servos in the order of parameter joints, in place of effort_commands; '
+    'joint_commands then carries them as position.',
+    optional='with servo_stiffness',
+)
+TOPICS: Tuple[Topic, ...] = (PAYLOAD, IMU, JOINT_TARGETS, POSITION_COMMANDS)
+
+HAND_GUIDING = Service(
+    '~/hand_guiding',
+    'std_srvs/srv/SetBool',
+    'Switches guiding by hand on and off, as parameter mode does.',
+)
+SERVICES: Tuple[Service, ...] = (HAND_GUIDING,)
+
+PARAMETERS: Tuple[Parameter, ...] = (
+    Parameter(
+        'robot_compensates_gravity',
+        False,
+        'Whether the robot holds its own weight. true: its links are left out, and the torque is '
+        'that for payload, damping and friction.',
+    ),
+    Parameter(
+        'mounting_rpy',
+        (0.0, 0.0, 0.0),
+        'Orientation of the base in the world, roll, pitch and yaw as in URDF [rad]; gravity is '
+        'then in the axes of the world.',
+        length=3,
+        minimum=-10.0,
+        maximum=10.0,
+        live=True,
+    ),
+    Parameter(
+        'gravity_source',
+        'parameters',
+        'Where the direction of gravity is from: gravity and mounting_rpy, or, as soon as it '
+        'sends, an IMU on the robot.',
+        choices=SOURCES,
+    ),
+    Parameter('imu_frame', '', 'Link that carries the IMU; empty: frame_id of its messages.'),
+    Parameter(
+        'imu_timeout',
+        1.0,
+        'Time without a usable message of the IMU after which that is reported [s]; gravity stays '
+        'as it was.',
+        positive=True,
+        maximum=60.0,
+    ),
+    Parameter(
+        'imu_turn_rate',
+        0.5,
+        'Rate at which gravity turns to where the IMU says it is, at most [rad/s].',
+        positive=True,
+        maximum=100.0,
+    ),
+    Parameter(
+        'payload_ramp',
+        0.5,
+        'Time in which the torque goes over to another payload or gravity [s]; 0: at once.',
+        minimum=0.0,
+        maximum=60.0,
+        live=True,
+    ),
+    Parameter(
+        'friction_share',
+        0.8,
+        'Part of the friction that friction_compensation adds, so that an arm with less friction '
+        'than described does not move by itself.',
+        minimum=0.0,
+        maximum=1.0,
+        live=True,
+    ),
+    Parameter(
+        'mode',
+        'compensation',
+        'hand_guiding: a soft hold that follows the hand, with brakes on speed and kinetic '
+        'energy, is added.',
+        choices=MODES,
+        live=True,
+    ),
+    Parameter(
+        'guiding_stiffness',
+        (),
+        'Stiffness of the hold in hand guiding, one for all joints or one for each [N m/rad or '
+        'N/m]; 0: it only damps; empty: by inertia.',
+        minimum=0.0,
+        maximum=LARGEST_GAIN,
+        live=True,
+    ),
+    Parameter(
+        'guiding_damping',
+        6.0,
+        'Rate at which motion decays in hand guiding when the arm is let go [1/s].',
+        minimum=0.0,
+        maximum=100.0,
+        live=True,
+    ),
+    Parameter(
+        'guiding_band',
+        0.05,
+        'Displacement by hand beyond which the hold follows [rad or m].',
+        positive=True,
+        maximum=10.0,
+        live=True,
+    ),
+    Parameter(
+        'guiding_speed',
+        (1.0,),
+        'Speed in hand guiding above which the arm brakes, one for all joints or one for each '
+        '[rad/s or m/s].',
+        positive=True,
+        maximum=1e3,
+        live=True,
+    ),
+    Parameter(
+        'guiding_energy',
+        4.0,
+        'Kinetic energy in hand guiding above which the arm brakes [J].',
+        positive=True,
+        maximum=1e6,
+        live=True,
+    ),
+    Parameter(
+        'servo_stiffness',
+        (),
+        'Stiffness of servos that take positions instead of torques, one for all joints or one '
+        'for each, in the order of the robot [N m/rad or N/m]; empty: the robot takes torques.',
+        positive=True,
+        maximum=LARGEST_GAIN,
+    ),
+    Parameter(
+        'largest_offset',
+        0.1,
+        'Distance of a commanded position from its target, at most [rad or m].',
+        minimum=0.0,
+        maximum=10.0,
+        live=True,
+    ),
+)

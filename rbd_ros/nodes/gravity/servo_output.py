@@ -1,0 +1,172 @@
+"""Output for servos without torque input: positions that make them bear the torque."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable, Dict, List, Sequence, Tuple
+
+import numpy as np
+from rclpy.node import Node
+
+from rbd_ros.control import servo_command
+from rbd_ros.nodes.common.communication import flush, publisher, raw, subscription
+from rbd_ros.nodes.common.conversions import representable
+from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
+from rbd_ros.nodes.common.joint_names import JointNames, MessageProblem
+from rbd_ros.nodes.common.text import shorten
+from rbd_ros.nodes.common.wire import (
+    Float64MultiArrayWriter,
+    JointStateReader,
+    JointStateWriter,
+    WireError,
+)
+from rbd_ros.nodes.gravity.interface import JOINT_TARGETS, POSITION_COMMANDS
+from rbd_ros.nodes.torque.interface import JOINT_COMMANDS
+from rbd_ros.robot import Robot
+
+SUBJECT = 'servos'
+LONGEST_STEP = 0.1  # seconds for which offsets go on at most between two commands
+
+
+class ServoOutput:
+    """Publishes target + torque / stiffness; takes the place of `TorqueOutput`.
+
+    Until every joint that is commanded has a target, nothing is published. Offsets begin at zero,
+    and take at least `payload_ramp` for the largest one.
+
+    :param node: the node
+    :param robot: the robot
+    :param joints: joints to command, in the order of the array; empty: all
+    :param form: which messages are published, as for `TorqueOutput`
+    :param stiffness: stiffness of the servos, (nv,) [N m/rad or N/m]
+    :param values: returns the node's parameters
+    :param diagnostics: where to report
+    :raises ValueError: if `joints` are not different joints of the robot
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        robot: Robot,
+        joints: Sequence[str],
+        form: str,
+        stiffness: np.ndarray,
+        values: Callable[[], Dict[str, Any]],
+        diagnostics: Diagnostics,
+    ):
+        names = tuple(joints) or tuple(robot.joint_names)
+        naming = JointNames(robot.joint_names).naming(names)
+        if naming.unknown:
+            raise ValueError(f'parameter joints: the robot has no joint {shorten(naming.unknown)}')
+        self._joints = np.array(naming.target, dtype=np.int64)
+        chosen = self._joints
+        self._stiffness = stiffness[chosen]
+        self._lower, self._upper = robot.lower_limits[chosen], robot.upper_limits[chosen]
+        self._values, self._diagnostics = values, diagnostics
+        self._names, self._reader = JointNames(names, robot.joint_names), JointStateReader()
+        self._torque, self._nothing = np.zeros(len(names)), np.zeros(0)
+        self._target = np.full(len(names), np.nan)
+        self._by_name = JointStateWriter(names, ('position',))
+        self._by_order = Float64MultiArrayWriter(len(names))
+        self._offset, self._sent = np.zeros(len(names)), time.monotonic()
+        self._publishers: List[Any] = []
+        self._outputs: List[Tuple[Callable[[bytes], None], Any]] = []
+        if form in ('both', 'joint_state'):
+            self._add(publisher(node, JOINT_COMMANDS), self._by_name)
+        if form in ('both', 'array'):
+            self._add(publisher(node, POSITION_COMMANDS), self._by_order)
+        self._report()
+        subscription(node, JOINT_TARGETS, self._on_target, raw=True)
+
+    def _add(self, target: Any, writer: Any) -> None:
+        self._publishers.append(target)
+        self._outputs.append((raw(target), writer))
+
+    # -- targets, on the executor -----------------------------------------------------------------
+
+    def _on_target(self, data: bytes) -> None:
+        try:
+            self._take_target(data)
+        except (MessageProblem, WireError) as problem:
+            self._diagnostics.event(
+                SUBJECT, WARN, f'target refused: {problem}', code=f'target {problem.code}'
+            )
+            return
+        self._report()
+
+    def _take_target(self, data: bytes) -> None:
+        message = self._reader.read(data)
+        naming = self._names.naming(message.names.names)
+        if not naming.target.size:
+            raise MessageProblem('no known joints', 'it names no joint that is commanded')
+        position = message.position
+        if position is None or position.size != naming.size:
+            size = 0 if position is None else position.size
+            raise MessageProblem(
+                'position has wrong length', f'{size} positions for {naming.size} names'
+            )
+        chosen = position[naming.source]
+        bad = [name for name, x in zip(naming.names, chosen) if not np.isfinite(x)]
+        if bad:
+            raise MessageProblem('not finite', f'position of {shorten(bad)} is not a number')
+        target = self._target.copy()
+        target[naming.target] = chosen
+        self._target = target  # at once: the control loop may read it
+
+    def _report(self) -> None:
+        absent = [n for n, x in zip(self._names.joint_names, self._target) if np.isnan(x)]
+        if absent:
+            self._diagnostics.condition(
+                SUBJECT,
+                WARN,
+                f'nothing is sent before there are targets on {JOINT_TARGETS.name} for '
+                f'{shorten(absent)}',
+                code='waiting',
+            )
+        else:
+            self._diagnostics.condition(SUBJECT, OK, 'targets are there', code='targets')
+
+    # -- output, in the control loop and where last commands are from -----------------------------
+
+    @property
+    def places(self) -> Tuple[np.ndarray, ...]:
+        """Views for machine code, see `TorqueMessages`: torques go to an array of its own."""
+        return self._joints, self._by_name.stamp, self._torque, self._nothing
+
+    def publish(self, torque: np.ndarray, stamp: int, last: bool = False) -> None:
+        """Publish the positions for torques.
+
+        :param torque: torques of all joints of the robot, (n,) [N m or N]
+        :param stamp: time of the state that they answer [ns]
+        :param last: whether they are those to end with: then offsets are there at once
+        """
+        self._torque[:] = torque[self._joints]
+        self._by_name.set_stamp_ns(representable(stamp))
+        self._publish(last)
+
+    def send(self) -> None:
+        """Publish the positions for the torques as they are."""
+        self._publish(False)
+
+    def _publish(self, last: bool) -> None:
+        target = self._target
+        if np.isnan(target).any():
+            return
+        values, now = self._values(), time.monotonic()
+        largest, ramp = values['largest_offset'], values['payload_ramp']
+        elapsed, self._sent = min(now - self._sent, LONGEST_STEP), now
+        wanted = np.clip(self._torque / self._stiffness, -largest, largest)
+        if not last and ramp > 0.0:
+            step = largest * elapsed / ramp
+            wanted = self._offset + np.clip(wanted - self._offset, -step, step)
+        self._offset = wanted
+        self._by_name.position[:] = self._by_order.values[:] = servo_command(
+            target, wanted * self._stiffness, self._stiffness, largest, self._lower, self._upper
+        )
+        for send, writer in self._outputs:
+            send(writer.data())
+
+    def flush(self) -> None:
+        """Wait until subscribers have received what was published."""
+        for each in self._publishers:
+            flush(each)
