@@ -11,6 +11,7 @@ from rbd_ros.nodes.common.declared import (
     gravity_parameter,
 )
 from rbd_ros.nodes.common.interface import Parameter, Topic
+from rbd_ros.nodes.common.timing_thresholds import threshold_parameters, UPDATE_RATE
 
 FORMS = ('both', 'joint_state', 'array')
 LAST_COMMANDS = ('zero', 'gravity', 'none')
@@ -157,4 +158,6 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
         choices=LAST_COMMANDS,
         live=True,
     ),
+    UPDATE_RATE,
+    *threshold_parameters(rate=(5.0, 10.0), execution=(1000.0, 2000.0)),
 )
