@@ -37,10 +37,10 @@ def torques(ros, parameters, topic=None):
     """Torques of a node at `POSE`, with the bits of the message."""
     process = ros.start('gravity_compensation', parameters)
     commands = ros.listen(JointState, 'joint_commands')
-    states = ros.publisher(JointState, 'joint_states')
     description = ros.publisher(String, 'robot_description', reliable(1, True), wait=False)
     if topic is not None:
         description.publish(String(data=topic))
+    states = ros.publisher(JointState, 'joint_states')
     with Feed(states, joint_state(position=POSE)):
         ros.until(lambda: commands, 'a torque')
     assert process.stop() == 0 and 'Traceback' not in process.output()
