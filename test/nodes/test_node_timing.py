@@ -28,7 +28,7 @@ def domain(ros):
     ros.start('gravity_compensation', description, ['-r', 'joint_states:=measured'])
     ros.start('simulator', {**description, 'timestep': 0.004})
     publisher = ros.publisher(JointState, 'measured')
-    with Feed(publisher, joint_state(position=(0.3, -1.1)), rate=200.0):
+    with Feed(publisher, joint_state(position=(0.3, -1.1)), rate=200.0) as ros.feed:
         yield ros
 
 
@@ -90,6 +90,20 @@ def test_answers_that_take_longer_than_a_period_are_overruns(domain):
     domain.set_parameter(TORQUE, 'update_rate', 0.0)
 
 
+def test_silence_is_no_period(domain):
+    newest(domain, TORQUE, lambda _, v: v['periodicity.min'] > 0.0)
+    since, message = len(domain.diagnostics), domain.feed.message
+    domain.feed.message = None
+    newest(domain, TORQUE, lambda s, _: 'nothing to measure' in s.message)
+    domain.spin(3.0)
+    domain.feed.message = message
+    newest(domain, TORQUE, lambda _, v: v['periodicity.average'] > 1.0)
+    for status in domain.diagnostics[since:]:
+        values = {pair.key: float(pair.value) for pair in status.values if 'period' in pair.key}
+        if status.name.endswith('gravity_compensation: timing') and values:
+            assert values['periodicity.min'] == 0.0 or values['periodicity.min'] > 0.4
+
+
 def test_execution_time_has_thresholds(domain):
     domain.set_parameter(TORQUE, f'{MEAN_TIME}warn', 1e-3)
     status, values = newest(domain, TORQUE, lambda s, _: s.level == WARN)
@@ -129,8 +143,14 @@ def test_a_paused_simulator_has_no_rate(domain):
     status, values = newest(domain, SIMULATOR, lambda s, _: 'nothing to measure' in s.message)
     assert status.level == OK
     assert values['update_rate'] == values['periodicity.average'] == 0.0
+    domain.spin(3.0)
+    since = len(domain.diagnostics)
     domain.call(SetBool, '/simulator/pause', SetBool.Request(data=False))
     newest(domain, SIMULATOR, lambda _, v: v['update_rate'] > 0.0)
+    for status in domain.diagnostics[since:]:
+        values = {pair.key: float(pair.value) for pair in status.values if 'period' in pair.key}
+        if status.name == 'simulator: timing' and values:
+            assert values['periodicity.min'] == 0.0 or values['periodicity.min'] > 0.4
 
 
 def test_rates_are_cycles_in_a_time():

@@ -59,7 +59,7 @@ def add(sums: np.ndarray, value: float) -> None:
     """Take a number into sums, by Welford's method: no difference of large numbers is formed.
 
     :param sums: count, mean, sum of squared deviations, smallest and largest, (5,)
-    :param value: the number
+    :param value: the number, not negative
     """
     sums[COUNT] += 1.0
     before = value - sums[MEAN]
@@ -67,7 +67,7 @@ def add(sums: np.ndarray, value: float) -> None:
     sums[SQUARES] += before * (value - sums[MEAN])
     if sums[COUNT] == 1.0 or value < sums[SMALLEST]:
         sums[SMALLEST] = value
-    if sums[COUNT] == 1.0 or value > sums[LARGEST]:
+    if value > sums[LARGEST]:
         sums[LARGEST] = value
 
 
