@@ -11,15 +11,18 @@ from dataclasses import dataclass
 import difflib
 import os
 from pathlib import Path
+import re
 import shlex
 import sys
-from typing import Dict, Iterator, List, Optional, Tuple
+from typing import Dict, Iterable, Iterator, List, Optional, Tuple
 
 from rbd_ros.resources import resource_path
 
 DEFAULT_ROBOT = 'six_axis_arm'
 SUFFIXES = ('.urdf', '.xacro', '.xml')
 EXAMPLES = Path('share', 'example-robot-data', 'robots')
+# How xacro names an argument that the file asks for and nobody gives.
+_MISSING = re.compile(r'Undefined substitution argument (\w+)')
 MOST_SHOWN = 12  # names that an error message lists
 
 
@@ -57,20 +60,32 @@ class RobotDescription:
             raise RobotNotFoundError(f'{self.path} cannot be read: {error}') from None
 
 
-def load_robot(robot: str) -> RobotDescription:
+def load_robot(robot: str, xacro_arguments: Iterable[str] = ()) -> RobotDescription:
     """Find a robot, and expand its description if that is written in xacro.
 
     :param robot: what `find_robot` takes; after the name of a xacro file may follow arguments of
         xacro, as in 'arm.urdf.xacro prefix:=left_ use_gripper:=true'
+    :param xacro_arguments: further ones, each as name:=value; they override those
     :raises RobotNotFoundError: if there is none, or xacro cannot expand it
     """
     name, mappings = split_xacro_arguments(robot)
-    path = find_robot(name)
+    return described_by(find_robot(name), {**mappings, **xacro_mappings(xacro_arguments)})
+
+
+def described_by(path: Path, mappings: Dict[str, str]) -> RobotDescription:
+    """Take a file as a description; one whose name ends with .xacro is expanded.
+
+    :param path: the file
+    :param mappings: arguments of xacro by name
+    :raises RobotNotFoundError: if xacro cannot expand it, or there are arguments without a xacro
+        file
+    """
     if path.suffix == '.xacro':
         return RobotDescription(path, _expand(path, mappings))
     if mappings:
         raise RobotNotFoundError(
-            f'{path} is no xacro file and takes no arguments ({", ".join(mappings)})'
+            f'{path} is no xacro file and takes no arguments ({", ".join(mappings)}); leave them '
+            'out, or name the .xacro file'
         )
     return RobotDescription(path)
 
@@ -129,15 +144,27 @@ def split_xacro_arguments(robot: str) -> Tuple[str, Dict[str, str]]:
     except ValueError as error:
         raise RobotNotFoundError(f'robot {robot!r}: {error}') from None
     first = next(i for i, word in enumerate(words) if ':=' in word)
+    try:
+        mappings = xacro_mappings(words[first:])
+    except RobotNotFoundError as error:
+        raise RobotNotFoundError(f'robot {robot!r}: {error}') from None
+    return ' '.join(words[:first]), mappings
+
+
+def xacro_mappings(words: Iterable[str]) -> Dict[str, str]:
+    """Arguments of xacro by name, of words such as 'prefix:=left_'.
+
+    :raises RobotNotFoundError: for a word that is none
+    """
     mappings = {}
-    for word in words[first:]:
+    for word in words:
         name, separator, value = word.partition(':=')
         if not separator or not name:
             raise RobotNotFoundError(
-                f'robot {robot!r}: name:=value may follow the name of a xacro file, not {word!r}'
+                f'arguments of a xacro file are written name:=value, not {word!r}'
             )
         mappings[name] = value
-    return ' '.join(words[:first]), mappings
+    return mappings
 
 
 def _expand_user(name: str) -> Path:
@@ -212,4 +239,10 @@ def _expand(path: Path, mappings: Dict[str, str]) -> str:
         return xacro.process_file(str(path), mappings=mappings).toprettyxml(indent='  ')
     except Exception as error:  # whatever an expression in the file may raise
         reason = ' '.join(str(error).split()) or type(error).__name__
-        raise RobotNotFoundError(f'xacro cannot expand {path}: {reason}') from None
+        missing = _MISSING.search(reason)
+        cure = (
+            f'give the file its argument {missing[1]}, as {missing[1]}:=VALUE'
+            if missing
+            else f'correct it until "xacro {path}" prints a URDF'
+        )
+        raise RobotNotFoundError(f'xacro cannot expand {path}: {reason}; {cure}') from None

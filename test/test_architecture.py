@@ -52,6 +52,7 @@ MAY_IMPORT = {
         'control',
         'simulation',
         'resources',
+        'robots',
         'worlds',
     },
     'doctor': {'spatial', 'model', 'algorithms', 'meshes', 'robot', 'compiler'},

@@ -95,7 +95,9 @@ def run(arguments: argparse.Namespace) -> int:
     :raises ModelError: if the URDF cannot become a model
     :raises ValueError: for a trajectory or an option that cannot be used, naming it
     """
-    robot = Robot.from_urdf(description(arguments.robot), **model_options(arguments))
+    robot = Robot.from_urdf(
+        description(arguments.robot, arguments.xacro), **model_options(arguments)
+    )
     feedforward = _feedforward(robot, arguments)
     trajectory, hold = read_trajectory(arguments.trajectory), _held(arguments.hold)
     factor = _factor(arguments.duration)

@@ -12,6 +12,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from rbd_ros import Robot
 from rbd_ros.cli.first_call import first_calls
+from rbd_ros.cli.info import add_xacro_argument, description
 from rbd_ros.cli.measurement import (
     Case,
     cases,
@@ -35,9 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         'robot',
         nargs='?',
-        help='path of a URDF file, or - for standard input; '
+        help='path of a URDF or xacro file, name of a robot, or - for the standard input; '
         'by default the six-axis arm that comes with the package',
     )
+    add_xacro_argument(parser)
     parser.add_argument(
         '--floating-base', action='store_true', help='let the root link move freely'
     )
@@ -84,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     for path in (arguments.json, arguments.plot):
         if path not in (None, '-') and not Path(path).absolute().parent.is_dir():
             raise ValueError(f'the folder of {path} does not exist')
-    with _description(arguments.robot) as path:
+    with _description(arguments.robot, arguments.xacro) as path:
         facts = measure(
             path,
             arguments.floating_base,
@@ -109,14 +111,13 @@ def run(arguments: argparse.Namespace) -> int:
 class _description:
     """Context manager with the path of a description, which fresh processes read again."""
 
-    def __init__(self, robot: Optional[str]):
+    def __init__(self, robot: Optional[str], xacro_arguments: Sequence[str] = ()):
         self._robot, self._folder = robot, None
+        self._xacro_arguments = xacro_arguments
 
     def __enter__(self) -> str:
-        from rbd_ros.cli.info import description
-
         robot = DEFAULT_ROBOT if self._robot is None else self._robot
-        found = description(robot)
+        found = description(robot, self._xacro_arguments)
         if robot != '-' and not found.lstrip().startswith('<'):
             return found
         self._folder = tempfile.TemporaryDirectory(prefix='rbd_ros-bench-')

@@ -95,7 +95,9 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if not arguments.out:
         raise ValueError('--out DIR is missing: where do the files go?')
-    robot = Robot.from_urdf(description(arguments.robot), **model_options(arguments))
+    robot = Robot.from_urdf(
+        description(arguments.robot, arguments.xacro), **model_options(arguments)
+    )
     chosen = {'reference': arguments.reference}
     if arguments.frame:
         chosen['frame'] = arguments.frame
@@ -124,7 +126,9 @@ def _write_unit(arguments: argparse.Namespace) -> int:
         raise ValueError(f'--real {arguments.real}: an FMU computes with double')
     if arguments.external_forces:
         raise ValueError('--external-forces: an FMU has none, leave it out')
-    robot = Robot.from_urdf(description(arguments.robot), **model_options(arguments))
+    robot = Robot.from_urdf(
+        description(arguments.robot, arguments.xacro), **model_options(arguments)
+    )
     unit = make_unit(
         robot,
         arguments.timestep,

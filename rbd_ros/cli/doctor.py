@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     sections: List[Section] = []
     source, options = None, model_options(arguments)
     if arguments.robot is not None:
-        source = description(arguments.robot)
+        source = description(arguments.robot, arguments.xacro)
         sections.append((f'robot {arguments.robot}', lint_urdf(source, **options)))
     sections.append(('machine', check_machine()))
     if arguments.graph:

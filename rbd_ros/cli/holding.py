@@ -74,7 +74,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise ValueError(f'--seed must not be negative, got {arguments.seed}')
     if arguments.plot is not None and not Path(arguments.plot).absolute().parent.is_dir():
         raise ValueError(f'the folder of {arguments.plot} does not exist')
-    robot = Robot.from_urdf(description(arguments.robot), **model_options(arguments))
+    robot = Robot.from_urdf(
+        description(arguments.robot, arguments.xacro), **model_options(arguments)
+    )
     options: Dict[str, Any] = {'gravity': arguments.gravity}
     if arguments.payload is not None:
         mass, link = _payload(robot, arguments.payload)

@@ -18,7 +18,7 @@ from rbd_ros.model.joints import JointType
 from rbd_ros.model.urdf.document import MAX_BYTES
 from rbd_ros.robot.assembled import assembled
 from rbd_ros.robot.diagnostics import diagnose
-from rbd_ros.robots import load_robot
+from rbd_ros.robots import load_robot, RobotNotFoundError
 
 _MAX_INDENT = 24
 _MAX_CHECKED = 1000  # degrees of freedom; for more, the mass matrix is not checked
@@ -30,8 +30,9 @@ def add_model_arguments(parser: argparse.ArgumentParser, required: bool = True) 
 
     :param required: whether there must be a robot
     """
-    text = 'path of a URDF file, or - for standard input'
+    text = 'path of a URDF or xacro file, name of a robot, or - for the standard input'
     parser.add_argument('robot', nargs=None if required else '?', help=text)
+    add_xacro_argument(parser)
     parser.add_argument(
         '--floating-base', action='store_true', help='let the root link move freely'
     )
@@ -55,14 +56,31 @@ def add_model_arguments(parser: argparse.ArgumentParser, required: bool = True) 
     )
 
 
-def description(robot: str) -> Union[str, bytes]:
+def add_xacro_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the option that gives a xacro file its arguments."""
+    parser.add_argument(
+        '--xacro',
+        metavar='NAME:=VALUE',
+        action='append',
+        default=[],
+        help='argument of a xacro file; may be repeated',
+    )
+
+
+def description(robot: str, xacro_arguments: Sequence[str] = ()) -> Union[str, bytes]:
     """Return the path, or the document if `robot` is - (standard input) or a xacro file.
 
-    :raises RobotNotFoundError: if nothing is there
+    :param xacro_arguments: arguments of the xacro file, each as name:=value
+    :raises RobotNotFoundError: if nothing is there, or xacro cannot expand it
     """
     if robot == '-':
+        if xacro_arguments:
+            raise RobotNotFoundError(
+                'the standard input is read as a URDF, for which --xacro means nothing: '
+                'name the xacro file'
+            )
         return sys.stdin.buffer.read(MAX_BYTES + 1)
-    return load_robot(robot).source
+    return load_robot(robot, xacro_arguments).source
 
 
 def model_options(arguments: argparse.Namespace) -> Dict[str, Any]:
@@ -89,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     :raises ModelError: if it cannot become a model
     """
     options = model_options(arguments)
-    model, q = load_urdf(description(arguments.robot), **options), None
+    model, q = load_urdf(description(arguments.robot, arguments.xacro), **options), None
     if model.loops:
         model, q = assembled(model, read_extension(options['extension']))
     facts = summary(model, q)

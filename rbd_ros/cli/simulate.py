@@ -165,7 +165,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _robot(arguments: argparse.Namespace) -> Optional[Robot]:
     """Return the robot, None if there is but what is in a world."""
     if arguments.robot is not None:
-        return Robot.from_urdf(description(arguments.robot), **model_options(arguments))
+        return Robot.from_urdf(
+            description(arguments.robot, arguments.xacro), **model_options(arguments)
+        )
     if arguments.world is None:
         raise ValueError('name a robot, or give a --world whose objects move')
     return None

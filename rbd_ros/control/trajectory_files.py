@@ -21,6 +21,7 @@ from rbd_ros.control.arrays import FloatArray
 from rbd_ros.control.names import listed, shown
 from rbd_ros.control.trajectory import JointTrajectory
 from rbd_ros.control.trajectory_checks import TrajectoryError
+from rbd_ros.model.bounded_yaml import BoundedDepth
 
 FORMATS = ('yaml', 'csv')
 #: Maximum size of a file [bytes].
@@ -34,26 +35,11 @@ QUANTITIES = {
 }
 READ = ('positions', 'velocities', 'accelerations')
 
-#: Maximum depth of a file: libyaml overflows the stack at some tens of thousands.
-DEEPEST = 64
-
 _Base: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
 
-class _Loader(_Base):  # type: ignore[misc]
-    """Loader that refuses deep nesting; both of yaml's call this at each level."""
-
-    _depth = 0
-
-    def descend_resolver(self, *arguments: Any) -> None:
-        self._depth += 1
-        if self._depth > DEEPEST:
-            raise yaml.MarkedYAMLError(problem='it is nested too deeply')
-        super().descend_resolver(*arguments)
-
-    def ascend_resolver(self) -> None:
-        self._depth -= 1
-        super().ascend_resolver()
+class _Loader(BoundedDepth, _Base):  # type: ignore[misc]
+    """Loader that refuses deep nesting."""
 
 
 def format_of(path: str) -> str:

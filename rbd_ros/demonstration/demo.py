@@ -81,6 +81,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'robot', nargs='?', default=DEFAULT_ROBOT, help=f'arm (default: {DEFAULT_ROBOT})'
     )
     parser.add_argument(
+        '--xacro', metavar='NAME:=VALUE', action='append', default=[],
+        help='argument of a xacro file; may be repeated',
+    )  # fmt: skip
+    parser.add_argument(
         '-o', '--output', type=Path, default=Path('demo'),
         help='folder for the plot, table, recordings and logs (default: ./demo)',
     )  # fmt: skip
@@ -179,7 +183,7 @@ class _Demo:
         options = self._arguments
         self._output = options.output.resolve()
         self._output.mkdir(parents=True, exist_ok=True)
-        self._found = load_robot(options.robot)
+        self._found = load_robot(options.robot, options.xacro)
         self._say(f'{self._found.path.name}: planning a motion within the limits')
         with Children(self._environment(), self._output) as children:
             self._robot = Robot.from_urdf(

@@ -16,6 +16,7 @@ from typing import Any, Dict, Iterable, List, Sequence
 from launch import LaunchContext
 import yaml
 
+from rbd_ros.model.bounded_yaml import load_yaml
 from rbd_ros.nodes.common.interface import Parameter
 from rbd_ros.worlds import find_world, WorldNotFoundError
 
@@ -84,7 +85,7 @@ def _words(name: str, text: str) -> List[str]:
     if ',' not in inside and '"' not in inside and "'" not in inside:
         return inside.split()
     try:
-        words = yaml.load(f'[{inside}]', yaml.BaseLoader)
+        words = load_yaml(f'[{inside}]', words=True)
     except yaml.YAMLError:
         words = [None]
     if not all(isinstance(word, str) for word in words):
@@ -126,6 +127,13 @@ class Arguments:
 
     def __getitem__(self, name: str) -> str:
         return self._texts.get(name, '').strip()
+
+    def words(self, name: str) -> List[str]:
+        """Elements of an argument that is a list of texts.
+
+        :raises ArgumentError: if it is none
+        """
+        return _words(name, self[name])
 
     def choice(self, name: str, choices: Sequence[str]) -> str:
         """Value of an argument that is one of several words.
@@ -198,7 +206,7 @@ class Arguments:
         path = Path(_absolute(self[name]))
         try:
             with path.open(encoding='utf-8') as file:
-                content = yaml.safe_load(file)
+                content = load_yaml(file)
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
             reason = ' '.join(str(error).split())
             raise ArgumentError(f'launch argument {name}: cannot read {path}: {reason}') from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Dict, Optional
+from typing import Dict, Optional, Sequence
 from xml.etree import ElementTree
 
 from rbd_ros.launching.arguments import ArgumentError
@@ -34,16 +34,22 @@ class LaunchedRobot:
         return next(name for name in links if name not in children)
 
 
-def launched_robot(urdf: str) -> LaunchedRobot:
+def launched_robot(urdf: str, xacro_arguments: Sequence[str] = ()) -> LaunchedRobot:
     """Robot that the argument `urdf` means.
 
     :param urdf: text of the argument
+    :param xacro_arguments: words of the argument `xacro_args`
     :raises ArgumentError: if there is no such robot, or its description cannot become a model
     """
     if urdf == FROM_TOPIC:
+        if xacro_arguments:
+            raise ArgumentError(
+                'launch argument xacro_args: the robot comes by the topic robot_description, '
+                'where it is expanded already'
+            )
         return LaunchedRobot({'robot_description': '', 'robot_description_file': ''})
     try:
-        robot = load_robot(urdf or DEFAULT_ROBOT)
+        robot = load_robot(urdf or DEFAULT_ROBOT, xacro_arguments)
         load_urdf(robot.source)
         text = robot.text
     except (RobotNotFoundError, ModelError) as error:

@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 
 from launch import Action, LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
-import yaml
 
 from rbd_ros.launching.arguments import ArgumentError, Arguments
 from rbd_ros.launching.declarations import (
@@ -22,6 +21,7 @@ from rbd_ros.launching.own_nodes import clock_remapping, SIMULATOR, start_own_no
 from rbd_ros.launching.processes import require, require_package, start_node
 from rbd_ros.launching.robot import launched_robot, LaunchedRobot
 from rbd_ros.model import load_urdf
+from rbd_ros.model.bounded_yaml import load_yaml
 from rbd_ros.resources import resource_path
 
 FILE = 'ros2_control.launch.py'
@@ -87,7 +87,7 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
     interface, clock = node_interface(SIMULATOR), arguments.clock()
     if not clock:
         raise ArgumentError('launch argument clock: ros2_control needs simulated time here')
-    robot = launched_robot(arguments['urdf'])
+    robot = launched_robot(arguments['urdf'], arguments.words('xacro_args'))
     text, topics = controlled(robot)
     file = arguments.parameter_file('controllers_file')
     active, inactive = (
@@ -199,7 +199,7 @@ def _packages(file: str, controllers: List[str]) -> List[str]:
 
     :raises ArgumentError: if it does not declare one of them
     """
-    content = yaml.safe_load(Path(file).read_text(encoding='utf-8'))
+    content = load_yaml(Path(file).read_text(encoding='utf-8'))
     manager = content.get(MANAGER) or content.get(f'/{MANAGER}') or {}
     declared = {
         name: value['type']

@@ -165,7 +165,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
         file.truncate(LARGEST + 1)
     with pytest.raises(TrajectoryError, match='larger than 64 MiB'):
         read_trajectory(str(path))
-    with pytest.raises(TrajectoryError, match='nested too deeply'):
+    with pytest.raises(TrajectoryError, match='more than 64 levels'):
         parse_trajectory('[' * 50_000)
 
 

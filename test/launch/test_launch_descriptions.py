@@ -204,6 +204,33 @@ def test_expanded_xacro_goes_to_all_as_text(machine, monkeypatch):
     assert nodes['simulator'].parameters['robot_description_file'] == ''
 
 
+def test_arguments_of_xacro_have_a_launch_argument(machine, monkeypatch):
+    def process_file(path, mappings):
+        text = URDF.replace('base', ''.join(mappings.values()))
+        return SimpleNamespace(toprettyxml=lambda indent: text)
+
+    monkeypatch.setitem(sys.modules, 'xacro', SimpleNamespace(process_file=process_file))
+    (machine.folder / 'arm.urdf.xacro').write_text('<robot/>')
+    words = ('urdf:=arm.urdf.xacro', 'xacro_args:=[a:=le, b:=ft]')
+    for file in ('bringup.launch.py', 'simulator.launch.py'):
+        nodes = machine.launch(file, *words)
+        expected = URDF.replace('base', 'left')
+        assert nodes['simulator'].parameters['robot_description'] == expected
+
+
+@pytest.mark.parametrize(
+    'words, text',
+    [
+        (('urdf:=topic', 'xacro_args:=a:=1'), 'expanded already'),
+        (('urdf:=two_link_arm', 'xacro_args:=a:=1'), 'is no xacro file'),
+        (('urdf:=arm.urdf.xacro', 'xacro_args:=a=1'), "name:=value, not 'a=1'"),
+    ],
+)
+def test_arguments_of_xacro_without_xacro_are_refused(machine, words, text):
+    (machine.folder / 'arm.urdf.xacro').write_text('<robot/>')
+    assert text in machine.refusal('simulator.launch.py', *words)
+
+
 def test_path_is_relative_to_the_caller(machine):
     (machine.folder / 'mine.urdf').write_text(URDF)
     nodes = machine.launch('simulator.launch.py', 'urdf:=mine.urdf')

@@ -190,3 +190,26 @@ def test_real_xacro_expands(tmp_path):
     assert '<link name="left_base"/>' in load_robot(f'{file} prefix:=left_').text
     file.write_text('<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:nothing/></robot>')
     assert 'nothing' in refusal(load_robot, str(file))
+
+
+def test_arguments_may_come_beside_the_name_and_override(here, xacro):
+    (here / 'arm.xacro').write_text('<robot/>')
+    load_robot('arm.xacro a:=1 b:=2', ['b:=3', 'c:=x y'])
+    assert xacro == [(str(here / 'arm.xacro'), {'a': '1', 'b': '3', 'c': 'x y'})]
+    assert "name:=value, not 'b'" in refusal(load_robot, 'arm.xacro', ['b'])
+    assert "not ':=b'" in refusal(load_robot, 'arm.xacro', [':=b'])
+
+
+def test_errors_of_xacro_say_what_to_do(here, xacro):
+    (here / 'bad.xacro').write_text('<robot/>')
+    assert 'correct it until "xacro ' in refusal(load_robot, 'bad.xacro')
+
+
+def test_real_xacro_names_a_missing_argument(tmp_path):
+    pytest.importorskip('xacro', reason='xacro is not installed')
+    file = tmp_path / 'arm.urdf.xacro'
+    file.write_text(
+        '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">'
+        '<link name="$(arg prefix)base"/></robot>'
+    )
+    assert 'as prefix:=VALUE' in refusal(load_robot, str(file))

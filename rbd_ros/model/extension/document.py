@@ -12,6 +12,7 @@ from typing import Any, Dict, List, Mapping, Sequence, Union
 
 import yaml
 
+from rbd_ros.model.bounded_yaml import BoundedDepth
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.urdf.schema import shorten
 
@@ -143,30 +144,25 @@ class _Converter:
 # -- files
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(BoundedDepth, yaml.SafeLoader):
     """Composer that refuses aliases, unending depth and too many entries.
 
     Nothing here needs an alias, and a few of them can make a short file expand to gigabytes.
     """
 
-    entries = depth = 0
+    deepest = MAX_DEPTH
+    entries = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
         if self.check_event(yaml.AliasEvent):
             raise yaml.MarkedYAMLError(problem='aliases are not accepted', problem_mark=mark)
         self.entries += 1
-        self.depth += 1
-        if self.entries > MAX_ENTRIES or self.depth > MAX_DEPTH:
-            what = 'entries' if self.entries > MAX_ENTRIES else 'levels'
-            limit = MAX_ENTRIES if self.entries > MAX_ENTRIES else MAX_DEPTH
+        if self.entries > MAX_ENTRIES:
             raise yaml.MarkedYAMLError(
-                problem=f'there are more than {limit} {what}',
-                problem_mark=mark,
+                problem=f'there are more than {MAX_ENTRIES} entries', problem_mark=mark
             )
-        node = super().compose_node(parent, index)
-        self.depth -= 1
-        return node
+        return super().compose_node(parent, index)
 
 
 def _read_file(path: Union[str, os.PathLike[str]], label: str) -> Item:

@@ -16,7 +16,15 @@ DESCRIPTION_PARAMETERS: Tuple[Parameter, ...] = (
         'topic robot_description.',
     ),
     Parameter(
-        'robot_description_file', '', 'Path of a URDF file, used if robot_description is empty.'
+        'robot_description_file',
+        '',
+        'Path of a URDF or xacro file, used if robot_description is empty.',
+    ),
+    Parameter(
+        'xacro_args',
+        (),
+        'Arguments of the xacro file, each as name:=value.',
+        element=str,
     ),
     Parameter(
         'armature_file',

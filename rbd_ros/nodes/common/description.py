@@ -20,6 +20,7 @@ from rbd_ros.nodes.common.parameters import ParameterTable
 from rbd_ros.nodes.common.process import interruptible, StartupError
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.text import readable, short_name
+from rbd_ros.robots import described_by, RobotDescription, RobotNotFoundError, xacro_mappings
 
 if TYPE_CHECKING:
     from rbd_ros.robot import Robot
@@ -85,18 +86,25 @@ class RobotSource:
         if text.strip():
             self._load_or_end(text, text, 'parameter robot_description')
         elif path:
-            self._load_or_end(self._readable_file(path), None, f'file {path}')
+            found = self._readable_file(path)
+            self._load_or_end(found.source, found.expanded, f'file {path}')
         else:
             self._wait_for_topic()
 
-    def _readable_file(self, path: str) -> str:
+    def _readable_file(self, path: str) -> RobotDescription:
         try:
             expanded = Path(path).expanduser()
             with expanded.open('rb'):
-                return str(expanded)
+                pass
         except (OSError, RuntimeError, ValueError) as error:
             raise StartupError(
                 f'robot_description_file {path!r} cannot be read: {error}'
+            ) from None
+        try:
+            return described_by(expanded, xacro_mappings(self._parameters['xacro_args']))
+        except RobotNotFoundError as error:
+            raise StartupError(
+                readable(f'parameters robot_description_file and xacro_args: {error}')
             ) from None
 
     def _load_or_end(self, source: str, text: Optional[str], origin: str) -> None:

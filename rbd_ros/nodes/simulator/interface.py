@@ -12,6 +12,7 @@ from rbd_ros.nodes.common.declared import (
     REAL_TIME_PARAMETERS,
 )
 from rbd_ros.nodes.common.interface import NodeInterface, Parameter, Service, Topic
+from rbd_ros.nodes.common.timing_thresholds import check_thresholds, threshold_parameters
 
 ACTIONS = ('hold', 'gravity', 'zero')
 
@@ -249,6 +250,9 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         minimum=AUTOMATIC,
         maximum=1e6,
     ),
+    # Off: that it does not keep up with time is told anyway, and what a cycle takes depends on
+    # the world.
+    *threshold_parameters(),
 )
 
 
@@ -444,6 +448,7 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
 
     :raises ValueError: naming the parameter and what would be legal
     """
+    check_thresholds(values)
     nanoseconds = values['timestep'] * 1e9
     if abs(nanoseconds - round(nanoseconds)) > 1e-3:
         raise ValueError(

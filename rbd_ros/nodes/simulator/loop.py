@@ -7,6 +7,8 @@ import threading
 from time import monotonic, sleep
 from typing import Any, Callable, Optional
 
+from rbd_ros.nodes.common.cycle_timer import CycleTimer
+
 LONG_SLEEP = 0.02  # sleeps longer than this can be interrupted by a request [s]
 VERY_LONG_SLEEP = 1.0  # between two cycles, while the state is shown again and again [s]
 LARGEST_LAG = 0.1  # a schedule that is further behind than this is given up and begun anew [s]
@@ -81,9 +83,9 @@ class SimulationLoop:
         self.overruns = 0  # cycles that began later than a whole period after their time
         # real time by which the schedule was moved, because it could not be caught up with [s]
         self.lost_time = 0.0
-        self.busy_time = 0.0  # real time spent in cycles [s]
         self.interruptions = 0  # of the even flow of time: pauses, and the ends of pauses
-        self.longest_cycle = 0.0  # since it was last reset [s]
+        self.timer = CycleTimer()
+        self._note = self.timer.note
 
     @property
     def paused(self) -> bool:
@@ -169,6 +171,7 @@ class SimulationLoop:
                 continue
             if self._paused:
                 self._idle()
+                self.timer.interrupt()  # time that stands still is no period
                 self._wait(PAUSED_PERIOD)
                 deadline = monotonic()
                 continue
@@ -202,6 +205,7 @@ class SimulationLoop:
     def _run_slice(self) -> None:
         """Do steps for a while."""
         steps, end = self._steps, monotonic() + SLICE
+        self.timer.interrupt()
         try:
             while steps.left and not self._stopping:
                 self._timed_cycle(monotonic())
@@ -235,11 +239,8 @@ class SimulationLoop:
 
     def _timed_cycle(self, begin: float) -> None:
         self._cycle()
-        duration = monotonic() - begin
+        self._note(begin, monotonic())
         self.cycles += 1
-        self.busy_time += duration
-        if duration > self.longest_cycle:
-            self.longest_cycle = duration
 
     def _wait(self, duration: float) -> None:
         self._wake.wait(duration)

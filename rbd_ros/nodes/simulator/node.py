@@ -17,6 +17,7 @@ from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.realtime import check_cores, RealTime
 from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.text import readable
+from rbd_ros.nodes.common.timing_report import TimingReport
 from rbd_ros.nodes.simulator.control_tag import read_control_tag
 from rbd_ros.nodes.simulator.cycle import has_floating_base, SimulationCycle
 from rbd_ros.nodes.simulator.interface import (
@@ -141,6 +142,12 @@ class SimulatorNode(SturdyNode):
             self.parameters['real_time_factor'],
             self.parameters['start_paused'],
             self._real_time.enter,
+        )
+        self._timing = TimingReport(
+            self.diagnostics,
+            self.loop.timer,
+            lambda: self.parameters.values,
+            lambda: self.loop.overruns,
         )
         if self.cycle.surroundings is not None:
             self._offer_changes()
@@ -325,6 +332,8 @@ class SimulatorNode(SturdyNode):
         self._seen = (loop.cycles, loop.overruns, loop.interruptions, now)
         # Of a second in which time also stood still, there is no speed to tell.
         interrupted = interruptions != loop.interruptions
+        even = not (interrupted or loop.paused)
+        self._timing.refresh(loop.real_time_factor / cycle.timestep if even else 0.0)
         if not then or loop.paused or interrupted or now <= then:
             self._speed = 0.0
             return
@@ -352,15 +361,12 @@ class SimulatorNode(SturdyNode):
         if self.loop is None:
             return {}
         loop, cycle = self.loop, self.cycle
-        longest, loop.longest_cycle = loop.longest_cycle, 0.0
         return {
             'time': cycle.time_ns / 1e9,
             'real_time_factor': self._speed,
             'steps': loop.cycles,
             'overruns': loop.overruns,
             'lost_time_s': loop.lost_time,
-            'mean_cycle_us': 1e6 * loop.busy_time / max(loop.cycles, 1),
-            'longest_cycle_us': 1e6 * longest,
             'saturated_steps': cycle.simulator.status.saturated_steps,
             'commands_accepted': cycle.commands.accepted,
             'commands_refused': cycle.commands.refused,

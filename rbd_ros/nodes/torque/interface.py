@@ -14,6 +14,7 @@ from rbd_ros.nodes.common.declared import (
     TRANSITION_EVENT,
 )
 from rbd_ros.nodes.common.interface import Parameter, Topic
+from rbd_ros.nodes.common.timing_thresholds import threshold_parameters, UPDATE_RATE
 
 FORMS = ('both', 'joint_state', 'array')
 LAST_COMMANDS = ('zero', 'gravity', 'none')
@@ -170,4 +171,6 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
     ),
     AUTOSTART,
     *REAL_TIME_PARAMETERS,
+    UPDATE_RATE,
+    *threshold_parameters(rate=(5.0, 10.0), execution=(1000.0, 2000.0)),
 )

@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, Optional
 from rclpy.node import Node
 
 from rbd_ros.control import TorqueLaw
+from rbd_ros.nodes.common.cycle_timer import CycleTimer
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
 from rbd_ros.nodes.common.inbox import Inbox
 from rbd_ros.nodes.torque.commander import Commander
@@ -56,7 +57,8 @@ class ControlLoop:
         self.law = law
         self._commander, self._watchdog, self._diagnostics = commander, watchdog, diagnostics
         self._begun = False
-        self._compute_time = self._longest = 0.0
+        self.timer = CycleTimer()
+        self._note = self.timer.note
         self._inbox = Inbox(node, JOINT_STATES)
         self.subscription = self._inbox.subscription
         states.attach(self.subscription)
@@ -106,10 +108,6 @@ class ControlLoop:
             )
             if self.active and not self._watchdog.timeout:
                 self._watchdog.expired()  # nobody else would end the torque that stands
-        duration = time.monotonic() - begin
-        self._compute_time += duration
-        if duration > self._longest:
-            self._longest = duration
 
     def _answer(self, state: MeasuredState, now: float) -> None:
         reference, law, watchdog = self._reference, self.law, self._watchdog
@@ -126,6 +124,7 @@ class ControlLoop:
             self._begun = True
         watchdog.feed(time.monotonic())
         reference.done(state, motion, applied)
+        self._note(now, time.monotonic())
 
     def _watch(self, state: MeasuredState, now: float) -> None:
         """Note that there are usable states, as long as they are not answered."""
@@ -141,6 +140,7 @@ class ControlLoop:
 
     def _continue(self, state: MeasuredState, law: TorqueLaw, now: float) -> None:
         """Tell the reference if states were missing, or their time began anew, before this one."""
+        self.timer.interrupt()
         if not self._begun:
             law.reset()
             self._reference.begin(state)
@@ -157,15 +157,11 @@ class ControlLoop:
 
     def values(self) -> Dict[str, Any]:
         """Key-value pairs for diagnostics."""
-        longest, self._longest = self._longest, 0.0
-        messages = self._states.messages
         return {
-            'states_received': messages,
+            'states_received': self._states.messages,
             'states_refused': self._states.refused,
             'torques_published': self._commander.sent,
             'torques_saturated': self._commander.saturated,
-            'mean_compute_us': 1e6 * self._compute_time / max(messages, 1),
-            'longest_compute_us': 1e6 * longest,
-            'overruns': self._inbox.overruns,
+            'states_late': self._inbox.overruns,
             'publishers': self._states.publishers,
         }

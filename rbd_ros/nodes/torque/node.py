@@ -25,6 +25,8 @@ from rbd_ros.nodes.common.process import ending, hurry
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.realtime import check_cores, RealTime
 from rbd_ros.nodes.common.text import shorten
+from rbd_ros.nodes.common.timing_report import TimingReport
+from rbd_ros.nodes.common.timing_thresholds import check_thresholds
 from rbd_ros.nodes.torque.closed_loops import ClosingStateInput, IndependentReference
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.loop import ControlLoop, SUBJECT
@@ -110,6 +112,7 @@ class TorqueNode(ManagedNode):
             raise ValueError('payload_mass needs payload_link, the link that carries the payload')
         payload_parameters(*(values[name] for name in PAYLOAD))
         check_cores(values['cpu_affinity'])
+        check_thresholds(values)
         if self.robot is None:
             return None
         self.reference.check(values)
@@ -225,6 +228,10 @@ class TorqueNode(ManagedNode):
             self._watchdog,
             self.diagnostics,
             real_time.enter,
+        )
+        timer = self._loop.timer
+        self._timing = TimingReport(
+            self.diagnostics, timer, lambda: self.parameters.values, lambda: timer.overruns
         )
         self._report_limits(robot)
         self._warn_of_weak_gains(prepared)
@@ -464,6 +471,9 @@ class TorqueNode(ManagedNode):
         if not self._loop.active:
             self._loop.look()
             return
+        rate = self.parameters['update_rate']
+        self._loop.timer.expect(1.0 / rate if rate else 0.0)
+        self._timing.refresh(rate)
         never = not self._commander.ever
         if never and self._states.messages and self._watchdog.timeout > 0.0:
             self._states.lost(self._watchdog.timeout)

@@ -1,0 +1,65 @@
+"""YAML of bounded depth: what is nested deeper is refused before it can overflow a stack.
+
+Whoever composes YAML recurses, and libyaml's composer does so in C: some tens of thousands of
+brackets, which are a small file, would end the process.
+"""
+
+from __future__ import annotations
+
+from typing import Any, IO, Type, Union
+
+import yaml
+
+DEEPEST = 64
+
+
+class BoundedDepth:
+    """Part of a loader, before its base, that refuses deep nesting: `class L(BoundedDepth, Base)`.
+
+    All loaders of yaml call these two methods at each level, those of libyaml too.
+    """
+
+    #: Levels that are accepted
+    deepest = DEEPEST
+    _depth = 0
+
+    def descend_resolver(self, parent: Any, index: Any) -> None:
+        """Count a level.
+
+        :raises yaml.MarkedYAMLError: if it is one too many, with the place of what it is in
+        """
+        self._depth += 1
+        if self._depth > self.deepest:
+            raise yaml.MarkedYAMLError(
+                problem=f'there are more than {self.deepest} levels',
+                problem_mark=getattr(parent, 'start_mark', None),
+            )
+        super().descend_resolver(parent, index)  # type: ignore[misc]
+
+    def ascend_resolver(self) -> None:
+        """Leave a level."""
+        self._depth -= 1
+        super().ascend_resolver()  # type: ignore[misc]
+
+
+class _SafeLoader(BoundedDepth, yaml.SafeLoader):
+    """Plain values."""
+
+
+class _BaseLoader(BoundedDepth, yaml.BaseLoader):
+    """Texts alone."""
+
+
+def load_yaml(source: Union[str, IO[str]], words: bool = False) -> Any:
+    """Content of YAML as plain values of Python.
+
+    :param source: the text, or an open file
+    :param words: whether scalars stay the texts that they are
+    :raises yaml.YAMLError: for what is no YAML, or too deep
+
+    >>> from rbd_ros.model.bounded_yaml import load_yaml
+    >>> load_yaml('{a: [1, 2]}')
+    {'a': [1, 2]}
+    """
+    loader: Type[Any] = _BaseLoader if words else _SafeLoader
+    return yaml.load(source, loader)

@@ -1,0 +1,145 @@
+"""Rate and execution time of a loop: summed up by Welford's method in one call of machine code.
+
+The loop notes each of its cycles; whoever reports takes what came together since the last time.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Callable, NamedTuple
+
+import numpy as np
+
+from rbd_ros.compiler.loops import allocate, compiled, entry_point, floats, Record
+
+COUNT, MEAN, SQUARES, SMALLEST, LARGEST = range(5)
+SUMS = 5  # numbers in a table of sums
+NEVER = -1.0  # begin of the cycle before, if there was none; a monotonic clock is not negative
+
+
+class CycleMemory(NamedTuple):
+    """What is known of the cycles since the last report.
+
+    :param execution: count, mean [s], sum of squared deviations [s^2], smallest and largest [s] of
+        the execution time, (5,)
+    :param period: the same of the time between the begins of two cycles, (5,)
+    :param taken: where both go when they are taken, (10,)
+    :param begin: when the cycle before began [s], (1,)
+    :param longest: execution time beyond which a cycle is an over-run [s], (1,); 0: none is
+    :param overruns: over-runs so far, (1,)
+    """
+
+    execution: np.ndarray = floats(SUMS)
+    period: np.ndarray = floats(SUMS)
+    taken: np.ndarray = floats(2 * SUMS)
+    begin: np.ndarray = floats(1)
+    longest: np.ndarray = floats(1)
+    overruns: np.ndarray = floats(1)
+
+
+class Statistics(NamedTuple):
+    """Of some durations.
+
+    :param count: how many
+    :param mean: their mean [s]
+    :param deviation: their standard deviation [s]
+    :param smallest: the smallest [s]
+    :param largest: the largest [s]
+    """
+
+    count: int
+    mean: float
+    deviation: float
+    smallest: float
+    largest: float
+
+
+@compiled
+def add(sums: np.ndarray, value: float) -> None:
+    """Take a number into sums, by Welford's method: no difference of large numbers is formed.
+
+    :param sums: count, mean, sum of squared deviations, smallest and largest, (5,)
+    :param value: the number, not negative
+    """
+    sums[COUNT] += 1.0
+    before = value - sums[MEAN]
+    sums[MEAN] += before / sums[COUNT]
+    sums[SQUARES] += before * (value - sums[MEAN])
+    if sums[COUNT] == 1.0 or value < sums[SMALLEST]:
+        sums[SMALLEST] = value
+    if value > sums[LARGEST]:
+        sums[LARGEST] = value
+
+
+@entry_point
+def note(memory: CycleMemory, begin: float, end: float) -> int:
+    """Note a cycle.
+
+    :param memory: what is known
+    :param begin: time of a monotonic clock at which it began [s]
+    :param end: the time at which it ended [s]
+    :return: 0
+    """
+    duration = end - begin
+    add(memory.execution, duration)
+    if memory.longest[0] > 0.0 and duration > memory.longest[0]:
+        memory.overruns[0] += 1.0
+    if memory.begin[0] >= 0.0:
+        add(memory.period, begin - memory.begin[0])
+    memory.begin[0] = begin
+    return 0
+
+
+@entry_point
+def take(memory: CycleMemory) -> int:
+    """Put the sums aside and begin anew.
+
+    :param memory: what is known
+    :return: 0
+    """
+    for k in range(SUMS):
+        memory.taken[k] = memory.execution[k]
+        memory.taken[SUMS + k] = memory.period[k]
+        memory.execution[k] = memory.period[k] = 0.0
+    return 0
+
+
+class CycleTimer:
+    """Rate and execution time of the cycles of one loop.
+
+    `note` and `interrupt` are for the thread of the loop, the rest for that which reports. Machine
+    code keeps the lock of the interpreter, so neither thread sees half of what the other does.
+    """
+
+    def __init__(self) -> None:
+        self._memory = allocate(CycleMemory)
+        record = Record(self._memory)
+        #: Notes a cycle by the times at which it began and ended [s]
+        self.note: Callable[[float, float], int] = note.bind(record, keep_lock=True)
+        self._take: Callable[[], int] = take.bind(record, keep_lock=True)
+        self.interrupt()
+
+    def interrupt(self) -> None:
+        """Let the time until the next cycle not count as a period."""
+        self._memory.begin[0] = NEVER
+
+    def expect(self, period: float) -> None:
+        """Count cycles that take longer than `period` [s] as over-runs; 0: none."""
+        self._memory.longest[0] = period
+
+    @property
+    def overruns(self) -> int:
+        """Cycles that took longer than was expected of them."""
+        return int(self._memory.overruns[0])
+
+    def take(self) -> tuple[Statistics, Statistics]:
+        """Execution times and periods of the cycles since the last call."""
+        self._take()
+        taken = self._memory.taken.tolist()
+        return _statistics(taken[:SUMS]), _statistics(taken[SUMS:])
+
+
+def _statistics(sums: list[float]) -> Statistics:
+    count, mean, squares, smallest, largest = sums
+    deviation = math.sqrt(max(squares, 0.0) / count) if count else 0.0
+    return Statistics(int(count), mean, deviation, smallest, largest)
