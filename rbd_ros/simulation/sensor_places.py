@@ -1,4 +1,4 @@
-"""Where force and torque sensors are in a robot: what is beyond each, and a model that is cut there.
+"""Where force and torque sensors are: what is beyond each, and a model that is cut there.
 
 A joint of type fixed merges its links into one body, in which no force is known between them. The
 model of `cut_model` has a body of its own behind each such joint.
@@ -59,10 +59,12 @@ def find_cut(model: Model, name: str) -> Cut:
             f'{name!r}: no joint is known that bears it, so there is no force to measure; name a '
             'joint, or a link that is the child of one'
         )
-    if lost := [each.name for each in model.links.values() if each.parent not in {'', *model.links}]:
+    if lost := [
+        each.name for each in model.links.values() if each.parent not in {'', *model.links}
+    ]:
         raise ValueError(
-            f'{name!r}: links that bore {lost[0]!r} are no frames any more, so what is beyond is not '
-            'known; name a joint that moves'
+            f'{name!r}: links that bore {lost[0]!r} are no frames any more, so what is '
+            'beyond is not known; name a joint that moves'
         )
     return Cut(link.name, link.body, link.placement, frozenset(_beyond(model, link.name)), False)
 

@@ -8,6 +8,7 @@ by it, and taken off.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from rbd_ros.collision.scene_contacts import compose
@@ -17,7 +18,6 @@ from rbd_ros.compiler.loops import (
     compiled,
     entry_point,
     floats,
-    integers,
     vector,
 )
 from rbd_ros.contact.arrays import FloatArray, IntArray
@@ -71,6 +71,7 @@ class SensorRoom(NamedTuple):
     """What sensors read, and room for finding it.
 
     :param rotation: of each sensor of inertia, from its axes to those of the world, row by row
+    :param orientation: the same as quaternion w, x, y, z
     :param angular_velocity: in its axes [rad/s]
     :param acceleration: proper acceleration in its axes [m/s^2]
     :param wrench: couple and force of each gauge, in its axes, about its origin [N m, N]
@@ -91,6 +92,7 @@ class SensorRoom(NamedTuple):
     """
 
     rotation: FloatArray = floats('inertial', 9)
+    orientation: FloatArray = floats('inertial', 4)
     angular_velocity: FloatArray = floats('inertial', 3)
     acceleration: FloatArray = floats('inertial', 3)
     wrench: FloatArray = floats('gauges', 6)
@@ -117,7 +119,7 @@ def read_sensors(world: WorldRecord, places: SensorPlaces, room: SensorRoom) -> 
     :return: number of steps taken so far
     """
     plant, state = world.plant, world.state
-    steps = state.counters[STEPS]
+    steps: int = state.counters[STEPS]
     if len(places.body) > 0:
         read_inertia(plant, state, places, room)
     if places.has_gauges:
@@ -155,6 +157,7 @@ def read_inertia(plant: Plant, state: State, places: SensorPlaces, room: SensorR
     change = vector(3)
     for s in range(len(places.body)):
         R, w = room.rotation[s], room.velocities[places.body[s]]
+        to_quaternion(R, room.orientation[s])
         for r in range(3):
             change[r] = -places.gravity[r]
             if not resting:
@@ -164,6 +167,34 @@ def read_inertia(plant: Plant, state: State, places: SensorPlaces, room: SensorR
             room.acceleration[s, r] = (
                 R[r] * change[0] + R[3 + r] * change[1] + R[6 + r] * change[2]
             )
+
+
+@compiled
+def to_quaternion(R: FloatArray, quaternion: FloatArray) -> None:
+    """Unit quaternion w, x, y, z of a rotation, with its largest part positive.
+
+    :param R: rotation matrix row by row, (9,)
+    :param quaternion: the result, (4,)
+    """
+    # Four times the squares of its parts: from the largest, nothing cancels.
+    trace, best = R[0] + R[4] + R[8], 0
+    most = trace
+    for k in range(3):
+        if R[4 * k] > most:
+            most, best = R[4 * k], k + 1
+    if best == 0:
+        quaternion[0] = 0.5 * math.sqrt(1.0 + trace)
+        for r in range(3):
+            i, j = (r + 1) % 3, (r + 2) % 3
+            quaternion[1 + r] = (R[3 * j + i] - R[3 * i + j]) / (4.0 * quaternion[0])
+    else:
+        r = best - 1
+        i, j = (r + 1) % 3, (r + 2) % 3
+        half = 0.5 * math.sqrt(1.0 + R[4 * r] - R[4 * i] - R[4 * j])
+        quaternion[0] = (R[3 * j + i] - R[3 * i + j]) / (4.0 * half)
+        quaternion[1 + r] = half
+        quaternion[1 + i] = (R[3 * i + r] + R[3 * r + i]) / (4.0 * half)
+        quaternion[1 + j] = (R[3 * j + r] + R[3 * r + j]) / (4.0 * half)
 
 
 @compiled
@@ -210,9 +241,7 @@ def look_at_step(plant: Plant, state: State, places: SensorPlaces, room: SensorR
 
 
 @compiled
-def take_off_world(
-    world: WorldRecord, places: SensorPlaces, g: int, total: FloatArray
-) -> None:
+def take_off_world(world: WorldRecord, places: SensorPlaces, g: int, total: FloatArray) -> None:
     """Subtract what the world did in the last step to links that are beyond a gauge.
 
     :param g: number of the gauge
@@ -233,24 +262,24 @@ def take_off_world(
                 along(plane, contacts.force[c], 1.0, force)
                 subtract_force(total, contacts.position[c], force)
     if plant.has_scene:
-        touches, contacts = world.touches, world.touches.contacts
+        touches, touching = world.touches, world.touches.contacts
         for c in range(touches.counts[NOW]):
-            pair = plant.scene.table.pair[contacts.pair[c]]
+            pair = plant.scene.table.pair[touching.pair[c]]
             # What acts on the second acts the other way on the first; within, both cancel.
             sign = places.scene_beyond[g, pair[1]] - places.scene_beyond[g, pair[0]]
             if sign != 0:
                 share = sign / plant.timestep
-                along(contacts.frame[c], touches.impulse[c], share, force)
-                subtract_force(total, contacts.position[c], force)
+                along(touching.frame[c], touches.impulse[c], share, force)
+                subtract_force(total, touching.position[c], force)
                 if plant.scene.bounces:
-                    along(contacts.frame[c], touches.blow[c], share, force)
-                    subtract_force(total, contacts.position[c], force)
+                    along(touching.frame[c], touches.blow[c], share, force)
+                    subtract_force(total, touching.position[c], force)
                 if plant.scene.has_couples:
-                    along(contacts.frame[c], touches.couple[c], share, couple)
+                    along(touching.frame[c], touches.couple[c], share, couple)
                     for r in range(3):
                         total[r] -= couple[r]
                     if plant.scene.bounces:
-                        along(contacts.frame[c], touches.couple_blow[c], share, couple)
+                        along(touching.frame[c], touches.couple_blow[c], share, couple)
                         for r in range(3):
                             total[r] -= couple[r]
 
@@ -265,9 +294,7 @@ def along(axes: FloatArray, parts: FloatArray, scale: float, result: FloatArray)
     :param result: (3,)
     """
     for r in range(3):
-        result[r] = scale * (
-            parts[0] * axes[0, r] + parts[1] * axes[1, r] + parts[2] * axes[2, r]
-        )
+        result[r] = scale * (parts[0] * axes[0, r] + parts[1] * axes[1, r] + parts[2] * axes[2, r])
 
 
 @compiled

@@ -19,7 +19,6 @@ from rbd_ros.simulation.sensor_places import check_no_loops, Cut, cut_model, fin
 from rbd_ros.simulation.sensor_readings import read_sensors, SensorPlaces, SensorRoom
 from rbd_ros.simulation.world import World
 from rbd_ros.spatial import PluckerTransform
-from rbd_ros.spatial.rotation import rotation_to_quaternion
 
 
 class ImuReading(NamedTuple):
@@ -101,7 +100,11 @@ class Sensors:
         if cuts:
             cut, cut_bodies = cut_model(model, cuts)
             kernel = Robot(cut).kernel('joint_reactions')
-            self._kernels, self._reactions, bodies = (kernel,), int(kernel.address), len(cut.bodies)
+            self._kernels, self._reactions, bodies = (
+                (kernel,),
+                int(kernel.address),
+                len(cut.bodies),
+            )
         # The kernel tells of all bodies but the base.
         self._cut_bodies = np.array(cut_bodies, dtype=np.int64) - 1
         self.room = allocate(
@@ -179,7 +182,7 @@ class Sensors:
         room = self.room
         return {
             name: ImuReading(
-                np.array(rotation_to_quaternion(room.rotation[k].reshape(3, 3).tolist())),
+                room.orientation[k].copy(),
                 room.angular_velocity[k].copy(),
                 room.acceleration[k].copy(),
             )

@@ -198,13 +198,44 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'publish_tf',
         True,
-        'Whether poses of movable objects, and in a world that of a floating base, are published '
-        'on /tf.',
+        'Whether poses of a floating base and of movable objects are published on /tf.',
     ),
     Parameter(
         'frame_prefix',
         '',
-        'What the names of frames begin with in what is published about a world, such as left/.',
+        'What the names of frames begin with in what is published about sensors, odometry and a '
+        'world, such as left/.',
+    ),
+    Parameter(
+        'odom_frame',
+        'odom',
+        'Frame that the pose of a floating base is in, on odom and /tf; it is where the world is.',
+    ),
+    Parameter(
+        'imus',
+        (),
+        'Links with an inertial unit, besides those of the <ros2_control> tag; each has a topic.',
+        element=str,
+    ),
+    Parameter(
+        'force_torque_sensors',
+        (),
+        'Joints, fixed ones too, with a force and torque sensor, or links for the joints that '
+        'bear them, besides those of the <ros2_control> tag; each has a topic.',
+        element=str,
+    ),
+    Parameter(
+        'joint_torques',
+        False,
+        'Whether what joints transmit is measured, and published on joint_torques.',
+    ),
+    Parameter(
+        'sensor_publish_rate',
+        100.0,
+        'Rate in simulated time of inertial units, wrenches, joint torques, odometry and its '
+        'frame on /tf [Hz]; 0: every cycle.',
+        minimum=0.0,
+        maximum=1e6,
     ),
     Parameter(
         'contact_arrow_scale',
@@ -307,6 +338,40 @@ INTERFACE = NodeInterface(
             optional='with `floating_base`',
         ),
         Topic(
+            'odom',
+            'nav_msgs/msg/Odometry',
+            'out',
+            'Pose of the base in `odom_frame`, and its velocity in the axes of its link.',
+            depth=10,
+            optional='with `floating_base`, where nav_msgs is installed',
+        ),
+        Topic(
+            '<sensor>/imu',
+            'sensor_msgs/msg/Imu',
+            'out',
+            'Orientation of the sensor in the world, angular velocity and proper acceleration in '
+            'its axes.',
+            depth=10,
+            optional='for each sensor of `imus` and of the `<ros2_control>` tag',
+        ),
+        Topic(
+            '<sensor>/wrench',
+            'geometry_msgs/msg/WrenchStamped',
+            'out',
+            'Force and torque of the parent of the joint on its child, about the origin and in '
+            'the axes of the child link.',
+            depth=10,
+            optional='for each sensor of `force_torque_sensors` and of the `<ros2_control>` tag',
+        ),
+        Topic(
+            'joint_torques',
+            'sensor_msgs/msg/JointState',
+            'out',
+            'As `effort`, what each joint transmits along its freedom.',
+            depth=10,
+            optional='with parameter `joint_torques`',
+        ),
+        Topic(
             '~/objects',
             'sensor_msgs/msg/MultiDOFJointState',
             'out',
@@ -318,9 +383,13 @@ INTERFACE = NodeInterface(
             '/tf',
             'tf2_msgs/msg/TFMessage',
             'out',
-            'Frames of the movable objects in that of the world.',
+            'Frame of a floating base in `odom_frame`, and frames of movable objects, and '
+            '`odom_frame` itself, in that of the world.',
             depth=100,
-            optional=f'{WITH_WORLD} and `publish_tf`, where tf2_msgs is installed',
+            optional=(
+                f'with `floating_base`, or {WITH_WORLD}; and `publish_tf`, where tf2_msgs is '
+                'installed'
+            ),
         ),
         Topic(
             '~/contact_wrenches',
@@ -456,6 +525,8 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
         raise ValueError(
             f'clock_publish_rate must be -1, 0 or positive, got {values["clock_publish_rate"]:g}'
         )
+    if not values['odom_frame'].strip('/'):
+        raise ValueError("odom_frame must be a name, such as odom, got ''")
     fields = values['state_fields']
     if fields and 'position' not in fields:
         raise ValueError(

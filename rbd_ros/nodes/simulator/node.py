@@ -124,6 +124,7 @@ class SimulatorNode(SturdyNode):
             self.get_logger().warning,
             self._world_ports,
             read_control_tag(self._source.description),
+            self._measurement_ports,
         )
         self.loop = SimulationLoop(
             self.cycle.timestep,
@@ -157,6 +158,11 @@ class SimulatorNode(SturdyNode):
         from rbd_ros.nodes.simulator.world_ports import RosWorldPorts
 
         return RosWorldPorts(self, self.parameters['publish_tf'])
+
+    def _measurement_ports(self) -> Any:
+        from rbd_ros.nodes.simulator.measurement_ports import RosMeasurementPorts
+
+        return RosMeasurementPorts(self)
 
     def start(self) -> None:
         """Let time pass, now or when there is a robot."""
