@@ -71,6 +71,9 @@ class Ports(Protocol):
     def take_by_order(self) -> Message:
         """Take the oldest Float64MultiArray with commands."""
 
+    def take_accelerations(self) -> Message:
+        """Take the oldest Float64MultiArray with accelerations, where they are asked for."""
+
     def take_wrench(self) -> Message:
         """Take the oldest WrenchStamped."""
 
@@ -161,10 +164,13 @@ class SimulationCycle:
         self._state = self._make_state()
         self._clock = ClockWriter()
         # By name and in parts: two controllers may answer within one cycle, and both count.
-        self._commands_in = (
+        self._commands_in = [
             (ports.take_by_order, self.commands.take_array),
             (ports.take_by_name, self.commands.take_joint_state),
-        )
+        ]
+        if parameters['acceleration_commands']:
+            accelerations = ports.take_accelerations, self.commands.take_accelerations
+            self._commands_in.append(accelerations)
         world = self.simulator.world
         self._run = self._compiled_run(world.record, world.steps.address)
         self.reset()
@@ -500,7 +506,7 @@ class SimulationCycle:
         if self.surroundings is not None:
             self.surroundings.forget_placements()
         ports = self._ports
-        for take in (ports.take_by_name, ports.take_by_order, ports.take_wrench):
+        for take in (*(take for take, _ in self._commands_in), ports.take_wrench):
             for _ in range(MOST_MESSAGES_A_CYCLE):
                 if take() is None:
                     break

@@ -78,7 +78,8 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'command_timeout',
         0.5,
-        'Real time after which a commanded effort or velocity no longer counts [s]; 0: never.',
+        'Real time after which a commanded effort, velocity or acceleration no longer counts [s]; '
+        '0: never.',
         minimum=0.0,
         maximum=1e6,
         live=True,
@@ -104,8 +105,14 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'joints',
         (),
-        'Joints in the order of effort_commands; empty: all, in the order of the robot.',
+        'Joints in the order of effort_commands and acceleration_commands; empty: all, in the '
+        'order of the robot.',
         element=str,
+    ),
+    Parameter(
+        'acceleration_commands',
+        False,
+        'Whether joints may be commanded by accelerations, on acceleration_commands.',
     ),
     Parameter(
         'initial_positions',
@@ -314,6 +321,13 @@ INTERFACE = NodeInterface(
             'std_msgs/msg/Float64MultiArray',
             'in',
             'Efforts in the order of parameter `joints`.',
+        ),
+        Topic(
+            'acceleration_commands',
+            'std_msgs/msg/Float64MultiArray',
+            'in',
+            'Accelerations in the order of parameter `joints`; NaN: none for that joint.',
+            optional='with parameter `acceleration_commands`',
         ),
         Topic(
             'external_wrench',

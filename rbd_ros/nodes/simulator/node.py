@@ -115,6 +115,7 @@ class SimulatorNode(SturdyNode):
             self,
             clock=self.parameters['clock_publish_rate'] != 0.0,
             base=robot.model.body(1).name if has_floating_base(robot) else '',
+            accelerations=self.parameters['acceleration_commands'],
         )
         self.cycle = SimulationCycle(
             robot,
