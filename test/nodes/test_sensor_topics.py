@@ -19,6 +19,12 @@ SENSOR = """<ros2_control name="c" type="system"><sensor name="skin">
   <state_interface name="force.x"/><param name="frame_id">elbow</param></sensor>
   <sensor name="lost"><state_interface name="force.x"/></sensor></ros2_control></robot>"""
 
+FLOATING = TWO_LINK_ARM.replace(
+    '<link name="base"/>',
+    '<link name="base"><inertial><mass value="3"/>'
+    '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>',
+)
+
 
 @pytest.fixture(scope='module')
 def ros(tmp_path_factory):
@@ -81,7 +87,7 @@ def test_sensors_are_read_and_accelerations_obeyed(ros):
 def test_a_floating_robot_runs_with_whatever_packages_there_are(ros):
     process = ros.start(
         'simulator',
-        {'robot_description': TWO_LINK_ARM, 'floating_base': True, 'start_paused': True},
+        {'robot_description': FLOATING, 'floating_base': True, 'start_paused': True},
     )
     ros.until(lambda: 'robot' in process.output(), 'the robot', 300.0)
     text = process.output()
