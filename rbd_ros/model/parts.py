@@ -82,16 +82,20 @@ class Link:
     :param body: number of the body it is part of, 0 for the base
     :param placement: transform from body to link coordinates
     :param inertia: inertia of the link alone, in link coordinates
+    :param parent: name of the link that it is joined to, '' if that is not known or there is none
+    :param joint: name of the joint between them, likewise
 
     >>> link = model.link('tool0')
-    >>> link.body, link.inertia.mass
-    (6, 0)
+    >>> link.body, link.inertia.mass, link.joint
+    (6, 0, 'tool_joint')
     """
 
     name: str
     body: int
     placement: PluckerTransform
     inertia: RigidBodyInertia
+    parent: str = ''
+    joint: str = ''
 
 
 @dataclass(frozen=True)

@@ -158,6 +158,9 @@ class _Part:
                 self.number(link.body),
                 self.placed(link.placement, link.body),
                 link.inertia,
+                # The root of a robot has neither.
+                link.parent and self.prefix + link.parent,
+                link.joint and self.prefix + link.joint,
             )
             for link in self.model.links.values()
         ]

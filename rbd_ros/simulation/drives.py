@@ -6,6 +6,9 @@ would have to is theirs.
 The servo is exact: it prescribes the joint's acceleration and works out, by hybrid dynamics (book
 9.2), the torque that gives it whatever the other joints do. The joint's own dry friction is part
 of that torque. Effort limits apply to it like to everything else.
+
+An acceleration is prescribed in the same way, and as the step takes it: with damping and springs
+at its end.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import numpy as np
 
 from rbd_ros.compiler.loops import allocate, call_kernel, compiled
 from rbd_ros.contact.arrays import FloatArray, IntArray
-from rbd_ros.simulation.linear import clear
+from rbd_ros.simulation.linear import clear, dot, solve_dense
 from rbd_ros.simulation.loop_drives import balance_by_held, closed_hybrid_dynamics
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.semi_implicit import spring_torque
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from rbd_ros.robot import Robot
 
 #: What drives a joint; plain numbers, for they are stored in arrays.
-ZERO, GRAVITY, EFFORT, POSITION, VELOCITY = range(5)
+ZERO, GRAVITY, EFFORT, POSITION, VELOCITY, ACCELERATION = range(6)
 
 #: Speed below which the servo makes up for a part of the friction only [rad/s or m/s]. With all of
 #: it, the torque of a joint at rest would jump with the sign of its rounding errors.
@@ -43,10 +46,11 @@ class Drives(NamedTuple):
     :param hybrid_dynamics: address of that kernel, 0 with loops
     :param at_q: position variable of each joint, (n,)
     :param at_v: degree of freedom of each joint, (n,)
-    :param mode: what drives it, ZERO to VELOCITY, (n,)
+    :param mode: what drives it, ZERO to ACCELERATION, (n,)
     :param effort: torque, (n,) [N m, N]
     :param position: desired position, (n,) [rad, m]
     :param velocity: desired velocity, (n,) [rad/s, m/s]
+    :param acceleration: desired acceleration, (n,) [rad/s^2, m/s^2]
     :param received: when the last command came; infinite: none is awaited, (n,) [s]
     :param gravity: room for gravity torques, (nv,)
     :param given: inputs of hybrid dynamics one after another: q, v, `known` and `forward`,
@@ -55,6 +59,9 @@ class Drives(NamedTuple):
     :param forward: of it, 0 under servo, 1 elsewhere, (nv,)
     :param found: room for what it finds: accelerations, forces, (2 nv,)
     :param problem: room for the same with loops, of no size without
+    :param inertia: room for a mass matrix with implicit damping, of no size with loops, (nv, nv)
+    :param system: room for the part of it that is free, likewise
+    :param free: room for the accelerations that are free, (nv,)
     """
 
     bandwidth: float
@@ -66,6 +73,7 @@ class Drives(NamedTuple):
     effort: FloatArray
     position: FloatArray
     velocity: FloatArray
+    acceleration: FloatArray
     received: FloatArray
     gravity: FloatArray
     given: FloatArray
@@ -73,6 +81,9 @@ class Drives(NamedTuple):
     forward: FloatArray
     found: FloatArray
     problem: Problem
+    inertia: FloatArray
+    system: FloatArray
+    free: FloatArray
 
 
 def make_drives(robot: Robot, at_q: IntArray, at_v: IntArray, bandwidth: float) -> Drives:
@@ -95,6 +106,7 @@ def make_drives(robot: Robot, at_q: IntArray, at_v: IntArray, bandwidth: float) 
         effort=np.zeros(n),
         position=np.zeros(n),
         velocity=np.zeros(n),
+        acceleration=np.zeros(n),
         received=np.full(n, np.inf),
         gravity=np.zeros(nv),
         given=given,
@@ -109,6 +121,9 @@ def make_drives(robot: Robot, at_q: IntArray, at_v: IntArray, bandwidth: float) 
             near=0,
             rows=0,
         ),
+        inertia=np.zeros((0 if loops else nv,) * 2),
+        system=np.zeros((0 if loops else nv,) * 2),
+        free=np.zeros(nv),
     )
 
 
@@ -130,7 +145,7 @@ def find_torque(
             # Set, not added: each degree of freedom has one drive at most.
             tau[at_v[j]] = drives.effort[j]
         gravity = gravity or mode[j] == GRAVITY
-        servos = servos or mode[j] >= POSITION  # or VELOCITY, the last two
+        servos = servos or mode[j] >= POSITION  # or VELOCITY, or ACCELERATION, the last three
     if gravity:
         call_kernel(drives.gravity_torque, state.packed, drives.gravity)
         if plant.has_loops:
@@ -177,7 +192,7 @@ def add_servos(
         known[i] = tau[i] - plant.damping[i] * v[i]
         if plant.has_springs:
             known[i] -= spring_torque(plant, state, i, 0.0)
-    w = drives.bandwidth
+    w, prescribed = drives.bandwidth, False
     for j in range(len(drives.mode)):
         if drives.mode[j] >= POSITION:
             i = drives.at_v[j]
@@ -187,10 +202,15 @@ def add_servos(
             if drives.mode[j] == POSITION:
                 error = drives.position[j] - state.q[drives.at_q[j]]
             forward[i] = 0.0
+            if drives.mode[j] == ACCELERATION:
+                known[i], prescribed = drives.acceleration[j], True
+                continue
             # Critically damped: it arrives as fast as can be without overshoot.
             known[i] = w * w * error + 2.0 * w * (drives.velocity[j] - v[i])
     if plant.has_loops:
         closed_hybrid_dynamics(plant, state, drives.problem, known, forward, found)
+    elif prescribed:
+        accelerate_as_the_step_does(plant, state, drives, tau)
     else:
         call_kernel(drives.hybrid_dynamics, drives.given, found)
     if not is_finite(found):  # free joints move no mass: they do as if held, not to disturb others
@@ -206,9 +226,52 @@ def add_servos(
             end = v[i] + duration * known[i]
             friction = plant.friction[i] * min(max(end / SLOW, -1.0), 1.0)
             # Of what was found, forces come after accelerations.
-            tau[i] = found[n + i] + plant.damping[i] * v[i] + friction
+            tau[i] = found[n + i] + friction
+            # Damping and springs where the step takes them; for a servo, the state is enough.
+            ahead = plant.timestep * known[i] if drives.mode[j] == ACCELERATION else 0.0
+            tau[i] += plant.damping[i] * (v[i] + ahead)
             if plant.has_springs:
-                tau[i] += spring_torque(plant, state, i, 0.0)
+                lead = plant.timestep * (v[i] + ahead) if drives.mode[j] == ACCELERATION else 0.0
+                tau[i] += spring_torque(plant, state, i, lead)
+
+
+@compiled
+def accelerate_as_the_step_does(
+    plant: Plant, state: State, drives: Drives, tau: FloatArray
+) -> None:
+    """Find accelerations and forces of a tree for a step with damping and springs at its end.
+
+    Dry friction of joints that are free and move is taken into account, too.
+
+    :param tau: torques of the joints that are free, (nv,)
+    """
+    n, h, v, H, A = len(tau), plant.timestep, state.v, drives.inertia, drives.system
+    known, forward, found, x = drives.known, drives.forward, drives.found, drives.free
+    call_kernel(plant.mass_matrix, state.packed, H)
+    call_kernel(plant.bias_force, state.packed, drives.gravity)
+    for i in range(n):
+        x[i] = known[i]
+        if forward[i] == 1.0:
+            x[i] = tau[i] - drives.gravity[i] - plant.damping[i] * v[i]
+            x[i] -= plant.friction[i] * min(max(v[i] / SLOW, -1.0), 1.0)
+            if plant.has_springs:
+                x[i] -= spring_torque(plant, state, i, h * v[i])
+    for i in range(n):
+        for j in range(n):
+            A[i, j] = H[i, j]
+            if forward[i] == 0.0 or forward[j] == 0.0:
+                # The row of a joint that is driven says what its acceleration is.
+                A[i, j] = 1.0 if i == j else 0.0
+                if forward[i] == 1.0:
+                    x[i] -= H[i, j] * known[j]
+        if forward[i] == 1.0:
+            A[i, i] += h * plant.damping[i]
+            if plant.has_springs:
+                A[i, i] += h * h * plant.stiffness[i]
+    solve_dense(A, x)
+    for i in range(n):
+        found[i] = x[i]
+        found[n + i] = dot(H[i], x) + drives.gravity[i]
 
 
 @compiled

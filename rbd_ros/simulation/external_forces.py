@@ -6,7 +6,7 @@ from rbd_ros.compiler.loops import call_kernel, compiled, vector
 from rbd_ros.contact.detection import point_in_base
 from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
 from rbd_ros.simulation.plant import Plant, Tree
-from rbd_ros.simulation.state import ExternalForces, FORCES, State
+from rbd_ros.simulation.state import ExternalForces, FORCES, State, STEPS
 from rbd_ros.simulation.workspace import Dynamics
 
 
@@ -24,15 +24,22 @@ def find_applied_force(
         # Poses are found for nothing else here, so only where a force acts.
         if state.counters[FORCES] > 0:
             call_kernel(plant.contact_kinematics, state.packed, dynamics.kinematics)
-            add_external_forces(plant.tree, external_forces, dynamics)
+            step = state.counters[STEPS] + 1
+            add_external_forces(plant.tree, external_forces, dynamics, step)
             return True
     return False
 
 
 @compiled
-def add_external_forces(tree: Tree, external_forces: ExternalForces, dynamics: Dynamics) -> None:
-    """Add the generalized force J^T f of all external forces to `applied_force`."""
+def add_external_forces(
+    tree: Tree, external_forces: ExternalForces, dynamics: Dynamics, step: int
+) -> None:
+    """Add the generalized force J^T f of all external forces to `applied_force`.
+
+    :param step: number of the step, counted from 1
+    """
     total, point, use = dynamics.body_forces, vector(3), external_forces.use
+    wrench = external_forces.wrench
     for i in range(len(total)):
         clear(total[i])
     for w in range(len(use)):
@@ -48,8 +55,10 @@ def add_external_forces(tree: Tree, external_forces: ExternalForces, dynamics: D
         # the cross product p x f is p_s f_t - p_t f_s, with s and t the next ones round.
         for r in range(3):
             s, t = (r + 1) % 3, (r + 2) % 3
-            total[body, r] += moment[r] + point[s] * force[t] - point[t] * force[s]
-            total[body, 3 + r] += force[r]
+            wrench[w, r] = moment[r] + point[s] * force[t] - point[t] * force[s]
+            wrench[w, 3 + r] = force[r]
+        external_forces.acted[w] = step
+        add_scaled(1.0, wrench[w], total[body])
     # From the tips to the base, each body hands on to its parent what its joint does not take:
     # all forces are in base coordinates, so that they simply add.
     for i in range(len(tree.parent) - 1, 0, -1):

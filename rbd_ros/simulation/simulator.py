@@ -30,6 +30,7 @@ from rbd_ros.spatial import PluckerTransform
 
 if TYPE_CHECKING:
     from rbd_ros.simulation.rollout_threads import RolloutThreads
+    from rbd_ros.simulation.sensors import Sensors
     from rbd_ros.simulation.step_derivatives import StepDerivatives
 
 _FLOAT64 = np.dtype(np.float64)
@@ -566,6 +567,9 @@ class Simulator(SimulatedServos, SimulatedObjects):
         forces.force[free] = wrench[3:]
         forces.point[free] = at
         use[free] = (body, 0 if point is None else 1, max(steps, 1) if steps >= 0 else -1)
+        links = list(self.robot.model.links)
+        forces.link[free] = links.index(link) if link in links else -1
+        forces.acted[free] = 0
         counters[layout.FORCES] += 1
         # Not used again: an old handle must clear nobody else's force.
         handle, self._next_handle = self._next_handle, self._next_handle + 1
@@ -592,6 +596,37 @@ class Simulator(SimulatedServos, SimulatedObjects):
         elif handle in self._handles:
             use[self._handles.pop(handle)] = 0
         self._world.state.counters[layout.FORCES] = int(np.count_nonzero(use[:, 2]))
+
+    def sensors(
+        self,
+        imus: Sequence[str] = (),
+        force_torque: Sequence[str] = (),
+        joint_torques: Sequence[str] = (),
+    ) -> Sensors:
+        """Sensors on the robot, which read what the last step was like; see docs/simulation.md.
+
+        :param imus: names of links with an inertial unit
+        :param force_torque: names of joints, fixed ones too, or of links for the joints that bear
+            them; the wrench is that of the parent on the child
+        :param joint_torques: names of joints
+        :raises ValueError: for unknown names, and where no joint bears a link
+        :raises ModelError: for sensors of forces and torques on a robot with kinematic loops
+
+        >>> simulator = Simulator(robot)
+        >>> simulator.reset(q)
+        >>> sensors = simulator.sensors(['tool0'], ['tool_joint'], ['elbow_joint'])
+        >>> simulator.step(robot.gravity_torque(q), n=10)  # holds still
+        >>> np.linalg.norm(sensors.imus['tool0'].linear_acceleration).round(9)  # g [m/s^2]
+        9.81
+        >>> sensors.wrenches['tool_joint'].round(9) + 0.0  # a tool without mass
+        array([0., 0., 0., 0., 0., 0.])
+        >>> round(sensors.joint_torques['elbow_joint'], 3)  # [N m]
+        -17.303
+        """
+        # Imported when they are asked for.
+        from rbd_ros.simulation.sensors import Sensors
+
+        return Sensors(self._world, imus, force_torque, joint_torques)
 
     def snapshot(self) -> Snapshot:
         """State of the simulation at this instant: all that the next steps depend on.

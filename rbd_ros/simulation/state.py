@@ -81,6 +81,8 @@ class State(NamedTuple):
     :param servo: servos of the joints
     :param saturated: 1 where torque was cut at the effort limit
     :param applied: torque after saturation [N m, N]
+    :param start_q: configuration at the beginning of the last step [rad, m]
+    :param start_v: velocity at its beginning [rad/s, m/s]
     :param acceleration: mean acceleration of the last step [rad/s^2, m/s^2]
     :param constraint_force: mean generalized force of friction, limits and contacts in the last
         substep [N m, N]
@@ -102,6 +104,8 @@ class State(NamedTuple):
     # What the last step was like, for whoever asks: after a snapshot is restored, too.
     saturated: IntArray = integers('nv')
     applied: FloatArray = floats('nv')
+    start_q: FloatArray = floats('nq')
+    start_v: FloatArray = floats('nv')
     acceleration: FloatArray = floats('nv')
     constraint_force: FloatArray = floats('nv')
     loop_force: FloatArray = floats('coupled')
@@ -116,12 +120,19 @@ class ExternalForces(NamedTuple):
     :param point: point of the body it acts at, in body coordinates [m]
     :param use: body; 1 if it acts at that point, 0 at the origin of the base; remaining steps,
         negative: for ever, 0: none
+    :param link: number of the link among those of the robot, -1 if it is not of the robot
+    :param acted: number of the step in which it acted last, counted from 1
+    :param wrench: moment and force then, about the origin of the base [N m, N]
     """
 
     moment: FloatArray = floats(MAX_FORCES, 3)
     force: FloatArray = floats(MAX_FORCES, 3)
     point: FloatArray = floats(MAX_FORCES, 3)
     use: IntArray = integers(MAX_FORCES, 3)
+    # For whoever asks what the last step was like.
+    link: IntArray = integers(MAX_FORCES)
+    acted: IntArray = integers(MAX_FORCES)
+    wrench: FloatArray = floats(MAX_FORCES, 6)
 
 
 class Contacts(NamedTuple):

@@ -183,8 +183,8 @@ def step_once(
     """Advance by one step; returns False, with q and v unchanged, if it is not finite."""
     motion = work.motion
     # For the mean acceleration, and to go back to if a substep fails.
-    copy(state.q, motion.start_q)
-    copy(state.v, motion.start_v)
+    copy(state.q, state.start_q)
+    copy(state.v, state.start_v)
     # By the speed at its beginning: what speeds up in this step is divided in the next one.
     substeps = count_substeps(plant, state.v)
     h = plant.timestep if substeps == 1 else plant.timestep / substeps
@@ -206,15 +206,15 @@ def step_once(
         else:
             done = take_substep(plant, state, external_forces, contacts, work, h)
         if not done:
-            copy(motion.start_q, state.q)
-            copy(motion.start_v, state.v)
+            copy(state.start_q, state.q)
+            copy(state.start_v, state.v)
             if plant.has_scene:
                 restore_objects(objects, work.scene.kept)
             return False
     if plant.has_servos:
         state.counters[SATURATED] += end_servos(plant, state, motion.next_v)
     for i in range(len(state.v)):
-        state.acceleration[i] = (state.v[i] - motion.start_v[i]) / plant.timestep
+        state.acceleration[i] = (state.v[i] - state.start_v[i]) / plant.timestep
     if plant.has_external_forces:
         if state.counters[FORCES] > 0:
             age_external_forces(external_forces, state)

@@ -161,8 +161,6 @@ class Problem(NamedTuple):
 class Motion(NamedTuple):
     """From the state at the beginning of a step to the one at its end.
 
-    :param start_q: q at the beginning of the step
-    :param start_v: v at the beginning of the step
     :param next_q: q at the end of a substep
     :param next_v: v at the end of a substep
     :param packed: inputs of the kernel integrate one after another
@@ -170,8 +168,6 @@ class Motion(NamedTuple):
     :param displacement: of it, the displacement, in velocity variables
     """
 
-    start_q: FloatArray = floats('nq')
-    start_v: FloatArray = floats('nv')
     next_q: FloatArray = floats('nq')
     next_v: FloatArray = floats('nv')
     # One memory, so that the kernel takes its two inputs without a copy.

@@ -24,6 +24,7 @@ class Recorder:
 
     def __init__(self):
         self.by_name, self.by_order, self.wrenches = deque(), deque(), deque()
+        self.accelerations = deque()
         self.states, self.clocks, self.bases = [], [], []
 
     @staticmethod
@@ -35,6 +36,9 @@ class Recorder:
 
     def take_by_order(self):
         return self._next(self.by_order)
+
+    def take_accelerations(self):
+        return self._next(self.accelerations)
 
     def take_wrench(self):
         return self._next(self.wrenches)

@@ -103,7 +103,8 @@ def test_external_forces_are_those_that_the_jacobians_give(rng):
             for k in range(9):
                 J[:, k] = velocity_at(subject, q, np.eye(9)[k], name, at)
             expected += J[:3].T @ moment + J[3:].T @ force
-    add_external_forces(tree, forces, dynamics)
+    add_external_forces(tree, forces, dynamics, 7)
+    assert list(forces.acted[:5]) == [7, 7, 7, 7, 0]
     assert_allclose(dynamics.applied_force, expected, atol=1e-6)
     age_external_forces(forces, world.state)
     assert list(forces.use[:5, 2]) == [4, -1, 1, 0, 0] and world.state.counters[FORCES] == 3

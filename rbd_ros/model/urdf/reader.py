@@ -147,7 +147,7 @@ class _Builder:
             base = Frame(1, PluckerTransform.identity())
             self.joint_frames[FLOATING_BASE_JOINT] = base
         frames = {root: base}
-        self._add_link(links[root], base)
+        self._add_link(links[root], base, '', '')
         for name in order:
             joint = joints[name]
             parent = frames[joint.parent]
@@ -164,7 +164,7 @@ class _Builder:
                 frame = Frame(len(self.bodies), PluckerTransform.identity())
                 numbers[name] = len(self.bodies)
             frames[joint.child] = self.joint_frames[name] = frame
-            self._add_link(links[joint.child], frame)
+            self._add_link(links[joint.child], frame, joint.parent, name)
         self._finish_warnings()
         return Model.create(
             self.description.name,
@@ -265,8 +265,10 @@ class _Builder:
 
     # -- links
 
-    def _add_link(self, link: Any, frame: Frame) -> None:
-        self.links.append(Link(link.name, frame.body, frame.placement, self._inertia(link)))
+    def _add_link(self, link: Any, frame: Frame, parent: str, joint: str) -> None:
+        self.links.append(
+            Link(link.name, frame.body, frame.placement, self._inertia(link), parent, joint)
+        )
         colours = self.description.colours[link.name]
         for role, shapes in (('collision', link.collisions), ('visual', link.visuals)):
             for k, shape in enumerate(shapes):

@@ -8,6 +8,7 @@ import numpy as np
 
 from rbd_ros.nodes.common.joint_names import MessageProblem, Naming
 from rbd_ros.nodes.simulator.compiled_cycle import (
+    LARGEST_ACCELERATION,
     LARGEST_EFFORT,
     LARGEST_POSITION,
     LARGEST_VELOCITY,
@@ -17,6 +18,7 @@ LARGEST = {
     'effort': LARGEST_EFFORT,
     'position': LARGEST_POSITION,
     'velocity': LARGEST_VELOCITY,
+    'acceleration': LARGEST_ACCELERATION,
 }
 
 

@@ -36,7 +36,15 @@ from rbd_ros.nodes.simulator.compiled_cycle import (
 )
 from rbd_ros.nodes.simulator.control_tag import ControlTag, NO_TAG
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.drives import EFFORT, GRAVITY, make_drives, POSITION, VELOCITY, ZERO
+from rbd_ros.simulation.drives import (
+    ACCELERATION,
+    EFFORT,
+    GRAVITY,
+    make_drives,
+    POSITION,
+    VELOCITY,
+    ZERO,
+)
 
 SUBJECT = 'commands'
 ROWS = ('effort', 'position', 'velocity')  # interfaces, as in `Sent`
@@ -52,6 +60,7 @@ COUNTS = {
     EFFORT: 'effort',
     POSITION: 'position',
     VELOCITY: 'velocity',
+    ACCELERATION: 'acceleration',
 }
 STAND_INS = {'hold': POSITION, 'gravity': GRAVITY, 'zero': ZERO}
 
@@ -277,6 +286,37 @@ class Commands:
             self._refuse(problem)
             return False
         return self._take(order, {'effort': values[order.source]}, now)
+
+    def take_accelerations(self, data: bytes, now: float) -> bool:
+        """Take accelerations in the order of `array_joints`; NaN means none for that joint.
+
+        :param data: serialised Float64MultiArray
+        :param now: present time of a steady clock [s]
+        :return: whether any joint is now driven by the message
+        """
+        order = self._array_order
+        try:
+            values = self._by_order.read(data)
+            if values.size != order.size:
+                raise MessageProblem(
+                    'wrong length', f'{values.size} accelerations for {order.size} joints'
+                )
+            check_size('acceleration', values)
+        except (MessageProblem, WireError) as problem:
+            self._refuse(problem)
+            return False
+        given = ~np.isnan(values[order.source])
+        joints = order.target[given]
+        if not joints.size:
+            return False
+        drives = self.drives
+        drives.acceleration[joints] = values[order.source][given]
+        drives.mode[joints] = ACCELERATION
+        drives.received[joints] = now
+        self.accepted += 1
+        if not self._receiving:
+            self._report_receiving()
+        return True
 
     def _learn(
         self,

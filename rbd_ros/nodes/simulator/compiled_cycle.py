@@ -14,7 +14,15 @@ import numpy as np
 from rbd_ros.compiler.loops import call_loop, compiled, double_at, entry_point
 from rbd_ros.contact.arrays import IntArray
 from rbd_ros.nodes.common.wire import has_layout, Layout
-from rbd_ros.simulation.drives import Drives, EFFORT, find_torque, POSITION, VELOCITY, ZERO
+from rbd_ros.simulation.drives import (
+    ACCELERATION,
+    Drives,
+    EFFORT,
+    find_torque,
+    POSITION,
+    VELOCITY,
+    ZERO,
+)
 from rbd_ros.simulation.workspace import WorldRecord
 
 NANOSECONDS = 1_000_000_000
@@ -23,6 +31,7 @@ NANOSECONDS = 1_000_000_000
 LARGEST_EFFORT = 1e9  # [N m or N]
 LARGEST_POSITION = 1e5  # [rad or m]
 LARGEST_VELOCITY = 1e5  # [rad/s or m/s]
+LARGEST_ACCELERATION = 1e9  # [rad/s^2 or m/s^2]
 
 # What a message may say besides the command that counts, of the same joint: something that stands
 # since an earlier message, or something new. Bits.
@@ -252,6 +261,8 @@ def chosen_drive(sent: Sent, drives: Drives, j: int, idle: bool) -> int:
         return POSITION
     if is_new(velocity, sent.last[2, j]) and velocity != 0.0:
         return VELOCITY
+    if drives.mode[j] == ACCELERATION:
+        return ZERO  # which comes by messages of its own
     # Nothing new: what has driven the joint still does. (What stands in for commands does not: all
     # is new after it.)
     mode = drives.mode[j]

@@ -8,7 +8,7 @@ tells whose they are.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Dict, FrozenSet, NamedTuple, Sequence
+from typing import Dict, FrozenSet, NamedTuple, Optional, Sequence
 from xml.etree import ElementTree
 
 import numpy as np
@@ -27,14 +27,46 @@ class JointInterfaces(NamedTuple):
     states: FrozenSet[str]
 
 
+class SensorTag(NamedTuple):
+    """A `<sensor>` of a tag.
+
+    :param name: its name
+    :param frame: its parameter `frame_id`, '' if it has none
+    :param states: its state interfaces
+    """
+
+    name: str
+    frame: str
+    states: FrozenSet[str]
+
+    @property
+    def is_imu(self) -> bool:
+        """Whether it measures orientation, angular velocity or linear acceleration."""
+        return self._measures('orientation', 'angular_velocity', 'linear_acceleration')
+
+    @property
+    def is_force_torque(self) -> bool:
+        """Whether it measures force or torque."""
+        return self._measures('force', 'torque')
+
+    def _measures(self, *quantities: str) -> bool:
+        return any(state.rpartition('.')[0] in quantities for state in self.states)
+
+
 class ControlTag:
     """Joints of all `<ros2_control>` tags of a robot description.
 
     :param joints: interfaces of each joint, by its name; empty: there is no tag
+    :param sensors: sensors by name
     """
 
-    def __init__(self, joints: Dict[str, JointInterfaces]):
+    def __init__(
+        self,
+        joints: Dict[str, JointInterfaces],
+        sensors: Optional[Dict[str, SensorTag]] = None,
+    ):
         self.joints = joints
+        self.sensors = sensors or {}
 
     def __bool__(self) -> bool:
         return bool(self.joints)
@@ -99,6 +131,7 @@ def read_control_tag(source: str) -> ControlTag:
         # A text has no encoding any more, whatever its declaration says.
         data = text[text.index('?>') + 2 :].strip().encode()
     joints: Dict[str, JointInterfaces] = {}
+    sensors: Dict[str, SensorTag] = {}
     for tag in ElementTree.fromstring(data).iterfind('ros2_control'):
         for joint in tag.iterfind('joint'):
             name = joint.get('name', '')
@@ -107,7 +140,15 @@ def read_control_tag(source: str) -> ControlTag:
                 known.commands | _names(joint, 'command_interface'),
                 known.states | _names(joint, 'state_interface'),
             )
-    return ControlTag(joints)
+        for sensor in tag.iterfind('sensor'):
+            name = sensor.get('name', '')
+            frames = [
+                (param.text or '').strip()
+                for param in sensor.iterfind('param')
+                if param.get('name') == 'frame_id'
+            ]
+            sensors[name] = SensorTag(name, ''.join(frames[:1]), _names(sensor, 'state_interface'))
+    return ControlTag(joints, sensors)
 
 
 def _names(joint: ElementTree.Element, kind: str) -> FrozenSet[str]:

@@ -43,9 +43,12 @@ from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.scene.change import PreparedScene
+from rbd_ros.simulation.sensor_places import check_no_loops
 
 if TYPE_CHECKING:
+    from rbd_ros.nodes.simulator.measurements import MeasurementPorts, Measurements
     from rbd_ros.nodes.simulator.surroundings import Surroundings, View, WorldPorts
+    from rbd_ros.simulation.sensors import SensorBinding
 
 # Real time between two messages of the unchanged state while paused [s].
 PAUSED_STATE_PERIOD = 0.02
@@ -68,6 +71,9 @@ class Ports(Protocol):
     def take_by_order(self) -> Message:
         """Take the oldest Float64MultiArray with commands."""
 
+    def take_accelerations(self) -> Message:
+        """Take the oldest Float64MultiArray with accelerations, where they are asked for."""
+
     def take_wrench(self) -> Message:
         """Take the oldest WrenchStamped."""
 
@@ -87,11 +93,13 @@ class ReadyWorld(NamedTuple):
     :param scene: the world
     :param run: what takes the steps of a cycle in it
     :param view: what is told of it
+    :param sensors: sensors in it
     """
 
     scene: PreparedScene
     run: Callable[[int], int]
     view: View
+    sensors: Optional[SensorBinding] = None
 
 
 class SimulationCycle:
@@ -104,6 +112,7 @@ class SimulationCycle:
     :param warn: told what is odd about the robot and its start
     :param world_ports: likewise, about the world around the robot; called if there is one
     :param tag: interfaces of the joints in the robot description, for ros2_control
+    :param measurement_ports: where what sensors measure goes to; called if there is anything
     :raises ValueError: for parameters that do not fit the robot
     """
 
@@ -116,6 +125,7 @@ class SimulationCycle:
         warn: Callable[[str], Any],
         world_ports: Optional[Callable[[], WorldPorts]] = None,
         tag: ControlTag = NO_TAG,
+        measurement_ports: Optional[Callable[[], MeasurementPorts]] = None,
     ):
         self._parameters, self._diagnostics = parameters, diagnostics
         self._ports, self._warn = ports, warn
@@ -141,6 +151,7 @@ class SimulationCycle:
         prefix = parameters['frame_prefix']
         self.wrenches = ExternalWrenches(self.simulator, diagnostics, prefix)
         self.surroundings = self._make_surroundings(world_ports)
+        self.measurements = self._make_measurements(measurement_ports, tag)
         self._told_notices = False
         self._initial_q = self._initial_configuration()
         self.time_ns = self._timestep_ns  # not 0: a zero stamp means that there is no time
@@ -153,10 +164,13 @@ class SimulationCycle:
         self._state = self._make_state()
         self._clock = ClockWriter()
         # By name and in parts: two controllers may answer within one cycle, and both count.
-        self._commands_in = (
+        self._commands_in = [
             (ports.take_by_order, self.commands.take_array),
             (ports.take_by_name, self.commands.take_joint_state),
-        )
+        ]
+        if parameters['acceleration_commands']:
+            accelerations = ports.take_accelerations, self.commands.take_accelerations
+            self._commands_in.append(accelerations)
         world = self.simulator.world
         self._run = self._compiled_run(world.record, world.steps.address)
         self.reset()
@@ -219,6 +233,28 @@ class SimulationCycle:
 
         return Surroundings(
             self.simulator, self._parameters, self._diagnostics, world_ports(), self._has_base
+        )
+
+    def _make_measurements(
+        self, ports: Optional[Callable[[], MeasurementPorts]], tag: ControlTag
+    ) -> Optional[Measurements]:
+        """What sensors tell, and odometry; None if there is nothing, or nowhere to tell it."""
+        if ports is None:
+            return None
+        from rbd_ros.nodes.simulator.sensor_places import sensors_of
+
+        parameters, model = self._parameters, self.robot.model
+        names = sensors_of(model, parameters, tag, self._warn)
+        joints = self.commands.names if parameters['joint_torques'] else ()
+        if not (self._has_base or names.imus or names.force_torque or joints):
+            return None
+        if joints:
+            check_no_loops(model, 'joint_torques')
+        from rbd_ros.nodes.simulator.measurements import Measurements
+
+        base = self._described.model.body(1).name if self._has_base else ''
+        return Measurements(
+            self.simulator, parameters, names, joints, base, ports(), self._timestep_ns
         )
 
     def _contact_options(self) -> dict:
@@ -305,6 +341,7 @@ class SimulationCycle:
             scene,
             self._compiled_run(scene.record, scene.steps.address),
             self.surroundings.look_around(environment, scene.scene, bodies),
+            None if self.measurements is None else self.measurements.prepared(scene),
         )
 
     def change_world(self, ready: ReadyWorld) -> None:
@@ -318,6 +355,8 @@ class SimulationCycle:
         view: Optional[View] = None
         if world.record is ready.scene.record:
             self._run, view = ready.run, ready.view
+            if self.measurements is not None:
+                self.measurements.use(ready.sensors)
         else:  # something else has changed in between
             self._run = self._compiled_run(world.record, world.steps.address)
         for notice in world.scene.notices:
@@ -387,6 +426,8 @@ class SimulationCycle:
         self.time_ns = time
         if self.surroundings is not None:
             self.surroundings.after_cycle(time)
+        if self.measurements is not None:
+            self.measurements.after_cycle(time)
         if time >= self._next_state:
             self._next_state = max(self._next_state + self._state_period, time)
             self._last_state_at = now
@@ -434,6 +475,8 @@ class SimulationCycle:
         self._publish_state()
         if self.surroundings is not None:
             self.surroundings.publish(self.time_ns)
+        if self.measurements is not None:
+            self.measurements.publish(self.time_ns)
         self._publish_clock()
 
     # -- parts of a cycle -------------------------------------------------------------------------
@@ -463,7 +506,7 @@ class SimulationCycle:
         if self.surroundings is not None:
             self.surroundings.forget_placements()
         ports = self._ports
-        for take in (ports.take_by_name, ports.take_by_order, ports.take_wrench):
+        for take in (*(take for take, _ in self._commands_in), ports.take_wrench):
             for _ in range(MOST_MESSAGES_A_CYCLE):
                 if take() is None:
                     break

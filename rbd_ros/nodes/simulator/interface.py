@@ -81,7 +81,8 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'command_timeout',
         0.5,
-        'Real time after which a commanded effort or velocity no longer counts [s]; 0: never.',
+        'Real time after which a commanded effort, velocity or acceleration no longer counts [s]; '
+        '0: never.',
         minimum=0.0,
         maximum=1e6,
         live=True,
@@ -107,8 +108,14 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'joints',
         (),
-        'Joints in the order of effort_commands; empty: all, in the order of the robot.',
+        'Joints in the order of effort_commands and acceleration_commands; empty: all, in the '
+        'order of the robot.',
         element=str,
+    ),
+    Parameter(
+        'acceleration_commands',
+        False,
+        'Whether joints may be commanded by accelerations, on acceleration_commands.',
     ),
     Parameter(
         'initial_positions',
@@ -201,13 +208,44 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'publish_tf',
         True,
-        'Whether poses of movable objects, and in a world that of a floating base, are published '
-        'on /tf.',
+        'Whether poses of a floating base and of movable objects are published on /tf.',
     ),
     Parameter(
         'frame_prefix',
         '',
-        'What the names of frames begin with in what is published about a world, such as left/.',
+        'What the names of frames begin with in what is published about sensors, odometry and a '
+        'world, such as left/.',
+    ),
+    Parameter(
+        'odom_frame',
+        'odom',
+        'Frame that the pose of a floating base is in, on odom and /tf; it is where the world is.',
+    ),
+    Parameter(
+        'imus',
+        (),
+        'Links with an inertial unit, besides those of the <ros2_control> tag; each has a topic.',
+        element=str,
+    ),
+    Parameter(
+        'force_torque_sensors',
+        (),
+        'Joints, fixed ones too, with a force and torque sensor, or links for the joints that '
+        'bear them, besides those of the <ros2_control> tag; each has a topic.',
+        element=str,
+    ),
+    Parameter(
+        'joint_torques',
+        False,
+        'Whether what joints transmit is measured, and published on joint_torques.',
+    ),
+    Parameter(
+        'sensor_publish_rate',
+        100.0,
+        'Rate in simulated time of inertial units, wrenches, joint torques, odometry and its '
+        'frame on /tf [Hz]; 0: every cycle.',
+        minimum=0.0,
+        maximum=1e6,
     ),
     Parameter(
         'contact_arrow_scale',
@@ -291,6 +329,13 @@ INTERFACE = NodeInterface(
             'Efforts in the order of parameter `joints`.',
         ),
         Topic(
+            'acceleration_commands',
+            'std_msgs/msg/Float64MultiArray',
+            'in',
+            'Accelerations in the order of parameter `joints`; NaN: none for that joint.',
+            optional='with parameter `acceleration_commands`',
+        ),
+        Topic(
             'external_wrench',
             'geometry_msgs/msg/WrenchStamped',
             'in',
@@ -313,6 +358,40 @@ INTERFACE = NodeInterface(
             optional='with `floating_base`',
         ),
         Topic(
+            'odom',
+            'nav_msgs/msg/Odometry',
+            'out',
+            'Pose of the base in `odom_frame`, and its velocity in the axes of its link.',
+            depth=10,
+            optional='with `floating_base`, where nav_msgs is installed',
+        ),
+        Topic(
+            '<sensor>/imu',
+            'sensor_msgs/msg/Imu',
+            'out',
+            'Orientation of the sensor in the world, angular velocity and proper acceleration in '
+            'its axes.',
+            depth=10,
+            optional='for each sensor of `imus` and of the `<ros2_control>` tag',
+        ),
+        Topic(
+            '<sensor>/wrench',
+            'geometry_msgs/msg/WrenchStamped',
+            'out',
+            'Force and torque of the parent of the joint on its child, about the origin and in '
+            'the axes of the child link.',
+            depth=10,
+            optional='for each sensor of `force_torque_sensors` and of the `<ros2_control>` tag',
+        ),
+        Topic(
+            'joint_torques',
+            'sensor_msgs/msg/JointState',
+            'out',
+            'As `effort`, what each joint transmits along its freedom.',
+            depth=10,
+            optional='with parameter `joint_torques`',
+        ),
+        Topic(
             '~/objects',
             'sensor_msgs/msg/MultiDOFJointState',
             'out',
@@ -324,9 +403,13 @@ INTERFACE = NodeInterface(
             '/tf',
             'tf2_msgs/msg/TFMessage',
             'out',
-            'Frames of the movable objects in that of the world.',
+            'Frame of a floating base in `odom_frame`, and frames of movable objects, and '
+            '`odom_frame` itself, in that of the world.',
             depth=100,
-            optional=f'{WITH_WORLD} and `publish_tf`, where tf2_msgs is installed',
+            optional=(
+                f'with `floating_base`, or {WITH_WORLD}; and `publish_tf`, where tf2_msgs is '
+                'installed'
+            ),
         ),
         Topic(
             '~/contact_wrenches',
@@ -463,6 +546,8 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
         raise ValueError(
             f'clock_publish_rate must be -1, 0 or positive, got {values["clock_publish_rate"]:g}'
         )
+    if not values['odom_frame'].strip('/'):
+        raise ValueError("odom_frame must be a name, such as odom, got ''")
     fields = values['state_fields']
     if fields and 'position' not in fields:
         raise ValueError(

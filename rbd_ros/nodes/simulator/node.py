@@ -122,6 +122,7 @@ class SimulatorNode(SturdyNode):
             self,
             clock=self.parameters['clock_publish_rate'] != 0.0,
             base=robot.model.body(1).name if has_floating_base(robot) else '',
+            accelerations=self.parameters['acceleration_commands'],
         )
         self.cycle = SimulationCycle(
             robot,
@@ -131,6 +132,7 @@ class SimulatorNode(SturdyNode):
             self.get_logger().warning,
             self._world_ports,
             read_control_tag(self._source.description),
+            self._measurement_ports,
         )
         self._real_time = RealTime(self.parameters.values, self.diagnostics)
         self.loop = SimulationLoop(
@@ -172,6 +174,11 @@ class SimulatorNode(SturdyNode):
         from rbd_ros.nodes.simulator.world_ports import RosWorldPorts
 
         return RosWorldPorts(self, self.parameters['publish_tf'])
+
+    def _measurement_ports(self) -> Any:
+        from rbd_ros.nodes.simulator.measurement_ports import RosMeasurementPorts
+
+        return RosMeasurementPorts(self)
 
     def start(self) -> None:
         """Let time pass, now or when there is a robot."""

@@ -30,13 +30,18 @@ class RosPorts:
     :param node: the simulator node
     :param clock: whether /clock is published
     :param base: name of the link that moves freely; '' if the root link is fixed
+    :param accelerations: whether there are commands of accelerations
     """
 
-    def __init__(self, node: Node, clock: bool, base: str):
+    def __init__(self, node: Node, clock: bool, base: str, accelerations: bool = False):
         self._node, self._base = node, base
         self._by_name = self._subscribe('joint_commands')
         self._by_order = self._subscribe('effort_commands')
         self._wrench = self._subscribe('external_wrench')
+        self._subscribed = [self._by_name, self._by_order, self._wrench]
+        if accelerations:
+            self._subscribed.append(self._subscribe('acceleration_commands'))
+            self.take_accelerations = taker(self._subscribed[-1])
         self.take_by_name = taker(self._by_name)
         self.take_by_order = taker(self._by_order)
         self.take_wrench = taker(self._wrench)
@@ -88,7 +93,7 @@ class RosPorts:
     def unreliable_publishers(self) -> Dict[str, int]:
         """Publishers that cannot be heard because they are best effort: how many, by topic."""
         result = {}
-        for each in (self._by_name, self._by_order, self._wrench):
+        for each in self._subscribed:
             topic = each.topic_name
             count = sum(
                 info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT

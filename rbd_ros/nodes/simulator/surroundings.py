@@ -65,24 +65,25 @@ class Frames(NamedTuple):
 
     :param prefix: what all of them begin with, but that of a world without a robot fixed in it
     :param world: that of the world
-    :param base: that of a base that moves freely, '' if there is none
+    :param odom: that which the pose of a base that moves freely is in, '' if there is none
     """
 
     prefix: str
     world: str
-    base: str
+    odom: str
 
     @classmethod
-    def of(cls, simulator: Simulator, prefix: str, has_base: bool) -> Frames:
+    def of(cls, simulator: Simulator, prefix: str, odom: str) -> Frames:
         """Frames of a robot in a world: where its root link is fixed, that is the world's.
 
         :param simulator: the simulation
         :param prefix: what the names of the robot's frames begin with
-        :param has_base: whether its root link moves freely
+        :param odom: frame that the pose of its root link is in, without the prefix; '' if it does
+            not move freely
         """
         model = simulator.robot.model
-        if has_base:
-            return cls(prefix, NO_LINK, prefix + model.body(1).name)
+        if odom:
+            return cls(prefix, NO_LINK, prefix + odom)
         root = next((link.name for link in model.links.values() if link.body == 0), NO_LINK)
         return cls(prefix, prefix + root, '')
 
@@ -131,7 +132,8 @@ class Surroundings:
     ):
         self._simulator, self._parameters = simulator, parameters
         self._diagnostics, self._ports = diagnostics, ports
-        self.frames = Frames.of(simulator, parameters['frame_prefix'], has_base)
+        odom = parameters['odom_frame'] if has_base else ''
+        self.frames = Frames.of(simulator, parameters['frame_prefix'], odom)
         self._reader = TransformStampedReader()
         self._has_base = has_base
         self._use(self._present())
@@ -155,7 +157,7 @@ class Surroundings:
         """
         simulator, world, prefix = self._simulator, self.frames.world, self.frames.prefix
         names = tuple(each.name for each in scene.objects)
-        base = [self.frames.base] if self._has_base else []
+        base = [self.frames.odom] if self._has_base else []
         robots = environment.moving_in(simulator.robot.model)
         links = tuple(f'{robot.name}/{link}' for robot in robots for link in robot.model.links)
         moving = [
@@ -333,8 +335,7 @@ class Surroundings:
     def _send_frames(self, motion: Motion, time: int) -> None:
         rows = list(self._frames.poses)
         if self._has_base:
-            w, x, y, z, *position = self._simulator.q[:7]
-            rows.pop(0)[:] = *position, x, y, z, w
+            rows.pop(0)[:] = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0  # odometry is exact
         for row, pose in zip(rows, motion.poses):
             row[:] = pose
         for row, matrix in zip(rows[len(motion.poses) :], self._link_poses().values()):

@@ -71,6 +71,9 @@ def collide(
     slow = RESTING * h * math.sqrt(slow)
     any_of_them = False
     for c in range(count):
+        clear(touches.blow[c])
+        if plant.scene.has_couples:
+            clear(touches.couple_blow[c])
         any_of_them = any_of_them or restitution(plant.scene, contacts, c) > 0.0
     if not any_of_them:
         return False
@@ -103,12 +106,14 @@ def collide(
             solve_rebound(plant, state, objects, contacts, scene, n)
         clear(scene.gathered)
         for a in range(n):
+            add_scaled(1.0, scene.blow[a], touches.blow[scene.listed[a]])
             for r in range(3):
                 strike(plant, objects, contacts, scene, scene.listed[a], r, scene.blow[a, r])
         if plant.scene.has_couples:
             for k in range(list_couples(plant.scene, contacts, n, scene)):
                 c = scene.listed[scene.couples.listed[k]]
                 twist(plant, objects, contacts, scene, c, scene.couples.blow[k])
+                add_scaled(1.0, scene.couples.blow[k], touches.couple_blow[c])
         if robot:
             full_response(plant, work.problem, scene.root, scene.gathered, scene.velocity)
             add_scaled(1.0, scene.velocity, state.v)

@@ -90,6 +90,8 @@ class Touches(NamedTuple):
     :param old_impulse: their impulses in world coordinates [N s]
     :param couple: couple on the second shape about normal and tangents [N m s]
     :param old_couple: couples of the step before in world coordinates [N m s]
+    :param blow: impulse of rebounds on the second shape, as `impulse` [N s]
+    :param couple_blow: likewise, as `couple` [N m s]
     :param joint_impulse: impulses at lower and upper limits and of friction, by joint
     :param residuals: those of the last step, see `Residuals` of constraints
     :param counts: see NOW, BEFORE
@@ -103,6 +105,8 @@ class Touches(NamedTuple):
     old_impulse: FloatArray = floats('contacts', 3)
     couple: FloatArray = floats('turning_contacts', 3)
     old_couple: FloatArray = floats('turning_contacts', 3)
+    blow: FloatArray = floats('contacts', 3)
+    couple_blow: FloatArray = floats('turning_contacts', 3)
     joint_impulse: FloatArray = floats(3, 'nv')
     residuals: FloatArray = floats(3)
     counts: IntArray = integers(2)

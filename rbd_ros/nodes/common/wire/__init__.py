@@ -14,6 +14,7 @@ from rbd_ros.nodes.common.wire.joint_state import (
     NameList,
 )
 from rbd_ros.nodes.common.wire.joint_trajectory import JointTrajectoryData, JointTrajectoryReader
+from rbd_ros.nodes.common.wire.measured import ImuWriter, OdometryWriter, WrenchStampedWriter
 from rbd_ros.nodes.common.wire.pattern import has_layout, Layout, make_pattern, Pattern
 from rbd_ros.nodes.common.wire.poses import MultiDOFJointStateWriter, TransformsWriter
 from rbd_ros.nodes.common.wire.small_messages import (
@@ -29,6 +30,9 @@ from rbd_ros.nodes.common.wire.small_messages import (
 
 __all__ = [
     'ClockWriter',
+    'ImuWriter',
+    'OdometryWriter',
+    'WrenchStampedWriter',
     'Float64MultiArrayReader',
     'Float64MultiArrayWriter',
     'JointStateData',

@@ -1,0 +1,107 @@
+"""Which sensors the simulated robot has: those of parameters, and of the `<ros2_control>` tags."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Callable, Dict, Mapping, NamedTuple
+
+from rbd_ros.model import Model
+from rbd_ros.nodes.simulator.control_tag import ControlTag, SensorTag
+from rbd_ros.simulation.sensor_places import check_no_loops, find_cut
+
+
+class SensorNames(NamedTuple):
+    """Sensors by the names that their topics have, with their place.
+
+    :param imus: links
+    :param force_torque: joints or links
+    """
+
+    imus: Dict[str, str]
+    force_torque: Dict[str, str]
+
+
+def sensors_of(
+    model: Model, parameters: Mapping[str, Any], tag: ControlTag, warn: Callable[[str], Any]
+) -> SensorNames:
+    """Sensors that are asked for.
+
+    :param parameters: values of the simulator's parameters
+    :param tag: what the robot description says
+    :param warn: told which sensors of the description cannot be placed
+    :raises ValueError: for a parameter that names what the robot has not, or what has no sensor
+    """
+    imus: Dict[str, str] = {}
+    gauges: Dict[str, str] = {}
+    for sensor in tag.sensors.values():
+        if not (sensor.is_imu or sensor.is_force_torque):
+            continue
+        try:
+            _add_of_tag(model, sensor, imus, gauges)
+        except ValueError as error:
+            warn(f'sensor {sensor.name!r} of the robot description is left out: {error}')
+    for name in parameters['imus']:
+        _check_link(model, name, 'imus')
+        _enter(imus, name, name, 'imus')
+    for name in parameters['force_torque_sensors']:
+        try:
+            _check_gauge(model, name)
+        except ValueError as error:
+            raise ValueError(f'parameter force_torque_sensors: {error}') from None
+        _enter(gauges, name, name, 'force_torque_sensors')
+    return SensorNames(imus, gauges)
+
+
+def _add_of_tag(
+    model: Model, sensor: SensorTag, imus: Dict[str, str], gauges: Dict[str, str]
+) -> None:
+    places = [each for each in (sensor.frame, sensor.name) if _is_place(model, each)]
+    if not places:
+        raise ValueError(
+            f'its <param name="frame_id"> {sensor.frame!r} is no link or joint of the robot, nor '
+            'is its name'
+        )
+    if sensor.is_force_torque:
+        _check_gauge(model, places[0])
+    if sensor.is_imu:
+        _check_link(model, places[0], 'imus')
+        _enter(imus, sensor.name, places[0], 'imus')
+    if sensor.is_force_torque:
+        _enter(gauges, sensor.name, places[0], 'force_torque_sensors')
+
+
+def _is_place(model: Model, name: str) -> bool:
+    joints = (body.joint_name for body in model.bodies)
+    return name in model.links or name in model.joint_frames or name in joints
+
+
+def _check_link(model: Model, name: str, parameter: str) -> None:
+    if name not in model.links:
+        raise ValueError(f'parameter {parameter}: the robot has no link {name!r}')
+
+
+def _check_gauge(model: Model, name: str) -> None:
+    find_cut(model, name)
+    check_no_loops(model, 'sensors of forces')
+
+
+def _enter(sensors: Dict[str, str], name: str, place: str, parameter: str) -> None:
+    topic = topic_of(name)
+    if sensors.get(topic, place) != place:
+        raise ValueError(
+            f'parameter {parameter}: two sensors would have the topics of {topic!r}, at '
+            f'{sensors[topic]!r} and {place!r}'
+        )
+    sensors[topic] = place
+
+
+def topic_of(name: str) -> str:
+    """What a topic about a sensor begins with: its name, without what topics cannot have.
+
+    :param name: name of a sensor, joint or link
+
+    >>> topic_of('left-hand.imu'), topic_of('1st'), topic_of('cart/tool')
+    ('left_hand_imu', '_1st', 'cart/tool')
+    """
+    parts = [re.sub('[^A-Za-z0-9_]', '_', part) for part in name.split('/') if part]
+    return '/'.join(f'_{part}' if part[0].isdigit() else part for part in parts) or 'sensor'

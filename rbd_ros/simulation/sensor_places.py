@@ -1,0 +1,178 @@
+"""Where force and torque sensors are: what is beyond each, and a model that is cut there.
+
+A joint of type fixed merges its links into one body, in which no force is known between them. The
+model of `cut_model` has a body of its own behind each such joint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Dict, FrozenSet, List, Optional, Sequence, Tuple
+
+from rbd_ros.model import ModelError
+from rbd_ros.model.errors import unknown_name
+from rbd_ros.model.joints import Fixed
+from rbd_ros.model.model import Body, FLOATING_BASE_JOINT, Link, Model
+from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A joint of which it is asked what it transmits.
+
+    :param link: the link beyond it, whose frame the sensor has
+    :param body: body of the robot that the link is part of
+    :param placement: transform from coordinates of that body to those of the link
+    :param beyond: names of all links that are beyond the joint
+    :param moving: whether the joint is one that moves
+    """
+
+    link: str
+    body: int
+    placement: PluckerTransform
+    beyond: FrozenSet[str]
+    moving: bool
+
+
+def find_cut(model: Model, name: str) -> Cut:
+    """Joint that a name means: a joint, fixed or not, or the one that bears a link.
+
+    :param name: name of a joint or a link
+    :raises ValueError: if there is none, or nothing bears the link
+    """
+    joints = dict.fromkeys((*(b.joint_name for b in model.bodies), *model.joint_frames))
+    if name not in joints and name not in model.links:
+        raise ValueError(unknown_name('joint or link', name, (*joints, *model.links)))
+    for i, body in model.outward():
+        if body.joint_name == FLOATING_BASE_JOINT or body.joint_name.endswith(
+            f'/{FLOATING_BASE_JOINT}'
+        ):
+            if name in (body.joint_name, body.name):
+                raise ValueError(
+                    f'{name!r}: no joint bears a base that floats, so there is no force to measure'
+                )
+        elif name in (body.joint_name, body.name):
+            return _moving(model, i)
+    link = next((each for each in model.links.values() if name in (each.name, each.joint)), None)
+    if link is None or not link.parent:
+        raise ValueError(
+            f'{name!r}: no joint is known that bears it, so there is no force to measure; name a '
+            'joint, or a link that is the child of one'
+        )
+    if lost := [
+        each.name for each in model.links.values() if each.parent not in {'', *model.links}
+    ]:
+        raise ValueError(
+            f'{name!r}: links that bore {lost[0]!r} are no frames any more, so what is '
+            'beyond is not known; name a joint that moves'
+        )
+    return Cut(link.name, link.body, link.placement, frozenset(_beyond(model, link.name)), False)
+
+
+def _moving(model: Model, i: int) -> Cut:
+    beyond = frozenset(
+        link.name for link in model.links.values() if link.body and i in model.support(link.body)
+    )
+    name = model.body(i).name
+    return Cut(name, i, PluckerTransform.identity(), beyond, True)
+
+
+def _beyond(model: Model, name: str) -> List[str]:
+    """Names of a link and of all links that it bears."""
+    found, children = [name], _children(model)
+    for each in found:  # which grows
+        found.extend(children.get(each, ()))
+    return found
+
+
+def _children(model: Model) -> Dict[str, List[str]]:
+    children: Dict[str, List[str]] = {}
+    for link in model.links.values():
+        if link.parent:
+            children.setdefault(link.parent, []).append(link.name)
+    return children
+
+
+def cut_model(model: Model, cuts: Sequence[Cut]) -> Tuple[Model, List[int]]:
+    """Model in which what is beyond each cut is a body, and the numbers of these bodies.
+
+    Its variables are those of the model.
+
+    :param model: model of the robot, without loops
+    :param cuts: where it is cut
+    """
+    fixed = list(dict.fromkeys(cut for cut in cuts if not cut.moving))
+    # From the base outwards: a cut that is beyond another one has fewer links beyond it.
+    fixed.sort(key=lambda cut: -len(cut.beyond))
+    pieces: Dict[int, List[Cut]] = {}
+    for cut in fixed:
+        pieces.setdefault(cut.body, []).append(cut)
+    # What each link, and each body by the link that bears it, is part of: a body, and the last of
+    # the pieces that are cut off it.
+    bodies: List[Body] = []
+    links: List[Link] = []
+    number: Dict[Tuple[int, str], int] = {(0, ''): 0}
+    for i in range(len(model.bodies) + 1):
+        if i:
+            body = model.body(i)
+            bearer = model.links[body.name].parent if body.name in model.links else ''
+            piece = _piece(pieces.get(body.parent, ()), bearer)
+            X = body.tree_transform
+            if piece is not None:
+                X = X * piece.placement.inverse()
+            key = (body.parent, piece.link if piece else '')
+            bodies.append(replace(body, parent=number[key], tree_transform=X))
+            number[i, ''] = len(bodies)
+        for cut in pieces.get(i, ()):
+            within = [each for each in pieces[i] if each is not cut and cut.link in each.beyond]
+            X, parent = cut.placement, number[i, '']
+            if within:
+                X = X * within[-1].placement.inverse()
+                parent = number[i, within[-1].link]
+            bodies.append(_piece_body(cut, parent, X))
+            number[i, cut.link] = len(bodies)
+    for link in model.links.values():
+        piece = _piece(pieces.get(link.body, ()), link.name)
+        X = link.placement if piece is None else link.placement * piece.placement.inverse()
+        key = (link.body, piece.link if piece else '')
+        links.append(replace(link, body=number[key], placement=X))
+    couplings = tuple(
+        replace(each, body=number[each.body, ''], master=number[each.master, ''])
+        for each in model.couplings
+    )
+    made = Model.create(
+        f'{model.name}_cut', bodies, links, couplings=couplings, gravity=model.gravity
+    )
+    return made, [number[cut.body, '' if cut.moving else cut.link] for cut in cuts]
+
+
+def _piece(pieces: Sequence[Cut], link: str) -> Optional[Cut]:
+    """Last piece that a link is part of."""
+    found = [piece for piece in pieces if link in piece.beyond]
+    return found[-1] if found else None
+
+
+def _piece_body(cut: Cut, parent: int, X: PluckerTransform) -> Body:
+    return Body(
+        cut.link,
+        parent,
+        f'{cut.link}:cut',
+        Fixed(),
+        X,
+        RigidBodyInertia.zero(),
+        urdf_type='fixed',
+    )
+
+
+def check_no_loops(model: Model, what: str) -> None:
+    """Refuse a robot with loops.
+
+    :param what: what is asked of it
+    :raises ModelError: naming its loops
+    """
+    if model.loops:
+        names = ', '.join(repr(loop.name) for loop in model.loops[:5])
+        raise ModelError(
+            f'{what} of {model.name!r}: its loop joints {names} may share forces in many ways, '
+            'so what one joint transmits is not known. Sensors of inertia are for all robots'
+        )
