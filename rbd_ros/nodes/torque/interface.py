@@ -41,10 +41,18 @@ EFFORT_COMMANDS = Topic(
     'out',
     'The same torques in the order of parameter `joints`.',
 )
+MODEL_MARKERS = Topic(
+    '~/model_markers',
+    'visualization_msgs/msg/MarkerArray',
+    'out',
+    'Centre of mass, inertia of the bodies as ellipsoids, gravity torques as arrows; ten times a '
+    'second, only while somebody listens.',
+)
 TORQUE_TOPICS: Tuple[Topic, ...] = (
     JOINT_STATES,
     JOINT_COMMANDS,
     EFFORT_COMMANDS,
+    MODEL_MARKERS,
     DESCRIPTION_TOPIC,
     DIAGNOSTICS_TOPIC,
 )
@@ -156,5 +164,8 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
         'Last torque when the node ends; words as in timeout_command.',
         choices=LAST_COMMANDS,
         live=True,
+    ),
+    Parameter(
+        'frame_prefix', '', 'What the names of frames in ~/model_markers begin with, such as left/.'
     ),
 )

@@ -28,6 +28,7 @@ from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.torque.closed_loops import ClosingStateInput, IndependentReference
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.loop import ControlLoop, SUBJECT
+from rbd_ros.nodes.torque.model_display import ModelDisplay
 from rbd_ros.nodes.torque.output import TorqueOutput
 from rbd_ros.nodes.torque.reference import Reference
 from rbd_ros.nodes.torque.state_input import StateInput, SUBJECT as JOINT_STATES
@@ -213,6 +214,15 @@ class TorqueNode(SturdyNode):
             self._watchdog,
             self.diagnostics,
         )
+        self._display = ModelDisplay(
+            self,
+            robot,
+            values['frame_prefix'] + next(iter(robot.model.links)),
+            lambda: self._loop.last_state,
+            lambda q: self._prepared.law.gravity(q),
+            lambda: self._prepared.limits.effort_limits,
+            self.diagnostics,
+        )
         self._report_limits(robot)
         self._warn_of_weak_gains(prepared)
         self.diagnostics.condition(
@@ -383,6 +393,7 @@ class TorqueNode(SturdyNode):
             return
         self._states.every_second()
         self.reference.every_second()
+        self._display.every_second()
         never = not self._commander.ever
         if never and self._states.messages and self._watchdog.timeout > 0.0:
             self._states.lost(self._watchdog.timeout)
