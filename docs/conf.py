@@ -1,8 +1,8 @@
 """The documentation as a site, by Sphinx: scripts/docs makes it, and rosdoc2 for docs.ros.org.
 
-Pages are the Markdown files of this folder, written so that they read well in a repository browser:
-no directive is in them. _extensions/ adds what a site needs besides: the tree of the pages, from the
-lists of index.md, and pages of the source files that they link to.
+Pages are the Markdown files of this folder, written so that they read well in a repository
+browser: no directive is in them. _extensions/ adds what a site needs besides: the tree of the
+pages, from the lists of index.md, and pages of the source files that they link to.
 """
 
 from pathlib import Path

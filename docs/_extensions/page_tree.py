@@ -1,7 +1,8 @@
-"""The tree of the pages, for the navigation of the site, from the lists and tables of links in them.
+"""The tree of the pages, for the navigation of the site, from their lists and tables of links.
 
-A page with such lists says itself what belongs below it: index.md has a section for each part of
-the navigation, python_api.md a table of its pages. So the tree is written once, where readers see it.
+A page with such lists says itself what belongs below it: index.md has a section for each part
+of the navigation, python_api.md a table of its pages. So the tree is written once, where readers
+see it.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """Links of the pages to what lies outside of docs/: pages of the site that show it.
 
-Each linked file of source code or data becomes a page with its text, each linked folder a list of its
-files. Where the repository is not at hand beside docs/, such a link is plain text.
+Each linked file of source code or data becomes a page with its text, each linked folder a list of
+its files. Where the repository is not at hand beside docs/, such a link is plain text.
 """
 
 from __future__ import annotations

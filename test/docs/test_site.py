@@ -1,4 +1,4 @@
-"""The site of the documentation is made without a warning, and its links and pictures lead somewhere."""
+"""The site of the documentation is made without a warning; links and pictures lead somewhere."""
 
 from html.parser import HTMLParser
 import os

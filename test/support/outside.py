@@ -96,7 +96,7 @@ def docs_python() -> Path | None:
 
 
 def docs_problem() -> str | None:
-    """Why the site of the documentation cannot be made, and what to do about it; None if it can."""
+    """Why the documentation cannot be made, and what to do about it; None if it can."""
     if docs_python() is not None:
         return None
     _missing['sphinx'] = 'sphinx: not installed: scripts/docs'

@@ -68,8 +68,8 @@ def steps(name: str) -> list[Save | Run | Stop]:
 def agree(shown: str, printed: str) -> str | None:
     """What of `shown` was not printed; None if all was.
 
-    A line of dots stands for any lines, dots at the end of a line for its rest. A number that the page
-    gives may be off by 2 % or 1 of its last digit.
+    A line of dots stands for any lines, dots at the end of a line for its rest. A number that the
+    page gives may be off by 2 % or 1 of its last digit.
     """
     rest = [line.rstrip() for line in printed.splitlines()]
     anywhere = False

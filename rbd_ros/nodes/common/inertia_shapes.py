@@ -27,8 +27,8 @@ class Ellipsoid(NamedTuple):
 def equivalent_ellipsoid(inertia: RigidBodyInertia) -> Optional[Ellipsoid]:
     """Solid ellipsoid with the mass, centre of mass and inertia of a body; None without mass.
 
-    Its moments of inertia are m (b^2 + c^2) / 5 and so on. What no body can have (one moment larger
-    than the other two together) is drawn as flat.
+    Its moments of inertia are m (b^2 + c^2) / 5 and so on. What no body can have (one moment
+    larger than the other two together) is drawn as flat.
 
     >>> ball = RigidBodyInertia.from_mass_centre(5.0, (0, 0, 1), np.diag([2.0, 2.0, 2.0]).tolist())
     >>> equivalent_ellipsoid(ball).semi_axes.round(9)

@@ -166,6 +166,8 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
-        'frame_prefix', '', 'What the names of frames in ~/model_markers begin with, such as left/.'
+        'frame_prefix',
+        '',
+        'What the names of frames in ~/model_markers begin with, such as left/.',
     ),
 )
