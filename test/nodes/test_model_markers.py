@@ -93,6 +93,19 @@ def test_bars_turn_with_their_joints_and_show_the_share_of_the_limit():
     assert bars[2].torque == 300.0
 
 
+def test_a_bar_of_a_slide_points_where_it_moves():
+    text = (
+        '<robot name="r"><link name="base"/><link name="slide"><inertial><mass value="2"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="lift" type="prismatic"><parent link="base"/><child link="slide"/>'
+        '<axis xyz="0 0 1"/><limit lower="0" upper="1" effort="40" velocity="1"/></joint></robot>'
+    )
+    view, q = ModelView(Robot.from_urdf(text).model), np.array([0.5])
+    [bar] = view.bars(q, view.poses(q), np.array([20.0]), np.array([40.0]))
+    assert bar.axis == pytest.approx([0, 0, 1]) and bar.share == 0.5
+    assert bar.origin == pytest.approx([0, 0, 0.5])
+
+
 def test_colours_go_from_green_to_red():
     outside.load('rclpy')
     from rbd_ros.nodes.common.model_markers import GREY, saturation_colour
