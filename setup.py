@@ -39,7 +39,7 @@ def is_wheel(arguments: list[str]) -> bool:
 
 
 def installed_data() -> list[tuple[str, list[str]]]:
-    """Files that ROS looks for below share/: marker, manifest, launch, config, urdf, rviz.
+    """Files that are looked for below share/: marker, manifest, launch, config, urdf, displays.
 
     Beside them the command for the PATH of a colcon workspace.
     """
@@ -52,7 +52,7 @@ def installed_data() -> list[tuple[str, list[str]]]:
     # A wheel goes without: pip puts the console script of this very name into bin/.
     if not is_wheel(sys.argv):
         data['bin'] = [f'resource/bin/{PACKAGE_NAME}']
-    for folder in ('launch', 'config', 'urdf', 'rviz'):
+    for folder in ('launch', 'config', 'urdf', 'rviz', 'foxglove'):
         for path in sorted((HERE / folder).rglob('*')):
             if path.is_file() and '__pycache__' not in path.parts:
                 relative = path.relative_to(HERE)

@@ -92,7 +92,7 @@ def test_wheel_holds_the_package_and_its_data(unpacked_source_distribution, tmp_
     share = f'{metadata_folder.removesuffix(".dist-info")}.data/data/share'
     assert f'{share}/ament_index/resource_index/packages/{PACKAGE}' in names
     for name in shipped:
-        if name.startswith(('launch/', 'config/', 'urdf/', 'rviz/')):
+        if name.startswith(('launch/', 'config/', 'urdf/', 'rviz/', 'foxglove/')):
             assert f'{share}/{PACKAGE}/{name}' in names
     assert 'rbd_ros = rbd_ros.cli.main:main' in scripts
     # The installer makes the commands; a file of that name would come in its way.

@@ -38,7 +38,14 @@ def linked_from(page):
 @pytest.mark.parametrize('page', PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_files_in_commands_are_those_of_the_repository_or_the_reader_s(page):
     """Such as urdf/four_bar.urdf, or the arm that the reader has: robot.urdf."""
-    own = {'robot.urdf', 'arm.urdf', 'arm.urdf.xacro', 'my_arm.urdf', 'panda.urdf'}
+    own = {
+        'robot.urdf',
+        'arm.urdf',
+        'arm.urdf.xacro',
+        'my_arm.urdf',
+        'my_controlled_arm.urdf',
+        'panda.urdf',
+    }
     for line in page.read_text(encoding='utf-8').splitlines():
         for name in re.findall(r'(?:description|extension)_file:=(\S+)', line):
             assert name in own or (ROOT / name).is_file() or '$' in name, line

@@ -165,7 +165,7 @@ def test_constraints_name_every_requirement_within_its_range(setup_arguments):
 
 def test_every_shipped_file_is_installed(setup_arguments):
     installed = {file for _, files in setup_arguments['data_files'] for file in files}
-    for folder in ('launch', 'config', 'urdf', 'rviz'):
+    for folder in ('launch', 'config', 'urdf', 'rviz', 'foxglove'):
         for path in (ROOT / folder).rglob('*'):
             if path.is_file() and path.suffix != '.pyc':
                 assert str(path.relative_to(ROOT)) in installed
@@ -264,5 +264,6 @@ def test_public_names_are_loaded_on_first_use():
 
 
 def test_scripts_can_be_run():
-    for script in ('scripts/demo', 'scripts/test', 'scripts/test_oldest', '.ci/run'):
-        assert os.access(ROOT / script, os.X_OK), script
+    for script in ('demo', 'docs', 'test', 'test_oldest'):
+        assert os.access(ROOT / 'scripts' / script, os.X_OK), script
+    assert os.access(ROOT / '.ci' / 'run', os.X_OK)

@@ -11,6 +11,7 @@ import functools
 from importlib import import_module
 import importlib.util
 import io
+import os
 from pathlib import Path
 import re
 import sys
@@ -19,6 +20,7 @@ from types import ModuleType
 import pytest
 
 from support import browser
+from support.source_imports import ROOT
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,21 @@ def browser_problem() -> str | None:
     return _missing['browser']
 
 
+def docs_python() -> Path | None:
+    """The Python of the environment that scripts/docs has made; None if there is none."""
+    folder = os.environ.get('RBD_ROS_DOCS_VENV', ROOT / '.venv-docs')
+    python = Path(folder, 'bin', 'python')
+    return python if Path(folder, '.rbd_ros_docs').is_file() and python.is_file() else None
+
+
+def docs_problem() -> str | None:
+    """Why the documentation cannot be made, and what to do about it; None if it can."""
+    if docs_python() is not None:
+        return None
+    _missing['sphinx'] = 'sphinx: not installed: scripts/docs'
+    return _missing['sphinx']
+
+
 def missing() -> dict[str, str]:
     """Lines on the libraries that tests asked for so far and that cannot be used."""
     return dict(_missing)
@@ -100,6 +117,7 @@ def all_problems() -> dict[str, str]:
     """Lines on all `LIBRARIES` that cannot be used."""
     lines = {library: problem(library) for library in LIBRARIES}
     lines['browser'] = browser_problem()
+    lines['sphinx'] = docs_problem()
     return {library: line for library, line in lines.items() if line is not None}
 
 

@@ -45,10 +45,18 @@ EFFORT_COMMANDS = Topic(
     'out',
     'The same torques in the order of parameter `joints`.',
 )
+MODEL_MARKERS = Topic(
+    '~/model_markers',
+    'visualization_msgs/msg/MarkerArray',
+    'out',
+    'Centre of mass, inertia of the bodies as ellipsoids, gravity torques as arrows; ten times a '
+    'second, only while somebody listens.',
+)
 TORQUE_TOPICS: Tuple[Topic, ...] = (
     JOINT_STATES,
     JOINT_COMMANDS,
     EFFORT_COMMANDS,
+    MODEL_MARKERS,
     DESCRIPTION_TOPIC,
     DIAGNOSTICS_TOPIC,
     TRANSITION_EVENT,
@@ -173,4 +181,9 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
     *REAL_TIME_PARAMETERS,
     UPDATE_RATE,
     *threshold_parameters(rate=(5.0, 10.0), execution=(1000.0, 2000.0)),
+    Parameter(
+        'frame_prefix',
+        '',
+        'What the names of frames in ~/model_markers begin with, such as left/.',
+    ),
 )

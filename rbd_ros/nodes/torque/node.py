@@ -30,6 +30,7 @@ from rbd_ros.nodes.common.timing_thresholds import check_thresholds
 from rbd_ros.nodes.torque.closed_loops import ClosingStateInput, IndependentReference
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.loop import ControlLoop, SUBJECT
+from rbd_ros.nodes.torque.model_display import ModelDisplay
 from rbd_ros.nodes.torque.output import TorqueOutput
 from rbd_ros.nodes.torque.reference import Reference
 from rbd_ros.nodes.torque.state_input import StateInput, SUBJECT as JOINT_STATES
@@ -232,6 +233,15 @@ class TorqueNode(ManagedNode):
         timer = self._loop.timer
         self._timing = TimingReport(
             self.diagnostics, timer, lambda: self.parameters.values, lambda: timer.overruns
+        )
+        self._display = ModelDisplay(
+            self,
+            robot,
+            values['frame_prefix'] + next(iter(robot.model.links)),
+            lambda: self._loop.last_state,
+            lambda q: self._prepared.law.gravity(q),
+            lambda: self._prepared.limits.effort_limits,
+            self.diagnostics,
         )
         self._report_limits(robot)
         self._warn_of_weak_gains(prepared)
@@ -468,6 +478,7 @@ class TorqueNode(ManagedNode):
             return
         self._states.every_second()
         self.reference.every_second()
+        self._display.every_second()
         if not self._loop.active:
             self._loop.look()
             return

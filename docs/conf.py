@@ -1,0 +1,39 @@
+"""The documentation as a site, by Sphinx: scripts/docs makes it, and rosdoc2 for docs.ros.org.
+
+Pages are the Markdown files of this folder, written so that they read well in a repository
+browser: no directive is in them. _extensions/ adds what a site needs besides: the tree of the
+pages, from the lists of index.md, and pages of the source files that they link to.
+"""
+
+from pathlib import Path
+import sys
+from xml.etree import ElementTree
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / '_extensions'))
+
+project = 'rbd_ros'
+author = copyright = 'rbd_ros maintainers'
+# rosdoc2 works on a copy of docs/ alone, and knows the version itself.
+_manifest = HERE.parent / 'package.xml'
+version = ElementTree.parse(_manifest).getroot().findtext('version') if _manifest.is_file() else ''
+release = version
+
+extensions = ['myst_parser', 'page_tree', 'repository_links', 'sphinx_rtd_theme']
+source_suffix = {'.md': 'markdown', '.rst': 'restructuredtext'}
+exclude_patterns = ['_extensions', 'requirements.txt']
+root_doc = 'index'
+nitpicky = True
+myst_heading_anchors = 4  # links to headings, as repository browsers make them
+myst_url_schemes = ['http', 'https', 'mailto', 'repository']
+highlight_language = 'text'  # what is indented is mostly commands, without a language
+pygments_style = 'friendly'
+
+html_theme = 'sphinx_rtd_theme'
+html_title = f'{project} {version}'.strip()
+html_static_path = ['_static']
+html_css_files = ['site.css']
+html_theme_options = {'navigation_depth': 3, 'prev_next_buttons_location': 'both'}
+html_copy_source = False
+html_show_sourcelink = False
+html_show_copyright = False

@@ -1,0 +1,83 @@
+"""The topic of model markers: what the robot weighs and what holds it, while somebody looks.
+
+It is beside the control loop. Whether anybody listens is asked once a second, and only then does a
+timer of the executor make markers; without listeners no module of markers is imported.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Optional
+
+import numpy as np
+from rclpy.node import Node
+
+from rbd_ros.nodes.common.communication import publisher, STEADY_CLOCK
+from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
+from rbd_ros.nodes.torque.interface import MODEL_MARKERS
+from rbd_ros.nodes.torque.state_input import MeasuredState
+from rbd_ros.robot import Robot
+
+PERIOD = 0.1  # between two messages [s]
+SUBJECT = 'torque'
+
+
+class ModelDisplay:
+    """Publisher of the model markers.
+
+    :param node: the torque node
+    :param robot: its robot
+    :param frame: name of the frame of the robot's base
+    :param state: returns the last usable state, None before the first
+    :param gravity: returns the gravity torque at a configuration, (nv,) [N m or N]
+    :param limits: returns the effort limits, (nv,)
+    :param diagnostics: where failures are reported
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        robot: Robot,
+        frame: str,
+        state: Callable[[], Optional[MeasuredState]],
+        gravity: Callable[[np.ndarray], np.ndarray],
+        limits: Callable[[], np.ndarray],
+        diagnostics: Diagnostics,
+    ):
+        self._node, self._robot, self._frame = node, robot, frame
+        self._state, self._gravity, self._limits = state, gravity, limits
+        self._diagnostics = diagnostics
+        self._publisher = publisher(node, MODEL_MARKERS)
+        self._view: Any = None
+        self._timer: Any = None
+
+    def every_second(self) -> None:
+        """Begin or end publishing, as somebody listens or not."""
+        wanted = self._publisher.get_subscription_count() > 0
+        if wanted and self._timer is None:
+            self._timer = self._node.create_timer(PERIOD, self._publish, clock=STEADY_CLOCK)
+        elif not wanted and self._timer is not None:
+            self._node.destroy_timer(self._timer)
+            self._timer = None
+
+    def _publish(self) -> None:
+        state = self._state()
+        if state is None:
+            return
+        try:
+            self._publisher.publish(self._message(state))
+        except Exception as error:  # a picture must not end a controller
+            self._diagnostics.event(SUBJECT, WARN, f'no model markers: {error}', 'markers')
+
+    def _message(self, state: MeasuredState) -> Any:
+        from visualization_msgs.msg import MarkerArray
+
+        from rbd_ros.nodes.common.inertia_shapes import ModelView
+        from rbd_ros.nodes.common.model_markers import model_markers
+
+        if self._view is None:
+            self._view = ModelView(self._robot.model)
+        q, stamp = np.array(state.q), state.stamp
+        torques, limits = self._gravity(q), self._limits()
+        return MarkerArray(
+            markers=model_markers(self._view, q, torques, limits, self._frame, stamp)
+        )

@@ -1,0 +1,149 @@
+"""The tutorials, followed word for word in an empty folder: with `ros2`, and without."""
+
+import importlib.util
+import os
+from pathlib import Path
+import shutil
+import subprocess
+import time
+
+import pytest
+from support import outside
+from support.page_commands import environment, Shell
+from support.tutorial import agree, Run, Save, steps, Stop
+
+TUTORIALS = ('gravity_compensation', 'feedforward', 'ros2_control')
+FIRST = 'gravity_compensation'  # whose files the others use
+LIMIT = 300.0  # time within which a command must end, or a node be ready, compiling [s]
+READY = ('ready after', 'torque: publishing', 'robot ')  # what nodes say when they run
+INSTALLS = ('sudo',)
+
+
+def own(command, with_ros2):
+    """Whether a command is for a reader with ros2, or for one without."""
+    if command.begins('ros2'):
+        return with_ros2
+    return not (with_ros2 and command.begins('python', '-m'))
+
+
+def lack():
+    """What this machine lacks to follow the pages with ros2; None if nothing."""
+    if shutil.which('ros2') is None:
+        return 'ros2 is not on the PATH'
+    if importlib.util.find_spec('launch_ros') is None:
+        return 'launch_ros is not installed'
+    return None
+
+
+@pytest.mark.ros
+@pytest.mark.slow
+@pytest.mark.parametrize('with_ros2', [False, True], ids=['plain', 'ros2'])
+@pytest.mark.parametrize('name', TUTORIALS)
+def test_a_tutorial_does_what_it_says(name, with_ros2, tmp_path):
+    outside.load('rclpy')
+    if with_ros2 and lack():
+        pytest.skip(lack())
+    if with_ros2 and name == 'ros2_control':
+        prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
+        if not any(Path(each, 'lib', 'controller_manager').is_dir() for each in prefixes):
+            pytest.skip('controller_manager is not installed')
+    domain = 60 + 2 * TUTORIALS.index(name) + with_ros2
+    for step in steps(FIRST):
+        if isinstance(step, Save):
+            (tmp_path / step.name).write_text(step.text)
+    staying = []
+    try:
+        for step in steps(name):
+            if isinstance(step, Save):
+                (tmp_path / step.name).write_text(step.text)
+            elif isinstance(step, Stop):
+                stop(staying)
+            elif not step.command.begins(*INSTALLS) and own(step.command, with_ros2):
+                follow(step, tmp_path, domain, staying)
+        stop(staying)
+    finally:
+        for shell in staying:
+            shell.stop()
+
+
+def follow(step, folder, domain, staying):
+    """Run a command; one that stays is waited for until it runs."""
+    if step.command.stays:
+        staying.append(Shell(step.command.text, folder, domain))
+        shell, end = staying[-1], time.monotonic() + LIMIT
+        while not any(word in shell.output() for word in READY):
+            assert shell.alive() and time.monotonic() < end, f'{step.command}\n{shell.output()}'
+            time.sleep(0.05)
+        return
+    for shell in staying:
+        wait_for_simulator(shell)
+    run = subprocess.run(
+        ['bash', '-c', step.command.text],
+        cwd=folder,
+        env=environment(folder, domain),
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+    )
+    assert run.returncode == 0, f'{step.command}\n{run.stdout}{run.stderr}'
+    if step.shows:
+        missing = agree(step.shows, run.stdout)
+        assert missing is None, f'{step.command}: not printed: {missing}\n{run.stdout}'
+
+
+def wait_for_simulator(shell):
+    """Wait until a simulator has compiled its robot; a controller waits for it, too."""
+    end = time.monotonic() + LIMIT
+    while '[simulator]' in shell.output() and 'robot ' not in shell.output():
+        assert shell.alive() and time.monotonic() < end, shell.output()
+        time.sleep(0.05)
+
+
+def stop(staying):
+    """Ctrl-C: all end, and in good order."""
+    while staying:
+        shell = staying.pop()
+        assert shell.stop() == 0, shell.output()
+
+
+@pytest.mark.parametrize('name', TUTORIALS)
+def test_steps_of_a_page_are_found(name):
+    found = steps(name)
+    assert any(isinstance(each, Save) for each in found)
+    assert any(isinstance(each, Run) and each.shows for each in found)
+    assert any(isinstance(each, Stop) for each in found)
+    assert any(isinstance(each, Run) and each.command.begins('ros2') for each in found)
+
+
+def test_what_is_shown_is_compared_with_what_is_printed():
+    printed = 'a 1.00\nb 2\nc 3\n'
+    assert agree('a 1.01\n...\nc 3\n', printed) is None
+    assert agree('a 1...\n...\n', printed) is None
+    assert agree('a 1.3\n...\n', printed) == 'a 1.3'
+    assert agree('a 1.00\nc 3\n', printed) == 'c 3'
+    assert agree('...\nb 3\n...\n', printed) == 'b 3'
+    assert 'nothing more' in agree('a 1.00\n', printed)
+
+
+def test_the_launch_file_takes_the_files_of_the_page(machine, tmp_path, monkeypatch):
+    machine.packages |= {
+        'controller_manager',
+        'robot_state_publisher',
+        'joint_state_broadcaster',
+        'joint_trajectory_controller',
+        'joint_state_topic_hardware_interface',
+    }
+    monkeypatch.chdir(tmp_path)
+    for step in [*steps(FIRST), *steps('ros2_control')]:
+        if isinstance(step, Save):
+            (tmp_path / step.name).write_text(step.text)
+    [script] = [s for s in steps('ros2_control') if isinstance(s, Save) and 'TAG' in s.text]
+    exec(compile(script.text, script.name, 'exec'), {})
+    [launch] = [
+        step.command.words
+        for step in steps('ros2_control')
+        if isinstance(step, Run) and step.command.begins('ros2', 'launch')
+    ]
+    nodes = machine.launch(launch[3], *launch[4:])
+    assert nodes['simulator'].remappings['joint_states'] == '/simulator/joint_states'
+    assert {'joint_state_broadcaster', 'arm_controller'} <= set(nodes['spawner'].arguments)
