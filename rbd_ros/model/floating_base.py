@@ -68,10 +68,14 @@ def with_fixed_base(model: Model) -> Model:
     if held:
         raise ModelError(f'the base of {model.name!r} is held by loop joints: {", ".join(held)}')
     base = model.body(1)
+    links = {name: link for name, link in model.links.items() if link.body}
+    for name, link in links.items():
+        if link.joint == base.joint_name:
+            links[name] = replace(link, parent='', joint='')
     rest = replace(
         model,
         bodies=model.bodies[1:],
-        links={name: link for name, link in model.links.items() if link.body},
+        links=links,
         joint_frames={
             name: frame
             for name, frame in model.joint_frames.items()

@@ -181,7 +181,6 @@ def step_once(
     touches: Touches,
 ) -> bool:
     """Advance by one step; returns False, with q and v unchanged, if it is not finite."""
-    motion = work.motion
     # For the mean acceleration, and to go back to if a substep fails.
     copy(state.q, state.start_q)
     copy(state.v, state.start_v)
@@ -212,7 +211,7 @@ def step_once(
                 restore_objects(objects, work.scene.kept)
             return False
     if plant.has_servos:
-        state.counters[SATURATED] += end_servos(plant, state, motion.next_v)
+        state.counters[SATURATED] += end_servos(plant, state, work.motion.next_v)
     for i in range(len(state.v)):
         state.acceleration[i] = (state.v[i] - state.start_v[i]) / plant.timestep
     if plant.has_external_forces:

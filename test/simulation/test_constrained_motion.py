@@ -47,9 +47,12 @@ def test_active_contacts_do_not_accelerate_apart():
 def test_a_state_off_the_constraints_is_taken_back_the_shortest_way():
     """Gaps and their rates to zero; changes are H^-1 T x, the least of kinetic energy."""
     robot, motion = subject()
-    q, v, _ = random_state(robot)
-    for _ in range(30):  # from anywhere to the constraints, and a little off
-        q, _ = motion.projected(0.0, q, v)
+    for seed in range(20):  # from anywhere to the constraints, if it gets there, and a little off
+        q, v, _ = random_state(robot, seed)
+        for _ in range(30):
+            q, _ = motion.projected(0.0, q, v)
+        if np.abs(motion.gaps(q, v).gap[:2]).max() < 1e-12:
+            break
     off = robot.integrate(q, 1e-4 * np.ones(robot.nv))
     assert np.abs(motion.gaps(off, v).gap[:2]).max() > 1e-6
     back, moving = motion.projected(0.0, off, v)
