@@ -56,6 +56,23 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
+        'lockstep',
+        'off',
+        'Whether to wait for a command after each state. off: no, time goes on; stamp: for the '
+        'JointState on joint_commands that has the stamp of the state; order: each command is the '
+        'answer to the next state. real_time_factor and command_timeout do not count then.',
+        choices=('off', 'stamp', 'order'),
+    ),
+    Parameter(
+        'lockstep_timeout',
+        1.0,
+        'Real time after which diagnostics tell that nobody answers in lockstep, and with `stamp` '
+        'the state is sent again [s]; 0: never.',
+        minimum=0.0,
+        maximum=1e6,
+        live=True,
+    ),
+    Parameter(
         'start_paused', False, 'Whether to wait for ~/pause (data: false) or ~/step at the start.'
     ),
     Parameter(

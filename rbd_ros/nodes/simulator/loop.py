@@ -53,6 +53,8 @@ class SimulationLoop:
     :param failed: called with an exception of `cycle`; the loop is paused then
     :param real_time_factor: simulated seconds in a real second; 0: as many as possible
     :param paused: whether to start paused
+    :param ready: if there is no schedule, but somebody who is waited for: waits for a moment, and
+        returns whether a cycle is due
     """
 
     def __init__(
@@ -64,12 +66,13 @@ class SimulationLoop:
         failed: Callable[[BaseException], None],
         real_time_factor: float = 1.0,
         paused: bool = False,
+        ready: Optional[Callable[[], bool]] = None,
     ):
         self._period = period
         self._cycle, self._idle = cycle, idle
         self._stepped, self._failed = stepped, failed
         self.real_time_factor = real_time_factor
-        self._paused = paused
+        self._paused, self._ready = paused, ready
         self._steps: Optional[Steps] = None
         self._requests: queue.SimpleQueue = queue.SimpleQueue()
         self._wake = threading.Event()
@@ -170,7 +173,11 @@ class SimulationLoop:
                 deadline = monotonic()
                 continue
             factor = self.real_time_factor
-            if factor > 0.0:
+            if self._ready is not None:
+                if not self._is_ready():
+                    continue
+                begin = deadline = monotonic()
+            elif factor > 0.0:
                 remaining = deadline - monotonic()
                 if remaining > LONG_SLEEP:
                     if remaining > VERY_LONG_SLEEP:
@@ -195,6 +202,15 @@ class SimulationLoop:
             except Exception as error:  # the node must stay able to answer: pause, and say why
                 self._paused = True
                 self._failed(error)
+
+    def _is_ready(self) -> bool:
+        try:
+            return self._ready()
+        except Exception as error:
+            if not self._stopping:  # the end of the node takes away what is waited for
+                self._paused = True
+                self._failed(error)
+            return False
 
     def _run_slice(self) -> None:
         """Do steps for a while."""

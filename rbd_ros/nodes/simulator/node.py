@@ -23,6 +23,7 @@ from rbd_ros.nodes.simulator.interface import (
     has_rigid_ground,
     INTERFACE,
 )
+from rbd_ros.nodes.simulator.lockstep import LockstepPorts, OFF, SUBJECT as LOCKSTEP
 from rbd_ros.nodes.simulator.loop import SimulationLoop, Steps
 from rbd_ros.nodes.simulator.ports import RosPorts
 from rbd_ros.nodes.simulator.rivals import Rivals
@@ -57,6 +58,8 @@ class SimulatorNode(SturdyNode):
         self.diagnostics.every_second(self._watch)
         self._rivals = Rivals(self, self.diagnostics)
         self.ports: Optional[RosPorts] = None
+        #: Between ports and cycle in lockstep; None without.
+        self.lockstep: Optional[LockstepPorts] = None
         self.cycle: Optional[SimulationCycle] = None
         self.loop: Optional[SimulationLoop] = None
         #: Adds objects to the world; None if there is none, or no robot yet.
@@ -116,11 +119,12 @@ class SimulatorNode(SturdyNode):
             clock=self.parameters['clock_publish_rate'] != 0.0,
             base=robot.model.body(1).name if has_floating_base(robot) else '',
         )
+        self._wait_for_answers()
         self.cycle = SimulationCycle(
             robot,
             self.parameters,
             self.diagnostics,
-            self.ports,
+            self.lockstep or self.ports,
             self.get_logger().warning,
             self._world_ports,
             read_control_tag(self._source.description),
@@ -133,12 +137,25 @@ class SimulatorNode(SturdyNode):
             self._on_failure,
             self.parameters['real_time_factor'],
             self.parameters['start_paused'],
+            None if self.lockstep is None else self.lockstep.ready,
         )
         if self.cycle.surroundings is not None:
             self._offer_changes()
         self._report_state()
         if self._running:
             self.loop.start()
+
+    def _wait_for_answers(self) -> None:
+        """With lockstep, let the simulation wait for a command after each state."""
+        if self.parameters['lockstep'] != OFF:
+            self.lockstep = LockstepPorts(
+                self.ports,
+                self.parameters['lockstep'],
+                self.ports.wait_for_command,
+                self.diagnostics,
+                lambda: self.parameters['lockstep_timeout'],
+            )
+            self.diagnostics.add_values(LOCKSTEP, self.lockstep.values)
 
     def _offer_changes(self) -> None:
         """Let objects be added to the world, and taken out of it."""
@@ -192,6 +209,7 @@ class SimulatorNode(SturdyNode):
     def _set_paused(self, paused: bool) -> None:
         if self.loop.paused and not paused:
             self.cycle.refresh_commands()
+            self._forget_answers()
         self.loop.set_paused(paused)
         self.cycle.publish()
         self._report_state()
@@ -238,8 +256,14 @@ class SimulatorNode(SturdyNode):
     def _reset(self) -> None:
         self.loop.cancel_steps('~/reset')
         self._failure = ''
+        self._forget_answers()
         self.cycle.reset()
         self._report_state()
+
+    def _forget_answers(self) -> None:
+        """In lockstep, drop the commands that came while nothing waited for them."""
+        if self.lockstep is not None:
+            self.lockstep.forget()
 
     def _failed_text(self) -> str:
         return f'the dynamics failed: {self._failure}. Call ~/reset, then ~/pause with data: false'
@@ -317,7 +341,7 @@ class SimulatorNode(SturdyNode):
             self._speed = 0.0
             return
         self._speed = (loop.cycles - cycles) * self.cycle.timestep / (now - then)
-        wanted = loop.real_time_factor
+        wanted = 0.0 if self.lockstep is not None else loop.real_time_factor
         if 0.0 < wanted and self._speed < SLOW * wanted and (loop.cycles - cycles) > 10:
             self.diagnostics.event(
                 SUBJECT,

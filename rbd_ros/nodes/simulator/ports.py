@@ -7,12 +7,14 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.node import Node
 from rclpy.qos import ReliabilityPolicy
 from rclpy.subscription import Subscription
 
 from rbd_ros.nodes.common.communication import publisher, raw, subscription
 from rbd_ros.nodes.common.conversions import (
+    NANOSECONDS,
     pose_from_floating_joint,
     set_stamp,
     twist_from_motion,
@@ -45,6 +47,8 @@ class RosPorts:
         self._clock_publisher = self._publish('/clock') if clock else None
         self.send_clock = raw(self._clock_publisher) if clock else send_nothing
         self.send_base = send_nothing
+        self._wait_set: Any = None
+        self._context = node.context.handle
         if base:
             self._pose_publisher = self._publish('base_pose')
             self._twist_publisher = self._publish('base_twist')
@@ -64,6 +68,17 @@ class RosPorts:
             message.header.frame_id = frame
         self._pose_publisher.publish(pose)
         self._twist_publisher.publish(twist)
+
+    def wait_for_command(self, seconds: float) -> None:
+        """Wait for a command, for so many seconds at most."""
+        wait_set = self._wait_set
+        if wait_set is None:
+            wait_set = self._wait_set = _rclpy.WaitSet(2, 0, 0, 0, 0, 0, self._context)
+        # Waiting takes out of the set what was not ready.
+        wait_set.clear_entities()
+        wait_set.add_subscription(self._by_name.handle)
+        wait_set.add_subscription(self._by_order.handle)
+        wait_set.wait(int(seconds * NANOSECONDS))
 
     # -- about the topics -------------------------------------------------------------------------
 
