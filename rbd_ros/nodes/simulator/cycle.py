@@ -155,6 +155,12 @@ class SimulationCycle:
         self._shown = tag.shown(self.commands.names, parameters['state_fields'])
         self._state = self._make_state()
         self._clock = ClockWriter()
+        self._use_ports(ports)
+        self.reset()
+
+    def _use_ports(self, ports: Ports) -> None:
+        """Let messages come from and go to these ports, and make the compiled part for them."""
+        self._ports = ports
         # By name and in parts: two controllers may answer within one cycle, and both count.
         self._commands_in = (
             (ports.take_by_order, self.commands.take_array),
@@ -162,7 +168,18 @@ class SimulationCycle:
         )
         world = self.simulator.world
         self._run = self._compiled_run(world.record, world.steps.address)
-        self.reset()
+
+    def pass_through(
+        self, between: Callable[[Ports, JointStateWriter, JointStateWriter], Ports]
+    ) -> Any:
+        """Let messages pass through something else from now on.
+
+        :param between: makes it of the ports, the message of the state, and another one like it
+        :return: what it made
+        """
+        ports = between(self._ports, self._state, self._make_state())
+        self._use_ports(ports)
+        return ports
 
     def _make_state(self) -> JointStateWriter:
         """Message of the state: NaN in what is never written.

@@ -73,6 +73,15 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
+        'fault_seed',
+        0,
+        'Seed of all that faults do by chance: the same seed, the same faults and the same '
+        'commands in lockstep give the same motion.',
+        minimum=0,
+        maximum=2**62,
+        live=True,
+    ),
+    Parameter(
         'start_paused', False, 'Whether to wait for ~/pause (data: false) or ~/step at the start.'
     ),
     Parameter(
@@ -307,6 +316,14 @@ INTERFACE = NodeInterface(
             'in',
             'Force and torque on the link or movable object `header.frame_id`, at its origin, in '
             'its axes.',
+            depth=10,
+        ),
+        Topic(
+            '~/faults',
+            'std_msgs/msg/String',
+            'in',
+            'YAML with a list `faults`: all that is to be wrong from now on, instead of what was '
+            'before.',
             depth=10,
         ),
         Topic(

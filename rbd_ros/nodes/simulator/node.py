@@ -31,6 +31,7 @@ from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_inter
 from rbd_ros.robot import Robot
 
 if TYPE_CHECKING:
+    from rbd_ros.nodes.simulator.fault_ports import Faults
     from rbd_ros.nodes.simulator.object_changes import ObjectChanges
     from rbd_ros.nodes.simulator.surroundings import Surroundings
 
@@ -68,6 +69,8 @@ class SimulatorNode(SturdyNode):
         self._failure = ''
         self._seen: Tuple[int, int, int, float] = (0, 0, 0, 0.0)
         self._speed = 0.0
+        self.faults: Optional[Faults] = None
+        subscription(self, INTERFACE.topic('~/faults'), self._on_faults)
         service(self, INTERFACE.service('~/pause'), self._on_pause)
         service(self, INTERFACE.service('~/reset'), self._on_reset)
         answer_later(service(self, INTERFACE.service('~/step'), self._on_step))
@@ -195,6 +198,15 @@ class SimulatorNode(SturdyNode):
         """The world around the robot; None if there is none, or no robot yet."""
         return None if self.cycle is None else self.cycle.surroundings
 
+    def _on_faults(self, message: Any) -> None:
+        """Let something be wrong from now on."""
+        if self.faults is None:
+            # Imported for faults only: other simulations start without.
+            from rbd_ros.nodes.simulator.fault_ports import Faults
+
+            self.faults = Faults(self)
+        self.faults.take(message.data)
+
     # -- verbs, for both kinds of services: whether it worked, and what to tell -------------------
 
     def pause(self, paused: bool) -> Outcome:
@@ -262,6 +274,8 @@ class SimulatorNode(SturdyNode):
 
     def _forget_answers(self) -> None:
         """In lockstep, drop the commands that came while nothing waited for them."""
+        if self.faults is not None:
+            self.faults.forget()
         if self.lockstep is not None:
             self.lockstep.forget()
 
