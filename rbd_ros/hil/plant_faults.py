@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.arrays import AnyArray
 from rbd_ros.simulation import World
 
 #: Dry friction of a seized joint: more than any drive has [N m, N].
@@ -18,7 +18,7 @@ class PlantFaults:
     :param at_v: degree of freedom of each joint that faults may concern, (n,)
     """
 
-    def __init__(self, world: World, at_v: FloatArray):
+    def __init__(self, world: World, at_v: AnyArray):
         world.allow_friction()
         plant = world.plant
         self._effort, self._friction, self._at_v = plant.effort, plant.friction, at_v
@@ -33,7 +33,7 @@ class PlantFaults:
         """Let no actuator give any torque."""
         self._effort[:] = 0.0
 
-    def set(self, kind: str, joints: FloatArray, value: float) -> None:
+    def set(self, kind: str, joints: AnyArray, value: float) -> None:
         """Let something be wrong with joints.
 
         :param kind: 'saturated', 'dead', 'stuck' or 'friction'

@@ -6,7 +6,7 @@ from typing import Tuple
 
 import numpy as np
 
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.arrays import AnyArray, FloatArray
 
 
 class SensorFaults:
@@ -50,7 +50,7 @@ class SensorFaults:
             values[:] = 0.0
         self.active = False
 
-    def set(self, kind: str, joints: FloatArray, value: float) -> None:
+    def set(self, kind: str, joints: AnyArray, value: float) -> None:
         """Let something be wrong with joints.
 
         :param kind: of `kinds`
