@@ -6,16 +6,18 @@ It is a command that ends, not a node that stays: its exit code is 0 if all limi
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 import sys
 from typing import Optional, Sequence
 
-from rbd_ros.hil.bench import Bench, Run
+from rbd_ros.hil.bench import Bench, ControllerFailure, Run
 from rbd_ros.hil.command import add_arguments, execute
 from rbd_ros.hil.scenario import Scenario
 from rbd_ros.robots import load_robot
 
 START_TIMEOUT = 120.0  # for the first answer of a controller, which may have to compile [s]
+START_VARIABLE = 'RBD_ROS_HIL_START_TIMEOUT'  # of the environment, instead of it
 
 
 def over_ros(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
@@ -36,7 +38,7 @@ def over_ros(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
         ControllerProcess(words, folder / 'controller.log') as process,
         TopicController(scenario, load_robot(scenario.robot_source).text, process.ended) as topics,
     ):
-        topics.connect(max(START_TIMEOUT, scenario.answer_timeout))
+        topics.connect(float(os.environ.get(START_VARIABLE, START_TIMEOUT)))
         return bench.run(topics, seed)
 
 
@@ -52,7 +54,7 @@ def main(args: Optional[Sequence[str]] = None) -> None:
     try:
         code, text = execute(parser.parse_args(words), over_ros)
         sys.stdout.write(text + '\n')
-    except (ValueError, RuntimeError) as error:
+    except (ValueError, ControllerFailure) as error:
         sys.stderr.write(f'hil_run: error: {error}\n')
         code = 1
     except KeyboardInterrupt:
