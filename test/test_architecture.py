@@ -105,9 +105,11 @@ KNOW_ROS = {'nodes', 'demonstration'}
 MAY_KNOW_ROS = {'rbd_ros.doctor.graph_reading', 'rbd_ros.viewer.watching'}
 
 # Classes of messages are found by the names that topics are declared with; algorithms, in their
-# folder; public names of a package, in the file that it names.
+# folder; public names of a package, in the file that it names; controllers under test, by a
+# scenario.
 IMPORT_BY_NAME = {
     'rbd_ros.algorithms',
+    'rbd_ros.hil.controllers',
     'rbd_ros.lazy_names',
     'rbd_ros.nodes.common.communication',
 }

@@ -66,7 +66,7 @@ class Scenario:
     """One test of a controller.
 
     :param name: what it is called in reports
-    :param robot_source: what the file says of the robot
+    :param description: URDF of the robot
     :param robot: the robot; all joints have one degree of freedom
     :param trajectory: motion that the controller is to follow, of all joints
     :param duration: how long it runs [s]
@@ -79,7 +79,7 @@ class Scenario:
     """
 
     name: str
-    robot_source: str
+    description: str
     robot: Robot
     trajectory: JointTrajectory
     duration: float
@@ -109,7 +109,6 @@ _OPTIONAL = (
     'limits',
     'seed',
     'answer_timeout',
-    'description',
 )
 
 
@@ -139,7 +138,7 @@ def read_scenario(source: Source) -> Scenario:
 
 def _scenario(top: Field, folder: Path) -> Scenario:
     entries = top.mapping(['robot', 'trajectory', 'controller'], _OPTIONAL)
-    source, robot = _robot(entries['robot'], folder)
+    description, robot = _robot(entries['robot'], folder)
     trajectory = _trajectory(entries['trajectory'], robot)
     timestep = _positive(entries, 'timestep', 0.001)
     nanoseconds = 1e9 * timestep
@@ -157,7 +156,7 @@ def _scenario(top: Field, folder: Path) -> Scenario:
     links = tuple(robot.model.links)
     return Scenario(
         entries['name'].name() if 'name' in entries else 'scenario',
-        source,
+        description,
         robot,
         trajectory,
         duration,
@@ -189,7 +188,7 @@ def _robot(field: Field, folder: Path) -> Tuple[str, Robot]:
         raise field.error(str(error)) from None
     if not len(robot.joint_names) == robot.nq == robot.nv or not robot.nv:
         raise field.error('scenarios are for arms: joints of one degree of freedom, at least one')
-    return described.source, robot
+    return described.text, robot
 
 
 def _trajectory(field: Field, robot: Robot) -> JointTrajectory:

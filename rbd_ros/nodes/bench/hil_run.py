@@ -14,7 +14,6 @@ from typing import Optional, Sequence
 from rbd_ros.hil.bench import Bench, ControllerFailure, Run
 from rbd_ros.hil.command import add_arguments, execute
 from rbd_ros.hil.scenario import Scenario
-from rbd_ros.robots import load_robot
 
 START_TIMEOUT = 120.0  # for the first answer of a controller, which may have to compile [s]
 START_VARIABLE = 'RBD_ROS_HIL_START_TIMEOUT'  # of the environment, instead of it
@@ -36,7 +35,7 @@ def over_ros(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
     bench = Bench(scenario)
     with (
         ControllerProcess(words, folder / 'controller.log') as process,
-        TopicController(scenario, load_robot(scenario.robot_source).text, process.ended) as topics,
+        TopicController(scenario, scenario.description, process.ended) as topics,
     ):
         topics.connect(float(os.environ.get(START_VARIABLE, START_TIMEOUT)))
         return bench.run(topics, seed)
