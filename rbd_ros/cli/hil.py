@@ -27,7 +27,8 @@ def run(arguments: argparse.Namespace) -> int:
     :return: 0 if all limits were kept, else 1
     :raises ValueError: for a wrong scenario or controller
     """
-    if read_scenario(arguments.scenario).controller.kind == 'python':
+    many = arguments.seeds is not None or arguments.replay is not None or arguments.vary
+    if many or read_scenario(arguments.scenario).controller.kind == 'python':
         code, text = execute(arguments, _refuse)
         print(text)
         return code

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 import hashlib
 from time import perf_counter
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -102,17 +102,23 @@ class Bench:
         for at in {0.0, *(t for each in scenario.faults for t in (each.at, each.end))}:
             self._simulator([f for f in scenario.faults if f.kind == 'payload' and f.acts(at)])
 
-    def run(self, controller: Callback, seed: Optional[int] = None) -> Run:
+    def run(
+        self,
+        controller: Callback,
+        seed: Optional[int] = None,
+        faults: Optional[Sequence[Fault]] = None,
+    ) -> Run:
         """Run the scenario once.
 
         :param controller: the controller under test, made anew
         :param seed: of all that happens by chance; None: that of the scenario
+        :param faults: what goes wrong; None: what the scenario says
         """
         scenario, h = self.scenario, self.scenario.timestep
         robot, steps, n = scenario.robot, scenario.steps, scenario.robot.nv
         seed = scenario.seed if seed is None else seed
         injector = FaultInjector(robot.joint_names, np.arange(n), seed)
-        injector.plan(scenario.faults)
+        injector.plan(scenario.faults if faults is None else faults)
         injector.update(0.0)
         simulator = self._simulator(injector.payloads)
         injector.attach(simulator.world)
@@ -168,7 +174,7 @@ class Bench:
             failure,
         )
 
-    def _simulator(self, payloads: List[Fault] | Tuple[Fault, ...]) -> Simulator:
+    def _simulator(self, payloads: Sequence[Fault]) -> Simulator:
         """Simulation of the robot with payloads; made once for each set of them."""
         key = tuple(sorted((each.link, each.value, each.com) for each in payloads))
         if key not in self._simulators:

@@ -15,6 +15,7 @@ import numpy as np
 
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.control import default_gains, JointTrajectory, LawSettings, TorqueLaw
+from rbd_ros.hil.scenario import Scenario
 from rbd_ros.robot import Robot
 
 #: A controller: time, positions, velocities; torques.
@@ -49,6 +50,21 @@ def find_factory(name: str) -> Callable[..., Callback]:
     if not callable(factory):
         raise ValueError(f'controller {name} is no function that makes a controller')
     return factory  # type: ignore[no-any-return]
+
+
+def make_controller(scenario: Scenario) -> Callback:
+    """Controller of a scenario, made anew, in this process.
+
+    :raises ValueError: if there is none, or it cannot be made
+    """
+    name = scenario.controller.words[0]
+    factory = find_factory(name)
+    try:
+        return factory(
+            scenario.robot, scenario.trajectory, scenario.timestep, **scenario.controller.options
+        )
+    except Exception as error:  # whatever somebody's function raises
+        raise ValueError(f'controller {name}: {type(error).__name__}: {error}') from None
 
 
 def computed_torque(

@@ -131,10 +131,15 @@ def page(scenario: Scenario, run: Run, verdict: Verdict) -> str:
     )
     parts.append(f'<h2>Messages</h2><table>{counts}</table>')
     parts.append(f'<p>Fingerprint of the motion: <code>{run.digest}</code></p>')
+    return document(scenario.name, parts)
+
+
+def document(title: str, parts: Sequence[str]) -> str:
+    """HTML page of these parts, which loads nothing."""
     body = '\n'.join(parts)
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<title>{escape(scenario.name)}</title><style>{STYLE}</style></head>\n'
+        f'<title>{escape(title)}</title><style>{STYLE}</style></head>\n'
         f'<body>\n{body}\n</body></html>\n'
     )
 
@@ -206,7 +211,7 @@ def _plots(scenario: Scenario, run: Run) -> List[Tuple[str, str]]:
 def _lines(
     run: Run, time: FloatArray, values: FloatArray, names: Sequence[str], limit: Any
 ) -> str:
-    figure, (axes,) = _figure(1, 2.8)
+    figure, (axes,) = figure_of(1, 2.8)
     for change in run.changes:
         axes.axvline(change.time, color=FAULT, lw=0.8, ls='-' if change.began else ':')
     for j, name in enumerate(names):
@@ -216,11 +221,11 @@ def _lines(
             axes.axhline(side, color=FAINT, lw=0.8, ls='--')
     axes.set_xlabel('time [s]')
     axes.legend(fontsize=7, ncols=3, frameon=False)
-    return _svg(figure)
+    return svg_of(figure)
 
 
 def _histograms(rows: List[Tuple[str, FloatArray]]) -> str:
-    figure, all_axes = _figure(len(rows), 2.4)
+    figure, all_axes = figure_of(len(rows), 2.4)
     for axes, (title, values) in zip(all_axes, rows):
         if values.size:
             top = float(np.percentile(values, 99.5))
@@ -228,10 +233,14 @@ def _histograms(rows: List[Tuple[str, FloatArray]]) -> str:
             axes.hist(np.clip(values, low, max(top, low + 1e-9)), bins=40, color='#1769aa')
         axes.set_yscale('symlog')
         axes.set_xlabel(title, fontsize=8)
-    return _svg(figure)
+    return svg_of(figure)
 
 
-def _figure(columns: int, height: float) -> Tuple[Any, List[Any]]:
+def figure_of(columns: int, height: float) -> Tuple[Any, List[Any]]:
+    """Return a figure and its axes side by side.
+
+    :param height: in inches
+    """
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
@@ -240,7 +249,7 @@ def _figure(columns: int, height: float) -> Tuple[Any, List[Any]]:
     return figure, [figure.add_subplot(1, columns, k + 1) for k in range(columns)]
 
 
-def _svg(figure: Any) -> str:
+def svg_of(figure: Any) -> str:
     """Picture as an element of a page; the same for the same numbers."""
     import matplotlib
 

@@ -136,6 +136,15 @@ def test_latency_is_exact():
     assert link.receive(9.0) is None
 
 
+def test_what_is_due_at_the_same_time_comes_in_the_order_of_going_in():
+    link = MessageLink(generator(1, 'state'))
+    messages = [np.array([2.0, 1.0]), np.array([1.0, 2.0]), {'no': 'order'}]
+    for message in messages:
+        link.send(message, 0.0)
+    out = [link.receive(0.0) for _ in messages]
+    assert all(a is b for a, b in zip(out, messages))
+
+
 def test_jitter_delays_between_its_bounds_and_messages_overtake():
     link = MessageLink(generator(1, 'state'))
     link.disturbance = Disturbance(latency=0.002, jitter=0.01)
@@ -285,6 +294,12 @@ def test_friction_comes_on_top_of_its_own(arm):
     simulator, injector = rig(arm, Fault('friction', 3.0, ('elbow',)))
     injector.update(0.0)
     assert list(simulator.world.plant.friction) == [0.0, 3.0]
+    rough = Robot.from_urdf(
+        ARM.replace('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><dynamics friction="0.5"/>')
+    )
+    other, more = rig(rough, Fault('friction', 3.0, ('elbow',)))
+    more.update(0.0)
+    assert list(other.world.plant.friction) == [0.5, 3.5]
     simulator.reset([-math.pi / 2, 0.0], [0.0, 1.0])  # hanging: nothing but friction acts
     other = Simulator(arm, integrator='semi_implicit')
     other.reset([-math.pi / 2, 0.0], [0.0, 1.0])

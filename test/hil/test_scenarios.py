@@ -13,8 +13,7 @@ import yaml
 from rbd_ros import Simulator
 from rbd_ros.cli.main import main
 from rbd_ros.hil import Bench, Fault, judge, read_scenario, Run, ScenarioError
-from rbd_ros.hil.command import make_controller
-from rbd_ros.hil.controllers import find_factory
+from rbd_ros.hil.controllers import find_factory, make_controller
 from rbd_ros.hil.fault_injector import Change
 from rbd_ros.hil.report import junit, page
 from rbd_ros.hil.verdict import row
@@ -211,13 +210,15 @@ def test_latency_is_the_age_of_the_state_behind_the_command(tmp_path):
 
 def test_a_payload_is_exact_and_leaves_the_velocity_as_it_is(tmp_path):
     scenario = read_scenario(scenario_of(tmp_path))
-    link = list(scenario.robot.model.links)[-1]
+    link = scenario.robot.model.body(2).name  # which has an inertia of its own
     faults = [{'fault': 'payload', 'value': 0.5, 'link': link, 'at': 0.2, 'for': 0.1}]
     run = run_of(read_scenario(scenario_of(tmp_path, faults=faults)))
     free = run_of(scenario)
     assert np.array_equal(run.q[:201], free.q[:201])
     assert np.abs(run.v[201] - free.v[201]).max() > 1e-4  # it pulls from then on
-    assert np.abs(run.v[201] - run.v[200]).max() < 0.1  # and does not jump
+    assert np.array_equal(run.v[200], free.v[200]) and np.abs(run.v[200]).min() > 0.1
+    assert np.abs(run.v[201] - run.v[200]).max() < 0.05  # and does not jump
+    assert np.abs(run.v[301] - run.v[300]).max() < 0.05
     assert [str(each)[:8] for each in run.changes] == ['0.200000', '0.300000']
     # With it, the motion is that of the robot with this inertia.
     from rbd_ros import Robot
@@ -229,6 +230,16 @@ def test_a_payload_is_exact_and_leaves_the_velocity_as_it_is(tmp_path):
     simulator.reset(run.q[250], run.v[250])
     simulator.step(run.torque[250])
     assert simulator.v == pytest.approx(run.v[251], abs=1e-9)
+
+
+def test_faults_of_the_machine_go_on_when_a_payload_comes(tmp_path):
+    link = read_scenario(scenario_of(tmp_path)).robot.model.body(2).name
+    faults = [
+        {'fault': 'dead', 'at': 0.1},
+        {'fault': 'payload', 'value': 0.5, 'link': link, 'at': 0.2},
+    ]
+    run = run_of(read_scenario(scenario_of(tmp_path, faults=faults)))
+    assert np.all(run.torque[100:] == 0.0) and np.all(run.torque[:100, 0] != 0.0)
 
 
 @pytest.mark.parametrize(
@@ -252,6 +263,9 @@ def test_a_controller_that_fails_ends_the_run_and_is_told(tmp_path, name, option
     assert len(run.time) == len(run.q) == (51 if name == 'raises' else 0)
     verdict = judge(scenario, run)
     assert not verdict.passed and escape(words) in page(scenario, run, verdict)
+    suite = ElementTree.fromstring(junit(scenario, run, verdict))
+    assert suite.get('failures') == str(sum(case.find('failure') is not None for case in suite))
+    assert suite[0].find('failure').get('message') == run.failure
     # What was wrong with the robot is not, the next time.
     world = bench._simulator(()).world
     assert np.array_equal(world.plant.effort, scenario.robot.effort_limits)
