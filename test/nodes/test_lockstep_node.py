@@ -100,6 +100,18 @@ def test_who_never_answers_is_told_and_the_state_comes_again(controller):
     assert arm.values()['states_sent_again'] >= 1
 
 
+def test_who_commands_some_joints_late_leaves_the_others_their_command(controller):
+    arm = controller('partial', lockstep='stamp', command_timeout=0.05)
+    arm.answer(stamp_of(arm.state()), (1.0, 2.0))
+    message = joint_state(['elbow'], effort=[3.0])
+    for _ in range(2):
+        message.header.stamp.nanosec = stamp_of(arm.state())
+        time.sleep(0.3)  # far longer than the timeout
+        arm._commands.publish(message)
+    state = deserialize_message(arm.state(), JointState)
+    assert list(state.effort) == [1.0, 3.0]
+
+
 def test_in_order_each_command_is_a_cycle(controller):
     arm = controller('in_order', lockstep='order', lockstep_timeout=0.2)
     first = stamp_of(arm.state())
