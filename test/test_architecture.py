@@ -31,6 +31,16 @@ MAY_IMPORT = {
     'contact': {'spatial', 'model', 'algorithms', 'robot', 'meshes'},
     'constraints': {'spatial', 'model', 'algorithms', 'robot', 'collision'},
     'control': {'spatial', 'model', 'algorithms', 'robot', 'compiler'},
+    'hil': {
+        'spatial',
+        'model',
+        'robot',
+        'contact',
+        'control',
+        'simulation',
+        'resources',
+        'robots',
+    },
     'simulation': {
         'spatial',
         'model',
@@ -51,6 +61,7 @@ MAY_IMPORT = {
         'contact',
         'control',
         'simulation',
+        'hil',
         'resources',
         'robots',
         'worlds',
@@ -80,6 +91,7 @@ MAY_IMPORT = {
         'simulation',
         'fmi',
         'viewer',
+        'hil',
         'demonstration',
         'doctor',
         'resources',
@@ -94,9 +106,11 @@ KNOW_ROS = {'nodes', 'demonstration'}
 MAY_KNOW_ROS = {'rbd_ros.doctor.graph_reading', 'rbd_ros.viewer.watching'}
 
 # Classes of messages are found by the names that topics are declared with; algorithms, in their
-# folder; public names of a package, in the file that it names.
+# folder; public names of a package, in the file that it names; controllers under test, by a
+# scenario.
 IMPORT_BY_NAME = {
     'rbd_ros.algorithms',
+    'rbd_ros.hil.controllers',
     'rbd_ros.lazy_names',
     'rbd_ros.nodes.common.communication',
 }

@@ -22,6 +22,7 @@ SUBCOMMANDS = {
     'annotate': 'add the efforts of a trajectory to it, and check it against limits',
     'bench': 'measure the compiled algorithms against their peers',
     'codegen': 'write functions of a robot as a C99 library, or the robot as an FMU',
+    'hil': 'test a controller against a simulated robot that breaks on purpose',
     'simulate': 'show a simulated robot in a browser page, or record it as one',
     'demo': 'track a trajectory with a simulated arm over ROS 2',
 }

@@ -70,7 +70,7 @@ def with_fixed_base(model: Model) -> Model:
     base = model.body(1)
     links = {name: link for name, link in model.links.items() if link.body}
     for name, link in links.items():
-        if link.joint == base.joint_name:
+        if link.parent not in links:
             links[name] = replace(link, parent='', joint='')
     rest = replace(
         model,

@@ -158,6 +158,20 @@ class World:
         if not self.plant.has_servos:
             self._replace_plant(self.plant._replace(has_servos=True))
 
+    def allow_friction(self) -> None:
+        """Let joints get dry friction from now on, also where none has any: `plant.friction`.
+
+        >>> from rbd_ros.simulation import World
+        >>> world = World(robot)
+        >>> world.allow_friction()
+        >>> world.plant.friction[:] = 1e9  # [N m]
+        >>> state = world.step(np.ones(6), count=10)
+        >>> np.abs(state.v).max() < 1e-9
+        True
+        """
+        if not self.plant.frictional:
+            self._replace_plant(self.plant._replace(frictional=1))
+
     def _replace_plant(self, plant: Plant) -> None:
         self.plant = plant
         # The other records stay, with all that is in them: the motion goes on.

@@ -189,3 +189,24 @@ def test_a_resume_that_takes_long_is_no_over_run(make):
     plant.loop.request(resume)
     plant.until(lambda: plant.cycles > 3)
     assert plant.loop.lost_time < 0.4 and plant.loop.interruptions == before + 1
+
+
+def test_a_loop_that_waits_for_somebody_has_a_cycle_for_each_answer(make):
+    answers = []
+    plant = make(ready=lambda: bool(answers and answers.pop()) or time.sleep(0.001))
+    answers.extend([True] * 5)
+    plant.until(lambda: not answers)
+    assert plant.loop.request(lambda: 'answer') == 'answer'
+    assert plant.cycles == 5 and plant.loop.overruns == 0
+    plant.loop.request(lambda: plant.loop.set_paused(True))
+    answers.append(True)
+    steps = plant.loop.request(lambda: plant.loop.begin_steps(3))  # which wait for nobody
+    assert steps.finished.wait(LIMIT)
+    assert plant.cycles == 8 and answers
+
+
+def test_a_wait_that_fails_pauses_the_loop_and_is_reported(make):
+    plant = make(ready=lambda: 1 / 0)
+    plant.until(lambda: plant.failures)
+    assert plant.loop.paused and plant.cycles == 0
+    assert plant.loop.request(lambda: 'answer') == 'answer'

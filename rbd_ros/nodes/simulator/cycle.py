@@ -39,6 +39,7 @@ from rbd_ros.nodes.simulator.commands import CHECKS_A_TIMEOUT, Commands, SUBJECT
 from rbd_ros.nodes.simulator.compiled_cycle import run_cycle, StateMessage, Steps
 from rbd_ros.nodes.simulator.control_tag import ControlTag, NO_TAG
 from rbd_ros.nodes.simulator.interface import AUTOMATIC, has_rigid_ground, USUAL_CLOCK_RATE
+from rbd_ros.nodes.simulator.lockstep import OFF
 from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
@@ -154,7 +155,9 @@ class SimulationCycle:
         self.measurements = self._make_measurements(measurement_ports, tag)
         self._told_notices = False
         self._initial_q = self._initial_configuration()
-        self.time_ns = self._timestep_ns  # not 0: a zero stamp means that there is no time
+        self._lockstep = parameters['lockstep'] != OFF
+        # Not 0 when the first state is sent: a zero stamp means that there is no time.
+        self.time_ns = 0 if self._lockstep else self._timestep_ns
         self._state_period = self._period_ns('state_publish_rate')
         self._clock_period = self._period_ns('clock_publish_rate', USUAL_CLOCK_RATE)
         self._next_state = self._next_clock = self._until_wrenches = 0
@@ -163,17 +166,34 @@ class SimulationCycle:
         self._shown = tag.shown(self.commands.names, parameters['state_fields'])
         self._state = self._make_state()
         self._clock = ClockWriter()
+        self._use_ports(ports)
+        self.reset()
+
+    def _use_ports(self, ports: Ports) -> None:
+        """Let messages come from and go to these ports, and make the compiled part for them."""
+        self._ports = ports
         # By name and in parts: two controllers may answer within one cycle, and both count.
         self._commands_in = [
             (ports.take_by_order, self.commands.take_array),
             (ports.take_by_name, self.commands.take_joint_state),
         ]
-        if parameters['acceleration_commands']:
+        if self._parameters['acceleration_commands']:
             accelerations = ports.take_accelerations, self.commands.take_accelerations
             self._commands_in.append(accelerations)
         world = self.simulator.world
         self._run = self._compiled_run(world.record, world.steps.address)
-        self.reset()
+
+    def pass_through(
+        self, between: Callable[[Ports, JointStateWriter, JointStateWriter], Ports]
+    ) -> Any:
+        """Let messages pass through something else from now on.
+
+        :param between: makes it of the ports, the message of the state, and another one like it
+        :return: what it made
+        """
+        ports = between(self._ports, self._state, self._make_state())
+        self._use_ports(ports)
+        return ports
 
     def _make_state(self) -> JointStateWriter:
         """Message of the state: NaN in what is never written.
@@ -369,6 +389,8 @@ class SimulationCycle:
     def reset(self) -> None:
         """Put the robot at its initial position, at rest and without commands; time goes on."""
         self._forget_inputs()
+        if self._lockstep:  # an answer to the state before is not one to this
+            self.time_ns += self._timestep_ns
         self.simulator.reset(self._initial_q)
         self._tell_warnings()
         self.wrenches.clear()
@@ -512,7 +534,8 @@ class SimulationCycle:
                     break
 
     def _look_at_old_commands(self, now: float) -> None:
-        timeout = self._parameters['command_timeout']
+        # Who is waited for is never too late.
+        timeout = 0.0 if self._lockstep else self._parameters['command_timeout']
         self._next_check = now + (timeout / CHECKS_A_TIMEOUT if timeout > 0.0 else 0.1)
         if timeout > 0.0:
             action = self._parameters['timeout_command']

@@ -59,6 +59,32 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
+        'lockstep',
+        'off',
+        'Whether to wait for a command after each state. off: no, time goes on; stamp: for the '
+        'JointState on joint_commands that has the stamp of the state; order: each command is the '
+        'answer to the next state. real_time_factor and command_timeout do not count then.',
+        choices=('off', 'stamp', 'order'),
+    ),
+    Parameter(
+        'lockstep_timeout',
+        1.0,
+        'Real time after which diagnostics tell that nobody answers in lockstep, and with `stamp` '
+        'the state is sent again [s]; 0: never.',
+        minimum=0.0,
+        maximum=1e6,
+        live=True,
+    ),
+    Parameter(
+        'fault_seed',
+        0,
+        'Seed of all that faults do by chance: the same seed, the same faults and the same '
+        'commands in lockstep give the same motion.',
+        minimum=0,
+        maximum=2**62,
+        live=True,
+    ),
+    Parameter(
         'start_paused', False, 'Whether to wait for ~/pause (data: false) or ~/step at the start.'
     ),
     Parameter(
@@ -341,6 +367,14 @@ INTERFACE = NodeInterface(
             'in',
             'Force and torque on the link or movable object `header.frame_id`, at its origin, in '
             'its axes.',
+            depth=10,
+        ),
+        Topic(
+            '~/faults',
+            'std_msgs/msg/String',
+            'in',
+            'YAML with a list `faults`: all that is to be wrong from now on, instead of what was '
+            'before.',
             depth=10,
         ),
         Topic(

@@ -56,6 +56,8 @@ class SimulationLoop:
     :param real_time_factor: simulated seconds in a real second; 0: as many as possible
     :param paused: whether to start paused
     :param begin: called first of all in the thread
+    :param ready: if there is no schedule, but somebody who is waited for: waits for a moment, and
+        returns whether a cycle is due
     """
 
     def __init__(
@@ -68,12 +70,13 @@ class SimulationLoop:
         real_time_factor: float = 1.0,
         paused: bool = False,
         begin: Callable[[], None] = lambda: None,
+        ready: Optional[Callable[[], bool]] = None,
     ):
         self._period, self._begin = period, begin
         self._cycle, self._idle = cycle, idle
         self._stepped, self._failed = stepped, failed
         self.real_time_factor = real_time_factor
-        self._paused = paused
+        self._paused, self._ready = paused, ready
         self._steps: Optional[Steps] = None
         self._requests: queue.SimpleQueue = queue.SimpleQueue()
         self._wake = threading.Event()
@@ -176,7 +179,11 @@ class SimulationLoop:
                 deadline = monotonic()
                 continue
             factor = self.real_time_factor
-            if factor > 0.0:
+            if self._ready is not None:
+                if not self._is_ready():
+                    continue
+                begin = deadline = monotonic()
+            elif factor > 0.0:
                 remaining = deadline - monotonic()
                 if remaining > LONG_SLEEP:
                     if remaining > VERY_LONG_SLEEP:
@@ -201,6 +208,15 @@ class SimulationLoop:
             except Exception as error:  # the node must stay able to answer: pause, and say why
                 self._paused = True
                 self._failed(error)
+
+    def _is_ready(self) -> bool:
+        try:
+            return self._ready()
+        except Exception as error:
+            if not self._stopping:  # the end of the node takes away what is waited for
+                self._paused = True
+                self._failed(error)
+            return False
 
     def _run_slice(self) -> None:
         """Do steps for a while."""

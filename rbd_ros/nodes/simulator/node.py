@@ -25,6 +25,7 @@ from rbd_ros.nodes.simulator.interface import (
     has_rigid_ground,
     INTERFACE,
 )
+from rbd_ros.nodes.simulator.lockstep import LockstepPorts, OFF, SUBJECT as LOCKSTEP
 from rbd_ros.nodes.simulator.loop import SimulationLoop, Steps
 from rbd_ros.nodes.simulator.ports import RosPorts
 from rbd_ros.nodes.simulator.rivals import Rivals
@@ -32,6 +33,7 @@ from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_inter
 from rbd_ros.robot import Robot
 
 if TYPE_CHECKING:
+    from rbd_ros.nodes.simulator.fault_ports import Faults
     from rbd_ros.nodes.simulator.object_changes import ObjectChanges
     from rbd_ros.nodes.simulator.surroundings import Surroundings
 
@@ -59,6 +61,8 @@ class SimulatorNode(SturdyNode):
         self.diagnostics.every_second(self._watch)
         self._rivals = Rivals(self, self.diagnostics)
         self.ports: Optional[RosPorts] = None
+        #: Between ports and cycle in lockstep; None without.
+        self.lockstep: Optional[LockstepPorts] = None
         self.cycle: Optional[SimulationCycle] = None
         self.loop: Optional[SimulationLoop] = None
         #: Adds objects to the world; None if there is none, or no robot yet.
@@ -67,6 +71,8 @@ class SimulatorNode(SturdyNode):
         self._failure = ''
         self._seen: Tuple[int, int, int, float] = (0, 0, 0, 0.0)
         self._speed = 0.0
+        self.faults: Optional[Faults] = None
+        subscription(self, INTERFACE.topic('~/faults'), self._on_faults)
         service(self, INTERFACE.service('~/pause'), self._on_pause)
         service(self, INTERFACE.service('~/reset'), self._on_reset)
         answer_later(service(self, INTERFACE.service('~/step'), self._on_step))
@@ -124,11 +130,12 @@ class SimulatorNode(SturdyNode):
             base=robot.model.body(1).name if has_floating_base(robot) else '',
             accelerations=self.parameters['acceleration_commands'],
         )
+        self._wait_for_answers()
         self.cycle = SimulationCycle(
             robot,
             self.parameters,
             self.diagnostics,
-            self.ports,
+            self.lockstep or self.ports,
             self.get_logger().warning,
             self._world_ports,
             read_control_tag(self._source.description),
@@ -144,6 +151,7 @@ class SimulatorNode(SturdyNode):
             self.parameters['real_time_factor'],
             self.parameters['start_paused'],
             self._real_time.enter,
+            None if self.lockstep is None else self.lockstep.ready,
         )
         self._timing = TimingReport(
             self.diagnostics,
@@ -156,6 +164,18 @@ class SimulatorNode(SturdyNode):
         self._report_state()
         if self._running:
             self._begin()
+
+    def _wait_for_answers(self) -> None:
+        """With lockstep, let the simulation wait for a command after each state."""
+        if self.parameters['lockstep'] != OFF:
+            self.lockstep = LockstepPorts(
+                self.ports,
+                self.parameters['lockstep'],
+                self.ports.wait_for_command,
+                self.diagnostics,
+                lambda: self.parameters['lockstep_timeout'],
+            )
+            self.diagnostics.add_values(LOCKSTEP, self.lockstep.values)
 
     def _offer_changes(self) -> None:
         """Let objects be added to the world, and taken out of it."""
@@ -204,6 +224,15 @@ class SimulatorNode(SturdyNode):
         """The world around the robot; None if there is none, or no robot yet."""
         return None if self.cycle is None else self.cycle.surroundings
 
+    def _on_faults(self, message: Any) -> None:
+        """Let something be wrong from now on."""
+        if self.faults is None:
+            # Imported for faults only: other simulations start without.
+            from rbd_ros.nodes.simulator.fault_ports import Faults
+
+            self.faults = Faults(self)
+        self.faults.take(message.data)
+
     # -- verbs, for both kinds of services: whether it worked, and what to tell -------------------
 
     def pause(self, paused: bool) -> Outcome:
@@ -218,6 +247,7 @@ class SimulatorNode(SturdyNode):
     def _set_paused(self, paused: bool) -> None:
         if self.loop.paused and not paused:
             self.cycle.refresh_commands()
+            self._forget_answers()
         self.loop.set_paused(paused)
         self.cycle.publish()
         self._report_state()
@@ -264,8 +294,16 @@ class SimulatorNode(SturdyNode):
     def _reset(self) -> None:
         self.loop.cancel_steps('~/reset')
         self._failure = ''
+        self._forget_answers()
         self.cycle.reset()
         self._report_state()
+
+    def _forget_answers(self) -> None:
+        """In lockstep, drop the commands that came while nothing waited for them."""
+        if self.faults is not None:
+            self.faults.forget()
+        if self.lockstep is not None:
+            self.lockstep.forget()
 
     def _failed_text(self) -> str:
         return f'the dynamics failed: {self._failure}. Call ~/reset, then ~/pause with data: false'
@@ -345,7 +383,7 @@ class SimulatorNode(SturdyNode):
             self._speed = 0.0
             return
         self._speed = (loop.cycles - cycles) * self.cycle.timestep / (now - then)
-        wanted = loop.real_time_factor
+        wanted = 0.0 if self.lockstep is not None else loop.real_time_factor
         if 0.0 < wanted and self._speed < SLOW * wanted and (loop.cycles - cycles) > 10:
             self.diagnostics.event(
                 SUBJECT,

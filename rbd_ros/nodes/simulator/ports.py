@@ -7,12 +7,14 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.node import Node
 from rclpy.qos import ReliabilityPolicy
 from rclpy.subscription import Subscription
 
 from rbd_ros.nodes.common.communication import publisher, raw, subscription
 from rbd_ros.nodes.common.conversions import (
+    NANOSECONDS,
     pose_from_floating_joint,
     set_stamp,
     twist_from_motion,
@@ -39,9 +41,12 @@ class RosPorts:
         self._by_order = self._subscribe('effort_commands')
         self._wrench = self._subscribe('external_wrench')
         self._subscribed = [self._by_name, self._by_order, self._wrench]
+        self._commands = [self._by_name, self._by_order]
+        self.take_accelerations: Callable[[], Any] = lambda: None
         if accelerations:
-            self._subscribed.append(self._subscribe('acceleration_commands'))
-            self.take_accelerations = taker(self._subscribed[-1])
+            self._commands.append(self._subscribe('acceleration_commands'))
+            self._subscribed.append(self._commands[-1])
+            self.take_accelerations = taker(self._commands[-1])
         self.take_by_name = taker(self._by_name)
         self.take_by_order = taker(self._by_order)
         self.take_wrench = taker(self._wrench)
@@ -50,6 +55,8 @@ class RosPorts:
         self._clock_publisher = self._publish('/clock') if clock else None
         self.send_clock = raw(self._clock_publisher) if clock else send_nothing
         self.send_base = send_nothing
+        self._wait_set: Any = None
+        self._context = node.context.handle
         if base:
             self._pose_publisher = self._publish('base_pose')
             self._twist_publisher = self._publish('base_twist')
@@ -69,6 +76,19 @@ class RosPorts:
             message.header.frame_id = frame
         self._pose_publisher.publish(pose)
         self._twist_publisher.publish(twist)
+
+    def wait_for_command(self, seconds: float) -> None:
+        """Wait for a command, for so many seconds at most."""
+        wait_set = self._wait_set
+        if wait_set is None:
+            wait_set = self._wait_set = _rclpy.WaitSet(
+                len(self._commands), 0, 0, 0, 0, 0, self._context
+            )
+        # Waiting takes out of the set what was not ready.
+        wait_set.clear_entities()
+        for each in self._commands:
+            wait_set.add_subscription(each.handle)
+        wait_set.wait(int(seconds * NANOSECONDS))
 
     # -- about the topics -------------------------------------------------------------------------
 

@@ -1,0 +1,42 @@
+"""`rbd_ros hil scenario.yaml`: a controller, tested against a robot that breaks on purpose.
+
+Exit code 0: all limits were kept; 1: not all, or the controller failed, or the file is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from typing import NoReturn
+
+from rbd_ros.hil.command import add_arguments as _add_arguments, execute
+from rbd_ros.hil.scenario import read_scenario
+
+OVER_ROS = 'rbd_ros.nodes.bench.hil_run'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `rbd_ros hil`."""
+    _add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run a scenario and write its report.
+
+    :return: 0 if all limits were kept, else 1
+    :raises ValueError: for a wrong scenario or controller
+    """
+    many = arguments.seeds is not None or arguments.replay is not None or arguments.vary
+    if many or read_scenario(arguments.scenario).controller.kind == 'python':
+        code, text = execute(arguments, _refuse)
+        print(text)
+        return code
+    # Whatever knows ROS is a process of its own, as nodes are.
+    words = [sys.executable, '-m', OVER_ROS, arguments.scenario, '--report', arguments.report]
+    seed = [] if arguments.seed is None else ['--seed', str(arguments.seed)]
+    return subprocess.call([*words, *seed])
+
+
+def _refuse(*_: object) -> NoReturn:
+    raise ValueError('the controller of the scenario has changed meanwhile; run it again')

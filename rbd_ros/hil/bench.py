@@ -1,0 +1,213 @@
+"""The bench: a scenario run once, exactly, with a controller behind disturbed messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import hashlib
+from time import perf_counter
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.control import payload_parameters
+from rbd_ros.hil.controllers import Callback
+from rbd_ros.hil.fault_injector import Change, FaultInjector
+from rbd_ros.hil.faults import Fault
+from rbd_ros.hil.scenario import Scenario
+from rbd_ros.model import Model
+from rbd_ros.robot import Robot
+from rbd_ros.simulation import Simulator
+from rbd_ros.spatial import RigidBodyInertia
+
+INTEGRATOR = 'semi_implicit'
+
+# Robots with payloads, by robot and by what each link carries: each is a model of its own.
+_loaded: WeakKeyDictionary[Robot, Dict[Tuple[Any, ...], Robot]] = WeakKeyDictionary()
+
+
+class ControllerFailure(RuntimeError):
+    """The controller under test failed: it raised, does not answer, or answers nonsense."""
+
+
+class _Answer(NamedTuple):
+    stamp: float
+    torque: FloatArray
+
+
+@dataclass(frozen=True)
+class Run:
+    """What happened in a run; each row is a time step, of which there are T.
+
+    :param seed: seed of the run
+    :param time: time before the step, (T,) [s]
+    :param q: positions then, (T, n) [rad, m]
+    :param v: velocities then, (T, n) [rad/s, m/s]
+    :param wanted: positions of the trajectory, (T, n) [rad, m]
+    :param torque: torques that acted in the step, (T, n) [N m, N]
+    :param delay: simulated age of the state that the command in force answers, (T,) [s]; NaN
+        before the first command
+    :param answer_times: real time that the controller took for each answer, (A,) [s]
+    :param changes: faults that began or ended
+    :param counts: messages sent, lost and doubled
+    :param failure: why it ended before its time; '' if it did not
+    """
+
+    seed: int
+    time: FloatArray
+    q: FloatArray
+    v: FloatArray
+    wanted: FloatArray
+    torque: FloatArray
+    delay: FloatArray
+    answer_times: FloatArray
+    changes: Tuple[Change, ...]
+    counts: Dict[str, int]
+    failure: str = ''
+
+    @property
+    def digest(self) -> str:
+        """Fingerprint of the motion: two runs with the same one are the same to the bit."""
+        total = hashlib.sha256()
+        for each in (self.time, self.q, self.v, self.torque, self.delay):
+            total.update(np.ascontiguousarray(each).tobytes())
+        return total.hexdigest()
+
+
+class Bench:
+    """A scenario that can be run again and again.
+
+    :param scenario: the scenario
+
+    >>> from rbd_ros.hil import Bench, read_scenario
+    >>> from rbd_ros.hil.controllers import find_factory
+    >>> scenario = read_scenario('config/hil/sticking_joint.yaml')
+    >>> bench, make = Bench(scenario), find_factory(*scenario.controller.words)
+    >>> runs = [
+    ...     bench.run(make(scenario.robot, scenario.trajectory, scenario.timestep))
+    ...     for _ in range(2)
+    ... ]
+    >>> runs[0].digest == runs[1].digest, len(runs[0].time)
+    (True, 5000)
+    """
+
+    def __init__(self, scenario: Scenario):
+        self.scenario = scenario
+        self._simulators: Dict[Tuple[Any, ...], Simulator] = {}
+        steps, h = scenario.steps, scenario.timestep
+        self._time: FloatArray = np.array([k * h for k in range(steps)])
+        self._wanted = np.array([scenario.trajectory.sample(t)[0] for t in self._time])
+        # Compiled before time runs.
+        for at in {0.0, *(t for each in scenario.faults for t in (each.at, each.end))}:
+            self._simulator([f for f in scenario.faults if f.kind == 'payload' and f.acts(at)])
+
+    def run(
+        self,
+        controller: Callback,
+        seed: Optional[int] = None,
+        faults: Optional[Sequence[Fault]] = None,
+    ) -> Run:
+        """Run the scenario once.
+
+        :param controller: the controller under test, made anew
+        :param seed: of all that happens by chance; None: that of the scenario
+        :param faults: what goes wrong; None: what the scenario says
+        """
+        scenario, h = self.scenario, self.scenario.timestep
+        robot, steps, n = scenario.robot, scenario.steps, scenario.robot.nv
+        seed = scenario.seed if seed is None else seed
+        injector = FaultInjector(robot.joint_names, np.arange(n), seed)
+        injector.plan(scenario.faults if faults is None else faults)
+        injector.update(0.0)
+        simulator = self._simulator(injector.payloads)
+        injector.attach(simulator.world)
+        simulator.reset(scenario.start)
+        q, v, torque = (np.zeros((steps, n)) for _ in range(3))
+        delay, answers = np.full(steps, np.nan), []
+        states, commands = injector.links['state'], injector.links['command']
+        command, answered, failure, done = np.zeros(n), np.nan, '', steps
+        world, state = simulator.world, simulator.world.state
+        try:
+            for k in range(steps):
+                now = k * h
+                if injector.update(now):
+                    other = self._simulator(injector.payloads)
+                    if other is not simulator:
+                        other.reset(state.q.copy(), state.v.copy(), now)
+                        simulator, world, state = other, other.world, other.world.state
+                        injector.attach(world)
+                q[k], v[k] = state.q, state.v
+                states.send((now, *injector.sensors.measure(q[k], v[k])), now)
+                while (seen := states.receive(now)) is not None:
+                    begin = perf_counter()
+                    given = controller(*seen)
+                    answers.append(perf_counter() - begin)
+                    commands.send(_Answer(seen[0], _checked(given, n)), now)
+                while (come := commands.receive(now)) is not None:
+                    answered, command = come
+                delay[k] = now - answered
+                world.step(command)
+                torque[k] = state.applied
+        except ControllerFailure as error:
+            failure, done = str(error), k
+        except FloatingPointError as error:
+            failure, done = f'the simulation failed: {error}', k
+        except Exception as error:  # of the controller
+            failure = f'the controller raised {type(error).__name__} at {now:.6f} s: {error}'
+            done = k
+        finally:
+            injector.plan(())
+            injector.update(np.inf)  # limits and friction are whole again
+        changes = tuple(each for each in injector.changes if np.isfinite(each.time))
+        return Run(
+            seed,
+            np.array(self._time[:done]),
+            q[:done],
+            v[:done],
+            self._wanted[:done],
+            torque[:done],
+            delay[:done],
+            np.array(answers),
+            changes,
+            injector.counts(),
+            failure,
+        )
+
+    def _simulator(self, payloads: Sequence[Fault]) -> Simulator:
+        """Simulation of the robot with payloads; made once for each set of them."""
+        key = tuple(sorted((each.link, each.value, each.com) for each in payloads))
+        if key not in self._simulators:
+            robot = _with_payloads(self.scenario.robot, key)
+            self._simulators[key] = Simulator(robot, self.scenario.timestep, INTEGRATOR)
+        return self._simulators[key]
+
+
+def _checked(given: Any, count: int) -> FloatArray:
+    """Torques of a controller, copied.
+
+    :raises ControllerFailure: if they are none
+    """
+    try:
+        torque: FloatArray = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        torque = np.zeros(0)
+    if torque.shape != (count,):
+        raise ControllerFailure(f'the controller answered {given!r:.60}, not {count} torques')
+    if not np.isfinite(torque).all():
+        raise ControllerFailure('the controller answered a torque that is not finite')
+    return torque
+
+
+def _with_payloads(robot: Robot, payloads: Tuple[Any, ...]) -> Robot:
+    if not payloads:
+        return robot
+    known = _loaded.setdefault(robot, {})
+    if payloads not in known:
+        model: Model = robot.model
+        for link, mass, com in payloads:
+            m, *_ = payload_parameters(mass, com)
+            point = RigidBodyInertia.from_mass_centre(m, com, ((0.0,) * 3,) * 3)
+            model = model.with_link_inertia(link, point, add=True)
+        known[payloads] = Robot(model)
+    return known[payloads]

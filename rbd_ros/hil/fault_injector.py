@@ -1,0 +1,165 @@
+"""Faults on a timeline, put into a simulation and its messages when they are due."""
+
+from __future__ import annotations
+
+import math
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+import zlib
+
+import numpy as np
+
+from rbd_ros.hil.faults import Fault, KINDS
+from rbd_ros.hil.message_link import Disturbance, MessageLink, NONE
+from rbd_ros.hil.plant_faults import PlantFaults
+from rbd_ros.hil.sensor_faults import SensorFaults
+from rbd_ros.simulation import World
+
+
+class Change(NamedTuple):
+    """A fault that began or ended.
+
+    :param time: when [s]
+    :param began: whether it began
+    :param fault: which one
+    """
+
+    time: float
+    began: bool
+    fault: Fault
+
+    def __str__(self) -> str:
+        return f'{self.time:.6f} s: {self.fault} {"begins" if self.began else "ends"}'
+
+
+def generator(seed: int, name: str) -> np.random.Generator:
+    """Source of chance of its own for each purpose, so that faults do not change each other."""
+    return np.random.Generator(np.random.PCG64([seed, zlib.crc32(name.encode())]))
+
+
+class FaultInjector:
+    """Faults of a simulation, of its sensors and of its messages.
+
+    Of several faults of one kind for the same joint or way, the one that stands last counts.
+
+    :param joints: names of the joints that faults may concern, (n,)
+    :param at_v: degree of freedom of each, (n,)
+    :param seed: of all that happens by chance
+
+    >>> from rbd_ros.hil import Fault, FaultInjector
+    >>> from rbd_ros.simulation import World
+    >>> world = World(robot)
+    >>> injector = FaultInjector(robot.joint_names, np.arange(6), seed=1)
+    >>> injector.attach(world)
+    >>> injector.plan([Fault('dead', joints=('elbow_joint',), at=1.0, duration=0.5)])
+    >>> for time in (0.0, 1.0, 1.5):
+    ...     injector.update(time)
+    ...     print(world.plant.effort[2])
+    150.0
+    0.0
+    150.0
+    >>> [str(each) for each in injector.changes]
+    ['1.000000 s: dead of elbow_joint begins', '1.500000 s: dead of elbow_joint ends']
+    """
+
+    def __init__(self, joints: Sequence[str], at_v: np.ndarray, seed: int = 0):
+        self._places = {name: k for k, name in enumerate(joints)}
+        self._at_v = np.array(at_v, dtype=np.intp)
+        self._plant: Optional[PlantFaults] = None
+        self._faults: Tuple[Fault, ...] = ()
+        self._acting: Tuple[Fault, ...] = ()
+        self._next = math.inf  # when something changes [s]
+        self.sensors = SensorFaults(len(joints), generator(seed, 'sensors'))
+        #: Ways of messages: states to the controller, commands back.
+        self.links: Dict[str, MessageLink] = {
+            way: MessageLink(generator(seed, way)) for way in ('state', 'command')
+        }
+        #: All that began and ended, in order.
+        self.changes: List[Change] = []
+
+    @property
+    def acting(self) -> Tuple[Fault, ...]:
+        """Faults that act now."""
+        return self._acting
+
+    def attach(self, world: World) -> None:
+        """Put faults into this simulation from now on; into none before.
+
+        :raises ValueError: if a fault that acts cannot be one of it
+        """
+        if self._plant is not None:
+            self._plant.clear()
+        self._plant = PlantFaults(world, self._at_v)
+        self._put()
+
+    def plan(self, faults: Sequence[Fault], now: float = 0.0) -> None:
+        """Take these faults instead of all others.
+
+        :param faults: times in them count from `now`
+        :param now: what time it is [s]
+        """
+        moved = [Fault(**{**vars(each), 'at': now + each.at}) for each in faults]
+        self._faults = tuple(moved)
+        self._next = -math.inf
+
+    def update(self, time: float) -> bool:
+        """Begin and end what is due; to be called before each step.
+
+        :param time: what time it is [s]
+        :return: whether anything has changed
+        :raises ValueError: if a fault cannot be one of this robot
+        """
+        # Times are sums of steps: what is due but for rounding is due.
+        time += 1e-9
+        if time < self._next:
+            return False
+        acting = tuple(each for each in self._faults if each.acts(time))
+        times = [t for each in self._faults for t in (each.at, each.end) if t > time]
+        self._next = min(times, default=math.inf)
+        if acting == self._acting:
+            return False
+        told = round(time - 1e-9, 9)
+        before, self._acting = self._acting, acting
+        self.changes += [Change(told, False, each) for each in before if each not in acting]
+        self.changes += [Change(told, True, each) for each in acting if each not in before]
+        self._put()
+        return True
+
+    def _put(self) -> None:
+        """Let what acts, and nothing else, be wrong."""
+        self.sensors.clear()
+        if self._plant is not None:
+            self._plant.clear()
+        disturbed = dict.fromkeys(self.links, NONE)
+        for fault in self._acting:
+            scope = KINDS[fault.kind].scope
+            if scope == 'messages':
+                for way in self.links if fault.way == 'both' else (fault.way,):
+                    disturbed[way] = disturbed[way]._replace(**{fault.kind: fault.value})
+            elif scope == 'joints':
+                joints = self._joints(fault)
+                if fault.kind in self.sensors.kinds:
+                    self.sensors.set(fault.kind, joints, fault.value)
+                elif self._plant is not None:
+                    self._plant.set(fault.kind, joints, fault.value)
+            elif fault.kind == 'power_cut' and self._plant is not None:
+                self._plant.cut_power()
+        for way, link in self.links.items():
+            link.disturbance = NONE if disturbed[way] == Disturbance() else disturbed[way]
+
+    def _joints(self, fault: Fault) -> np.ndarray:
+        """Places of the joints that a fault concerns."""
+        names = fault.joints or tuple(self._places)
+        return np.array([self._places[name] for name in names], dtype=np.intp)
+
+    @property
+    def payloads(self) -> Tuple[Fault, ...]:
+        """Payloads that the robot carries now."""
+        return tuple(each for each in self._acting if each.kind == 'payload')
+
+    def counts(self) -> Dict[str, int]:
+        """Messages sent, lost and doubled on each way."""
+        return {
+            f'{way}s_{what}': getattr(link, what)
+            for way, link in self.links.items()
+            for what in ('sent', 'dropped', 'duplicated')
+        }

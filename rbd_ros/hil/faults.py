@@ -1,0 +1,211 @@
+"""What can be made to fail, and when: declarations of faults, and how they are read from YAML.
+
+Nothing here does anything: see `FaultInjector` for what faults do to a simulation and to messages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from typing import Dict, List, Mapping, NamedTuple, Sequence, Tuple, Union
+
+from rbd_ros.model.errors import ModelError
+from rbd_ros.model.extension.document import (
+    Document,
+    parse_document,
+    read_document,
+)
+from rbd_ros.model.extension.fields import Field
+
+PAGE = 'docs/hil.md'
+
+#: Where messages can be disturbed: on the way of states, of commands, or both ways.
+WAYS = ('state', 'command', 'both')
+
+
+class Kind(NamedTuple):
+    """A kind of fault.
+
+    :param scope: what it concerns: 'joints', 'messages', 'link' or 'robot'
+    :param quantity: what its value is, with the unit; '' if it has none
+    :param maximum: largest value that makes sense
+    :param meaning: what it does
+    """
+
+    scope: str
+    quantity: str
+    maximum: float
+    meaning: str
+
+
+#: All kinds of faults by name.
+KINDS: Mapping[str, Kind] = {
+    'latency': Kind('messages', 'delay [s]', 10.0, 'Messages come later by a fixed time.'),
+    'jitter': Kind(
+        'messages',
+        'largest further delay [s]',
+        10.0,
+        'Messages come later by a random time, uniform from zero on; they may overtake others.',
+    ),
+    'drop': Kind('messages', 'probability', 1.0, 'Messages are lost at random.'),
+    'duplicate': Kind('messages', 'probability', 1.0, 'Messages come twice at random.'),
+    'position_noise': Kind(
+        'joints', 'standard deviation [rad, m]', 1e3, 'Gaussian noise of measured positions.'
+    ),
+    'velocity_noise': Kind(
+        'joints', 'standard deviation [rad/s, m/s]', 1e3, 'Gaussian noise of measured velocities.'
+    ),
+    'position_bias': Kind('joints', 'offset [rad, m]', 1e3, 'Offset of measured positions.'),
+    'velocity_bias': Kind('joints', 'offset [rad/s, m/s]', 1e3, 'Offset of measured velocities.'),
+    'quantisation': Kind(
+        'joints', 'resolution [rad, m]', 1e3, 'Measured positions are rounded to an encoder step.'
+    ),
+    'backlash': Kind(
+        'joints',
+        'width of the play [rad, m]',
+        10.0,
+        'Play between joint and encoder: the measured position follows at the edge of the play, '
+        'and the measured velocity is zero within.',
+    ),
+    'stuck': Kind('joints', '', 0.0, 'The joint is seized: dry friction that no drive overcomes.'),
+    'saturated': Kind(
+        'joints', 'part of the effort limit', 1.0, 'The actuator gives a part of its effort limit.'
+    ),
+    'dead': Kind('joints', '', 0.0, 'The actuator gives no torque.'),
+    'friction': Kind(
+        'joints', 'further dry friction [N m, N]', 1e6, 'Dry friction comes on top of its own.'
+    ),
+    'payload': Kind('link', 'mass [kg]', 1e5, 'A mass is fixed to a link.'),
+    'power_cut': Kind('robot', '', 0.0, 'No actuator gives any torque.'),
+}
+
+#: Kinds whose value may be negative.
+SIGNED = ('position_bias', 'velocity_bias')
+
+
+class FaultError(ModelError):
+    """A fault that cannot be; the message names file, line, entry and cure."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault, and when it acts.
+
+    :param kind: its kind, one of `KINDS`
+    :param value: its value, see there
+    :param joints: joints that it concerns; empty: all
+    :param way: which messages it concerns, one of `WAYS`
+    :param link: link that carries a payload
+    :param com: centre of mass of the payload in coordinates of that link, (3,) [m]
+    :param at: time at which it begins [s]
+    :param duration: how long it lasts [s]
+    """
+
+    kind: str
+    value: float = 0.0
+    joints: Tuple[str, ...] = ()
+    way: str = 'both'
+    link: str = ''
+    com: Tuple[float, float, float] = (0.0, 0.0, 0.0)
+    at: float = 0.0
+    duration: float = math.inf
+
+    @property
+    def end(self) -> float:
+        """Time at which it ends [s]."""
+        return self.at + self.duration
+
+    def acts(self, time: float) -> bool:
+        """Return whether it acts at a time [s]."""
+        return self.at <= time < self.end
+
+    def __str__(self) -> str:
+        words = [self.kind]
+        if KINDS[self.kind].quantity:
+            words.append(f'{self.value:g}')
+        if self.joints:
+            words.append('of ' + ', '.join(self.joints))
+        if KINDS[self.kind].scope == 'messages':
+            words.append({'both': 'of all messages'}.get(self.way, f'of {self.way}s'))
+        if self.link:
+            words.append(f'at {self.link}')
+        return ' '.join(words)
+
+
+def read_faults(
+    source: Union[str, Mapping[str, object]], joints: Sequence[str], links: Sequence[str] = ()
+) -> Tuple[Fault, ...]:
+    """Faults of a YAML text or a mapping, under the key `faults`.
+
+    :param source: the text, or a mapping with the same content
+    :param joints: joints of the robot that faults may concern
+    :param links: its links
+    :raises FaultError: for whatever is wrong with it, naming line, entry and cure
+
+    >>> from rbd_ros.hil import read_faults
+    >>> text = 'faults: [{fault: dead, joints: [elbow], at: 2.0, for: 0.5}]'
+    >>> fault, = read_faults(text, ['shoulder', 'elbow'])
+    >>> str(fault), fault.acts(1.9), fault.acts(2.0), fault.acts(2.5)
+    ('dead of elbow', False, True, False)
+    """
+    example = 'faults: [...]'
+    try:
+        if isinstance(source, str):
+            document = parse_document(source, 'faults', example, PAGE)
+        else:
+            document = read_document(source, 'faults', example, page=PAGE)
+        entries = _top(document).mapping(['faults'])
+        return faults_of(entries['faults'], joints, links)
+    except FaultError:
+        raise
+    except ModelError as error:
+        raise FaultError(str(error)) from None
+
+
+def _top(document: Document) -> Field:
+    return Field(document, document.item, 'top')
+
+
+def faults_of(field: Field, joints: Sequence[str], links: Sequence[str]) -> Tuple[Fault, ...]:
+    """Faults of a list of entries; as `read_faults`."""
+    return tuple(_fault(entry, joints, links) for entry in field.sequence())
+
+
+#: Keys of an entry beside `fault`, `at` and `for`, by scope.
+_KEYS: Dict[str, List[str]] = {
+    'joints': ['joints'],
+    'messages': ['way'],
+    'link': ['link', 'com'],
+    'robot': [],
+}
+
+
+def _fault(field: Field, joints: Sequence[str], links: Sequence[str]) -> Fault:
+    named = field.mapping(['fault'], None)['fault'].choice(KINDS)
+    kind = KINDS[named]
+    required = ['fault', *(['value'] if kind.quantity else [])]
+    if kind.scope == 'link':
+        required.append('link')
+    entries = field.mapping(required, ['at', 'for', *_KEYS[kind.scope]])
+    value = 0.0
+    if kind.quantity:
+        value = entries['value'].number(-kind.maximum if named in SIGNED else 0.0)
+        if value > kind.maximum:
+            raise entries['value'].error(
+                f'{value:g} is above {kind.maximum:g}; it is the {kind.quantity}'
+            )
+    concerned: Tuple[str, ...] = ()
+    if 'joints' in entries:
+        for each in entries['joints'].sequence():
+            each.choice(joints)
+        concerned = entries['joints'].names()
+    way = entries['way'].choice(WAYS) if 'way' in entries else 'both'
+    link = entries['link'].choice(links) if 'link' in entries else ''
+    at = entries['at'].number(0.0) if 'at' in entries else 0.0
+    duration = math.inf
+    if 'for' in entries:
+        duration = entries['for'].number()
+        if duration <= 0.0:
+            raise entries['for'].error(f'{duration:g} is no duration; give seconds above 0')
+    com = entries['com'].vector() if 'com' in entries else (0.0, 0.0, 0.0)
+    return Fault(named, value, concerned, way, link, com, at, duration)

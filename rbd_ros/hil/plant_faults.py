@@ -1,0 +1,57 @@
+"""Faults of the machine itself: limits of actuators and friction of joints, in a simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbd_ros.contact.arrays import AnyArray
+from rbd_ros.simulation import World
+
+#: Dry friction of a seized joint: more than any drive has [N m, N].
+SEIZED = 1e9
+
+
+class PlantFaults:
+    """Faults of actuators and joints, put into a simulation in place.
+
+    :param world: the simulation; its joints may have friction from now on
+    :param at_v: degree of freedom of each joint that faults may concern, (n,)
+    """
+
+    def __init__(self, world: World, at_v: AnyArray):
+        world.allow_friction()
+        plant = world.plant
+        self._effort, self._friction, self._at_v = plant.effort, plant.friction, at_v
+        self._own_effort, self._own_friction = plant.effort.copy(), plant.friction.copy()
+
+    def clear(self) -> None:
+        """Let nothing be wrong."""
+        self._effort[:] = self._own_effort
+        self._friction[:] = self._own_friction
+
+    def cut_power(self) -> None:
+        """Let no actuator give any torque."""
+        self._effort[:] = 0.0
+
+    def set(self, kind: str, joints: AnyArray, value: float) -> None:
+        """Let something be wrong with joints.
+
+        :param kind: 'saturated', 'dead', 'stuck' or 'friction'
+        :param joints: their places among those of `at_v`, (k,)
+        :param value: see `KINDS`
+        """
+        at = self._at_v[joints]
+        if kind == 'saturated':
+            limit = self._own_effort[at]
+            if not np.isfinite(limit).all():
+                raise ValueError(
+                    'a saturated actuator gives a part of its effort limit, and a joint has '
+                    'none: give effort in the <limit> of the URDF'
+                )
+            self._effort[at] = np.minimum(self._effort[at], value * limit)
+        elif kind == 'dead':
+            self._effort[at] = 0.0
+        elif kind == 'stuck':
+            self._friction[at] = SEIZED
+        else:
+            self._friction[at] = np.maximum(self._friction[at], self._own_friction[at] + value)

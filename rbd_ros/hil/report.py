@@ -1,0 +1,260 @@
+"""Reports of a run: one HTML page that loads nothing, JUnit XML, and the numbers as JSON."""
+
+from __future__ import annotations
+
+from html import escape
+import io
+import json
+import math
+from pathlib import Path
+import re
+from typing import Any, Dict, List, Sequence, Tuple
+from xml.etree import ElementTree
+
+import numpy as np
+
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.hil.bench import Run
+from rbd_ros.hil.scenario import Scenario
+from rbd_ros.hil.verdict import judge, row, Verdict
+
+PAGE, JUNIT, NUMBERS = 'report.html', 'junit.xml', 'result.json'
+FAULT, FAINT = '#e4572e', '#9aa5b1'
+MOST_POINTS = 2000  # of a line in a plot
+
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #1f2933; max-width: 60rem; margin: 2rem auto;
+  padding: 0 1rem; }
+table { border-collapse: collapse; margin: 1rem 0; }
+td, th { border-bottom: 1px solid #d5dbe1; padding: .25rem .9rem .25rem 0; text-align: left; }
+.pass { color: #1b7f3b; } .fail { color: #c0341d; }
+svg { max-width: 100%; height: auto; }
+code { overflow-wrap: anywhere; }
+"""
+
+
+def write_report(scenario: Scenario, run: Run, folder: Path) -> Verdict:
+    """Write `report.html`, `junit.xml` and `result.json`.
+
+    :param folder: made if there is none
+    :return: the verdict
+    :raises ValueError: if it cannot be written
+    """
+    verdict = judge(scenario, run)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / PAGE).write_text(page(scenario, run, verdict), encoding='utf-8')
+        (folder / JUNIT).write_text(junit(scenario, run, verdict), encoding='utf-8')
+        text = json.dumps(_plain(row(scenario, run)), indent=2)
+        (folder / NUMBERS).write_text(text + '\n', encoding='utf-8')
+    except OSError as error:
+        raise ValueError(f'the report cannot be written: {error}') from None
+    return verdict
+
+
+def _plain(values: Dict[str, Any]) -> Dict[str, Any]:
+    """Values of JSON, which knows no infinity."""
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in values.items()
+    }
+
+
+def summary(scenario: Scenario, run: Run, verdict: Verdict) -> str:
+    """Verdict as text."""
+    lines = [f'{scenario.name}: {"PASS" if verdict.passed else "FAIL"}']
+    if verdict.failure:
+        lines.append(f'  ended after {len(run.time)} of {scenario.steps} steps: {verdict.failure}')
+    for each in verdict.checks:
+        mark = 'pass' if each.passed else 'FAIL'
+        lines.append(
+            f'  {mark}  {each.name}: {each.value:.4g}, allowed {each.limit:g} {each.unit} '
+            f'({each.where})'
+        )
+    return '\n'.join(lines)
+
+
+def junit(scenario: Scenario, run: Run, verdict: Verdict) -> str:
+    """JUnit XML: a test that the run went to its end, and one for each limit."""
+    failed = sum(not each.passed for each in verdict.checks) + bool(verdict.failure)
+    suite = ElementTree.Element(
+        'testsuite',
+        name=_printable(scenario.name),
+        tests=str(1 + len(verdict.checks)),
+        failures=str(failed),
+        errors='0',
+        time=f'{len(run.time) * scenario.timestep:.3f}',
+    )
+
+    def case(name: str, problem: str) -> None:
+        each = ElementTree.SubElement(
+            suite, 'testcase', classname=_printable(scenario.name), name=name
+        )
+        if problem:
+            ElementTree.SubElement(each, 'failure', message=_printable(problem))
+
+    case('runs to the end', verdict.failure)
+    for check in verdict.checks:
+        told = f'{check.value:.6g} instead of at most {check.limit:g} {check.unit}, {check.where}'
+        case(check.name, '' if check.passed else told)
+    return ElementTree.tostring(suite, encoding='unicode', xml_declaration=True) + '\n'
+
+
+def _printable(text: str) -> str:
+    """Text without what XML cannot hold."""
+    return re.sub('[^\t\n\r\x20-\ud7ff\ue000-\ufffd]', '?', text)
+
+
+# -- the page -------------------------------------------------------------------------------------
+
+
+def page(scenario: Scenario, run: Run, verdict: Verdict) -> str:
+    """HTML page, whole in itself: the same for the same run, but for the times of answers."""
+    word = 'PASS' if verdict.passed else 'FAIL'
+    parts = [
+        f'<h1>{escape(scenario.name)}: <span class="{word.lower()}">{word}</span></h1>',
+        f'<p>Robot {escape(scenario.robot.name)}, {len(run.time)} steps of '
+        f'{scenario.timestep:g} s, seed {run.seed}. Controller: '
+        f'<code>{escape(" ".join(scenario.controller.words))}</code>.</p>',
+    ]
+    if verdict.failure:
+        parts.append(f'<p class="fail">{escape(verdict.failure)}</p>')
+    parts.append(_checks(verdict))
+    if len(run.time):
+        parts += [f'<h2>{escape(title)}</h2>\n{svg}' for title, svg in _plots(scenario, run)]
+    parts.append(_delays(run))
+    changes = ''.join(f'<li>{escape(str(each))}</li>' for each in run.changes)
+    parts.append(f'<h2>Faults</h2><ul>{changes or "<li>none</li>"}</ul>')
+    counts = ''.join(
+        f'<tr><td>{name.replace("_", " ")}</td><td>{count}</td></tr>'
+        for name, count in run.counts.items()
+    )
+    parts.append(f'<h2>Messages</h2><table>{counts}</table>')
+    parts.append(f'<p>Fingerprint of the motion: <code>{run.digest}</code></p>')
+    return document(scenario.name, parts)
+
+
+def document(title: str, parts: Sequence[str]) -> str:
+    """HTML page of these parts, which loads nothing."""
+    body = '\n'.join(parts)
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<title>{escape(title)}</title><style>{STYLE}</style></head>\n'
+        f'<body>\n{body}\n</body></html>\n'
+    )
+
+
+def _checks(verdict: Verdict) -> str:
+    rows = ''.join(
+        f'<tr><td>{escape(each.name)}</td><td class="{"pass" if each.passed else "fail"}">'
+        f'{each.value:.4g}</td><td>{each.limit:g} {escape(each.unit)}</td>'
+        f'<td>{escape(each.where)}</td></tr>'
+        for each in verdict.checks
+    )
+    if not rows:
+        return '<p>No limits are declared.</p>'
+    return (
+        f'<table><tr><th>limit</th><th>reached</th><th>allowed</th><th>where</th></tr>{rows}'
+        '</table>'
+    )
+
+
+def _delays(run: Run) -> str:
+    """Table of simulated delays and of the real time that answers took."""
+    rows = []
+    for name, values, scale, unit in (
+        ('age of the state behind the command in force', run.delay, 1e3, 'ms'),
+        ('real time of an answer', run.answer_times, 1e6, 'us'),
+    ):
+        values = values[np.isfinite(values)] * scale
+        if values.size:
+            told = (f'{np.percentile(values, p):.3g}' for p in (50.0, 99.0, 100.0))
+            cells = ''.join(f'<td>{each}</td>' for each in told)
+            rows.append(f'<tr><td>{name} [{unit}]</td>{cells}</tr>')
+    head = '<tr><th></th><th>median</th><th>99 of 100</th><th>largest</th></tr>'
+    return f'<h2>Latency</h2><table>{head}{"".join(rows)}</table>'
+
+
+def _plots(scenario: Scenario, run: Run) -> List[Tuple[str, str]]:
+    names = scenario.robot.joint_names
+    thin = max(1, len(run.time) // MOST_POINTS)
+    time = run.time[::thin]
+    effort = np.array(scenario.robot.effort_limits)
+    part = np.where(np.isfinite(effort) & (effort > 0.0), run.torque / effort, np.nan)
+    limit = scenario.limits.tracking_error
+    plots = [
+        ('Position error [rad, m]', _lines(run, time, (run.wanted - run.q)[::thin], names, limit)),
+        (
+            'Torque, part of the limit',
+            _lines(run, time, part[::thin], names, scenario.limits.torque),
+        ),
+        ('Positions [rad, m]', _lines(run, time, run.q[::thin], names, None)),
+    ]
+    late = 1e3 * run.delay[np.isfinite(run.delay)]
+    jitter = 1e3 * np.diff(run.delay[np.isfinite(run.delay)])
+    answers = 1e6 * run.answer_times
+    plots.append(
+        (
+            'Histograms of latency and jitter',
+            _histograms(
+                [
+                    ('age of the state behind the command [ms]', late),
+                    ('change of it from step to step [ms]', jitter),
+                    ('real time of an answer [us]', answers),
+                ]
+            ),
+        )
+    )
+    return plots
+
+
+def _lines(
+    run: Run, time: FloatArray, values: FloatArray, names: Sequence[str], limit: Any
+) -> str:
+    figure, (axes,) = figure_of(1, 2.8)
+    for change in run.changes:
+        axes.axvline(change.time, color=FAULT, lw=0.8, ls='-' if change.began else ':')
+    for j, name in enumerate(names):
+        axes.plot(time, values[:, j], lw=1.0, label=name)
+    if limit is not None:
+        for side in (-limit, limit):
+            axes.axhline(side, color=FAINT, lw=0.8, ls='--')
+    axes.set_xlabel('time [s]')
+    axes.legend(fontsize=7, ncols=3, frameon=False)
+    return svg_of(figure)
+
+
+def _histograms(rows: List[Tuple[str, FloatArray]]) -> str:
+    figure, all_axes = figure_of(len(rows), 2.4)
+    for axes, (title, values) in zip(all_axes, rows):
+        if values.size:
+            top = float(np.percentile(values, 99.5))
+            low = float(values.min())
+            axes.hist(np.clip(values, low, max(top, low + 1e-9)), bins=40, color='#1769aa')
+        axes.set_yscale('symlog')
+        axes.set_xlabel(title, fontsize=8)
+    return svg_of(figure)
+
+
+def figure_of(columns: int, height: float) -> Tuple[Any, List[Any]]:
+    """Return a figure and its axes side by side.
+
+    :param height: in inches
+    """
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, height), layout='constrained')
+    FigureCanvasSVG(figure)
+    return figure, [figure.add_subplot(1, columns, k + 1) for k in range(columns)]
+
+
+def svg_of(figure: Any) -> str:
+    """Picture as an element of a page; the same for the same numbers."""
+    import matplotlib
+
+    buffer = io.StringIO()
+    with matplotlib.rc_context({'svg.hashsalt': 'rbd_ros'}):
+        figure.savefig(buffer, format='svg', metadata={'Date': None, 'Creator': None})
+    text = buffer.getvalue()
+    return text[text.index('<svg') :]

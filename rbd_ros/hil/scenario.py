@@ -1,0 +1,277 @@
+"""Scenarios: what a controller has to do, what goes wrong meanwhile, and what is allowed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import os
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Optional, Tuple
+
+import numpy as np
+
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.control import JointTrajectory, TrajectoryError
+from rbd_ros.hil.faults import Fault, FaultError, faults_of, PAGE
+from rbd_ros.model import ModelError
+from rbd_ros.model.extension.document import Item, Number, read_document, Source
+from rbd_ros.model.extension.fields import Field
+from rbd_ros.robot import Robot
+from rbd_ros.robots import load_robot
+
+#: Ways to say what the controller under test is.
+CONTROLLERS = ('python', 'command', 'launch')
+MOST_STEPS = 100_000_000
+MAX_SEED = 2**62
+
+
+class ScenarioError(FaultError):
+    """A scenario that cannot be used; the message names file, line, key and cure."""
+
+
+@dataclass(frozen=True)
+class Controller:
+    """The controller under test.
+
+    :param kind: 'python': a callable in this process; 'command': a process; 'launch': a launch
+        file, all of which talk ROS but the first
+    :param words: name of the callable, words of the command, or file and arguments
+    :param options: for the callable
+    """
+
+    kind: str
+    words: Tuple[str, ...]
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is allowed; None: anything.
+
+    :param tracking_error: largest position error of any joint [rad, m]
+    :param torque: largest torque as part of the effort limit
+    :param recovery_time: longest time after a fault has begun or ended until the position error of
+        all joints stays below `recovery_error` [s]; of changes that follow each other within this
+        time, the last one counts
+    :param recovery_error: see there [rad, m]
+    """
+
+    tracking_error: Optional[float] = None
+    torque: Optional[float] = None
+    recovery_time: Optional[float] = None
+    recovery_error: float = 0.01
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One test of a controller.
+
+    :param name: what it is called in reports
+    :param description: URDF of the robot
+    :param robot: the robot; all joints have one degree of freedom
+    :param trajectory: motion that the controller is to follow, of all joints
+    :param duration: how long it runs [s]
+    :param timestep: time between two states [s]
+    :param controller: the controller under test
+    :param faults: what goes wrong
+    :param limits: what is allowed
+    :param seed: of all that happens by chance
+    :param answer_timeout: real time for an answer over ROS [s]
+    """
+
+    name: str
+    description: str
+    robot: Robot
+    trajectory: JointTrajectory
+    duration: float
+    timestep: float
+    controller: Controller
+    faults: Tuple[Fault, ...]
+    limits: Limits
+    seed: int = 0
+    answer_timeout: float = 10.0
+
+    @property
+    def steps(self) -> int:
+        """Number of time steps."""
+        return round(self.duration / self.timestep)
+
+    @property
+    def start(self) -> FloatArray:
+        """Configuration at the start: where the trajectory begins, (nq,)."""
+        return np.array(self.trajectory.sample(0.0)[0])
+
+
+_OPTIONAL = (
+    'name',
+    'duration',
+    'timestep',
+    'faults',
+    'limits',
+    'seed',
+    'answer_timeout',
+)
+
+
+def read_scenario(source: Source) -> Scenario:
+    """Scenario of a YAML file, see docs/hil.md.
+
+    :param source: path of the file, or a mapping with the same content; the robot is looked for
+        as everywhere, also from the directory of the file
+    :raises ScenarioError: for whatever is wrong with it, naming file, line, key and cure
+
+    >>> from rbd_ros.hil import read_scenario
+    >>> scenario = read_scenario('config/hil/sticking_joint.yaml')
+    >>> scenario.name, scenario.steps, [str(each) for each in scenario.faults]
+    ('a joint that sticks', 5000, ['stuck of elbow_joint'])
+    """
+    try:
+        document = read_document(source, 'scenario', 'robot: six_axis_arm', False, PAGE)
+        folder = Path.cwd()
+        if isinstance(source, (str, os.PathLike)):
+            folder = Path(os.fsdecode(source)).resolve().parent
+        return _scenario(Field(document, document.item, 'scenario'), folder)
+    except ScenarioError:
+        raise
+    except ModelError as error:
+        raise ScenarioError(str(error)) from None
+
+
+def _scenario(top: Field, folder: Path) -> Scenario:
+    entries = top.mapping(['robot', 'trajectory', 'controller'], _OPTIONAL)
+    description, robot = _robot(entries['robot'], folder)
+    trajectory = _trajectory(entries['trajectory'], robot)
+    timestep = _positive(entries, 'timestep', 0.001)
+    nanoseconds = 1e9 * timestep
+    if abs(nanoseconds - round(nanoseconds)) > 1e-3 or timestep > 1.0:
+        raise entries['timestep'].error('give a whole number of nanoseconds up to 1 s')
+    duration = _positive(entries, 'duration', trajectory.end_time + 1.0)
+    if duration / timestep > MOST_STEPS:
+        raise top.error(f'more than {MOST_STEPS} time steps; give a shorter duration')
+    seed = 0
+    if 'seed' in entries:
+        value = entries['seed'].number(0.0)
+        if value != int(value) or value > MAX_SEED:
+            raise entries['seed'].error(f'{value:g} is no seed; give a whole number')
+        seed = int(value)
+    links = tuple(robot.model.links)
+    return Scenario(
+        entries['name'].name() if 'name' in entries else 'scenario',
+        description,
+        robot,
+        trajectory,
+        duration,
+        timestep,
+        _controller(entries['controller'], folder),
+        faults_of(entries['faults'], robot.joint_names, links) if 'faults' in entries else (),
+        _limits(entries['limits']) if 'limits' in entries else Limits(),
+        seed,
+        _positive(entries, 'answer_timeout', 10.0),
+    )
+
+
+def _positive(entries: Mapping[str, Field], name: str, default: float) -> float:
+    if name not in entries:
+        return default
+    value = entries[name].number()
+    if value <= 0.0:
+        raise entries[name].error(f'{value:g} is not above 0; give seconds')
+    return value
+
+
+def _robot(field: Field, folder: Path) -> Tuple[str, Robot]:
+    name = field.name()
+    try:
+        beside = folder / name
+        described = load_robot(str(beside) if beside.is_file() else name)
+        robot = Robot.from_urdf(described.source)
+    except ValueError as error:
+        raise field.error(str(error)) from None
+    if not len(robot.joint_names) == robot.nq == robot.nv or not robot.nv:
+        raise field.error('scenarios are for arms: joints of one degree of freedom, at least one')
+    return described.text, robot
+
+
+def _trajectory(field: Field, robot: Robot) -> JointTrajectory:
+    entries = field.mapping(['times', 'positions'], ['joints'])
+    names = list(robot.joint_names)
+    if 'joints' in entries:
+        for each in entries['joints'].sequence():
+            each.choice(names)
+        named = entries['joints'].names()
+    else:
+        named = tuple(names)
+    times = [each.number(0.0) for each in entries['times'].sequence()]
+    rows: List[List[float]] = []
+    for row in entries['positions'].sequence():
+        numbers = [each.number() for each in row.sequence()]
+        if len(numbers) != len(named):
+            raise row.error(f'{len(numbers)} positions for {len(named)} joints; give one each')
+        rows.append(numbers)
+    if len(rows) != len(times):
+        raise entries['positions'].error(
+            f'{len(rows)} points for {len(times)} times; give one for each'
+        )
+    if not rows:
+        raise entries['times'].error('no point; give at least one, such as [0.0]')
+    # Joints that are left out stand still, as near to zero as their limits let them.
+    rest = np.clip(np.zeros(robot.nq), robot.lower_limits, robot.upper_limits)
+    whole = np.tile(rest, (len(rows), 1))
+    whole[:, [names.index(name) for name in named]] = rows
+    try:
+        return JointTrajectory(names, times, whole)
+    except TrajectoryError as error:
+        raise field.error(str(error)) from None
+
+
+def _controller(field: Field, folder: Path) -> Controller:
+    entries = field.mapping((), [*CONTROLLERS, 'options'])
+    kinds = [name for name in CONTROLLERS if name in entries]
+    if len(kinds) != 1:
+        raise field.error(f'name one of {", ".join(CONTROLLERS)}; got {len(kinds)} of them')
+    (kind,) = kinds
+    given = entries[kind]
+    if kind == 'python':
+        words: Tuple[str, ...] = (given.name(),)
+        if words[0].count(':') != 1:
+            raise given.error('give module:name, or file.py:name')
+        module, name = words[0].split(':')
+        if module.endswith('.py'):
+            words = (f'{(folder / module).resolve()}:{name}',)
+    elif isinstance(given.item.value, list):
+        words = tuple(_word(each) for each in given.sequence())
+    else:
+        words = tuple(given.name().split())
+    if not words:
+        raise given.error('it is empty; give the words of a command')
+    options: Dict[str, Any] = {}
+    if 'options' in entries:
+        if kind != 'python':
+            raise entries['options'].error('options are for python; give arguments as words')
+        options = {
+            name: _plain(each.item) for name, each in entries['options'].mapping((), None).items()
+        }
+    return Controller(kind, words, options)
+
+
+def _word(field: Field) -> str:
+    value = field.item.value
+    if not isinstance(value, str):
+        raise field.error('expected a word; put it in quotes')
+    return str(value)
+
+
+def _plain(item: Item) -> Any:
+    """Value of an item as Python's own."""
+    value = item.value
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return float(value) if isinstance(value, Number) else value
+
+
+def _limits(field: Field) -> Limits:
+    names = ('tracking_error', 'torque', 'recovery_time', 'recovery_error')
+    entries = field.mapping((), names)
+    values = {name: _positive(entries, name, 0.0) for name in entries}
+    return Limits(**values)

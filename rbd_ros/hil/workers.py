@@ -1,0 +1,134 @@
+"""Processes that do numbered pieces of work, one at a time; one that is killed costs only its own.
+
+(The pools of the standard library give up as a whole when one of their processes dies.)
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from multiprocessing.connection import Connection, wait
+import os
+from typing import Any, Callable, Dict, Iterator, Optional, Sequence, Tuple
+
+#: Makes, in a worker, the function that does a piece of work.
+Maker = Callable[..., Callable[[int], Any]]
+
+#: Workers that may end before they have done any work, in a row, before all is given up.
+MOST_FAILED_STARTS = 3
+
+
+class WorkerDied:
+    """Result of a piece of work whose worker was killed.
+
+    :param code: its exit code
+    """
+
+    def __init__(self, code: Optional[int]):
+        self.code = code
+
+
+class _Worker:
+    def __init__(self, context: Any, make: Maker, arguments: Tuple[Any, ...]):
+        ours, theirs = context.Pipe()
+        self.pipe: Connection = ours
+        self.process = context.Process(
+            target=_serve, args=(theirs, make, arguments), daemon=True, name='hil worker'
+        )
+        self.process.start()
+        theirs.close()
+        self.number: Optional[int] = None
+
+    def give(self, number: int) -> None:
+        self.number = number
+        try:
+            self.pipe.send(number)
+        except OSError:
+            pass  # it has died; reading tells
+
+    def end(self) -> None:
+        self.process.terminate()
+        self.process.join()
+        self.pipe.close()
+
+
+def in_processes(
+    make: Maker, arguments: Tuple[Any, ...], numbers: Sequence[int], count: int
+) -> Iterator[Tuple[int, Any]]:
+    """Yield the numbers and results of pieces of work, as they are done.
+
+    :param make: called with `arguments` in each process; can be pickled
+    :param numbers: of the pieces
+    :param count: how many processes
+    :raises RuntimeError: if processes end before they begin, or the work raises
+    """
+    context, left = multiprocessing.get_context('spawn'), list(reversed(numbers))
+    workers: Dict[Connection, _Worker] = {}
+    failed_starts = 0
+
+    def begin() -> None:
+        worker = _Worker(context, make, arguments)
+        workers[worker.pipe] = worker
+        worker.give(left.pop())
+
+    try:
+        for _ in range(min(count, len(left))):
+            begin()
+        while workers:
+            for pipe in wait(list(workers)):
+                worker = workers[pipe]  # type: ignore[index]
+                number, result = worker.number, _received(worker)
+                assert number is not None
+                if isinstance(result, WorkerDied):
+                    del workers[worker.pipe]
+                    worker.end()
+                    failed_starts += 1
+                    if failed_starts > MOST_FAILED_STARTS:
+                        raise RuntimeError(
+                            f'workers end again and again, the last with code {result.code}'
+                        )
+                    yield number, result
+                    if left:
+                        begin()
+                    continue
+                failed_starts = 0
+                if isinstance(result, _Raised):
+                    raise RuntimeError(result.text)
+                if left:
+                    worker.give(left.pop())
+                else:
+                    del workers[worker.pipe]
+                    worker.end()
+                yield number, result
+    finally:
+        for worker in workers.values():
+            worker.end()
+
+
+def _received(worker: _Worker) -> Any:
+    try:
+        return worker.pipe.recv()
+    except (EOFError, OSError):
+        worker.process.join()
+        return WorkerDied(worker.process.exitcode)
+
+
+class _Raised:
+    def __init__(self, text: str):
+        self.text = text
+
+
+def _serve(pipe: Connection, make: Maker, arguments: Tuple[Any, ...]) -> None:
+    """Do pieces of work until nobody gives any."""
+    os.environ['OPENBLAS_NUM_THREADS'] = '1'
+    work: Optional[Callable[[int], Any]] = None
+    try:
+        while True:
+            number = pipe.recv()
+            try:
+                work = work or make(*arguments)
+                result = work(number)
+            except Exception as error:
+                result = _Raised(f'{type(error).__name__}: {error}')
+            pipe.send(result)
+    except (EOFError, OSError, KeyboardInterrupt):
+        pass

@@ -1,0 +1,1 @@
+"""The bench over ROS: a controller under test that is a process and speaks the topics."""

@@ -1,0 +1,66 @@
+"""The process of a controller under test: it never outlives the bench."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+import signal
+import subprocess
+from typing import Any, Sequence
+
+PATIENCE = 5.0  # for the end after a signal [s]
+LAST_WORDS = 400  # characters of its output that an error shows
+
+
+class ControllerProcess:
+    """A command in a process group of its own; a context manager.
+
+    :param words: the command
+    :param log: file for all that it writes
+    :raises ValueError: if it cannot be started
+    """
+
+    def __init__(self, words: Sequence[str], log: Path):
+        self._log, self._words = log, list(words)
+        try:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            with log.open('wb') as file:
+                self._process: Any = subprocess.Popen(
+                    self._words, stdout=file, stderr=subprocess.STDOUT, start_new_session=True
+                )
+        except OSError as error:
+            raise ValueError(
+                f'controller {self._words[0]}: {error.strerror or error}; check the command'
+            ) from None
+
+    def ended(self) -> str:
+        """Return how it ended and its last words; '' if it runs."""
+        code = self._process.poll()
+        if code is None:
+            return ''
+        said = self._log.read_text(errors='replace')[-LAST_WORDS:].strip()
+        return f'the controller ended with code {code}: {said or "it said nothing"}'
+
+    def __enter__(self) -> ControllerProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number in (signal.SIGINT, signal.SIGKILL):
+            # To the whole group: a launch file has children.
+            try:
+                os.killpg(self._process.pid, number)
+            except ProcessLookupError:
+                break
+            try:
+                self._process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                continue
+            if number is signal.SIGINT and not self._group_lives():
+                break
+
+    def _group_lives(self) -> bool:
+        try:
+            os.killpg(self._process.pid, 0)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True

@@ -1,0 +1,193 @@
+"""A controller under test behind topics: a state out, and in lockstep the efforts for it back."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any, Callable, Dict, Optional, Sequence
+
+import numpy as np
+import rclpy
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory as TrajectoryMessage, JointTrajectoryPoint
+
+from rbd_ros.hil.bench import ControllerFailure
+from rbd_ros.hil.scenario import Scenario
+from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp
+from rbd_ros.nodes.common.wire import (
+    ClockWriter,
+    JointStateReader,
+    JointStateWriter,
+    NameList,
+    WireError,
+)
+from rbd_ros.nodes.simulator.lockstep import stamp_of
+
+#: Stamp of time 0 of a scenario [ns]; before, the robot is held at the start.
+BEGIN = 2 * NANOSECONDS
+CONTACT = NANOSECONDS  # stamp of the first state, from which they grow by as little as can be [ns]
+CONTACT_STEP = 1000  # [ns]
+STEPS_BEFORE = 100  # states at the rate of the scenario before it begins
+
+WAIT = 20_000_000  # for a message, before the process is looked at again [ns]
+FIRST_CONTACT = 0.05  # real time after which the first state is sent again [s]
+TRAJECTORY_PATIENCE = 2.0  # for who wants a trajectory, after the first answer [s]
+TRAJECTORY_SETTLING = 0.5  # real time that a controller has to take it up [s]
+CLOCK_PERIOD = 10_000_000  # of /clock [ns]
+
+
+class TopicController:
+    """Publishes states and waits for the command that has the stamp of each; a context manager.
+
+    :param scenario: what is run
+    :param description: URDF of the robot, for who waits for /robot_description
+    :param ended: returns what is wrong with the controller's process; '' if it runs
+    """
+
+    def __init__(self, scenario: Scenario, description: str, ended: Callable[[], str]):
+        self._scenario, self._ended = scenario, ended
+        self._names = list(scenario.robot.joint_names)
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context)
+        node = self._node = rclpy.create_node('hil_run', context=self._context)
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._description = node.create_publisher(String, 'robot_description', latched)
+        self._description.publish(String(data=description))
+        self._states = node.create_publisher(JointState, 'joint_states', QoSProfile(depth=10))
+        self._clock = node.create_publisher(Clock, '/clock', QoSProfile(depth=1))
+        self._trajectories = node.create_publisher(
+            TrajectoryMessage, 'joint_trajectory', QoSProfile(depth=1)
+        )
+        self._commands = node.create_subscription(
+            JointState, 'joint_commands', lambda _: None, QoSProfile(depth=10), raw=True
+        )
+        self._wait_set = _rclpy.WaitSet(1, 0, 0, 0, 0, 0, self._context.handle)
+        self._writer = JointStateWriter(self._names, ['position', 'velocity'])
+        self._clock_writer, self._reader = ClockWriter(), JointStateReader()
+        self._orders: Dict[NameList, np.ndarray] = {}
+        self._unstamped = False
+        self._rest, self._last_tick = np.zeros(len(self._names)), -1
+
+    def __enter__(self) -> TopicController:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._node.destroy_node()
+        rclpy.shutdown(context=self._context)
+
+    def connect(self, timeout: float) -> None:
+        """Wait until the controller answers the first state, and give it its trajectory.
+
+        :param timeout: how long to wait for the first answer [s]
+        :raises ControllerFailure: if it does not come
+        """
+        stamp, begin = CONTACT, monotonic()
+        while self._held(stamp) is None:
+            if monotonic() - begin > timeout:
+                raise ControllerFailure(self._silence(stamp, timeout))
+            stamp += CONTACT_STEP
+        begin = monotonic()
+        while (
+            not self._trajectories.get_subscription_count()
+            and monotonic() - begin < TRAJECTORY_PATIENCE
+        ):
+            stamp += CONTACT_STEP
+            self._held(stamp)
+        self._trajectories.publish(self._trajectory())
+        begin = monotonic()
+        while monotonic() - begin < TRAJECTORY_SETTLING:
+            stamp += CONTACT_STEP
+            self._held(stamp)
+        # How long all that took is forgotten by now.
+        for k in range(STEPS_BEFORE, 0, -1):
+            self._held(BEGIN - k * round(self._scenario.timestep * NANOSECONDS))
+
+    def _held(self, stamp: int) -> Optional[np.ndarray]:
+        """Let the controller see the robot at the start; None if it does not answer."""
+        return self._exchange(stamp, self._scenario.start, self._rest, FIRST_CONTACT)
+
+    def _trajectory(self) -> TrajectoryMessage:
+        """Trajectory that begins at time 0."""
+        wanted = self._scenario.trajectory
+        message = TrajectoryMessage(joint_names=self._names)
+        set_stamp(message.header.stamp, BEGIN)
+        for time, positions in zip(wanted.times, wanted.positions):
+            point = JointTrajectoryPoint(positions=[float(x) for x in positions])
+            nanoseconds = round(float(time) * NANOSECONDS)
+            point.time_from_start.sec = nanoseconds // NANOSECONDS
+            point.time_from_start.nanosec = nanoseconds % NANOSECONDS
+            message.points.append(point)
+        return message
+
+    def __call__(self, time: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Torques for a state, (n,) [N m, N].
+
+        :param time: time of the state [s]
+        :raises ControllerFailure: if no answer comes, or one that is none
+        """
+        stamp, timeout = BEGIN + round(time * NANOSECONDS), self._scenario.answer_timeout
+        torque = self._exchange(stamp, q, v, timeout)
+        if torque is None:
+            raise ControllerFailure(self._silence(stamp, timeout))
+        return torque
+
+    def _silence(self, stamp: int, timeout: float) -> str:
+        text = f'no answer to the state of {stamp / NANOSECONDS:.6f} s within {timeout:g} s'
+        if self._unstamped:
+            text += ': commands come without the stamp of their state; set header.stamp to it'
+        return text
+
+    def _exchange(
+        self, stamp: int, q: np.ndarray, v: np.ndarray, timeout: float
+    ) -> Optional[np.ndarray]:
+        """Send a state and wait for its answer; None if none comes in time."""
+        self._writer.position[:], self._writer.velocity[:] = q, v
+        self._writer.set_stamp_ns(stamp)
+        self._states.publish(bytes(self._writer.data()))
+        if stamp // CLOCK_PERIOD != self._last_tick:
+            self._last_tick = stamp // CLOCK_PERIOD
+            self._clock_writer.set_stamp_ns(stamp)
+            self._clock.publish(bytes(self._clock_writer.data()))
+        end, handle = monotonic() + timeout, self._commands.handle
+        while True:
+            # Waiting takes out of the set what was not ready.
+            self._wait_set.clear_entities()
+            self._wait_set.add_subscription(handle)
+            self._wait_set.wait(WAIT)
+            while (taken := handle.take_message(JointState, True)) is not None:
+                found = stamp_of(taken[0])
+                if found == stamp:
+                    return self._efforts(taken[0])
+                self._unstamped = self._unstamped or found == 0
+            if problem := self._ended():
+                raise ControllerFailure(problem)
+            if monotonic() > end:
+                return None
+
+    def _efforts(self, data: bytes) -> np.ndarray:
+        try:
+            message = self._reader.read(data)
+        except WireError as error:
+            raise ControllerFailure(f'a command cannot be read: {error}') from None
+        order = self._orders.get(message.names)
+        if order is None:
+            order = self._orders[message.names] = self._order(message.names.names)
+        effort: Any = message.effort
+        if effort is None or len(effort) != len(self._names):
+            raise ControllerFailure(
+                f'a command has {0 if effort is None else len(effort)} efforts for '
+                f'{len(self._names)} joints; a bench takes efforts'
+            )
+        return np.array(effort)[order]
+
+    def _order(self, names: Sequence[str]) -> np.ndarray:
+        missing = [name for name in self._names if name not in names]
+        if missing or len(names) != len(self._names):
+            raise ControllerFailure(
+                f'a command names {", ".join(names) or "no joint"}; it must name all joints: '
+                f'{", ".join(self._names)}'
+            )
+        return np.array([list(names).index(name) for name in self._names], dtype=np.intp)

@@ -1,0 +1,291 @@
+"""Campaigns: what varies, rows of all runs, interruptions, workers that are killed, replays."""
+
+import csv
+import os
+import signal
+
+import numpy as np
+import pytest
+import yaml
+
+from rbd_ros.cli.main import main
+from rbd_ros.hil import Fault
+from rbd_ros.hil.campaign import Campaign, failed, worst
+from rbd_ros.hil.variation import read_variations, Variation, varied
+from rbd_ros.hil.workers import in_processes, WorkerDied
+
+CONTROLLER = """
+import numpy as np
+import os
+import signal
+
+def hold(robot, trajectory, timestep, deadly=-1.0):
+    def control(time, q, v):
+        if deadly >= 0.0 and abs(q[0] - deadly) < 1e-12:
+            os.kill(os.getpid(), signal.SIGKILL)
+        wanted = trajectory.sample(time)[0]
+        return 40.0 * (wanted - q) - 2.0 * v + robot.gravity_torque(q)
+    return control
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    (tmp_path / 'controllers.py').write_text(CONTROLLER)
+    file = tmp_path / 'scenario.yaml'
+    content = {
+        'name': 'a small campaign',
+        'robot': 'two_link_arm',
+        'duration': 0.05,
+        'seed': 100,
+        'trajectory': {'times': [0.0, 0.04], 'positions': [[0.2, 0.3], [0.25, 0.3]]},
+        'controller': {'python': 'controllers.py:hold'},
+        'faults': [{'fault': 'position_noise', 'value': 0.001}],
+        'limits': {'tracking_error': 0.02},
+    }
+    file.write_text(yaml.safe_dump(content))
+    return file
+
+
+def rows_of(folder):
+    with open(folder / 'runs.csv', newline='', encoding='utf-8') as file:
+        return list(csv.DictReader(file))
+
+
+def told(*_):
+    """Progress that nobody wants to see."""
+
+
+# -- what varies ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('text', 'expected'),
+    [
+        ('latency=0:20ms', Variation('latency', 0.0, 0.02)),
+        ('payload=0:5', Variation('payload', 0.0, 5.0, 11)),
+        ('payload=0:500g:3', Variation('payload', 0.0, 0.5, 3)),
+        ('position_bias=-1:1deg', Variation('position_bias', -np.pi / 180, np.pi / 180)),
+        ('drop=1e-3:5e-2', Variation('drop', 0.001, 0.05)),
+        ('jitter=100:200us:2', Variation('jitter', 1e-4, 2e-4, 2)),
+    ],
+)
+def test_ranges_are_read_with_their_units(text, expected):
+    (found,) = read_variations(text)
+    assert (found.kind, found.levels) == (expected.kind, expected.levels)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+
+
+@pytest.mark.parametrize(
+    ('text', 'words'),
+    [
+        ('gremlin=0:1', 'gremlin'),
+        ('dead=0:1', 'no value'),
+        ('drop=0:1,drop=0:1', 'twice'),
+        ('drop', 'no range'),
+        ('drop=0', 'no range'),
+        ('drop=0:1parsec', 'no range'),
+        ('drop=e:1', 'no range'),
+        ('drop=0:2', 'within 0 and 1'),
+        ('drop=0.5:0.1', 'smaller number first'),
+        ('latency=-1:1', 'within 0'),
+        ('drop=0:1:0', 'levels'),
+        ('drop=0:1:5000', 'levels'),
+    ],
+)
+def test_wrong_ranges_are_refused(text, words):
+    with pytest.raises(ValueError, match=f'--vary.*{words}'):
+        read_variations(text)
+
+
+def test_values_are_drawn_evenly_and_do_not_depend_on_other_runs():
+    variation = Variation('latency', 1.0, 3.0)
+    values = [variation.draw(7, k) for k in range(4000)]
+    assert min(values) >= 1.0 and max(values) <= 3.0
+    assert np.mean(values) == pytest.approx(2.0, abs=0.04)
+    assert variation.draw(7, 3999) == values[-1] != variation.draw(8, 3999)
+    assert values[0] != Variation('jitter', 1.0, 3.0).draw(7, 0)
+    steps = {Variation('payload', 0.0, 2.0, 5).draw(7, k) for k in range(400)}
+    assert steps == {0.0, 0.5, 1.0, 1.5, 2.0}
+    assert Variation('drop', 0.3, 0.9, 1).draw(1, 1) == 0.3
+
+
+def test_what_a_scenario_has_gets_the_value_and_what_it_has_not_is_added():
+    faults = (Fault('latency', 0.1, way='state', at=2.0), Fault('dead'))
+    assert varied(faults, {'latency': 0.5, 'drop': 0.25}) == (
+        Fault('latency', 0.5, way='state', at=2.0),
+        Fault('dead'),
+        Fault('drop', 0.25),
+    )
+    with pytest.raises(ValueError, match='names its link'):
+        varied(faults, {'payload': 1.0})
+
+
+# -- workers --------------------------------------------------------------------------------------
+
+
+def make_square(offset):
+    def work(number):
+        if number == 13:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if number == 99:
+            raise ArithmeticError('too large')
+        return offset + number**2
+
+    return work
+
+
+def make_nothing():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_killed_worker_costs_only_its_own_piece():
+    found = dict(in_processes(make_square, (1,), list(range(10, 20)), 2))
+    assert isinstance(found.pop(13), WorkerDied)
+    assert found == {k: 1 + k**2 for k in range(10, 20) if k != 13}
+
+
+def test_work_that_raises_and_workers_that_never_work_end_it():
+    with pytest.raises(RuntimeError, match='ArithmeticError: too large'):
+        dict(in_processes(make_square, (1,), [1, 99], 1))
+    with pytest.raises(RuntimeError, match='again and again, the last with code -9'):
+        dict(in_processes(make_nothing, (), list(range(10)), 1))
+
+
+# -- campaigns ------------------------------------------------------------------------------------
+
+VARY = 'latency=0:2ms,drop=0:0.1'
+
+
+def test_a_campaign_is_the_same_whatever_the_number_of_processes(path, tmp_path):
+    tables = []
+    for jobs in (1, 3):
+        folder = tmp_path / f'with_{jobs}'
+        seen = []
+        campaign = Campaign(str(path), folder, read_variations(VARY))
+        rows = campaign.execute(
+            12, jobs, lambda done, count, seen=seen: seen.append((done, count))
+        )
+        tables.append((folder / 'runs.csv').read_bytes())
+        assert seen == [(k, 12) for k in range(13)]
+        assert rows == rows_of(folder) and [each['run'] for each in rows] == [*map(str, range(12))]
+    assert tables[0] == tables[1]
+    assert rows[3]['seed'] == '103' and len({each['digest'] for each in rows}) == 12
+    assert float(rows[3]['latency']) == campaign.values(3)['latency'] <= 0.002
+    _, run = campaign.replay(3)
+    assert run.digest == rows[3]['digest']
+
+
+def test_an_interrupted_campaign_loses_and_doubles_no_run(path, tmp_path):
+    whole, part = tmp_path / 'whole', tmp_path / 'part'
+    Campaign(str(path), whole).execute(8, 1, told)
+
+    def interrupt(done, count):
+        if done == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Campaign(str(path), part).execute(8, 1, interrupt)
+    with open(part / 'runs.csv', 'a') as file:
+        file.write('5,105,Tr')  # cut in the middle of a line
+    done = [each['run'] for each in rows_of(part)]
+    assert len(done) == 6
+    seen = []
+    Campaign(str(path), part).execute(8, 1, lambda *progress: seen.append(progress))
+    assert seen[0] == (5, 8)  # what was whole was not done again
+    assert (part / 'runs.csv').read_bytes() == (whole / 'runs.csv').read_bytes()
+    seen.clear()
+    Campaign(str(path), part).execute(8, 1, lambda *progress: seen.append(progress))
+    assert seen == [(8, 8)]
+    assert len(Campaign(str(path), part).execute(10, 2, told)) == 10  # more, later
+
+
+def test_another_campaign_in_the_folder_is_refused(path, tmp_path):
+    folder = tmp_path / 'runs'
+    Campaign(str(path), folder, read_variations('drop=0:0.1')).execute(1, 1, told)
+    with pytest.raises(ValueError, match='another campaign'):
+        Campaign(str(path), folder, read_variations('drop=0:0.2')).execute(1, 1, told)
+    path.write_text(path.read_text().replace('0.001', '0.002'))
+    with pytest.raises(ValueError, match='another campaign'):
+        Campaign(str(path), folder, read_variations('drop=0:0.1')).execute(1, 1, told)
+    (folder / 'campaign.json').write_text('{')
+    with pytest.raises(ValueError, match='another campaign'):
+        Campaign(str(path), folder).rows()
+
+
+def test_a_run_whose_worker_dies_is_a_failure_among_the_others(path, tmp_path):
+    # The controller kills its process at one of the biases.
+    content = yaml.safe_load(path.read_text())
+    content['faults'] = [{'fault': 'position_bias', 'value': 0.0, 'joints': ['shoulder']}]
+    vary = read_variations('position_bias=0:0.01:4')
+    deadly = next(v for k in range(20) if (v := vary[0].draw(100, k)) > 0.0)
+    content['controller']['options'] = {'deadly': 0.2 + deadly}
+    path.write_text(yaml.safe_dump(content))
+    campaign = Campaign(str(path), tmp_path / 'runs', vary)
+    rows = campaign.execute(12, 2, told)
+    dead = [each for each in rows if each['failure']]
+    assert dead and len(dead) < 12
+    assert all(each['failure'] == 'its worker died with code -9' for each in dead)
+    assert all(float(each['position_bias']) == deadly for each in dead)
+    assert all(each in failed(rows) for each in dead) and worst(rows, 1)[0] in dead
+
+
+def test_processes_and_payloads_without_a_link_are_refused(path, tmp_path):
+    with pytest.raises(ValueError, match='names its link'):
+        Campaign(str(path), tmp_path / 'runs', read_variations('payload=0:1'))
+    content = yaml.safe_load(path.read_text())
+    path.write_text(yaml.safe_dump({**content, 'controller': {'command': 'a b'}}))
+    with pytest.raises(ValueError, match='of the kind python'):
+        Campaign(str(path), tmp_path / 'runs')
+
+
+# -- the command ----------------------------------------------------------------------------------
+
+
+def test_the_command_does_a_campaign_and_replays_a_run(path, tmp_path, capsys):
+    words = ['hil', str(path), '--report', str(tmp_path / 'r'), '--vary', VARY, '--jobs', '2']
+    code = main([*words, '--seeds', '6'])
+    captured = capsys.readouterr()
+    good = 6 - len(failed(rows_of(tmp_path / 'r')))
+    assert f'{good} of 6 runs kept all limits' in captured.out and '6 of 6' in captured.err
+    assert code == (0 if good == 6 else 1)
+    page = (tmp_path / 'r' / 'campaign.html').read_text()
+    assert page.count('<svg') == 3 and 'src=' not in page and 'By latency' in page
+    main([*words, '--replay', '4'])
+    assert 'the same to the bit' in capsys.readouterr().out
+    assert (tmp_path / 'r' / 'run_4' / 'report.html').is_file()
+    table = tmp_path / 'r' / 'runs.csv'
+    digest = rows_of(tmp_path / 'r')[4]['digest']
+    table.write_text(table.read_text().replace(digest, 'f' * 64))
+    assert main([*words, '--replay', '4']) == 1
+    assert 'NOT the run' in capsys.readouterr().out
+
+
+def test_a_controller_that_always_kills_its_process_is_told(path, tmp_path, capsys):
+    content = yaml.safe_load(path.read_text())
+    content['controller']['options'] = {'deadly': 0.2}
+    path.write_text(yaml.safe_dump({**content, 'faults': []}))
+    assert main(['hil', str(path), '--report', str(tmp_path / 'r'), '--seeds', '9']) == 1
+    assert 'again and again' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ('words', 'text'),
+    [
+        (['--seeds', '0'], '--seeds 0'),
+        (['--seeds', '2', '--jobs', '0'], '--jobs 0'),
+        (['--seeds', '2', '--seed', '1'], '--seed is for one run'),
+        (['--vary', 'drop=0:1'], 'by --seeds how many'),
+        (['--replay', '3'], 'no campaign'),
+    ],
+)
+def test_wrong_arguments_are_told(path, tmp_path, capsys, words, text):
+    assert main(['hil', str(path), '--report', str(tmp_path / 'none'), *words]) == 1
+    assert text in capsys.readouterr().err
+
+
+def test_a_run_that_was_not_done_cannot_be_replayed(path, tmp_path, capsys):
+    words = ['hil', str(path), '--report', str(tmp_path / 'r')]
+    main([*words, '--seeds', '1', '--jobs', '1'])
+    assert main([*words, '--replay', '1']) == 1
+    assert 'no such run' in capsys.readouterr().err

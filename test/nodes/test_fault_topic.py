@@ -1,0 +1,166 @@
+"""Faults of a running simulator, by its topic, in lockstep: the same seed, the same motion."""
+
+import time
+
+import numpy as np
+import pytest
+from support import outside
+
+outside.load('rclpy')
+
+from lockstep_harness import make_controllers, MILLISECOND
+from node_harness import LIMIT, reliable
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from rbd_ros.nodes.common.diagnostics import ERROR, OK, WARN
+from rbd_ros.nodes.simulator.lockstep import stamp_of
+
+
+@pytest.fixture
+def controller(ros):
+    yield from make_controllers(ros)
+
+
+def tell(arm, text, words=None):
+    """Send faults, and wait until diagnostics show that they were taken, or say what else."""
+    if not hasattr(arm, 'faults'):
+        arm.faults = arm.node.create_publisher(String, f'{arm.name}/faults', reliable(10))
+        arm.ros.until(arm.faults.get_subscription_count, 'the topic of faults')
+    since = len(arm.ros.diagnostics)
+    arm.faults.publish(String(data=text))
+    return arm.ros.until_status(words or 'acting', 'faults', since=since)
+
+
+def read(state):
+    return deserialize_message(state, JointState)
+
+
+def run(arm, cycles, effort=(0.0, 0.0)):
+    """Answer so many states with one torque; return them."""
+    states = []
+    for _ in range(cycles):
+        states.append(arm.state())
+        arm.answer(stamp_of(states[-1]), effort)
+    return states
+
+
+def test_the_same_seed_and_answers_give_the_same_motion_to_the_bit(controller):
+    text = """faults:
+- {fault: position_noise, value: 0.001}
+- {fault: latency, value: 0.01, way: state}
+- {fault: jitter, value: 0.004, way: command}
+- {fault: drop, value: 0.1}
+- {fault: saturated, value: 0.5, joints: [elbow], at: 0.1}
+- {fault: friction, value: 0.5}
+"""
+    states = []
+    for name in ('one', 'other'):
+        arm = controller(name, lockstep='stamp', fault_seed=7)
+        first = run(arm, 5, (1.0, 1.0))
+        arm.state()  # which waits, so that faults begin at the same time in both
+        tell(arm, text)
+        arm.answer(arm.last, (1.0, 1.0))
+        seen = []
+        for k in range(300):
+            data = arm.state()
+            seen.append(data)
+            q = np.array(read(data).position)
+            arm.answer(stamp_of(data), 20.0 * (0.5 * np.sin(0.1 * k) - q))
+        states.append((first, seen))
+        arm.close()
+    assert states[0] == states[1]
+    stamps = np.array([stamp_of(data) for data in states[0][1]])
+    assert np.diff(stamps).max() > MILLISECOND  # some were lost
+
+
+def test_sensors_lie_and_the_robot_does_not_know(controller):
+    arm = controller('lying', lockstep='stamp', initial_command='hold')
+    run(arm, 3)
+    arm.state()
+    tell(
+        arm, 'faults: [{fault: position_bias, value: 0.25, joints: [elbow]}]', 'bias 0.25 of elbow'
+    )
+    arm.answer(arm.last)
+    biased = read(run(arm, 1)[-1])
+    arm.state()
+    tell(arm, 'faults: []', 'none')
+    arm.answer(arm.last)
+    honest = read(run(arm, 1)[-1])
+    assert biased.position[1] - honest.position[1] == pytest.approx(0.25, abs=1e-3)
+    assert biased.position[0] == pytest.approx(honest.position[0], abs=1e-3)
+
+
+def test_latency_of_commands_and_states_is_exact(controller):
+    arm = controller('late', lockstep='stamp', initial_command='zero')
+    run(arm, 3)
+    arm.state()
+    tell(arm, 'faults: [{fault: latency, value: 0.005, way: command}]')
+    stamp = arm.last
+    arm.answer(stamp, (7.0, 0.0))
+    states = [read(data) for data in run(arm, 10, (8.0, 0.0))]
+    changed = next(k for k, state in enumerate(states) if state.effort[0] == 7.0)
+    assert [state.effort[0] for state in states[changed : changed + 3]] == [7.0, 8.0, 8.0]
+    assert changed == 5
+    arm.state()
+    tell(arm, 'faults: [{fault: latency, value: 0.005, way: state}]')
+    before = arm.last
+    arm.answer(before)
+    assert stamp_of(arm.state()) == before + MILLISECOND  # it comes, only later
+    assert arm.values()  # the node is well
+
+
+def test_a_dead_a_stuck_and_a_powerless_joint(controller):
+    arm = controller('broken', lockstep='stamp', initial_command='zero')
+    run(arm, 3, (40.0, 15.0))
+    for text, effort in (
+        ('{fault: dead, joints: [elbow]}', [40.0, 0.0]),
+        ('{fault: saturated, value: 0.5, joints: [shoulder]}', [20.0, 15.0]),
+        ('{fault: power_cut}', [0.0, 0.0]),
+    ):
+        arm.state()
+        tell(arm, f'faults: [{text}]')
+        arm.answer(arm.last, (40.0, 15.0))
+        assert list(read(run(arm, 1, (40.0, 15.0))[-1]).effort) == effort
+    arm.state()
+    tell(arm, 'faults: [{fault: stuck}]')
+    arm.answer(arm.last, (40.0, 15.0))
+    states = [read(data) for data in run(arm, 20, (40.0, 15.0))]
+    assert np.abs(np.array(states[-1].velocity)).max() < 1e-9
+    assert list(states[-1].position) == pytest.approx(list(states[0].position), abs=1e-12)
+
+
+def test_wrong_faults_are_refused_and_what_acted_goes_on(controller):
+    arm = controller('refused', lockstep='stamp', initial_command='zero')
+    run(arm, 3)
+    arm.state()
+    tell(arm, 'faults: [{fault: dead, joints: [elbow]}]', 'dead of elbow')
+    for text, words in (
+        ('faults:\n- {fault: dead, joints: [elbo]}', 'line 2'),
+        ('faults: [{fault: gremlin}]', 'gremlin'),
+        ('{', 'refused'),
+        ('faults: [{fault: payload, value: 1.0, link: tool}]', 'payload is for scenarios'),
+    ):
+        status = tell(arm, text, words)
+        assert status.level == ERROR
+    arm.answer(arm.last, (40.0, 15.0))
+    assert list(read(run(arm, 1)[-1]).effort) == [40.0, 0.0]
+    assert tell(arm, 'faults: []', 'none')
+
+
+def test_faults_act_without_lockstep_too(controller):
+    arm = controller('free', initial_command='zero')
+    arm.state()
+    tell(arm, 'faults: [{fault: stuck, for: 1.0e6}]')
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
+        arm.answer(0, (40.0, 15.0))
+        if np.abs(np.array(read(arm.state()).velocity)).max() < 1e-9:
+            break
+    else:
+        raise AssertionError('the arm still moves')
+    status = tell(arm, 'faults: [{fault: drop, value: 1.0, way: state, for: 0.2}]')
+    assert status.level == WARN
+    arm.ros.until_status('none', 'faults', OK, since=len(arm.ros.diagnostics))
+    assert arm.state()

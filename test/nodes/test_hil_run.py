@@ -1,0 +1,141 @@
+"""hil_run with a controller that is a process: over DDS, in lockstep, whatever it answers."""
+
+import json
+import os
+from pathlib import Path
+import subprocess
+import sys
+
+import pytest
+from support import outside
+import yaml
+
+outside.load('rclpy')
+
+ROOT = Path(__file__).resolve().parents[2]
+LIMIT = 400.0  # within which a run must end, compiling what is not cached yet [s]
+
+# Answers as it is told: a controller in another language would not look different.
+CONTROLLER = """
+import sys
+import rclpy
+from sensor_msgs.msg import JointState
+
+kind, count = sys.argv[1], 0
+rclpy.init()
+node = rclpy.create_node('under_test')
+out = node.create_publisher(JointState, 'joint_commands', 10)
+
+def on_state(state):
+    global count
+    count += 1
+    if kind == 'silent' or (kind == 'ends' and count > 300):
+        if kind == 'ends':
+            print('no more power', flush=True)
+            sys.exit(3)
+        return
+    names = list(state.name)
+    efforts = [20.0 * (0.3 - q) - 2.0 * v for q, v in zip(state.position, state.velocity)]
+    if kind == 'reversed':
+        names, efforts = names[::-1], efforts[::-1]
+    if kind == 'partial':
+        names, efforts = names[:1], efforts[:1]
+    if kind == 'positions':
+        answer = JointState(name=names, position=efforts)
+    else:
+        answer = JointState(name=names, effort=efforts)
+    if kind != 'unstamped':
+        answer.header = state.header
+    out.publish(answer)
+    if kind == 'twice':
+        answer.effort = [0.0] * len(efforts)
+        out.publish(answer)  # which counts no more
+        answer.header.stamp.sec -= 1
+        out.publish(answer)  # nor does a late one
+
+node.create_subscription(JointState, 'joint_states', on_state, 10)
+rclpy.spin(node)
+"""
+
+
+@pytest.fixture
+def run(ros, tmp_path):
+    """Return a function that runs a scenario, and gives the exit code, the output, the numbers."""
+    (tmp_path / 'controller.py').write_text(CONTROLLER)
+
+    def run_it(controller, name='report', **changes):
+        content = {
+            'robot': 'two_link_arm',
+            'duration': 0.4,
+            'trajectory': {'times': [0.0, 0.3], 'positions': [[0.2, 0.3], [0.3, 0.2]]},
+            'controller': controller,
+            'faults': [
+                {'fault': 'position_noise', 'value': 1e-4},
+                {'fault': 'jitter', 'value': 0.002},
+            ],
+            **changes,
+        }
+        path = tmp_path / 'scenario.yaml'
+        path.write_text(yaml.safe_dump(content))
+        command = [sys.executable, '-m', 'rbd_ros.nodes.bench.hil_run', str(path)]
+        done = subprocess.run(
+            [*command, '--report', str(tmp_path / name), '--ros-args'],
+            env={**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+        )
+        report = tmp_path / name / 'result.json'
+        numbers = json.loads(report.read_text()) if report.is_file() else {}
+        return done.returncode, done.stdout + done.stderr, numbers
+
+    run_it.words = lambda kind: {
+        'command': [sys.executable, str(tmp_path / 'controller.py'), kind]
+    }
+    return run_it
+
+
+def test_a_process_is_tested_to_the_bit_in_any_order_of_joints_and_however_often_it_answers(run):
+    results = [run(run.words(kind)) for kind in ('plain', 'reversed', 'twice')]
+    assert [code for code, _, _ in results] == [0, 0, 0], results
+    numbers = [each for _, _, each in results]
+    assert numbers[0]['steps'] == 400 and numbers[0]['largest_torque'] > 0.1
+    assert len({each['digest'] for each in numbers}) == 1
+
+
+@pytest.mark.parametrize(
+    ('kind', 'words'),
+    [
+        ('ends', 'ended with code 3: no more power'),
+        ('partial', 'it must name all joints'),
+        ('positions', '0 efforts for 2 joints'),
+    ],
+)
+def test_one_that_fails_is_told(run, kind, words):
+    code, text, _ = run(run.words(kind))
+    assert code == 1 and words in text
+
+
+@pytest.mark.parametrize(
+    ('kind', 'words'), [('silent', 'no answer'), ('unstamped', 'header.stamp')]
+)
+def test_one_that_never_answers_is_told(run, kind, words, monkeypatch):
+    monkeypatch.setenv('RBD_ROS_HIL_START_TIMEOUT', '3')
+    code, text, _ = run(run.words(kind))
+    assert code == 1 and words in text
+
+
+def test_a_command_that_is_not_there_is_told(run):
+    code, text, _ = run({'command': ['/no/such/command']})
+    assert code == 1 and 'check the command' in text
+
+
+def test_our_own_node_follows_its_trajectory(run):
+    urdf = ROOT / 'urdf' / 'two_link_arm.urdf'
+    node = [sys.executable, '-m', 'rbd_ros.nodes.inverse_dynamics', '--ros-args']
+    command = {'command': [*node, '-p', f'robot_description_file:={urdf}']}
+    limits = {'tracking_error': 0.02}
+    code, text, numbers = run(command, limits=limits, faults=[])
+    assert code == 0, text
+    again = run(command, 'again', limits=limits, faults=[])[2]
+    assert again == numbers
