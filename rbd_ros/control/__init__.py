@@ -16,6 +16,12 @@ from rbd_ros.control.law_settings import (
     TERM_DESCRIPTIONS,
 )
 from rbd_ros.control.limits import LimiterMemory, TorqueLimiter, TorqueLimits
+from rbd_ros.control.momentum_observer import (
+    CollisionDetector,
+    MomentumObserver,
+    WrenchEstimate,
+    WrenchEstimator,
+)
 from rbd_ros.control.motion import DesiredMotion, GAP_POLICIES, MotionOptions, MotionPlan
 from rbd_ros.control.payload import payload_parameters
 from rbd_ros.control.static_holding import hardest_poses, Holding, holding
@@ -27,6 +33,7 @@ from rbd_ros.control.weak_joints import describe_weak_joints, weak_joints
 
 __all__ = [
     'AnnotatedTrajectory',
+    'CollisionDetector',
     'DAMPING_RATIO',
     'DesiredMotion',
     'EffortParts',
@@ -41,6 +48,7 @@ __all__ = [
     'LawSettings',
     'LimiterMemory',
     'Margin',
+    'MomentumObserver',
     'MotionOptions',
     'MotionPlan',
     'NATURAL_FREQUENCY',
@@ -52,6 +60,8 @@ __all__ = [
     'TorqueLimits',
     'TrajectoryError',
     'TrajectoryReport',
+    'WrenchEstimate',
+    'WrenchEstimator',
     'annotate',
     'check_trajectory',
     'default_gains',
