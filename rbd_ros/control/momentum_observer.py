@@ -92,9 +92,7 @@ class MomentumObserver:
         self._time = None
         self.torque = np.zeros(self.robot.nv)
 
-    def update(
-        self, time: float, q: FloatArray, v: FloatArray, effort: FloatArray
-    ) -> FloatArray:
+    def update(self, time: float, q: FloatArray, v: FloatArray, effort: FloatArray) -> FloatArray:
         """Take a state and return the estimate, (nv,) [N m or N].
 
         A time that is not later than the last, or later by more than 0.1 s, begins anew.

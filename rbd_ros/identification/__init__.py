@@ -12,7 +12,7 @@ from rbd_ros.lazy_names import lazy_names
 if TYPE_CHECKING:
     from rbd_ros.identification.base_parameters import identify_base_parameters, ModelEstimate
     from rbd_ros.identification.evaluation import evaluate, Evaluation, JointFit
-    from rbd_ros.identification.excitation import excitation, Excitation
+    from rbd_ros.identification.fourier_excitation import excitation, Excitation
     from rbd_ros.identification.payload import identify_payload, PayloadEstimate
     from rbd_ros.identification.reading import read_recording
     from rbd_ros.identification.recording import Recording, RecordingError
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 _HOMES = {
     'Estimate': 'regression',
     'Evaluation': 'evaluation',
-    'Excitation': 'excitation',
+    'Excitation': 'fourier_excitation',
     'JointFit': 'evaluation',
     'ModelEstimate': 'base_parameters',
     'PayloadEstimate': 'payload',
     'Recording': 'recording',
     'RecordingError': 'recording',
     'evaluate': 'evaluation',
-    'excitation': 'excitation',
+    'excitation': 'fourier_excitation',
     'identify_base_parameters': 'base_parameters',
     'identify_payload': 'payload',
     'patched_urdf': 'urdf_patch',

@@ -18,9 +18,9 @@ from rbd_ros.identification.preparation import LowPass, motions
 from rbd_ros.identification.recording import Floats, Recording, RecordingError
 from rbd_ros.robot import Robot
 
-#: Share of the squared error that must have a cause for it to be told, and size of that cause
+#: Share of the squared error that a cause explains for it to be told, and size of the error
 #: beside the effort.
-TOLD, LARGE = 0.2, 0.02
+TOLD, LARGE = 0.3, 0.02
 
 
 class JointFit(NamedTuple):
@@ -30,7 +30,7 @@ class JointFit(NamedTuple):
     :param error: root mean square of measured minus predicted effort [N m or N]
     :param effort: root mean square of the measured effort [N m or N]
     :param bias: mean of the error [N m or N]
-    :param scale: measured over predicted effort, by least squares beside the other causes
+    :param scale: measured over predicted effort, by least squares without other causes
     :param viscous: viscous friction that is missing [N m s/rad or N s/m]
     :param coulomb: Coulomb friction that is missing [N m or N]
     :param explained: share of the squared error that these four explain
@@ -121,27 +121,30 @@ def _fit(name: str, y: Floats, p: Floats, v: Floats, sign: Floats) -> JointFit:
     columns = np.stack([np.ones_like(p), p, v, sign], axis=1)
     length = np.linalg.norm(columns, axis=0)
     length[length == 0.0] = 1.0
-    x = np.linalg.lstsq(columns / length, error, rcond=1e-6)[0] / length
+    unit = columns / length
     total = float(error @ error)
-    left = error - columns @ x
+    left = error - unit @ np.linalg.lstsq(unit, error, rcond=_ALIKE)[0]
     explained = 1.0 - float(left @ left) / total if total else 0.0
+    alone = unit.T @ error  # of each cause by itself
+    dry = unit[:, [0, 2, 3]]
+    _, viscous, coulomb = np.linalg.lstsq(dry, error, rcond=_ALIKE)[0] / length[[0, 2, 3]]
+    values = (float(error.mean()), float(1.0 + alone[1] / length[1]), viscous, coulomb)
     effort, rms = float(np.sqrt(np.mean(y**2))), float(np.sqrt(np.mean(error**2)))
-    sizes = dict(zip(_CAUSES, np.abs(x) * length / np.sqrt(len(p))))
-    cause = max(sizes, key=lambda key: sizes[key])
-    told = explained > TOLD and rms > LARGE * effort and sizes[cause] > LARGE * effort
-    values = dict(zip(_CAUSES, (x[0], 1.0 + x[1], x[2], x[3])))
+    cause = int(np.argmax(np.abs(alone)))
+    told = alone[cause] ** 2 > TOLD * total and rms > LARGE * effort
     hint = _CAUSES[cause].format(values[cause]) if told else ''
     return JointFit(
-        name, rms, effort, float(error.mean()), float(1.0 + x[1]), x[2], x[3], explained, hint
+        name, rms, effort, values[0], values[1], float(viscous), float(coulomb), explained, hint
     )
 
 
-_CAUSES = {
-    'bias': 'offset of the effort sensor of {:.3g}',
-    'scale': 'effort is {:.3g} times the model: inertia, motor constant or gear ratio',
-    'viscous': 'viscous friction differs by {:.3g}',
-    'coulomb': 'Coulomb friction differs by {:.3g}',
-}
+_ALIKE = 1e-2  # singular value below which causes cannot be told apart
+_CAUSES = (
+    'offset of the effort sensor of {:.3g}',
+    'effort is {:.3g} times the model: inertia, motor constant or gear ratio',
+    'viscous friction differs by {:.3g}',
+    'Coulomb friction differs by {:.3g}',
+)
 
 
 def _payload(

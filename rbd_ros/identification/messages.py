@@ -186,4 +186,3 @@ def read_bag(path: Path, topic: str, series: JointSeries) -> None:
         raise RecordingError(
             f'{series.label} is no bag of ROS 2: {error}; give the file .db3 or its folder'
         ) from None
-

@@ -130,7 +130,9 @@ def excitation(
         raise ValueError(f'speed is a share of the limits, at most 1; got {speed}')
     count = int(round(period / step))
     if not 50 <= count <= 100_000:
-        raise ValueError(f'a period of {period:g} s has {count} steps of {step:g} s; give 50 to 1e5')
+        raise ValueError(
+            f'a period of {period:g} s has {count} steps of {step:g} s; give 50 to 1e5'
+        )
     low, high = _ranges(robot, dict(ranges or {}))
     limits = np.where(np.isfinite(robot.velocity_limits), robot.velocity_limits, FREE_SPEED)
     coarse = np.linspace(0.0, period, STATES, endpoint=False)
