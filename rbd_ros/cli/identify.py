@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--friction',
         action='store_true',
-        help='viscous and Coulomb friction of all joints as well; otherwise that of the URDF holds',
+        help='viscous and Coulomb friction of all joints as well; otherwise the URDF says it',
     )
     parser.add_argument(
         '--offset', action='store_true', help='a constant offset of each effort as well'

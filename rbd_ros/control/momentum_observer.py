@@ -117,7 +117,10 @@ class MomentumObserver:
             step = time - before
             mean = (momentum - self._momentum) / step - 0.5 * (known + self._rate)
             kept = math.exp(-self.gain * step)
-            self.torque = kept * self.torque + (1.0 - kept) * mean
+            torque: FloatArray = kept * self.torque + (1.0 - kept) * mean
+            if not np.isfinite(torque).all():
+                raise ValueError('the estimate is not finite: speeds or efforts are too great')
+            self.torque = torque
         self._time, self._momentum, self._rate = time, momentum, known
         return self.torque
 

@@ -12,7 +12,7 @@ from rbd_ros.lazy_names import lazy_names
 if TYPE_CHECKING:
     from rbd_ros.identification.base_parameters import identify_base_parameters, ModelEstimate
     from rbd_ros.identification.evaluation import evaluate, Evaluation, JointFit
-    from rbd_ros.identification.fourier_excitation import excitation, Excitation
+    from rbd_ros.identification.fourier_excitation import Excitation, excitation
     from rbd_ros.identification.payload import identify_payload, PayloadEstimate
     from rbd_ros.identification.reading import read_recording
     from rbd_ros.identification.recording import Recording, RecordingError

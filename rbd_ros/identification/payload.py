@@ -76,7 +76,7 @@ class PayloadEstimate:
 
     @property
     def inertia(self) -> Floats:
-        """Rotational inertia about the centre of mass, in the axes of the link, (3, 3) [kg m^2]."""
+        """Inertia about the centre of mass, in the axes of the link, (3, 3) [kg m^2]."""
         if self.mass < LIGHTEST:
             return np.zeros((3, 3))
         body = RigidBodyInertia.from_parameters(self.parameters.tolist())
@@ -179,7 +179,7 @@ def _seen(robot: Robot, regressor: Any) -> BaseParameters:
 
 
 def _consistent(base: BaseParameters, estimate: Estimate) -> Tuple[Floats, bool]:
-    """Ten parameters that a body can have, nearest to what was estimated, and whether it had to be.
+    """Ten parameters that a body can have, nearest to the estimate, and whether they are not its.
 
     Distances are measured by the confidence of the estimate.
     """

@@ -52,7 +52,7 @@ def patched_urdf(urdf: Text, robot: Robot, found: Union[PayloadEstimate, ModelEs
         added = RigidBodyInertia.from_parameters(found.parameters.tolist())
         return with_inertials(urdf, {found.link: link.inertia + added}, {})
     inertias: Dict[str, RigidBodyInertia] = {}
-    for i, body in robot.model.outward():
+    for i, _ in robot.model.outward():
         inertias.update(_of_body(robot, i, found.parameters[10 * (i - 1) : 10 * i]))
     friction = {}
     for j, name in enumerate(robot.joint_names):
@@ -189,11 +189,10 @@ def _places(data: bytes) -> Dict[Tuple[str, str], _Place]:
 
     def end(tag: str) -> None:
         if len(path) == 3 and pending and now and _CHILD.get(path[1]) == tag:
-            here = parser.CurrentByteIndex
-            if data[here : here + 2] == b'</':
-                now[0].child = pending[0], _end_of_tag(data, here)
-            else:  # <dynamics/>, of which the parser tells the beginning again
-                now[0].child = pending[0], _end_of_tag(data, pending[0])
+            after = _end_of_tag(data, pending[0])
+            if data[after - 2 : after] != b'/>':
+                after = _end_of_tag(data, parser.CurrentByteIndex)
+            now[0].child = pending[0], after
             pending.clear()
         if len(path) == 2:
             now.clear()

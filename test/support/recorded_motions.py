@@ -5,6 +5,7 @@ to counts of an encoder, and of the effort disturbed by noise that is partly cor
 """
 
 import numpy as np
+from scipy.signal import lfilter
 
 from rbd_ros import Robot
 from rbd_ros.identification import Recording
@@ -65,8 +66,7 @@ def recorded(
         tau = tau + offset
     size = noise * tau.std(axis=0)
     white, ripple = rng.normal(size=(2, *tau.shape))
-    for k in range(1, len(ripple)):  # correlated over some 50 ms
-        ripple[k] = 0.92 * ripple[k - 1] + np.sqrt(1.0 - 0.92**2) * ripple[k]
+    ripple = lfilter([np.sqrt(1.0 - 0.92**2)], [1.0, -0.92], ripple, axis=0)  # some 50 ms long
     tau = tau + size * (white + 0.5 * ripple)
     step = 2.0 * np.pi / counts
     return Recording(robot.joint_names, times, np.round(q / step) * step, tau)
