@@ -7,7 +7,13 @@ import json
 from typing import List
 
 from rbd_ros.cli.info import description, model_options, table
-from rbd_ros.cli.recorded import add_recording_arguments, plot_efforts, recording_of, robot_of
+from rbd_ros.cli.recorded import (
+    add_recording_arguments,
+    held,
+    plot_efforts,
+    recording_of,
+    robot_of,
+)
 from rbd_ros.identification import evaluate, Evaluation
 
 _HEAD = ('joint', 'error', 'effort', 'bias', 'scale', 'viscous', 'Coulomb', 'likely cause')
@@ -26,7 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
     :raises ValueError: for a recording that cannot be used
     """
     robot = robot_of(description(arguments.robot), model_options(arguments))
-    found = evaluate(robot, recording_of(arguments), cutoff=arguments.cutoff)
+    recording, hold = recording_of(arguments), held(arguments.hold)
+    found = evaluate(robot, recording, cutoff=arguments.cutoff, hold=hold)
     print(_json(found) if arguments.json else '\n'.join(lines(found)))
     if arguments.plot:
         plot_efforts(found, arguments.plot)

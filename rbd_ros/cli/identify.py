@@ -12,6 +12,7 @@ import numpy as np
 from rbd_ros.cli.info import description, model_options, table
 from rbd_ros.cli.recorded import (
     add_recording_arguments,
+    held,
     plot_efforts,
     recording_of,
     robot_of,
@@ -69,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     text = source if isinstance(source, bytes) else _text(source)
     options = model_options(arguments)
     robot, recording = robot_of(source, options), recording_of(arguments)
+    hold = held(arguments.hold)
     asked = {
         'friction': arguments.friction,
         'offset': arguments.offset,
@@ -76,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     }
     found: Found
     if arguments.payload:
-        found = identify_payload(robot, recording, arguments.payload, **asked)
+        found = identify_payload(robot, recording, arguments.payload, hold=hold, **asked)
     else:
         found = identify_base_parameters(robot, recording, **asked)
     print(
@@ -90,11 +92,11 @@ def run(arguments: argparse.Namespace) -> int:
             write('--out', arguments.out, patched)
         if arguments.plot:
             identified = robot_of(patched, options)
-            cutoff = arguments.cutoff
+            same = {'cutoff': arguments.cutoff, 'hold': hold}
             plot_efforts(
-                evaluate(robot, recording, cutoff=cutoff),
+                evaluate(robot, recording, **same),
                 arguments.plot,
-                [evaluate(identified, recording, cutoff=cutoff)],
+                [evaluate(identified, recording, **same)],
             )
     return 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
-from typing import Sequence, Union
+from typing import Dict, Sequence, Union
 
 import numpy as np
 
@@ -37,6 +37,12 @@ def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='HZ',
         help='cutoff frequency of the filter (10, less if the recording is slow)',
     )
+    parser.add_argument(
+        '--hold',
+        metavar='JOINT=POSITION,...',
+        default='',
+        help='where joints were held that the recording leaves out',
+    )
     parser.add_argument('--plot', metavar='FILE.png', help='write a plot')
     parser.add_argument('--json', action='store_true', help='print the result as JSON')
 
@@ -56,6 +62,23 @@ def recording_of(arguments: argparse.Namespace) -> Recording:
     except ValueError:
         raise ValueError(f'--between {arguments.between!r}: write BEGIN,END in seconds') from None
     return recording.part(begin, end)
+
+
+def held(text: str) -> Dict[str, float]:
+    """Positions of joints that the recording leaves out.
+
+    :raises ValueError: for what is no joint with a position
+    """
+    found = {}
+    for word in filter(None, text.split(',')):
+        name, _, value = word.rpartition('=')
+        try:
+            found[name] = float(value)
+        except ValueError:
+            name = ''
+        if not name or not math.isfinite(found[name]):
+            raise ValueError(f'--hold {word!r}: write JOINT=POSITION')
+    return found
 
 
 def write(option: str, path: str, data: Union[str, bytes]) -> None:

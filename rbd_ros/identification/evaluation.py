@@ -8,7 +8,7 @@ that would explain the errors of all joints is found as well.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Optional, Tuple
+from typing import Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -78,12 +78,19 @@ class Evaluation:
     notes: Tuple[str, ...]
 
 
-def evaluate(robot: Robot, recording: Recording, *, cutoff: float = 0.0) -> Evaluation:
+def evaluate(
+    robot: Robot,
+    recording: Recording,
+    *,
+    cutoff: float = 0.0,
+    hold: Optional[Mapping[str, float]] = None,
+) -> Evaluation:
     """Compare the efforts of a recording with those of the model.
 
     :param robot: the robot, with friction of its description
     :param recording: see `read_recording`
     :param cutoff: of the filter [Hz]; 0: 10, less if the recording is slow
+    :param hold: where joints were held that the recording leaves out [rad or m]
     :raises RecordingError: if the recording cannot be used
 
     >>> from rbd_ros.identification import evaluate
@@ -91,7 +98,7 @@ def evaluate(robot: Robot, recording: Recording, *, cutoff: float = 0.0) -> Eval
     >>> [fit.relative < 0.02 for fit in found.joints], found.joints[0].hint
     ([True, True, True, True, True, True], '')
     """
-    whole = recording.of_robot(robot)
+    whole = recording.of_robot(robot, hold)
     low_pass = LowPass.for_recording(whole, cutoff)
     parts = motions(whole, robot, low_pass)
     joints = list(measured_joints(parts))
@@ -112,7 +119,7 @@ def evaluate(robot: Robot, recording: Recording, *, cutoff: float = 0.0) -> Eval
     fits = tuple(
         _fit(name, y[:, k], p[:, k], speed[:, k], side[:, k]) for k, name in enumerate(names)
     )
-    payload, share = _payload(robot, recording, cutoff, fits)
+    payload, share = _payload(robot, whole, cutoff, fits)
     return Evaluation(names, np.concatenate(times), y, p, fits, payload, share, whole.notes)
 
 

@@ -12,7 +12,7 @@ inertia" (IEEE RA-L 2022).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Optional, Tuple
+from typing import Any, Mapping, Optional, Tuple
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -102,6 +102,7 @@ def identify_payload(
     friction: bool = False,
     offset: bool = False,
     cutoff: float = 0.0,
+    hold: Optional[Mapping[str, float]] = None,
 ) -> PayloadEstimate:
     """Payload that a link carried while states were recorded.
 
@@ -115,6 +116,7 @@ def identify_payload(
         otherwise they are those of the robot
     :param offset: whether a constant offset of each effort sensor is
     :param cutoff: of the filter [Hz]; 0: 10, less if the recording is slow
+    :param hold: where joints were held that the recording leaves out [rad or m]
     :raises RecordingError: if the recording cannot be used
     :raises ValueError: for an unknown link, or one that does not move
 
@@ -127,7 +129,7 @@ def identify_payload(
     body = robot.model.link(link).body
     if body == 0:
         raise ValueError(f'link {shown(link)} is fixed to the base: no joint carries its payload')
-    whole = recording.of_robot(robot)
+    whole = recording.of_robot(robot, hold)
     low_pass = LowPass.for_recording(whole, cutoff)
     parts = motions(whole, robot, low_pass)
     to_body = parameter_transform(robot, link)

@@ -2,5 +2,6 @@
 
 Nodes: `simulator`, `gravity_compensation`, `inverse_dynamics`, `trajectory_annotator`,
 `external_torque_observer`. Each is a module with a `main`, also run by
-`python -m rbd_ros.nodes.<name>`. What they share lives in the other modules; importing this package imports nothing.
+`python -m rbd_ros.nodes.<name>`. What they share lives in the other
+modules; importing this package imports nothing.
 """

@@ -9,6 +9,7 @@ from support.recorded_motions import arm, recorded
 from rbd_ros.control import payload_parameters
 from rbd_ros.identification import identify_payload, Recording, RecordingError
 from rbd_ros.identification.payload import parameter_transform
+from rbd_ros.spatial import RigidBodyInertia
 
 PAYLOAD = payload_parameters(1.5, (0.01, 0.02, 0.08), np.diag([0.006, 0.005, 0.004]))
 
@@ -40,7 +41,8 @@ def test_the_payload_of_any_link_is_in_its_own_coordinates(robot):
 def test_coordinates_of_a_link_become_those_of_its_body(robot):
     link = robot.model.link('tool0')
     T = parameter_transform(robot, 'tool0')
-    heavier = robot.model.with_link_inertia('tool0', PAYLOAD.tolist(), add=True)
+    carried = RigidBodyInertia.from_parameters(PAYLOAD.tolist())
+    heavier = robot.model.with_link_inertia('tool0', carried, add=True)
     before, after = (m.body(link.body).inertia.parameters() for m in (robot.model, heavier))
     assert_allclose(T @ PAYLOAD, np.subtract(after, before), atol=1e-12)
 

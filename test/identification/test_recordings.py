@@ -12,7 +12,7 @@ from support.recorded_motions import arm, recorded
 
 from rbd_ros.identification import read_recording, Recording, RecordingError
 
-NAMES = ('shoulder_joint', 'elbow_joint')
+NAMES = ('shoulder', 'elbow')
 
 
 @pytest.fixture(scope='module')
@@ -177,10 +177,10 @@ def with_line(text, number, line):
         (lambda t: '', 'line 1 has no column time'),
         (lambda t: t.replace('.effort', '.torque'), 'no efforts of joint'),
         (lambda t: t.replace('.position', ''), 'no column of a position'),
-        (lambda t: with_line(t, 4, '0.04,one,2,3,4'), 'line 5: shoulder_joint.position'),
+        (lambda t: with_line(t, 4, '0.04,one,2,3,4'), 'line 5: shoulder.position'),
         (lambda t: with_line(t, 4, '0.04,1,2'), 'line 5 has 3 values for 5 columns'),
         (lambda t: '\n'.join(t.splitlines()[:30]), '29 usable states'),
-        (lambda t: t.replace('elbow_joint.position', 'time', 1), "two columns 'time'"),
+        (lambda t: t.replace('elbow.position', 'time', 1), "two columns 'time'"),
     ],
     ids=['empty', 'effort', 'position', 'word', 'length', 'short', 'twice'],
 )
@@ -263,15 +263,15 @@ def test_messages_without_efforts_are_told(tmp_path, original):
 
 
 def test_another_robot_is_told_by_its_joints(original):
-    with pytest.raises(RecordingError, match="of another robot: it has joint 'shoulder_joint'"):
+    with pytest.raises(RecordingError, match="of another robot: it has joint 'shoulder'"):
         original.of_robot(arm())
 
 
 def test_missing_joints_are_named_or_held(robot, original):
     one = Recording(NAMES[:1], original.times, original.positions[:, :1], original.efforts[:, :1])
-    with pytest.raises(RecordingError, match="lacks joint 'elbow_joint'"):
+    with pytest.raises(RecordingError, match="lacks joint 'elbow'"):
         one.of_robot(robot)
-    held = one.of_robot(robot, {'elbow_joint': 0.25})
+    held = one.of_robot(robot, {'elbow': 0.25})
     assert (held.positions[:, 1] == 0.25).all() and np.isnan(held.efforts[:, 1]).all()
     with pytest.raises(RecordingError, match="'wing'"):
         one.of_robot(robot, {'wing': 0.0})

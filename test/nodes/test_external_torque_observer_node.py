@@ -72,17 +72,18 @@ def test_a_constant_push_is_estimated_exactly(rig):
 
 def test_collisions_begin_at_the_threshold_and_end_below_the_release(rig):
     rig.ros.set_parameter(NODE, 'collision_threshold', [2.0, 1.0])
-    for push, expected in (
-        ((1.9, 0.0), False),
-        ((0.0, 1.1), True),
-        ((1.5, 0.0), True),  # between release and threshold
-        ((0.5, 0.0), False),
-    ):
-        with Feed(rig.states, rig.at_rest(push)):
+    with Feed(rig.states, rig.at_rest()) as feed:
+        for push, expected in (
+            ((1.9, 0.0), False),
+            ((0.0, 1.1), True),
+            ((1.5, 0.0), True),  # between release and threshold
+            ((0.5, 0.0), False),
+        ):
+            feed.message = rig.at_rest(push)
             rig.settled(push)
             count = len(rig.collisions)
             rig.ros.until(lambda n=count: len(rig.collisions) > n + 2, 'the flag')
-        assert rig.collisions[-1].data is expected, push
+            assert rig.collisions[-1].data is expected, push
     assert rig.ros.status('collision: external torque', 'observer')
     rig.ros.set_parameter(NODE, 'collision_threshold', [100.0])
 
