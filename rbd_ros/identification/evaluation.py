@@ -120,6 +120,8 @@ def evaluate(
         _fit(name, y[:, k], p[:, k], speed[:, k], side[:, k]) for k, name in enumerate(names)
     )
     payload, share = _payload(robot, whole, cutoff, fits)
+    if payload is not None:  # which looks like many things at single joints
+        fits = tuple(fit._replace(hint='payload' if fit.hint else '') for fit in fits)
     return Evaluation(names, np.concatenate(times), y, p, fits, payload, share, whole.notes)
 
 
