@@ -20,7 +20,8 @@ RATE = 250  # joint states a second
 CENTRE, INERTIA = (0.01, 0.02, 0.08), np.diag([0.006, 0.005, 0.004])  # [m], [kg m^2]
 
 
-def main():
+def main() -> None:
+    """Follow the trajectory and write the recording."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('trajectory', help='as rbd_ros excite writes it')
     parser.add_argument('recording', help='CSV file to write')

@@ -51,10 +51,10 @@ class MomentumObserver:
     >>> arm = Robot.from_urdf(resource_path('urdf', 'two_link_arm.urdf'))
     >>> observer = MomentumObserver(arm, gain=50.0)
     >>> rest, pushed = np.zeros(2), arm.gravity_torque([0.0, 0.0]) - [1.0, 0.5]
-    >>> for k in range(1000):
-    ...     torque = observer.update(0.001 * k, rest, rest, pushed)
+    >>> torque = [observer.update(0.001 * k, rest, rest, pushed) for k in range(1000)][-1]
     >>> np.round(torque, 9)
     array([1. , 0.5])
+    >>> observer.reset()
     """
 
     def __init__(
@@ -190,6 +190,8 @@ class CollisionDetector:
     >>> detector = CollisionDetector([5.0, 2.0], release=0.5)
     >>> [detector.update(np.array([t, 0.0])) for t in (4.0, 6.0, 3.0, 2.0)]
     [False, True, True, False]
+    >>> detector.joints(np.array([6.0, 0.0]), ('shoulder', 'elbow'))
+    "'shoulder'"
     """
 
     def __init__(self, thresholds: Union[Sequence[float], FloatArray], release: float = 0.5):

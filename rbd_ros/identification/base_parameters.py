@@ -51,6 +51,11 @@ class ModelEstimate:
     :param estimate: what the equations say: base parameters, then friction and offsets
     :param nominal: what the description says of the same
     :param notes: what is odd about the recording
+
+    >>> from rbd_ros.identification import identify_base_parameters
+    >>> found = identify_base_parameters(robot, recorded())
+    >>> found.parameters.shape, found.estimate.names[-1]
+    ((60,), 'wrist_3_joint: Coulomb')
     """
 
     parameters: Floats

@@ -38,6 +38,10 @@ class Excitation:
     :param trajectory: the motion with its efforts
     :param condition: condition number of the equations, columns scaled to the same length
     :param period: of the motion [s]
+
+    >>> from rbd_ros.identification import excitation
+    >>> excitation(robot, period=8.0).period
+    8.0
     """
 
     trajectory: AnnotatedTrajectory

@@ -52,6 +52,14 @@ class PayloadEstimate:
     :param seen: those of the ten parameters that the efforts of this robot can show
     :param adjusted: whether the estimate was one that no body can have
     :param notes: what is odd about the recording
+
+    >>> from rbd_ros.identification import identify_payload
+    >>> carried = payload_parameters(1.5, (0.0, 0.02, 0.08), np.diag([0.004, 0.004, 0.002]))
+    >>> found = identify_payload(robot, recorded(payload=carried), 'tool0')
+    >>> round(found.mass, 1), bool(found.centre[2] > 0.07), found.inertia.shape
+    (1.5, True, (3, 3))
+    >>> bool((found.centre_deviations() < 0.01).all())
+    True
     """
 
     link: str
