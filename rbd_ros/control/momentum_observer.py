@@ -14,7 +14,7 @@ isolation, and identification" (IEEE T-RO 2017).
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Optional, Sequence, Union
+from typing import Any, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -70,8 +70,8 @@ class MomentumObserver:
         if not 0.0 < gain < math.inf:
             raise ValueError(f'gain must be positive and finite, got {gain}')
         self.robot, self.gain = robot, gain
-        given: tuple = ()
-        runtime: tuple = ()
+        given: Tuple[FloatArray, ...] = ()
+        runtime: Tuple[str, ...] = ()
         if payload_link is not None:
             robot.model.link(payload_link)
             runtime = (f'payload:{payload_link}',)

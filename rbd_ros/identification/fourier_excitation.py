@@ -160,7 +160,7 @@ def excitation(
     v[[0, -1]] = a[[0, -1]] = 0.0  # but for rounding
     q = _within_efforts(feedforward, q, v, a)
     condition = _condition(robot, base, q, v, a)
-    trajectory = JointTrajectory(robot.joint_names, start + times, q, v, a)
+    trajectory = JointTrajectory(robot.joint_names, (start + times).tolist(), q, v, a)
     return Excitation(annotate(feedforward, trajectory), condition, period)
 
 

@@ -224,9 +224,7 @@ def _usual(base: BaseParameters, x: Floats) -> Optional[Floats]:
     mass = guess[0]
     if mass < LIGHTEST:
         return None
-    body = RigidBodyInertia.from_mass_centre(
-        float(mass),
-        tuple((guess[1:4] / mass).tolist()),
-        tuple(tuple(row) for row in (mass * GYRATION**2 * np.eye(3)).tolist()),
-    )
+    about: Any = (mass * GYRATION**2 * np.eye(3)).tolist()
+    centre: Any = (guess[1:4] / mass).tolist()
+    body = RigidBodyInertia.from_mass_centre(float(mass), centre, about)
     return log_cholesky(body)

@@ -228,4 +228,6 @@ def _validation(parts: Sequence[Equations], names: Sequence[str]) -> Floats:
             tested = p.used - t.used
             error += (((p.A @ x - p.b) * tested) ** 2).sum(axis=0)
             effort += (p.tau * tested * p.tau).sum(axis=0)
-    return np.sqrt(np.divide(error, effort, out=np.full(joints, np.nan), where=effort > 0.0))
+    share: Floats = np.full(joints, np.nan)
+    np.divide(error, effort, out=share, where=effort > 0.0)
+    return np.asarray(np.sqrt(share))
