@@ -101,7 +101,7 @@ def test_base_parameters_as_json_and_urdf(example, capsys):
     ('words', 'text'),
     [
         (['identify', 'six_axis_arm', 'RUN', '--payload', 'nowhere'], 'nowhere'),
-        (['identify', 'two_link_arm', 'RUN', '--payload', 'tool'], 'of another robot'),
+        (['identify', 'two_link_arm', 'RUN', '--payload', 'tool0'], 'of another robot'),
         (['identify', 'six_axis_arm', 'absent.csv', '--payload', 'tool0'], 'cannot be read'),
         (
             ['identify', 'six_axis_arm', 'RUN', '--payload', 'tool0', '--confidence', '1'],
