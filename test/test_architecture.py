@@ -50,6 +50,7 @@ MAY_IMPORT = {
         'contact',
         'constraints',
     },
+    'identification': {'spatial', 'model', 'algorithms', 'robot', 'control'},
     'fmi': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'simulation', 'compiler'},
     'viewer': {'spatial', 'model', 'meshes', 'robot', 'collision', 'contact', 'simulation'},
     'nodes': {
@@ -94,6 +95,7 @@ MAY_IMPORT = {
         'hil',
         'demonstration',
         'doctor',
+        'identification',
         'resources',
         'robots',
         'worlds',
@@ -124,6 +126,8 @@ SINGLE_MODULES = {
     'simulation': LOOPS,
     'nodes': LOOPS,
     'viewer': LOOPS,
+    # How messages of recordings are read: bytes, no ROS.
+    'identification': {'rbd_ros.nodes.common.wire'},
 }
 
 # What launch files may know of nodes: their declarations, which import nothing heavy.

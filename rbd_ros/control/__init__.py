@@ -18,6 +18,12 @@ from rbd_ros.control.law_settings import (
     TERM_DESCRIPTIONS,
 )
 from rbd_ros.control.limits import LimiterMemory, TorqueLimiter, TorqueLimits
+from rbd_ros.control.momentum_observer import (
+    CollisionDetector,
+    MomentumObserver,
+    WrenchEstimate,
+    WrenchEstimator,
+)
 from rbd_ros.control.motion import DesiredMotion, GAP_POLICIES, MotionOptions, MotionPlan
 from rbd_ros.control.payload import payload_parameters
 from rbd_ros.control.servo_offset import servo_command
@@ -30,6 +36,7 @@ from rbd_ros.control.weak_joints import describe_weak_joints, weak_joints
 
 __all__ = [
     'AnnotatedTrajectory',
+    'CollisionDetector',
     'DAMPING_RATIO',
     'DesiredMotion',
     'EffortParts',
@@ -46,6 +53,7 @@ __all__ = [
     'LawSettings',
     'LimiterMemory',
     'Margin',
+    'MomentumObserver',
     'MotionOptions',
     'MotionPlan',
     'NATURAL_FREQUENCY',
@@ -57,6 +65,8 @@ __all__ = [
     'TorqueLimits',
     'TrajectoryError',
     'TrajectoryReport',
+    'WrenchEstimate',
+    'WrenchEstimator',
     'annotate',
     'check_trajectory',
     'default_gains',

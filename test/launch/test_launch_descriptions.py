@@ -11,7 +11,13 @@ import yaml
 from rbd_ros.resources import resource_path
 
 ROOT = Path(__file__).resolve().parents[2]
-NODES = ('gravity_compensation', 'inverse_dynamics', 'simulator', 'trajectory_annotator')
+NODES = (
+    'external_torque_observer',
+    'gravity_compensation',
+    'inverse_dynamics',
+    'simulator',
+    'trajectory_annotator',
+)
 EXAMPLES = ('gripper_world', 'peg_world', 'push_world', 'steps_world')
 FILES = (
     'bringup.launch.py',

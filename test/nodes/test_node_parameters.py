@@ -40,6 +40,7 @@ each_node = pytest.mark.parametrize('node', INTERFACES)
 
 def test_the_nodes_are_found():
     assert list(INTERFACES) == [
+        'external_torque_observer',
         'gravity_compensation',
         'inverse_dynamics',
         'simulator',

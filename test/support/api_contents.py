@@ -97,6 +97,31 @@ still = np.zeros((1, 3))  # neither point nor normal moves
 """
 )
 
+IDENTIFICATION = (
+    ARM.replace(
+        'from rbd_ros import Robot\n',
+        'from rbd_ros import Robot\n'
+        'from rbd_ros.control import payload_parameters\n'
+        'from rbd_ros.identification import Recording\n'
+        'from rbd_ros.resources import resource_path\n',
+    )
+    + """\
+
+
+def recorded(payload=np.zeros(10), noise=0.01):
+    times = np.arange(0.0, 20.0, 0.004)  # [s]
+    w, rng = 2.0 * np.pi * np.array([0.11, 0.13, 0.17, 0.19, 0.23, 0.29]), np.random.default_rng(1)
+    phases = np.outer(times, w), np.outer(times, 2.7 * w)
+    positions = q + 0.6 * np.sin(phases[0]) + 0.2 * np.cos(phases[1])
+    v = w * (0.6 * np.cos(phases[0]) - 0.54 * np.sin(phases[1]))
+    a = w**2 * (-0.6 * np.sin(phases[0]) - 1.458 * np.cos(phases[1]))
+    carrying = robot.function('inverse_dynamics', ('payload:tool0',))
+    efforts = carrying(positions, v, a, payload) + robot.damping * v + robot.friction * np.sign(v)
+    efforts += noise * efforts.std(axis=0) * rng.normal(size=efforts.shape)
+    return Recording(robot.joint_names, times, positions, efforts)
+"""
+)
+
 #: What examples of a page start from, where that is not `ARM`.
 SETUPS = {
     'floating_base': FLOATING,
@@ -107,6 +132,7 @@ SETUPS = {
     + 'from rbd_ros.viewer import LivePage, LiveSession, make_scene, Recording\n',
     'contacts': TOUCH,
     'collision': ARM,
+    'identification': IDENTIFICATION,
     'constraints': 'import numpy as np\n\nnp.set_printoptions(precision=3, suppress=True)\n',
     'spatial': SPATIAL,
     'model': ARM + 'model = robot.model\n',
@@ -198,6 +224,14 @@ MODULES = {
         'rbd_ros.viewer.scene',
     ),
     'export': ('rbd_ros.robot.export', 'rbd_ros.robot.diagnostics'),
+    'identification': (
+        'rbd_ros.identification.payload',
+        'rbd_ros.identification.base_parameters',
+        'rbd_ros.identification.fourier_excitation',
+        'rbd_ros.identification.evaluation',
+        'rbd_ros.identification.urdf_patch',
+        'rbd_ros.control.momentum_observer',
+    ),
 }
 
 TITLES = {
@@ -226,6 +260,10 @@ TITLES = {
     'spatial': ('Spatial vector algebra', 'vectors, transforms, inertias, screws, planar algebra'),
     'algorithms': ('Algorithms', 'what is called on a model, and by `Robot.kernel`'),
     'viewer': ('Viewer', 'motions as pages for a browser, recorded and live'),
+    'identification': (
+        'Identification',
+        'payloads, inertias and friction from recordings; external torques',
+    ),
     'export': ('Export and diagnostics', 'C99 libraries; what of a model costs accuracy'),
 }
 
@@ -254,6 +292,10 @@ NOT_FOR_USERS = {
     'rbd_ros.constraints.friction:moments_of': 'likewise',
     'rbd_ros.constraints.friction_solution:scaled_space': 'what compiled loops solve',
     'rbd_ros.constraints.minimal_set:normal_screws': 'a part of `minimal_contact_set`',
+    'rbd_ros.identification.payload:parameter_transform': 'a part of `identify_payload`',
+    'rbd_ros.identification.base_parameters:consistent': 'a part of `identify_base_parameters`',
+    'rbd_ros.identification.base_parameters:with_extent': 'likewise',
+    'rbd_ros.identification.evaluation:last_link': 'a part of `evaluate`',
     'rbd_ros.spatial.planar_vectors:vector2': 'checks of arguments',
     'rbd_ros.spatial.planar_vectors:dot2': 'arithmetic of its file',
     'rbd_ros.model.floating_base:not_floating': 'checks of arguments',

@@ -1,0 +1,90 @@
+"""`rbd_ros evaluate robot.urdf recording`: measured efforts against those of the model."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import List
+
+from rbd_ros.cli.info import description, model_options, table
+from rbd_ros.cli.recorded import (
+    add_recording_arguments,
+    held,
+    plot_efforts,
+    recording_of,
+    robot_of,
+)
+from rbd_ros.identification import evaluate, Evaluation
+
+_HEAD = ('joint', 'error', 'effort', 'bias', 'scale', 'viscous', 'Coulomb', 'likely cause')
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `rbd_ros evaluate`."""
+    add_recording_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print where the model is wrong.
+
+    :return: 0
+    :raises ModelError: if the URDF cannot become a model
+    :raises ValueError: for a recording that cannot be used
+    """
+    robot = robot_of(description(arguments.robot), model_options(arguments))
+    recording, hold = recording_of(arguments), held(arguments.hold)
+    found = evaluate(robot, recording, cutoff=arguments.cutoff, hold=hold)
+    print(_json(found) if arguments.json else '\n'.join(lines(found)))
+    if arguments.plot:
+        plot_efforts(found, arguments.plot)
+    return 0
+
+
+def lines(found: Evaluation) -> List[str]:
+    """Lines of the report for people."""
+    rows = [
+        (
+            fit.joint,
+            f'{100.0 * fit.relative:.1f} %',
+            f'{fit.effort:.4g}',
+            f'{fit.bias:.3g}',
+            f'{fit.scale:.3f}',
+            f'{fit.viscous:.3g}',
+            f'{fit.coulomb:.3g}',
+            fit.hint,
+        )
+        for fit in found.joints
+    ]
+    span = found.times[-1] - found.times[0]
+    result = [f'Measured against predicted effort (N m or N), {span:.1f} s']
+    result += table(_HEAD, rows, '.>>>>>>.')
+    result += ['', 'Errors as part of the effort, root mean squares; what the model lacks:']
+    result += ['bias, factor, viscous and Coulomb friction.']
+    if found.payload is not None:
+        payload = found.payload
+        centre = ', '.join(f'{x:.3f}' for x in payload.centre)
+        result += [
+            f'A payload of {payload.mass:.3f} kg at ({centre}) m in {payload.link} explains '
+            f'{100.0 * found.payload_explains:.0f} % of the squared errors: see rbd_ros identify '
+            f'--payload {payload.link}.'
+        ]
+    return result + [f'Note: {note}.' for note in found.notes]
+
+
+def _json(found: Evaluation) -> str:
+    payload = found.payload
+    return json.dumps(
+        {
+            'joints': [{**fit._asdict(), 'relative': fit.relative} for fit in found.joints],
+            'payload': None
+            if payload is None
+            else {
+                'link': payload.link,
+                'mass': payload.mass,
+                'centre': payload.centre.tolist(),
+                'explains': found.payload_explains,
+            },
+            'notes': list(found.notes),
+        },
+        indent=2,
+    )

@@ -1,0 +1,97 @@
+"""`rbd_ros excite robot.urdf -o trajectory.yaml`: a motion to identify a robot by."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Dict, Sequence, Tuple
+
+from rbd_ros.cli.info import add_model_arguments, description, model_options
+from rbd_ros.cli.recorded import robot_of, write
+from rbd_ros.control.trajectory_files import format_of, trajectory_text
+from rbd_ros.identification import excitation
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `rbd_ros excite`."""
+    add_model_arguments(parser)
+    parser.add_argument(
+        '-o',
+        '--out',
+        metavar='FILE',
+        default='-',
+        help='trajectory to write, .csv or YAML (standard output)',
+    )
+    parser.add_argument(
+        '--range',
+        metavar='JOINT=LOW:HIGH',
+        action='append',
+        default=[],
+        help='where a joint may move; may be repeated',
+    )
+    parser.add_argument(
+        '--period', type=float, default=10.0, metavar='SECONDS', help='of the motion (10)'
+    )
+    parser.add_argument(
+        '--step', type=float, default=0.02, metavar='SECONDS', help='between points (0.02)'
+    )
+    parser.add_argument(
+        '--start',
+        type=float,
+        default=5.0,
+        metavar='SECONDS',
+        help='time of the first point, in which the controller takes the robot there (5)',
+    )
+    parser.add_argument(
+        '--speed', type=float, default=0.5, metavar='SHARE', help='share of the speed limits (0.5)'
+    )
+    parser.add_argument('--seed', type=int, default=1, help='of the optimisation (1)')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Find the motion and write it.
+
+    :return: 0
+    :raises ModelError: if the URDF cannot become a model
+    :raises ValueError: for a value that cannot be used
+    """
+    robot = robot_of(description(arguments.robot), model_options(arguments))
+    found = excitation(
+        robot,
+        period=arguments.period,
+        step=arguments.step,
+        start=arguments.start,
+        ranges=ranges(arguments.range),
+        speed=arguments.speed,
+        seed=arguments.seed,
+    )
+    text = trajectory_text(found.trajectory, format_of(arguments.out))
+    if arguments.out == '-':
+        sys.stdout.write(text)
+    else:
+        write('--out', arguments.out, text)
+    print(
+        f'{len(found.trajectory.times)} points, {found.period:g} s, condition number '
+        f'{found.condition:.1f}. Collisions are not looked at: see the motion before a robot '
+        'makes it.',
+        file=sys.stderr if arguments.out == '-' else sys.stdout,
+    )
+    return 0
+
+
+def ranges(words: Sequence[str]) -> Dict[str, Tuple[float, float]]:
+    """Ranges of joints from the command line.
+
+    :raises ValueError: for what is none
+    """
+    found = {}
+    for word in words:
+        name, _, values = word.rpartition('=')
+        try:
+            low, high = (float(value) for value in values.split(':'))
+        except ValueError:
+            raise ValueError(f'--range {word!r}: write JOINT=LOW:HIGH') from None
+        if not name:
+            raise ValueError(f'--range {word!r}: write JOINT=LOW:HIGH')
+        found[name] = low, high
+    return found

@@ -1,0 +1,145 @@
+"""What the commands about recordings share: their arguments, and plots of efforts."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+from typing import Dict, Sequence, Union
+
+import numpy as np
+
+from rbd_ros import Robot
+from rbd_ros.cli.info import add_model_arguments
+from rbd_ros.identification import Evaluation, read_recording, Recording
+
+INK, MEASURED, PREDICTED, WRONG = '#1f2933', '#9aa5b1', '#1769aa', '#e4572e'
+
+
+def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say which recording of which robot, and how it is filtered."""
+    add_model_arguments(parser)
+    parser.add_argument(
+        'recording',
+        help='.csv with the columns time, JOINT.position and JOINT.effort; .mcap or .db3 with '
+        'joint states, or the folder of a bag',
+    )
+    parser.add_argument(
+        '--topic', default='joint_states', help='topic of the joint states (joint_states)'
+    )
+    parser.add_argument(
+        '--between', metavar='BEGIN,END', help='use the time between these alone [s]'
+    )
+    parser.add_argument(
+        '--cutoff',
+        type=float,
+        default=0.0,
+        metavar='HZ',
+        help='cutoff frequency of the filter (10, less if the recording is slow)',
+    )
+    parser.add_argument(
+        '--hold',
+        metavar='JOINT=POSITION,...',
+        default='',
+        help='where joints were held that the recording leaves out',
+    )
+    parser.add_argument('--plot', metavar='FILE.png', help='write a plot')
+    parser.add_argument('--json', action='store_true', help='print the result as JSON')
+
+
+def recording_of(arguments: argparse.Namespace) -> Recording:
+    """Recording that the arguments name.
+
+    :raises ValueError: if it cannot be read, or a value makes no sense
+    """
+    if not (math.isfinite(arguments.cutoff) and arguments.cutoff >= 0.0):
+        raise ValueError(f'--cutoff must be positive, got {arguments.cutoff:g}')
+    recording = read_recording(arguments.recording, arguments.topic)
+    if arguments.between is None:
+        return recording
+    try:
+        begin, end = (float(word) for word in arguments.between.split(','))
+    except ValueError:
+        raise ValueError(f'--between {arguments.between!r}: write BEGIN,END in seconds') from None
+    return recording.part(begin, end)
+
+
+def held(text: str) -> Dict[str, float]:
+    """Positions of joints that the recording leaves out.
+
+    :raises ValueError: for what is no joint with a position
+    """
+    found = {}
+    for word in filter(None, text.split(',')):
+        name, _, value = word.rpartition('=')
+        try:
+            found[name] = float(value)
+        except ValueError:
+            name = ''
+        if not name or not math.isfinite(found[name]):
+            raise ValueError(f'--hold {word!r}: write JOINT=POSITION')
+    return found
+
+
+def write(option: str, path: str, data: Union[str, bytes]) -> None:
+    """Write a file.
+
+    :raises ValueError: if it cannot be written, naming the option
+    """
+    try:
+        Path(path).write_bytes(data.encode() if isinstance(data, str) else data)
+    except OSError as error:
+        raise ValueError(f'{option} {path} cannot be written: {error.strerror or error}') from None
+
+
+def plot_efforts(
+    before: Evaluation, path: str, after: Sequence[Evaluation] = (), title: str = ''
+) -> None:
+    """Plot measured efforts and those of the model, one panel a joint.
+
+    :param before: the model as described
+    :param path: file to write
+    :param after: the model as identified, if it was
+    :param title: of the whole
+    :raises ValueError: if it cannot be written
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    names = before.joint_names
+    columns = min(len(names), 3)
+    rows = math.ceil(len(names) / columns)
+    figure = Figure(figsize=(4.6 * columns, 0.9 + 2.3 * rows), dpi=120, facecolor='white')
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
+    times = before.times - before.times[0]
+    breaks = np.flatnonzero(np.diff(times) > 4.0 * np.median(np.diff(times))) + 1
+    t = np.insert(times, breaks, np.nan)
+    for j, (name, axes) in enumerate(zip(names, panels)):
+        lines = [(before.measured, MEASURED, 2.4, 'measured')]
+        lines += [(before.predicted, WRONG if after else PREDICTED, 1.0, 'model')]
+        lines += [(found.predicted, PREDICTED, 1.0, 'identified') for found in after]
+        for values, colour, width, label in lines:
+            shown = np.insert(values[:, j], breaks, np.nan)
+            axes.plot(t, shown, color=colour, lw=width, label=label)
+        axes.set_title(name, fontsize=9, color=INK)
+        axes.tick_params(labelsize=8)
+        axes.grid(color='#d9dce3', lw=0.6)
+        if j % columns == 0:
+            axes.set_ylabel('effort [N m or N]', fontsize=8, color=INK)
+        if j >= len(names) - columns:
+            axes.set_xlabel('time [s]', fontsize=8, color=INK)
+    for axes in panels[len(names) :]:
+        axes.set_visible(False)
+    panels[0].legend(fontsize=7, frameon=False)
+    figure.suptitle(title, fontsize=10, color=INK)
+    figure.tight_layout()
+    try:
+        figure.savefig(path)
+    except (OSError, ValueError) as error:
+        raise ValueError(f'--plot {path} cannot be written: {error}') from None
+
+
+def robot_of(text: Union[str, bytes], options: dict) -> Robot:
+    """Robot of a URDF with the options of the command line."""
+    return Robot.from_urdf(text, **options)

@@ -1,0 +1,214 @@
+"""External torque from the generalised momentum: what pushes at a robot, without accelerations.
+
+The rate of the momentum p = H(q) v is
+
+    p' = tau + C(q, v)^T v - g(q) - friction + external torque,
+
+and the observer is a filter of first order of what of it the model does not explain.
+
+Source: De Luca and Mattone, "Actuator failure detection and isolation using generalized momenta"
+(ICRA 2003); Haddadin, De Luca and Albu-Schaeffer, "Robot collisions: a survey on detection,
+isolation, and identification" (IEEE T-RO 2017).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.feedforward import check_robot
+from rbd_ros.control.friction import friction_torque
+from rbd_ros.control.names import listed
+from rbd_ros.robot import Robot
+
+#: Velocity at which most of the Coulomb friction acts [rad/s or m/s].
+TRANSITION = 1e-2
+#: Longest time between two states that are still one motion [s].
+LONGEST_STEP = 0.1
+#: Singular value of the Jacobian, as part of the largest, below which a force is not felt.
+UNFELT = 1e-3
+
+
+class MomentumObserver:
+    """Observer of the torque that the surroundings exert at the joints, (nv,) [N m or N].
+
+    From one state to the next, the mean of the unexplained rate of the momentum is found from both
+    ends, and the estimate follows it as exp(-gain dt) says. So a constant torque at a robot at
+    rest is estimated exactly in the end, whatever the gain and however irregular the states.
+
+    :param robot: robot with one degree of freedom a joint, without loops
+    :param gain: of the observer, one over its time constant [1/s]
+    :param friction: whether the friction of the robot description is known and taken off
+    :param gravity: in base coordinates, (3,) [m/s^2]; None: the robot's
+    :param payload_link: link that carries a known payload; None: none
+    :param payload: its ten inertial parameters, see `payload_parameters`
+    :raises ValueError: for another kind of robot, a gain that is not positive, an unknown link
+
+    >>> from rbd_ros.control import MomentumObserver
+    >>> arm = Robot.from_urdf(resource_path('urdf', 'two_link_arm.urdf'))
+    >>> observer = MomentumObserver(arm, gain=50.0)
+    >>> rest, pushed = np.zeros(2), arm.gravity_torque([0.0, 0.0]) - [1.0, 0.5]
+    >>> torque = [observer.update(0.001 * k, rest, rest, pushed) for k in range(1000)][-1]
+    >>> np.round(torque, 9)
+    array([1. , 0.5])
+    >>> observer.reset()
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        gain: float = 30.0,
+        friction: bool = True,
+        gravity: Optional[Sequence[float]] = None,
+        payload_link: Optional[str] = None,
+        payload: Optional[Sequence[float]] = None,
+    ):
+        check_robot(robot)
+        if not 0.0 < gain < math.inf:
+            raise ValueError(f'gain must be positive and finite, got {gain}')
+        self.robot, self.gain = robot, gain
+        given: Tuple[FloatArray, ...] = ()
+        runtime: Tuple[str, ...] = ()
+        if payload_link is not None:
+            robot.model.link(payload_link)
+            runtime = (f'payload:{payload_link}',)
+            given = (np.zeros(10) if payload is None else np.array(payload, dtype=float),)
+        self._payload = given
+        self._gravity = np.array(robot.gravity if gravity is None else gravity, dtype=float)
+        self._mass_matrix = robot.function('mass_matrix', runtime)
+        self._coriolis_matrix = robot.function('coriolis_matrix', runtime)
+        self._gravity_torque = robot.function('gravity_torque', ('gravity', *runtime))
+        self._viscous, self._coulomb = robot.damping * friction, robot.friction * friction
+        self.torque: FloatArray = np.zeros(robot.nv)
+        self._time: Optional[float] = None
+        self._momentum: FloatArray = np.zeros(robot.nv)
+        self._rate: FloatArray = np.zeros(robot.nv)
+
+    def reset(self) -> None:
+        """Forget everything: the next state is the first."""
+        self._time = None
+        self.torque = np.zeros(self.robot.nv)
+
+    def update(self, time: float, q: FloatArray, v: FloatArray, effort: FloatArray) -> FloatArray:
+        """Take a state and return the estimate, (nv,) [N m or N].
+
+        A time that is not later than the last, or later by more than 0.1 s, begins anew.
+
+        :param time: of the state [s]
+        :param q: positions, (nv,) [rad or m]
+        :param v: velocities, (nv,) [rad/s or m/s]
+        :param effort: what the motors exert, (nv,) [N m or N]
+        :raises ValueError: if the state is not finite, and then nothing changes
+        """
+        if not (np.isfinite(v).all() and np.isfinite(effort).all()):
+            raise ValueError('the state is not finite')
+        H = self._mass_matrix(q, *self._payload)
+        C = self._coriolis_matrix(q, v, *self._payload)
+        with np.errstate(over='ignore', invalid='ignore'):
+            momentum = H @ v
+            known = effort + C.T @ v - self._gravity_torque(q, self._gravity, *self._payload)
+            known = known - friction_torque(v, self._viscous, self._coulomb, TRANSITION)
+        if not (np.isfinite(momentum).all() and np.isfinite(known).all()):
+            raise ValueError('the state is not finite, or its dynamics are not')
+        before = self._time
+        if before is None or not 0.0 < time - before <= LONGEST_STEP:
+            self.torque = np.zeros(self.robot.nv)
+        else:
+            step = time - before
+            mean = (momentum - self._momentum) / step - 0.5 * (known + self._rate)
+            kept = math.exp(-self.gain * step)
+            torque: FloatArray = kept * self.torque + (1.0 - kept) * mean
+            if not np.isfinite(torque).all():
+                raise ValueError('the estimate is not finite: speeds or efforts are too great')
+            self.torque = torque
+        self._time, self._momentum, self._rate = time, momentum, known
+        return self.torque
+
+
+class WrenchEstimate(NamedTuple):
+    """Wrench at a frame that explains torques at the joints best.
+
+    :param wrench: moment about the frame's origin and force, in its axes, (6,) [N m, N]
+    :param condition: of the Jacobian: how much errors of torques grow; infinite in a singularity
+    :param felt: number of independent wrenches that the joints feel there, at most 6
+    :param unexplained: root of the sum of the squared torques that are left [N m or N]
+    """
+
+    wrench: FloatArray
+    condition: float
+    felt: int
+    unexplained: float
+
+
+class WrenchEstimator:
+    """Wrenches at a frame from the external torque, by least squares: J^T wrench = torque.
+
+    Of the wrenches that joints do not feel, as those along a singular direction, there is nothing
+    in the estimate: it is the smallest that explains the torques.
+
+    :param robot: the robot
+    :param frame: name of a link or joint
+    :raises ValueError: for an unknown frame
+
+    >>> from rbd_ros.control import WrenchEstimator
+    >>> tool = WrenchEstimator(robot, 'tool0')
+    >>> push = np.array([0.0, 0.0, 0.0, 0.0, 5.0, -10.0])  # moment, then force
+    >>> found = tool.estimate(q, robot.frame('tool0').jacobian(q).T @ push)
+    >>> np.allclose(found.wrench, push), found.felt, found.condition < 30.0
+    (True, 6, True)
+    """
+
+    def __init__(self, robot: Robot, frame: str):
+        self.frame = frame
+        self._jacobian: Any = robot.frame(frame).jacobian
+
+    def estimate(self, q: FloatArray, torque: FloatArray) -> WrenchEstimate:
+        """Wrench from the external torque.
+
+        :param q: positions, (nq,) [rad or m]
+        :param torque: external torque, (nv,) [N m or N]
+        """
+        U, s, Vt = np.linalg.svd(self._jacobian(q), full_matrices=False)
+        felt = int((s > UNFELT * s[0]).sum()) if s[0] > 0.0 else 0
+        wrench = U[:, :felt] @ ((Vt[:felt] @ torque) / s[:felt])
+        left = torque - Vt[:felt].T @ (Vt[:felt] @ torque)
+        condition = float(s[0] / s[-1]) if felt == len(s) else math.inf
+        return WrenchEstimate(wrench, condition, felt, float(np.linalg.norm(left)))
+
+
+class CollisionDetector:
+    """Whether something pushes harder than expected, with hysteresis.
+
+    :param thresholds: external torque that is a collision, of each joint, (nv,) [N m or N]
+    :param release: share of the thresholds below which all torques end it
+    :raises ValueError: for thresholds that are not positive, or a share outside of 0 to 1
+
+    >>> from rbd_ros.control import CollisionDetector
+    >>> detector = CollisionDetector([5.0, 2.0], release=0.5)
+    >>> [detector.update(np.array([t, 0.0])) for t in (4.0, 6.0, 3.0, 2.0)]
+    [False, True, True, False]
+    >>> detector.joints(np.array([6.0, 0.0]), ('shoulder', 'elbow'))
+    "'shoulder'"
+    """
+
+    def __init__(self, thresholds: Union[Sequence[float], FloatArray], release: float = 0.5):
+        self.thresholds = np.array(thresholds, dtype=float)
+        if not (self.thresholds > 0.0).all():
+            raise ValueError(f'thresholds must be positive, got {self.thresholds.tolist()}')
+        if not 0.0 <= release <= 1.0:
+            raise ValueError(f'release must be between 0 and 1, got {release}')
+        self.release = release
+        self.collision = False
+
+    def update(self, torque: FloatArray) -> bool:
+        """Take an external torque, (nv,), and return whether there is a collision."""
+        ratio = float((np.abs(torque) / self.thresholds).max(initial=0.0))
+        self.collision = ratio > 1.0 or (self.collision and ratio > self.release)
+        return self.collision
+
+    def joints(self, torque: FloatArray, names: Sequence[str]) -> str:
+        """Names of the joints beyond their thresholds, for a message."""
+        return listed([n for n, over in zip(names, np.abs(torque) > self.thresholds) if over])

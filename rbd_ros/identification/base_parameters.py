@@ -1,0 +1,171 @@
+"""Inertial parameters and joint friction of a robot from a recording.
+
+Efforts show combinations of the ten parameters of each body, the base parameters. Those are
+estimated; the ten of each body are those that agree with them, that bodies can have, and that are
+nearest to what the description says where the efforts say nothing.
+
+Source: Gautier, "Numerical calculation of the base inertial parameters of robots" (J. Robotic
+Systems 1991); Lee, Wensing and Park, "Geometric robot dynamic identification: a convex programming
+approach" (IEEE T-RO 2020).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Tuple
+
+import numpy as np
+
+from rbd_ros.algorithms.regressors.base_parameters import BaseParameters
+from rbd_ros.algorithms.regressors.physical_consistency import (
+    consistent_fit,
+    inconsistent_bodies,
+    pseudo_inertias,
+)
+from rbd_ros.identification.columns import (
+    equations,
+    friction_of,
+    FrictionColumns,
+    measured_joints,
+)
+from rbd_ros.identification.preparation import LowPass, motions
+from rbd_ros.identification.recording import Floats, Recording, RecordingError
+from rbd_ros.identification.regression import Estimate, estimated
+from rbd_ros.robot import Robot
+
+#: How sure the description is of the parameters of a body, beside measurements of unit variance.
+PRIOR = 1.0
+#: Extent that a body without any is given before it is fitted [m], and mass [kg].
+THICKNESS, LIGHTEST = 5e-3, 1e-3
+
+
+@dataclass(frozen=True)
+class ModelEstimate:
+    """Parameters of a robot, and the estimate from which they come.
+
+    :param parameters: inertial parameters of bodies, (10 bodies,) [kg, kg m, kg m^2], in the order
+        of `Robot.regressors.parameters`
+    :param damping: viscous friction of the joints, (n,); that of the robot if not estimated
+    :param friction: Coulomb friction of the joints, (n,); likewise
+    :param base: which combinations of the parameters were estimated
+    :param estimate: what the equations say: base parameters, then friction and offsets
+    :param nominal: what the description says of the same
+    :param notes: what is odd about the recording
+
+    >>> from rbd_ros.identification import identify_base_parameters
+    >>> found = identify_base_parameters(robot, recorded())
+    >>> found.parameters.shape, found.estimate.names[-1]
+    ((60,), 'wrist_3_joint: Coulomb')
+    """
+
+    parameters: Floats
+    damping: Floats
+    friction: Floats
+    base: BaseParameters
+    estimate: Estimate
+    nominal: Floats
+    notes: Tuple[str, ...]
+
+
+def identify_base_parameters(
+    robot: Robot,
+    recording: Recording,
+    *,
+    friction: bool = True,
+    offset: bool = False,
+    cutoff: float = 0.0,
+) -> ModelEstimate:
+    """Base parameters of a robot, and the friction of its joints.
+
+    :param robot: robot as described: its geometry counts, and its inertias where efforts say
+        nothing
+    :param recording: see `read_recording`; all joints move and have efforts
+    :param friction: whether viscous and Coulomb friction are estimated; otherwise they are those
+        of the robot
+    :param offset: whether a constant offset of each effort sensor is estimated
+    :param cutoff: of the filter [Hz]; 0: 10, less if the recording is slow
+    :raises RecordingError: if the recording cannot be used, or does not excite all parameters
+
+    >>> from rbd_ros.identification import identify_base_parameters
+    >>> found = identify_base_parameters(robot, recorded())
+    >>> base, pi = robot.regressors.base_parameters(), robot.regressors.parameters
+    >>> len(base.columns), len(found.estimate.values)  # and friction of six joints
+    (36, 48)
+    >>> np.allclose(found.estimate.values[:36], base.of(pi), atol=0.05)
+    True
+    >>> robot.regressors.inconsistent_bodies(found.parameters)
+    ()
+    """
+    whole = recording.of_robot(robot)
+    low_pass = LowPass.for_recording(whole, cutoff)
+    parts = motions(whole, robot, low_pass)
+    regressors = robot.regressors
+    base, urdf = regressors.base_parameters(), regressors.parameters
+    joints = measured_joints(parts)
+    if len(joints) < robot.nv:
+        raise RecordingError(
+            'base parameters need the efforts of all joints; identify a payload instead'
+        )
+    extra = FrictionColumns(friction, offset, joints)
+
+    def reduced(q: Floats, v: Floats, a: Floats) -> Floats:
+        return base.reduced(regressors.torque(q, v, a))
+
+    def known(q: Floats, v: Floats, a: Floats) -> Floats:
+        # Rotors, which are no part of the regressor.
+        effort: Floats = robot.inverse_dynamics(q, v, a) - regressors.torque(q, v, a) @ urdf
+        return effort if friction else effort + friction_of(robot, v)
+
+    made = equations(robot, parts, low_pass, reduced, len(base.columns), known, extra)
+    names = [regressors.parameter_names[k] for k in base.columns] + extra.names(robot)
+    estimate = estimated(made, names)
+    count, n = len(base.columns), robot.nv
+    viscous, coulomb = robot.damping, robot.friction
+    nominal = [base.of(urdf)]
+    if friction:
+        viscous = np.maximum(estimate.values[count : count + n], 0.0)
+        coulomb = np.maximum(estimate.values[count + n : count + 2 * n], 0.0)
+        nominal += [robot.damping, robot.friction]
+    if offset:
+        nominal += [np.zeros(n)]
+    parameters = consistent(base, estimate, urdf)
+    return ModelEstimate(
+        parameters, viscous, coulomb, base, estimate, np.concatenate(nominal), whole.notes
+    )
+
+
+def consistent(base: BaseParameters, estimate: Estimate, expected: Floats) -> Floats:
+    """Parameters of bodies that agree with estimated base parameters, near to those expected.
+
+    :param base: which combinations were estimated, the first parameters of the estimate
+    :param estimate: their values and covariance
+    :param expected: parameters that the bodies are expected to have, (10 bodies,)
+    """
+    count = len(base.columns)
+    covariance = estimate.covariance[:count, :count]
+    scale = np.sqrt(np.diag(covariance))
+    factor = np.linalg.cholesky(covariance / np.outer(scale, scale) + 1e-12 * np.eye(count))
+    Y = np.linalg.solve(factor, base.grouping / scale[:, None])
+    beta = np.linalg.solve(factor, estimate.values[:count] / scale)
+    return consistent_fit(Y, beta, with_extent(expected), PRIOR).parameters
+
+
+def with_extent(parameters: Floats) -> Floats:
+    """Parameters of bodies, those replaced that are no bodies or have no extent in some direction.
+
+    :param parameters: inertial parameters, (10 bodies,)
+    """
+    result = np.array(parameters, dtype=float).reshape(-1, 10)
+    thin = set(inconsistent_bodies(parameters, -1e-9))
+    for k in thin:
+        mass = max(result[k, 0], LIGHTEST)
+        result[k, 0] = mass
+        J = pseudo_inertias(result[k])[0]
+        centre = J[:3, 3] / mass
+        spread = J[:3, :3] - mass * np.outer(centre, centre)
+        values, axes = np.linalg.eigh(0.5 * (spread + spread.T))
+        spread = (axes * np.maximum(values, mass * THICKNESS**2)) @ axes.T
+        spread = spread + mass * np.outer(centre, centre)
+        inertia = np.trace(spread) * np.eye(3) - spread
+        result[k, 4:] = inertia[np.triu_indices(3)]
+    return result.ravel()

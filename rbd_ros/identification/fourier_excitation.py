@@ -1,0 +1,224 @@
+"""Motions that excite the parameters of a robot: finite Fourier series within its limits.
+
+The condition number of the equations says how much noise of efforts grows in the estimates; it is
+made small by the choice of the amplitudes. Motions begin and end at rest in the same place.
+
+Source: Swevers, Ganseman, Tukel, De Schutter and Van Brussel, "Optimal robot excitation and
+identification" (IEEE T-RA 1997).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from typing import Mapping, Optional, Tuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from rbd_ros.algorithms.regressors.base_parameters import BaseParameters
+from rbd_ros.control import annotate, AnnotatedTrajectory, Feedforward, JointTrajectory
+from rbd_ros.control.names import shown
+from rbd_ros.identification.recording import Floats
+from rbd_ros.robot import Robot
+
+HARMONICS = 5
+#: Of the optimisation: random starts, evaluations from the best one, states of each.
+STARTS, EVALUATIONS, STATES = 30, 1500, 60
+#: Share of the limits that motions use; range of joints without limits [rad or m], [rad/s, m/s].
+USED, FREE_RANGE, FREE_SPEED = 0.9, 1.0, 1.0
+#: Times that a motion is made smaller until its efforts are within the limits.
+SHRINKS, SHRINK = 40, 0.9
+
+
+@dataclass(frozen=True)
+class Excitation:
+    """A motion that excites base parameters and friction.
+
+    :param trajectory: the motion with its efforts
+    :param condition: condition number of the equations, columns scaled to the same length
+    :param period: of the motion [s]
+
+    >>> from rbd_ros.identification import excitation
+    >>> excitation(robot, period=8.0).period
+    8.0
+    """
+
+    trajectory: AnnotatedTrajectory
+    condition: float
+    period: float
+
+
+@dataclass(frozen=True)
+class _Series:
+    """Limits and frequencies of the series of all joints."""
+
+    times: Floats
+    period: float
+    low: Floats
+    high: Floats
+    speed: Floats
+
+    def motion(self, x: Floats, times: Floats) -> Tuple[Floats, Floats, Floats]:
+        """Positions, velocities and accelerations, (T, n), the largest that keep the limits.
+
+        :param x: where each joint moves about, from -1 to 1 of what its range leaves, then its
+            amplitudes of the harmonics above the first
+        :param times: (T,) [s]
+        """
+        n = len(self.low)
+        share, amplitudes = np.tanh(x[:n]), x[n:].reshape(2, HARMONICS - 1, n)
+        w = 2.0 * math.pi / self.period * np.arange(1, HARMONICS + 1)
+        # The first harmonic makes velocity and acceleration zero where the motion begins.
+        a = np.concatenate([-amplitudes[0].sum(axis=0)[None], amplitudes[0]])
+        b = amplitudes[1]
+        first = -(w[1:, None] * b).sum(axis=0) / w[0]
+        b = np.concatenate([first[None], b])
+
+        def sampled(at: Floats) -> Tuple[Floats, Floats, Floats]:
+            c, s = np.cos(np.outer(at, w)), np.sin(np.outer(at, w))
+            q = (s / w) @ a - (c / w) @ b
+            return q, c @ a + s @ b, -(s * w) @ a + (c * w) @ b
+
+        q, v, _ = sampled(self.times)
+        width = np.maximum(np.ptp(q, axis=0), 1e-9)
+        fastest = np.maximum(np.abs(v).max(axis=0), 1e-9)
+        scale = np.minimum((self.high - self.low) / width, self.speed / fastest)
+        # What the range leaves when the motion needs less of it.
+        room = 0.5 * ((self.high - self.low) - scale * width)
+        middle = 0.5 * (self.high + self.low) + share * room
+        centre = middle - scale * 0.5 * (q.max(axis=0) + q.min(axis=0))
+        q, v, acceleration = sampled(times)
+        return centre + scale * q, scale * v, scale * acceleration
+
+
+def excitation(
+    robot: Robot,
+    *,
+    period: float = 10.0,
+    step: float = 0.02,
+    start: float = 5.0,
+    ranges: Optional[Mapping[str, Tuple[float, float]]] = None,
+    speed: float = 0.5,
+    seed: int = 1,
+) -> Excitation:
+    """Motion that excites the base parameters of a robot well, within its limits.
+
+    Positions, velocities and efforts keep their limits; collisions are not looked at: leave
+    them no room by `ranges`, and look at the motion before a robot makes it.
+
+    :param robot: the robot, its limits and friction
+    :param period: how long the motion takes [s]
+    :param step: time between two points [s]
+    :param start: time of the first point [s], in which a controller takes the robot there
+    :param ranges: lowest and highest position of joints, by name, within their limits
+    :param speed: share of the speed limits that may be used
+    :param seed: of the optimisation, which is reproducible
+    :raises ValueError: for an argument that cannot be used, or efforts that hold the robot nowhere
+        within the ranges
+
+    >>> from rbd_ros.identification import excitation
+    >>> found = excitation(robot, ranges={'elbow_joint': (0.5, 2.5)})
+    >>> found.condition < 60.0, found.trajectory.positions.shape
+    (True, (501, 6))
+    >>> bool((np.abs(found.trajectory.efforts) <= robot.effort_limits).all())
+    True
+    """
+    feedforward = Feedforward(robot)
+    for name, value in (('period', period), ('step', step), ('speed', speed)):
+        if not 0.0 < value < math.inf:
+            raise ValueError(f'{name} must be positive and finite, got {value}')
+    if not 0.0 <= start < math.inf:
+        raise ValueError(f'start must not be negative, got {start}')
+    if speed > 1.0:
+        raise ValueError(f'speed is a share of the limits, at most 1; got {speed}')
+    count = int(round(period / step))
+    if not 50 <= count <= 100_000:
+        raise ValueError(
+            f'a period of {period:g} s has {count} steps of {step:g} s; give 50 to 1e5'
+        )
+    low, high = _ranges(robot, dict(ranges or {}))
+    limits = np.where(np.isfinite(robot.velocity_limits), robot.velocity_limits, FREE_SPEED)
+    coarse = np.linspace(0.0, period, STATES, endpoint=False)
+    series = _Series(
+        np.linspace(0.0, period, 4 * STATES), period, low, high, USED * speed * limits
+    )
+    base = robot.regressors.base_parameters()
+
+    def cost(x: Floats) -> float:
+        q, v, a = series.motion(x, coarse)
+        effort = np.abs(feedforward.efforts(q, v, a)) / (USED * robot.effort_limits)
+        excess = float((np.maximum(effort - 1.0, 0.0) ** 2).sum())
+        return float(np.log(_condition(robot, base, q, v, a))) + excess
+
+    rng = np.random.default_rng(seed)
+    starts = rng.normal(size=(STARTS, (2 * HARMONICS - 1) * robot.nv))
+    best = min(starts, key=cost)
+    best = minimize(cost, best, method='L-BFGS-B', options={'maxfun': EVALUATIONS}).x
+    times = period * np.arange(count + 1) / count
+    q, v, a = series.motion(best, times)
+    v[[0, -1]] = a[[0, -1]] = 0.0  # but for rounding
+    q = _within_efforts(feedforward, q, v, a)
+    condition = _condition(robot, base, q, v, a)
+    trajectory = JointTrajectory(robot.joint_names, (start + times).tolist(), q, v, a)
+    return Excitation(annotate(feedforward, trajectory), condition, period)
+
+
+def _ranges(robot: Robot, given: Mapping[str, Tuple[float, float]]) -> Tuple[Floats, Floats]:
+    """Lowest and highest positions that the motion may have."""
+    low, high = robot.lower_limits.copy(), robot.upper_limits.copy()
+    none = ~(np.isfinite(low) & np.isfinite(high))
+    low[none], high[none] = -FREE_RANGE, FREE_RANGE
+    middle, half = 0.5 * (low + high), 0.5 * USED * (high - low)
+    low, high = middle - half, middle + half
+    for name, (begin, end) in given.items():
+        if name not in robot.joint_names:
+            raise ValueError(f'the range is of joint {shown(name)}, which the robot has not')
+        j = robot.joint_names.index(name)
+        if not robot.lower_limits[j] <= begin < end <= robot.upper_limits[j]:
+            raise ValueError(
+                f'the range of joint {shown(name)} is {begin:g} to {end:g}; give one within its '
+                f'limits, {robot.lower_limits[j]:g} to {robot.upper_limits[j]:g}'
+            )
+        low[j], high[j] = begin, end
+    return low, high
+
+
+def _condition(robot: Robot, base: BaseParameters, q: Floats, v: Floats, a: Floats) -> float:
+    """Condition number of the equations of a motion, friction included, columns of unit length."""
+    Y = base.reduced(robot.regressors.torque(q, v, a))
+    count, n = Y.shape[2], robot.nv
+    A = np.zeros((len(q), n, count + 2 * n))
+    A[..., :count] = Y
+    for j in range(n):
+        A[:, j, count + j] = v[:, j]
+        A[:, j, count + n + j] = np.sign(v[:, j])
+    # Strong joints are measured with more noise than weak ones.
+    limits = robot.effort_limits
+    weights = np.where(np.isfinite(limits) & (limits > 0.0), limits, 1.0)
+    flat = (A / weights[:, None]).reshape(-1, count + 2 * n)
+    length = np.linalg.norm(flat, axis=0)
+    length[length == 0.0] = 1.0
+    singular = np.linalg.svd(flat / length, compute_uv=False)
+    return float(singular[0] / max(singular[-1], 1e-12 * singular[0]))
+
+
+def _within_efforts(feedforward: Feedforward, q: Floats, v: Floats, a: Floats) -> Floats:
+    """Positions of a motion made smaller until its efforts are allowed; v and a in place.
+
+    :raises ValueError: if they never are
+    """
+    limits = feedforward.settings.effort_limits
+    middle = 0.5 * (q.max(axis=0) + q.min(axis=0))
+    for _ in range(SHRINKS):
+        effort = np.abs(feedforward.efforts(q, v, a))
+        if (effort <= limits).all():
+            return q
+        q = middle + SHRINK * (q - middle)
+        v *= SHRINK
+        a *= SHRINK
+    worst = int(np.argmax((effort / limits).max(axis=0)))
+    raise ValueError(
+        f'the effort limit of joint {shown(feedforward.robot.joint_names[worst])} does not allow '
+        'the motion however small it is: give ranges in which it holds the robot'
+    )

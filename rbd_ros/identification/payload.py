@@ -1,0 +1,230 @@
+"""Payload of a robot from a recording: mass, centre of mass and inertia of what a link carries.
+
+The model of the robot without it is known. Ten parameters are left, in which the efforts are
+linear; those that no body can have are replaced by the nearest that one can, through the
+log-Cholesky parameters of its pseudo-inertia.
+
+Source: Atkeson, An and Hollerbach, "Estimation of inertial parameters of manipulator loads and
+links" (Int. J. Robotics Research 1986); Rucker and Wensing, "Smooth parameterization of rigid-body
+inertia" (IEEE RA-L 2022).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Mapping, Optional, Tuple
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from rbd_ros.algorithms.regressors.base_parameters import base_parameters, BaseParameters
+from rbd_ros.control.names import shown
+from rbd_ros.identification.columns import (
+    equations,
+    friction_of,
+    FrictionColumns,
+    measured_joints,
+)
+from rbd_ros.identification.preparation import LowPass, motions
+from rbd_ros.identification.recording import Floats, Recording, RecordingError
+from rbd_ros.identification.regression import Estimate, estimated
+from rbd_ros.robot import Robot
+from rbd_ros.robot.families.regressors import NAMES
+from rbd_ros.spatial import RigidBodyInertia
+from rbd_ros.spatial.pseudo_inertia import from_log_cholesky, log_cholesky
+
+#: Radius of gyration that a payload is taken to have where the motion does not show it [m].
+GYRATION = 0.05
+#: How sure that is, beside measurements: standard deviation of log-Cholesky parameters.
+LOOSE = 30.0
+#: A payload of less mass than this is none [kg].
+LIGHTEST = 1e-6
+
+
+@dataclass(frozen=True)
+class PayloadEstimate:
+    """Payload of a link, and the estimate from which it comes.
+
+    :param link: name of the link
+    :param parameters: ten inertial parameters of a body, in link coordinates, (10,)
+        [kg, kg m, kg m^2]; all zero if there is none
+    :param estimate: what the equations say, friction and offsets after the inertial parameters
+    :param seen: those of the ten parameters that the efforts of this robot can show
+    :param adjusted: whether the estimate was one that no body can have
+    :param notes: what is odd about the recording
+
+    >>> from rbd_ros.identification import identify_payload
+    >>> carried = payload_parameters(1.5, (0.0, 0.02, 0.08), np.diag([0.004, 0.004, 0.002]))
+    >>> found = identify_payload(robot, recorded(payload=carried), 'tool0')
+    >>> round(found.mass, 1), bool(found.centre[2] > 0.07), found.inertia.shape
+    (1.5, True, (3, 3))
+    >>> bool((found.centre_deviations() < 0.01).all())
+    True
+    """
+
+    link: str
+    parameters: Floats
+    estimate: Estimate
+    seen: Tuple[str, ...]
+    adjusted: bool
+    notes: Tuple[str, ...]
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg]."""
+        return float(self.parameters[0])
+
+    @property
+    def centre(self) -> Floats:
+        """Centre of mass in link coordinates, (3,) [m]."""
+        if self.mass < LIGHTEST:
+            return np.zeros(3)
+        centre: Floats = self.parameters[1:4] / self.mass
+        return centre
+
+    @property
+    def inertia(self) -> Floats:
+        """Inertia about the centre of mass, in the axes of the link, (3, 3) [kg m^2]."""
+        if self.mass < LIGHTEST:
+            return np.zeros((3, 3))
+        body = RigidBodyInertia.from_parameters(self.parameters.tolist())
+        return np.array(body.mass_centre()[2], dtype=float)
+
+    def centre_deviations(self) -> Optional[Floats]:
+        """Standard deviations of the centre of mass, (3,) [m]; None if it cannot be seen."""
+        if self.seen[:4] != NAMES[:4] or self.mass < LIGHTEST:
+            return None
+        x = self.estimate.values
+        slope = np.zeros((3, len(x)))
+        slope[:, 0] = -x[1:4] / x[0] ** 2
+        slope[range(3), range(1, 4)] = 1.0 / x[0]
+        deviations: Floats = np.sqrt(np.diag(slope @ self.estimate.covariance @ slope.T))
+        return deviations
+
+
+def identify_payload(
+    robot: Robot,
+    recording: Recording,
+    link: str,
+    *,
+    friction: bool = False,
+    offset: bool = False,
+    cutoff: float = 0.0,
+    hold: Optional[Mapping[str, float]] = None,
+) -> PayloadEstimate:
+    """Payload that a link carried while states were recorded.
+
+    The robot is taken to be as its description says but for the payload: identify it without one
+    first, or look at `evaluate`.
+
+    :param robot: robot without the payload
+    :param recording: see `read_recording`
+    :param link: link that carries the payload
+    :param friction: whether viscous and Coulomb friction of the joints are estimated as well;
+        otherwise they are those of the robot
+    :param offset: whether a constant offset of each effort sensor is
+    :param cutoff: of the filter [Hz]; 0: 10, less if the recording is slow
+    :param hold: where joints were held that the recording leaves out [rad or m]
+    :raises RecordingError: if the recording cannot be used
+    :raises ValueError: for an unknown link, or one that does not move
+
+    >>> from rbd_ros.identification import identify_payload
+    >>> carried = payload_parameters(1.5, (0.0, 0.02, 0.08), np.diag([0.004, 0.004, 0.002]))
+    >>> found = identify_payload(robot, recorded(payload=carried), 'tool0')
+    >>> abs(found.mass - 1.5) < 0.01, bool(np.abs(found.centre - [0.0, 0.02, 0.08]).max() < 0.001)
+    (True, True)
+    """
+    body = robot.model.link(link).body
+    if body == 0:
+        raise ValueError(f'link {shown(link)} is fixed to the base: no joint carries its payload')
+    whole = recording.of_robot(robot, hold)
+    low_pass = LowPass.for_recording(whole, cutoff)
+    parts = motions(whole, robot, low_pass)
+    to_body = parameter_transform(robot, link)
+    columns = slice(10 * (body - 1), 10 * body)
+    torque = robot.regressors.torque
+
+    def regressor(q: Floats, v: Floats, a: Floats) -> Floats:
+        of_link: Floats = torque(q, v, a)[..., columns] @ to_body
+        return of_link
+
+    base = _seen(robot, regressor)
+    extra = FrictionColumns(friction, offset, measured_joints(parts))
+
+    def known(q: Floats, v: Floats, a: Floats) -> Floats:
+        effort = robot.inverse_dynamics(q, v, a)
+        return effort if friction else effort + friction_of(robot, v)
+
+    def reduced(q: Floats, v: Floats, a: Floats) -> Floats:
+        return base.reduced(regressor(q, v, a))
+
+    made = equations(robot, parts, low_pass, reduced, len(base.columns), known, extra)
+    seen = tuple(NAMES[k] for k in base.columns)
+    names = [f'{link}: {name}' for name in seen] + extra.names(robot)
+    estimate = estimated(made, names)
+    parameters, adjusted = _consistent(base, estimate)
+    return PayloadEstimate(link, parameters, estimate, seen, adjusted, whole.notes)
+
+
+def parameter_transform(robot: Robot, link: str) -> Floats:
+    """Matrix from ten inertial parameters in link coordinates to those in its body's, (10, 10)."""
+    placement = robot.model.link(link).placement
+    columns = []
+    for k in range(10):
+        unit = RigidBodyInertia.from_parameters([float(k == n) for n in range(10)])
+        moved: Any = placement.inverse_apply(unit)
+        columns.append(moved.parameters())
+    return np.array(columns, dtype=float).T
+
+
+def _seen(robot: Robot, regressor: Any) -> BaseParameters:
+    """Combinations of the ten parameters that efforts of this robot depend on."""
+    rng = np.random.default_rng(1)
+    q = robot.random_configurations(60, rng)
+    v, a = rng.normal(size=(2, 60, robot.nv))
+    base = base_parameters(regressor(q, v, a).reshape(-1, 10))
+    if not base.columns:
+        raise RecordingError('the efforts of this robot do not depend on a payload of that link')
+    return base
+
+
+def _consistent(base: BaseParameters, estimate: Estimate) -> Tuple[Floats, bool]:
+    """Ten parameters that a body can have, nearest to the estimate, and whether they are not its.
+
+    Distances are measured by the confidence of the estimate.
+    """
+    count = len(base.columns)
+    x, covariance = estimate.values[:count], estimate.covariance[:count, :count]
+    if count == 10:
+        try:
+            log_cholesky(RigidBodyInertia.from_parameters(x.tolist()))
+            return x, False
+        except ValueError:
+            pass
+    scale = np.sqrt(np.diag(covariance))
+    factor = np.linalg.cholesky(covariance / np.outer(scale, scale) + 1e-12 * np.eye(count))
+    start = _usual(base, x)
+    if start is None:
+        return np.zeros(10), True
+
+    def errors(theta: Floats) -> Floats:
+        parameters = np.array(from_log_cholesky(theta).parameters(), dtype=float)
+        measured = np.linalg.solve(factor, (base.grouping @ parameters - x) / scale)
+        joined: Floats = np.concatenate([measured, (theta - start) / LOOSE])
+        return joined
+
+    best = least_squares(errors, start, x_scale='jac', max_nfev=400).x
+    parameters = np.array(from_log_cholesky(best).parameters(), dtype=float)
+    return parameters, count == 10
+
+
+def _usual(base: BaseParameters, x: Floats) -> Optional[Floats]:
+    """Log-Cholesky parameters of a body of some extent with about the mass and centre found."""
+    guess = np.linalg.lstsq(base.grouping[:, :4], x, rcond=None)[0]
+    mass = guess[0]
+    if mass < LIGHTEST:
+        return None
+    about: Any = (mass * GYRATION**2 * np.eye(3)).tolist()
+    centre: Any = (guess[1:4] / mass).tolist()
+    body = RigidBodyInertia.from_mass_centre(float(mass), centre, about)
+    return log_cholesky(body)

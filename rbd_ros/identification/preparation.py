@@ -1,0 +1,186 @@
+"""Positions and efforts as they were measured, made into equations that hold at the same instant.
+
+Velocity and acceleration are those of the filtered position, by central differences of fourth
+order. The filter runs forwards and backwards over each part of a recording, so it delays nothing.
+Efforts and everything that is compared with them pass the same filter, which leaves an equation
+that is linear in its parameters as it is, and after it few enough samples for their noise to be
+nearly independent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import List, NamedTuple, Tuple
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.signal import butter, sosfiltfilt
+
+from rbd_ros.control.names import shown
+from rbd_ros.identification.recording import Floats, Recording, RecordingError
+from rbd_ros.robot import Robot
+
+ORDER = 4  # of the Butterworth filter, which is applied twice
+#: Cutoff frequency unless one is given [Hz], and as part of the rate of the recording.
+CUTOFF, CUTOFF_OF_RATE = 10.0, 1.0 / 8.0
+#: Time at both ends of a part that is left out, in periods of the cutoff frequency.
+TRANSIENT = 4.0
+#: Samples that are kept, per period of the cutoff frequency.
+KEPT = 2.5
+#: Deviation of a time from a steady rate beyond which states are interpolated, in steps.
+JITTER = 0.02
+#: Joints slower than this part of their fastest rest: what dry friction does there is not known.
+RESTING = 0.005
+#: A joint that moves less than this has not moved [rad or m].
+STILL = 1e-4
+
+
+class Motion(NamedTuple):
+    """A part of a recording without gaps, at a steady rate; arrays are (N, n).
+
+    :param times: (N,) [s]
+    :param q: filtered positions [rad or m]
+    :param v: velocities [rad/s or m/s]
+    :param a: accelerations [rad/s^2 or m/s^2]
+    :param tau: efforts as they were measured, NaN for joints without [N m or N]
+    """
+
+    times: Floats
+    q: Floats
+    v: Floats
+    a: Floats
+    tau: Floats
+
+
+@dataclass(frozen=True)
+class LowPass:
+    """The filter of a recording, and what follows it.
+
+    :param rate: states per second [1/s]
+    :param cutoff: frequency at which one pass halves the power [Hz]
+    :raises RecordingError: if the rate is too low for the cutoff
+    """
+
+    rate: float
+    cutoff: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.cutoff < 0.45 * self.rate:
+            raise RecordingError(
+                f'a cutoff of {self.cutoff:g} Hz does not suit {self.rate:.4g} states per second; '
+                f'give one between 0 and {0.45 * self.rate:.4g} Hz'
+            )
+
+    @classmethod
+    def for_recording(cls, recording: Recording, cutoff: float = 0.0) -> LowPass:
+        """Filter of a recording.
+
+        :param recording: the recording
+        :param cutoff: cutoff frequency [Hz]; 0: `CUTOFF`, less if the recording is slow
+        """
+        rate = 1.0 / recording.step
+        return cls(rate, cutoff or min(CUTOFF, CUTOFF_OF_RATE * rate))
+
+    @property
+    def transient(self) -> int:
+        """Samples at both ends of a part that are left out."""
+        return int(np.ceil(TRANSIENT * self.rate / self.cutoff))
+
+    @property
+    def stride(self) -> int:
+        """Of how many samples one is kept."""
+        return max(1, int(self.rate / (KEPT * self.cutoff)))
+
+    def __call__(self, values: Floats) -> Floats:
+        """Filter along the first axis, forwards and backwards."""
+        sections = butter(ORDER, self.cutoff, fs=self.rate, output='sos')
+        pad = min(self.transient, len(values) - 1)
+        filtered: Floats = sosfiltfilt(sections, values, axis=0, padlen=pad)
+        return filtered
+
+    def thinned(self, values: Floats) -> Floats:
+        """Filtered values without those at the ends, as few as are worth keeping."""
+        edge = self.transient
+        kept: Floats = self(values)[edge : len(values) - edge : self.stride]
+        return kept
+
+
+def motions(recording: Recording, robot: Robot, low_pass: LowPass) -> List[Motion]:
+    """Parts of a recording with velocities and accelerations.
+
+    :param recording: in the order of the robot (`Recording.of_robot`)
+    :param robot: the robot
+    :param low_pass: its filter
+    :raises RecordingError: if no part is long enough
+    """
+    shortest = 3 * low_pass.transient
+    found = [
+        _motion(recording, piece, low_pass)
+        for piece in recording.pieces()
+        if (recording.times[piece.stop - 1] - recording.times[piece.start]) * low_pass.rate
+        > shortest
+    ]
+    if not found:
+        raise RecordingError(
+            f'{recording.label} has no part without a gap longer than '
+            f'{shortest / low_pass.rate:.3g} s; record for longer, or raise the cutoff frequency'
+        )
+    for j, name in enumerate(robot.joint_names):
+        moved = max(float(np.ptp(motion.q[:, j])) for motion in found)
+        if moved > STILL and not np.isnan(found[0].tau[:, j]).all():
+            efforts = np.concatenate([motion.tau[:, j] for motion in found])
+            if not np.ptp(efforts):
+                raise RecordingError(
+                    f'{recording.label}: the effort of joint {shown(name)} is always '
+                    f'{efforts[0]:g} although it moves: it is not measured; leave its efforts out '
+                    'or record a robot that measures them'
+                )
+    return found
+
+
+def _motion(recording: Recording, piece: slice, low_pass: LowPass) -> Motion:
+    times, q, tau = recording.times[piece], recording.positions[piece], recording.efforts[piece]
+    count = int(round((times[-1] - times[0]) * low_pass.rate)) + 1
+    steady = times[0] + np.arange(count) / low_pass.rate
+    if len(times) != count or np.abs(times - steady).max() > JITTER / low_pass.rate:
+        steady = np.linspace(times[0], times[-1], count)
+        # Shape-preserving interpolation would bend positions; efforts have noise of their own.
+        q = CubicSpline(times, q, axis=0)(steady)
+        tau = np.stack([np.interp(steady, times, column) for column in tau.T], axis=1)
+    q = low_pass(q)
+    v, a = derivatives(q, 1.0 / low_pass.rate)
+    return Motion(steady, q, v, a, tau)
+
+
+def derivatives(q: Floats, h: float) -> Tuple[Floats, Floats]:
+    """First and second derivative along the first axis, by differences of fourth order.
+
+    :param q: values, (N, n), N at least 5
+    :param h: step [s]
+    :return: (N, n) each; two values at both ends are those of second order
+    """
+    v, a = np.gradient(q, h, axis=0), np.empty_like(q)
+    v[2:-2] = (8.0 * (q[3:-1] - q[1:-3]) - (q[4:] - q[:-4])) / (12.0 * h)
+    a[1:-1] = (q[2:] - 2.0 * q[1:-1] + q[:-2]) / h**2
+    a[2:-2] = (16.0 * (q[3:-1] + q[1:-3]) - (q[4:] + q[:-4]) - 30.0 * q[2:-2]) / (12.0 * h**2)
+    a[0], a[-1] = a[1], a[-2]
+    return v, a
+
+
+def moving(motion: Motion, fastest: Floats, low_pass: LowPass) -> Floats:
+    """Whether joints move at the samples that are kept, (S, n): 1, or 0 if one rests nearby.
+
+    :param motion: part of a recording
+    :param fastest: greatest speed of each joint in the recording, (n,)
+    :param low_pass: its filter
+    """
+    rests = np.abs(motion.v) <= RESTING * fastest
+    # A sample after the filter is made of those about one half period of the cutoff around it.
+    reach = max(1, int(0.25 * low_pass.rate / low_pass.cutoff))
+    total = np.cumsum(np.vstack([np.zeros((1, rests.shape[1])), rests]), axis=0)
+    low = np.clip(np.arange(len(rests)) - reach, 0, len(rests))
+    high = np.clip(np.arange(len(rests)) + reach + 1, 0, len(rests))
+    free = (total[high] - total[low]) < 0.5 * (high - low)[:, None]
+    edge = low_pass.transient
+    kept: Floats = free[edge : len(free) - edge : low_pass.stride].astype(float)
+    return kept

@@ -1,0 +1,235 @@
+"""Recordings of joint states: what a robot did and which efforts it took, as arrays.
+
+Where they are read from is in reading.py and the files beside it; here they are checked against a
+robot, put into its order, and cut where messages are missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import List, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbd_ros.control.feedforward import check_robot
+from rbd_ros.control.names import listed, shown
+from rbd_ros.robot import Robot
+
+Floats = NDArray[np.float64]
+
+#: A step of time longer than this many usual ones is a gap.
+GAP = 4.5
+#: Minimum number of states without a gap that can be filtered.
+SHORTEST = 50
+#: How far beyond its limits a joint may have been measured [rad or m].
+MARGIN = 0.5
+
+
+class RecordingError(ValueError):
+    """A recording that cannot be read or used; the text names what is wrong and the cure."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Joint states over time.
+
+    :param joint_names: names of the n joints
+    :param times: times of the N states [s], (N,), strictly increasing
+    :param positions: (N, n) [rad or m]
+    :param efforts: measured efforts, (N, n) [N m or N]
+    :param notes: what is odd about the recording, and what was done about it
+    :param label: what the recording is called in messages
+
+    >>> from rbd_ros.identification import Recording
+    >>> rest = np.zeros((3, 2))
+    >>> Recording(('shoulder', 'elbow'), [0.0, 0.01, 0.02], rest, rest).rate
+    100.0
+    """
+
+    joint_names: Tuple[str, ...]
+    times: Floats
+    positions: Floats
+    efforts: Floats
+    notes: Tuple[str, ...] = ()
+    label: str = 'recording'
+    gaps: Tuple[float, ...] = field(default=(), init=False)
+
+    def __post_init__(self) -> None:
+        names = tuple(self.joint_names)
+        object.__setattr__(self, 'joint_names', names)
+        for name, shape in (('times', 1), ('positions', 2), ('efforts', 2)):
+            array = np.array(getattr(self, name), dtype=float)
+            if array.ndim != shape:
+                raise RecordingError(f'{self.label}: {name} must have {shape} axes')
+            object.__setattr__(self, name, array)
+        expected = (len(self.times), len(names))
+        for name in ('positions', 'efforts'):
+            if getattr(self, name).shape != expected:
+                raise RecordingError(
+                    f'{self.label}: {name} must have shape {expected}, got '
+                    f'{getattr(self, name).shape}'
+                )
+        if len(self.times) > 1 and not (np.diff(self.times) > 0.0).all():
+            raise RecordingError(f'{self.label}: times must increase')
+
+    @property
+    def step(self) -> float:
+        """Usual time from one state to the next, the median [s]."""
+        if len(self.times) < 2:
+            raise RecordingError(f'{self.label}: {len(self.times)} states are no recording')
+        return float(np.median(np.diff(self.times)))
+
+    @property
+    def rate(self) -> float:
+        """States per second [1/s]."""
+        return round(1.0 / self.step, 9)
+
+    @property
+    def duration(self) -> float:
+        """Time from the first state to the last [s]."""
+        return float(self.times[-1] - self.times[0]) if len(self.times) else 0.0
+
+    def pieces(self) -> List[slice]:
+        """Parts without a gap that are long enough to be filtered."""
+        breaks = np.flatnonzero(np.diff(self.times) > GAP * self.step) + 1
+        edges = [0, *breaks.tolist(), len(self.times)]
+        return [slice(a, b) for a, b in zip(edges, edges[1:]) if b - a >= SHORTEST]
+
+    def part(self, begin: float, end: float) -> Recording:
+        """States of some of the time.
+
+        :param begin: since the first state [s]
+        :param end: likewise [s]
+        :raises RecordingError: if nothing is left
+        """
+        since = self.times - self.times[0]
+        here = (since >= begin) & (since <= end)
+        if here.sum() < 2:
+            raise RecordingError(
+                f'{self.label}: nothing was recorded between {begin:g} and {end:g} s; it has '
+                f'{self.duration:g} s'
+            )
+        return Recording(
+            self.joint_names,
+            self.times[here],
+            self.positions[here],
+            self.efforts[here],
+            self.notes,
+            self.label,
+        )
+
+    def of_robot(self, robot: Robot, hold: Optional[Mapping[str, float]] = None) -> Recording:
+        """The same in the order of a robot's joints, with those joints alone.
+
+        :param robot: robot with a fixed base and joints of one degree of freedom
+        :param hold: position of joints that the recording leaves out [rad or m], which are taken
+            to have rested there with unknown effort (NaN)
+        :raises RecordingError: if it is not one of this robot, naming the joints and the cure
+        """
+        try:
+            check_robot(robot)
+        except ValueError as error:
+            raise RecordingError(f'this robot cannot be identified: {error}') from None
+        held = dict(hold or {})
+        for name in held:
+            if name not in robot.joint_names:
+                raise RecordingError(
+                    f'joint {shown(name)} that is to be held is not one of the robot; there are '
+                    f'{listed(robot.joint_names)}'
+                )
+        known = [name for name in robot.joint_names if name in self.joint_names]
+        if not known:
+            raise RecordingError(
+                f'{self.label} is of another robot: it has joint {listed(self.joint_names)}, the '
+                f'robot {listed(robot.joint_names)}; give the URDF of the robot that was recorded'
+            )
+        missing = [n for n in robot.joint_names if n not in known and n not in held]
+        if missing:
+            raise RecordingError(
+                f'{self.label} lacks joint {listed(missing)} of the robot, on whose position the '
+                'efforts depend; record it, or say where it was held'
+            )
+        extra = [n for n in self.joint_names if n not in robot.joint_names]
+        notes = self.notes
+        if extra:
+            notes += (f'joint {listed(extra)} is not one of the robot and is left out',)
+        at = {name: self.joint_names.index(name) for name in known}
+        q = np.empty((len(self.times), robot.nv))
+        tau = np.full_like(q, np.nan)
+        for j, name in enumerate(robot.joint_names):
+            q[:, j] = self.positions[:, at[name]] if name in at else held[name]
+            if name in at:
+                tau[:, j] = self.efforts[:, at[name]]
+        _check_limits(robot, q, self.label)
+        return Recording(robot.joint_names, self.times, q, tau, notes, self.label)
+
+
+def recording_of(
+    joint_names: Sequence[str], times: Floats, q: Floats, tau: Floats, label: str
+) -> Recording:
+    """Recording of states as they came: sorted out, with notes about what was left out.
+
+    :param joint_names: names of the n joints
+    :param times: as they came [s], (N,)
+    :param q: positions, (N, n); NaN where there was none
+    :param tau: efforts, (N, n); NaN where there was none
+    :param label: what the recording is called in messages
+    :raises RecordingError: if nothing usable is left
+    """
+    notes: List[str] = []
+    finite = np.isfinite(times) & np.isfinite(q).all(axis=1) & np.isfinite(tau).all(axis=1)
+    if not finite.all():
+        notes.append(f'{(~finite).sum()} of {len(times)} states are not finite and are left out')
+    times, q, tau = times[finite], q[finite], tau[finite]
+    if len(times):
+        # The first of several of one time counts, and what lies before one that came earlier
+        # does not: a clock that was set back, or a recording that was played twice.
+        latest = np.concatenate([[-np.inf], np.maximum.accumulate(times)[:-1]])
+        onward = times > latest
+        again = int((times == latest).sum())
+        back = int((times < latest).sum())
+        if again:
+            notes.append(f'{again} states repeat the time of an earlier one and are left out')
+        if back:
+            when = float(times[times < latest][0] - times[0])
+            notes.append(
+                f'time goes back {back} states long, first to {when:.3f} s after the beginning; '
+                'they are left out'
+            )
+        if back > 0.5 * len(times):
+            raise RecordingError(
+                f'{label}: time goes back and stays there for {back} of {len(times)} states; cut '
+                'the recording where the clock was set'
+            )
+        times, q, tau = times[onward], q[onward], tau[onward]
+    if len(times) < SHORTEST:
+        raise RecordingError(
+            f'{label} has {len(times)} usable states of joint {listed(joint_names)}; at least '
+            f'{SHORTEST} are needed' + ''.join(f' ({note})' for note in notes)
+        )
+    found = Recording(tuple(joint_names), times, q, tau, tuple(notes), label)
+    pieces = found.pieces()
+    if not pieces:
+        raise RecordingError(
+            f'{label} has no {SHORTEST} states in a row without a gap: the usual step is '
+            f'{found.step:.4g} s; record at a steady rate'
+        )
+    lost = len(times) - sum(piece.stop - piece.start for piece in pieces)
+    gaps = np.diff(times)
+    gaps = gaps[gaps > GAP * found.step]
+    if len(gaps):
+        text = f'{len(gaps)} gaps, up to {gaps.max():.3g} s; parts are filtered apart'
+        notes.append(text + (f', {lost} states between gaps are left out' if lost else ''))
+    return Recording(found.joint_names, times, q, tau, tuple(notes), label)
+
+
+def _check_limits(robot: Robot, q: Floats, label: str) -> None:
+    low, high = q.min(axis=0), q.max(axis=0)
+    outside = (low < robot.lower_limits - MARGIN) | (high > robot.upper_limits + MARGIN)
+    for j in np.flatnonzero(outside):
+        raise RecordingError(
+            f'{label}: joint {shown(robot.joint_names[j])} was between {low[j]:.4g} and '
+            f'{high[j]:.4g}, its limits are {robot.lower_limits[j]:.4g} and '
+            f'{robot.upper_limits[j]:.4g}: another robot, or degrees instead of radians'
+        )

@@ -1,0 +1,119 @@
+"""The node external_torque_observer: what pushes at a robot, from its states and efforts."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Callable, Optional, Sequence
+
+from rbd_ros.nodes.common.declared import (
+    DESCRIPTION_PARAMETERS,
+    DESCRIPTION_TOPIC,
+    DIAGNOSTICS_TOPIC,
+    gravity_parameter,
+)
+from rbd_ros.nodes.common.interface import NodeInterface, Parameter, Topic
+from rbd_ros.nodes.common.process import run_node
+from rbd_ros.nodes.torque.interface import JOINT_STATES, TORQUE_PARAMETERS
+
+_SHARED = ('payload_link', 'payload_mass', 'payload_com', 'payload_inertia')
+
+INTERFACE = NodeInterface(
+    name='external_torque_observer',
+    summary='Estimates external torques, the wrench at a frame, and whether there is a collision.',
+    parameters=(
+        *DESCRIPTION_PARAMETERS,
+        gravity_parameter(live=True),
+        *(p for p in TORQUE_PARAMETERS if p.name in _SHARED),
+        Parameter(
+            'gain',
+            30.0,
+            'Gain of the observer, one over the time constant with which it follows [1/s].',
+            positive=True,
+            maximum=1e5,
+            live=True,
+        ),
+        Parameter(
+            'friction_compensation',
+            True,
+            'Whether the viscous and Coulomb friction of the robot description is taken off.',
+            live=True,
+        ),
+        Parameter(
+            'wrench_frame',
+            '',
+            'Link or joint at which the external wrench acts; empty: the last link.',
+            live=True,
+        ),
+        Parameter(
+            'collision_threshold',
+            (),
+            'External torque that is a collision: one for all joints or one for each, in the '
+            'order of the robot [N m or N]; empty: a tenth of the effort limits, 10 without one.',
+            minimum=1e-9,
+            maximum=1e9,
+            live=True,
+        ),
+        Parameter(
+            'collision_release',
+            0.5,
+            'Share of the thresholds below which the torques of all joints end a collision.',
+            minimum=0.0,
+            maximum=1.0,
+            live=True,
+        ),
+        Parameter(
+            'state_timeout',
+            0.5,
+            'Time without a usable state after which diagnostics tell of it [s], in real time; '
+            '0: never.',
+            minimum=0.0,
+            maximum=1e5,
+            live=True,
+        ),
+    ),
+    topics=(
+        Topic(
+            JOINT_STATES.name,
+            JOINT_STATES.kind,
+            'in',
+            'Measured position, velocity and effort, in one message or in parts.',
+            reliable=False,
+            depth=10,
+        ),
+        Topic(
+            '~/external_torque',
+            'sensor_msgs/msg/JointState',
+            'out',
+            'Names and, as `effort`, the external torques, with the stamp of the state.',
+        ),
+        Topic(
+            '~/external_wrench',
+            'geometry_msgs/msg/WrenchStamped',
+            'out',
+            'Wrench at the origin of wrench_frame, in its axes, that explains them best.',
+        ),
+        Topic(
+            '~/collision',
+            'std_msgs/msg/Bool',
+            'out',
+            'Whether a torque is beyond its threshold, with hysteresis.',
+        ),
+        DESCRIPTION_TOPIC,
+        DIAGNOSTICS_TOPIC,
+    ),
+)
+
+
+def _load() -> Callable[[], Any]:
+    from rbd_ros.nodes.observer.node import ObserverNode
+
+    return lambda: ObserverNode(INTERFACE)
+
+
+def main(args: Optional[Sequence[str]] = None) -> int:
+    """Run the node until it is stopped."""
+    return run_node(_load, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The parts of the node external_torque_observer."""

@@ -1,0 +1,260 @@
+"""The node external_torque_observer, composed of its parts."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Dict, Mapping, NamedTuple, Optional
+
+from geometry_msgs.msg import WrenchStamped
+import numpy as np
+from std_msgs.msg import Bool
+
+from rbd_ros.control import (
+    CollisionDetector,
+    MomentumObserver,
+    payload_parameters,
+    WrenchEstimate,
+    WrenchEstimator,
+)
+from rbd_ros.nodes.common.communication import publisher, subscription
+from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp, wrench_from_force
+from rbd_ros.nodes.common.description import RobotSource
+from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, STALE, WARN
+from rbd_ros.nodes.common.interface import NodeInterface
+from rbd_ros.nodes.common.parameters import ParameterTable
+from rbd_ros.nodes.common.progress import Progress
+from rbd_ros.nodes.common.sturdy import SturdyNode
+from rbd_ros.nodes.common.wire import JointStateData, JointStateReader, JointStateWriter, WireError
+from rbd_ros.nodes.torque.node import per_joint
+from rbd_ros.robot import Robot
+
+SUBJECT, STATES = 'observer', 'joint_states'
+PAYLOAD = ('payload_mass', 'payload_com', 'payload_inertia')
+#: Threshold of a collision unless one is given: part of the effort limit, or without one [N m, N].
+OF_LIMIT, WITHOUT_LIMIT = 0.1, 10.0
+#: Condition number of the Jacobian from which on the wrench is told to be uncertain.
+UNCERTAIN = 1e3
+
+
+class Estimator(NamedTuple):
+    """What estimates, of one set of parameters."""
+
+    observer: MomentumObserver
+    wrench: WrenchEstimator
+    detector: CollisionDetector
+
+
+class ObserverNode(SturdyNode):
+    """A node that tells what the surroundings exert on a robot.
+
+    :param interface: interface of the node
+    """
+
+    def __init__(self, interface: NodeInterface):
+        super().__init__(interface.name)
+        self.interface = interface
+        self.robot: Optional[Robot] = None
+        self._estimator: Optional[Estimator] = None
+        self._writer: Optional[JointStateWriter] = None
+        self._origin: Optional[int] = None
+        self._arrived = -np.inf
+        self._last: Optional[WrenchEstimate] = None
+        self._estimates = self._refused = 0
+        self.parameters = ParameterTable(self, interface.parameters, self._prepare, self._commit)
+        self.diagnostics = Diagnostics(self)
+        self.diagnostics.add_values(SUBJECT, self._values)
+        self._torques = publisher(self, interface.topic('~/external_torque'))
+        self._wrenches = publisher(self, interface.topic('~/external_wrench'))
+        self._collisions = publisher(self, interface.topic('~/collision'))
+        self._source = RobotSource(self, self.parameters, self.diagnostics, self._use_robot)
+        self._source.start()
+        self._reader = JointStateReader()
+        self.diagnostics.every_second(self._look)
+        subscription(self, interface.topic(STATES), self._on_states, raw=True)
+
+    def start(self) -> None:
+        """Do nothing: states are answered as they come."""
+
+    def stop(self) -> None:
+        """Publish what diagnostics are left."""
+        self.diagnostics.flush()
+
+    # -- parameters and robot ---------------------------------------------------------------------
+
+    def _prepare(self, values: Mapping[str, Any]) -> Optional[Estimator]:
+        """What parameters make of the robot.
+
+        :raises ValueError: if they cannot be used
+        """
+        link = values['payload_link']
+        if not link and values['payload_mass'] > 0.0:
+            raise ValueError('payload_mass needs payload_link, the link that carries the payload')
+        payload = payload_parameters(*(values[name] for name in PAYLOAD))
+        robot = self.robot
+        if robot is None:
+            return None
+        observer = MomentumObserver(
+            robot,
+            values['gain'],
+            values['friction_compensation'],
+            values['gravity'],
+            link or None,
+            payload,
+        )
+        frame = values['wrench_frame'] or _last_link(robot)
+        if values['collision_threshold']:
+            thresholds = per_joint('collision_threshold', values['collision_threshold'], robot.nv)
+        else:
+            limits = robot.effort_limits
+            known = np.isfinite(limits) & (limits > 0.0)
+            thresholds = np.where(known, OF_LIMIT * limits, WITHOUT_LIMIT)
+        detector = CollisionDetector(thresholds, values['collision_release'])
+        return Estimator(observer, WrenchEstimator(robot, frame), detector)
+
+    def _commit(self, prepared: Optional[Estimator], changed: Dict[str, Any]) -> None:
+        if prepared is not None and self._estimator is not None:
+            # A robot that is pushed stays so, whatever thresholds were a moment ago.
+            prepared.detector.collision = self._estimator.detector.collision
+        self._estimator = prepared
+
+    def _use_robot(self, robot: Robot, progress: Progress) -> None:
+        progress.stage('compiling the momentum observer')
+        before, self.robot = self.robot, robot
+        try:
+            estimator = self._prepare(self.parameters.values)
+            assert estimator is not None
+            rest, zero = robot.neutral(), np.zeros(robot.nv)
+            estimator.observer.update(0.0, rest, zero, zero)  # compiled before states come
+            estimator.observer.reset()
+            estimator.wrench.estimate(rest, zero)
+        except ValueError:
+            self.robot = before
+            raise
+        n = robot.nv
+        self._index = {name: j for j, name in enumerate(robot.joint_names)}
+        self._state, self._fresh = np.zeros((3, n)), np.zeros(n, dtype=bool)
+        self._writer = JointStateWriter(robot.joint_names, ('effort',))
+        self._estimator = estimator
+        self.diagnostics.condition(SUBJECT, WARN, 'waiting for joint states', code='waiting')
+
+    # -- messages ---------------------------------------------------------------------------------
+
+    def _on_states(self, data: bytes) -> None:
+        if self._estimator is None:
+            return
+        try:
+            message = self._reader.read(data)
+            if not self._take(message):
+                return
+            self._answer(self._estimator, message.stamp)
+        except (WireError, ValueError) as error:
+            self._refused += 1
+            code = getattr(error, 'code', 'not usable')
+            self.diagnostics.event(STATES, WARN, f'joint state not used: {error}', code=code)
+
+    def _take(self, message: JointStateData) -> bool:
+        """Take the joints of a message; return whether all have come since the last estimate.
+
+        :raises ValueError: if it lacks something, naming the joint
+        """
+        names = message.names.names
+        places = [(k, self._index[name]) for k, name in enumerate(names) if name in self._index]
+        if not places:
+            raise ValueError(f'it names no joint of {self.robot.name!r}')  # type: ignore[union-attr]
+        fields = (message.position, message.velocity, message.effort)
+        for field, word in zip(fields, ('positions', 'velocities', 'efforts')):
+            if field is None or len(field) != len(names):
+                count = 0 if field is None else len(field)
+                raise ValueError(
+                    f'it has {count} {word} for {len(names)} joints; the observer needs position, '
+                    'velocity and measured effort of each'
+                )
+        for k, j in places:
+            values = [float(field[k]) for field in fields]  # type: ignore[index]
+            if not np.isfinite(values).all():
+                raise ValueError(f'joint {names[k]!r} has values that are not finite')
+            self._state[:, j] = values
+            self._fresh[j] = True
+        if not self._fresh.all():
+            return False
+        self._fresh[:] = False
+        return True
+
+    def _answer(self, estimator: Estimator, stamp: int) -> None:
+        """Publish what follows from the state.
+
+        :raises ValueError: if nothing finite does
+        """
+        if self._origin is None:
+            self._origin = stamp
+        q, v, effort = self._state
+        torque = estimator.observer.update((stamp - self._origin) / NANOSECONDS, q, v, effort)
+        before = estimator.detector.collision
+        collision = estimator.detector.update(torque)
+        writer = self._writer
+        assert writer is not None and self.robot is not None
+        writer.effort[:] = torque
+        writer.set_stamp_ns(stamp)
+        self._torques.publish(writer.data())
+        if self._wrenches.get_subscription_count():
+            self._last = estimator.wrench.estimate(q, torque)
+            message = WrenchStamped(wrench=wrench_from_force(self._last.wrench))
+            message.header.frame_id = estimator.wrench.frame
+            set_stamp(message.header.stamp, stamp)
+            self._wrenches.publish(message)
+        self._collisions.publish(Bool(data=collision))
+        self._estimates += 1
+        self._arrived = time.monotonic()
+        if collision != before or self._estimates == 1:
+            self._tell(collision, estimator, torque)
+
+    def _tell(self, collision: bool, estimator: Estimator, torque: np.ndarray) -> None:
+        if collision:
+            names = estimator.detector.joints(torque, self.robot.joint_names)  # type: ignore
+            text = f'collision: external torque beyond the threshold at joint {names}'
+            self.diagnostics.condition(SUBJECT, WARN, text, code='collision')
+        else:
+            self.diagnostics.condition(SUBJECT, OK, 'no collision', code='free')
+
+    # -- diagnostics ------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Tell of silence, and of its end."""
+        estimator, timeout = self._estimator, self.parameters['state_timeout']
+        if estimator is None or not self._estimates or not timeout:
+            return
+        silent = time.monotonic() - self._arrived
+        if silent > timeout:
+            text = f'no usable joint state for {silent:.1f} s; the last estimate is out of date'
+            self.diagnostics.condition(SUBJECT, STALE, text, code='silent')
+        else:
+            self._tell(estimator.detector.collision, estimator, estimator.observer.torque)
+        last = self._last
+        if last is not None and last.condition > UNCERTAIN:
+            self.diagnostics.event(
+                SUBJECT,
+                WARN,
+                f'near a singular configuration: the joints feel {last.felt} of 6 wrenches at '
+                f'{estimator.wrench.frame}, and the wrench has nothing of the others',
+                code='singular',
+            )
+
+    def _values(self) -> Dict[str, Any]:
+        values: Dict[str, Any] = {
+            'estimates': self._estimates,
+            'states_not_used': self._refused,
+        }
+        if self._estimator is not None:
+            values['largest_torque'] = float(np.abs(self._estimator.observer.torque).max())
+        if self._last is not None:
+            values['condition_number'] = self._last.condition
+        return values
+
+
+def _last_link(robot: Robot) -> str:
+    """Link that is furthest from the base, where tools are."""
+    depth = {0: 0}
+    for i, body in robot.model.outward():
+        depth[i] = depth[body.parent] + 1
+    deepest = max(depth, key=lambda i: depth[i])
+    return [link.name for link in robot.model.links.values() if link.body == deepest][-1]

@@ -1,0 +1,129 @@
+"""The commands excite, evaluate and identify: the example of the page, and what they refuse."""
+
+import json
+from pathlib import Path
+import re
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from rbd_ros import Robot
+from rbd_ros.cli.main import main
+from rbd_ros.control.trajectory_files import read_trajectory
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope='module')
+def example(tmp_path_factory):
+    """Folder in which the example of docs/identification.md was run, and what was printed."""
+    folder = tmp_path_factory.mktemp('example')
+    page = (ROOT / 'docs' / 'identification.md').read_text()
+    block = re.search(r'((?:^    \S.*\n)+)', page, re.MULTILINE).group(1)
+    printed = {}
+    for line in block.splitlines():
+        words = shlex.split(line)
+        short = words[1]
+        if words[0] == 'rbd_ros':
+            words = [sys.executable, '-m', 'rbd_ros.cli.main', *words[1:]]
+        else:
+            words = [sys.executable, str(ROOT / words[1]), *words[2:]]
+        done = subprocess.run(
+            words,
+            cwd=folder,
+            env={**__import__('os').environ, 'PYTHONPATH': str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+        assert done.returncode == 0, done.stderr
+        printed[short] = done.stdout
+    return folder, printed
+
+
+def test_the_example_of_the_page_prints_what_the_page_says(example):
+    folder, printed = example
+    page = (ROOT / 'docs' / 'identification.md').read_text()
+    said = re.search(r'^    (Payload of tool0: .*\n.*\n)', page, re.MULTILINE).group(1)
+
+    def numbers(text):
+        return [float(x) for x in re.findall(r'(?<![a-z])-?\d+\.\d+', text)]
+
+    got = ''.join(printed['identify'].splitlines(keepends=True)[:2])
+    # The seed is the same, but not the rounding of another processor.
+    np.testing.assert_allclose(numbers(got), numbers(said), rtol=0.05, atol=2e-4)
+    assert 'condition number' in printed['excite']
+    assert (folder / 'payload.png').stat().st_size > 20_000
+
+
+def test_the_example_finds_the_payload_and_patches_the_urdf(example):
+    folder, printed = example
+    urdf = (ROOT / 'urdf' / 'six_axis_arm.urdf').read_text()
+    patched = (folder / 'with_payload.urdf').read_text()
+    found = Robot.from_urdf(patched).model.link('tool0').inertia
+    assert float(found.mass) == pytest.approx(1.5, abs=0.01)
+    np.testing.assert_allclose(np.divide(found.h, found.mass), (0.01, 0.02, 0.08), atol=2e-3)
+    begin, end = patched.index('<link name="tool0">'), patched.index('</inertial></link>')
+    was = patched[:begin] + '<link name="tool0"/>' + patched[end + len('</inertial></link>') :]
+    assert was == urdf
+    assert re.search(r'payload of 1\.5\d* kg', printed['evaluate'])
+
+
+def test_the_motion_is_one_that_annotate_reads(example, capsys):
+    folder, _ = example
+    trajectory = read_trajectory(str(folder / 'excite.yaml'))
+    assert trajectory.duration == pytest.approx(20.0) and len(trajectory.times) == 1001
+    assert main(['annotate', 'six_axis_arm', str(folder / 'excite.yaml')]) == 0
+    assert 'All limits are kept.' in capsys.readouterr().out
+
+
+def test_base_parameters_as_json_and_urdf(example, capsys):
+    folder, _ = example
+    out = str(folder / 'patched.urdf')
+    words = ['six_axis_arm', str(folder / 'run.csv'), '--base-parameters', '--friction']
+    assert main(['identify', *words, '-o', out, '--json']) == 0
+    facts = json.loads(capsys.readouterr().out)
+    values = {p['name']: p['value'] for p in facts['parameters']}
+    assert len(values) == 48 and facts['confidence'] == 0.99
+    assert values['shoulder_pan_joint: Coulomb'] == pytest.approx(1.5, abs=0.1)
+    assert main(['evaluate', out, str(folder / 'run.csv'), '--json']) == 0
+    after = json.loads(capsys.readouterr().out)
+    assert after['payload'] is None
+    assert all(joint['relative'] < 0.2 for joint in after['joints'])
+    assert main(['identify', *words]) == 0
+    assert re.search(r'wrist_1_joint: viscous +0\.1\d+ +\+- 0', capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ('words', 'text'),
+    [
+        (['identify', 'six_axis_arm', 'RUN', '--payload', 'nowhere'], 'nowhere'),
+        (['identify', 'two_link_arm', 'RUN', '--payload', 'tool0'], 'of another robot'),
+        (['identify', 'six_axis_arm', 'absent.csv', '--payload', 'tool0'], 'cannot be read'),
+        (
+            ['identify', 'six_axis_arm', 'RUN', '--payload', 'tool0', '--confidence', '1'],
+            '--confidence',
+        ),
+        (['evaluate', 'six_axis_arm', 'RUN', '--between', '3'], '--between'),
+        (['evaluate', 'six_axis_arm', 'RUN', '--between', '90,99'], 'nothing was recorded'),
+        (['evaluate', 'six_axis_arm', 'RUN', '--cutoff', '-1'], '--cutoff'),
+        (['evaluate', 'six_axis_arm', 'RUN', '--hold', 'elbow'], '--hold'),
+        (['evaluate', 'six_axis_arm', 'RUN', '--plot', '/nowhere/x.png'], '--plot'),
+        (['excite', 'six_axis_arm', '--range', 'elbow_joint'], '--range'),
+        (['excite', 'six_axis_arm', '--period', '0'], 'period'),
+    ],
+)
+def test_what_cannot_be_used_is_named(example, capsys, words, text):
+    folder, _ = example
+    assert main([str(folder / 'run.csv') if word == 'RUN' else word for word in words]) == 1
+    assert text in capsys.readouterr().err
+
+
+def test_one_must_say_what_is_looked_for(example, capsys):
+    folder, _ = example
+    with pytest.raises(SystemExit):
+        main(['identify', 'six_axis_arm', str(folder / 'run.csv')])
+    assert '--payload' in capsys.readouterr().err

@@ -1,0 +1,303 @@
+"""Recordings read from files, and what is wrong with them told by name."""
+
+import json
+import sqlite3
+import struct
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+from support import outside
+from support.recorded_motions import arm, recorded
+
+from rbd_ros.identification import read_recording, Recording, RecordingError
+
+NAMES = ('shoulder', 'elbow')
+
+
+@pytest.fixture(scope='module')
+def robot():
+    return arm('two_link_arm')
+
+
+@pytest.fixture(scope='module')
+def original(robot):
+    return recorded(robot, duration=3.0, rate=100.0)
+
+
+def csv_text(recording, columns=('position', 'effort')):
+    values = {'position': recording.positions, 'effort': recording.efforts}
+    head = ['time', *(f'{n}.{c}' for c in columns for n in recording.joint_names)]
+    table = np.concatenate([recording.times[:, None], *(values[c] for c in columns)], axis=1)
+    rows = [','.join(map(repr, row)) for row in table.tolist()]
+    return '\n'.join([','.join(head), *rows]) + '\n'
+
+
+def cdr(names, stamp, position, effort):
+    """A JointState as ROS 2 serialises it, little endian."""
+    body = bytearray(struct.pack('<iI', *divmod(stamp, 10**9)))
+
+    def align(size):
+        body.extend(bytes(-len(body) % size))
+
+    def text(word):
+        align(4)
+        body.extend(struct.pack('<I', len(word) + 1) + word.encode() + b'\0')
+
+    text('')
+    align(4)
+    body.extend(struct.pack('<I', len(names)))
+    for name in names:
+        text(name)
+    for values in (position, [], effort):
+        align(4)
+        body.extend(struct.pack('<I', len(values)))
+        if len(values):
+            align(8)
+            body.extend(struct.pack(f'<{len(values)}d', *values))
+    return b'\0\1\0\0' + bytes(body)
+
+
+def messages(recording, start=1_700_000_000):
+    for t, q, tau in zip(recording.times, recording.positions, recording.efforts):
+        stamp = start * 10**9 + round(t * 1e9)
+        yield stamp, cdr(recording.joint_names, stamp, q, tau)
+
+
+def write_mcap(path, recording, topic='/joint_states', chunk_size=4096, encoding='cdr'):
+    outside.load('mcap')
+    from mcap.writer import CompressionType, Writer
+
+    with path.open('wb') as stream:
+        writer = Writer(stream, chunk_size=chunk_size, compression=CompressionType.NONE)
+        writer.start()
+        other = writer.register_schema('std_msgs/msg/String', 'ros2msg', b'string data')
+        writer.register_channel('/chatter', 'cdr', other)
+        schema = writer.register_schema('sensor_msgs/msg/JointState', 'ros2msg', b'')
+        channel = writer.register_channel(topic, encoding, schema)
+        for k, (stamp, data) in enumerate(messages(recording)):
+            if encoding == 'json':
+                sec, nanosec = divmod(stamp, 10**9)
+                content = {
+                    'header': {'stamp': {'sec': sec, 'nanosec': nanosec}},
+                    'name': list(recording.joint_names),
+                    'position': recording.positions[k].tolist(),
+                    'effort': recording.efforts[k].tolist(),
+                }
+                data = json.dumps(content).encode()
+            writer.add_message(channel, stamp, data, stamp)
+        writer.finish()
+
+
+def write_bag(path, recording, kind='sensor_msgs/msg/JointState'):
+    with sqlite3.connect(path) as bag:
+        bag.execute('create table topics(id integer, name text, type text, serialization_format)')
+        bag.execute('create table messages(id integer, topic_id, timestamp integer, data blob)')
+        bag.execute('insert into topics values (7, ?, ?, ?)', ('/arm/joint_states', kind, 'cdr'))
+        rows = [(k, 7, stamp, data) for k, (stamp, data) in enumerate(messages(recording))]
+        bag.executemany('insert into messages values (?, ?, ?, ?)', rows)
+    bag.close()
+
+
+def same(found, original):
+    assert found.joint_names == original.joint_names
+    assert_allclose(np.diff(found.times), np.diff(original.times), atol=2e-9)
+    assert_allclose(found.positions, original.positions, rtol=1e-15)
+    assert_allclose(found.efforts, original.efforts, rtol=1e-15)
+    assert found.notes == ()
+
+
+def test_csv_is_read(tmp_path, original):
+    path = tmp_path / 'run.csv'
+    path.write_text(csv_text(original))
+    same(read_recording(str(path)), original)
+
+
+@pytest.mark.parametrize('encoding', ['cdr', 'json'])
+def test_mcap_is_read(tmp_path, original, encoding):
+    path = tmp_path / 'run.mcap'
+    write_mcap(path, original, encoding=encoding)
+    same(read_recording(str(path)), original)
+
+
+def test_bags_are_read_as_file_and_as_folder(tmp_path, original):
+    write_bag(tmp_path / 'bag_0.db3', original)
+    same(read_recording(str(tmp_path / 'bag_0.db3')), original)
+    same(read_recording(str(tmp_path)), original)
+
+
+def test_of_a_file_cut_off_what_was_written_is_read(tmp_path, original):
+    path = tmp_path / 'run.mcap'
+    write_mcap(path, original)
+    data = path.read_bytes()
+    path.write_bytes(data[: int(0.6 * len(data))])
+    found = read_recording(str(path))
+    count = len(found.times)
+    assert 0.4 * len(original.times) < count < 0.7 * len(original.times)
+    assert_allclose(found.efforts, original.efforts[:count], rtol=1e-15)
+    assert 'ends too early' in found.notes[0]
+
+
+def test_what_is_no_mcap_is_refused(tmp_path):
+    outside.load('mcap')
+    path = tmp_path / 'run.mcap'
+    for data in (b'', b'\x89MCAP', b'something else altogether'):
+        path.write_bytes(data)
+        with pytest.raises(RecordingError, match='no MCAP file'):
+            read_recording(str(path))
+
+
+def test_the_topic_is_found_or_asked_for(tmp_path, original):
+    path = tmp_path / 'run.mcap'
+    write_mcap(path, original, topic='/left/joint_states')
+    same(read_recording(str(path)), original)
+    same(read_recording(str(path), 'left/joint_states'), original)
+    with pytest.raises(RecordingError, match="no topic 'right'.*'/left/joint_states'"):
+        read_recording(str(path), 'right')
+
+
+def test_a_bag_without_joint_states_is_refused(tmp_path, original):
+    write_bag(tmp_path / 'run.db3', original, kind='std_msgs/msg/String')
+    with pytest.raises(RecordingError, match='none of joint states'):
+        read_recording(str(tmp_path / 'run.db3'))
+    (tmp_path / 'text.db3').write_text('no database ' * 100)
+    with pytest.raises(RecordingError, match='no bag of ROS 2'):
+        read_recording(str(tmp_path / 'text.db3'))
+
+
+def with_line(text, number, line):
+    lines = text.splitlines()
+    lines[number] = line
+    return '\n'.join(lines)
+
+
+@pytest.mark.parametrize(
+    ('change', 'message'),
+    [
+        (lambda t: '', 'line 1 has no column time'),
+        (lambda t: t.replace('.effort', '.torque'), 'no efforts of joint'),
+        (lambda t: t.replace('.position', ''), 'no column of a position'),
+        (lambda t: with_line(t, 4, '0.04,one,2,3,4'), 'line 5: shoulder.position'),
+        (lambda t: with_line(t, 4, '0.04,1,2'), 'line 5 has 3 values for 5 columns'),
+        (lambda t: '\n'.join(t.splitlines()[:30]), '29 usable states'),
+        (lambda t: t.replace('elbow.position', 'time', 1), "two columns 'time'"),
+    ],
+    ids=['empty', 'effort', 'position', 'word', 'length', 'short', 'twice'],
+)
+def test_bad_csv_is_refused_by_line_and_column(tmp_path, original, change, message):
+    path = tmp_path / 'run.csv'
+    path.write_text(change(csv_text(original)))
+    with pytest.raises(RecordingError, match=message):
+        read_recording(str(path))
+
+
+def test_other_files_are_refused(tmp_path):
+    with pytest.raises(RecordingError, match='cannot be read: No such file'):
+        read_recording(str(tmp_path / 'absent.csv'))
+    with pytest.raises(RecordingError, match=r'ends with \.csv, \.mcap, \.db3'):
+        read_recording(str(tmp_path / 'run.bag'))
+    with pytest.raises(RecordingError, match='is no bag'):
+        read_recording(str(tmp_path))
+
+
+def rewritten(tmp_path, recording, times=None, efforts=None, rows=None):
+    """Recording read from a CSV file with other times, efforts or fewer rows."""
+    rows = np.arange(len(recording.times)) if rows is None else rows
+    changed = object.__new__(Recording)
+    object.__setattr__(changed, 'joint_names', recording.joint_names)
+    for name, new in (('times', times), ('positions', None), ('efforts', efforts)):
+        values = getattr(recording, name) if new is None else new
+        object.__setattr__(changed, name, values[rows])
+    path = tmp_path / 'run.csv'
+    path.write_text(csv_text(changed))
+    return read_recording(str(path))
+
+
+def test_gaps_are_told_and_parts_kept_apart(tmp_path, original):
+    rows = np.r_[0:120, 180:300]
+    found = rewritten(tmp_path, original, rows=rows)
+    assert [(p.start, p.stop) for p in found.pieces()] == [(0, 120), (120, 240)]
+    assert '1 gaps, up to 0.61 s' in found.notes[0]
+
+
+def test_a_few_lost_states_are_no_gap(tmp_path, original):
+    rows = np.delete(np.arange(300), [100, 101, 200])
+    found = rewritten(tmp_path, original, rows=rows)
+    assert len(found.pieces()) == 1 and not found.notes
+
+
+def test_states_from_before_are_left_out(tmp_path, original):
+    times = original.times.copy()
+    times[150:160] -= 1.0
+    times[200] = times[199]
+    found = rewritten(tmp_path, original, times=times)
+    assert len(found.times) == 289
+    assert any('goes back 10 states' in note for note in found.notes)
+    assert any('1 states repeat' in note for note in found.notes)
+
+
+def test_time_that_goes_back_for_good_is_refused(tmp_path, original):
+    times = original.times.copy()
+    times[100:] -= 50.0
+    with pytest.raises(RecordingError, match='goes back and stays there for 200 of 300'):
+        rewritten(tmp_path, original, times=times)
+
+
+def test_states_that_are_not_finite_are_left_out(tmp_path, original):
+    efforts = original.efforts.copy()
+    efforts[[10, 20], 1] = np.nan, np.inf
+    found = rewritten(tmp_path, original, efforts=efforts)
+    assert len(found.times) == 298 and '2 of 300 states are not finite' in found.notes[0]
+
+
+def test_messages_without_efforts_are_told(tmp_path, original):
+    outside.load('mcap')
+    path = tmp_path / 'run.mcap'
+    bare = object.__new__(Recording)
+    for name in ('joint_names', 'times', 'positions'):
+        object.__setattr__(bare, name, getattr(original, name))
+    object.__setattr__(bare, 'efforts', np.zeros((300, 0)))
+    write_mcap(path, bare)
+    with pytest.raises(RecordingError, match='none of its 300 joint states has efforts'):
+        read_recording(str(path))
+
+
+def test_another_robot_is_told_by_its_joints(original):
+    with pytest.raises(RecordingError, match="of another robot: it has joint 'shoulder'"):
+        original.of_robot(arm())
+
+
+def test_missing_joints_are_named_or_held(robot, original):
+    one = Recording(NAMES[:1], original.times, original.positions[:, :1], original.efforts[:, :1])
+    with pytest.raises(RecordingError, match="lacks joint 'elbow'"):
+        one.of_robot(robot)
+    held = one.of_robot(robot, {'elbow': 0.25})
+    assert (held.positions[:, 1] == 0.25).all() and np.isnan(held.efforts[:, 1]).all()
+    with pytest.raises(RecordingError, match="'wing'"):
+        one.of_robot(robot, {'wing': 0.0})
+
+
+def test_joints_are_put_into_the_order_of_the_robot(robot, original):
+    swapped = Recording(
+        (*NAMES[::-1], 'gripper'),
+        original.times,
+        np.c_[original.positions[:, ::-1], original.times],
+        np.c_[original.efforts[:, ::-1], original.times],
+    )
+    found = swapped.of_robot(robot)
+    assert (found.positions == original.positions).all()
+    assert (found.efforts == original.efforts).all()
+    assert "joint 'gripper'" in found.notes[0]
+
+
+def test_degrees_are_noticed(robot, original):
+    degrees = Recording(NAMES, original.times, np.rad2deg(original.positions), original.efforts)
+    with pytest.raises(RecordingError, match='degrees'):
+        degrees.of_robot(robot)
+
+
+def test_part_of_the_time(original):
+    found = original.part(0.5, 1.0)
+    assert_allclose(found.times[[0, -1]], [0.5, 1.0])
+    with pytest.raises(RecordingError, match='between 7 and 8 s'):
+        original.part(7.0, 8.0)

@@ -1,0 +1,182 @@
+"""The external torque observer over DDS: beside the simulator, and with states that are odd."""
+
+import re
+
+import pytest
+from support import outside
+
+outside.load('rclpy')
+
+from geometry_msgs.msg import WrenchStamped
+from node_harness import Feed, gravity_torque, joint_state, ROOT, TWO_LINK_ARM
+import numpy as np
+from numpy.testing import assert_allclose
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+
+from rbd_ros import Robot
+
+NODE = '/external_torque_observer'
+NAMES = ('shoulder', 'elbow')
+Q = (0.3, -0.6)
+
+
+class Rig:
+    """The node with hand-made states of a two-link arm at rest."""
+
+    def __init__(self, ros):
+        self.ros = ros
+        self.process = ros.start('external_torque_observer', {'robot_description': TWO_LINK_ARM})
+        self.torques = ros.listen(JointState, f'{NODE}/external_torque')
+        self.wrenches = ros.listen(WrenchStamped, f'{NODE}/external_wrench')
+        self.collisions = ros.listen(Bool, f'{NODE}/collision')
+        self.states = ros.publisher(JointState, 'joint_states')
+        ros.until_status('waiting for joint states', 'observer')
+
+    def at_rest(self, external=(0.0, 0.0)):
+        """State of an arm that rests under an external torque."""
+        holds = gravity_torque(Q)
+        effort = [holds[name] - push for name, push in zip(NAMES, external)]
+        return joint_state(NAMES, Q, (0.0, 0.0), effort)
+
+    def settled(self, external):
+        """Wait until the estimate is the external torque."""
+
+        def near():
+            return self.torques and np.allclose(self.torques[-1].effort, external, atol=1e-3)
+
+        self.ros.until(near, f'an estimate of {external}')
+        return self.torques[-1]
+
+
+@pytest.fixture(scope='module')
+def rig(ros):
+    rig = Rig(ros)
+    yield rig
+    assert rig.process.stop() == 0
+
+
+def test_a_constant_push_is_estimated_exactly(rig):
+    with Feed(rig.states, rig.at_rest((1.5, -0.5))):
+        got = rig.settled((1.5, -0.5))
+        rig.ros.until(lambda: rig.wrenches, 'a wrench')
+    assert got.name == list(NAMES) and not got.position
+    assert got.header.stamp.sec > 0
+    arm = Robot.from_urdf(TWO_LINK_ARM)
+    wrench = rig.wrenches[-1]
+    assert wrench.header.frame_id == 'tool'
+    f, n = wrench.wrench.force, wrench.wrench.torque
+    J = arm.frame('tool').jacobian(np.array(Q))
+    assert_allclose(J.T @ [n.x, n.y, n.z, f.x, f.y, f.z], (1.5, -0.5), atol=2e-3)
+
+
+def test_collisions_begin_at_the_threshold_and_end_below_the_release(rig):
+    rig.ros.set_parameter(NODE, 'collision_threshold', [2.0, 1.0])
+    with Feed(rig.states, rig.at_rest()) as feed:
+        for push, expected in (
+            ((1.9, 0.0), False),
+            ((0.0, 1.1), True),
+            ((1.5, 0.0), True),  # between release and threshold
+            ((0.5, 0.0), False),
+        ):
+            feed.message = rig.at_rest(push)
+            rig.settled(push)
+            count = len(rig.collisions)
+            rig.ros.until(lambda n=count: len(rig.collisions) > n + 2, 'the flag')
+            assert rig.collisions[-1].data is expected, push
+    assert rig.ros.status('collision: external torque', 'observer')
+    rig.ros.set_parameter(NODE, 'collision_threshold', [100.0])
+
+
+@pytest.mark.parametrize(
+    ('message', 'text'),
+    [
+        (joint_state(NAMES, Q, (0, 0)), 'it has 0 efforts for 2 joints'),
+        (joint_state(NAMES, Q, (), (0, 0)), 'it has 0 velocities for 2 joints'),
+        (joint_state(('wing', 'tail'), Q, (0, 0), (0, 0)), 'it names no joint'),
+        (joint_state(NAMES, Q, (0, float('nan')), (0, 0)), "'elbow' has values that are not"),
+        (joint_state(NAMES, Q, (0, 1e200), (0, 0)), 'not finite'),
+    ],
+    ids=['effort', 'velocity', 'names', 'nan', 'huge'],
+)
+def test_odd_states_are_refused_and_the_node_goes_on(rig, message, text):
+    since, count = len(rig.ros.diagnostics), len(rig.torques)
+    with Feed(rig.states, message):
+        rig.ros.until_status(text, 'joint_states', since=since)
+    assert np.isfinite([t.effort for t in rig.torques[count:]]).all()
+    with Feed(rig.states, rig.at_rest((0.7, 0.2))):
+        rig.settled((0.7, 0.2))
+
+
+def test_states_in_parts_are_put_together(rig):
+    holds = gravity_torque(Q)
+    parts = [
+        joint_state((name,), (q,), (0.0,), (holds[name] - push,))
+        for name, q, push in zip(NAMES, Q, (0.4, -0.3))
+    ]
+    turn = iter(range(10**9))
+    with Feed(rig.states, lambda: parts[next(turn) % 2], rate=400.0):
+        rig.settled((0.4, -0.3))
+
+
+def test_silence_is_told(rig):
+    with Feed(rig.states, rig.at_rest()):
+        rig.settled((0.0, 0.0))
+    since = len(rig.ros.diagnostics)
+    rig.ros.until_status('no usable joint state', 'observer', since=since)
+    with Feed(rig.states, rig.at_rest()):
+        rig.ros.until_status('no collision', 'observer', since=since)
+
+
+def test_parameters_that_cannot_be_are_refused(rig):
+    for name, value in (('wrench_frame', 'nowhere'), ('collision_threshold', [1.0, 2.0, 3.0])):
+        result = rig.ros.set_parameters(NODE, **{name: value})[0]
+        assert not result.successful, name
+    result = rig.ros.set_parameters(NODE, payload_mass=1.0)[0]
+    assert not result.successful and 'payload_link' in result.reason
+
+
+def test_a_known_payload_is_no_push(rig):
+    rig.ros.set_parameters(NODE, payload_link='tool', payload_mass=1.0)
+    holds = gravity_torque(Q, payload=1.0)
+    state = joint_state(NAMES, Q, (0.0, 0.0), [holds[name] for name in NAMES])
+    with Feed(rig.states, state):
+        rig.settled((0.0, 0.0))
+    rig.ros.set_parameters(NODE, payload_mass=0.0, payload_link='')
+
+
+def test_beside_the_simulator_a_push_at_the_tool_is_found(ros, rig):
+    """Within 1 % of force and moment, held by servos at rest, without joint friction."""
+    text = (ROOT / 'urdf' / 'six_axis_arm.urdf').read_text()
+    text = re.sub(r'<dynamics[^>]*/>', '', text)
+    topics = ('joint_states', 'joint_commands', 'external_wrench')
+    apart = [x for topic in topics for x in ('-r', f'{topic}:=/six/{topic}')]
+    apart += ['-r', '__ns:=/six']
+    simulator = ros.start(
+        'simulator', {'robot_description': text, 'external_wrench_duration': 0.0}, apart
+    )
+    observer = ros.start(
+        'external_torque_observer',
+        {'robot_description': text, 'wrench_frame': 'tool0', 'gain': 50.0},
+        apart,
+    )
+    wrenches = ros.listen(WrenchStamped, f'/six{NODE}/external_wrench')
+    commands = ros.publisher(JointState, '/six/joint_commands')
+    names = Robot.from_urdf(text).joint_names
+    held = JointState(name=list(names), position=[0.0, -0.5, 1.5, 0.5, 1.0, 0.0])
+    pushes = ros.publisher(WrenchStamped, '/six/external_wrench')
+    push = WrenchStamped()
+    push.header.frame_id = 'tool0'
+    push.wrench.force.x, push.wrench.force.z, push.wrench.torque.y = 8.0, -12.0, 0.5
+    with Feed(commands, held, rate=50.0):
+        pushes.publish(push)
+
+        def found():
+            if not wrenches:
+                return False
+            f, n = wrenches[-1].wrench.force, wrenches[-1].wrench.torque
+            got = [n.x, n.y, n.z, f.x, f.y, f.z]
+            return np.allclose(got, [0.0, 0.5, 0.0, 8.0, 0.0, -12.0], atol=0.12)
+
+        ros.until(found, 'the wrench at the tool', 120.0)
+    assert simulator.stop() == 0 and observer.stop() == 0
