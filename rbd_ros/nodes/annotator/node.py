@@ -34,7 +34,7 @@ from rbd_ros.nodes.common.wire import (
     JointTrajectoryReader,
     WireError,
 )
-from rbd_ros.nodes.torque.node import per_joint
+from rbd_ros.nodes.torque.prepared import per_joint
 from rbd_ros.robot import Robot
 
 SUBJECT = 'trajectory'
