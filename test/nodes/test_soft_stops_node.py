@@ -1,5 +1,7 @@
 """Torque nodes with soft stops and the cut-off at excess speed, over DDS, in all their modes."""
 
+import itertools
+
 import numpy as np
 import pytest
 from support import outside
@@ -12,6 +14,7 @@ from safety_harness import gravity_of, states_at, TorqueRig
 from rbd_ros import Robot
 from rbd_ros.control.soft_stops import BRAKE_RATE, SoftLimits
 
+_namespaces = itertools.count()
 LIMITS = np.array([40.0, 15.0])
 ON = {
     'state_timeout': 0.0,
@@ -35,7 +38,7 @@ def start(ros):
     rigs = []
 
     def begin(module, **parameters):
-        rigs.append(TorqueRig(ros, module, f'/stops{len(rigs)}', {**ON, **parameters}))
+        rigs.append(TorqueRig(ros, module, f'/stops{next(_namespaces)}', {**ON, **parameters}))
         return rigs[-1]
 
     yield begin
@@ -66,7 +69,7 @@ def test_no_torque_pushes_on_at_a_limit_whatever_the_mode_and_the_state(start, m
     module, parameters = MODES[mode]
     rig, robot = start(module, **parameters), Robot.from_urdf(TWO_LINK_ARM)
     rng, bound = np.random.default_rng(3), 0
-    for _ in range(150):
+    for _ in range(100):
         q = rng.uniform(-1.1, 1.1, 2) * robot.upper_limits
         v = rng.uniform(-1.5, 1.5, 2) * robot.velocity_limits
         torque = rig.answer(q, v)
