@@ -203,3 +203,19 @@ def test_what_is_not_asked_for_is_not_limited(robot):
 def test_an_impossible_margin_is_refused(robot, margin):
     with pytest.raises(ValueError, match='margin'):
         SoftLimits.for_robot(robot, margin)
+
+
+def test_weaker_motors_and_loads_leave_less_speed(robot):
+    stops, q, v = SoftStops(robot, SoftLimits.for_robot(robot)), np.array([2.5, 0.0]), np.ones(2)
+    weight = robot.gravity_torque(q)
+    given = [
+        stops(LIMITS, load, q, v, limits)[0] - load[0]
+        for load, limits in (
+            (weight, None),
+            (weight, LIMITS),
+            (weight, np.abs(weight) + 0.5),
+            (np.array([-39.0, 0.0]), None),
+        )
+    ]
+    assert given[0] == given[1] > given[2] and given[0] > given[3]
+    assert given[2] < 0.0 and given[3] < 0.0  # they brake
