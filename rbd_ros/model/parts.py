@@ -19,6 +19,8 @@ class JointLimits:
     :param upper: maximum position [rad or m]
     :param velocity: maximum speed [rad/s or m/s]
     :param effort: maximum generalized force [N m or N]
+    :param soft_lower: minimum position that controllers should keep [rad or m]
+    :param soft_upper: maximum position that they should keep [rad or m]
 
     >>> from rbd_ros.model import JointLimits
     >>> JointLimits(-1.5, 1.5, effort=28.0).velocity
@@ -29,6 +31,8 @@ class JointLimits:
     upper: float = math.inf
     velocity: float = math.inf
     effort: float = math.inf
+    soft_lower: float = -math.inf
+    soft_upper: float = math.inf
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ def law_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
     :param values: values of the node's parameters by name
     :raises ValueError: for a wrong number of values
     """
-    from rbd_ros.nodes.torque.node import per_joint
+    from rbd_ros.nodes.torque.prepared import per_joint
 
     damping, share = values['damping'], values['friction_share']
     return {

@@ -201,7 +201,7 @@ def law_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
     :raises ValueError: for a wrong number of values
     """
     from rbd_ros.control import default_gains
-    from rbd_ros.nodes.torque.node import per_joint
+    from rbd_ros.nodes.torque.prepared import per_joint
 
     feedback = values['feedback']
     if feedback == 'task_impedance':

@@ -18,7 +18,7 @@ TORQUE = np.array([3.0, -4.0])
 class Sent(list):
     """Stands for the output: the torques that were published."""
 
-    def publish(self, torque, stamp):
+    def publish(self, torque, stamp, last=False):
         self.append(tuple(torque))
 
 

@@ -11,6 +11,7 @@ outside.load('rclpy')
 
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Duration
+from lifecycle_harness import Managed
 from node_harness import Feed, joint_state, START_LIMIT, TWO_LINK_ARM
 import numpy as np
 from rclpy.action import ActionClient
@@ -480,3 +481,46 @@ def test_when_the_node_is_stopped_the_goal_ends_with_a_result(ros, action):
         process.process.send_signal(signal.SIGINT)
         assert 'stopped' in sent.result(ABORTED, -1)
     assert process.wait() == 0
+
+
+@pytest.mark.parametrize('transition', ['deactivate', 'shutdown'])
+def test_when_the_node_is_no_longer_active_the_goal_ends_and_new_ones_are_rejected(
+    ros, action, transition
+):
+    name = f'resting_{transition}'
+    parameters = {'robot_description': TWO_LINK_ARM, 'state_timeout': 0.6}
+    process = ros.start('inverse_dynamics', parameters, ['-r', f'__node:={name}'])
+    client = ActionClient(ros.node, action, f'/{name}/follow_joint_trajectory')
+    ros.until(client.server_is_ready, 'the action', START_LIMIT)
+    desired = ros.listen(JointState, f'/{name}/desired_state')
+    life = Managed(ros, f'/{name}')
+    state = joint_state(position=POSE, velocity=(0.0, 0.0))
+    goal = action.Goal(trajectory=trajectory(point(30.0, GOAL)))
+
+    def accepted():
+        sent = Sent(client, ros, goal)
+        return sent if sent.accepted else None
+
+    with Feed(ros.publisher(JointState, 'joint_states'), state) as feed:
+        sent = ros.until(accepted, 'an accepted goal')
+        ros.until(lambda: sent.feedback, 'feedback')
+        assert life.change(transition)
+        text = sent.result(ABORTED, -1)
+        assert 'the node was deactivated' in text
+        if transition == 'deactivate':
+            assert not Sent(client, ros, goal).accepted
+            elsewhere = (POSE[0] + 0.3, POSE[1] - 0.2)
+            feed.message = joint_state(position=elsewhere, velocity=(0.0, 0.0))
+            ros.spin(0.5)
+            assert life.change('activate')
+            count = len(desired)
+            ros.until(lambda: len(desired) > count + 20, 'a desired state')
+            for message in desired[count:]:  # it begins where the robot is, and stays there
+                assert list(message.position) == pytest.approx(elsewhere, abs=1e-9)
+            again = ros.until(accepted, 'an accepted goal again')
+            ros.until(lambda: again.feedback, 'feedback again')
+        else:
+            assert life.state() == 'finalized'
+    ros.processes.remove(process)
+    assert process.stop() == 0
+    assert 'Traceback' not in process.output()

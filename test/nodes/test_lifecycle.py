@@ -268,8 +268,9 @@ def test_configure_takes_the_newest_description_that_has_come(managed):
     rig = managed(robot_description='')
     publisher = describe(rig, TWO_LINK_ARM)
     rig.ros.until(publisher.get_subscription_count, 'a subscription')
-    rig.ros.spin(0.5)
-    rig.bring(ACTIVE)
+    rig.life.must('configure')
+    rig.ros.until_status('two_link, 2 degrees', f'{rig.name[1:]}: robot_description')
+    rig.life.must('activate')
     with states_at(rig):
         rig.flows(HELD)
         since = len(rig.ros.diagnostics)
@@ -310,7 +311,9 @@ def test_a_bad_description_of_the_topic_fails_to_configure(managed):
     rig = managed(robot_description='')
     publisher = describe(rig, '<robot')
     rig.ros.until(publisher.get_subscription_count, 'a subscription')
-    rig.ros.spin(0.5)
+    if rig.life.change('configure'):  # the text was still on its way
+        rig.ros.until_status('cannot be used', f'{rig.name[1:]}: robot_description')
+        rig.life.must('cleanup')
     assert rig.life.refused('configure', reason='topic robot_description cannot be used')
     assert rig.life.state() == UNCONFIGURED
 

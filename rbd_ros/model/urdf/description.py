@@ -119,6 +119,9 @@ def _prepare_joint(node: Element, owner: str, description: Description) -> None:
             + (hint or f'one of {", ".join(JOINT_TYPES)}')
         )
     _refuse_quaternion(node, owner)
+    soft = node.find('safety_controller')
+    if soft is not None and soft.get('k_velocity') is None:
+        soft.set('k_velocity', '0')  # the parser insists on it, and nobody here asks for it
     limit = node.find('limit')
     if limit is not None:
         missing = [name for name in ('effort', 'velocity') if limit.get(name) is None]

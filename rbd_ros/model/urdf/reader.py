@@ -261,7 +261,17 @@ class _Builder:
             )
         if limit.lower == limit.upper:
             self._note('have equal lower and upper limits, so they cannot move', name)
-        return JointLimits(limit.lower, limit.upper, limit.velocity, limit.effort)
+        return JointLimits(
+            limit.lower, limit.upper, limit.velocity, limit.effort, *self._soft_limits(joint)
+        )
+
+    def _soft_limits(self, joint: Any) -> Tuple[float, float]:
+        """Soft limits of <safety_controller>; infinite if it gives none that leave room."""
+        given = getattr(joint, 'safety_controller', None)
+        lower, upper = (getattr(given, f'soft_{side}_limit', None) for side in ('lower', 'upper'))
+        lower, upper = (0.0 if x is None else float(x) for x in (lower, upper))
+        lower, upper = max(lower, joint.limit.lower), min(upper, joint.limit.upper)
+        return (lower, upper) if lower < upper else (-math.inf, math.inf)  # both are 0 if absent
 
     # -- links
 

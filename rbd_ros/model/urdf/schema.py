@@ -135,6 +135,11 @@ _JOINT = ElementRule(
         'mimic': ChildRule(
             ElementRule({'joint': _TEXT, 'multiplier': _OPTIONAL, 'offset': _OPTIONAL})
         ),
+        'safety_controller': ChildRule(
+            ElementRule(
+                dict.fromkeys(('soft_lower_limit', 'soft_upper_limit', 'k_velocity'), _LIMIT)
+            )
+        ),
     },
 )
 ROBOT = ElementRule(

@@ -34,7 +34,7 @@ from rbd_ros.nodes.common.wire import (
     JointTrajectoryReader,
     WireError,
 )
-from rbd_ros.nodes.torque.node import per_joint
+from rbd_ros.nodes.torque.prepared import per_joint
 from rbd_ros.robot import Robot
 
 SUBJECT = 'trajectory'
@@ -134,8 +134,18 @@ class AnnotatorNode(ManagedNode):
         except WireError as error:
             self.diagnostics.event('joint_states', WARN, str(error), code=error.code)
             return
+        names, positions = message.names.names, message.position
+        if positions is None or positions.size != len(names):
+            size = 0 if positions is None else positions.size
+            self.diagnostics.event(
+                'joint_states',
+                WARN,
+                f'message refused: position has {size} elements for {len(names)} names',
+                code='position has wrong length',
+            )
+            return
         now, known = time.monotonic(), frozenset(self.robot.joint_names)
-        for name, position in zip(message.names.names, message.position.tolist()):
+        for name, position in zip(names, positions.tolist()):
             if name in known and math.isfinite(position):
                 self._positions[name] = position, now
 

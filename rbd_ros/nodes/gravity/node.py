@@ -17,7 +17,8 @@ from rbd_ros.nodes.gravity.imu import ImuGravity
 from rbd_ros.nodes.gravity.interface import HAND_GUIDING
 from rbd_ros.nodes.gravity.payload_messages import PayloadMessages
 from rbd_ros.nodes.gravity.servo_output import ServoOutput
-from rbd_ros.nodes.torque.node import LawOptions, per_joint, TorqueNode
+from rbd_ros.nodes.torque.node import LawOptions, TorqueNode
+from rbd_ros.nodes.torque.prepared import per_joint
 from rbd_ros.nodes.torque.reference import MeasuredPosition
 from rbd_ros.robot import Robot
 
@@ -133,7 +134,7 @@ class GravityNode(TorqueNode):
         return ServoOutput(
             self,
             robot,
-            self._joints(values),
+            self._freedoms.joints(values['joints']),
             values['output'],
             per_joint('servo_stiffness', values['servo_stiffness'], robot.nv),
             lambda: self.parameters.values,

@@ -9,6 +9,7 @@ from typing import Callable, Optional
 import numpy as np
 
 from rbd_ros.control import TorqueLaw, TorqueLimiter
+from rbd_ros.control.soft_stops import SoftStops
 from rbd_ros.nodes.torque.output import TorqueOutput
 from rbd_ros.nodes.torque.reference import Motion
 from rbd_ros.nodes.torque.state_input import MeasuredState
@@ -25,12 +26,21 @@ class Commander:
     :param output: where torques go
     :param limiter: limits of torque and of its rate in real time
     :param quick: whether the law has memory for machine code
+    :param stops: bounds of torque before the limits, if there are; then answers go the long way
     """
 
-    def __init__(self, output: TorqueOutput, limiter: TorqueLimiter, quick: bool = True):
+    def __init__(
+        self,
+        output: TorqueOutput,
+        limiter: TorqueLimiter,
+        quick: bool = True,
+        stops: Optional[SoftStops] = None,
+    ):
         self._output = output
         self.limiter = limiter
-        self._usual = UsualAnswers(limiter, output) if quick and UsualAnswers.quick() else None
+        quick = quick and stops is None and UsualAnswers.quick()
+        self._usual = UsualAnswers(limiter, output) if quick else None
+        self._stops = stops
         #: Held during an answer: whoever holds it changes what two answers are computed with
         self.lock = threading.Lock()
         #: Called with law and state before each answer, to change the law's inputs; None: nothing
@@ -41,6 +51,7 @@ class Commander:
         self.ever = False  # whether any torque was sent since it was at rest
         self.sent = 0
         self.saturated = 0
+        self.stopped = 0  # how many torques soft stops have bounded
 
     def prepare(self, law: TorqueLaw) -> None:
         """Compile and allocate what a law needs, before the first state comes."""
@@ -69,6 +80,11 @@ class Commander:
                 self._output.send()
             else:
                 torque = law(state.q, state.v, *motion, state.dt)
+                stops = self._stops
+                if stops is not None:
+                    limits = self.limiter.limits.effort_limits
+                    torque = stops(torque, law.gravity(state.q), state.q, state.v, limits)
+                    self.stopped += stops.acting
                 applied = self.limiter(torque, now)
                 law.applied(applied)
                 self._output.publish(applied, state.stamp)

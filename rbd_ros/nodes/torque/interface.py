@@ -15,6 +15,7 @@ from rbd_ros.nodes.common.declared import (
 )
 from rbd_ros.nodes.common.interface import Parameter, Topic
 from rbd_ros.nodes.common.timing_thresholds import threshold_parameters, UPDATE_RATE
+from rbd_ros.nodes.torque.safety_parameters import SAFETY_PARAMETERS
 
 FORMS = ('both', 'joint_state', 'array')
 LAST_COMMANDS = ('zero', 'gravity', 'none')
@@ -177,6 +178,7 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
         choices=LAST_COMMANDS,
         live=True,
     ),
+    *SAFETY_PARAMETERS,
     AUTOSTART,
     *REAL_TIME_PARAMETERS,
     UPDATE_RATE,

@@ -18,6 +18,7 @@ from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
 from rbd_ros.nodes.common.inbox import Inbox
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.interface import JOINT_STATES
+from rbd_ros.nodes.torque.overspeed import Overspeed
 from rbd_ros.nodes.torque.reference import Reference
 from rbd_ros.nodes.torque.state_input import MeasuredState, StateInput
 from rbd_ros.nodes.torque.watchdog import Watchdog
@@ -36,6 +37,7 @@ class ControlLoop:
     :param watchdog: is fed with each torque that is published
     :param diagnostics: where to report
     :param begin: called first of all in the thread
+    :param overspeed: cut-off when a joint is far too fast, if there is one
     """
 
     def __init__(
@@ -48,8 +50,9 @@ class ControlLoop:
         watchdog: Watchdog,
         diagnostics: Diagnostics,
         begin: Callable[[], None] = lambda: None,
+        overspeed: Optional[Overspeed] = None,
     ):
-        self._enter = begin
+        self._enter, self._overspeed = begin, overspeed
         self._respond = self._watch
         self._heard = False
         self._states, self._reference = states, reference
@@ -71,7 +74,11 @@ class ControlLoop:
     def activate(self) -> None:
         """Begin to answer states."""
         self._begun = False
-        self._respond = self._answer
+        if self._overspeed is None:
+            self._respond = self._answer
+            return
+        self._overspeed.reset()
+        self._respond = self._answer_unless_too_fast
 
     def rest(self) -> None:
         """Answer no further states; one may be under way, which the commander has to refuse."""
@@ -80,7 +87,7 @@ class ControlLoop:
     @property
     def active(self) -> bool:
         """Whether states are answered."""
-        return self._respond == self._answer
+        return self._respond != self._watch
 
     def _run(self) -> None:
         self._enter()
@@ -126,6 +133,12 @@ class ControlLoop:
         reference.done(state, motion, applied)
         self._note(now, time.monotonic())
 
+    def _answer_unless_too_fast(self, state: MeasuredState, now: float) -> None:
+        if self._overspeed is None or not self._overspeed(state.v):
+            self._answer(state, now)
+        elif self._watchdog.armed:
+            self._watchdog.disarm()  # the last torque has been sent
+
     def _watch(self, state: MeasuredState, now: float) -> None:
         """Note that there are usable states, as long as they are not answered."""
         if not self._heard:
@@ -162,6 +175,7 @@ class ControlLoop:
             'states_refused': self._states.refused,
             'torques_published': self._commander.sent,
             'torques_saturated': self._commander.saturated,
+            'torques_soft_stopped': self._commander.stopped,
             'states_late': self._inbox.overruns,
             'publishers': self._states.publishers,
         }

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Optional
 
 import numpy as np
 
-from rbd_ros.control import (
-    describe_weak_joints,
-    LawSettings,
-    payload_parameters,
-    TorqueLaw,
-    TorqueLimiter,
-    TorqueLimits,
-    weak_joints,
-)
-from rbd_ros.control.closed_loop_law import ClosedLoopLaw, IndependentJoints
+from rbd_ros.control import describe_weak_joints, TorqueLimiter, weak_joints
 from rbd_ros.control.loop_closing import LoopClosing
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, FORGOTTEN, OK, WARN
 from rbd_ros.nodes.common.interface import NodeInterface
@@ -23,54 +14,26 @@ from rbd_ros.nodes.common.managed import ManagedNode, UNCONFIGURED
 from rbd_ros.nodes.common.parameters import ParameterTable
 from rbd_ros.nodes.common.process import ending, hurry
 from rbd_ros.nodes.common.progress import Progress
-from rbd_ros.nodes.common.realtime import check_cores, RealTime
+from rbd_ros.nodes.common.realtime import RealTime
 from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.common.timing_report import TimingReport
-from rbd_ros.nodes.common.timing_thresholds import check_thresholds
 from rbd_ros.nodes.torque.closed_loops import ClosingStateInput, IndependentReference
 from rbd_ros.nodes.torque.commander import Commander
+from rbd_ros.nodes.torque.freedoms import Freedoms
 from rbd_ros.nodes.torque.loop import ControlLoop, SUBJECT
 from rbd_ros.nodes.torque.model_display import ModelDisplay
 from rbd_ros.nodes.torque.output import TorqueOutput
+from rbd_ros.nodes.torque.overspeed import overspeed
+from rbd_ros.nodes.torque.prepared import check_alone, prepare, Prepared, Values
 from rbd_ros.nodes.torque.reference import Reference
+from rbd_ros.nodes.torque.safety_parameters import soft_stops
 from rbd_ros.nodes.torque.state_input import StateInput, SUBJECT as JOINT_STATES
 from rbd_ros.nodes.torque.watchdog import Watchdog
 from rbd_ros.robot import Robot
 
 GAINS = 'gains'
-PAYLOAD = ('payload_mass', 'payload_com', 'payload_inertia')
 
-Values = Mapping[str, Any]
 LawOptions = Callable[[Robot, Values], Dict[str, Any]]
-
-
-def per_joint(name: str, values: Sequence[float], size: int) -> np.ndarray:
-    """Numbers for all joints, (size,), from one for all or one for each.
-
-    :raises ValueError: for any other number of them
-    """
-    if len(values) not in (1, size):
-        raise ValueError(f'parameter {name} has {len(values)} numbers: 1 or {size} are needed')
-    return np.full(size, values[0]) if len(values) == 1 else np.array(values)
-
-
-class _Prepared(NamedTuple):
-    """All that follows from a set of parameters, for a known robot.
-
-    :param settings: settings of the law
-    :param law: the law, a new one only if the payload is on another link
-    :param payload_link: link that can carry a payload, or empty
-    :param limits: limits of torque and of its rate
-    :param task_frame: link that can yield as a spring, or empty
-    :param own: what a node with parts of its own prepares for them
-    """
-
-    settings: LawSettings
-    law: Union[TorqueLaw, ClosedLoopLaw]
-    payload_link: str
-    limits: TorqueLimits
-    task_frame: str = ''
-    own: Any = None
 
 
 class TorqueNode(ManagedNode):
@@ -91,8 +54,7 @@ class TorqueNode(ManagedNode):
         super().__init__(interface)
         self._law_options, self._create_reference = law_options, reference
         self.robot: Optional[Robot] = None
-        self._closing: Optional[LoopClosing] = None
-        self._prepared: Optional[_Prepared] = None
+        self._prepared: Optional[Prepared] = None
         self._loop: Optional[ControlLoop] = None
         self.parameters = ParameterTable(self, interface.parameters, self._prepare, self._commit)
         self.diagnostics = Diagnostics(self)
@@ -104,59 +66,27 @@ class TorqueNode(ManagedNode):
 
     # -- parameters: whole, or not at all ---------------------------------------------------------
 
-    def _prepare(self, values: Values) -> Optional[_Prepared]:
+    def _prepare(self, values: Values) -> Optional[Prepared]:
         """All that follows from parameters, built without side effects.
 
         :raises ValueError: if they cannot be used
         """
-        if not values['payload_link'] and values['payload_mass'] > 0.0:
-            raise ValueError('payload_mass needs payload_link, the link that carries the payload')
-        payload_parameters(*(values[name] for name in PAYLOAD))
-        check_cores(values['cpu_affinity'])
-        check_thresholds(values)
+        check_alone(values)
         if self.robot is None:
             return None
         self.reference.check(values)
         return self._prepare_law(self.robot, values)
 
-    def _prepare_law(self, robot: Robot, values: Values) -> _Prepared:
-        link = values['payload_link']
-        if link:
-            robot.model.link(link)
-        payload = payload_parameters(*(values[name] for name in PAYLOAD)) if link else None
-        # with loops, gains and motions are those of the independent joints
-        moved = robot if self._closing is None else self._independent
-        settings = LawSettings.for_robot(
-            moved,
-            **{
-                'gravity': self._gravity(values),
-                'payload': payload,
-                'effort_limits': self._limits(robot, values)[self._chosen],
-                'transition_velocity': values['friction_velocity'] or None,
-                **self._law_options(moved, values),
-            },
-        )
-        frame = values.get('task_frame', '')
-        if frame:
-            robot.model.link(frame)
-        known = self._prepared
-        if known is not None and (known.payload_link, known.task_frame) == (link, frame):
-            law = known.law
-        elif self._closing is not None:
-            law = ClosedLoopLaw(self._closing, settings, link or None, self._own_weight)
-        else:
-            # Other links need other machine code. It is made here, beside the control loop.
-            law = TorqueLaw(robot, settings, link or None, frame or None, self._own_weight)
-        if self._closing is not None:
-            law.check(settings)
-        limits = TorqueLimits(
-            np.where(self._commanded, self._limits(robot, values), 0.0),
-            values['torque_rate_limit'] or None,
-        )
-        own = self._prepare_own(moved, values)
-        return _Prepared(settings, law, link, limits, frame, own)
+    def _prepare_law(self, robot: Robot, values: Values) -> Prepared:
+        freedoms = self._freedoms
+        options = {
+            'gravity': self._gravity(values),
+            **self._law_options(freedoms.moved, values),
+        }
+        own = self._prepare_own(freedoms.moved, values)
+        return prepare(freedoms, values, options, self._own_weight, own, self._prepared)
 
-    def _commit(self, prepared: Optional[_Prepared], changed: Dict[str, Any]) -> None:
+    def _commit(self, prepared: Optional[Prepared], changed: Dict[str, Any]) -> None:
         if prepared is None:
             return
         self._take(prepared)
@@ -166,7 +96,7 @@ class TorqueNode(ManagedNode):
             self.get_logger().info(f'payload on {link!r}' if link else 'no payload')
         self._warn_of_weak_gains(prepared)
 
-    def _take(self, prepared: _Prepared) -> None:
+    def _take(self, prepared: Prepared) -> None:
         prepared.law.change(prepared.settings, self._commander.lock)
         self._prepared = prepared
         if self._loop is not None:
@@ -174,15 +104,11 @@ class TorqueNode(ManagedNode):
         self._commander.limiter.limits = prepared.limits
         settings = prepared.settings
         self._states.needs_velocity = (
-            settings.feedback != 'none' or settings.friction == 'measured'
+            settings.feedback != 'none'
+            or settings.friction == 'measured'
+            or self._stops is not None
+            or self.parameters['overspeed_factor'] > 0.0
         )
-
-    @staticmethod
-    def _limits(robot: Robot, values: Values) -> np.ndarray:
-        limits = values['effort_limits']
-        if not limits:
-            return robot.effort_limits
-        return np.minimum(robot.effort_limits, per_joint('effort_limits', limits, robot.nv))
 
     # -- the robot --------------------------------------------------------------------------------
 
@@ -193,12 +119,11 @@ class TorqueNode(ManagedNode):
         """
         values = self.parameters.values
         real_time = RealTime(values, self.diagnostics)
-        self._check_robot(robot)
         if robot.model.loops:
             progress.stage('closing the loops')
-        self._find_freedoms(robot)
+        self._freedoms = self._find_freedoms(robot)
         progress.stage('compiling the torque law')
-        self.reference = self._make_reference(robot)
+        self.reference = self._make_reference()
         self.reference.check(values)
         self.reference.configure(values)
         prepared = self._prepare_law(robot, values)
@@ -212,7 +137,8 @@ class TorqueNode(ManagedNode):
         )
         output = self._create_output(robot, values)
         limiter = TorqueLimiter(prepared.limits.effort_limits)
-        self._commander = Commander(output, limiter, quick=closing is None)
+        self._stops = soft_stops(robot, values)
+        self._commander = Commander(output, limiter, closing is None, self._stops)
         self._commander.close()
         self._take(prepared)
         self._commander.prepare(prepared.law)
@@ -229,6 +155,7 @@ class TorqueNode(ManagedNode):
             self._watchdog,
             self.diagnostics,
             real_time.enter,
+            overspeed(robot, values['overspeed_factor'], self._end_torque, self.diagnostics),
         )
         timer = self._loop.timer
         self._timing = TimingReport(
@@ -258,7 +185,7 @@ class TorqueNode(ManagedNode):
         if self._loop is not None:
             self._loop.stop()
             self._watchdog.stop()
-        self.robot = self._closing = self._prepared = self._loop = None
+        self.robot = self._prepared = self._loop = None
         self.diagnostics.condition(SUBJECT, OK, FORGOTTEN, code=FORGOTTEN)
 
     # -- what nodes with parts of their own do otherwise ------------------------------------------
@@ -280,64 +207,30 @@ class TorqueNode(ManagedNode):
         """
 
     def _create_output(self, robot: Robot, values: Values) -> TorqueOutput:
-        return TorqueOutput(self, robot.joint_names, self._joints(values), values['output'])
+        return TorqueOutput(
+            self, robot.joint_names, self._freedoms.joints(values['joints']), values['output']
+        )
 
-    def _compose_own(self, prepared: _Prepared) -> None:
+    def _compose_own(self, prepared: Prepared) -> None:
         """Compose the node's own parts, when all others are there and before states come."""
 
-    def _find_freedoms(self, robot: Robot) -> None:
-        """Find which joints are independent and which have actuators.
+    @property
+    def _closing(self) -> Optional[LoopClosing]:
+        return self._freedoms.closing
 
-        :raises ValueError: if the loops cannot be closed, or nothing is actuated
-        """
-        self._closing = self._independent = None
-        self._chosen, self._actuated = slice(None), robot.model.actuated_joints
-        self._commanded = np.isin(robot.joint_names, self._actuated)
-        self._passive = [name for name in robot.joint_names if name not in self._actuated]
-        if not self._actuated:
-            raise ValueError(
-                'it has no actuated joint; name those with motors under "actuated" of the '
-                'extension, or, if it has loops, give them effort limits'
-            )
-        if robot.model.loops:
-            self._closing = LoopClosing(robot)
-            self._independent = IndependentJoints(self._closing)
-            self._chosen = self._closing.independent
-        elif self._passive:
+    def _find_freedoms(self, robot: Robot) -> Freedoms:
+        freedoms = Freedoms(robot, self.parameters['optional_joints'])
+        if freedoms.passive and freedoms.closing is None:
             self.get_logger().warning(
-                f'joint {shorten(self._passive)} has no actuator: torques of the others are those '
-                'with which all joints would move as desired'
+                f'joint {shorten(freedoms.passive)} has no actuator: torques of the others are '
+                'those with which all joints would move as desired'
             )
+        return freedoms
 
-    def _make_reference(self, robot: Robot) -> Reference:
-        if self._closing is None:
-            return self._create_reference(self, robot)
-        return IndependentReference(self._create_reference(self, self._independent), self._closing)
-
-    def _joints(self, values: Values) -> Sequence[str]:
-        """Joints to command.
-
-        :raises ValueError: for one without an actuator
-        """
-        passive = [name for name in values['joints'] if name in self._passive]
-        if passive:
-            raise ValueError(f'parameter joints: {shorten(passive)} has no actuator')
-        return values['joints'] or self._actuated
-
-    def _check_robot(self, robot: Robot) -> None:
-        if robot.nv == 0:
-            raise ValueError('it has no joint that moves')
-        if not robot.nq == robot.nv == len(robot.joint_names):
-            names = [b.joint_name for b in robot.model.bodies if b.joint.nv != 1]
-            raise ValueError(
-                f'joint {shorten(names)} has more than one degree of freedom, which joint_states '
-                'cannot carry'
-            )
-        unknown = [n for n in self.parameters['optional_joints'] if n not in robot.joint_names]
-        if unknown:
-            raise ValueError(
-                f'parameter optional_joints: the robot has no joint {shorten(unknown)}'
-            )
+    def _make_reference(self) -> Reference:
+        reference = self._create_reference(self, self._freedoms.moved)
+        closing = self._freedoms.closing
+        return reference if closing is None else IndependentReference(reference, closing)
 
     def _report_limits(self, robot: Robot) -> None:
         for text, joints in (
@@ -348,12 +241,12 @@ class TorqueNode(ManagedNode):
                 names = shorten(np.array(robot.joint_names)[joints])
                 self.get_logger().warning(f'the robot description gives {text} for {names}')
 
-    def _warn_of_weak_gains(self, prepared: _Prepared) -> None:
+    def _warn_of_weak_gains(self, prepared: Prepared) -> None:
         """Warn of joints whose stiffness is below the gradient of gravity."""
         if self._closing is not None:
             return
         found = weak_joints(self.robot, prepared.settings, prepared.payload_link or None)
-        weak = [joint for joint in found if joint[0] in self._actuated]
+        weak = [joint for joint in found if joint[0] in self._freedoms.actuated]
         if weak:
             self.diagnostics.condition(
                 GAINS, WARN, describe_weak_joints(weak), code=f'weak {shorten(j[0] for j in weak)}'
@@ -428,6 +321,10 @@ class TorqueNode(ManagedNode):
         finally:
             if self._watchdog.timeout:
                 self._states.lost(self._watchdog.timeout)
+
+    def _end_torque(self) -> None:
+        """A joint is too fast; called in the control loop."""
+        self._send_last(self.parameters['timeout_command'])
 
     def _send_last(
         self, action: str, final: bool = False, given_up: Callable[[], bool] = bool

@@ -52,6 +52,11 @@ class Watchdog:
         if self.timeout > 0.0 and self._thread.ident is None:
             self._thread.start()
 
+    @property
+    def armed(self) -> bool:
+        """Whether it watches."""
+        return self._armed
+
     def disarm(self) -> None:
         """Watch nothing until it is fed again."""
         self._armed = self.fired = False

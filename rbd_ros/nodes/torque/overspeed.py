@@ -1,0 +1,69 @@
+"""Cut-off when a joint is far too fast: the torque ends, and stays off until somebody looked."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
+from rbd_ros.robot import Robot
+
+SUBJECT = 'speed'
+
+
+class Overspeed:
+    """Ends the torque at the first state with a joint beyond a multiple of its velocity limit.
+
+    :param robot: the robot
+    :param factor: that multiple
+    :param end: sends the last torque
+    :param diagnostics: where to report
+    """
+
+    def __init__(
+        self, robot: Robot, factor: float, end: Callable[[], Any], diagnostics: Diagnostics
+    ):
+        limits = np.asarray(robot.velocity_limits)
+        # A limit 0 is that of a description that does not know it.
+        self._most = np.where(limits > 0.0, factor * limits, np.inf)
+        self._names, self._end, self._diagnostics = robot.joint_names, end, diagnostics
+        #: Whether the torque is off
+        self.tripped = False
+
+    def reset(self) -> None:
+        """Begin anew, as the node is activated."""
+        self.tripped = False
+        self._diagnostics.condition(SUBJECT, OK, 'no joint is too fast', code='good')
+
+    def __call__(self, v: np.ndarray) -> bool:
+        """Whether torques must not be sent, (nv,) velocities being measured."""
+        if self.tripped:
+            return True
+        beyond = self.fastest(v)
+        if beyond is None:
+            return False
+        self.tripped = True  # first of all: nothing may come after what it ends with
+        self._diagnostics.condition(
+            SUBJECT,
+            ERROR,
+            f'joint {self._names[beyond]!r} moves at {v[beyond]:.4g}, beyond '
+            f'{self._most[beyond]:.4g} (rad/s or m/s): the torque is off; deactivate and activate '
+            'the node to go on',
+            code=f'too fast {self._names[beyond]}',
+        )
+        self._end()
+        return True
+
+    def fastest(self, v: np.ndarray) -> Optional[int]:
+        """Index of the joint that is farthest beyond its limit, or None."""
+        ratios = np.abs(v) / self._most
+        fastest = int(np.argmax(ratios))
+        return fastest if ratios[fastest] > 1.0 else None
+
+
+def overspeed(
+    robot: Robot, factor: float, end: Callable[[], Any], diagnostics: Diagnostics
+) -> Optional[Overspeed]:
+    """Cut-off at a multiple of the velocity limits, or None for the multiple 0."""
+    return Overspeed(robot, factor, end, diagnostics) if factor > 0.0 else None

@@ -1,0 +1,121 @@
+"""What follows from a torque node's parameters, for a known robot: all of it, or an error."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Union
+
+import numpy as np
+
+from rbd_ros.control import LawSettings, payload_parameters, TorqueLaw, TorqueLimits
+from rbd_ros.control.closed_loop_law import ClosedLoopLaw
+from rbd_ros.nodes.common.realtime import check_cores
+from rbd_ros.nodes.common.timing_thresholds import check_thresholds
+from rbd_ros.nodes.torque.freedoms import Freedoms
+from rbd_ros.nodes.torque.safety_parameters import check_safety
+from rbd_ros.robot import Robot
+
+PAYLOAD = ('payload_mass', 'payload_com', 'payload_inertia')
+
+Values = Mapping[str, Any]
+
+
+def per_joint(name: str, values: Sequence[float], size: int) -> np.ndarray:
+    """Numbers for all joints, (size,), from one for all or one for each.
+
+    :raises ValueError: for any other number of them
+    """
+    if len(values) not in (1, size):
+        raise ValueError(f'parameter {name} has {len(values)} numbers: 1 or {size} are needed')
+    return np.full(size, values[0]) if len(values) == 1 else np.array(values)
+
+
+class Prepared(NamedTuple):
+    """All that follows from a set of parameters, for a known robot.
+
+    :param settings: settings of the law
+    :param law: the law, a new one only if the payload is on another link
+    :param payload_link: link that can carry a payload, or empty
+    :param limits: limits of torque and of its rate
+    :param task_frame: link that can yield as a spring, or empty
+    :param own: what a node with parts of its own prepares for them
+    """
+
+    settings: LawSettings
+    law: Union[TorqueLaw, ClosedLoopLaw]
+    payload_link: str
+    limits: TorqueLimits
+    task_frame: str = ''
+    own: Any = None
+
+
+def check_alone(values: Values) -> None:
+    """Refuse parameters that no robot could be used with, by a ValueError."""
+    if not values['payload_link'] and values['payload_mass'] > 0.0:
+        raise ValueError('payload_mass needs payload_link, the link that carries the payload')
+    payload_parameters(*(values[name] for name in PAYLOAD))
+    check_cores(values['cpu_affinity'])
+    check_thresholds(values)
+    check_safety(values)
+
+
+def effort_limits(robot: Robot, values: Values) -> np.ndarray:
+    """Smaller of the limits of robot and parameters, (nv,) [N m or N]."""
+    limits = values['effort_limits']
+    if not limits:
+        return robot.effort_limits
+    return np.minimum(robot.effort_limits, per_joint('effort_limits', limits, robot.nv))
+
+
+def prepare(
+    freedoms: Freedoms,
+    values: Values,
+    options: Dict[str, Any],
+    own_weight: bool,
+    own: Any,
+    known: Optional[Prepared],
+) -> Prepared:
+    """Prepare the law and its limits, without side effects.
+
+    :param freedoms: joints of the robot
+    :param values: values of the node's parameters by name
+    :param options: arguments of `LawSettings.for_robot` that the node says itself
+    :param own_weight: whether the weight of the robot's links is part of the torque
+    :param own: what the node has prepared for its own parts
+    :param known: what is in use, whose law stays if it can
+    :raises ValueError: if they cannot be used
+    """
+    robot, closing = freedoms.robot, freedoms.closing
+    link, frame = values['payload_link'], values.get('task_frame', '')
+    for name in (link, frame):
+        if name:
+            robot.model.link(name)
+    limits = effort_limits(robot, values)
+    settings = LawSettings.for_robot(
+        freedoms.moved,
+        **{
+            'payload': payload_parameters(*(values[n] for n in PAYLOAD)) if link else None,
+            'effort_limits': limits[freedoms.chosen],
+            'transition_velocity': values['friction_velocity'] or None,
+            **options,
+        },
+    )
+    law: Union[TorqueLaw, ClosedLoopLaw]
+    if known is not None and (known.payload_link, known.task_frame) == (link, frame):
+        law = known.law
+    elif closing is not None:
+        law = ClosedLoopLaw(closing, settings, link or None, own_weight)
+    else:
+        # Other links need other machine code. It is made here, beside the control loop.
+        law = TorqueLaw(robot, settings, link or None, frame or None, own_weight)
+    if isinstance(law, ClosedLoopLaw):
+        law.check(settings)
+    return Prepared(
+        settings,
+        law,
+        link,
+        TorqueLimits(
+            np.where(freedoms.commanded, limits, 0.0), values['torque_rate_limit'] or None
+        ),
+        frame,
+        own,
+    )

@@ -1,0 +1,64 @@
+"""Parameters of torque nodes by which joints keep their limits of position and speed."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, Optional, Tuple
+
+from rbd_ros.nodes.common.interface import Parameter
+
+SAFETY_PARAMETERS: Tuple[Parameter, ...] = (
+    Parameter(
+        'soft_stops',
+        False,
+        'Whether joints brake before their limits of position: the soft limits of '
+        '<safety_controller>, or soft_stop_margin within those of the robot description.',
+    ),
+    Parameter(
+        'soft_stop_margin',
+        0.05,
+        'Distance from the limits of position at which joints without soft limits stop [rad or '
+        'm]; at most a quarter of their range.',
+        minimum=0.0,
+        maximum=1e3,
+    ),
+    Parameter(
+        'brake_at_speed_limit',
+        False,
+        'Whether joints brake at the velocity limits of the robot description.',
+    ),
+    Parameter(
+        'overspeed_factor',
+        0.0,
+        'Multiple of the velocity limits of the robot description at which timeout_command is '
+        'sent, and then nothing until the node is deactivated and activated again; 0: none, else '
+        'at least 1.',
+        minimum=0.0,
+        maximum=1e3,
+    ),
+)
+
+
+def check_safety(values: Mapping[str, Any]) -> None:
+    """Refuse a factor that no robot could move with, by a ValueError."""
+    if 0.0 < values['overspeed_factor'] < 1.0:
+        raise ValueError(
+            'overspeed_factor must be 0, for none, or at least 1, got '
+            f'{values["overspeed_factor"]:g}'
+        )
+
+
+def soft_stops(robot: Any, values: Mapping[str, Any]) -> Optional[Any]:
+    """Soft stops that the parameters ask for, or None.
+
+    :param robot: the robot
+    :param values: values of the node's parameters by name
+    """
+    positions, speeds = values['soft_stops'], values['brake_at_speed_limit']
+    if not (positions or speeds):
+        return None
+    from rbd_ros.control.soft_stops import SoftLimits, SoftStops
+
+    margin = values['soft_stop_margin']
+    return SoftStops(
+        robot, SoftLimits.for_robot(robot, margin, positions=positions, speeds=speeds)
+    )

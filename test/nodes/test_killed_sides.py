@@ -1,0 +1,93 @@
+"""kill -9 of simulator or torque node: the other reaches its safe state, and both resume."""
+
+import time
+
+import pytest
+from support import outside
+
+outside.load('rclpy')
+
+from node_harness import START_LIMIT, TWO_LINK_ARM
+import numpy as np
+from sensor_msgs.msg import JointState
+
+SIMULATOR = {'robot_description': TWO_LINK_ARM, 'command_timeout': 0.2}
+TORQUE = {'robot_description': TWO_LINK_ARM, 'state_timeout': 0.2}
+NODES = ('gravity_compensation', 'inverse_dynamics')
+
+
+def kill(ros, process):
+    process.process.kill()
+    process.process.wait()
+    ros.processes.remove(process)
+
+
+class Sides:
+    """Both nodes, and what they send."""
+
+    def __init__(self, ros, module):
+        self.ros, self.module = ros, module
+        self.torques = ros.listen(JointState, 'joint_commands')
+        self.states = ros.listen(JointState, 'joint_states')
+        self.simulator = ros.start('simulator', SIMULATOR)
+        self.torque = ros.start(module, TORQUE)
+        self.until_both()
+
+    def until_both(self):
+        """Wait until torques other than zero answer states."""
+        torques, states = len(self.torques), len(self.states)
+        self.ros.until(
+            lambda: (
+                len(self.torques) > torques + 50
+                and len(self.states) > states + 50
+                and any(self.torques[-1].effort)
+            ),
+            'states and torques',
+            START_LIMIT,
+        )
+
+
+@pytest.fixture(scope='module', params=NODES)
+def sides(request, ros):
+    sides = Sides(ros, request.param)
+    yield sides
+    for process in (sides.simulator, sides.torque):
+        assert process.stop() == 0
+        ros.processes.remove(process)
+        assert 'Traceback' not in process.output()
+
+
+@pytest.mark.parametrize('moment', [0.0, 0.1, 0.37])
+def test_when_the_simulator_is_killed_the_torque_ends_and_goes_on_with_the_next_one(sides, moment):
+    ros = sides.ros
+    ros.spin(moment)
+    since = len(ros.diagnostics)
+    kill(ros, sides.simulator)
+    ros.until(lambda: not any(sides.torques[-1].effort), 'the last torque')
+    ros.until_status('last torque sent: zero', f'{sides.module}: torque', since=since)
+    count = len(sides.torques)
+    ros.spin(0.5)
+    assert len(sides.torques) == count
+    sides.simulator = ros.start('simulator', SIMULATOR)
+    sides.until_both()
+    assert all(np.isfinite(message.effort).all() for message in sides.torques)
+
+
+@pytest.mark.parametrize('moment', [0.0, 0.1, 0.37])
+def test_when_the_torque_node_is_killed_the_simulator_holds_and_the_next_one_takes_over(
+    sides, moment
+):
+    ros = sides.ros
+    ros.spin(moment)
+    since = len(ros.diagnostics)
+    kill(ros, sides.torque)
+    ros.until_status('no command for', 'simulator: commands', since=since)
+    ros.spin(1.0)  # servos take it to rest
+    begin = time.monotonic()
+    held = list(sides.states[-1].position)
+    while time.monotonic() - begin < 0.5:
+        ros.executor.spin_once(timeout_sec=0.02)
+    assert sides.states[-1].position == pytest.approx(held, abs=0.02)
+    sides.torque = ros.start(sides.module, TORQUE)
+    sides.until_both()
+    assert np.abs([message.position for message in sides.states]).max() < 3.0
