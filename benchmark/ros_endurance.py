@@ -4,7 +4,7 @@
     ros_endurance.py WANTED JOINT ...       WANTED: what endurance.py asks for, as JSON
 
 A torque node and the trajectory annotator get the next message when they have answered the last
-one; the simulator gets a command for each state, unless the next one is there already. After
+one; the simulator gets commands between its states, so slowly that its queue of ten holds. After
 `warm` messages, the node's counters and its memory are noted, and again after `messages` more, or
 after `seconds` if that is sooner; the warm-up ends after `warm_seconds` at the latest. The last
 line printed is what was found, as JSON.
@@ -39,6 +39,7 @@ PATIENCE_NS = 5_000_000_000  # for an answer
 BEGIN_NS = 50_000_000  # for one while nobody may be there
 START_TIMEOUT = 300.0  # for a node that has to compile [s]
 SAMPLE_PERIOD = 0.1  # between two looks at the memory [s]
+COMMAND_PERIOD = 0.002  # between commands for the simulator, at least [s]
 QUEUE = 30_000  # states that wait during a pause
 MOST_LOST = 100  # messages, after which it is of no use to go on
 DIFFERENT = 1000  # messages that differ
@@ -93,7 +94,7 @@ class Answers:
 
 
 class States:
-    """States of the simulator, each of which is answered with a command.
+    """States of the simulator, which is sent commands meanwhile.
 
     :param node: this process' node
     :param commands: serialised commands, which are sent in turn
@@ -104,6 +105,7 @@ class States:
         self._publish = publish(node, JointState, 'joint_commands')
         self._states = Waiting(node, JointState, 'joint_states', quality(QUEUE))
         self.sent = self.lost = self.time = 0
+        self._due = 0.0
 
     def begin(self) -> bool:
         """Wait for the first state, and return whether it has come."""
@@ -117,11 +119,14 @@ class States:
             self._note(data)
 
     def exchange(self) -> None:
-        """Take the next state, and send a command if it is the newest."""
+        """Take the next state; if it is still to come, a command may be due."""
         data = self._states.take()
         if data is None:
-            self.sent += 1
-            self._publish(self._commands[self.sent % len(self._commands)])
+            now = time.monotonic()
+            if now >= self._due:
+                self._due = now + COMMAND_PERIOD
+                self.sent += 1
+                self._publish(self._commands[self.sent % len(self._commands)])
             data = self._states.wait(PATIENCE_NS)
         if data is None:
             self.lost += 1

@@ -12,6 +12,7 @@ import time
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple
 
 from rbd_ros import Robot
+from rbd_ros.demonstration.demo import DOMAINS, free_domain
 from rbd_ros.demonstration.processes import Children
 
 HERE = Path(__file__).resolve().parents[1]
@@ -29,8 +30,12 @@ def joints() -> List[str]:
 
 
 def domains(count: int) -> List[int]:
-    """As many ROS domains, different ones."""
-    return random.Random(time.time_ns()).sample(range(1, 101), count)
+    """As many ROS domains, different ones that nobody uses."""
+    chosen: Dict[int, None] = {}
+    generator = random.Random(time.time_ns())
+    while len(chosen) < count:
+        chosen[free_domain(generator.randrange(DOMAINS))] = None
+    return list(chosen)
 
 
 @contextmanager

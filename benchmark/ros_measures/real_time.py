@@ -15,7 +15,7 @@ PARAMETERS = {'clock_publish_rate': 100.0}
 
 
 def measure(seconds: float, progress: Progress) -> List[Row]:
-    """Listen to a simulator at 1 kHz that is sent a command for each state.
+    """Listen to a simulator at 1 kHz that is sent commands.
 
     :param seconds: how long [s]
     :raises RuntimeError: if a process does not come up, or ends
