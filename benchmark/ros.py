@@ -31,6 +31,7 @@ from rbd_ros.cli.measurement import machine, Progress, versions  # noqa: E402
 FORMAT = 'rbd_ros benchmark of nodes 2'
 PARTS = ('loops', 'real_time', 'endurance', 'start')
 NODES = tuple(endurance.PARAMETERS)
+QUICK_WARM_SECONDS = 3.0
 
 BEGIN = '<!-- measured nodes: written by benchmark/ros.py, do not edit -->'
 END = '<!-- end of the measured nodes -->'
@@ -51,7 +52,8 @@ def measure(arguments: argparse.Namespace, nodes: List[str], parts: List[str]) -
     if 'real_time' in parts and 'simulator' in nodes:
         rows += real_time.measure(arguments.real_time, progress)
     if 'endurance' in parts:
-        rows += endurance.measure(nodes, arguments.messages, arguments.longest, progress)
+        warm = QUICK_WARM_SECONDS if arguments.quick else endurance.WARM_SECONDS
+        rows += endurance.measure(nodes, arguments.messages, arguments.longest, warm, progress)
     progress.finish()
     return rows
 

@@ -41,7 +41,7 @@ START_TIMEOUT = 300.0  # for a node that has to compile [s]
 SAMPLE_PERIOD = 0.1  # between two looks at the memory [s]
 COMMAND_PERIOD = 0.002  # between commands for the simulator, at least [s]
 QUEUE = 30_000  # states that wait during a pause
-MOST_LOST = 100  # messages, after which it is of no use to go on
+MOST_LOST = 10  # messages, after which it is of no use to go on
 DIFFERENT = 1000  # messages that differ
 SETTLED = 2  # reports after which a counter has settled
 

@@ -136,15 +136,20 @@ def run(
         return Found(node, **json.loads(printed.splitlines()[-1]))
 
 
-def measure(nodes: List[str], messages: int, seconds: float, progress: Progress) -> List[Row]:
+def measure(
+    nodes: List[str], messages: int, seconds: float, warm_seconds: float, progress: Progress
+) -> List[Row]:
     """Exchange messages with nodes, one after the other.
 
+    :param messages: how many with each, after the warm-up
+    :param seconds: time after which those of a node are enough [s]
+    :param warm_seconds: time after which its warm-up ends in any case [s]
     :raises RuntimeError: if a process does not come up, or ends
     """
     rows = []
     for node in nodes:
         progress.step(f'{messages} messages through {node}')
-        found = run(node, messages, seconds)
+        found = run(node, messages, seconds, warm_seconds=warm_seconds)
         count = f'{found.messages:,}'.replace(',', ' ')
         rows += [
             at_most(node, f'{LOST}, of {count}', found.lost, 0.0),
