@@ -3,27 +3,28 @@
 
     ros_processes.py states FILE JOINT ...          other side of a torque node: a robot at 1 kHz
     ros_processes.py commands FILE JOINT ...        other side of the simulator: answers each state
-    ros_processes.py bare_torque FILE JOINT ...     bare loop in place of a torque node
+    ros_processes.py echo FILE JOINT ...            bare loop in place of a torque node
     ros_processes.py bare_simulator FILE JOINT ...  bare loop in place of the simulator
 
 A bare loop takes and publishes the messages of the node, with the same quality of service and at
 the same rate, and does nothing else: the minimum cost of a node with rclpy. Messages stay
-serialised, the executor is the quickest one, and there are no parameters, services and rosout. The
-other side counts the cycles of the process it faces in the first eight bytes of FILE.
+serialised, and there are no parameters, services and rosout. The echo copies each state to
+joint_commands, by the very loop of the torque nodes; the simulator's has the quickest executor.
+What the other side sees of the process it faces it shows in FILE, a `Board`.
 """
 
 from __future__ import annotations
 
-import mmap
 import os
 from pathlib import Path
 import struct
 import sys
 import threading
 import time
-from typing import Callable, List
+from typing import Callable, List, Optional
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 os.environ['OPENBLAS_NUM_THREADS'] = '1'  # read when NumPy is imported
 
 import rclpy
@@ -31,22 +32,27 @@ from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.node import Node
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
+from ros_measures.board import Board
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from rbd_ros.nodes.common.communication import create_executor
+from rbd_ros.nodes.common.inbox import Inbox
 from rbd_ros.nodes.common.wire import (
     ClockWriter,
     Float64MultiArrayWriter,
     JointStateWriter,
 )
+from rbd_ros.nodes.torque.interface import JOINT_STATES
 
 PERIOD = 0.001  # [s]
 PERIOD_NS = 1_000_000
 CLOCK_CYCLES = 10  # cycles between two messages on /clock
 LARGEST_LAG = 0.1  # a schedule that is further behind starts again from the present [s]
 WAIT_NS = 1_000_000_000
+LISTENING_NS = 900_000  # after a state, for its answer; then the next state is due
+STAMP = struct.Struct('<4xiI').unpack_from  # seconds and nanoseconds of a header
 FOR_EVER = 1e6  # some builds of rclpy only wait well with an end [s]
 
 
@@ -65,12 +71,6 @@ def publish(node: Node, kind: type, topic: str) -> Callable[[bytes], None]:
     `Publisher.publish` does the same, but checks the type of its argument twice before.
     """
     return node.create_publisher(kind, topic, quality()).handle.publish_raw
-
-
-def subscribe(node: Node, kind: type, topic: str, profile: QoSProfile) -> Callable[[], object]:
-    """Subscribe, and return a function that takes a message as bytes, or None if there is none."""
-    handle = node.create_subscription(kind, topic, lambda message: None, profile, raw=True).handle
-    return lambda: handle.take_message(kind, True)
 
 
 def every_millisecond(cycle: Callable[[int], None]) -> None:
@@ -94,30 +94,51 @@ def spin(node: Node) -> None:
     executor.spin_until_future_complete(Future(), timeout_sec=FOR_EVER)
 
 
-def on_states(node: Node, use: Callable[[bytes], None]) -> None:
-    """Call `use` with every state, for ever.
+class Waiting:
+    """One subscription that is waited for by itself, so that as little as can be is between.
 
-    The other side of a torque node: with a wait set of one subscription, so that as little as can
-    be of what is seen is its own.
+    :param node: node that subscribes
+    :param kind: type of the messages
+    :param topic: name of the topic
+    :param profile: quality of service
     """
-    handle = node.create_subscription(
-        JointState, 'joint_states', lambda message: None, quality(reliable=False), raw=True
-    ).handle
-    waiting = _rclpy.WaitSet(1, 0, 0, 0, 0, 0, node.context.handle)
-    waiting.clear_entities()
-    waiting.add_subscription(handle)
+
+    def __init__(self, node: Node, kind: type, topic: str, profile: QoSProfile):
+        self._subscription = node.create_subscription(
+            kind, topic, lambda message: None, profile, raw=True
+        )
+        self._handle, self._kind = self._subscription.handle, kind
+        self._set = _rclpy.WaitSet(1, 0, 0, 0, 0, 0, node.context.handle)
+
+    @property
+    def publishers(self) -> int:
+        """How many publishers are connected."""
+        return self._subscription.get_publisher_count()
+
+    def take(self) -> Optional[bytes]:
+        """Take a message that is there."""
+        taken = self._handle.take_message(self._kind, True)
+        return None if taken is None else taken[0]
+
+    def wait(self, nanoseconds: int) -> Optional[bytes]:
+        """Wait for a message, at most so long [ns], and take it."""
+        # What was not ready has been taken out; waiting again without it would be fatal.
+        self._set.clear_entities()
+        self._set.add_subscription(self._handle)
+        self._set.wait(nanoseconds)
+        return self.take()
+
+
+def on_states(node: Node, use: Callable[[bytes], None]) -> None:
+    """Call `use` with every state, for ever; the other side of a simulator."""
+    waiting = Waiting(node, JointState, 'joint_states', quality(reliable=False))
     while True:
-        waiting.wait(WAIT_NS)
-        if not waiting.is_ready('subscription', 0):
-            # What was not ready has been taken out; waiting again without it would be fatal.
-            waiting.clear_entities()
-            waiting.add_subscription(handle)
-        elif (taken := handle.take_message(JointState, True)) is not None:
-            use(taken[0])
+        if (data := waiting.wait(WAIT_NS)) is not None:
+            use(data)
 
 
 class Commands:
-    """Publisher of the two messages of a torque node, which are serialised beforehand."""
+    """Publisher of both kinds of commands, which are serialised beforehand."""
 
     def __init__(self, node: Node, joints: List[str]):
         self._by_name = node.create_publisher(JointState, 'joint_commands', quality()).publish
@@ -133,50 +154,56 @@ class Commands:
         self._by_order(self._array)
 
 
-def states(node: Node, joints: List[str], count: memoryview) -> None:
-    """Publish states of a robot at rest, at 1 kHz, and count the answers."""
+def stamp_of(data: bytes) -> int:
+    """Time in the header of a serialised message [ns]."""
+    seconds, nanoseconds = STAMP(data)
+    return seconds * 1_000_000_000 + nanoseconds
+
+
+def states(node: Node, joints: List[str], board: Board) -> None:
+    """Publish states of a robot at rest, at 1 kHz, and note when they are answered."""
     writer = JointStateWriter(joints)
     publish_states = publish(node, JointState, 'joint_states')
-    takes = [
-        subscribe(node, JointState, 'joint_commands', quality(100)),
-        subscribe(node, Float64MultiArray, 'effort_commands', quality(100)),
-    ]
-    answers = [0, 0]
+    commands = Waiting(node, JointState, 'joint_commands', quality(100))
 
     def cycle(number: int) -> None:
-        for k, take in enumerate(takes):
-            while take() is not None:
-                answers[k] += 1
-        count[0] = max(answers)
-        writer.set_stamp_ns(time.monotonic_ns())
+        begin = now = time.monotonic_ns()
+        writer.set_stamp_ns(begin)
         publish_states(writer.data())
+        while now < begin + LISTENING_NS:
+            data = commands.wait(begin + LISTENING_NS - now)
+            now = time.monotonic_ns()
+            while data is not None:
+                # A last torque, or one of a state that nobody here has sent, is no answer.
+                if 0 < (sent := stamp_of(data)) <= begin:
+                    board.cycles += 1
+                    board.note(now - sent)
+                if sent == begin:
+                    return
+                data = commands.take()
 
+    board.begin()
     every_millisecond(cycle)
 
 
-def commands(node: Node, joints: List[str], count: memoryview) -> None:
+def commands(node: Node, joints: List[str], board: Board) -> None:
     """Answer every state with commands; time stamps tell the number of cycles."""
     answer = Commands(node, joints)
-    stamp = struct.Struct('<4xiI').unpack_from
 
     def use(data: bytes) -> None:
         answer()
-        seconds, nanoseconds = stamp(data)
-        count[0] = (seconds * 1_000_000_000 + nanoseconds) // PERIOD_NS
+        board.cycles = stamp_of(data) // PERIOD_NS
 
+    board.begin()
     on_states(node, use)
 
 
-def bare_torque(node: Node, joints: List[str], count: memoryview) -> None:
-    """Answer every state with commands."""
-    answer = Commands(node, joints)
-    node.create_subscription(
-        JointState, 'joint_states', lambda data: answer(), quality(reliable=False), raw=True
-    )
-    spin(node)
+def echo(node: Node, joints: List[str], board: Board) -> None:
+    """Copy every state to joint_commands."""
+    Inbox(node, JOINT_STATES).serve(publish(node, JointState, 'joint_commands'))
 
 
-def bare_simulator(node: Node, joints: List[str], count: memoryview) -> None:
+def bare_simulator(node: Node, joints: List[str], board: Board) -> None:
     """Take commands and publish states at 1 kHz, and the time at 100 Hz."""
     writer, clock = JointStateWriter(joints), ClockWriter()
     publish_states = node.create_publisher(JointState, 'joint_states', quality()).publish
@@ -198,18 +225,17 @@ def bare_simulator(node: Node, joints: List[str], count: memoryview) -> None:
     every_millisecond(cycle)
 
 
-ROLES = {role.__name__: role for role in (states, commands, bare_torque, bare_simulator)}
+ROLES = {role.__name__: role for role in (states, commands, echo, bare_simulator)}
 
 
 def main() -> None:
     """Play a role until a signal comes."""
     role, path, *joints = sys.argv[1:]
-    with open(path, 'r+b') as file:
-        count = memoryview(mmap.mmap(file.fileno(), 8)).cast('q')
+    board = Board(Path(path))
     rclpy.init()
     node = rclpy.create_node(f'{role}_loop', start_parameter_services=False, enable_rosout=False)
     try:
-        ROLES[role](node, joints, count)
+        ROLES[role](node, joints, board)
     except Exception:
         if rclpy.ok():  # otherwise it is the signal that ends this process
             raise

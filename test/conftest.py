@@ -20,6 +20,7 @@ from support import errors, example_robots, outside
 # Of the tests in real time, those that want every core: two of them would take each other's.
 DEMANDING = (
     'test_demo_run.py',
+    'test_node_endurance.py',
     'test_node_fuzz.py',
     'test_node_goals.py',
     'test_node_tracking.py',

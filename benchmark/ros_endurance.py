@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""Other side of a node under many messages, which the node has to answer without losing any.
+
+    ros_endurance.py WANTED JOINT ...       WANTED: what endurance.py asks for, as JSON
+
+A torque node and the trajectory annotator get the next message when they have answered the last
+one; the simulator gets commands between its states, so slowly that its queue of ten holds. After
+`warm` messages, the node's counters and its memory are noted, and again after `messages` more, or
+after `seconds` if that is sooner; the warm-up ends after `warm_seconds` at the latest. The last
+line printed is what was found, as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+import struct
+import sys
+import time
+from typing import Any, Dict, List
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from diagnostic_msgs.msg import DiagnosticArray
+import rclpy
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message, serialize_message
+from ros_measures.processes import resident
+from ros_processes import publish, quality, stamp_of, Waiting
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from rbd_ros.nodes.common.wire import JointStateWriter
+
+PERIOD_NS = 1_000_000  # between the stamps of two messages
+PATIENCE_NS = 5_000_000_000  # for an answer
+BEGIN_NS = 50_000_000  # for one while nobody may be there
+START_TIMEOUT = 300.0  # for a node that has to compile [s]
+SAMPLE_PERIOD = 0.1  # between two looks at the memory [s]
+COMMAND_PERIOD = 0.002  # between commands for the simulator, at least [s]
+QUEUE = 30_000  # states that wait during a pause
+MOST_LOST = 10  # messages, after which it is of no use to go on
+DIFFERENT = 1000  # messages that differ
+SETTLED = 2  # reports after which a counter has settled
+
+
+class Answers:
+    """Messages that are answered one by one, with their own stamp.
+
+    :param node: this process' node
+    :param kind: type of messages and answers
+    :param topics: topic of messages, topic of answers
+    :param messages: serialised messages, which are sent in turn with other stamps
+    """
+
+    def __init__(self, node: Node, kind: type, topics: tuple, messages: List[bytes]):
+        self._messages = [bytearray(each) for each in messages]
+        self._publish = publish(node, kind, topics[0])
+        self._answers = Waiting(node, kind, topics[1], quality(100))
+        self.sent = 0
+        self.lost = 0
+
+    def begin(self) -> bool:
+        """Send one message, and return whether it is answered soon."""
+        return self._exchange(BEGIN_NS)
+
+    def exchange(self) -> None:
+        """Send a message and wait for its answer."""
+        if not self._exchange(PATIENCE_NS):
+            self.lost += 1
+
+    def _exchange(self, patience: int) -> bool:
+        self.sent += 1
+        stamp = self.sent * PERIOD_NS
+        message = self._messages[self.sent % len(self._messages)]
+        struct.pack_into('<iI', message, 4, *divmod(stamp, 1_000_000_000))
+        self._publish(bytes(message))
+        deadline = time.monotonic_ns() + patience
+        while (left := deadline - time.monotonic_ns()) > 0:
+            data = self._answers.wait(left)
+            if data is not None and stamp_of(data) == stamp:
+                return True
+        return False
+
+    def catch_up(self) -> None:
+        """Do what a pause has left undone: nothing."""
+
+    @property
+    def time(self) -> int:
+        """Time stamp of the last message [ns]."""
+        return self.sent * PERIOD_NS
+
+
+class States:
+    """States of the simulator, which is sent commands meanwhile.
+
+    :param node: this process' node
+    :param commands: serialised commands, which are sent in turn
+    """
+
+    def __init__(self, node: Node, commands: List[bytes]):
+        self._commands = commands
+        self._publish = publish(node, JointState, 'joint_commands')
+        self._states = Waiting(node, JointState, 'joint_states', quality(QUEUE))
+        self.sent = self.lost = self.time = 0
+        self._due = 0.0
+
+    def begin(self) -> bool:
+        """Wait for the first state, and return whether it has come."""
+        data = self._states.wait(BEGIN_NS)
+        self.time = 0 if data is None else stamp_of(data)
+        return data is not None
+
+    def catch_up(self) -> None:
+        """Take the states that came during a pause."""
+        while (data := self._states.take()) is not None:
+            self._note(data)
+
+    def exchange(self) -> None:
+        """Take the next state; if it is still to come, a command may be due."""
+        data = self._states.take()
+        if data is None:
+            now = time.monotonic()
+            if now >= self._due:
+                self._due = now + COMMAND_PERIOD
+                self.sent += 1
+                self._publish(self._commands[self.sent % len(self._commands)])
+            data = self._states.wait(PATIENCE_NS)
+        if data is None:
+            self.lost += 1
+        else:
+            self._note(data)
+
+    def _note(self, data: bytes) -> None:
+        stamp = stamp_of(data)
+        self.lost += (stamp - self.time) // PERIOD_NS - 1
+        self.time = stamp
+
+
+def _wave(k: int, joint: int) -> float:
+    return 0.3 * math.sin(2.0 * math.pi * k / DIFFERENT + joint)
+
+
+def joint_states(joints: List[str], fields: tuple) -> List[bytes]:
+    """States, or commands, of a robot that moves a little."""
+    writer, found = JointStateWriter(joints, fields), []
+    for k in range(DIFFERENT):
+        for field in fields:
+            getattr(writer, field)[:] = [_wave(k, joint) for joint in range(len(joints))]
+        found.append(bytes(writer.data()))
+    return found
+
+
+def trajectories(joints: List[str]) -> List[bytes]:
+    """Trajectories of two points."""
+    found = []
+    for k in range(DIFFERENT):
+        message = JointTrajectory(joint_names=joints)
+        for number in range(2):
+            point = JointTrajectoryPoint(positions=[_wave(k + 50 * number, j) for j in range(6)])
+            point.time_from_start.sec = 1 + number
+            message.points.append(point)
+        found.append(serialize_message(message))
+    return found
+
+
+def traffic_of(name: str, node: Node, joints: List[str]) -> Any:
+    """The messages for a node."""
+    if name == 'simulator':
+        return States(node, joint_states(joints, ('position',)))
+    if name == 'trajectory_annotator':
+        topics = 'joint_trajectory', 'annotated_trajectory'
+        return Answers(node, JointTrajectory, topics, trajectories(joints))
+    topics = 'joint_states', 'joint_commands'
+    return Answers(
+        node, JointState, topics, joint_states(joints, ('position', 'velocity', 'effort'))
+    )
+
+
+def counters(reports: Waiting) -> Dict[str, float]:
+    """Numbers that a node reports, when nothing comes in any more."""
+    while reports.take() is not None:
+        pass
+    found: Dict[str, float] = {}
+    for _ in range(SETTLED):
+        data = reports.wait(PATIENCE_NS)
+        if data is None:
+            raise RuntimeError('no diagnostics')
+        for status in deserialize_message(data, DiagnosticArray).status:
+            for pair in status.values:
+                try:
+                    found[pair.key] = float(pair.value)
+                except ValueError:
+                    pass  # a text
+    return found
+
+
+def run(traffic: Any, reports: Waiting, wanted: Dict[str, Any]) -> Dict[str, Any]:
+    """Exchange messages and return what was found.
+
+    :raises RuntimeError: if no answer comes at all
+    """
+    deadline = time.monotonic() + START_TIMEOUT
+    while not traffic.begin():
+        if time.monotonic() > deadline:
+            raise RuntimeError('no answer')
+    deadline = time.monotonic() + wanted['warm_seconds']
+    for _ in range(wanted['warm']):
+        traffic.exchange()
+        if time.monotonic() > deadline:
+            break
+    lost, before, sent = traffic.lost, counters(reports), traffic.sent
+    traffic.catch_up()
+    pid, begun = wanted['pid'], traffic.time
+    count, memory = 0, [resident(pid)]
+    begin = time.monotonic()
+    looked = begin
+    while count < wanted['messages']:
+        traffic.exchange()
+        count += 1
+        now = time.monotonic()
+        if now - looked > SAMPLE_PERIOD:
+            looked = now
+            memory.append(resident(pid))
+            if now - begin > wanted['seconds'] or traffic.lost > lost + MOST_LOST:
+                break
+    elapsed = time.monotonic() - begin
+    memory.append(resident(pid))
+    return {
+        'messages': count,
+        'sent': traffic.sent - sent,
+        'lost': traffic.lost - lost,
+        'elapsed': elapsed,
+        'stamps': (traffic.time - begun) / 1e9,
+        'memory': memory,
+        'before': before,
+        'after': counters(reports),
+    }
+
+
+def main() -> None:
+    """Exchange messages as the command line says."""
+    wanted, joints = json.loads(sys.argv[1]), sys.argv[2:]
+    rclpy.init()
+    node = rclpy.create_node('other_side', start_parameter_services=False, enable_rosout=False)
+    reports = Waiting(node, DiagnosticArray, '/diagnostics', quality(100))
+    print(json.dumps(run(traffic_of(wanted['node'], node, joints), reports, wanted)))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,5 @@
+"""What benchmark/ros.py measures of the nodes, a kind of measurement a file.
+
+`loops.py`: time and processors at 1 kHz; `endurance.py`: many messages; `real_time.py`: whether
+the simulator keeps time; `start.py`: until the first torque. `processes.py` starts them all.
+"""

@@ -1,0 +1,159 @@
+"""Many messages through a node: none is lost, counters stay exact, memory stays as it is.
+
+Ten million are seven days at the rate of a slow controller, or close to three hours at 1 kHz.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import json
+import sys
+from typing import Any, Dict, List, Mapping, Optional
+
+from rbd_ros.cli.measurement import Progress
+from ros_measures.processes import (
+    domains,
+    family,
+    HERE,
+    in_domain,
+    joints,
+    last_words,
+    node_command,
+)
+from ros_measures.row import at_most, Row
+
+LOST = 'messages lost'
+DRIFT = 'counters, beside what was sent and received'
+GROWTH = 'memory after warm-up, growth [MB]'
+
+LARGEST_GROWTH = 1.0  # [MB]
+WARM_UP = 5000  # messages before memory and counters count, at least
+WARM_SECONDS = 60.0  # after which they count in any case [s]
+WARM_PART = 0.1  # of the messages
+TIMESTEP = 0.001  # of the simulator [s]
+MEANWHILE = 50  # steps that the simulator may do while it writes a report
+
+#: Parameters of each node; the simulator is quicker than real time, but not as quick as it can be
+PARAMETERS: Dict[str, Dict[str, Any]] = {
+    'gravity_compensation': {'output': 'joint_state'},
+    'inverse_dynamics': {'output': 'joint_state'},
+    'trajectory_annotator': {},
+    'simulator': {'real_time_factor': 4.0},
+}
+#: Counters that must have grown by the messages sent, and those that must not have grown
+SENT = {
+    'gravity_compensation': ('states_received', 'torques_published'),
+    'inverse_dynamics': ('states_received', 'torques_published'),
+    'trajectory_annotator': ('trajectories_annotated',),
+    'simulator': ('commands_accepted',),
+}
+REFUSED = {
+    'gravity_compensation': ('states_refused',),
+    'inverse_dynamics': ('states_refused',),
+    'trajectory_annotator': ('trajectories_refused',),
+    'simulator': ('commands_refused',),
+}
+
+
+@dataclass
+class Found:
+    """What many messages have shown of a node.
+
+    :param node: name of the node
+    :param messages: how many were exchanged after the warm-up
+    :param sent: how many were sent to the node between two reports of its counters
+    :param lost: how many answers did not come
+    :param elapsed: real time of the exchange [s]
+    :param stamps: time that passed by the stamps of the answers [s]
+    :param memory: resident memory again and again [MB]
+    :param before: what the node reported of itself before
+    :param after: and afterwards
+    """
+
+    node: str
+    messages: int
+    sent: int
+    lost: int
+    elapsed: float
+    stamps: float
+    memory: List[float]
+    before: Dict[str, float]
+    after: Dict[str, float]
+
+    @property
+    def growth(self) -> float:
+        """By how much the resident memory was ever larger than after the warm-up [MB]."""
+        return max(self.memory) - self.memory[0]
+
+    @property
+    def drift(self) -> float:
+        """Largest difference between a counter of the node and what it should be."""
+        changes = [abs(self._change(name) - self.sent) for name in SENT[self.node]]
+        changes += [self._change(name) for name in REFUSED[self.node]]
+        if self.node == 'simulator':  # simulated time is that of so many steps
+            apart = abs(self.after['time'] / TIMESTEP - self.after['steps'])
+            changes.append(apart if apart > MEANWHILE else 0.0)
+        return max(changes)
+
+    def _change(self, name: str) -> float:
+        return self.after[name] - self.before[name]
+
+
+def run(
+    node: str,
+    messages: int,
+    seconds: float = float('inf'),
+    parameters: Optional[Mapping[str, Any]] = None,
+    warm_seconds: float = WARM_SECONDS,
+) -> Found:
+    """Exchange messages with a node.
+
+    :param node: name of the node
+    :param messages: how many, after the warm-up
+    :param seconds: time after which it is enough [s]
+    :param parameters: parameters of the node, instead of those in `PARAMETERS`
+    :param warm_seconds: time after which the warm-up ends, whatever came [s]
+    :raises RuntimeError: if a process does not come up, or ends
+    """
+    with family() as children:
+        domain = domains(1)[0]
+        given = PARAMETERS[node] if parameters is None else parameters
+        pid = children.start(node, in_domain(domain, node_command(node, given))).pid
+        wanted = {
+            'node': node,
+            'pid': pid,
+            'warm': max(WARM_UP, round(WARM_PART * min(messages, 1_000_000))),
+            'warm_seconds': warm_seconds,
+            'messages': messages,
+            'seconds': min(seconds, 1e9),
+        }
+        program = [sys.executable, str(HERE / 'ros_endurance.py'), json.dumps(wanted), *joints()]
+        other = children.start('other side', in_domain(domain, program), pipe=True)
+        printed, _ = other.communicate()
+        for name in children.dead():
+            if name == node or other.returncode:
+                raise RuntimeError(f'{name} has ended: {last_words(children, name)}')
+        return Found(node, **json.loads(printed.splitlines()[-1]))
+
+
+def measure(
+    nodes: List[str], messages: int, seconds: float, warm_seconds: float, progress: Progress
+) -> List[Row]:
+    """Exchange messages with nodes, one after the other.
+
+    :param messages: how many with each, after the warm-up
+    :param seconds: time after which those of a node are enough [s]
+    :param warm_seconds: time after which its warm-up ends in any case [s]
+    :raises RuntimeError: if a process does not come up, or ends
+    """
+    rows = []
+    for node in nodes:
+        progress.step(f'{messages} messages through {node}')
+        found = run(node, messages, seconds, warm_seconds=warm_seconds)
+        count = f'{found.messages:,}'.replace(',', ' ')
+        rows += [
+            at_most(node, f'{LOST}, of {count}', found.lost, 0.0),
+            at_most(node, DRIFT, round(found.drift, 3), 0.0),
+            at_most(node, GROWTH, round(found.growth, 3), LARGEST_GROWTH),
+        ]
+    return rows

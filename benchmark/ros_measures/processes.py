@@ -1,0 +1,118 @@
+"""Processes of a measurement: nodes, bare loops, and the other sides of both."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+import os
+from pathlib import Path
+import random
+import sys
+import tempfile
+import time
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple
+
+from rbd_ros import Robot
+from rbd_ros.demonstration.demo import DOMAINS, free_domain
+from rbd_ros.demonstration.processes import Children
+
+HERE = Path(__file__).resolve().parents[1]
+URDF = HERE.parent / 'urdf' / 'six_axis_arm.urdf'
+START_TIMEOUT = 300.0  # for a node that has to compile [s]
+POLL = 0.02  # [s]
+
+# Children must choose their threads themselves: nothing of this process' environment helps them.
+POOLS = ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS', 'NUMBA_NUM_THREADS')
+
+
+def joints() -> List[str]:
+    """Joints of the arm, which is of the size of a UR5."""
+    return list(Robot.from_urdf(URDF).joint_names)
+
+
+def domains(count: int) -> List[int]:
+    """As many ROS domains, different ones that nobody uses."""
+    chosen: Dict[int, None] = {}
+    generator = random.Random(time.time_ns())
+    while len(chosen) < count:
+        chosen[free_domain(generator.randrange(DOMAINS))] = None
+    return list(chosen)
+
+
+@contextmanager
+def family() -> Iterator[Children]:
+    """Children with a folder for their files, which all end with the block."""
+    environment = {name: value for name, value in os.environ.items() if name not in POOLS}
+    environment['PYTHONPATH'] = os.pathsep.join(
+        filter(None, [str(HERE.parent), environment.get('PYTHONPATH')])
+    )
+    environment['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+    with tempfile.TemporaryDirectory() as folder, Children(environment, Path(folder)) as children:
+        yield children
+
+
+def in_domain(domain: int, command: List[str]) -> List[str]:
+    """Command that runs in a ROS domain."""
+    return ['env', f'ROS_DOMAIN_ID={domain}', *command]
+
+
+def node_command(node: str, parameters: Mapping[str, Any]) -> List[str]:
+    """Command that starts a node of this package on the arm."""
+    given = {'robot_description_file': URDF, **parameters}
+    settings = [word for name, value in given.items() for word in ('-p', f'{name}:={value}')]
+    return [sys.executable, '-m', f'rbd_ros.nodes.{node}', '--ros-args', *settings]
+
+
+def role_command(role: str, path: Path) -> List[str]:
+    """Command that starts a role of ros_processes.py."""
+    return [sys.executable, str(HERE / 'ros_processes.py'), role, str(path), *joints()]
+
+
+def wait_for(condition: Callable[[], bool], what: str, children: Children, limit: float) -> None:
+    """Wait until `condition()` is true.
+
+    :raises RuntimeError: if a child has ended, or after `limit` [s]
+    """
+    deadline = time.monotonic() + limit
+    while not condition():
+        time.sleep(POLL)
+        dead = children.dead()
+        if dead or time.monotonic() > deadline:
+            name = dead[0] if dead else what
+            raise RuntimeError(f'{name} does not run: {last_words(children, name)}')
+
+
+def last_words(children: Children, name: str) -> str:
+    """The end of what a child wrote."""
+    log = children.log(name)
+    return log.read_text(errors='replace')[-2000:] if log.exists() else 'it says nothing'
+
+
+class Usage(NamedTuple):
+    """Use of processors by a process so far.
+
+    :param processor: processor time of each thread [ns]
+    :param switches: how often each thread was given a processor
+    """
+
+    processor: Dict[str, int]
+    switches: Dict[str, int]
+
+
+def usage(pid: int) -> Usage:
+    """Use of processors by the process `pid` so far."""
+    processor, switches = {}, {}
+    for task in Path(f'/proc/{pid}/task').iterdir():
+        try:
+            spent, _, count = (task / 'schedstat').read_text().split()
+        except OSError:
+            continue  # the thread has ended
+        processor[task.name], switches[task.name] = int(spent), int(count)
+    return Usage(processor, switches)
+
+
+def resident(pid: int) -> float:
+    """Resident memory of the process `pid` [MB]."""
+    for line in Path(f'/proc/{pid}/status').read_text().splitlines():
+        if line.startswith('VmRSS:'):
+            return int(line.split()[1]) * 1024 / 1e6
+    raise OSError('the kernel does not tell the resident memory')

@@ -1,0 +1,29 @@
+"""Whether the simulator keeps time, and whether a subscriber gets every state."""
+
+from __future__ import annotations
+
+from typing import List
+
+from rbd_ros.cli.measurement import Progress
+from ros_measures import endurance
+from ros_measures.row import at_most, Row
+
+FACTOR = 'real-time factor, distance from 1'
+MISSED = 'states missed by a subscriber that keeps up'
+LARGEST_DISTANCE = 0.001
+PARAMETERS = {'clock_publish_rate': 100.0}
+
+
+def measure(seconds: float, progress: Progress) -> List[Row]:
+    """Listen to a simulator at 1 kHz that is sent commands.
+
+    :param seconds: how long [s]
+    :raises RuntimeError: if a process does not come up, or ends
+    """
+    progress.step(f'real time of the simulator, {seconds:g} s')
+    found = endurance.run('simulator', 10**9, seconds, PARAMETERS)
+    distance = abs(found.stamps / found.elapsed - 1.0)
+    return [
+        at_most('simulator', f'{FACTOR}, over {seconds:g} s', distance, LARGEST_DISTANCE),
+        at_most('simulator', f'{MISSED}, of {found.messages}', found.lost, 0.0),
+    ]
