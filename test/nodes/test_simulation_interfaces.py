@@ -26,6 +26,7 @@ class Simulator:
     def __init__(self):
         self.loop = SimpleNamespace(paused=False, cycles=0, request=lambda work: work())
         self.surroundings = None
+        self.cycle = None
         self.calls = []
         self.services = {}
 
@@ -239,6 +240,7 @@ def world(simulator):
     physics = Physics(None, world={'objects': objects})
     values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
     simulator.surroundings = Surroundings(physics, values, Silent(), Silent(), False)
+    simulator.cycle = SimpleNamespace(simulator=physics, described=physics.robot, time_ns=0)
     return physics
 
 
