@@ -1,6 +1,6 @@
-"""The ROS package control_msgs, as far as FollowJointTrajectory needs it: see generated_messages.py.
+"""The ROS package control_msgs, as far as FollowJointTrajectory needs it.
 
-Where control_msgs is installed, that is used.
+It is generated, see generated_messages.py; where control_msgs is installed, that is used.
 """
 
 import importlib

@@ -168,9 +168,7 @@ def _file(folder, fields, structs):
         f'#include "{OTHERS.get(name, PACKAGE)}/msg/{name}.idl"'
         for name in sorted(used - set(PLAIN))
     ]
-    return '\n'.join(
-        [*includes, f'module {PACKAGE} {{ module {folder} {{', *structs, '}; };', '']
-    )
+    return '\n'.join([*includes, f'module {PACKAGE} {{ module {folder} {{', *structs, '}; };', ''])
 
 
 def _message(name):

@@ -113,9 +113,7 @@ def _within(population: Population, names: Tuple[str, ...], bounds: Any) -> Tupl
     )
 
 
-def checked_boxes(
-    population: Population, names: Sequence[str]
-) -> List[Tuple[np.ndarray, ...]]:
+def checked_boxes(population: Population, names: Sequence[str]) -> List[Tuple[np.ndarray, ...]]:
     """Boxes that enclose entities; see `Population.boxes`.
 
     :raises RefusedRequestError: for a mesh that cannot be read

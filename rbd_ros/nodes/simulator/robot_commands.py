@@ -12,7 +12,7 @@ from rbd_ros.nodes.common.wire import (
     plain_array_pattern,
 )
 from rbd_ros.nodes.simulator.command_fields import NamedJoints
-from rbd_ros.nodes.simulator.commands import Commands, _Known
+from rbd_ros.nodes.simulator.commands import _Known, Commands
 from rbd_ros.nodes.simulator.control_tag import NO_TAG
 
 
