@@ -330,7 +330,7 @@ def test_a_world_that_cannot_be_used_changes_nothing(rig):
         ('/no/such/world.yaml', '', 102),
         ('', '<sdf/>', 101),
         ('', 'objects: {x: {type: cone}}', 103),
-        ('', 'objects: {tool: {type: plane}}', 103),
+        ('', 'objects: {tool: {type: sphere, radius: 1, movable: true, mass: 1}}', 103),
         ('', 'objects: {}', FAILED),  # the drone moves, and cannot come or go
     ):
         answer = load(rig, uri, text)
