@@ -11,7 +11,7 @@ from rbd_ros.nodes.common.declared import (
     gravity_parameter,
     REAL_TIME_PARAMETERS,
 )
-from rbd_ros.nodes.common.interface import NodeInterface, Parameter, Service, Topic
+from rbd_ros.nodes.common.interface import Action, NodeInterface, Parameter, Service, Topic
 from rbd_ros.nodes.common.timing_thresholds import check_thresholds, threshold_parameters
 
 ACTIONS = ('hold', 'gravity', 'zero')
@@ -581,6 +581,14 @@ INTERFACE = NodeInterface(
                 ),
                 ('unload_world', 'UnloadWorld', 'Takes all around the robot away.'),
             )
+        ),
+    ),
+    actions=(
+        Action(
+            '~/simulate_steps',
+            'simulation_interfaces/action/SimulateSteps',
+            'Like `~/step`, with a number of steps and feedback after each.',
+            'simulation_interfaces',
         ),
     ),
 )
