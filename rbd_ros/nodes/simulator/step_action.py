@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 import time
 from typing import Any, Optional, Tuple
@@ -67,7 +68,9 @@ class StepAction:
 
         def tell(left: int) -> None:
             feedback.completed_steps, feedback.remaining_steps = steps - left, left
-            handle.publish_feedback(feedback)
+            # In the loop, where an exception would pass for one of the dynamics.
+            with contextlib.suppress(Exception):
+                handle.publish_feedback(feedback)
 
         return self._node.step(steps, tell)
 
