@@ -19,6 +19,7 @@ from rbd_ros.launching.declarations import (
     shared_parameters,
     with_default,
 )
+from rbd_ros.launching.further_robots import further_robots
 from rbd_ros.launching.own_nodes import clock_remapping, SIMULATOR, start_own_node
 from rbd_ros.launching.processes import has_display, is_installed, require, start_node
 from rbd_ros.launching.robot import launched_robot, LaunchedRobot
@@ -80,6 +81,7 @@ def bringup_launch_description(
         for name in started:
             parameters = [uses[name] for uses in clear.values() if name in uses]
             nodes.append(_own_node(request, interfaces[name], parameters))
+        nodes += _further_controllers(request, interfaces, clear, started)
         return [_robot_state_publisher(request), _rviz(request), *nodes]
 
     return LaunchDescription([*declared, OpaqueFunction(function=start)])
@@ -158,7 +160,25 @@ def _refuse_idle(arguments: Arguments, clear: Dict[str, dict], started: List[str
             )
 
 
-def _own_node(request: Request, interface: Any, parameters: List[Any]) -> Action:
+def _further_controllers(
+    request: Request, interfaces: Dict[str, Any], clear: Dict[str, dict], started: List[str]
+) -> List[Action]:
+    """Controllers of the movable robots of the world, if these have topics of their own."""
+    arguments = request.arguments
+    if arguments.boolean('robot_namespaces', ('',)) != 'true' or not arguments['world']:
+        return []
+    nodes = []
+    for robot in further_robots(arguments['world']):
+        given = {'robot_description': '', 'robot_description_file': robot.urdf}
+        other = request._replace(robot=LaunchedRobot(given))
+        for name in started:
+            if name != SIMULATOR:
+                parameters = [uses[name] for uses in clear.values() if name in uses]
+                nodes.append(_own_node(other, interfaces[name], parameters, robot.name))
+    return nodes
+
+
+def _own_node(request: Request, interface: Any, parameters: List[Any], robot: str = '') -> Action:
     arguments, name = request.arguments, interface.name
     if name == SIMULATOR:
         file = arguments.parameter_file('simulator_params_file')
@@ -170,7 +190,9 @@ def _own_node(request: Request, interface: Any, parameters: List[Any]) -> Action
     given.update(request.robot.parameters)
     if request.frame_prefix and 'frame_prefix' in interface.defaults:
         given['frame_prefix'] = request.frame_prefix
-    return start_own_node(request.context, arguments, interface, file, given, use_sim_time=True)
+    return start_own_node(
+        request.context, arguments, interface, file, given, use_sim_time=True, robot=robot
+    )
 
 
 def _robot_state_publisher(request: Request) -> Action:

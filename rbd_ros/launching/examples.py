@@ -24,6 +24,12 @@ EXAMPLES: Dict[str, Dict[str, str]] = {
         'urdf': 'two_finger_gripper',
         'initial_positions': '[-0.215, 0.03, 0.03]',
     },
+    'two_arms_world': {
+        'urdf': 'six_axis_arm',
+        'initial_positions': '[0, -1.2, 1.5, 0, 0, 0]',
+        'robot_namespaces': 'true',
+        'controller': 'gravity_compensation',
+    },
     'steps_world': {
         'urdf': 'quadruped',
         'floating_base': 'true',

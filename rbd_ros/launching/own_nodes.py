@@ -24,6 +24,7 @@ def start_own_node(
     given: Dict[str, Any],
     use_sim_time: bool,
     remappings: Optional[Dict[str, str]] = None,
+    robot: str = '',
 ) -> Action:
     """Action that starts one of our nodes, whose end ends the launch.
 
@@ -34,6 +35,7 @@ def start_own_node(
     :param given: parameters that override the file
     :param use_sim_time: whether it follows simulated time, if there is any
     :param remappings: new names of topics by their old ones, beside that of the clock
+    :param robot: namespace of the node within that of all; empty: that of all
     :raises MissingError: if it is not installed
     """
     name, clock = interface.name, arguments.clock()
@@ -48,7 +50,7 @@ def start_own_node(
         PACKAGE,
         name,
         name=name,
-        namespace=arguments.namespace(),
+        namespace='/'.join(part for part in (arguments.namespace(), robot) if part),
         parameters=[parameter_file, {**given, **time}],
         remappings={**clock_remapping(clock), **(remappings or {})},
         arguments=['--ros-args', '--log-level', level],

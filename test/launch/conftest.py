@@ -57,13 +57,17 @@ class Machine:
 
     def launch(self, file, *words, included_by=None):
         """Nodes that would be started by a command line, by executable."""
+        return {a.executable: a for a in self.every(file, *words, included_by=included_by)}
+
+    def every(self, file, *words, included_by=None):
+        """All nodes that would be started by a command line."""
         from launch import LaunchContext
 
         self.patch.setattr(sys, 'argv', ['ros2', 'launch', 'rbd_ros', included_by or file, *words])
         context = LaunchContext(argv=list(words))
         context.launch_configurations.update(word.split(':=', 1) for word in words)
         actions = [entity.execute(context) for entity in self.description(file).entities]
-        return {a.executable: a for a in actions[-1] if isinstance(a, Started)}
+        return [a for a in actions[-1] if isinstance(a, Started)]
 
     def refusal(self, file, *words):
         """The one line by which a command line is refused."""

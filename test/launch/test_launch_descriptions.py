@@ -18,7 +18,7 @@ NODES = (
     'simulator',
     'trajectory_annotator',
 )
-EXAMPLES = ('gripper_world', 'peg_world', 'push_world', 'steps_world')
+EXAMPLES = ('gripper_world', 'peg_world', 'push_world', 'steps_world', 'two_arms_world')
 FILES = (
     'bringup.launch.py',
     'ros2_control.launch.py',
@@ -120,12 +120,35 @@ def test_file_of_an_example_starts_its_robot_in_its_world(machine, example):
         assert base == [w, *quaternion, x, y, z]
         assert set(nodes) == {'simulator'}
     else:
-        assert (
-            nodes['inverse_dynamics']
-            .parameters['robot_description_file']
-            .endswith(f'{robot}.urdf')
-        )
+        (controller,) = set(nodes) - {'simulator'}
+        file = nodes[controller].parameters['robot_description_file']
+        assert file.endswith(f'{robot}.urdf')
     assert given['initial_positions'] == start
+
+
+def test_each_moving_robot_of_a_world_gets_a_controller_in_its_namespace(machine):
+    started = machine.every('two_arms_world.launch.py', 'namespace:=cell')
+    assert [(each.executable, each.namespace) for each in started] == [
+        ('simulator', 'cell'),
+        ('gravity_compensation', 'cell'),
+        ('gravity_compensation', 'cell/second_arm'),
+    ]
+    assert started[0].parameters['robot_namespaces'] is True
+    assert {each.parameters['robot_description_file'] for each in started} == {ARM}
+    shared = machine.every('two_arms_world.launch.py', 'robot_namespaces:=false')
+    assert [each.executable for each in shared] == ['simulator', 'gravity_compensation']
+
+
+def test_robots_that_no_torque_node_can_drive_get_no_controller(machine):
+    entry = f'{{urdf: {ARM}, movable: true'
+    (machine.folder / 'w.yaml').write_text(
+        f'robots: {{a: {entry}, floating: true}}, b: {{urdf: {ARM}}}, c: {entry}}}}}'
+    )
+    words = ('world:=w.yaml', 'robot_namespaces:=true')
+    started = machine.every('bringup.launch.py', *words)
+    assert [each.namespace for each in started][1:] == ['', 'c']
+    (machine.folder / 'w.yaml').write_text('robots: [')
+    assert machine.refusal('bringup.launch.py', *words).startswith('launch argument world: ')
 
 
 def test_arguments_count_before_those_of_an_example(machine):

@@ -13,6 +13,7 @@ outside.load('rclpy')
 from geometry_msgs.msg import Pose, Twist
 from std_msgs.msg import Header
 
+from rbd_ros.collision import read_world
 from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
 from rbd_ros.nodes.simulator.surroundings import Surroundings
 
@@ -26,6 +27,7 @@ class Simulator:
     def __init__(self):
         self.loop = SimpleNamespace(paused=False, cycles=0, request=lambda work: work())
         self.surroundings = None
+        self.cycle = None
         self.calls = []
         self.services = {}
 
@@ -65,6 +67,7 @@ def standard(monkeypatch):
     msg.SimulatorFeatures = SimpleNamespace(
         SPAWNING=0,
         DELETING=1,
+        ENTITY_BOUNDS=5,
         ENTITY_STATE_GETTING=10,
         ENTITY_STATE_SETTING=11,
         SIMULATION_RESET=20,
@@ -136,15 +139,8 @@ def test_an_older_package_gets_the_services_and_features_that_it_knows(standard)
 
 
 def test_features_are_those_that_are_offered(simulator):
-    assert call(simulator, 'get_simulator_features').features.features == [
-        20,
-        22,
-        24,
-        25,
-        26,
-        31,
-        32,
-    ]
+    features = call(simulator, 'get_simulator_features').features.features
+    assert features == [20, 22, 24, 25, 26, 31, 32, 10, 11, 5]
 
 
 def test_states_can_be_set_and_got(simulator):
@@ -239,6 +235,7 @@ def world(simulator):
     physics = Physics(None, world={'objects': objects})
     values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
     simulator.surroundings = Surroundings(physics, values, Silent(), Silent(), False)
+    simulator.cycle = SimpleNamespace(simulator=physics, described=physics.robot, time_ns=0)
     return physics
 
 
@@ -261,8 +258,9 @@ def ask(simulator, name, **request):
     return response
 
 
-def test_entities_are_the_movable_objects(simulator, world):
-    assert ask(simulator, 'get_entities', filters=NO_FILTER).entities == ['red_ball', 'blue_ball']
+def test_entities_are_the_robot_and_the_objects(simulator, world):
+    names = ['robot', 'floor', 'red_ball', 'blue_ball']
+    assert ask(simulator, 'get_entities', filters=NO_FILTER).entities == names
     answer = ask(simulator, 'get_entities', filters=SimpleNamespace(filter='ue_b.*l$'))
     assert answer.entities == ['blue_ball'] and answer.result.result == OK
     features = call(simulator, 'get_simulator_features').features.features
@@ -271,12 +269,12 @@ def test_entities_are_the_movable_objects(simulator, world):
     assert formats == ['urdf', 'yaml']
 
 
-def test_without_a_world_there_are_no_entities(simulator):
+def test_without_a_robot_there_are_no_entities(simulator):
     assert ask(simulator, 'get_entities', filters=NO_FILTER).entities == []
     assert ask(simulator, 'get_entities_states', filters=NO_FILTER).states == []
     assert ask(simulator, 'get_entity_state', entity='red_ball').result.result == NOT_FOUND
     features = call(simulator, 'get_simulator_features').features
-    assert not {0, 1, 10, 11, 23} & set(features.features) and features.spawn_formats == []
+    assert not {0, 1, 23} & set(features.features) and features.spawn_formats == []
 
 
 @pytest.mark.parametrize(
@@ -284,9 +282,8 @@ def test_without_a_world_there_are_no_entities(simulator):
     [
         ({'filter': '('}, FAILED),
         ({'filter': 'x' * 1000}, FAILED),
-        ({'filter': '', 'categories': [object()]}, UNSUPPORTED),
-        ({'filter': '', 'tags': SimpleNamespace(tags=['red'])}, UNSUPPORTED),
-        ({'filter': '', 'bounds': SimpleNamespace(type=1)}, UNSUPPORTED),
+        ({'filter': '', 'bounds': SimpleNamespace(type=9, points=[])}, UNSUPPORTED),
+        ({'filter': '', 'bounds': SimpleNamespace(type=1, points=[])}, FAILED),
         ({'filter': '', 'bounds': SimpleNamespace(type=0), 'categories': []}, OK),
     ],
 )
@@ -296,7 +293,13 @@ def test_filters_that_are_not_known_are_refused(simulator, world, filters, code)
 
 
 def test_a_filter_that_takes_for_ever_does_not(simulator):
-    simulator.surroundings = SimpleNamespace(objects=('a' * 60 + 'b',))
+    crate = {'type': 'box', 'size': [1, 1, 1]}
+    environment = read_world({'objects': {'a' * 60 + 'b': crate}})
+    nobody = SimpleNamespace(links={})
+    simulator.cycle = SimpleNamespace(
+        simulator=SimpleNamespace(environment=environment, robot=SimpleNamespace(model=nobody)),
+        described=SimpleNamespace(model=nobody),
+    )
     begin = time.process_time()
     answer = ask(simulator, 'get_entities', filters=SimpleNamespace(filter='(a+)+$'))
     assert answer.result.result == FAILED and 'too long' in answer.result.error_message
@@ -307,9 +310,9 @@ def test_a_filter_that_takes_for_ever_does_not(simulator):
 def test_states_of_entities_are_those_of_the_simulation(simulator, world):
     world.step(n=100)
     states = ask(simulator, 'get_entities_states', filters=NO_FILTER).states
-    assert len(states) == 2
+    assert len(states) == 4
     state = ask(simulator, 'get_entity_state', entity='blue_ball').state
-    assert state.pose == states[1].pose and state.header.frame_id == 'world'
+    assert state.pose == states[3].pose and state.header.frame_id == 'world'
     pose, velocity = world.object_pose('blue_ball'), world.object_velocity('blue_ball')
     position, v, w = state.pose.position, state.twist.linear, state.twist.angular
     assert [position.x, position.y, position.z] == pytest.approx(pose[:3, 3])
@@ -339,7 +342,8 @@ def test_pose_and_twist_are_set_together_or_alone(simulator, world):
 @pytest.mark.parametrize(
     'name, state, code',
     [
-        ('floor', {}, NOT_FOUND),
+        ('robot', {}, FAILED),
+        ('floor', {'linear': (1, 0, 0)}, FAILED),
         ('', {}, NOT_FOUND),
         ('red_ball', {'quaternion': (0, 0, 0, 0)}, 101),
         ('red_ball', {'position': (np.nan, 0, 0)}, 101),

@@ -45,9 +45,11 @@ from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.scene.change import PreparedScene
 from rbd_ros.simulation.sensor_places import check_no_loops
+from rbd_ros.spatial.rotation import quaternion_to_rotation
 
 if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.measurements import MeasurementPorts, Measurements
+    from rbd_ros.nodes.simulator.robot_topics import RobotPorts, RobotTopics
     from rbd_ros.nodes.simulator.surroundings import Surroundings, View, WorldPorts
     from rbd_ros.simulation.sensors import SensorBinding
 
@@ -114,6 +116,8 @@ class SimulationCycle:
     :param world_ports: likewise, about the world around the robot; called if there is one
     :param tag: interfaces of the joints in the robot description, for ros2_control
     :param measurement_ports: where what sensors measure goes to; called if there is anything
+    :param robot_ports: where messages of a further robot come from and go to, by its name; called
+        for each if they have topics of their own
     :raises ValueError: for parameters that do not fit the robot
     """
 
@@ -127,6 +131,7 @@ class SimulationCycle:
         world_ports: Optional[Callable[[], WorldPorts]] = None,
         tag: ControlTag = NO_TAG,
         measurement_ports: Optional[Callable[[], MeasurementPorts]] = None,
+        robot_ports: Optional[Callable[[str], RobotPorts]] = None,
     ):
         self._parameters, self._diagnostics = parameters, diagnostics
         self._ports, self._warn = ports, warn
@@ -144,10 +149,10 @@ class SimulationCycle:
             **self._contact_options(),
         )
         # In a world whose robots move, all of them as one.
-        self._described, robot = robot, self.simulator.robot
+        self.described, robot = robot, self.simulator.robot
         self.robot = robot
         self.commands = Commands(
-            robot, diagnostics, parameters['joints'], parameters['servo_bandwidth'], tag
+            robot, diagnostics, self._array_joints(), parameters['servo_bandwidth'], tag
         )
         prefix = parameters['frame_prefix']
         self.wrenches = ExternalWrenches(self.simulator, diagnostics, prefix)
@@ -166,6 +171,8 @@ class SimulationCycle:
         self._shown = tag.shown(self.commands.names, parameters['state_fields'])
         self._state = self._make_state()
         self._clock = ClockWriter()
+        #: What further robots say and hear, each for itself; None: all share what there is.
+        self.robot_topics = self._make_robot_topics(robot_ports)
         self._use_ports(ports)
         self.reset()
 
@@ -177,6 +184,11 @@ class SimulationCycle:
             (ports.take_by_order, self.commands.take_array),
             (ports.take_by_name, self.commands.take_joint_state),
         ]
+        self._wrenches_in = [(ports.take_wrench, '')]
+        if self.robot_topics is not None:
+            self._commands_in += self.robot_topics.inputs
+            for name, own in self.robot_topics.ports.items():
+                self._wrenches_in.append((own.take_wrench, f'{name}/'))
         if self._parameters['acceleration_commands']:
             accelerations = ports.take_accelerations, self.commands.take_accelerations
             self._commands_in.append(accelerations)
@@ -195,6 +207,43 @@ class SimulationCycle:
         self._use_ports(ports)
         return ports
 
+    def _array_joints(self) -> Sequence[str]:
+        """Joints in the order of efforts without names; empty: all that can be commanded."""
+        parameters, model = self._parameters, self.robot.model
+        if parameters['joints'] or not parameters['robot_namespaces']:
+            return parameters['joints']
+        joints = [
+            model.body(i).joint_name
+            for i in model.independent_slices
+            if model.body(i).joint.nv == 1 and model.body(i).joint_name in model.actuated_joints
+        ]
+        from rbd_ros.nodes.simulator.robot_topics import own_joints
+
+        return own_joints(joints, self.simulator.robots)
+
+    def _make_robot_topics(
+        self, make: Optional[Callable[[str], RobotPorts]]
+    ) -> Optional[RobotTopics]:
+        robots = self.simulator.robots
+        if not self._parameters['robot_namespaces'] or make is None or not robots:
+            return None
+        from rbd_ros.nodes.simulator.robot_topics import check_names, RobotTopics
+
+        check_names(robots)
+        fields = [name for name in ('position', 'velocity', 'effort') if self._has_field(name)]
+        return RobotTopics(
+            self.commands, robots, fields, lambda data: self._ports.send_state(data), make
+        )
+
+    def _has_field(self, field: str) -> bool:
+        return field == 'position' or bool(self._shown[field].size)
+
+    def _send_state(self) -> None:
+        if self.robot_topics is None:
+            self._ports.send_state(self._state.data())
+        else:
+            self.robot_topics.send(self._state)
+
     def _make_state(self) -> JointStateWriter:
         """Message of the state: NaN in what is never written.
 
@@ -202,7 +251,7 @@ class SimulationCycle:
         at them whatever its tag says.
         """
         shown = self._shown
-        fields = [field for field in shown if field == 'position' or shown[field].size]
+        fields = [field for field in shown if self._has_field(field)]
         state = JointStateWriter(self.commands.names, fields)
         for values in (state.position, state.velocity, state.effort):
             values[:] = np.nan
@@ -272,7 +321,7 @@ class SimulationCycle:
             check_no_loops(model, 'joint_torques')
         from rbd_ros.nodes.simulator.measurements import Measurements
 
-        base = self._described.model.body(1).name if self._has_base else ''
+        base = self.described.model.body(1).name if self._has_base else ''
         return Measurements(
             self.simulator, parameters, names, joints, base, ports(), self._timestep_ns
         )
@@ -309,7 +358,7 @@ class SimulationCycle:
         self.simulator.reset()
         q = self.simulator.q
         if positions:
-            own = names or [n for n in self.commands.names if n in self._described.joint_names]
+            own = names or [n for n in self.commands.names if n in self.described.joint_names]
             order = JointNames(self.commands.names).naming(own)
             if order.unknown:
                 raise ValueError(
@@ -404,6 +453,37 @@ class SimulationCycle:
         )
         self.publish()
 
+    def place_base(
+        self,
+        at_q: int,
+        at_v: int,
+        pose: Optional[np.ndarray],
+        twist: Optional[np.ndarray],
+    ) -> None:
+        """Put a base that floats somewhere, and give it a velocity; a velocity ends the brakes.
+
+        :param at_q: where its configuration begins
+        :param at_v: where its velocity begins
+        :param pose: position [m], quaternion x, y, z, w, (7,); None: where it is
+        :param twist: angular velocity and velocity of its origin, along the axes of the world,
+            (6,) [rad/s, m/s]; None: as it is
+        """
+        world, simulator = self.simulator.world, self.simulator
+        if pose is not None:
+            x, y, z, qx, qy, qz, qw = pose
+            quaternion = np.array([qw, qx, qy, qz])
+            world.state.q[at_q : at_q + 4] = quaternion / np.linalg.norm(quaternion)
+            world.state.q[at_q + 4 : at_q + 7] = x, y, z
+        if twist is not None:
+            R = np.array(quaternion_to_rotation(tuple(world.state.q[at_q : at_q + 4].tolist())))
+            world.state.v[at_v : at_v + 3] = twist[:3] @ R
+            world.state.v[at_v + 3 : at_v + 6] = twist[3:] @ R
+            self._locked = self._locked and not np.any(twist)
+        world.forget_near_pairs()
+        if self._locked:
+            self._holding_effort = holding_effort(self.robot, simulator.q)
+        self.publish()
+
     def _may_be_locked(self) -> bool:
         """Return whether brakes may hold the robot, and time stand still for it.
 
@@ -453,7 +533,7 @@ class SimulationCycle:
         if time >= self._next_state:
             self._next_state = max(self._next_state + self._state_period, time)
             self._last_state_at = now
-            self._ports.send_state(self._state.data())
+            self._send_state()
             self._send_base()
         if time >= self._next_clock:
             self._next_clock = max(self._next_clock + self._clock_period, time)
@@ -517,18 +597,19 @@ class SimulationCycle:
             self._until_wrenches = CYCLES_BETWEEN_WRENCHES
             if self.surroundings is not None:
                 self.surroundings.take_placements()
-            taken, room = self._ports.take_wrench(), MOST_MESSAGES_A_CYCLE
-            while taken is not None:
-                self.wrenches.take(taken[0], self._parameters['external_wrench_duration'])
-                room -= 1
-                taken = self._ports.take_wrench() if room else None
+            duration = self._parameters['external_wrench_duration']
+            for take_wrench, robot in self._wrenches_in:
+                taken, room = take_wrench(), MOST_MESSAGES_A_CYCLE
+                while taken is not None:
+                    self.wrenches.take(taken[0], duration, robot)
+                    room -= 1
+                    taken = take_wrench() if room else None
 
     def _forget_inputs(self) -> None:
         """Drop the messages that have arrived."""
         if self.surroundings is not None:
             self.surroundings.forget_placements()
-        ports = self._ports
-        for take in (*(take for take, _ in self._commands_in), ports.take_wrench):
+        for take, _ in (*self._commands_in, *self._wrenches_in):
             for _ in range(MOST_MESSAGES_A_CYCLE):
                 if take() is None:
                     break
@@ -572,7 +653,7 @@ class SimulationCycle:
     def _publish_state(self) -> None:
         self._last_state_at = monotonic()
         self._write_state()
-        self._ports.send_state(self._state.data())
+        self._send_state()
         self._send_base()
 
     def _send_base(self) -> None:

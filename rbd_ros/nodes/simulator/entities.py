@@ -1,17 +1,14 @@
-"""Services of `simulation_interfaces` about entities, which are the movable objects of the world.
+"""Services of `simulation_interfaces` about entities: robots, and the objects of the world.
 
 Their twists are velocity of the origin and angular velocity, both along the axes of the world.
 """
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import replace
-import re
-import signal
-import threading
-from typing import Any, Callable, Iterator, Optional, Tuple
+from typing import Any, Callable, Optional, Tuple
 
+from geometry_msgs.msg import Vector3
 import numpy as np
 
 from rbd_ros.nodes.common.conversions import (
@@ -22,8 +19,11 @@ from rbd_ros.nodes.common.conversions import (
     twist_from_motion,
 )
 from rbd_ros.nodes.common.text import readable, short_name, shorten
+from rbd_ros.nodes.simulator.entity_filters import checked_boxes, finite_box, matching
+from rbd_ros.nodes.simulator.entity_info import EntityInfos
 from rbd_ros.nodes.simulator.object_changes import RefusedError
-from rbd_ros.nodes.simulator.poses import pose_problem
+from rbd_ros.nodes.simulator.population import Population
+from rbd_ros.nodes.simulator.poses import matrix_row, NO_LINK, pose_problem, row_matrix
 from rbd_ros.nodes.simulator.spawned_entities import (
     checked_name,
     placed,
@@ -31,22 +31,34 @@ from rbd_ros.nodes.simulator.spawned_entities import (
     RefusedRequestError,
     spawned,
 )
+from rbd_ros.spatial import PluckerTransform
 
 FEATURES = (
-    'SPAWNING',
-    'SPAWNING_RESOURCE_STRING',
-    'DELETING',
-    'SIMULATION_RESET_SPAWNED',
     'ENTITY_STATE_GETTING',
     'ENTITY_STATE_SETTING',
+    'ENTITY_INFO_GETTING',
+    'ENTITY_INFO_SETTING',
+    'ENTITY_TAGS',
+    'ENTITY_CATEGORIES',
+    'ENTITY_BOUNDS',
+    'ENTITY_BOUNDS_BOX',
+    'ENTITY_BOUNDS_CONVEX',
+)
+WITH_WORLD = (
+    'SPAWNING',
+    'SPAWNING_RESOURCE_STRING',
+    'SPAWNING_ENTITIES',
+    'DELETING',
+    'SIMULATION_RESET_SPAWNED',
 )
 SPAWN_FORMATS = ('urdf', 'yaml')
 
 # Constants of the standard.
-UNSUPPORTED, OK, NOT_FOUND, FAILED, INVALID_POSE = 0, 1, 2, 4, 101
-LARGEST_VELOCITY = 1e5  # of an object that is placed [rad/s or m/s]
-LONGEST_FILTER = 200  # characters
-LONGEST_SEARCH = 0.05  # [s]
+OK, NOT_FOUND, FAILED, INVALID_POSE = 1, 2, 4, 101
+SPAWN_FAILED = 150
+BOUNDS_EMPTY, BOUNDS_BOX = 0, 1
+LARGEST_VELOCITY = 1e5  # of an entity that is placed [rad/s or m/s]
+MOST_SPAWNED = 100  # by one request
 
 
 class Entities:
@@ -60,6 +72,8 @@ class Entities:
     def __init__(self, simulator: Any, msg: Any):
         self._simulator = simulator
         self._msg = msg
+        self._population = Population(simulator)
+        self._infos = EntityInfos(self._population)
 
     @property
     def services(self) -> Tuple[Tuple[str, str, Callable[[Any, Any], Any]], ...]:
@@ -69,14 +83,18 @@ class Entities:
             ('GetEntityState', 'get_entity_state', self._answering(self._state)),
             ('GetEntitiesStates', 'get_entities_states', self._answering(self._states)),
             ('SetEntityState', 'set_entity_state', self._answering(self._place)),
+            ('GetEntityInfo', 'get_entity_info', self._answering(self._info)),
+            ('SetEntityInfo', 'set_entity_info', self._answering(self._set_info)),
+            ('GetEntityBounds', 'get_entity_bounds', self._answering(self._bounds)),
             ('SpawnEntity', 'spawn_entity', self._answering(self._spawn)),
+            ('SpawnEntities', 'spawn_entities', self._answering(self._spawn_all)),
             ('DeleteEntity', 'delete_entity', self._answering(self._delete)),
         )
 
     @property
     def features(self) -> Tuple[str, ...]:
-        """Names of what is supported: nothing without a world."""
-        return FEATURES if self._simulator.surroundings is not None else ()
+        """Names of what is supported: objects come and go in a world alone."""
+        return FEATURES + (WITH_WORLD if self._simulator.surroundings is not None else ())
 
     @property
     def spawn_formats(self) -> Tuple[str, ...]:
@@ -109,15 +127,36 @@ class Entities:
     def _state(self, request: Any, response: Any) -> None:
         (response.state,) = self._read((self._known(request.entity),))
 
+    def _info(self, request: Any, response: Any) -> None:
+        info = self._infos.of(self._known(request.entity))
+        response.info.category.category = info.category
+        response.info.description, response.info.tags = info.description, list(info.tags)
+
+    def _set_info(self, request: Any, response: Any) -> None:
+        self._infos.set(self._known(request.entity), request.info)
+
+    def _bounds(self, request: Any, response: Any) -> None:
+        name = self._known(request.entity)
+        (boxes,) = checked_boxes(self._population, (name,))
+        box = finite_box(boxes)
+        response.bounds.type = BOUNDS_EMPTY if box is None else BOUNDS_BOX
+        # In the order of the standard: upper right corner, lower left one.
+        corners = [] if box is None else [box[1], box[0]]
+        response.bounds.points = [self._vector(corner) for corner in corners]
+
+    @staticmethod
+    def _vector(values: np.ndarray) -> Vector3:
+        x, y, z = values.tolist()
+        return Vector3(x=x, y=y, z=z)
+
     def _place(self, request: Any, response: Any) -> None:
         name, state = self._known(request.entity), request.state
-        surroundings = self._simulator.surroundings
         frame = state.header.frame_id
         if not self._is_world(frame):
             raise RefusedRequestError(
                 FAILED,
                 f'header.frame_id {short_name(frame)!r} is not the frame of the world, '
-                f'{surroundings.frames.world!r}',
+                f'{self._world_frame!r}',
             )
         # Versions of the standard without these flags set all.
         pose = velocity = None
@@ -134,7 +173,58 @@ class Entities:
                     FAILED,
                     f'twist {velocity.tolist()} is not finite, or beyond {LARGEST_VELOCITY:g}',
                 )
-        self._simulator.loop.request(lambda: surroundings.set_state(name, pose, velocity))
+        moved = velocity is not None and velocity.any()
+        if getattr(request, 'set_acceleration', False):
+            a = state.acceleration
+            given = (a.linear.x, a.linear.y, a.linear.z, a.angular.x, a.angular.y, a.angular.z)
+            moved = moved or any(given)
+        self._move(name, pose, velocity, moved)
+
+    def _move(
+        self,
+        name: str,
+        pose: Optional[np.ndarray],
+        velocity: Optional[np.ndarray],
+        moved: bool,
+    ) -> None:
+        """Put an entity somewhere, by what it is.
+
+        :param pose: position [m], quaternion x, y, z, w, (7,); None: where it is
+        :param velocity: angular velocity and velocity, (6,); None: as it is
+        :param moved: whether any motion was asked for
+        """
+        robot = self._population.robots.get(name)
+        if robot is not None:
+            if robot.base is None:
+                raise RefusedRequestError(
+                    FAILED, f'the base of {name!r} is fixed; its joints move by commands'
+                )
+            self._population.place_base(robot, pose, velocity)
+            return
+        surroundings = self._simulator.surroundings
+        if name in surroundings.objects:
+            self._simulator.loop.request(lambda: surroundings.set_state(name, pose, velocity))
+            return
+        if moved:
+            raise RefusedRequestError(FAILED, f'{name!r} is fixed, and has no velocity')
+        if pose is not None:
+            self._changes.move(name, PluckerTransform.from_pose(row_matrix(pose).tolist()))
+
+    def _spawn_all(self, request: Any, response: Any) -> None:
+        wanted = request.spawn_requests
+        if len(wanted) > MOST_SPAWNED:
+            raise RefusedRequestError(FAILED, f'at most {MOST_SPAWNED} at a time')
+        results = []
+        for each in wanted:
+            results.append(self._answering(self._spawn)(each, self._msg.SpawnResult()))
+        response.results = results
+        failed = [k for k, result in enumerate(results) if result.result.result != OK]
+        if failed:
+            raise RefusedRequestError(
+                SPAWN_FAILED,
+                f'{len(failed)} of {len(results)} failed; the first: '
+                f'{results[failed[0]].result.error_message}',
+            )
 
     def _spawn(self, request: Any, response: Any) -> None:
         changes = self._changes
@@ -172,90 +262,39 @@ class Entities:
             )
         return self._simulator.changes
 
-    def _is_world(self, frame: str) -> bool:
-        return frame in ('', 'world', self._simulator.surroundings.frames.world)
-
     @property
-    def _objects(self) -> Tuple[str, ...]:
+    def _world_frame(self) -> str:
         surroundings = self._simulator.surroundings
-        return () if surroundings is None else surroundings.objects
+        return NO_LINK if surroundings is None else surroundings.frames.world
+
+    def _is_world(self, frame: str) -> bool:
+        return frame in ('', NO_LINK, self._world_frame)
 
     def _known(self, name: str) -> str:
-        if name not in self._objects:
+        names = self._population.names
+        if name not in names:
             raise RefusedRequestError(
                 NOT_FOUND,
-                f'there is no movable object {short_name(name)!r}; there are '
-                f'{shorten(self._objects) or "none"}',
+                f'there is no entity {short_name(name)!r}; there are {shorten(names) or "none"}',
             )
         return name
 
     def _matching(self, filters: Any) -> Tuple[str, ...]:
-        """Names of objects that filters let through."""
-        unsupported = _unsupported(filters)
-        if unsupported is not None:
-            raise RefusedRequestError(UNSUPPORTED, f'entities cannot be filtered by {unsupported}')
-        if len(filters.filter) > LONGEST_FILTER:
-            raise RefusedRequestError(FAILED, f'a filter of {len(filters.filter)} characters')
-        try:
-            pattern = re.compile(filters.filter)
-        except (re.error, RecursionError, OverflowError) as error:
-            raise RefusedRequestError(
-                FAILED, f'the filter is no regular expression: {error}'
-            ) from None
-        try:
-            with _limited(LONGEST_SEARCH):
-                return tuple(name for name in self._objects if pattern.search(name))
-        except TimeoutError:
-            raise RefusedRequestError(FAILED, 'the filter takes too long to match') from None
+        """Names of entities that filters let through."""
+        return matching(self._population, self._infos, filters)
 
     def _read(self, names: Tuple[str, ...]) -> Any:
-        """States of objects as messages."""
-        surroundings = self._simulator.surroundings
+        """States of entities as messages."""
         if not names:
             return []
-        time, motion = self._simulator.loop.request(surroundings.states)
+        time, motions = self._population.motion(names)
         found = []
-        for name in names:
-            k = self._objects.index(name)
+        for motion in motions:
             state = self._msg.EntityState()
             set_stamp(state.header.stamp, time)
-            state.header.frame_id = surroundings.frames.world
-            px, py, pz, x, y, z, w = motion.poses[k]
+            state.header.frame_id = self._world_frame
+            px, py, pz, x, y, z, w = matrix_row(motion.pose)
             state.pose = pose_from_floating_joint(np.array([w, x, y, z, px, py, pz]))
-            state.twist = twist_from_motion(np.roll(motion.twists[k], 3))
+            state.twist = twist_from_motion(motion.twist)
             found.append(state)
         return found
-
-
-@contextlib.contextmanager
-def _limited(duration: float) -> Iterator[None]:
-    """Limit what is done here: a regular expression may take for ever, and nothing else goes on.
-
-    :param duration: how long [s]
-    :raises TimeoutError: when it is over
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield  # no signal could end it
-        return
-
-    def end(*_: object) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, duration)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def _unsupported(filters: Any) -> Optional[str]:
-    """By what filters ask that is not known here, None if by nothing."""
-    if len(getattr(filters, 'categories', ())):
-        return 'categories'
-    if len(getattr(getattr(filters, 'tags', None), 'tags', ())):
-        return 'tags'
-    if getattr(getattr(filters, 'bounds', None), 'type', 0):
-        return 'bounds'
-    return None

@@ -11,13 +11,14 @@ from rbd_ros.nodes.common.declared import (
     gravity_parameter,
     REAL_TIME_PARAMETERS,
 )
-from rbd_ros.nodes.common.interface import NodeInterface, Parameter, Service, Topic
+from rbd_ros.nodes.common.interface import Action, NodeInterface, Parameter, Service, Topic
 from rbd_ros.nodes.common.timing_thresholds import check_thresholds, threshold_parameters
 
 ACTIONS = ('hold', 'gravity', 'zero')
 
 FARTHEST = 1e5  # [rad or m]
 WITH_WORLD = 'with `world` or rigid `ground`'
+EACH_ROBOT = 'with parameter `robot_namespaces`, for each movable robot of the world'
 AUTOMATIC = -1.0  # a rate that follows from who listens
 USUAL_CLOCK_RATE = 100.0  # [Hz]
 STATE_FIELDS = ('position', 'velocity', 'effort')
@@ -209,6 +210,12 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         'or name of a world that comes with rbd_ros, such as table_world; none if empty.',
     ),
     Parameter(
+        'robot_namespaces',
+        False,
+        'Whether each movable robot of the world has topics of its own below its name, instead of '
+        'sharing joint_states and commands.',
+    ),
+    Parameter(
         'solver_tolerance',
         1e-10,
         'Velocity error of contacts in a world, as part of the largest velocity without contact '
@@ -368,6 +375,39 @@ INTERFACE = NodeInterface(
             'Force and torque on the link or movable object `header.frame_id`, at its origin, in '
             'its axes.',
             depth=10,
+        ),
+        *(
+            Topic(f'<robot>/{name}', kind, direction, text, depth=depth, optional=EACH_ROBOT)
+            for name, kind, direction, text, depth in (
+                (
+                    'joint_states',
+                    'sensor_msgs/msg/JointState',
+                    'out',
+                    'As `joint_states`, of that robot, by its own names of joints.',
+                    1,
+                ),
+                (
+                    'joint_commands',
+                    'sensor_msgs/msg/JointState',
+                    'in',
+                    'As `joint_commands`, for that robot.',
+                    10,
+                ),
+                (
+                    'effort_commands',
+                    'std_msgs/msg/Float64MultiArray',
+                    'in',
+                    'Efforts of all joints of that robot that can be commanded, in its order.',
+                    1,
+                ),
+                (
+                    'external_wrench',
+                    'geometry_msgs/msg/WrenchStamped',
+                    'in',
+                    'As `external_wrench`, on a link of that robot.',
+                    10,
+                ),
+            )
         ),
         Topic(
             '~/faults',
@@ -534,13 +574,25 @@ INTERFACE = NodeInterface(
                 ('set_simulation_state', 'SetSimulationState', 'Plays, pauses or stops.'),
                 ('reset_simulation', 'ResetSimulation', 'Like `~/reset`.'),
                 ('step_simulation', 'StepSimulation', 'Like `~/step`, with a number of steps.'),
-                ('get_entities', 'GetEntities', 'Names of the movable objects.'),
-                ('get_entity_state', 'GetEntityState', 'Pose and velocity of a movable object.'),
-                ('get_entities_states', 'GetEntitiesStates', 'Those of all movable objects.'),
+                ('get_entities', 'GetEntities', 'Names of robots and objects.'),
+                ('get_entity_state', 'GetEntityState', 'Pose and velocity of a robot or object.'),
+                ('get_entities_states', 'GetEntitiesStates', 'Those of several at a time.'),
                 (
                     'set_entity_state',
                     'SetEntityState',
-                    'Puts a movable object somewhere, and gives it a velocity.',
+                    'Puts an object, or a robot whose base floats, somewhere, and gives it a '
+                    'velocity.',
+                ),
+                (
+                    'get_entity_info',
+                    'GetEntityInfo',
+                    'Category, description and tags of a robot or object.',
+                ),
+                ('set_entity_info', 'SetEntityInfo', 'Sets them.'),
+                (
+                    'get_entity_bounds',
+                    'GetEntityBounds',
+                    'Box along the axes of the world around its collision shapes.',
                 ),
                 (
                     'spawn_entity',
@@ -548,8 +600,29 @@ INTERFACE = NodeInterface(
                     'Adds an object to the world: a URDF of one link, or an entry of a world '
                     'file.',
                 ),
+                ('spawn_entities', 'SpawnEntities', 'Adds several objects.'),
                 ('delete_entity', 'DeleteEntity', 'Takes an object out of the world.'),
+                (
+                    'get_available_worlds',
+                    'GetAvailableWorlds',
+                    'World files that come with rbd_ros, and those of further folders.',
+                ),
+                ('get_current_world', 'GetCurrentWorld', 'Which world is around the robot.'),
+                (
+                    'load_world',
+                    'LoadWorld',
+                    'Puts another world around the robot, paused and reset.',
+                ),
+                ('unload_world', 'UnloadWorld', 'Takes all around the robot away.'),
             )
+        ),
+    ),
+    actions=(
+        Action(
+            '~/simulate_steps',
+            'simulation_interfaces/action/SimulateSteps',
+            'Like `~/step`, with a number of steps and feedback after each.',
+            'simulation_interfaces',
         ),
     ),
 )

@@ -29,10 +29,17 @@ class Steps:
 
     :param count: how many
     :param tell: called when they are done, or have ended early
+    :param after_each: called after each with the number of those left; None: nobody asks
     """
 
-    def __init__(self, count: int, tell: Optional[Callable[[Steps], None]] = None):
+    def __init__(
+        self,
+        count: int,
+        tell: Optional[Callable[[Steps], None]] = None,
+        after_each: Optional[Callable[[int], None]] = None,
+    ):
         self.left = count
+        self.after_each = after_each
         self.finished = threading.Event()
         self._tell = tell
         self.cancelled_by = ''
@@ -144,17 +151,23 @@ class SimulationLoop:
         """
         self._cancel(by)
 
-    def begin_steps(self, count: int, tell: Optional[Callable[[Steps], None]] = None) -> Steps:
+    def begin_steps(
+        self,
+        count: int,
+        tell: Optional[Callable[[Steps], None]] = None,
+        after_each: Optional[Callable[[int], None]] = None,
+    ) -> Steps:
         """Begin `count` cycles, as fast as possible, while paused.
 
         :param tell: called when they are done, or have ended early
+        :param after_each: called after each with the number of those left
         :raises RuntimeError: if it is not paused, or others are under way
         """
         if not self._paused:
             raise RuntimeError('not paused: stepping is for a paused simulation')
         if self._steps is not None:
             raise RuntimeError('other steps are under way; ~/pause ends them')
-        self._steps = Steps(count, tell)
+        self._steps = Steps(count, tell, after_each)
         return self._steps
 
     # -- the thread -------------------------------------------------------------------------------
@@ -226,6 +239,8 @@ class SimulationLoop:
             while steps.left and not self._stopping:
                 self._timed_cycle(monotonic())
                 steps.left -= 1
+                if steps.after_each is not None:
+                    steps.after_each(steps.left)
                 if monotonic() > end:
                     break
         except Exception as error:

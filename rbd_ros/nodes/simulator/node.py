@@ -30,6 +30,7 @@ from rbd_ros.nodes.simulator.loop import SimulationLoop, Steps
 from rbd_ros.nodes.simulator.ports import RosPorts
 from rbd_ros.nodes.simulator.rivals import Rivals
 from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
+from rbd_ros.nodes.simulator.step_action import offer_steps
 from rbd_ros.robot import Robot
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class SimulatorNode(SturdyNode):
         self.loop: Optional[SimulationLoop] = None
         #: Adds objects to the world; None if there is none, or no robot yet.
         self.changes: Optional[ObjectChanges] = None
+        self._further_ports: Dict[str, Any] = {}  # of the robots with topics of their own
         self._running = False
         self._failure = ''
         self._seen: Tuple[int, int, int, float] = (0, 0, 0, 0.0)
@@ -77,6 +79,7 @@ class SimulatorNode(SturdyNode):
         service(self, INTERFACE.service('~/reset'), self._on_reset)
         answer_later(service(self, INTERFACE.service('~/step'), self._on_step))
         offer_simulation_interfaces(self, self._offer)
+        self._step_action = offer_steps(self)
         self._check_world()
         self._source = RobotSource(
             self,
@@ -140,6 +143,7 @@ class SimulatorNode(SturdyNode):
             self._world_ports,
             read_control_tag(self._source.description),
             self._measurement_ports,
+            self._robot_ports,
         )
         self._real_time = RealTime(self.parameters.values, self.diagnostics)
         self.loop = SimulationLoop(
@@ -200,6 +204,13 @@ class SimulatorNode(SturdyNode):
 
         return RosMeasurementPorts(self)
 
+    def _robot_ports(self, name: str) -> Any:
+        from rbd_ros.nodes.simulator.robot_topics import RosRobotPorts
+
+        ports = RosRobotPorts(self, name)
+        self._further_ports[name] = ports
+        return ports
+
     def start(self) -> None:
         """Let time pass, now or when there is a robot."""
         self._running = True
@@ -252,10 +263,14 @@ class SimulatorNode(SturdyNode):
         self.cycle.publish()
         self._report_state()
 
-    def step(self, count: int) -> Union[Outcome, Later]:
+    def step(
+        self, count: int, after_each: Optional[Callable[[int], None]] = None
+    ) -> Union[Outcome, Later]:
         """Simulate `count` cycles while paused; the last state is published before this is told.
 
         They end early by ~/pause, ~/reset, a failure, or the end of the node.
+
+        :param after_each: called after each with the number of those left, by the loop
         """
         if self.loop is None:
             return self._no_robot()
@@ -265,15 +280,22 @@ class SimulatorNode(SturdyNode):
         try:
             self.loop.request(
                 lambda: self._begin_steps(
-                    count, lambda steps: outcome.tell(self._steps_done(count, steps))
+                    count,
+                    lambda steps: outcome.tell(self._steps_done(count, steps)),
+                    after_each,
                 )
             )
         except (RuntimeError, TimeoutError) as error:
             return False, str(error)
         return outcome
 
-    def _begin_steps(self, count: int, tell: Callable[[Steps], None]) -> None:
-        self.loop.begin_steps(count, tell)
+    def _begin_steps(
+        self,
+        count: int,
+        tell: Callable[[Steps], None],
+        after_each: Optional[Callable[[int], None]],
+    ) -> None:
+        self.loop.begin_steps(count, tell, after_each)
         self.cycle.refresh_commands()
 
     def _steps_done(self, count: int, steps: Steps) -> Outcome:
@@ -282,6 +304,13 @@ class SimulatorNode(SturdyNode):
             return False, f'{done} cycles done, at {self._time()}; {self._failed_text()}'
         ended = f'; ended by {steps.cancelled_by}' if steps.cancelled_by else ''
         return done == count, f'{done} cycles done, at {self._time()}{ended}'
+
+    def cancel_steps(self, by: str) -> None:
+        """End the steps under way, if there are any.
+
+        :param by: what ends them, for the one who waits
+        """
+        self.loop.request(lambda: self.loop.cancel_steps(by))
 
     def reset(self) -> Outcome:
         """Put the robot back to its initial position; time goes on."""
@@ -365,10 +394,16 @@ class SimulatorNode(SturdyNode):
         if self.loop is None:
             return
         cycle = self.cycle
-        self._rivals.look_for_simulators(self.ports.output_topics)
+        further = self._further_ports
+        self._rivals.look_for_simulators(
+            [*self.ports.output_topics, *(each.output_topic for each in further.values())]
+        )
         self._rivals.look_for_controllers(
             *self.ports.command_topics, cycle.commands.heard_lately()
         )
+        for name, ports in further.items():
+            heard = cycle.robot_topics.commands[name].heard_lately()
+            self._rivals.look_for_controllers(*ports.command_topics, heard)
         cycle.follow_clock_listeners(self.ports.clock_listeners)
         if cycle.surroundings is not None:
             cycle.surroundings.watch()
@@ -423,3 +458,5 @@ class SimulatorNode(SturdyNode):
         """End the simulation."""
         if self.loop is not None:
             self.loop.stop()
+        if self._step_action is not None:
+            self._step_action.stop()

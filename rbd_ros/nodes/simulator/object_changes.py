@@ -7,6 +7,7 @@ between two cycles.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Iterable, Tuple
 
@@ -17,6 +18,7 @@ from rbd_ros.nodes.common.diagnostics import ERROR, OK, WARN
 from rbd_ros.nodes.common.process import interruptible
 from rbd_ros.nodes.common.text import readable, short_name, shorten
 from rbd_ros.nodes.simulator.world_source import check_names
+from rbd_ros.spatial import PluckerTransform
 
 SUBJECT = 'world'
 #: Things in a world after which no more are added: pairs grow with their square.
@@ -115,6 +117,30 @@ class ObjectChanges:
             text = unknown_name('object', short_name(name), names)
             raise RefusedError('unknown object', text) from None
         self._change(world, 'removed', short_name(name))
+
+    def move(self, name: str, placement: PluckerTransform) -> None:
+        """Put an object that does not move by itself somewhere else.
+
+        :param placement: transform from world to object coordinates
+        :raises ValueError: if that cannot be done, saying why; nothing is changed
+        """
+        objects = tuple(
+            replace(each, placement=placement) if each.name == name else each
+            for each in self.environment.objects
+        )
+        self._change(replace(self.environment, objects=objects), 'moved', short_name(name))
+
+    def load(self, world: Environment) -> None:
+        """Let there be another world, which is that of the beginning from now on.
+
+        :raises ValueError: if that cannot be done, saying why; nothing is changed
+        """
+        before, self._first = self._first, world
+        try:
+            self._change(world, 'world loaded')
+        except ValueError:
+            self._first = before
+            raise
 
     def restore(self) -> None:
         """Let the objects of the beginning be there, and no others; those there are move on."""

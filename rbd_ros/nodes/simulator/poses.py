@@ -9,6 +9,9 @@ import numpy as np
 from rbd_ros.nodes.simulator.interface import FARTHEST
 from rbd_ros.spatial.rotation import quaternion_to_rotation, rotation_to_quaternion
 
+#: Name of the world's frame if the robot is not fixed in it.
+NO_LINK = 'world'
+
 
 def pose_problem(
     position: Sequence[float], orientation: Sequence[float]

@@ -11,6 +11,7 @@ from typing import Any, Callable, Tuple
 
 from rbd_ros.nodes.common.later import Later
 from rbd_ros.nodes.simulator.entities import Entities
+from rbd_ros.nodes.simulator.world_services import WorldServices
 
 FEATURES = (
     'SIMULATION_RESET',
@@ -20,12 +21,13 @@ FEATURES = (
     'SIMULATION_STATE_PAUSE',
     'STEP_SIMULATION_SINGLE',
     'STEP_SIMULATION_MULTIPLE',
+    'STEP_SIMULATION_ACTION',
 )
 
 # Constants of the standard, for versions of it that lack the name.
 FEATURE_UNSUPPORTED, RESULT_OK, OPERATION_FAILED = 0, 1, 4
-STATE_STOPPED, STATE_PLAYING, STATE_PAUSED = 0, 1, 2
-ALREADY_IN_TARGET_STATE = 101
+STATE_STOPPED, STATE_PLAYING, STATE_PAUSED, STATE_NO_WORLD = 0, 1, 2, 4
+ALREADY_IN_TARGET_STATE, TRANSITION_ERROR, INCORRECT_TRANSITION = 101, 102, 103
 SCOPE_DEFAULT, SCOPE_STATE, SCOPE_SPAWNED = 0, 2, 4
 MOST_STEPS = 1_000_000
 
@@ -50,6 +52,7 @@ def offer_simulation_interfaces(simulator: Any, offer: Callable[..., Any]) -> Tu
         ('ResetSimulation', 'reset_simulation', services.reset),
         ('StepSimulation', 'step_simulation', services.step),
         *services.entities.services,
+        *services.worlds.services,
     ):
         service = getattr(srv, kind, None)
         if service is not None:
@@ -69,6 +72,7 @@ class SimulationInterfaces:
     def __init__(self, simulator: Any, msg: Any):
         self._simulator = simulator
         self.entities = Entities(simulator, msg)
+        self.worlds = WorldServices(simulator, msg, self._note_stop)
         self._msg = msg
         # Cycle at which the simulation was stopped: it still is while none has followed.
         self._stopped_at = -1
@@ -78,7 +82,7 @@ class SimulationInterfaces:
         known = self._msg.SimulatorFeatures
         response.features.features = [
             getattr(known, name)
-            for name in (*FEATURES, *self.entities.features)
+            for name in (*FEATURES, *self.entities.features, *self.worlds.features)
             if hasattr(known, name)
         ]
         if hasattr(response.features, 'spawn_formats'):
@@ -101,12 +105,20 @@ class SimulationInterfaces:
             )
         if wanted == self._state():
             return self._answer(response, ALREADY_IN_TARGET_STATE, 'already in that state')
+        if wanted != STATE_PLAYING and self._state() in (STATE_STOPPED, STATE_NO_WORLD):
+            return self._answer(
+                response, INCORRECT_TRANSITION, 'stopped already: from there it can only be played'
+            )
         success, message = self._attempt(lambda: self._simulator.pause(wanted != STATE_PLAYING))
-        self._stopped_at = -1
+        if success:
+            self._stopped_at = -1
         if success and wanted == STATE_STOPPED:
             success, message = self._attempt(self._simulator.reset)
-            self._stopped_at = self._simulator.loop.cycles
-        return self._answer(response, RESULT_OK if success else OPERATION_FAILED, message)
+            self._note_stop()
+        return self._answer(response, RESULT_OK if success else TRANSITION_ERROR, message)
+
+    def _note_stop(self) -> None:
+        self._stopped_at = self._simulator.loop.cycles
 
     def reset(self, request: Any, response: Any) -> Any:
         """ResetSimulation."""
@@ -146,7 +158,7 @@ class SimulationInterfaces:
     def _state(self) -> int:
         loop = self._simulator.loop
         if loop is None or loop.paused and loop.cycles == self._stopped_at:
-            return STATE_STOPPED
+            return STATE_NO_WORLD if self.worlds.unloaded else STATE_STOPPED
         return STATE_PAUSED if loop.paused else STATE_PLAYING
 
     @staticmethod

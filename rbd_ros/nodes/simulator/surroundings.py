@@ -25,14 +25,19 @@ from rbd_ros.nodes.common.wire import (
 )
 from rbd_ros.nodes.simulator import markers
 from rbd_ros.nodes.simulator.object_motion import about, Motion, ObjectMotion, Touch
-from rbd_ros.nodes.simulator.poses import matrix_row, pose_matrix, pose_problem, row_matrix
+from rbd_ros.nodes.simulator.poses import (
+    matrix_row,
+    NO_LINK,
+    pose_matrix,
+    pose_problem,
+    row_matrix,
+)
 from rbd_ros.nodes.simulator.world_ports import CONTACTS, OBJECT_MARKERS, WRENCHES
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.scene.state import FreeBodies
 
 SUBJECT = 'world'
 MOST_PLACEMENTS = 50  # taken at a time
-NO_LINK = 'world'  # name of the world's frame if the robot is not fixed in it
 
 
 class WorldPorts(Protocol):

@@ -36,11 +36,12 @@ class ExternalWrenches:
         self.accepted = 0
         self.refused = 0
 
-    def take(self, data: bytes, duration: float) -> None:
+    def take(self, data: bytes, duration: float, robot: str = '') -> None:
         """Let the wrench of a message act from now on.
 
         :param data: serialised WrenchStamped
         :param duration: how long [s]; 0: until the next one for the same link
+        :param robot: what the names of the links have in front that are meant, such as 'left/'
         """
         try:
             message = self._reader.read(data)
@@ -50,6 +51,8 @@ class ExternalWrenches:
         link = message.frame_id.lstrip('/')
         if link.startswith(self._prefix):
             link = link[len(self._prefix) :]
+        if not link.startswith(robot):
+            link = robot + link
         force = np.concatenate([message.torque, message.force])
         problem = self._problem(link, force)
         if problem is not None:

@@ -14,13 +14,14 @@ from functools import partial
 import time
 from typing import Any, Callable, List, Optional, Protocol, Tuple
 
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action import CancelResponse, GoalResponse
 
 from rbd_ros.control import TrajectoryError
 from rbd_ros.control.tolerances import GivenTolerance, ToleranceError, Tolerances
 from rbd_ros.nodes.common.communication import message_type, STEADY_CLOCK
 from rbd_ros.nodes.common.conversions import representable
 from rbd_ros.nodes.common.diagnostics import OK, WARN
+from rbd_ros.nodes.common.patient_action import PatientServer
 from rbd_ros.nodes.common.text import readable
 from rbd_ros.nodes.torque.following import (
     CANCELLED,
@@ -84,20 +85,6 @@ class Driver(Protocol):
 
     def lost_for_good(self) -> str:
         """Why no trajectory can go on, states being absent; empty if one can."""
-
-
-class PatientServer(ActionServer):
-    """Action server whose goals run without a callback that waits: `finish` ends them.
-
-    Not all executors of rclpy can wait in a callback.
-    """
-
-    def notify_execute(self, goal_handle: Any, execute_callback: Any) -> None:
-        """Note that a goal is being executed; nothing is called."""
-
-    def finish(self, goal_handle: Any, end: Callable[[Any], Any]) -> None:
-        """Have the executor call `end`, which sets a state and returns the result."""
-        super().notify_execute(goal_handle, end)
 
 
 class FollowGoals:

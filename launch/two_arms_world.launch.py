@@ -1,0 +1,11 @@
+"""Start two arms in one simulator, each with a node of its own that makes it float.
+
+ros2 launch rbd_ros two_arms_world.launch.py
+"""
+
+from rbd_ros.launching import example_launch_description
+
+
+def generate_launch_description():
+    """Describe the arguments and what is started."""
+    return example_launch_description('two_arms_world')

@@ -1,0 +1,44 @@
+"""Robots of a world file that move, which get a controller each (robot_namespaces)."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, NamedTuple
+
+import yaml
+
+from rbd_ros.launching.arguments import ArgumentError
+from rbd_ros.model.mesh_paths import MeshPaths
+from rbd_ros.worlds import find_world, WorldNotFoundError
+
+
+class FurtherRobot(NamedTuple):
+    """A robot of a world: its name, which is its namespace, and its URDF."""
+
+    name: str
+    urdf: str
+
+
+def further_robots(world: str) -> List[FurtherRobot]:
+    """Robots of a world that move and whose base is fixed: those that a torque node can drive.
+
+    What else is wrong with the file, the simulator tells.
+
+    :param world: world file, as in the parameter `world`
+    :raises ArgumentError: if there is no such file, or it is none
+    """
+    try:
+        path = find_world(world)
+        content = yaml.safe_load(path.read_text(encoding='utf-8'))
+    except (WorldNotFoundError, OSError, ValueError, yaml.YAMLError) as error:
+        text = ' '.join(str(error).split())
+        raise ArgumentError(f'launch argument world: {text}') from None
+    robots = content.get('robots') if isinstance(content, dict) else None
+    found, paths = [], MeshPaths(str(path.parent), ())
+    entries: Dict[Any, Any] = robots if isinstance(robots, dict) else {}
+    for name, entry in entries.items():
+        if not isinstance(entry, dict) or entry.get('movable') is not True:
+            continue
+        urdf = paths.resolve(str(entry.get('urdf')))
+        if urdf is not None and entry.get('floating') is not True:
+            found.append(FurtherRobot(str(name), urdf))
+    return found

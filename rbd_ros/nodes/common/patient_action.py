@@ -1,0 +1,21 @@
+"""An action server whose goals end when somebody says so, without a callback that waits."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from rclpy.action import ActionServer
+
+
+class PatientServer(ActionServer):
+    """Action server whose goals run without a callback that waits: `finish` ends them.
+
+    Not all executors of rclpy can wait in a callback.
+    """
+
+    def notify_execute(self, goal_handle: Any, execute_callback: Any) -> None:
+        """Note that a goal is being executed; nothing is called."""
+
+    def finish(self, goal_handle: Any, end: Callable[[Any], Any]) -> None:
+        """Have the executor call `end`, which sets a state and returns the result."""
+        super().notify_execute(goal_handle, end)

@@ -1,0 +1,60 @@
+"""What is told of entities: category, description and tags, which users may set."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, NamedTuple, Tuple
+
+from rbd_ros.nodes.simulator.population import Population
+from rbd_ros.nodes.simulator.spawned_entities import RefusedRequestError
+
+# Constants of the standard.
+FAILED = 4
+CATEGORIES = (0, 1, 2, 4, 5)
+
+MOST_TEXT = 10_000  # characters of a description with its tags
+
+
+class Info(NamedTuple):
+    """What is told of an entity."""
+
+    category: int
+    description: str
+    tags: Tuple[str, ...]
+
+
+class EntityInfos:
+    """What is told of the entities of a simulation.
+
+    :param population: what there is
+    """
+
+    def __init__(self, population: Population):
+        self._population = population
+        self._given: Dict[str, Info] = {}
+
+    def of(self, name: str) -> Info:
+        """What is told of an entity that there is."""
+        self._forget_strangers()
+        if name in self._given:
+            return self._given[name]
+        return Info(self._population.category(name), self._population.description(name), ())
+
+    def set(self, name: str, message: Any) -> None:
+        """Let an EntityInfo be told of an entity from now on, until it is taken out.
+
+        :raises RefusedRequestError: for a category that there is not, and very long texts
+        """
+        category = message.category.category
+        if category not in CATEGORIES:
+            raise RefusedRequestError(
+                FAILED, f'there is no category {category}: there are {CATEGORIES}'
+            )
+        tags = tuple(message.tags)
+        if len(message.description) + sum(map(len, tags)) + len(tags) > MOST_TEXT:
+            raise RefusedRequestError(FAILED, f'more than {MOST_TEXT} characters')
+        self._forget_strangers()
+        self._given[name] = Info(category, message.description, tags)
+
+    def _forget_strangers(self) -> None:
+        names = self._population.names
+        self._given = {name: each for name, each in self._given.items() if name in names}

@@ -1,0 +1,198 @@
+"""Services of `simulation_interfaces` about worlds: which there are, and another one.
+
+The robot that is simulated stays: loading a world replaces what is around it, pauses, and resets.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from pathlib import Path
+import tempfile
+from typing import Any, Callable, Iterator, List, Tuple
+
+from rbd_ros.collision.environment import Environment
+from rbd_ros.nodes.common.text import readable, short_name
+from rbd_ros.nodes.simulator.entity_filters import has_tags
+from rbd_ros.nodes.simulator.spawned_entities import MAX_BYTES, RefusedRequestError
+from rbd_ros.worlds import embedded_worlds, ENDING, find_world, WorldNotFoundError
+
+# Constants of the standard.
+OK, FAILED = 1, 4
+NO_WORLD_LOADED, SOURCES_FAILED = 101, 101
+UNSUPPORTED_FORMAT, NO_RESOURCE, PARSE_ERROR = 101, 102, 103
+
+FEATURES = ('AVAILABLE_WORLDS', 'WORLD_INFO_GETTING')
+WITH_WORLD = ('WORLD_LOADING', 'WORLD_RESOURCE_STRING', 'WORLD_UNLOADING')
+GROUND = 'ground'
+TEXT = 'resource_string'  # stands for the name of a world that came as text
+MOST_FILES = 1000  # of a folder that are looked at
+LARGEST_TEXT = 10 * MAX_BYTES  # of a world
+
+
+class WorldServices:
+    """Answers to the services.
+
+    :param simulator: node with `surroundings` and `changes`, None without a world, `parameters`,
+        `pause` and `reset`
+    :param msg: the package's module of messages
+    :param stopped: called when another world has been loaded, and time stands still
+    """
+
+    def __init__(self, simulator: Any, msg: Any, stopped: Callable[[], None]):
+        self._simulator, self._msg, self._stopped = simulator, msg, stopped
+        self._loaded: Tuple[str, str, str] | None = None  # name, path, text
+        #: Whether the world has been unloaded.
+        self.unloaded = False
+
+    @property
+    def services(self) -> Tuple[Tuple[str, str, Callable[[Any, Any], Any]], ...]:
+        """Type, name and callback of each service."""
+        return (
+            ('GetAvailableWorlds', 'get_available_worlds', self._answering(self._available)),
+            ('GetCurrentWorld', 'get_current_world', self._answering(self._current)),
+            ('LoadWorld', 'load_world', self._answering(self._load)),
+            ('UnloadWorld', 'unload_world', self._answering(self._unload)),
+        )
+
+    @property
+    def features(self) -> Tuple[str, ...]:
+        """Names of what is supported."""
+        return FEATURES + (WITH_WORLD if self._simulator.surroundings is not None else ())
+
+    def _answering(self, work: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
+        def answer(request: Any, response: Any) -> Any:
+            code, text = OK, ''
+            try:
+                work(request, response)
+            except RefusedRequestError as refusal:
+                code, text = refusal.code, str(refusal)
+            except Exception as error:  # a service must answer
+                code, text = FAILED, str(error) or type(error).__name__
+            response.result.result, response.result.error_message = code, readable(text)
+            return response
+
+        return answer
+
+    # -- the services -----------------------------------------------------------------------------
+
+    def _available(self, request: Any, response: Any) -> None:
+        paths: List[Path] = list(embedded_worlds().values())
+        failed = []
+        for source in request.additional_sources:
+            try:
+                paths.extend(_files(source))
+            except (OSError, ValueError):
+                failed.append(short_name(source))
+        if failed and not request.continue_on_error:
+            raise RefusedRequestError(
+                FAILED, f'no folder or file: {", ".join(failed)}; continue_on_error leaves it out'
+            )
+        response.worlds = [
+            self._world(path.stem, str(path), '') for path in paths if has_tags((), request.filter)
+        ]
+
+    def _current(self, request: Any, response: Any) -> None:
+        surroundings, parameters = self._simulator.surroundings, self._simulator.parameters
+        if surroundings is None or self.unloaded:
+            raise RefusedRequestError(NO_WORLD_LOADED, 'there is no world around the robot')
+        if self._loaded is not None:
+            response.world = self._world(*self._loaded)
+        elif parameters['world'].strip():
+            path = find_world(parameters['world'].strip(), parameters['package_paths'])
+            response.world = self._world(path.stem, str(path), '')
+        else:
+            response.world = self._world(GROUND, '', '')
+
+    def _load(self, request: Any, response: Any) -> None:
+        uri, text = request.world_resource.uri, request.world_resource.resource_string
+        if not (uri or text.strip()):
+            raise RefusedRequestError(NO_RESOURCE, 'uri and resource_string are both empty')
+        if (text if not uri else '').lstrip().startswith('<') or uri.endswith(('.sdf', '.usd')):
+            raise RefusedRequestError(
+                UNSUPPORTED_FORMAT, 'worlds are YAML as in docs/world.md; SDF and USD are not read'
+            )
+        changes = self._changes
+        world, name, path = self._read(uri, text)
+        self._replace(lambda: changes.load(world))
+        self._loaded, self.unloaded = (name, path, '' if uri else text), False
+        response.world = self._world(*self._loaded)
+
+    def _unload(self, request: Any, response: Any) -> None:
+        if self._simulator.surroundings is None or self.unloaded:
+            raise RefusedRequestError(NO_WORLD_LOADED, 'there is no world around the robot')
+        changes = self._changes
+        empty = Environment(gravity=tuple(self._simulator.parameters['gravity']))
+        self._replace(lambda: changes.load(empty))
+        self._loaded, self.unloaded = None, True
+
+    # -- details ----------------------------------------------------------------------------------
+
+    @property
+    def _changes(self) -> Any:
+        if self._simulator.surroundings is None:
+            raise RefusedRequestError(
+                FAILED,
+                'the simulation has been started without a world, and gets none: start it with '
+                'the parameter world, such as world:=empty',
+            )
+        return self._simulator.changes
+
+    def _read(self, uri: str, text: str) -> Tuple[Environment, str, str]:
+        """World that a request means, its name, and its path if it has one."""
+        from rbd_ros.nodes.simulator.world_source import environment_of
+
+        parameters = self._simulator.parameters
+        robot = self._simulator.cycle.described.model
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f'{TEXT}.yaml'
+            if uri:
+                name = uri.removeprefix('file://')
+                try:
+                    path = find_world(name, parameters['package_paths'])
+                except WorldNotFoundError as error:
+                    raise RefusedRequestError(NO_RESOURCE, str(error)) from None
+            elif len(text) > LARGEST_TEXT:
+                raise RefusedRequestError(PARSE_ERROR, f'more than {LARGEST_TEXT} characters')
+            else:
+                path.write_text(text, encoding='utf-8')
+            values: Any = ChainMap({'world': str(path)}, parameters.values)
+            try:
+                world = environment_of(values, robot)
+            except ValueError as error:
+                raise RefusedRequestError(PARSE_ERROR, str(error)) from None
+        assert world is not None
+        return world, path.stem, str(path) if uri else ''
+
+    def _replace(self, change: Callable[[], None]) -> None:
+        """Change the world while time stands still, and stop; if that fails, all goes on."""
+        simulator = self._simulator
+        stood_still = simulator.loop.paused
+        simulator.pause(True)
+        try:
+            change()
+        except ValueError as error:
+            simulator.pause(stood_still)
+            raise RefusedRequestError(FAILED, str(error)) from None
+        simulator.reset()
+        self._stopped()
+
+    def _world(self, name: str, uri: str, text: str) -> Any:
+        made = self._msg.WorldResource()
+        made.name = name.removesuffix(ENDING)
+        made.world_resource.uri, made.world_resource.resource_string = uri, text
+        return made
+
+
+def _files(source: str) -> Iterator[Path]:
+    """World files of a folder, or a file itself.
+
+    :raises OSError: if there is none
+    :raises ValueError: for what cannot be a path
+    """
+    path = Path(source.removeprefix('file://')).expanduser()
+    if path.is_dir():
+        found = sorted(path.glob('*.yaml'))[:MOST_FILES]
+        return (each for each in found if each.stem.endswith(ENDING))
+    if not path.is_file():
+        raise FileNotFoundError(source)
+    return iter([path])
