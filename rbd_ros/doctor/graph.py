@@ -34,6 +34,10 @@ class Endpoint:
     :param reliable: whether it is reliable, not best effort
     :param durable: whether it is transient local, not volatile
     :param deadline: time between messages that is offered or asked for [s]; 0: none
+
+    >>> from rbd_ros.doctor.graph import Endpoint
+    >>> Endpoint('/driver', 'sensor_msgs/msg/JointState').reliable
+    True
     """
 
     node: str
@@ -50,6 +54,10 @@ class Topic:
     :param name: full name
     :param publishers: who publishes
     :param subscribers: who subscribes
+
+    >>> from rbd_ros.doctor.graph import Topic
+    >>> Topic('/left/joint_states').last
+    'joint_states'
     """
 
     name: str
@@ -74,6 +82,10 @@ class HeardStates:
         names
     :param not_finite: number of messages with a position that is not finite
     :param stamped: whether the time stamps differ
+
+    >>> from rbd_ros.doctor.graph import HeardStates
+    >>> len(HeardStates('/joint_states', 2.0, (0.0, 0.5, 1.0)).arrivals)
+    3
     """
 
     topic: str
@@ -94,6 +106,10 @@ class Graph:
     :param heard: what was heard of joint states
     :param joints: joints of the robot in the order of its description, by the topic of the
         description
+
+    >>> from rbd_ros.doctor.graph import Graph, Topic
+    >>> Graph(('/driver',), (Topic('/joint_states'),)).topics[0].publishers
+    ()
     """
 
     nodes: Tuple[str, ...] = ()
