@@ -1,7 +1,7 @@
 """Taking of a snapshot of a ROS graph, as a node of its own that listens for a while.
 
-It subscribes best effort to joint states and transient local to descriptions, publishes nothing,
-and leaves itself out.
+It subscribes best effort to joint states and /clock and transient local to descriptions, asks
+nodes for their state and whose time they take, publishes nothing, and leaves itself out.
 """
 
 from __future__ import annotations
@@ -9,9 +9,19 @@ from __future__ import annotations
 import math
 import os
 import time
-from typing import Any, Dict, List, Set, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
-from rbd_ros.doctor.graph import DESCRIPTION, Endpoint, Graph, HeardStates, JOINT_STATES, Topic
+from rbd_ros.doctor.graph_requests import ask_nodes
+from rbd_ros.doctor.graph_snapshot import (
+    DESCRIPTION,
+    Endpoint,
+    Graph,
+    HeardClock,
+    HeardStates,
+    JOINT_STATES,
+    Topic,
+)
+from rbd_ros.doctor.graph_time import CLOCK_TOPIC
 from rbd_ros.model import load_urdf, ModelError
 
 NODE = 'rbd_ros_doctor'
@@ -20,6 +30,9 @@ _DISCOVERY = 1.0
 #: Time until the first one must be found: what is lost of an announcement is repeated after 3 s.
 _PATIENCE = 6.0
 _STATES, _STRING = 'sensor_msgs/msg/JointState', 'std_msgs/msg/String'
+_CLOCK = 'rosgraph_msgs/msg/Clock'
+#: Middleware by the vendor that the identifiers of its endpoints begin with, as DDSI-RTPS has it.
+_VENDORS = {(1, 15): 'Fast DDS', (1, 16): 'Cyclone DDS', (1, 1): 'Connext'}
 _ENDLESS = 1e9  # deadlines beyond are none [s]
 
 
@@ -79,6 +92,7 @@ class _Listener:
         self._node, self._executor = node, executor
         self._states: Dict[str, List[Tuple[float, Any]]] = {}
         self._descriptions: Dict[str, str] = {}
+        self._clock: Optional[List[Tuple[float, float]]] = None
 
     def listen(self, duration: float) -> Graph:
         """Find topics, listen to those of robots, and look at all of them at last."""
@@ -86,9 +100,12 @@ class _Listener:
         while not self._nodes() and time.monotonic() < begin + _PATIENCE:
             self._spin(0.1)
         self._spin(_DISCOVERY)
-        for heard in self._states.values():
+        for heard in (*self._states.values(), self._clock or []):
             heard.clear()
         self._spin(duration)
+        clock = None if self._clock is None else list(self._clock)
+        nodes = self._nodes()
+        sim_time, states = ask_nodes(self._node, nodes, self._take)
         heard_states = tuple(
             _heard(topic, duration, heard) for topic, heard in sorted(self._states.items())
         )
@@ -100,11 +117,18 @@ class _Listener:
                 continue  # the description is another matter: rbd_ros doctor robot.urdf
         topics = tuple(self._topics())
         published = {topic.name for topic in topics if topic.publishers}
+        heard_clock = None
+        if clock is not None and CLOCK_TOPIC in published:
+            arrivals, times = zip(*clock) if clock else ((), ())
+            heard_clock = HeardClock(duration, arrivals, times)
         return Graph(
-            self._nodes(),
+            nodes,
             topics,
             tuple(heard for heard in heard_states if heard.topic in published),
             tuple(joints),
+            heard_clock,
+            sim_time,
+            states,
         )
 
     def _spin(self, duration: float) -> None:
@@ -112,12 +136,17 @@ class _Listener:
         end = time.monotonic() + duration
         while time.monotonic() < end:
             self._subscribe()
-            pause = min(end, time.monotonic() + 0.1)
-            while time.monotonic() < pause:
-                self._executor.spin_once(timeout_sec=max(0.0, pause - time.monotonic()))
+            self._take(min(0.1, max(0.0, end - time.monotonic())))
+
+    def _take(self, duration: float) -> None:
+        """Take what comes in some time [s]."""
+        end = time.monotonic() + duration
+        while time.monotonic() < end:
+            self._executor.spin_once(timeout_sec=max(0.0, end - time.monotonic()))
 
     def _subscribe(self) -> None:
         from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+        from rosgraph_msgs.msg import Clock
         from sensor_msgs.msg import JointState
         from std_msgs.msg import String
 
@@ -133,6 +162,10 @@ class _Listener:
                     lambda message, heard=heard: heard.append((time.monotonic(), message)),
                     quality,
                 )
+            if topic == CLOCK_TOPIC and _CLOCK in types and self._clock is None:
+                self._clock = []
+                quality = make_profile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
+                self._node.create_subscription(Clock, topic, self._hear_clock, quality)
             if last == DESCRIPTION and _STRING in types and topic not in self._descriptions:
                 self._descriptions[topic] = ''
                 quality = make_profile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -142,6 +175,11 @@ class _Listener:
                     lambda message, topic=topic: self._descriptions.update({topic: message.data}),
                     quality,
                 )
+
+    def _hear_clock(self, message: Any) -> None:
+        now = message.clock.sec + 1e-9 * message.clock.nanosec
+        if self._clock is not None:
+            self._clock.append((time.monotonic(), now))
 
     def _nodes(self) -> Tuple[str, ...]:
         names = self._node.get_node_names_and_namespaces()
@@ -223,6 +261,7 @@ def _endpoint(info: Any) -> Endpoint:
         quality.reliability != ReliabilityPolicy.BEST_EFFORT,
         quality.durability == DurabilityPolicy.TRANSIENT_LOCAL,
         deadline if deadline < _ENDLESS else 0.0,
+        _VENDORS.get(tuple(info.endpoint_gid[:2]), ''),
     )
 
 

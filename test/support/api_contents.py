@@ -256,7 +256,10 @@ MODULES = {
         'rbd_ros.doctor.findings',
         'rbd_ros.doctor.urdf_lint',
         'rbd_ros.doctor.machine',
+        'rbd_ros.doctor.graph_snapshot',
         'rbd_ros.doctor.graph',
+        'rbd_ros.doctor.graph_time',
+        'rbd_ros.doctor.graph_nodes',
         'rbd_ros.doctor.graph_reading',
         'rbd_ros.doctor.events_executor',
     ),
@@ -352,6 +355,7 @@ NOT_FOR_USERS = {
     'rbd_ros.control.gravity_direction:unit': 'arithmetic of its file',
     'rbd_ros.control.guards:StateGuard.bounds': 'called by whoever checks by machine code',
     'rbd_ros.control.guards:StateGuard.passed': 'likewise',
+    'rbd_ros.doctor.graph_snapshot:some': 'text of findings',
 }
 
 #: Files of rbd_ros/algorithms that algorithms are made of.
