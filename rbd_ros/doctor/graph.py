@@ -55,8 +55,8 @@ def check_graph(graph: Graph, joints: Optional[Sequence[str]] = None) -> List[Fi
         ]
     found = [*node_findings(graph.nodes), *middleware_findings(graph)]
     found += [*lifecycle_findings(graph.states), *sim_time_findings(graph)]
-    if graph.clock is not None:
-        found += clock_findings(graph.clock)
+    for clock in graph.clocks:
+        found += clock_findings(clock)
     for topic in graph.topics:
         found += [*quality_findings(topic), *publisher_findings(topic)]
     for heard in graph.heard:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Any, Dict, List, Set, Tuple
 
 from rbd_ros.doctor.graph_requests import ask_nodes
 from rbd_ros.doctor.graph_snapshot import (
@@ -21,7 +21,7 @@ from rbd_ros.doctor.graph_snapshot import (
     JOINT_STATES,
     Topic,
 )
-from rbd_ros.doctor.graph_time import CLOCK_TOPIC
+from rbd_ros.doctor.graph_time import CLOCK_TYPE
 from rbd_ros.model import load_urdf, ModelError
 
 NODE = 'rbd_ros_doctor'
@@ -30,7 +30,6 @@ _DISCOVERY = 1.0
 #: Time until the first one must be found: what is lost of an announcement is repeated after 3 s.
 _PATIENCE = 6.0
 _STATES, _STRING = 'sensor_msgs/msg/JointState', 'std_msgs/msg/String'
-_CLOCK = 'rosgraph_msgs/msg/Clock'
 #: Middleware by the vendor that the identifiers of its endpoints begin with, as DDSI-RTPS has it.
 _VENDORS = {(1, 15): 'Fast DDS', (1, 16): 'Cyclone DDS', (1, 1): 'Connext'}
 _ENDLESS = 1e9  # deadlines beyond are none [s]
@@ -92,7 +91,7 @@ class _Listener:
         self._node, self._executor = node, executor
         self._states: Dict[str, List[Tuple[float, Any]]] = {}
         self._descriptions: Dict[str, str] = {}
-        self._clock: Optional[List[Tuple[float, float]]] = None
+        self._clocks: Dict[str, List[Tuple[float, float]]] = {}
 
     def listen(self, duration: float) -> Graph:
         """Find topics, listen to those of robots, and look at all of them at last."""
@@ -100,10 +99,10 @@ class _Listener:
         while not self._nodes() and time.monotonic() < begin + _PATIENCE:
             self._spin(0.1)
         self._spin(_DISCOVERY)
-        for heard in (*self._states.values(), self._clock or []):
+        for heard in (*self._states.values(), *self._clocks.values()):
             heard.clear()
         self._spin(duration)
-        clock = None if self._clock is None else list(self._clock)
+        clocks = {topic: list(heard) for topic, heard in sorted(self._clocks.items())}
         nodes = self._nodes()
         sim_time, states = ask_nodes(self._node, nodes, self._take)
         heard_states = tuple(
@@ -117,16 +116,14 @@ class _Listener:
                 continue  # the description is another matter: rbd_ros doctor robot.urdf
         topics = tuple(self._topics())
         published = {topic.name for topic in topics if topic.publishers}
-        heard_clock = None
-        if clock is not None and CLOCK_TOPIC in published:
-            arrivals, times = zip(*clock) if clock else ((), ())
-            heard_clock = HeardClock(duration, arrivals, times)
         return Graph(
             nodes,
             topics,
             tuple(heard for heard in heard_states if heard.topic in published),
             tuple(joints),
-            heard_clock,
+            tuple(
+                _heard_clock(*each, duration) for each in clocks.items() if each[0] in published
+            ),
             sim_time,
             states,
         )
@@ -162,10 +159,17 @@ class _Listener:
                     lambda message, heard=heard: heard.append((time.monotonic(), message)),
                     quality,
                 )
-            if topic == CLOCK_TOPIC and _CLOCK in types and self._clock is None:
-                self._clock = []
+            if CLOCK_TYPE in types and topic not in self._clocks:
+                ticks = self._clocks[topic] = []
                 quality = make_profile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
-                self._node.create_subscription(Clock, topic, self._hear_clock, quality)
+                self._node.create_subscription(
+                    Clock,
+                    topic,
+                    lambda message, ticks=ticks: ticks.append(
+                        (time.monotonic(), message.clock.sec + 1e-9 * message.clock.nanosec)
+                    ),
+                    quality,
+                )
             if last == DESCRIPTION and _STRING in types and topic not in self._descriptions:
                 self._descriptions[topic] = ''
                 quality = make_profile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -175,11 +179,6 @@ class _Listener:
                     lambda message, topic=topic: self._descriptions.update({topic: message.data}),
                     quality,
                 )
-
-    def _hear_clock(self, message: Any) -> None:
-        now = message.clock.sec + 1e-9 * message.clock.nanosec
-        if self._clock is not None:
-            self._clock.append((time.monotonic(), now))
 
     def _nodes(self) -> Tuple[str, ...]:
         names = self._node.get_node_names_and_namespaces()
@@ -226,6 +225,12 @@ def model_joints(model: Any) -> Tuple[str, ...]:
     """
     bodies = (model.body(i) for i in model.independent)
     return tuple(body.joint_name for body in bodies if body.joint.nq == 1)
+
+
+def _heard_clock(topic: str, ticks: List[Tuple[float, float]], duration: float) -> HeardClock:
+    return HeardClock(
+        topic, duration, tuple(when for when, _ in ticks), tuple(now for _, now in ticks)
+    )
 
 
 def _heard(topic: str, duration: float, messages: List[Tuple[float, Any]]) -> HeardStates:

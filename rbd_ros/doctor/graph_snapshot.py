@@ -88,17 +88,19 @@ class HeardStates:
 
 @dataclass(frozen=True)
 class HeardClock:
-    """What was heard on /clock.
+    """What was heard on a topic of simulated time.
 
+    :param topic: full name of the topic, /clock if nothing else was asked for
     :param duration: time that was listened [s]
     :param arrivals: times when messages came, (N,) [s]
     :param times: times that they told, (N,) [s]
 
     >>> from rbd_ros.doctor.graph_snapshot import HeardClock
-    >>> HeardClock(1.0, (0.0, 0.5, 1.0), (20.0, 20.25, 20.5)).factor  # half as fast as real time
+    >>> HeardClock('/clock', 1.0, (0.0, 0.5, 1.0), (20.0, 20.25, 20.5)).factor  # by real time
     0.5
     """
 
+    topic: str
     duration: float
     arrivals: Tuple[float, ...] = ()
     times: Tuple[float, ...] = ()
@@ -120,8 +122,8 @@ class Graph:
     :param heard: what was heard of joint states
     :param joints: joints of the robot in the order of its description, by the topic of the
         description
-    :param clock: what was heard of /clock; None if nobody publishes it
-    :param sim_time: whether nodes follow /clock (`use_sim_time`), of those that answered
+    :param clocks: what was heard of simulated time, of topics that somebody publishes
+    :param sim_time: whether nodes take simulated time (`use_sim_time`), of those that answered
     :param states: states of the managed nodes, of those that answered
 
     >>> from rbd_ros.doctor.graph_snapshot import Graph, Topic
@@ -133,7 +135,7 @@ class Graph:
     topics: Tuple[Topic, ...] = ()
     heard: Tuple[HeardStates, ...] = ()
     joints: Tuple[Tuple[str, Tuple[str, ...]], ...] = ()
-    clock: Optional[HeardClock] = None
+    clocks: Tuple[HeardClock, ...] = ()
     sim_time: Tuple[Tuple[str, bool], ...] = ()
     states: Tuple[Tuple[str, str], ...] = ()
 

@@ -1,7 +1,5 @@
 """Judgement of the time in a ROS graph, and of its nodes."""
 
-from dataclasses import replace
-
 import pytest
 
 from rbd_ros.doctor.graph import check_graph
@@ -10,7 +8,7 @@ from rbd_ros.doctor.graph_snapshot import Endpoint, Graph, HeardClock, some, Top
 from rbd_ros.doctor.graph_time import clock_findings, sim_time_findings
 
 KIND = 'rosgraph_msgs/msg/Clock'
-CLOCK = Topic('/clock', (Endpoint('/simulator', KIND),), (Endpoint('/a', KIND),))
+TEXT = 'std_msgs/msg/String'
 ARRIVALS = tuple(0.01 * k for k in range(101))
 
 
@@ -18,8 +16,13 @@ def graph(sim_time, *topics):
     return Graph(tuple(name for name, _ in sim_time), topics, sim_time=tuple(sim_time))
 
 
+def heard_by(*nodes, name='/clock', source='/simulator'):
+    out = (Endpoint(source, KIND),) if source else ()
+    return Topic(name, out, tuple(Endpoint(node, KIND) for node in nodes))
+
+
 def clock(factor, arrivals=ARRIVALS):
-    return HeardClock(1.0, arrivals, tuple(20.0 + factor * each for each in arrivals))
+    return HeardClock('/clock', 1.0, arrivals, tuple(20.0 + factor * each for each in arrivals))
 
 
 def facts(findings):
@@ -39,40 +42,57 @@ def facts(findings):
     ],
 )
 def test_nodes_that_all_follow_the_clock_are_fine(sim_time):
-    assert sim_time_findings(graph(sim_time, CLOCK)) == []
+    assert sim_time_findings(graph(sim_time, heard_by('/a', '/b'))) == []
 
 
 def test_nodes_without_a_clock_are_fine():
     assert sim_time_findings(graph([('/a', False), ('/b', False)])) == []
-    # in a namespace it is another topic
-    other = replace(CLOCK, name='/left/clock')
+    # something else of that name is no time
+    other = Topic('/clock', (Endpoint('/simulator', 'std_msgs/msg/Header'),))
     assert sim_time_findings(graph([('/a', False)], other)) == []
 
 
-def test_nodes_that_disagree_are_told():
-    (finding,) = sim_time_findings(
-        graph([('/b', False), ('/a', True), ('/c', False), ('/simulator', False)], CLOCK)
+def test_a_clock_may_have_another_name():
+    clocks = (
+        heard_by('/left/a', name='/left/clock', source='/left/simulator'),
+        heard_by('/right/a', name='/right/clock', source='/right/simulator'),
     )
+    assert sim_time_findings(graph([('/left/a', True), ('/right/a', True)], *clocks)) == []
+
+
+def test_nodes_that_disagree_are_told():
+    sim_time = [('/b', False), ('/a', True), ('/c', False), ('/simulator', False)]
+    (finding,) = sim_time_findings(graph(sim_time, heard_by('/a')))
     assert finding.level == 'warn' and finding.subject == 'use_sim_time'
-    assert finding.what.startswith('/b, /c take the time of the machine, /a that of /clock')
+    assert finding.what == (
+        '/b, /c take the time of the machine, although /simulator publishes simulated time '
+        '(/clock), which /a follows'
+    )
     assert finding.cure.startswith('ros2 param set /b use_sim_time true')
 
 
 def test_a_clock_that_nobody_follows_is_told():
-    (finding,) = sim_time_findings(graph([('/b', False)], CLOCK))
+    (finding,) = sim_time_findings(graph([('/b', False)], heard_by()))
     assert finding.level == 'warn'
     assert finding.what == (
-        '/b takes the time of the machine, although /simulator publishes /clock, '
-        'which nobody follows'
+        '/b takes the time of the machine, although /simulator publishes simulated time '
+        '(/clock), which nobody follows'
     )
 
 
-@pytest.mark.parametrize('topics', [(), (replace(CLOCK, publishers=()),)])
+@pytest.mark.parametrize('topics', [(), (heard_by('/a', '/b', source=''),)])
 def test_a_time_that_nobody_tells_is_an_error(topics):
-    (finding,) = sim_time_findings(graph([('/a', True), ('/b', False)], *topics))
-    assert finding.level == 'error' and finding.what.startswith('/a takes the time of /clock')
+    (finding,) = sim_time_findings(graph([('/a', True), ('/c', False)], *topics))
+    assert finding.level == 'error' and finding.what.startswith('/a follows simulated time')
     (finding,) = sim_time_findings(graph([('/a', True), ('/b', True)], *topics))
-    assert '/a, /b take the time' in finding.what and 'their time stands at 0' in finding.what
+    assert '/a, /b follow simulated' in finding.what and 'their time stands at 0' in finding.what
+
+
+def test_a_time_of_another_topic_does_not_count():
+    sim_time = [('/a', True), ('/b', True)]
+    (finding,) = sim_time_findings(graph(sim_time, heard_by('/b', name='/left/clock')))
+    assert finding.level == 'error' and finding.what.startswith('/a follows simulated time')
+    assert 'remap' in finding.cure
 
 
 # -- how the clock runs
@@ -100,7 +120,7 @@ def test_a_clock_that_stands_is_told():
 
 
 def test_a_clock_that_ran_back_is_told():
-    heard = HeardClock(1.0, (0.0, 0.1, 0.2), (5.0, 0.0, 5.2))
+    heard = HeardClock('/clock', 1.0, (0.0, 0.1, 0.2), (5.0, 0.0, 5.2))
     assert facts(clock_findings(heard)) == [
         ('warn', 'simulated time ran back while it was listened to')
     ]
@@ -159,10 +179,10 @@ def test_all_of_it_is_part_of_the_judgement_of_a_graph():
         ('/a', '/b'),
         (
             Topic(
-                '/t', (Endpoint('/a', KIND, middleware='x'), Endpoint('/b', KIND, middleware='y'))
+                '/t', (Endpoint('/a', TEXT, middleware='x'), Endpoint('/b', TEXT, middleware='y'))
             ),
         ),
-        clock=clock(0.5),
+        clocks=(clock(0.5),),
         sim_time=(('/a', True),),
         states=(('/b', 'inactive'),),
     )
