@@ -37,6 +37,7 @@ def facts(findings):
     [
         [('/a', True), ('/b', True), ('/simulator', False)],
         [('/a', True)],
+        [('/a', True), ('/simulator', True)],
         [('/simulator', False)],
         [],
     ],

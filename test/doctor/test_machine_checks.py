@@ -213,6 +213,7 @@ def test_installed_middleware_is_what_the_prefixes_have(tmp_path):
         'rmw_zenoh_cpp',
         *here,
     }
+    assert 'rmw_implementation' not in installed_middleware({'AMENT_PREFIX_PATH': prefixes})
     found = ros_findings(
         {'RMW_IMPLEMENTATION': 'rmw_x', 'AMENT_PREFIX_PATH': prefixes}, rclpy=True
     )
