@@ -170,7 +170,9 @@ def test_answers_are_compared_as_numbers(example, right):
     assert (not wrong) == right, wrong
 
 
-@pytest.mark.parametrize('room', ['spatial', 'model', 'constraints', 'contact', 'simulation'])
+@pytest.mark.parametrize(
+    'room', ['spatial', 'model', 'constraints', 'contact', 'simulation', 'control']
+)
 def test_what_a_room_offers_is_on_a_page(room):
     """What its `__all__` names, but for errors and results, which functions show."""
     offered = import_module(f'rbd_ros.{room}')

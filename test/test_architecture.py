@@ -105,7 +105,11 @@ MAY_IMPORT = {
 FOR_ALL = {'lazy_names'}
 KNOW_ROS = {'nodes', 'demonstration'}
 # Modules of other rooms that do, when they are used.
-MAY_KNOW_ROS = {'rbd_ros.doctor.graph_reading', 'rbd_ros.viewer.watching'}
+MAY_KNOW_ROS = {
+    'rbd_ros.doctor.graph_reading',
+    'rbd_ros.doctor.graph_requests',
+    'rbd_ros.viewer.watching',
+}
 
 # Classes of messages are found by the names that topics are declared with; algorithms, in their
 # folder; public names of a package, in the file that it names; controllers under test, by a

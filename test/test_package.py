@@ -29,6 +29,7 @@ ROS_LIBRARIES = {
     'builtin_interfaces': ('', 'builtin_interfaces'),  # with every message package
     'diagnostic_msgs': ('ros-jazzy-diagnostic-msgs', 'diagnostic_msgs'),
     'geometry_msgs': ('ros-jazzy-geometry-msgs', 'geometry_msgs'),
+    'lifecycle_msgs': ('', 'lifecycle_msgs'),  # with rclpy
     'rcl_interfaces': ('', 'rcl_interfaces'),  # with rclpy
     'rclpy': ('ros-jazzy-rclpy', 'rclpy'),
     'rosgraph_msgs': ('', 'rosgraph_msgs'),  # with rclpy

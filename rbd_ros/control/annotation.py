@@ -29,6 +29,11 @@ class AnnotatedTrajectory:
     :param velocities: velocities, (P, n); None: not given
     :param accelerations: accelerations, (P, n); None: not given
     :param efforts: efforts, (P, n) [N m or N]
+
+    >>> from rbd_ros.control import annotate
+    >>> line = JointTrajectory(arm, [0.0, 1.0], [q, q + 0.2])
+    >>> annotate(Feedforward(robot), line).efforts[-1]  # holds the arm at the end [N m]
+    array([  0.   ,  -7.8  , -20.01 ,  -1.839,   0.175,   0.   ])
     """
 
     joint_names: Tuple[str, ...]

@@ -27,6 +27,10 @@ class EffortParts(NamedTuple):
     :param static: gravity, and Coulomb friction with the sign of the velocity: not at all
     :param viscous: viscous friction: as 1/s
     :param inertial: inertia, Coriolis and centrifugal effort: as 1/s^2
+
+    >>> parts = Feedforward(robot).parts(q[None], v[None], a[None])
+    >>> parts.total[0]  # [N m]
+    array([  2.76 ,  -1.415, -17.788,  -1.977,   0.532,   0.05 ])
     """
 
     static: FloatArray
@@ -103,6 +107,11 @@ class Feedforward:
 
         Coulomb friction counts whole as soon as a joint moves: the smooth beginning that `efforts`
         gives it is over at a thousandth of a radian per second.
+
+        >>> parts = Feedforward(robot).parts(q[None], v[None], a[None])
+        >>> slow = Feedforward(robot).efforts(q[None], v[None] / 2, a[None] / 4)  # half as fast
+        >>> np.allclose(slow, parts.static + parts.viscous / 2 + parts.inertial / 4)
+        True
         """
         rest = np.zeros_like(q)
         gravity = self._model(q, rest, rest)

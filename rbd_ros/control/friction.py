@@ -25,6 +25,9 @@ def friction_torque(
     :param transition_velocity: velocity at which 76 % of the Coulomb friction (tanh 1) acts, one
         number or (nv,) [rad/s or m/s]
     :return: torque, (..., nv) [N m or N]
+
+    >>> friction_torque(np.array([0.0, 0.05, 1.0]), np.full(3, 2.0), np.full(3, 4.0), 0.05)
+    array([0.   , 3.146, 6.   ])
     """
     torque: FloatArray = viscous * v + coulomb * np.tanh(v / transition_velocity)
     return torque

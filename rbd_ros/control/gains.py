@@ -36,6 +36,12 @@ def default_gains(
     :param natural_frequency: frequency of the closed loop [rad/s]
     :param damping_ratio: damping of the closed loop as part of the critical one
     :raises ValueError: for numbers that are not positive and finite, or joints that move no mass
+
+    >>> kp, kd, ki = default_gains(robot)
+    >>> kp[0], kd[0], ki[0]  # 1/s^2, 1/s, 1/s^3
+    (972.0, 54.0, 5832.0)
+    >>> default_gains(robot, 'pd')[0]  # [N m/rad]
+    array([136.496, 411.909, 113.652,  13.593,   9.097,   0.75 ])
     """
     if feedback not in ('computed_torque', 'pd'):
         return np.zeros(robot.nv), np.zeros(robot.nv), np.zeros(robot.nv)
@@ -117,6 +123,10 @@ def pd_gains(
     :return: kp (nv,) [N m/rad or N/m] and kd (nv,) [N m s/rad or N s/m]
     :raises ValueError: for a frequency or damping ratio that is negative or not finite, or joints
         that move no mass
+
+    >>> kp, kd = pd_gains(robot, q, natural_frequency=20.0)
+    >>> kp  # [N m/rad]
+    array([129.546, 493.581, 121.74 ,   4.848,   2.174,   0.053])
     """
     if not (np.isfinite(natural_frequency) and natural_frequency > 0.0):
         raise ValueError(f'natural_frequency must be positive, got {natural_frequency}')

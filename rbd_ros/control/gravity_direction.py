@@ -59,6 +59,14 @@ def down_of_acceleration(acceleration: Sequence[float], gravity: float) -> Float
     :param acceleration: what it measures, upwards at rest, (3,) [m/s^2]
     :param gravity: magnitude of gravity [m/s^2]
     :raises ValueError: if its magnitude is not about that of gravity
+
+    >>> from rbd_ros.control.gravity_direction import down_of_acceleration
+    >>> down_of_acceleration([0.0, 9.7, 0.0], 9.81)
+    array([-0.   , -0.989, -0.   ])
+    >>> down_of_acceleration([0.0, 20.0, 0.0], 9.81)
+    Traceback (most recent call last):
+        ...
+    ValueError: its linear acceleration has magnitude 20, far from gravity, 9.81 m/s^2
     """
     measured: FloatArray = np.array(acceleration, dtype=float)
     magnitude = float(np.linalg.norm(measured))
@@ -74,6 +82,12 @@ class FilteredDirection:
     """Low pass of first order for vectors, which begins at the first one.
 
     :param time_constant: time constant [s]
+
+    >>> from rbd_ros.control.gravity_direction import FilteredDirection
+    >>> smooth = FilteredDirection(time_constant=0.5)
+    >>> first = smooth(np.array([0.0, 0.0, -1.0]), 0.0)
+    >>> smooth(np.array([1.0, 0.0, 0.0]), 0.5)
+    array([ 0.5,  0. , -0.5])
     """
 
     def __init__(self, time_constant: float = ACCELERATION_FILTER):

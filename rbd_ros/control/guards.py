@@ -25,6 +25,10 @@ class StateProblem:
         'time_repeated'
     :param joint: name of the joint concerned, if one is
     :param message: what is wrong, and what to look at
+
+    >>> problem = StateGuard(['elbow']).check(0.0, np.array([np.nan]), np.zeros(1))
+    >>> problem.kind, problem.joint
+    ('not_finite', 'elbow')
     """
 
     kind: str
@@ -46,6 +50,17 @@ class StateGuard:
     :param lower: lower limits of the positions, (n,), -inf where none; None: no limits
     :param upper: upper limits, likewise
     :param limit_margin: how far beyond its limits a joint may be, one number or (n,) [rad or m]
+
+    >>> guard = StateGuard(arm, lower=limits[0], upper=limits[1])
+    >>> guard.check(0.0, q, v) is None
+    True
+    >>> guard.check(0.0, q, v).kind
+    'time_repeated'
+    >>> guard.check(0.1, np.degrees(q), v).message
+    "position of joint 'shoulder_lift_joint' is -28.6479, ... are these degrees? ..."
+    >>> guard.reset()
+    >>> guard.check(0.0, q, v) is None
+    True
     """
 
     def __init__(

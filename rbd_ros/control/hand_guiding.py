@@ -71,6 +71,13 @@ class GuidingSettings:
 
         :raises ValueError: for an impossible number, or a joint that moves no mass; the message
             names the joint
+
+        >>> GuidingSettings.for_robot(robot, speed=0.8).speed
+        array([0.8, 0.8, 0.8, 0.8, 0.8, 0.8])
+        >>> GuidingSettings.for_robot(robot, energy=0.0)
+        Traceback (most recent call last):
+            ...
+        ValueError: energy must be positive and finite, got 0.0
         """
         inertia = free_inertia(robot, workspace(robot))
         if stiffness is None:
@@ -142,7 +149,14 @@ class HandGuiding:
         self.reason = ''
 
     def release(self) -> None:
-        """Let the hold begin where the arm is at the next call."""
+        """Let the hold begin where the arm is at the next call.
+
+        >>> guiding = HandGuiding(robot, GuidingSettings.for_robot(robot))
+        >>> torque = guiding(q, rest, 1e-3)
+        >>> guiding.release()
+        >>> guiding(q + 0.5, rest, 1e-3)  # it is held where it is now
+        array([0., 0., 0., 0., 0., 0.])
+        """
         self.reference = None
 
     def __call__(self, q: FloatArray, v: FloatArray, dt: float, share: float = 1.0) -> FloatArray:

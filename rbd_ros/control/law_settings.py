@@ -133,6 +133,14 @@ class LawSettings:
 
         :raises ValueError: for an unknown word or an impossible number; the message names the
             setting, the joint and what to do about it
+
+        >>> soft = LawSettings.for_robot(robot, feedback='pd', kp=80.0, kd=10.0, friction='none')
+        >>> soft.kp, soft.ki
+        (array([80., 80., 80., 80., 80., 80.]), array([0., 0., 0., 0., 0., 0.]))
+        >>> LawSettings.for_robot(robot, kp=-1.0, kd=1.0)
+        Traceback (most recent call last):
+            ...
+        ValueError: kp of joint 'shoulder_pan_joint' is -1; give a number that is not negative...
         """
         given = {'feedforward': feedforward, 'feedback': feedback, 'friction': friction}
         for name, word in given.items():

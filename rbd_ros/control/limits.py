@@ -60,6 +60,13 @@ class TorqueLimits:
     :param effort_limits: maximum torques, (nv,) [N m or N], inf where there is none
     :param rate: maximum rate of change, one number or (nv,) [N m/s or N/s]; None: any
     :raises ValueError: for a wrong shape, NaN or a negative limit
+
+    >>> TorqueLimits(robot.effort_limits, rate=1000.0).rate
+    array([1000., 1000., 1000., 1000., 1000., 1000.])
+    >>> TorqueLimits([-1.0])
+    Traceback (most recent call last):
+        ...
+    ValueError: effort limits must be one number a joint and not negative
     """
 
     effort_limits: FloatArray
@@ -118,6 +125,24 @@ class TorqueLimiter:
     :param effort_limits: maximum torques, (nv,) [N m or N], inf where none
     :param rate: maximum rate of change, one number or (nv,) [N m/s or N/s]; None: any
     :raises ValueError: for a wrong shape, NaN or a negative limit
+
+    >>> limiter = TorqueLimiter(np.full(6, 10.0), rate=1000.0)  # [N m], [N m/s]
+    >>> limiter(np.full(6, 20.0), 0.0)  # the first one is limited in size alone
+    array([10., 10., 10., 10., 10., 10.])
+    >>> limiter.saturated.all(), limiter.saturating
+    (True, True)
+    >>> limiter(np.zeros(6), 0.002)  # 2 ms later: 2 N m less
+    array([8., 8., 8., 8., 8., 8.])
+    >>> limiter.towards(np.zeros(6), 1.0)
+    array([0., 0., 0., 0., 0., 0.])
+    >>> limiter.at(np.zeros(6)), limiter.last
+    (True, array([0., 0., 0., 0., 0., 0.]))
+    >>> limiter.limits = TorqueLimits(np.full(6, 5.0))  # lower, without a rate
+    >>> limiter(np.full(6, -20.0), 1.001)
+    array([-5., -5., -5., -5., -5., -5.])
+    >>> limiter.reset()
+    >>> limiter.last is None
+    True
     """
 
     def __init__(self, effort_limits: Any, rate: Any = None):

@@ -52,6 +52,14 @@ class MotionOptions:
     :param largest_step: maximum time by which one state advances the motion, however rare states
         are [s]
     :param ramp_time: time in which a motion is stopped, or set going after a pause [s]
+
+    >>> from rbd_ros.control import MotionOptions
+    >>> MotionOptions(ramp_time=0.5).gap_policy
+    'resume'
+    >>> MotionOptions(gap_policy='leap')
+    Traceback (most recent call last):
+        ...
+    ValueError: gap_policy must be one of resume, hold, got 'leap'
     """
 
     gap_policy: str = 'resume'
@@ -116,6 +124,23 @@ class DesiredMotion:
 
     :param robot: the robot, with one degree of freedom a joint
     :param options: fields of `MotionOptions`
+
+    >>> motion = DesiredMotion(robot)
+    >>> motion.hold(q)
+    True
+    >>> plan = motion.plan(arm, [1.0], [q + 0.1], now=0)
+    >>> motion.follow(plan)
+    'trajectory of 1 points, 1 s, begins now'
+    >>> for k in range(1, 51):  # states every 10 ms, their stamps in nanoseconds
+    ...     qd, vd, ad = motion.advance(k * 10_000_000, 0.01)
+    >>> qd - q, vd
+    (array([0.05, 0.05, 0.05, 0.05, 0.05, 0.05]), array([0.15, 0.15, 0.15, 0.15, 0.15, 0.15]))
+    >>> motion.following, motion.time_left, motion.stage(plan)
+    (True, 0.5, 'followed')
+    >>> for k in range(51, 111):
+    ...     qd, vd, ad = motion.advance(k * 10_000_000, 0.01)
+    >>> motion.ended(), motion.stage(plan), motion.position - q
+    (True, 'arrived', array([0.1, 0.1, 0.1, 0.1, 0.1, 0.1]))
     """
 
     def __init__(self, robot: Robot, **options: Any):
@@ -183,12 +208,28 @@ class DesiredMotion:
 
     @property
     def clock(self) -> float:
-        """Time of the motion's own clock, which advances with the states [s]."""
+        """Time of the motion's own clock, which advances with the states [s].
+
+        >>> motion = DesiredMotion(robot)
+        >>> for k in range(1, 4):
+        ...     sample = motion.advance(k * 10_000_000, 0.01)
+        >>> motion.clock
+        0.03
+        """
         return self._clock
 
     @property
     def path_time(self) -> float:
-        """Time of the present trajectory that is reached [s]."""
+        """Time of the present trajectory that is reached [s].
+
+        >>> motion = DesiredMotion(robot)
+        >>> plan = motion.plan(arm, [1.0], [q], now=0, check_limits=False)
+        >>> text = motion.follow(plan)
+        >>> sample = motion.advance(10_000_000, 0.01)
+        >>> sample = motion.advance(20_000_000, 0.01)
+        >>> motion.path_time
+        0.02
+        """
         return self._s
 
     def stage(self, plan: MotionPlan) -> str:
@@ -231,6 +272,13 @@ class DesiredMotion:
 
         :param q: measured position, (n,) [rad or m]
         :param v: measured velocity, (n,) [rad/s or m/s]
+
+        >>> motion = DesiredMotion(robot)
+        >>> motion.stop_at(q, np.full(6, 0.1))  # moving at 0.1 rad/s
+        >>> for k in range(1, 51):
+        ...     qd, vd, ad = motion.advance(k * 10_000_000, 0.01)
+        >>> qd - q, vd
+        (array([0.01, 0.01, 0.01, 0.01, 0.01, 0.01]), array([0., 0., 0., 0., 0., 0.]))
         """
         q, v = np.array(q, dtype=float), np.array(v, dtype=float)
         if not self._plausible(q) or not np.isfinite(v).all():
@@ -253,6 +301,19 @@ class DesiredMotion:
         :param q_measured: where the robot is now, (n,)
         :param gap: how long there were no states [s]; inf if there never were any
         :return: what was done about a trajectory, for the log; empty if there was none
+
+        >>> motion = DesiredMotion(robot)
+        >>> motion.hold(q)
+        True
+        >>> text = motion.follow(motion.plan(arm, [1.0], [q + 0.1], now=0))
+        >>> sample = motion.advance(10_000_000, 0.01)
+        >>> sample = motion.advance(20_000_000, 0.01)
+        >>> motion.interrupted(q + 0.01, gap=0.3)
+        'states had failed: the trajectory is resumed, 0.98 s before its end'
+        >>> motion.interrupted(q + 0.5, gap=0.3)
+        "states had failed, and joint 'shoulder_pan_joint' is ... from where it should be..."
+        >>> motion.following
+        False
         """
         options = self.options
         if options.gap_policy == 'resume' and not gap <= options.longest_gap:
@@ -266,6 +327,13 @@ class DesiredMotion:
 
         :param q_measured: where the robot is now, (n,)
         :return: what was done about a trajectory, for the log; empty if there was none
+
+        >>> motion = DesiredMotion(robot)
+        >>> motion.hold(q)
+        True
+        >>> text = motion.follow(motion.plan(arm, [1.0], [q + 0.1], now=0, begin=5_000_000_000))
+        >>> motion.time_restarted(q)
+        'the time of the states began anew; the trajectory that was to begin is dropped'
         """
         event = 'the time of the states began anew'
         self._stamp = None
@@ -318,6 +386,13 @@ class DesiredMotion:
 
         :param stamp: time of the state [ns]
         :param dt: time since the state before [s], whatever it may be
+
+        >>> motion = DesiredMotion(robot)
+        >>> motion.hold(q)
+        True
+        >>> qd, vd, ad = motion.advance(10_000_000, 0.01)
+        >>> qd - q, vd
+        (array([0., 0., 0., 0., 0., 0.]), array([0., 0., 0., 0., 0., 0.]))
         """
         if self._stamp is None and not dt > 0.0:
             dt = 0.0  # between two time lines
@@ -479,6 +554,13 @@ class DesiredMotion:
         :param start_tolerance: how far from the desired position it may begin [rad or m]; 0: at
             any distance. The robot goes there smoothly
         :raises TrajectoryError: if it cannot be followed; `code` is its short kind
+
+        >>> DesiredMotion(robot).plan(arm[:1], [1.0], [[9.0]], now=0, allow_partial=True)
+        Traceback (most recent call last):
+            ...
+        rbd_ros.control.trajectory_checks.TrajectoryError: at point 1, joint ... would be at 9, ...
+        >>> DesiredMotion(robot).plan(arm, [], [], now=0).text
+        'stop: the present desired position is held'
         """
         base, clock = _Snapshot(*self._snapshot), self._clock
         if not len(times):
@@ -549,7 +631,20 @@ class DesiredMotion:
         return plan.text
 
     def cancel(self, plan: MotionPlan) -> None:
-        """Stop a plan smoothly, or forget it if it is still to begin; others are not touched."""
+        """Stop a plan smoothly, or forget it if it is still to begin; others are not touched.
+
+        >>> motion = DesiredMotion(robot)
+        >>> motion.hold(q)
+        True
+        >>> plan = motion.plan(arm, [1.0], [q + 0.1], now=0)
+        >>> text = motion.follow(plan)
+        >>> sample = motion.advance(10_000_000, 0.01)
+        >>> motion.cancel(plan)
+        >>> for k in range(2, 60):  # it takes the ramp_time, 0.2 s
+        ...     sample = motion.advance(k * 10_000_000, 0.01)
+        >>> motion.following, motion.stage(plan)
+        (False, 'over')
+        """
         self._cancelled.append(plan)
 
 

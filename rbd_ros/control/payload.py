@@ -23,6 +23,13 @@ def payload_parameters(
         ixz, iyy, iyz, izz, or (3, 3) [kg m^2]; None or empty: a point mass
     :return: m, m c (3), and Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the origin of the link
     :raises ValueError: for an unphysical inertia, or more than any robot carries
+
+    >>> payload_parameters(2.0, (0.0, 0.0, 0.1))  # 2 kg, 0.1 m in front of the link
+    array([2.  , 0.  , 0.  , 0.2 , 0.02, 0.  , 0.  , 0.02, 0.  , 0.  ])
+    >>> payload_parameters(2.0, inertia=(1.0, 0.0, 0.0, 1.0, 0.0, 3.0))
+    Traceback (most recent call last):
+        ...
+    ValueError: inertia of the payload is not physical: its principal moments 1, 1, 3 must not...
     """
     m = float(mass)
     if not (np.isfinite(m) and m >= 0.0):

@@ -49,7 +49,11 @@ class Holding(NamedTuple):
 
     @property
     def maxima(self) -> FloatArray:
-        """Torque of each joint in its worst pose, with its sign, (nv,) [N m or N]."""
+        """Torque of each joint in its worst pose, with its sign, (nv,) [N m or N].
+
+        >>> holding(robot, np.array([np.zeros(6), q])).maxima  # [N m]
+        array([ -0.   ,   2.505, -17.303,  -1.787,   0.302,   0.   ])
+        """
         found: FloatArray = self.torques[self.worst, np.arange(len(self.joints))]
         return found
 
@@ -58,6 +62,9 @@ class Holding(NamedTuple):
         """Torques as shares of the limits, (N, nv); zero where there is no limit.
 
         Where the limit is zero, they are zero without torque and infinite with some.
+
+        >>> holding(robot, q).loads
+        array([[0.   , 0.017, 0.115, 0.064, 0.011, 0.   ]])
         """
         size = np.abs(self.torques)
         found: FloatArray = np.where(size > NOTHING, np.inf, 0.0)
@@ -75,7 +82,11 @@ class Holding(NamedTuple):
 
     @property
     def held(self) -> Any:
-        """Whether each pose can be held, (N,)."""
+        """Whether each pose can be held, (N,).
+
+        >>> holding(robot, np.array([np.zeros(6), q])).held
+        array([ True,  True])
+        """
         return (self.loads <= 1.0 + TOLERANCE).all(axis=1)
 
 

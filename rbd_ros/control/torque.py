@@ -205,6 +205,19 @@ class TorqueLaw:
     :param own_weight: whether gravity of the robot's own links is compensated; False for a robot
         that does that itself: then it is that of the payload alone
     :raises ValueError: for an unknown link, or settings that are not for this robot
+
+    >>> law = TorqueLaw(robot, settings)
+    >>> law(q, rest, q + 0.01, dt=0.002)  # 0.01 rad away from the goal [N m]
+    array([-1.22 , 31.651, -0.681,  0.116,  0.068,  0.011])
+    >>> law.terms['feedback']
+    array([-1.22 , 29.146, 16.622,  1.903, -0.234,  0.011])
+    >>> law.applied(np.zeros(6))  # nothing was sent: the integral must not grow
+    >>> law(q, rest, q, dt=0.002)[1], law.integral[1]
+    (2.8551, 0.3497)
+    >>> law.reset()
+    >>> law.settings = LawSettings.for_robot(robot, feedback='pd', kp=80.0, kd=10.0)
+    >>> law(q, rest, q + 0.01) - law.terms['model']
+    array([0.8, 0.8, 0.8, 0.8, 0.8, 0.8])
     """
 
     def __init__(
@@ -424,12 +437,23 @@ class TorqueLaw:
         """Torque that holds the robot and its payload still against gravity, (nv,) [N m or N].
 
         :param q: configuration, (nq,)
+
+        >>> law = TorqueLaw(robot, settings)
+        >>> np.allclose(law.gravity(q), robot.gravity_torque(q))
+        True
         """
         return self._active.holding(q)
 
     @property
     def holding(self) -> Callable[[FloatArray], FloatArray]:
-        """Function `gravity` for the present settings, another one after each change of them."""
+        """Function `gravity` for the present settings, another one after each change of them.
+
+        >>> law = TorqueLaw(robot, settings)
+        >>> holds = law.holding
+        >>> law.settings = LawSettings.for_robot(robot, gravity=[0.0, 0.0, 0.0])
+        >>> abs(holds(q)).max().round(1), abs(law.holding(q)).max().round(1)
+        (17.3, 0.0)
+        """
         return self._active.holding
 
     # -- what is changed from call to call --------------------------------------------------------
@@ -438,6 +462,12 @@ class TorqueLaw:
         """Set a torque that is added to that of the law, (nv,) [N m or N], until it is set again.
 
         Only for the thread that computes.
+
+        >>> law = TorqueLaw(robot, settings)
+        >>> before = law(q, rest)
+        >>> law.add(np.full(6, 0.5))
+        >>> law(q, rest) - before
+        array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
         """
         self._added[:] = torque
 
@@ -447,6 +477,11 @@ class TorqueLaw:
         Only for the thread that computes; it costs nothing of what new settings cost.
 
         :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
+
+        >>> law = TorqueLaw(robot, settings)
+        >>> law.turn_gravity([9.81, 0.0, 0.0])  # mounted on a wall
+        >>> law(q, rest)[0].round(2), law.settings.gravity  # those assigned last stay
+        (14.02, array([ 0.  ,  0.  , -9.81]))
         """
         active = self._active
         if active is not self._current:

@@ -39,6 +39,24 @@ class JointTrajectory:
     :param accelerations: accelerations, (P, n) [rad/s^2 or m/s^2]; None or empty rows: not given
     :param allow_nonzero_end_velocity: whether the last point may move although the joints stop
     :raises TrajectoryError: if it cannot be followed; the message names joint, point and cure
+
+    >>> line = JointTrajectory(['a', 'b'], [1.0, 3.0], [[0.0, 0.0], [1.0, 0.5]])
+    >>> line.start_time, line.end_time, line.duration
+    (1.0, 3.0, 2.0)
+    >>> line.prepare()  # otherwise when it is first sampled
+    >>> line.sample(2.0)
+    (array([0.5 , 0.25]), array([0.75 , 0.375]), array([0., 0.]))
+    >>> line.speed_bounds()
+    array([0.75 , 0.375])
+    >>> line.for_joints(['b', 'c', 'a'], hold=[0.0, 7.0, 0.0]).positions
+    array([[0. , 7. , 0. ],
+           [0.5, 7. , 1. ]])
+    >>> line.starting_from([0.2, 0.2]).times
+    array([0., 1., 3.])
+    >>> line.check_limits([-1.0, -1.0], [1.0, 1.0], [0.5, 2.0])
+    Traceback (most recent call last):
+        ...
+    rbd_ros.control.trajectory_checks.TrajectoryError: after point 0, joint 'a' would move...
     """
 
     def __init__(

@@ -40,6 +40,10 @@ class Margin:
     :param value: the value there
     :param limit: the limit, with the sign of the value
     :param time: when, in the time of the trajectory [s]
+
+    >>> from rbd_ros.control import Margin
+    >>> Margin('elbow', 'velocity', -0.25, 2.25, 2.0, 0.5).kept  # 0.25 rad/s beyond 2 rad/s
+    False
     """
 
     joint: str
@@ -67,6 +71,12 @@ class TrajectoryReport:
         none, because a limit is exceeded at rest
     :param obstacles: limits that are exceeded however slow the motion is: by positions, and by
         efforts that hold the robot against gravity and Coulomb friction alone
+
+    >>> from rbd_ros.control import check_trajectory
+    >>> line = JointTrajectory(arm, [0.0, 1.0], [q, q + 0.2])
+    >>> report = check_trajectory(Feedforward(robot), line)
+    >>> report.kept, report.of('velocity')['elbow_joint'].margin
+    (True, 2.8416)
     """
 
     margins: Tuple[Margin, ...]

@@ -43,11 +43,25 @@ class Transfer:
 
     @property
     def under_way(self) -> bool:
-        """Whether there is something to be added."""
+        """Whether there is something to be added.
+
+        >>> from rbd_ros.control.transfer import Transfer
+        >>> transfer = Transfer(robot.gravity_torque)
+        >>> transfer.under_way
+        False
+        """
         return self._jump is not None
 
     def begin_from(self, torque: FloatArray) -> None:
-        """Add `torque`, (nv,) [N m or N], fading away from now on, beside what fades already."""
+        """Add `torque`, (nv,) [N m or N], fading away from now on, beside what fades already.
+
+        >>> from rbd_ros.control.transfer import Transfer
+        >>> holds = robot.gravity_torque
+        >>> transfer = Transfer(holds)
+        >>> transfer.begin_from(np.ones(6))
+        >>> transfer(holds, q, 0.1, 0.2)  # half of the time is over
+        array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
+        """
         self._jump, self._gone = torque + self._added(), 0.0
 
     def __call__(

@@ -40,6 +40,13 @@ def weak_joints(
     :param payload_link: link that carries the payload of the settings
     :param margin: share of the stiffness that must be left over
     :param count: number of configurations that are examined
+
+    >>> soft = LawSettings.for_robot(robot, feedback='pd', kp=30.0, kd=5.0)
+    >>> from rbd_ros.control import weak_joints
+    >>> [joint.joint for joint in weak_joints(robot, soft)]
+    ['shoulder_lift_joint', 'elbow_joint']
+    >>> weak_joints(robot, settings)  # gravity at the measured position
+    ()
     """
     if settings.feedback != 'pd' or settings.feedforward == 'gravity':
         return ()
@@ -55,7 +62,15 @@ def weak_joints(
 
 
 def describe_weak_joints(joints: Sequence[WeakJoint]) -> str:
-    """One sentence about weak joints, for a log; empty if there are none."""
+    """One sentence about weak joints, for a log; empty if there are none.
+
+    >>> from rbd_ros.control import describe_weak_joints, weak_joints
+    >>> soft = LawSettings.for_robot(robot, feedback='pd', kp=30.0, kd=5.0)
+    >>> describe_weak_joints(weak_joints(robot, soft))[:62]
+    'the arm may fall: kp is below the gradient of gravity in some '
+    >>> describe_weak_joints(())
+    ''
+    """
     if not joints:
         return ''
     each = ', '.join(f'{j.joint} (kp {j.kp:.4g}, needs {j.needed:.4g})' for j in joints)

@@ -38,7 +38,12 @@ class Finding:
         return [*lines, f'       -> {self.cure}'] if self.cure else lines
 
     def as_dict(self) -> Dict[str, Any]:
-        """Return the fields in the types of JSON."""
+        """Return the fields in the types of JSON.
+
+        >>> from rbd_ros.doctor.findings import Finding
+        >>> Finding('ok', 'cache', 'it is used').as_dict()['subject']
+        'cache'
+        """
         return asdict(self)
 
 

@@ -6,10 +6,20 @@ It judges a snapshot (`Graph`), which graph_reading.py takes; ROS itself is not 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Dict, List, Optional, Sequence, Tuple
 
 from rbd_ros.doctor.findings import ERROR, Finding, OK, WARN
+from rbd_ros.doctor.graph_nodes import lifecycle_findings, middleware_findings
+from rbd_ros.doctor.graph_snapshot import (
+    CLOCK,
+    DESCRIPTION,
+    Graph,
+    HeardStates,
+    JOINT_STATES,
+    some,
+    Topic,
+)
+from rbd_ros.doctor.graph_time import clock_findings, sim_time_findings
 
 #: Joint states that come more seldom are too few for control [Hz].
 SLOW = 50.0
@@ -17,89 +27,9 @@ SLOW = 50.0
 GAP = 10.0
 #: Gaps that are shorter may be those of whoever listens [s].
 SHORT_GAP = 0.05
-_NAMED = 8  # names in one finding
-
-JOINT_STATES, DESCRIPTION, CLOCK = 'joint_states', 'robot_description', 'clock'
 #: Last parts of the names of topics that command joints.
 COMMANDS = ('joint_commands', 'effort_commands', 'commands')
 ARRAY = 'std_msgs/msg/Float64MultiArray'
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """A publisher or subscription.
-
-    :param node: full name of its node
-    :param type: type of its messages
-    :param reliable: whether it is reliable, not best effort
-    :param durable: whether it is transient local, not volatile
-    :param deadline: time between messages that is offered or asked for [s]; 0: none
-    """
-
-    node: str
-    type: str
-    reliable: bool = True
-    durable: bool = False
-    deadline: float = 0.0
-
-
-@dataclass(frozen=True)
-class Topic:
-    """A topic with all its ends.
-
-    :param name: full name
-    :param publishers: who publishes
-    :param subscribers: who subscribes
-    """
-
-    name: str
-    publishers: Tuple[Endpoint, ...] = ()
-    subscribers: Tuple[Endpoint, ...] = ()
-
-    @property
-    def last(self) -> str:
-        """Last part of the name."""
-        return self.name.rpartition('/')[2]
-
-
-@dataclass(frozen=True)
-class HeardStates:
-    """What was heard on a topic of joint states.
-
-    :param topic: full name of the topic
-    :param duration: time that was listened [s]
-    :param arrivals: times when messages came, (N,) [s]
-    :param orders: the different lists of names
-    :param odd_lengths: number of messages with fields that are neither empty nor as long as the
-        names
-    :param not_finite: number of messages with a position that is not finite
-    :param stamped: whether the time stamps differ
-    """
-
-    topic: str
-    duration: float
-    arrivals: Tuple[float, ...] = ()
-    orders: Tuple[Tuple[str, ...], ...] = ()
-    odd_lengths: int = 0
-    not_finite: int = 0
-    stamped: bool = True
-
-
-@dataclass(frozen=True)
-class Graph:
-    """Snapshot of a ROS graph, without whoever took it.
-
-    :param nodes: full names of the nodes, twice if there are two of one name
-    :param topics: topics
-    :param heard: what was heard of joint states
-    :param joints: joints of the robot in the order of its description, by the topic of the
-        description
-    """
-
-    nodes: Tuple[str, ...] = ()
-    topics: Tuple[Topic, ...] = ()
-    heard: Tuple[HeardStates, ...] = ()
-    joints: Tuple[Tuple[str, Tuple[str, ...]], ...] = ()
 
 
 def check_graph(graph: Graph, joints: Optional[Sequence[str]] = None) -> List[Finding]:
@@ -108,7 +38,8 @@ def check_graph(graph: Graph, joints: Optional[Sequence[str]] = None) -> List[Fi
     :param graph: the snapshot
     :param joints: joints of the robot; None: those of the description that the graph has
 
-    >>> from rbd_ros.doctor.graph import check_graph, Graph
+    >>> from rbd_ros.doctor.graph import check_graph
+    >>> from rbd_ros.doctor.graph_snapshot import Graph
     >>> check_graph(Graph())[0].what
     'no nodes are found'
     """
@@ -122,7 +53,10 @@ def check_graph(graph: Graph, joints: Optional[Sequence[str]] = None) -> List[Fi
                 'are those of the nodes',
             )
         ]
-    found = node_findings(graph.nodes)
+    found = [*node_findings(graph.nodes), *middleware_findings(graph)]
+    found += [*lifecycle_findings(graph.states), *sim_time_findings(graph)]
+    for clock in graph.clocks:
+        found += clock_findings(clock)
     for topic in graph.topics:
         found += [*quality_findings(topic), *publisher_findings(topic)]
     for heard in graph.heard:
@@ -159,7 +93,8 @@ def quality_findings(topic: Topic) -> List[Finding]:
 
     :param topic: the topic
 
-    >>> from rbd_ros.doctor.graph import Endpoint, quality_findings, Topic
+    >>> from rbd_ros.doctor.graph import quality_findings
+    >>> from rbd_ros.doctor.graph_snapshot import Endpoint, Topic
     >>> state = 'sensor_msgs/msg/JointState'
     >>> driver, planner = Endpoint('/driver', state, reliable=False), Endpoint('/planner', state)
     >>> quality_findings(Topic('/joint_states', (driver,), (planner,)))[0].what
@@ -197,7 +132,8 @@ def publisher_findings(topic: Topic) -> List[Finding]:
 
     :param topic: the topic
 
-    >>> from rbd_ros.doctor.graph import Endpoint, publisher_findings, Topic
+    >>> from rbd_ros.doctor.graph import publisher_findings
+    >>> from rbd_ros.doctor.graph_snapshot import Endpoint, Topic
     >>> two = [Endpoint(node, 'std_msgs/msg/Float64MultiArray') for node in ('/a', '/b')]
     >>> publisher_findings(Topic('/effort_commands', tuple(two), (two[0],)))[0].what
     '2 publishers command the same joints (/a, /b)'
@@ -206,12 +142,12 @@ def publisher_findings(topic: Topic) -> List[Finding]:
     if not commands and topic.last not in (JOINT_STATES, DESCRIPTION, CLOCK):
         return []
     subject, found = f'topic {topic.name}', []
-    names = _some(sorted(end.node for end in topic.publishers))
+    names = some(sorted(end.node for end in topic.publishers))
     count = len(topic.publishers)
     if count > 1:
         found.append(_rivals(topic, f'{count} publishers', names))
     if not topic.publishers and topic.subscribers:
-        who = _some(sorted(end.node for end in topic.subscribers))
+        who = some(sorted(end.node for end in topic.subscribers))
         found.append(
             Finding(
                 WARN,
@@ -252,7 +188,8 @@ def rate_findings(heard: HeardStates) -> List[Finding]:
 
     :param heard: what was heard
 
-    >>> from rbd_ros.doctor.graph import HeardStates, rate_findings
+    >>> from rbd_ros.doctor.graph import rate_findings
+    >>> from rbd_ros.doctor.graph_snapshot import HeardStates
     >>> slow = HeardStates('/joint_states', 2.0, tuple(0.1 * k for k in range(20)))
     >>> rate_findings(slow)[0].what
     'messages come at 10 Hz'
@@ -299,7 +236,8 @@ def joint_findings(
     :param heard: what was heard
     :param joints: where the robot is from, and its joints in their order; None if unknown
 
-    >>> from rbd_ros.doctor.graph import HeardStates, joint_findings
+    >>> from rbd_ros.doctor.graph import joint_findings
+    >>> from rbd_ros.doctor.graph_snapshot import HeardStates
     >>> heard = HeardStates('/joint_states', 1.0, (0.0, 0.5), (('elbow', 'gripper'),))
     >>> [finding.what for finding in joint_findings(heard, ('arm.urdf', ['shoulder', 'elbow']))]
     ['no states of shoulder, of arm.urdf', 'states of gripper, which arm.urdf does not have']
@@ -308,7 +246,7 @@ def joint_findings(
     for order in heard.orders:
         twice = [name for name, count in Counter(order).items() if count > 1]
         if twice:
-            what = f'a message names {_some(twice)} twice'
+            what = f'a message names {some(twice)} twice'
             found.append(Finding(ERROR, subject, what, 'give each joint one place in name'))
     if joints is None or not heard.orders:
         return found
@@ -317,11 +255,11 @@ def joint_findings(
     missing = [name for name in names if name not in states]
     strangers = [name for name in states if name not in names]
     if missing:
-        what = f'no states of {_some(missing)}, of {source}'
+        what = f'no states of {some(missing)}, of {source}'
         cure = 'start what publishes them; torque nodes wait for all of their joints'
         found.append(Finding(WARN, subject, what, cure))
     if strangers:
-        what = f'states of {_some(strangers)}, which {source} does not have'
+        what = f'states of {some(strangers)}, which {source} does not have'
         cure = 'compare the names with the description: prefix, spelling, another robot?'
         found.append(Finding(WARN, subject, what, cure))
     for order in heard.orders:
@@ -342,8 +280,3 @@ def _joints_of(
         return 'the robot given', joints
     beside = f'{heard.topic.rpartition("/")[0]}/{DESCRIPTION}'
     return next((each for each in graph.joints if each[0] == beside), None)
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f' and {len(names) - _NAMED} more' if len(names) > _NAMED else ''
-    return ', '.join(names[:_NAMED]) + more

@@ -1,7 +1,7 @@
 """Taking of a snapshot of a ROS graph, as a node of its own that listens for a while.
 
-It subscribes best effort to joint states and transient local to descriptions, publishes nothing,
-and leaves itself out.
+It subscribes best effort to joint states and /clock and transient local to descriptions, asks
+nodes for their state and whose time they take, publishes nothing, and leaves itself out.
 """
 
 from __future__ import annotations
@@ -11,7 +11,17 @@ import os
 import time
 from typing import Any, Dict, List, Set, Tuple
 
-from rbd_ros.doctor.graph import DESCRIPTION, Endpoint, Graph, HeardStates, JOINT_STATES, Topic
+from rbd_ros.doctor.graph_requests import ask_nodes
+from rbd_ros.doctor.graph_snapshot import (
+    DESCRIPTION,
+    Endpoint,
+    Graph,
+    HeardClock,
+    HeardStates,
+    JOINT_STATES,
+    Topic,
+)
+from rbd_ros.doctor.graph_time import CLOCK_TYPE
 from rbd_ros.model import load_urdf, ModelError
 
 NODE = 'rbd_ros_doctor'
@@ -20,6 +30,8 @@ _DISCOVERY = 1.0
 #: Time until the first one must be found: what is lost of an announcement is repeated after 3 s.
 _PATIENCE = 6.0
 _STATES, _STRING = 'sensor_msgs/msg/JointState', 'std_msgs/msg/String'
+#: Middleware by the vendor that the identifiers of its endpoints begin with, as DDSI-RTPS has it.
+_VENDORS = {(1, 15): 'Fast DDS', (1, 16): 'Cyclone DDS', (1, 1): 'Connext'}
 _ENDLESS = 1e9  # deadlines beyond are none [s]
 
 
@@ -79,6 +91,7 @@ class _Listener:
         self._node, self._executor = node, executor
         self._states: Dict[str, List[Tuple[float, Any]]] = {}
         self._descriptions: Dict[str, str] = {}
+        self._clocks: Dict[str, List[Tuple[float, float]]] = {}
 
     def listen(self, duration: float) -> Graph:
         """Find topics, listen to those of robots, and look at all of them at last."""
@@ -86,9 +99,12 @@ class _Listener:
         while not self._nodes() and time.monotonic() < begin + _PATIENCE:
             self._spin(0.1)
         self._spin(_DISCOVERY)
-        for heard in self._states.values():
+        for heard in (*self._states.values(), *self._clocks.values()):
             heard.clear()
         self._spin(duration)
+        clocks = {topic: list(heard) for topic, heard in sorted(self._clocks.items())}
+        nodes = self._nodes()
+        sim_time, states = ask_nodes(self._node, nodes, self._take)
         heard_states = tuple(
             _heard(topic, duration, heard) for topic, heard in sorted(self._states.items())
         )
@@ -101,10 +117,15 @@ class _Listener:
         topics = tuple(self._topics())
         published = {topic.name for topic in topics if topic.publishers}
         return Graph(
-            self._nodes(),
+            nodes,
             topics,
             tuple(heard for heard in heard_states if heard.topic in published),
             tuple(joints),
+            tuple(
+                _heard_clock(*each, duration) for each in clocks.items() if each[0] in published
+            ),
+            sim_time,
+            states,
         )
 
     def _spin(self, duration: float) -> None:
@@ -112,12 +133,17 @@ class _Listener:
         end = time.monotonic() + duration
         while time.monotonic() < end:
             self._subscribe()
-            pause = min(end, time.monotonic() + 0.1)
-            while time.monotonic() < pause:
-                self._executor.spin_once(timeout_sec=max(0.0, pause - time.monotonic()))
+            self._take(min(0.1, max(0.0, end - time.monotonic())))
+
+    def _take(self, duration: float) -> None:
+        """Take what comes in some time [s]."""
+        end = time.monotonic() + duration
+        while time.monotonic() < end:
+            self._executor.spin_once(timeout_sec=max(0.0, end - time.monotonic()))
 
     def _subscribe(self) -> None:
         from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+        from rosgraph_msgs.msg import Clock
         from sensor_msgs.msg import JointState
         from std_msgs.msg import String
 
@@ -131,6 +157,17 @@ class _Listener:
                     JointState,
                     topic,
                     lambda message, heard=heard: heard.append((time.monotonic(), message)),
+                    quality,
+                )
+            if CLOCK_TYPE in types and topic not in self._clocks:
+                ticks = self._clocks[topic] = []
+                quality = make_profile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
+                self._node.create_subscription(
+                    Clock,
+                    topic,
+                    lambda message, ticks=ticks: ticks.append(
+                        (time.monotonic(), message.clock.sec + 1e-9 * message.clock.nanosec)
+                    ),
                     quality,
                 )
             if last == DESCRIPTION and _STRING in types and topic not in self._descriptions:
@@ -190,6 +227,12 @@ def model_joints(model: Any) -> Tuple[str, ...]:
     return tuple(body.joint_name for body in bodies if body.joint.nq == 1)
 
 
+def _heard_clock(topic: str, ticks: List[Tuple[float, float]], duration: float) -> HeardClock:
+    return HeardClock(
+        topic, duration, tuple(when for when, _ in ticks), tuple(now for _, now in ticks)
+    )
+
+
 def _heard(topic: str, duration: float, messages: List[Tuple[float, Any]]) -> HeardStates:
     orders: Dict[Tuple[str, ...], None] = {}
     stamps: Set[Tuple[int, int]] = set()
@@ -223,6 +266,7 @@ def _endpoint(info: Any) -> Endpoint:
         quality.reliability != ReliabilityPolicy.BEST_EFFORT,
         quality.durability == DurabilityPolicy.TRANSIENT_LOCAL,
         deadline if deadline < _ENDLESS else 0.0,
+        _VENDORS.get(tuple(info.endpoint_gid[:2]), ''),
     )
 
 

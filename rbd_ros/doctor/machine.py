@@ -12,7 +12,8 @@ from pathlib import Path
 import platform
 import re
 import resource
-from typing import Callable, Collection, Dict, List, Mapping, Optional, Tuple
+import sys
+from typing import Callable, Collection, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from rbd_ros.compiler import why_unavailable
 from rbd_ros.compiler.cache import directory
@@ -268,13 +269,36 @@ def governor_finding(folder: str = _GOVERNORS) -> Finding:
     return Finding(WARN, 'CPU governor', what, 'sudo cpupower frequency-set -g performance')
 
 
+def installed_middleware(environment: Mapping[str, str] = os.environ) -> List[str]:
+    """Names of the RMW implementations that are installed; none where nobody says.
+
+    :param environment: environment variables, of which AMENT_PREFIX_PATH has the places
+
+    >>> from rbd_ros.doctor.machine import installed_middleware
+    >>> 'rmw_implementation' in installed_middleware()  # it chooses one, and is none itself
+    False
+    """
+    prefixes = [*environment.get('AMENT_PREFIX_PATH', '').split(os.pathsep), sys.prefix]
+    found = {
+        path.name
+        for prefix in prefixes
+        if prefix
+        for path in Path(prefix).glob('share/ament_index/resource_index/rmw_typesupport/rmw_*')
+    }
+    return sorted(found - {'rmw_implementation'})
+
+
 def ros_findings(
-    environment: Mapping[str, str] = os.environ, rclpy: Optional[bool] = None
+    environment: Mapping[str, str] = os.environ,
+    rclpy: Optional[bool] = None,
+    installed: Optional[Collection[str]] = None,
 ) -> List[Finding]:
     """Whether ROS 2 is there, and its variables are such that nodes find each other.
 
     :param environment: environment variables
     :param rclpy: whether rclpy can be imported; None: as it is here
+    :param installed: RMW implementations that are installed, none if that is unknown; None: as it
+        is here
 
     >>> from rbd_ros.doctor.machine import ros_findings
     >>> found = ros_findings({'ROS_DOMAIN_ID': '200'}, rclpy=True)
@@ -286,13 +310,27 @@ def ros_findings(
         return [Finding(WARN, 'rclpy', 'it is not installed: there are no nodes', cure)]
     distribution = environment.get('ROS_DISTRO', '')
     named = f' of {distribution}' if distribution else ''
-    middleware = environment.get('RMW_IMPLEMENTATION', '')
+    if installed is None:
+        installed = installed_middleware(environment)
     return [
         Finding(OK, 'rclpy', f'it is installed{named}'),
-        Finding(OK, 'RMW', middleware or "RMW_IMPLEMENTATION is not set: the distribution's own"),
+        _middleware(environment.get('RMW_IMPLEMENTATION', ''), sorted(installed), distribution),
         _domain(environment.get('ROS_DOMAIN_ID', '')),
         _discovery(environment),
     ]
+
+
+def _middleware(name: str, installed: Sequence[str], distribution: str) -> Finding:
+    there = f' (installed: {", ".join(installed)})' if installed else ''
+    if name and installed and name not in installed:
+        what = (
+            f'RMW_IMPLEMENTATION is {name[:80]!r}, which is not installed{there}: no node starts'
+        )
+        package = f'ros-{distribution or "$ROS_DISTRO"}-{name[:80].replace("_", "-")}'
+        cure = f'sudo apt install {package}, or unset RMW_IMPLEMENTATION'
+        return Finding(ERROR, 'RMW', what, cure)
+    chosen = name or "RMW_IMPLEMENTATION is not set: the distribution's own"
+    return Finding(OK, 'RMW', f'{chosen}{there}')
 
 
 def _domain(text: str) -> Finding:

@@ -6,15 +6,12 @@ import pytest
 
 from rbd_ros.doctor.graph import (
     check_graph,
-    Endpoint,
-    Graph,
-    HeardStates,
     joint_findings,
     publisher_findings,
     quality_findings,
     rate_findings,
-    Topic,
 )
+from rbd_ros.doctor.graph_snapshot import Endpoint, Graph, HeardStates, Topic
 
 STATE, ARRAY = 'sensor_msgs/msg/JointState', 'std_msgs/msg/Float64MultiArray'
 DRIVER, USER = Endpoint('/driver', STATE), Endpoint('/user', STATE)

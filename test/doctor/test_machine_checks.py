@@ -16,6 +16,7 @@ from rbd_ros.doctor.machine import (
     compiler_finding,
     cores_finding,
     governor_finding,
+    installed_middleware,
     library_findings,
     LOCKED_MEMORY,
     OLDEST,
@@ -183,5 +184,37 @@ def test_discovery(environment, level, what):
 
 def test_the_middleware_and_the_distribution_are_named():
     names = {'RMW_IMPLEMENTATION': 'rmw_cyclonedds_cpp', 'ROS_DISTRO': 'jazzy'}
-    found = by_subject(ros_findings(names, rclpy=True))
+    found = by_subject(ros_findings(names, rclpy=True, installed=()))
     assert found['RMW'].what == 'rmw_cyclonedds_cpp' and 'jazzy' in found['rclpy'].what
+
+
+def test_a_middleware_that_is_not_installed_is_an_error():
+    names = {'RMW_IMPLEMENTATION': 'rmw_cyclonedds_cpp', 'ROS_DISTRO': 'jazzy'}
+    installed = ['rmw_zenoh_cpp', 'rmw_fastrtps_cpp']
+    finding = by_subject(ros_findings(names, rclpy=True, installed=installed))['RMW']
+    assert finding.level == 'error' and 'rmw_fastrtps_cpp, rmw_zenoh_cpp' in finding.what
+    assert 'ros-jazzy-rmw-cyclonedds-cpp' in finding.cure
+    for installed in ([], ['rmw_cyclonedds_cpp']):
+        finding = by_subject(ros_findings(names, rclpy=True, installed=installed))['RMW']
+        assert finding.level == 'ok'
+    finding = by_subject(ros_findings({}, rclpy=True, installed=['rmw_zenoh_cpp']))['RMW']
+    assert finding.level == 'ok' and finding.what.endswith('(installed: rmw_zenoh_cpp)')
+
+
+def test_installed_middleware_is_what_the_prefixes_have(tmp_path):
+    for place, name in (('a', 'rmw_zenoh_cpp'), ('b', 'rmw_x'), ('b', 'rmw_implementation')):
+        folder = tmp_path / place / 'share' / 'ament_index' / 'resource_index' / 'rmw_typesupport'
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    prefixes = os.pathsep.join(str(tmp_path / place) for place in ('a', 'none', 'b'))
+    here = installed_middleware({})
+    assert set(installed_middleware({'AMENT_PREFIX_PATH': prefixes})) == {
+        'rmw_x',
+        'rmw_zenoh_cpp',
+        *here,
+    }
+    assert 'rmw_implementation' not in installed_middleware({'AMENT_PREFIX_PATH': prefixes})
+    found = ros_findings(
+        {'RMW_IMPLEMENTATION': 'rmw_x', 'AMENT_PREFIX_PATH': prefixes}, rclpy=True
+    )
+    assert by_subject(found)['RMW'].level == 'ok'

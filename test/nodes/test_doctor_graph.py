@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -13,11 +14,39 @@ outside.load('rclpy')
 
 from node_harness import reliable, ROOT, TWO_LINK_ARM
 import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.lifecycle import LifecycleNode
+from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.time import Time
+from rclpy.utilities import get_rmw_implementation_identifier
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
 from rbd_ros.doctor.events_executor import executor_finding, try_events_executor
+from rbd_ros.doctor.graph_reading import _endpoint
+
+
+class Answering:
+    """Nodes that answer requests, in a thread of their own."""
+
+    def __init__(self, context, nodes):
+        self._executor = SingleThreadedExecutor(context=context)
+        for node in nodes:
+            self._executor.add_node(node)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._answer)
+        self._thread.start()
+
+    def _answer(self):
+        while not self._ended.is_set():
+            self._executor.spin_once(timeout_sec=0.05)
+
+    def end(self):
+        self._ended.set()
+        self._thread.join()
+        self._executor.shutdown()
 
 
 @pytest.fixture(scope='module')
@@ -39,6 +68,17 @@ def findings(ros):
         'ROS_DOMAIN_ID': str(ros.domain),
         'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
     }
+    follower = rclpy.create_node(
+        'follower',
+        context=ros.context,
+        parameter_overrides=[Parameter('use_sim_time', value=True)],
+    )
+    idle = LifecycleNode('idle', context=ros.context)
+    working = LifecycleNode('working', context=ros.context)
+    working.trigger_configure()
+    working.trigger_activate()
+    clock = driver.create_publisher(Clock, '/clock', reliable())
+    answering = Answering(ros.context, (driver, follower, idle, working))
     with subprocess.Popen(
         [*command, '--json'], stdout=subprocess.PIPE, env=environment, cwd=ros.folder
     ) as process:
@@ -47,10 +87,13 @@ def findings(ros):
         while process.poll() is None and time.monotonic() < begin + 60.0:
             message.header.stamp = ros.node.get_clock().now().to_msg()
             states.publish(message)
+            simulated = 0.5 * (time.monotonic() - begin)  # half as fast as real time
+            clock.publish(Clock(clock=Time(nanoseconds=int(1e9 * simulated)).to_msg()))
             time.sleep(0.01)
         process.kill()
         facts = json.loads(process.stdout.read())
-    for node in (driver, rival):
+    answering.end()
+    for node in (driver, rival, follower, idle, working):
         node.destroy_node()
     assert process.returncode == 1, facts['sections'][-1]
     section = facts['sections'][-1]
@@ -94,3 +137,31 @@ def test_the_events_executor_is_tried(findings):
     assert (level, what.split()[0]) in {('ok', 'it'), ('ok', 'this'), ('warn', 'spin()')}
     assert what != 'it could not be tried'
     assert executor_finding(try_events_executor(0.0)).what == 'it could not be tried'
+
+
+def test_nodes_with_another_time_are_told(findings):
+    ((level, what),) = findings['use_sim_time']
+    others, _, rest = what.partition(' take the time of the machine, ')
+    assert level == 'warn' and rest.endswith(' (/clock), which /follower follows')
+    # neither whoever publishes the time nor nodes that do not answer
+    assert {'/idle', '/working'} <= set(others.split(', ')) and '/driver' not in others
+    assert '/rival' not in what and '/follower' not in others
+
+
+def test_the_speed_of_simulated_time_is_told(findings):
+    ((level, what),) = findings['topic /clock']
+    assert level == 'warn' and what.startswith('simulated time runs at ')
+    assert 0.3 < float(what.split()[4]) < 0.7
+
+
+def test_managed_nodes_that_are_not_active_are_told(findings):
+    assert findings['node /idle'] == [('warn', 'it is unconfigured: it does not act')]
+    assert 'node /working' not in findings
+
+
+def test_the_middleware_of_an_endpoint_is_known(ros, findings):
+    (info, *_) = ros.node.get_subscriptions_info_by_topic('/joint_commands')
+    kinds = {'rmw_fastrtps_cpp': 'Fast DDS', 'rmw_cyclonedds_cpp': 'Cyclone DDS'}
+    kind = kinds.get(get_rmw_implementation_identifier(), '')
+    assert _endpoint(info).middleware == kind
+    assert 'RMW' not in findings  # all have the same

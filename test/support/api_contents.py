@@ -122,6 +122,36 @@ def recorded(payload=np.zeros(10), noise=0.01):
 """
 )
 
+CONTROL = (
+    ARM
+    + """\
+from rbd_ros.control import (
+    default_gains,
+    DesiredMotion,
+    Feedforward,
+    friction_torque,
+    GuidingSettings,
+    HandGuiding,
+    holding,
+    JointTrajectory,
+    LawSettings,
+    payload_parameters,
+    pd_gains,
+    StateGuard,
+    TorqueLaw,
+    TorqueLimiter,
+    TorqueLimits,
+)
+from rbd_ros.control.task_impedance import TaskImpedance
+from rbd_ros.resources import resource_path
+
+settings = LawSettings.for_robot(robot)  # all defaults
+arm = robot.joint_names
+limits = robot.lower_limits, robot.upper_limits  # [rad]
+rest = np.zeros(6)  # [rad/s]
+"""
+)
+
 #: What examples of a page start from, where that is not `ARM`.
 SETUPS = {
     'floating_base': FLOATING,
@@ -136,6 +166,8 @@ SETUPS = {
     'constraints': 'import numpy as np\n\nnp.set_printoptions(precision=3, suppress=True)\n',
     'spatial': SPATIAL,
     'model': ARM + 'model = robot.model\n',
+    'control': CONTROL,
+    'doctor': ARM + 'model = robot.model\n',
 }
 
 #: Objects beside those of `reference.HOMES` that belong to a page of a family.
@@ -232,6 +264,39 @@ MODULES = {
         'rbd_ros.identification.urdf_patch',
         'rbd_ros.control.momentum_observer',
     ),
+    'control': (
+        'rbd_ros.control.torque',
+        'rbd_ros.control.law_settings',
+        'rbd_ros.control.gains',
+        'rbd_ros.control.weak_joints',
+        'rbd_ros.control.task_impedance',
+        'rbd_ros.control.limits',
+        'rbd_ros.control.motion',
+        'rbd_ros.control.trajectory',
+        'rbd_ros.control.trajectory_checks',
+        'rbd_ros.control.trajectory_report',
+        'rbd_ros.control.annotation',
+        'rbd_ros.control.feedforward',
+        'rbd_ros.control.friction',
+        'rbd_ros.control.payload',
+        'rbd_ros.control.static_holding',
+        'rbd_ros.control.gravity_direction',
+        'rbd_ros.control.transfer',
+        'rbd_ros.control.hand_guiding',
+        'rbd_ros.control.servo_offset',
+        'rbd_ros.control.guards',
+    ),
+    'doctor': (
+        'rbd_ros.doctor.findings',
+        'rbd_ros.doctor.urdf_lint',
+        'rbd_ros.doctor.machine',
+        'rbd_ros.doctor.graph_snapshot',
+        'rbd_ros.doctor.graph',
+        'rbd_ros.doctor.graph_time',
+        'rbd_ros.doctor.graph_nodes',
+        'rbd_ros.doctor.graph_reading',
+        'rbd_ros.doctor.events_executor',
+    ),
 }
 
 TITLES = {
@@ -265,6 +330,8 @@ TITLES = {
         'payloads, inertias and friction from recordings; external torques',
     ),
     'export': ('Export and diagnostics', 'C99 libraries; what of a model costs accuracy'),
+    'control': ('Control', 'torque laws, limits, desired motion, trajectories; without ROS'),
+    'doctor': ('Doctor', 'findings with cures about a URDF, the machine and a ROS graph'),
 }
 
 #: Public by their name, but of no use alone, with the reason.
@@ -301,6 +368,36 @@ NOT_FOR_USERS = {
     'rbd_ros.model.floating_base:not_floating': 'checks of arguments',
     'rbd_ros.model.dh:checked': 'checks of arguments',
     'rbd_ros.model.together:transform_of_pose': 'checks of arguments',
+    'rbd_ros.control.torque:gravity_function': 'a part of `TorqueLaw`',
+    'rbd_ros.control.torque:LawMemory': 'for machine code',
+    'rbd_ros.control.torque:TorqueLaw.memory': 'for machine code',
+    'rbd_ros.control.torque:TorqueLaw.change': 'what nodes call, with their lock',
+    'rbd_ros.control.law_settings:check_integral': 'checks of arguments',
+    'rbd_ros.control.gains:min_damping_rate': 'a part of `default_gains`',
+    'rbd_ros.control.gains:friction_stiffness': 'a part of `TorqueLaw`',
+    'rbd_ros.control.task_impedance:task_forces': 'a part of the law',
+    'rbd_ros.control.task_impedance:pose_error': 'a part of the law',
+    'rbd_ros.control.task_impedance:TaskImpedance.numbers': 'what the law takes',
+    'rbd_ros.control.limits:limited': 'what machine code is made of',
+    'rbd_ros.control.limits:LimiterMemory': 'for machine code',
+    'rbd_ros.control.limits:TorqueLimiter.elapsed': 'called by whoever limits by machine code',
+    'rbd_ros.control.limits:TorqueLimiter.passed': 'likewise',
+    'rbd_ros.control.motion:MotionPlan': 'opaque, made by `DesiredMotion.plan`',
+    'rbd_ros.control.trajectory_checks:checked_names': 'checks of arguments',
+    'rbd_ros.control.trajectory_checks:check_known': 'checks of arguments',
+    'rbd_ros.control.trajectory_checks:checked_times': 'checks of arguments',
+    'rbd_ros.control.trajectory_checks:check_size': 'checks of arguments',
+    'rbd_ros.control.trajectory_checks:checked_values': 'checks of arguments',
+    'rbd_ros.control.trajectory_checks:check_end_at_rest': 'checks of arguments',
+    'rbd_ros.control.annotation:completed': 'a part of `annotate`',
+    'rbd_ros.control.annotation:check_moves': 'checks of arguments',
+    'rbd_ros.control.annotation:subdivided': 'a part of `annotate`',
+    'rbd_ros.control.feedforward:check_robot': 'checks of arguments',
+    'rbd_ros.control.payload:check_payload': 'checks of arguments',
+    'rbd_ros.control.gravity_direction:unit': 'arithmetic of its file',
+    'rbd_ros.control.guards:StateGuard.bounds': 'called by whoever checks by machine code',
+    'rbd_ros.control.guards:StateGuard.passed': 'likewise',
+    'rbd_ros.doctor.graph_snapshot:some': 'text of findings',
 }
 
 #: Files of rbd_ros/algorithms that algorithms are made of.

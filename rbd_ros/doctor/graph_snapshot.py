@@ -1,0 +1,146 @@
+"""Snapshot of a ROS graph: nodes, topics with their ends, and what was heard and answered.
+
+graph_reading.py takes it, and graph.py judges it. ROS itself is not known here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional, Sequence, Tuple
+
+JOINT_STATES, DESCRIPTION, CLOCK = 'joint_states', 'robot_description', 'clock'
+_NAMED = 8  # names in one finding
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A publisher or subscription.
+
+    :param node: full name of its node
+    :param type: type of its messages
+    :param reliable: whether it is reliable, not best effort
+    :param durable: whether it is transient local, not volatile
+    :param deadline: time between messages that is offered or asked for [s]; 0: none
+    :param middleware: what its node speaks DDS with, as far as that is known; '' if not
+
+    >>> from rbd_ros.doctor.graph_snapshot import Endpoint
+    >>> Endpoint('/driver', 'sensor_msgs/msg/JointState').reliable
+    True
+    """
+
+    node: str
+    type: str
+    reliable: bool = True
+    durable: bool = False
+    deadline: float = 0.0
+    middleware: str = ''
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic with all its ends.
+
+    :param name: full name
+    :param publishers: who publishes
+    :param subscribers: who subscribes
+
+    >>> from rbd_ros.doctor.graph_snapshot import Topic
+    >>> Topic('/left/joint_states').last
+    'joint_states'
+    """
+
+    name: str
+    publishers: Tuple[Endpoint, ...] = ()
+    subscribers: Tuple[Endpoint, ...] = ()
+
+    @property
+    def last(self) -> str:
+        """Last part of the name."""
+        return self.name.rpartition('/')[2]
+
+
+@dataclass(frozen=True)
+class HeardStates:
+    """What was heard on a topic of joint states.
+
+    :param topic: full name of the topic
+    :param duration: time that was listened [s]
+    :param arrivals: times when messages came, (N,) [s]
+    :param orders: the different lists of names
+    :param odd_lengths: number of messages with fields that are neither empty nor as long as the
+        names
+    :param not_finite: number of messages with a position that is not finite
+    :param stamped: whether the time stamps differ
+
+    >>> from rbd_ros.doctor.graph_snapshot import HeardStates
+    >>> len(HeardStates('/joint_states', 2.0, (0.0, 0.5, 1.0)).arrivals)
+    3
+    """
+
+    topic: str
+    duration: float
+    arrivals: Tuple[float, ...] = ()
+    orders: Tuple[Tuple[str, ...], ...] = ()
+    odd_lengths: int = 0
+    not_finite: int = 0
+    stamped: bool = True
+
+
+@dataclass(frozen=True)
+class HeardClock:
+    """What was heard on a topic of simulated time.
+
+    :param topic: full name of the topic, /clock if nothing else was asked for
+    :param duration: time that was listened [s]
+    :param arrivals: times when messages came, (N,) [s]
+    :param times: times that they told, (N,) [s]
+
+    >>> from rbd_ros.doctor.graph_snapshot import HeardClock
+    >>> HeardClock('/clock', 1.0, (0.0, 0.5, 1.0), (20.0, 20.25, 20.5)).factor  # by real time
+    0.5
+    """
+
+    topic: str
+    duration: float
+    arrivals: Tuple[float, ...] = ()
+    times: Tuple[float, ...] = ()
+
+    @property
+    def factor(self) -> Optional[float]:
+        """Real-time factor: simulated time by real time; None if that was too short to tell."""
+        if len(self.arrivals) < 2 or not self.arrivals[-1] > self.arrivals[0]:
+            return None
+        return (self.times[-1] - self.times[0]) / (self.arrivals[-1] - self.arrivals[0])
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Snapshot of a ROS graph, without whoever took it.
+
+    :param nodes: full names of the nodes, twice if there are two of one name
+    :param topics: topics
+    :param heard: what was heard of joint states
+    :param joints: joints of the robot in the order of its description, by the topic of the
+        description
+    :param clocks: what was heard of simulated time, of topics that somebody publishes
+    :param sim_time: whether nodes take simulated time (`use_sim_time`), of those that answered
+    :param states: states of the managed nodes, of those that answered
+
+    >>> from rbd_ros.doctor.graph_snapshot import Graph, Topic
+    >>> Graph(('/driver',), (Topic('/joint_states'),)).topics[0].publishers
+    ()
+    """
+
+    nodes: Tuple[str, ...] = ()
+    topics: Tuple[Topic, ...] = ()
+    heard: Tuple[HeardStates, ...] = ()
+    joints: Tuple[Tuple[str, Tuple[str, ...]], ...] = ()
+    clocks: Tuple[HeardClock, ...] = ()
+    sim_time: Tuple[Tuple[str, bool], ...] = ()
+    states: Tuple[Tuple[str, str], ...] = ()
+
+
+def some(names: Sequence[str]) -> str:
+    """Names for a finding, the first of them if there are many."""
+    more = f' and {len(names) - _NAMED} more' if len(names) > _NAMED else ''
+    return ', '.join(names[:_NAMED]) + more

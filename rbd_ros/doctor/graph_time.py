@@ -1,0 +1,110 @@
+"""Judgement of the time in a ROS graph: who follows simulated time, and how that runs."""
+
+from __future__ import annotations
+
+from typing import List, Set
+
+from rbd_ros.doctor.findings import ERROR, Finding, OK, WARN
+from rbd_ros.doctor.graph_snapshot import Graph, HeardClock, some
+
+#: Type of the messages of simulated time, on /clock or what it is remapped to.
+CLOCK_TYPE = 'rosgraph_msgs/msg/Clock'
+#: How far the real-time factor may be from one.
+FACTOR_TOLERANCE = 0.1
+#: Messages that come more seldom make timers of nodes late [Hz of real time].
+SLOW_CLOCK = 10.0
+_SUBJECT = 'use_sim_time'
+
+
+def sim_time_findings(graph: Graph) -> List[Finding]:
+    """Nodes that take another time than the rest, or a time that nobody tells.
+
+    Whoever publishes simulated time has a time of its own, and is not asked for another one. A
+    node that follows it subscribes to it: that tells to which topic, if it was remapped.
+
+    :param graph: the snapshot
+
+    >>> from rbd_ros.doctor.graph_snapshot import Graph
+    >>> from rbd_ros.doctor.graph_time import sim_time_findings
+    >>> graph = Graph(('/arm', '/rviz'), sim_time=(('/arm', True), ('/rviz', False)))
+    >>> sim_time_findings(graph)[0].what
+    '/arm follows simulated time, which nobody publishes: its time stands at 0'
+    """
+    sources: Set[str] = set()
+    topics: Set[str] = set()
+    served: Set[str] = set()
+    for topic in graph.topics:
+        out = {end.node for end in topic.publishers if end.type == CLOCK_TYPE}
+        if out:
+            sources |= out
+            topics.add(topic.name)
+            served |= {end.node for end in topic.subscribers}
+    followers = sorted({name for name, follows in graph.sim_time if follows} - sources)
+    others = sorted({name for name, follows in graph.sim_time if not follows} - sources)
+    found = []
+    lost = [name for name in followers if name not in served]
+    if lost:
+        one = len(lost) == 1
+        what = (
+            f'{some(lost)} follow{"s" if one else ""} simulated time, which nobody publishes: '
+            f'{"its" if one else "their"} time stands at 0'
+        )
+        cure = 'start the simulator, remap /clock to its topic, or set use_sim_time false'
+        found.append(Finding(ERROR, _SUBJECT, what, cure))
+    if sources and others:
+        one = len(others) == 1
+        ours = f'{some(others)} take{"s" if one else ""} the time of the machine, although '
+        theirs = f'{some(sorted(sources))} publishes simulated time ({some(sorted(topics))})'
+        rest = f', which {some(followers)} follow' if followers else ', which nobody follows'
+        what = f'{ours}{theirs}{rest}{"s" if len(followers) == 1 else ""}'
+        cure = (
+            f'ros2 param set {others[0]} use_sim_time true, and so in launch files; nodes that '
+            'go by the stamps of messages alone need not follow'
+        )
+        found.append(Finding(WARN, _SUBJECT, what, cure))
+    return found
+
+
+def clock_findings(heard: HeardClock) -> List[Finding]:
+    """Whether simulated time runs, as fast as real time and often.
+
+    :param heard: what was heard
+
+    >>> from rbd_ros.doctor.graph_snapshot import HeardClock
+    >>> from rbd_ros.doctor.graph_time import clock_findings
+    >>> fast = HeardClock('/clock', 1.0, tuple(0.01 * k for k in range(100)), tuple(range(100)))
+    >>> clock_findings(fast)[0].what
+    'simulated time runs at 100 times real time'
+    """
+    subject, factor = f'topic {heard.topic}', heard.factor
+    if factor is None:
+        what = f'{len(heard.times)} messages came in {heard.duration:.2g} s'
+        cure = 'look at the simulator: is it paused, or busy with one long step?'
+        return [Finding(WARN, subject, what, cure)]
+    if any(later < before for before, later in zip(heard.times, heard.times[1:])):
+        what = 'simulated time ran back while it was listened to'
+        cure = (
+            'let one simulator or bag publish it; after a reset, start nodes that keep times anew'
+        )
+        return [Finding(WARN, subject, what, cure)]
+    found = []
+    if factor == 0.0:
+        what = 'simulated time stands still'
+        found.append(Finding(WARN, subject, what, 'resume the simulation, if it is paused'))
+    elif abs(factor - 1.0) > FACTOR_TOLERANCE:
+        what = f'simulated time runs at {factor:.3g} times real time'
+        cure = (
+            'if that is not on purpose: a faster machine, a longer time step, or less contact'
+            if factor < 1.0
+            else 'if that is not on purpose: set the real-time factor of the simulator to 1'
+        )
+        found.append(Finding(WARN, subject, what, cure))
+    else:
+        what = f'simulated time runs at {factor:.3g} times real time'
+        found.append(Finding(OK, subject, what))
+    rate = (len(heard.arrivals) - 1) / (heard.arrivals[-1] - heard.arrivals[0])
+    if rate < SLOW_CLOCK and factor:
+        what = f'messages come at {rate:.3g} Hz: timers of nodes wait for the next one'
+        cure = f'raise its rate to {SLOW_CLOCK:g} Hz or more (clock_publish_rate of the simulator)'
+        found.append(Finding(WARN, subject, what, cure))
+    return found
