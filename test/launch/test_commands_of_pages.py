@@ -68,8 +68,10 @@ def lack(command):
             return 'no workspace with this rbd_ros is sourced'
     if set(command.words) & {f'urdf:={name}' for name in EXAMPLE_ROBOTS}:
         return outside.problem('example_robot_data')
-    for package in ('simulation_interfaces', 'control_msgs'):
-        if any(f'{package}/' in word for word in command.words):
+    published_with = {'nav_msgs': '/odom'}
+    for package in ('simulation_interfaces', 'control_msgs', 'nav_msgs'):
+        topic = published_with.get(package, f'{package}/')
+        if any(f'{package}/' in word or word == topic for word in command.words):
             if importlib.util.find_spec(package) is None:
                 return f'{package} is not installed'
     needed = []
@@ -344,7 +346,9 @@ def run(command, observed, states):
         if command.begins('ros2', 'lifecycle', 'set'):
             assert 'Transitioning successful' in shell.output(), f'{command}\n{shell.output()}'
         if command.begins('ros2', 'service') or '&&' in command.words:
-            assert 'success=True' in shell.output(), f'{command}\n{shell.output()}'
+            answer = shell.output()
+            done = 'success=True' in answer or 'successful=True' in answer
+            assert done, f'{command}\n{answer}'
         if moves:
             check_effect(command, observed, before, states)
     finally:
