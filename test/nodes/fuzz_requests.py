@@ -16,6 +16,7 @@ KINDS = {
     'int': ParameterType.PARAMETER_INTEGER,
     'double': ParameterType.PARAMETER_DOUBLE,
     'string': ParameterType.PARAMETER_STRING,
+    'int[]': ParameterType.PARAMETER_INTEGER_ARRAY,
     'double[]': ParameterType.PARAMETER_DOUBLE_ARRAY,
     'string[]': ParameterType.PARAMETER_STRING_ARRAY,
 }
@@ -71,12 +72,15 @@ class ParameterRequests:
             return Parameter(name=declared.name, value=ParameterValue())
         if what == 3:  # another type
             kinds = [
-                k for name, k in KINDS.items()
-                if k != KINDS[declared.kind] and not (declared.scalar is float and name == 'int')
-            ]  # fmt: skip
+                k
+                for name, k in KINDS.items()
+                if k != KINDS[declared.kind]
+                and not (declared.scalar is float and name.startswith('int'))
+            ]
             value = ParameterValue(type=rng.choice(kinds), string_value='x' * rng.randrange(3000))
             value.double_value = 0.5
             value.double_array_value = [0.5] * rng.randint(1, 3)
+            value.integer_array_value = [1] * rng.randint(1, 3)
             value.string_array_value = ['x'] * rng.randint(1, 3)
             return Parameter(name=declared.name, value=value)
         return Parameter(name=declared.name, value=self._illegal(rng, declared))
@@ -90,6 +94,9 @@ class ParameterRequests:
         value.integer_value = rng.choice((-(2**63), 2**63 - 1, -1))
         value.double_value = rng.choice(BAD_NUMBERS)
         value.string_value = rng.choice(FRAMES[1:]) + '?'
+        value.integer_array_value = [rng.choice((-(2**63), 2**63 - 1, -1))] * rng.choice(
+            (1, 2, 100)
+        )
         value.double_array_value = [rng.choice(BAD_NUMBERS)] * rng.choice((1, 2, 3, 1000))
         value.string_array_value = [rng.choice(FRAMES[1:]) + '?'] * rng.choice((1, 2, 100))
         return value

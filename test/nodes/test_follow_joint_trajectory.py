@@ -489,7 +489,8 @@ def test_when_the_node_is_no_longer_active_the_goal_ends_and_new_ones_are_reject
 ):
     name = f'resting_{transition}'
     parameters = {'robot_description': TWO_LINK_ARM, 'state_timeout': 0.6}
-    process = ros.start('inverse_dynamics', parameters, ['-r', f'__node:={name}'])
+    apart = ['-r', f'__node:={name}', '-r', f'joint_states:=/{name}/joint_states']
+    process = ros.start('inverse_dynamics', parameters, apart)
     client = ActionClient(ros.node, action, f'/{name}/follow_joint_trajectory')
     ros.until(client.server_is_ready, 'the action', START_LIMIT)
     desired = ros.listen(JointState, f'/{name}/desired_state')
@@ -501,7 +502,7 @@ def test_when_the_node_is_no_longer_active_the_goal_ends_and_new_ones_are_reject
         sent = Sent(client, ros, goal)
         return sent if sent.accepted else None
 
-    with Feed(ros.publisher(JointState, 'joint_states'), state) as feed:
+    with Feed(ros.publisher(JointState, f'/{name}/joint_states'), state) as feed:
         sent = ros.until(accepted, 'an accepted goal')
         ros.until(lambda: sent.feedback, 'feedback')
         assert life.change(transition)

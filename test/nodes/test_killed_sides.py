@@ -34,7 +34,8 @@ class Sides:
         self.until_both()
 
     def until_both(self):
-        """Wait until torques other than zero answer states."""
+        """Wait until torques other than zero answer states, and are taken."""
+        since = len(self.ros.diagnostics)
         torques, states = len(self.torques), len(self.states)
         self.ros.until(
             lambda: (
@@ -45,6 +46,7 @@ class Sides:
             'states and torques',
             START_LIMIT,
         )
+        self.ros.until_status('receiving', 'simulator: commands', since=since)
 
 
 @pytest.fixture(scope='module', params=NODES)

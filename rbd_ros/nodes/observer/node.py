@@ -25,7 +25,7 @@ from rbd_ros.nodes.common.parameters import ParameterTable
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.wire import JointStateData, JointStateReader, JointStateWriter, WireError
-from rbd_ros.nodes.torque.node import per_joint
+from rbd_ros.nodes.torque.prepared import per_joint
 from rbd_ros.robot import Robot
 
 SUBJECT, STATES = 'observer', 'joint_states'
