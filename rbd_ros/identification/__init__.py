@@ -19,23 +19,6 @@ if TYPE_CHECKING:
     from rbd_ros.identification.regression import Estimate
     from rbd_ros.identification.urdf_patch import patched_urdf
 
-_HOMES = {
-    'Estimate': 'regression',
-    'Evaluation': 'evaluation',
-    'Excitation': 'fourier_excitation',
-    'JointFit': 'evaluation',
-    'ModelEstimate': 'base_parameters',
-    'PayloadEstimate': 'payload',
-    'Recording': 'recording',
-    'RecordingError': 'recording',
-    'evaluate': 'evaluation',
-    'excitation': 'fourier_excitation',
-    'identify_base_parameters': 'base_parameters',
-    'identify_payload': 'payload',
-    'patched_urdf': 'urdf_patch',
-    'read_recording': 'reading',
-}
-
 __all__ = [
     'Estimate',
     'Evaluation',
@@ -54,5 +37,21 @@ __all__ = [
 ]
 
 __getattr__, __dir__ = lazy_names(
-    __name__, {name: f'rbd_ros.identification.{module}' for name, module in _HOMES.items()}
+    __name__,
+    {
+        'Estimate': 'rbd_ros.identification.regression',
+        'Evaluation': 'rbd_ros.identification.evaluation',
+        'Excitation': 'rbd_ros.identification.fourier_excitation',
+        'JointFit': 'rbd_ros.identification.evaluation',
+        'ModelEstimate': 'rbd_ros.identification.base_parameters',
+        'PayloadEstimate': 'rbd_ros.identification.payload',
+        'Recording': 'rbd_ros.identification.recording',
+        'RecordingError': 'rbd_ros.identification.recording',
+        'evaluate': 'rbd_ros.identification.evaluation',
+        'excitation': 'rbd_ros.identification.fourier_excitation',
+        'identify_base_parameters': 'rbd_ros.identification.base_parameters',
+        'identify_payload': 'rbd_ros.identification.payload',
+        'patched_urdf': 'rbd_ros.identification.urdf_patch',
+        'read_recording': 'rbd_ros.identification.reading',
+    },
 )
