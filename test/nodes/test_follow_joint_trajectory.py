@@ -185,8 +185,8 @@ def test_a_goal_that_is_reached_succeeds_and_tells_on_the_way(rig):
 
 def test_a_goal_may_begin_in_the_future_and_then_only_replaces_what_comes_later(rig):
     rig.moving = True
-    first = rig.send(point(1.5, (0.5, -1.1)))
-    begin = time.time() + 0.7
+    first = rig.send(point(8.0, (0.5, -1.1)))
+    begin = time.time() + 4.0
     second = rig.send(point(1.0, GOAL), start=begin)
     rig.until_moving()
     assert not first.done  # it goes on until then
