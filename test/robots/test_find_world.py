@@ -12,8 +12,9 @@ TABLE = Path(__file__).resolve().parents[2] / 'config' / 'table_world.yaml'
 
 def test_worlds_that_come_with_the_package_have_names_and_can_be_read():
     assert embedded_worlds()['table_world'] == TABLE
-    for path in embedded_worlds().values():
-        assert read_world(path).objects
+    for name, path in embedded_worlds().items():
+        world = read_world(path)
+        assert bool(world.objects or world.robots) == (name != 'empty_world')
 
 
 @pytest.mark.parametrize('name', ['table', 'table_world', 'table_world.yaml', str(TABLE)])

@@ -120,8 +120,9 @@ def _prepare_joint(node: Element, owner: str, description: Description) -> None:
         )
     _refuse_quaternion(node, owner)
     soft = node.find('safety_controller')
-    if soft is not None and soft.get('k_velocity') is None:
-        soft.set('k_velocity', '0')  # the parser insists on it, and nobody here asks for it
+    if soft is not None:
+        for gain in ('k_position', 'k_velocity'):
+            soft.set(gain, '0')  # the parser insists on numbers, and nobody here asks for them
     limit = node.find('limit')
     if limit is not None:
         missing = [name for name in ('effort', 'velocity') if limit.get(name) is None]

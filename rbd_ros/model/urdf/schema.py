@@ -136,9 +136,7 @@ _JOINT = ElementRule(
             ElementRule({'joint': _TEXT, 'multiplier': _OPTIONAL, 'offset': _OPTIONAL})
         ),
         'safety_controller': ChildRule(
-            ElementRule(
-                dict.fromkeys(('soft_lower_limit', 'soft_upper_limit', 'k_velocity'), _LIMIT)
-            )
+            ElementRule(dict.fromkeys(('soft_lower_limit', 'soft_upper_limit'), _LIMIT))
         ),
     },
 )
