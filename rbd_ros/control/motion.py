@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 import math
+from threading import Lock
 from typing import Any, Deque, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -157,7 +158,8 @@ class DesiredMotion:
         )
         self._rest: FloatArray = np.zeros(robot.nv)
         self._rest.flags.writeable = False
-        self._inbox: Deque[MotionPlan] = deque(maxlen=1)
+        self._inbox: Tuple[MotionPlan, ...] = ()  # of `follow`, for the next state
+        self._inbox_lock = Lock()
         self._intervals = StateIntervals()
         self._epoch = 0
         self._clock = 0.0
@@ -261,7 +263,7 @@ class DesiredMotion:
         if not self._plausible(q):
             return False
         self._epoch += 1  # plans that continue what is dropped here are void
-        self._inbox.clear()
+        self._inbox = ()
         self._set_still(q)
         return True
 
@@ -339,7 +341,7 @@ class DesiredMotion:
         self._stamp = None
         self._intervals.forget_debt()
         dropped = self._next is not None or bool(self._inbox)
-        self._inbox.clear()
+        self._inbox = ()
         self._next = None
         self._epoch += 1
         self._publish()
@@ -439,22 +441,21 @@ class DesiredMotion:
         return min(late, step)
 
     def _take(self) -> None:
-        """Take up a plan that `follow` put into the inbox."""
-        try:
-            plan = self._inbox.popleft()
-        except IndexError:
-            return
-        if plan.epoch != self._epoch:
-            return
-        self._next = None
-        if plan.trajectory is None:
-            if not self._holding:
-                self._ramp = Ramp.down(self._ramp, self.options.ramp_time)
-        elif plan.begin is not None:
-            self._next = plan
-        else:
-            waiting = plan.waits and self._holding
-            self._begin(plan, plan.entry + (0.0 if waiting else self._clock - plan.clock))
+        """Take up the plans that `follow` put into the inbox."""
+        with self._inbox_lock:
+            plans, self._inbox = self._inbox, ()
+        for plan in plans:
+            if plan.epoch != self._epoch:
+                continue
+            self._next = None
+            if plan.trajectory is None:
+                if not self._holding:
+                    self._ramp = Ramp.down(self._ramp, self.options.ramp_time)
+            elif plan.begin is not None:
+                self._next = plan
+            else:
+                waiting = plan.waits and self._holding
+                self._begin(plan, plan.entry + (0.0 if waiting else self._clock - plan.clock))
 
     def _drop_cancelled(self) -> None:
         """Stop the plans that `cancel` named, or forget those that are still to begin."""
@@ -581,7 +582,7 @@ class DesiredMotion:
                 code='trajectory in the past',
             )
         entry = max(elapsed, 0.0)
-        q, v = _expected(base, max(-elapsed, 0.0))
+        q, v = _expected(base, max(-elapsed, 0.0), self._inbox)
         trajectory = trajectory.for_joints(self._names, hold=q if allow_partial else None)
         trajectory = trajectory.starting_from(q, v, entry)
         bounds = self._checked_bounds(trajectory, check_limits)
@@ -627,7 +628,10 @@ class DesiredMotion:
                 'the motion was interrupted while the trajectory was prepared; send it again',
                 code='motion interrupted',
             )
-        self._inbox.append(plan)
+        with self._inbox_lock:
+            # What begins later only replaces what comes later.
+            kept = [each for each in self._inbox if plan.begin is not None and each.begin is None]
+            self._inbox = (*kept, plan)
         return plan.text
 
     def cancel(self, plan: MotionPlan) -> None:
@@ -648,10 +652,20 @@ class DesiredMotion:
         self._cancelled.append(plan)
 
 
-def _expected(base: _Snapshot, delay: float) -> Tuple[FloatArray, FloatArray]:
-    """Estimate of position and velocity of the motion after a delay [s], each (n,)."""
+def _expected(
+    base: _Snapshot, delay: float, inbox: Sequence[MotionPlan]
+) -> Tuple[FloatArray, FloatArray]:
+    """Estimate of position and velocity of the motion after a delay [s], each (n,).
+
+    :param inbox: plans that the next state will take up
+    """
     if delay == 0.0:
         return base.q, base.v
+    for plan in inbox:
+        if plan.begin is None and plan.epoch == base.epoch:
+            if plan.trajectory is None:
+                return base.q, np.zeros_like(base.v)
+            return plan.trajectory.sample(plan.entry + delay)[:2]
     q, v, a = base.path.sample(base.s + delay)
     if base.offset is not None:
         q, v, a = base.offset.after(delay)[0].added_to(q, v, a)
