@@ -19,7 +19,8 @@ from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
 from rbd_ros.nodes.common.wire import JointStateWriter
 from rbd_ros.nodes.simulator.brakes import Brakes
 from rbd_ros.nodes.simulator.clock_output import ClockOutput
-from rbd_ros.nodes.simulator.commands import CHECKS_A_TIMEOUT, Commands, SUBJECT as COMMANDS
+from rbd_ros.nodes.simulator.command_reports import SUBJECT as COMMANDS
+from rbd_ros.nodes.simulator.commands import Commands
 from rbd_ros.nodes.simulator.compiled_cycle import run_cycle, Steps
 from rbd_ros.nodes.simulator.control_tag import ControlTag, NO_TAG
 from rbd_ros.nodes.simulator.cycle_inputs import CycleInputs
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.surroundings import View, WorldPorts
     from rbd_ros.simulation.sensors import SensorBinding
 
+# How often commands are looked at in the time after which they are too old.
+CHECKS_A_TIMEOUT = 20
 # Real time between two messages of the unchanged state while paused [s].
 PAUSED_STATE_PERIOD = 0.02
 PAUSED_CLOCK_PERIOD = 0.1  # likewise for /clock, for nodes that start in the meantime [s]
