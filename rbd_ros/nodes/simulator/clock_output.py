@@ -9,7 +9,7 @@ from typing import Any, Callable, Mapping, Sequence
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.wire import ClockWriter
 from rbd_ros.nodes.simulator.cycle_ports import Ports
-from rbd_ros.nodes.simulator.interface import AUTOMATIC, USUAL_CLOCK_RATE
+from rbd_ros.nodes.simulator.parameters import AUTOMATIC, USUAL_CLOCK_RATE
 
 CONTROLLER_MANAGER = 'controller_manager'  # what the names of such nodes contain
 
