@@ -24,7 +24,9 @@ from rbd_ros.control.momentum_observer import (
     WrenchEstimate,
     WrenchEstimator,
 )
-from rbd_ros.control.motion import DesiredMotion, GAP_POLICIES, MotionOptions, MotionPlan
+from rbd_ros.control.motion import DesiredMotion
+from rbd_ros.control.motion_options import GAP_POLICIES, MotionOptions
+from rbd_ros.control.motion_plan import MotionPlan
 from rbd_ros.control.payload import payload_parameters
 from rbd_ros.control.servo_offset import servo_command
 from rbd_ros.control.static_holding import hardest_poses, Holding, holding
