@@ -29,7 +29,7 @@ from rbd_ros.control.motion_plan import (
     TrajectoryPoints,
 )
 from rbd_ros.control.names import shown
-from rbd_ros.control.path_motion import PathMotion, Progress
+from rbd_ros.control.path_motion import PathMotion, Rest
 from rbd_ros.control.trajectory import JointTrajectory
 from rbd_ros.control.trajectory_checks import MOST_VELOCITY, TrajectoryError
 from rbd_ros.robot import Robot
@@ -328,7 +328,9 @@ class DesiredMotion:
             late = self._late(following, stamp, step)
             if late is not None and following.begin is not None:
                 self._next = None
-                self._move(step - late)
+                rest = self._motion.move(step - late)
+                if rest is not None:
+                    self._come_to_rest(rest)
                 # Later than it should by the motion's own time: it was planned for too long.
                 overdue = (stamp - following.begin) / NANOSECONDS
                 missed = min(self._clock - following.clock, overdue) - late
@@ -337,7 +339,9 @@ class DesiredMotion:
         self._stamp = stamp
         motion = self._motion
         if step > 0.0 and not motion.resting:
-            self._move(step)
+            rest = motion.move(step)
+            if rest is not None:
+                self._come_to_rest(rest)
             self._publish()
         return motion.q, motion.v, motion.a
 
@@ -394,13 +398,9 @@ class DesiredMotion:
             self._motion.enter(plan.trajectory, s, plan.bounds, self.options.ramp_time)
             self._plan, self._arrived = plan, None
 
-    def _move(self, step: float) -> None:
-        """Advance by `step` of the motion's own time [s]."""
+    def _come_to_rest(self, rest: Rest) -> None:
         motion = self._motion
-        progress = motion.move(step)
-        if progress is Progress.MOVING:
-            return
-        ended = progress is Progress.ARRIVED and isinstance(motion.path, JointTrajectory)
+        ended = rest is Rest.ARRIVED and isinstance(motion.path, JointTrajectory)
         following = self._next
         # A robot whose states pause while it is at its goal is there afterwards, too.
         arrived = self._plan if ended else self._arrived

@@ -14,10 +14,9 @@ from rbd_ros.control.trajectory import JointTrajectory
 Path = Union[JointTrajectory, Still, Coasting]
 
 
-class Progress(Enum):
-    """What a step of a motion has led to."""
+class Rest(Enum):
+    """How a motion has come to rest."""
 
-    MOVING = 'moving'
     STOPPED = 'stopped'  # by a ramp, somewhere on the path
     ARRIVED = 'arrived'  # at the end of the path
 
@@ -95,10 +94,13 @@ class PathMotion:
         """Come to rest on the path."""
         self._ramp = Ramp.down(self._ramp, ramp_time)
 
-    def move(self, step: float) -> Progress:
-        """Advance by `step` of the motion's own time [s]."""
+    def move(self, step: float) -> Optional[Rest]:
+        """Advance by `step` of the motion's own time [s].
+
+        :return: how it has come to rest; None while it moves on
+        """
         if self.resting or step <= 0.0:
-            return Progress.MOVING
+            return None
         ramp = self._ramp
         g, dg = 1.0, 0.0
         if ramp is not None:
@@ -118,7 +120,7 @@ class PathMotion:
                 self._ramp = None
         self.q, self.v, self.a = q, v, a
         if ramp is not None and ramp.over and ramp.stops:
-            return Progress.STOPPED
+            return Rest.STOPPED
         if self.offset is None and self._ramp is None and self.s >= self.end:
-            return Progress.ARRIVED
-        return Progress.MOVING
+            return Rest.ARRIVED
+        return None
