@@ -20,10 +20,14 @@ import tempfile
 import time
 from typing import Any, Dict, List
 
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / 'test')]
+
+from support.limited_arm import limited_arm  # noqa: E402
+
 FAILURES = ('states end', 'not a number', 'excess speed', 'kill -9 of the publisher')
 TIMEOUT = 0.1  # parameter state_timeout [s]
 POSE = (0.3, -1.1)
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def publish(folder: str, kind: str) -> None:
@@ -143,7 +147,7 @@ def measure(rounds: int) -> Dict[str, List[float]]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         description = folder / 'arm.urdf'
-        description.write_text(ARM)
+        description.write_text(limited_arm())
         rclpy.init()
         rig = Rig(folder, str(description))
         try:
@@ -155,19 +159,6 @@ def measure(rounds: int) -> Dict[str, List[float]]:
             rig.close()
             rclpy.shutdown()
     return times
-
-
-ARM = """<robot name="two_link"><link name="base"/>
-  <link name="upper"><inertial><origin xyz="0.25 0 0"/><mass value="2"/>
-    <inertia ixx="0.01" iyy="0.05" izz="0.05" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <link name="lower"><inertial><origin xyz="0.2 0 0"/><mass value="1"/>
-    <inertia ixx="0.01" iyy="0.03" izz="0.03" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/>
-    <axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="40" velocity="5"/></joint>
-  <joint name="elbow" type="revolute"><parent link="upper"/><child link="lower"/>
-    <origin xyz="0.5 0 0"/><axis xyz="0 1 0"/>
-    <limit lower="-2.5" upper="2.5" effort="15" velocity="5"/></joint></robot>
-"""
 
 
 def main() -> None:

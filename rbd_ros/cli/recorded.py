@@ -11,9 +11,10 @@ import numpy as np
 
 from rbd_ros import Robot
 from rbd_ros.cli.info import add_model_arguments
+from rbd_ros.cli.joint_panels import INK, JointPanels
 from rbd_ros.identification import Evaluation, read_recording, Recording
 
-INK, MEASURED, PREDICTED, WRONG = '#1f2933', '#9aa5b1', '#1769aa', '#e4572e'
+MEASURED, PREDICTED, WRONG = '#9aa5b1', '#1769aa', '#e4572e'
 
 
 def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
@@ -103,41 +104,21 @@ def plot_efforts(
     :param title: of the whole
     :raises ValueError: if it cannot be written
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    names = before.joint_names
-    columns = min(len(names), 3)
-    rows = math.ceil(len(names) / columns)
-    figure = Figure(figsize=(4.6 * columns, 0.9 + 2.3 * rows), dpi=120, facecolor='white')
-    FigureCanvasAgg(figure)
-    panels = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
+    panels = JointPanels(before.joint_names, 4.6, 2.3, margin=0.9)
     times = before.times - before.times[0]
     breaks = np.flatnonzero(np.diff(times) > 4.0 * np.median(np.diff(times))) + 1
     t = np.insert(times, breaks, np.nan)
-    for j, (name, axes) in enumerate(zip(names, panels)):
+    for j, (_, axes) in enumerate(panels):
         lines = [(before.measured, MEASURED, 2.4, 'measured')]
         lines += [(before.predicted, WRONG if after else PREDICTED, 1.0, 'model')]
         lines += [(found.predicted, PREDICTED, 1.0, 'identified') for found in after]
         for values, colour, width, label in lines:
             shown = np.insert(values[:, j], breaks, np.nan)
             axes.plot(t, shown, color=colour, lw=width, label=label)
-        axes.set_title(name, fontsize=9, color=INK)
-        axes.tick_params(labelsize=8)
-        axes.grid(color='#d9dce3', lw=0.6)
-        if j % columns == 0:
-            axes.set_ylabel('effort [N m or N]', fontsize=8, color=INK)
-        if j >= len(names) - columns:
-            axes.set_xlabel('time [s]', fontsize=8, color=INK)
-    for axes in panels[len(names) :]:
-        axes.set_visible(False)
-    panels[0].legend(fontsize=7, frameon=False)
-    figure.suptitle(title, fontsize=10, color=INK)
-    figure.tight_layout()
-    try:
-        figure.savefig(path)
-    except (OSError, ValueError) as error:
-        raise ValueError(f'--plot {path} cannot be written: {error}') from None
+        if not j:
+            axes.legend(fontsize=7, frameon=False)
+    panels.figure.suptitle(title, fontsize=10, color=INK)
+    panels.save(path)
 
 
 def robot_of(text: Union[str, bytes], options: dict) -> Robot:

@@ -14,7 +14,7 @@ import struct
 from typing import Any, Callable, Dict, Optional, Tuple
 from urllib.parse import quote
 
-from rbd_ros.identification.reading import chosen_topic, JointSeries
+from rbd_ros.identification.joint_series import chosen_topic, JointSeries
 from rbd_ros.identification.recording import RecordingError
 from rbd_ros.nodes.common.wire import JointStateReader, WireError
 

@@ -8,103 +8,13 @@ from __future__ import annotations
 import csv
 import math
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
-
-import numpy as np
+from typing import Callable, Dict, List, Sequence, Tuple
 
 from rbd_ros.control.names import listed, shown
-from rbd_ros.identification.recording import Recording, recording_of, RecordingError
+from rbd_ros.identification.joint_series import JointSeries
+from rbd_ros.identification.recording import Recording, RecordingError
 
 TOPIC = 'joint_states'
-#: Maximum number of numbers that are read of a file.
-MOST = 200_000_000
-
-
-class JointSeries:
-    """Joint states as they come, by the names that their messages have.
-
-    :param label: what the file is called in messages
-    """
-
-    def __init__(self, label: str):
-        self.label = label
-        self.notes: List[str] = []
-        self.without_effort = self.unreadable = 0
-        self._rows: Dict[Tuple[str, ...], List[Tuple[float, Any, Any]]] = {}
-        self._numbers = 0
-        self._origin: Optional[int] = None
-
-    def seconds(self, stamp: int) -> float:
-        """Time since the first stamp [s]: in seconds since 1970, doubles keep 0.2 us only.
-
-        :param stamp: time [ns]
-        """
-        if self._origin is None:
-            self._origin = stamp
-        return 1e-9 * (stamp - self._origin)
-
-    def add(self, time: float, names: Tuple[str, ...], position: Any, effort: Any) -> None:
-        """Take a joint state; without positions or efforts for all names it is only counted.
-
-        :param time: [s]
-        :param names: joint names
-        :param position: (n,) or None [rad or m]
-        :param effort: (n,) or None [N m or N]
-        """
-        if position is None or len(position) != len(names) or len(set(names)) != len(names):
-            self.unreadable += 1
-            return
-        if effort is None or len(effort) != len(names):
-            self.without_effort += 1
-            return
-        self._numbers += 2 * len(names)
-        if self._numbers > MOST:
-            raise RecordingError(f'{self.label} is too long; cut it into parts')
-        row = (time, np.array(position, dtype=float), np.array(effort, dtype=float))
-        self._rows.setdefault(names, []).append(row)
-
-    def recording(self) -> Recording:
-        """Recording of the names that came most often.
-
-        :raises RecordingError: if there is none, saying what there was instead
-        """
-        if not self._rows:
-            if self.without_effort:
-                raise RecordingError(
-                    f'{self.label}: none of its {self.without_effort} joint states has efforts, '
-                    'from which alone parameters can be found; record a robot that publishes them'
-                )
-            raise RecordingError(
-                f'{self.label} has no joint states'
-                + ''.join(f' ({note})' for note in self.notes)
-                + '; record the topic joint_states'
-            )
-        names = max(self._rows, key=lambda key: len(self._rows[key]))
-        rows = self._rows[names]
-        others = sum(map(len, self._rows.values())) - len(rows)
-        notes = list(self.notes)
-        for count, text in (
-            (others, 'joint states name other joints'),
-            (self.without_effort, 'joint states have no efforts'),
-            (self.unreadable, 'joint states cannot be read'),
-        ):
-            if count:
-                notes.append(f'{count} {text} and are left out')
-        found = recording_of(
-            names,
-            np.array([row[0] for row in rows]),
-            np.array([row[1] for row in rows]).reshape(-1, len(names)),
-            np.array([row[2] for row in rows]).reshape(-1, len(names)),
-            self.label,
-        )
-        return Recording(
-            found.joint_names,
-            found.times,
-            found.positions,
-            found.efforts,
-            (*notes, *found.notes),
-            self.label,
-        )
 
 
 def read_recording(path: str, topic: str = TOPIC) -> Recording:
@@ -145,29 +55,6 @@ def _of_folder(folder: Path, topic: str) -> Recording:
     for file in sorted(files, key=lambda f: (len(f.name), f.name)):
         _READERS[file.suffix](file, topic, series)
     return series.recording()
-
-
-def topics_of(wanted: str, topics: Iterable[str]) -> List[str]:
-    """Topics of joint states that are meant: of that name, or else those that end with it."""
-    given = list(topics)
-    plain = wanted.strip('/')
-    exact = [topic for topic in given if topic.strip('/') == plain]
-    return exact or [topic for topic in given if topic.endswith(f'/{plain}')]
-
-
-def chosen_topic(label: str, wanted: str, topics: Iterable[str]) -> str:
-    """Topic of the joint states of a file.
-
-    :raises RecordingError: if there is none or several, naming those that there are
-    """
-    given = sorted(set(topics))
-    found = topics_of(wanted, given)
-    if len(found) == 1:
-        return found[0]
-    which = f'there are {listed(given)}' if given else 'there are none of joint states'
-    if not found:
-        raise RecordingError(f'{label} has no topic {shown(wanted)}: {which}; name one')
-    raise RecordingError(f'{label} has several topics: {listed(found)}; name one')
 
 
 # -- CSV ------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest
+from support.limited_arm import limited_arm
 
 from rbd_ros import Robot
 from rbd_ros.control.soft_stops import (
@@ -16,18 +17,7 @@ from rbd_ros.control.soft_stops import (
 )
 
 LIMITS = np.array([40.0, 15.0])
-ARM = """<robot name="two_link"><link name="base"/>
-  <link name="upper"><inertial><origin xyz="0.25 0 0"/><mass value="2"/>
-    <inertia ixx="0.01" iyy="0.05" izz="0.05" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <link name="lower"><inertial><origin xyz="0.2 0 0"/><mass value="1"/>
-    <inertia ixx="0.01" iyy="0.03" izz="0.03" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/>
-    <axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="40" velocity="5"/></joint>
-  <joint name="elbow" type="revolute"><parent link="upper"/><child link="lower"/>
-    <origin xyz="0.5 0 0"/><axis xyz="0 1 0"/>
-    <limit lower="-2.5" upper="2.5" effort="15" velocity="5"/><dynamics damping="0.4"
-    friction="0.6"/><!-- more --></joint></robot>
-"""
+ARM = limited_arm('<dynamics damping="0.4" friction="0.6"/><!-- more -->')
 
 
 @pytest.fixture(scope='module')

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from support.limited_arm import limited_arm
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.hil import Disturbance, Fault, FaultError, FaultInjector, KINDS, read_faults
@@ -12,20 +13,7 @@ from rbd_ros.hil.message_link import MessageLink
 from rbd_ros.hil.sensor_faults import SensorFaults
 
 JOINTS = ('shoulder', 'elbow')
-ARM = """
-<robot name="two_link">
-  <link name="base"/>
-  <link name="upper"><inertial><origin xyz="0.25 0 0"/><mass value="2"/>
-    <inertia ixx="0.01" iyy="0.05" izz="0.05" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <link name="lower"><inertial><origin xyz="0.2 0 0"/><mass value="1"/>
-    <inertia ixx="0.01" iyy="0.03" izz="0.03" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/>
-    <axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="40" velocity="5"/></joint>
-  <joint name="elbow" type="revolute"><parent link="upper"/><child link="lower"/>
-    <origin xyz="0.5 0 0"/><axis xyz="0 1 0"/>
-    <limit lower="-2.5" upper="2.5" effort="15" velocity="5"/></joint>
-</robot>
-"""
+ARM = limited_arm()
 
 
 @pytest.fixture(scope='module')

@@ -115,7 +115,7 @@ def test_damping_in_a_loop_is_that_of_the_explicit_equation(integrator):
         G = mechanisms.RELATIVE['ground'] @ bars.spins(x[0])
         return [x[1], bars.acceleration(x[0], x[1], -damping @ G**2 * x[1])]
 
-    exact = solve_ivp(rate, (0.0, 0.6), [1.0, 0.0], rtol=1e-11, atol=1e-11).y[:, -1]
+    exact = solve_ivp(rate, (0.0, 0.6), [1.0, 0.0], 'DOP853', rtol=1e-11, atol=1e-11).y[:, -1]
     timestep, close = (1e-3, 1e-7) if integrator == 'rk4' else (1e-5, 1e-3)
     simulator = Simulator(robot, timestep, integrator)
     simulator.reset(mechanisms.four_bar_position(1.0))

@@ -46,6 +46,7 @@ def explicit(bars, y, torque, duration):
         lambda t, x: [x[1], bars.acceleration(x[0], x[1], torque)],
         (0.0, duration),
         [y, 0.0],
+        'DOP853',
         rtol=1e-11,
         atol=1e-11,
     )

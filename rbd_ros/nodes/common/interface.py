@@ -153,11 +153,11 @@ class Topic:
 
 
 @dataclass(frozen=True)
-class Service:
-    """One service that a node offers.
+class Offer:
+    """What a node does when it is asked to.
 
     :param name: private name, such as '~/pause'
-    :param kind: service type, such as 'std_srvs/srv/SetBool'
+    :param kind: type, such as 'std_srvs/srv/SetBool'
     :param description: what it does
     :param optional: package without which it is not offered, or empty
     """
@@ -168,20 +168,12 @@ class Service:
     optional: str = ''
 
 
-@dataclass(frozen=True)
-class Action:
-    """One action that a node offers.
+class Service(Offer):
+    """One service that a node offers."""
 
-    :param name: private name, such as '~/follow_joint_trajectory'
-    :param kind: action type, such as 'control_msgs/action/FollowJointTrajectory'
-    :param description: what it does
-    :param optional: package without which it is not offered, or empty
-    """
 
-    name: str
-    kind: str
-    description: str
-    optional: str = ''
+class Action(Offer):
+    """One action that a node offers, such as '~/follow_joint_trajectory'."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Their twists are velocity of the origin and angular velocity, both along the axe
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Callable, Optional, Tuple
+from typing import Any, Optional, Tuple
 
 from geometry_msgs.msg import Vector3
 import numpy as np
@@ -18,7 +18,7 @@ from rbd_ros.nodes.common.conversions import (
     set_stamp,
     twist_from_motion,
 )
-from rbd_ros.nodes.common.text import readable, short_name, shorten
+from rbd_ros.nodes.common.text import short_name, shorten
 from rbd_ros.nodes.simulator.entity_filters import checked_boxes, finite_box, matching
 from rbd_ros.nodes.simulator.entity_info import EntityInfos
 from rbd_ros.nodes.simulator.object_changes import RefusedError
@@ -28,8 +28,15 @@ from rbd_ros.nodes.simulator.spawned_entities import (
     checked_name,
     placed,
     POSE_INVALID,
-    RefusedRequestError,
     spawned,
+)
+from rbd_ros.nodes.simulator.standard_answers import (
+    answering,
+    Callback,
+    FAILED,
+    NOT_FOUND,
+    OK,
+    RefusedRequestError,
 )
 from rbd_ros.spatial import PluckerTransform
 
@@ -54,7 +61,7 @@ WITH_WORLD = (
 SPAWN_FORMATS = ('urdf', 'yaml')
 
 # Constants of the standard.
-OK, NOT_FOUND, FAILED, INVALID_POSE = 1, 2, 4, 101
+INVALID_POSE = 101
 SPAWN_FAILED = 150
 BOUNDS_EMPTY, BOUNDS_BOX = 0, 1
 LARGEST_VELOCITY = 1e5  # of an entity that is placed [rad/s or m/s]
@@ -76,19 +83,19 @@ class Entities:
         self._infos = EntityInfos(self._population)
 
     @property
-    def services(self) -> Tuple[Tuple[str, str, Callable[[Any, Any], Any]], ...]:
+    def services(self) -> Tuple[Tuple[str, str, Callback], ...]:
         """Type, name and callback of each service."""
         return (
-            ('GetEntities', 'get_entities', self._answering(self._names)),
-            ('GetEntityState', 'get_entity_state', self._answering(self._state)),
-            ('GetEntitiesStates', 'get_entities_states', self._answering(self._states)),
-            ('SetEntityState', 'set_entity_state', self._answering(self._place)),
-            ('GetEntityInfo', 'get_entity_info', self._answering(self._info)),
-            ('SetEntityInfo', 'set_entity_info', self._answering(self._set_info)),
-            ('GetEntityBounds', 'get_entity_bounds', self._answering(self._bounds)),
-            ('SpawnEntity', 'spawn_entity', self._answering(self._spawn)),
-            ('SpawnEntities', 'spawn_entities', self._answering(self._spawn_all)),
-            ('DeleteEntity', 'delete_entity', self._answering(self._delete)),
+            ('GetEntities', 'get_entities', answering(self._names)),
+            ('GetEntityState', 'get_entity_state', answering(self._state)),
+            ('GetEntitiesStates', 'get_entities_states', answering(self._states)),
+            ('SetEntityState', 'set_entity_state', answering(self._place)),
+            ('GetEntityInfo', 'get_entity_info', answering(self._info)),
+            ('SetEntityInfo', 'set_entity_info', answering(self._set_info)),
+            ('GetEntityBounds', 'get_entity_bounds', answering(self._bounds)),
+            ('SpawnEntity', 'spawn_entity', answering(self._spawn)),
+            ('SpawnEntities', 'spawn_entities', answering(self._spawn_all)),
+            ('DeleteEntity', 'delete_entity', answering(self._delete)),
         )
 
     @property
@@ -100,20 +107,6 @@ class Entities:
     def spawn_formats(self) -> Tuple[str, ...]:
         """What entities may be described in."""
         return SPAWN_FORMATS if self._simulator.surroundings is not None else ()
-
-    def _answering(self, work: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
-        def answer(request: Any, response: Any) -> Any:
-            code, text = OK, ''
-            try:
-                work(request, response)
-            except RefusedRequestError as refusal:
-                code, text = refusal.code, str(refusal)
-            except Exception as error:  # a service must answer
-                code, text = FAILED, str(error) or type(error).__name__
-            response.result.result, response.result.error_message = code, readable(text)
-            return response
-
-        return answer
 
     # -- the services -----------------------------------------------------------------------------
 
@@ -216,7 +209,7 @@ class Entities:
             raise RefusedRequestError(FAILED, f'at most {MOST_SPAWNED} at a time')
         results = []
         for each in wanted:
-            results.append(self._answering(self._spawn)(each, self._msg.SpawnResult()))
+            results.append(answering(self._spawn)(each, self._msg.SpawnResult()))
         response.results = results
         failed = [k for k, result in enumerate(results) if result.result.result != OK]
         if failed:

@@ -13,7 +13,7 @@ import numpy as np
 from rbd_ros.collision import Box, ConvexHull, distance
 from rbd_ros.nodes.simulator.entity_info import EntityInfos
 from rbd_ros.nodes.simulator.population import Population
-from rbd_ros.nodes.simulator.spawned_entities import RefusedRequestError
+from rbd_ros.nodes.simulator.standard_answers import RefusedRequestError
 
 # Constants of the standard.
 FAILED, UNSUPPORTED = 4, 0

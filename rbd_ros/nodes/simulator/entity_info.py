@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict, NamedTuple, Tuple
 
 from rbd_ros.nodes.simulator.population import Population
-from rbd_ros.nodes.simulator.spawned_entities import RefusedRequestError
+from rbd_ros.nodes.simulator.standard_answers import RefusedRequestError
 
 # Constants of the standard.
 FAILED = 4

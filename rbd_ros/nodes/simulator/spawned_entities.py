@@ -18,6 +18,7 @@ from rbd_ros.nodes.common.conversions import floating_joint_from_pose
 from rbd_ros.nodes.common.text import short_name
 from rbd_ros.nodes.simulator.object_changes import LONGEST_NAME
 from rbd_ros.nodes.simulator.poses import pose_problem
+from rbd_ros.nodes.simulator.standard_answers import RefusedRequestError
 from rbd_ros.spatial import PluckerTransform
 
 # Constants of the standard.
@@ -26,14 +27,6 @@ NAMESPACE_INVALID, PARSE_ERROR, POSE_INVALID = 105, 106, 109
 
 MAX_BYTES = 1024 * 1024  # of a file
 NAMESPACE = re.compile(r'/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?', re.ASCII)
-
-
-class RefusedRequestError(Exception):
-    """A request that is answered by a code and a text."""
-
-    def __init__(self, code: int, text: str):
-        super().__init__(text)
-        self.code = code
 
 
 def spawned(request: Any, surface: Surface, package_paths: Tuple[str, ...]) -> WorldObject:

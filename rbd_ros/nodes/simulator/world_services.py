@@ -11,13 +11,18 @@ import tempfile
 from typing import Any, Callable, Iterator, List, Tuple
 
 from rbd_ros.collision.environment import Environment
-from rbd_ros.nodes.common.text import readable, short_name
+from rbd_ros.nodes.common.text import short_name
 from rbd_ros.nodes.simulator.entity_filters import has_tags
-from rbd_ros.nodes.simulator.spawned_entities import MAX_BYTES, RefusedRequestError
+from rbd_ros.nodes.simulator.spawned_entities import MAX_BYTES
+from rbd_ros.nodes.simulator.standard_answers import (
+    answering,
+    Callback,
+    FAILED,
+    RefusedRequestError,
+)
 from rbd_ros.worlds import embedded_worlds, ENDING, find_world, WorldNotFoundError
 
 # Constants of the standard.
-OK, FAILED = 1, 4
 NO_WORLD_LOADED, SOURCES_FAILED = 101, 101
 UNSUPPORTED_FORMAT, NO_RESOURCE, PARSE_ERROR = 101, 102, 103
 
@@ -45,33 +50,19 @@ class WorldServices:
         self.unloaded = False
 
     @property
-    def services(self) -> Tuple[Tuple[str, str, Callable[[Any, Any], Any]], ...]:
+    def services(self) -> Tuple[Tuple[str, str, Callback], ...]:
         """Type, name and callback of each service."""
         return (
-            ('GetAvailableWorlds', 'get_available_worlds', self._answering(self._available)),
-            ('GetCurrentWorld', 'get_current_world', self._answering(self._current)),
-            ('LoadWorld', 'load_world', self._answering(self._load)),
-            ('UnloadWorld', 'unload_world', self._answering(self._unload)),
+            ('GetAvailableWorlds', 'get_available_worlds', answering(self._available)),
+            ('GetCurrentWorld', 'get_current_world', answering(self._current)),
+            ('LoadWorld', 'load_world', answering(self._load)),
+            ('UnloadWorld', 'unload_world', answering(self._unload)),
         )
 
     @property
     def features(self) -> Tuple[str, ...]:
         """Names of what is supported."""
         return FEATURES + (WITH_WORLD if self._simulator.surroundings is not None else ())
-
-    def _answering(self, work: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
-        def answer(request: Any, response: Any) -> Any:
-            code, text = OK, ''
-            try:
-                work(request, response)
-            except RefusedRequestError as refusal:
-                code, text = refusal.code, str(refusal)
-            except Exception as error:  # a service must answer
-                code, text = FAILED, str(error) or type(error).__name__
-            response.result.result, response.result.error_message = code, readable(text)
-            return response
-
-        return answer
 
     # -- the services -----------------------------------------------------------------------------
 
