@@ -636,6 +636,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
             self._next_handle,
             self.objects,
             identity_of(self._world),
+            bool(self._world.plant.frictional),
         )
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -655,6 +656,8 @@ class Simulator(SimulatedServos, SimulatedObjects):
         True
         """
         self._check(snapshot)
+        if snapshot.frictional is not None:
+            self._world.allow_friction(snapshot.frictional)
         if snapshot.handles:
             self._world.allow_external_forces()
         if any(snapshot.arrays.get(f'state.servo.{name}', np.zeros(0)).any() for name in _GAINS):

@@ -61,11 +61,13 @@ def save_snapshot(snapshot: Snapshot, path: Union[str, 'os.PathLike[str]']) -> N
         'next_handle': snapshot.next_handle,
         'objects': list(snapshot.objects),
         'identity': dict(snapshot.identity),
+        'frictional': snapshot.frictional,
         'beside': dict(snapshot.beside),
     }
-    text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
+    arrays: Dict[str, Any] = dict(snapshot.arrays)
+    arrays[ABOUT] = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, **{ABOUT: text}, **snapshot.arrays)
+    np.savez_compressed(buffer, **arrays)
     try:
         _replace(place, buffer.getvalue())
     except OSError as error:
@@ -118,6 +120,7 @@ def load_snapshot(path: Union[str, 'os.PathLike[str]']) -> Snapshot:
             int(about['next_handle']),
             tuple(map(str, about['objects'])),
             {str(name): str(text) for name, text in about['identity'].items()},
+            None if about['frictional'] is None else bool(about['frictional']),
             dict(about['beside']),
         )
     except (KeyError, TypeError, ValueError, AttributeError):

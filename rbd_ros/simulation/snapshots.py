@@ -32,6 +32,7 @@ class Snapshot:
     :param next_handle: handle of the next one
     :param objects: names of the movable objects
     :param identity: of which simulation it is, see `identity_of`
+    :param frictional: whether joints may have dry friction
     :param beside: what whoever runs the simulation keeps with it, JSON values
     """
 
@@ -42,6 +43,7 @@ class Snapshot:
     next_handle: int
     objects: Tuple[str, ...] = ()
     identity: Mapping[str, str] = field(default_factory=dict)
+    frictional: Optional[bool] = None
     beside: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -73,7 +75,7 @@ def check_identity(snapshot: Snapshot, world: World) -> None:
     for name, text in (
         ('robot', 'is of the robot {then!r}, and this is a simulation of {now!r}'),
         ('joints', 'is of a robot with other joints: {then}'),
-        ('model', f'is of a robot {snapshot.robot!r} with other inertias, frames, limits or drives'),
+        ('model', 'is of a robot of this name with other inertias, frames, limits or drives'),
         ('timestep', 'has a time step of {then} s, and this simulation one of {now} s'),
         ('integrator', 'is of the integrator {then}, and this simulation of {now}'),
         ('ground', 'has other ground, or other shapes of the robot that touch it'),

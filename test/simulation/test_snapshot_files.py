@@ -136,7 +136,7 @@ def test_another_simulation_is_refused_by_what_is_different(arm, tmp_path):
     for simulator, snapshot, words in (
         (plain, kept(Simulator(renamed)), "'seven', and this is a simulation of 'six_axis_arm'"),
         (plain, kept(Simulator(joints)), 'other joints: .*knee_joint'),
-        (plain, kept(Simulator(effort)), "'six_axis_arm' with other inertias"),
+        (plain, kept(Simulator(effort)), 'of this name with other inertias'),
         (plain, kept(Simulator(Robot.from_urdf(heavier(text)))), 'with other inertias'),
         (plain, kept(Simulator(arm, 2e-3)), 'time step of 0.002 s, and this simulation one of'),
         (plain, kept(Simulator(arm, integrator='rk4')), 'of the integrator rk4, and .* midpoint'),

@@ -62,6 +62,7 @@ COUNTS = {
     VELOCITY: 'velocity',
     ACCELERATION: 'acceleration',
 }
+REMEMBERED = ('mode', 'effort', 'position', 'velocity', 'acceleration')  # of `Drives`
 STAND_INS = {'hold': POSITION, 'gravity': GRAVITY, 'zero': ZERO}
 
 
@@ -154,6 +155,30 @@ class Commands:
         """
         self.drives.mode[:] = ZERO
         self._drive_by(self.driven, action, q)
+
+    def memory(self, now: float) -> Dict[str, Any]:
+        """What drives the joints, and what was said last; JSON values.
+
+        :param now: present time of a steady clock [s]
+        """
+        drives = self.drives
+        kept = {name: getattr(drives, name).tolist() for name in REMEMBERED}
+        kept['age'] = (now - drives.received).tolist()
+        return {
+            **kept,
+            'last': self._sent.last.tolist(),
+            'beside': self._sent.beside.tolist(),
+            'receiving': self._receiving,
+        }
+
+    def recall(self, memory: Mapping[str, Any], now: float) -> None:
+        """Go back to a `memory`; counts go on."""
+        for name in REMEMBERED:
+            getattr(self.drives, name)[:] = memory[name]
+        self.drives.received[:] = now - np.array(memory['age'])
+        self._sent.last[:] = memory['last']
+        self._sent.beside[:] = memory['beside']
+        self._receiving = memory['receiving']
 
     def take_joint_state(self, data: bytes, now: float) -> bool:
         """Take commands by name: of each joint, the interface that says something new counts.

@@ -12,6 +12,7 @@ from time import monotonic
 from typing import (
     Any,
     Callable,
+    Dict,
     List,
     Mapping,
     NamedTuple,
@@ -42,7 +43,7 @@ from rbd_ros.nodes.simulator.interface import AUTOMATIC, has_rigid_ground, USUAL
 from rbd_ros.nodes.simulator.lockstep import OFF
 from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 from rbd_ros.robot import Robot
-from rbd_ros.simulation import Simulator
+from rbd_ros.simulation import Simulator, Snapshot
 from rbd_ros.simulation.scene.change import PreparedScene
 from rbd_ros.simulation.sensor_places import check_no_loops
 from rbd_ros.spatial.rotation import quaternion_to_rotation
@@ -59,6 +60,7 @@ PAUSED_CLOCK_PERIOD = 0.1  # likewise for /clock, for nodes that start in the me
 CYCLES_BETWEEN_WRENCHES = 4  # looking costs, and a wrench is no control loop
 CONTROLLER_MANAGER = 'controller_manager'  # what the names of such nodes contain
 MOST_NOTICES = 8  # about shapes of a world that cannot touch
+OF_A_CYCLE = ('timestep', 'substeps', 'servo_bandwidth')  # which a snapshot is taken with
 MOST_MESSAGES_A_CYCLE = 50  # a flood of commands must not stop the simulation
 
 
@@ -194,6 +196,10 @@ class SimulationCycle:
             self._commands_in.append(accelerations)
         world = self.simulator.world
         self._run = self._compiled_run(world.record, world.steps.address)
+
+    def use_record(self) -> None:
+        """Let the compiled part work on the records that the simulation has now."""
+        self._use_ports(self._ports)
 
     def pass_through(
         self, between: Callable[[Ports, JointStateWriter, JointStateWriter], Ports]
@@ -452,6 +458,52 @@ class SimulationCycle:
             COMMANDS, OK, f'waiting for the first command; until then: {action}', code='waiting'
         )
         self.publish()
+
+    def memory(self) -> Dict[str, Any]:
+        """What the next cycles depend on beside the simulation itself; JSON values."""
+        return {
+            **{name: self._parameters[name] for name in OF_A_CYCLE},
+            'time': self.time_ns,
+            'locked': self._locked,
+            'until_state': self._next_state - self.time_ns,
+            'commands': self.commands.memory(monotonic()),
+            'wrenches': self.wrenches.memory(),
+        }
+
+    def recall(self, snapshot: Snapshot, begin: Callable[[], None], lag: int = 0) -> None:
+        """Go back to a snapshot, without telling anybody yet; time goes on, as by `reset`.
+
+        :param snapshot: of a simulation, `beside` what `memory` returned, or nothing
+        :param begin: called when nothing can be refused any more
+        :param lag: how old messages under way may be, which must not be older than others [ns]
+        :raises ValueError: if it is that of another simulation; nothing is changed
+        """
+        memory, world, record = snapshot.beside, self.simulator.world, self.simulator.world.record
+        for name in OF_A_CYCLE if memory else ():
+            if memory.get(name) != self._parameters[name]:
+                raise ValueError(
+                    f'the snapshot was taken with {name} {memory.get(name)!r}, and here it is '
+                    f'{self._parameters[name]!r}'
+                )
+        self.simulator.restore(snapshot)
+        if world.record is not record:
+            self.use_record()
+        begin()
+        self._forget_inputs()
+        self.time_ns += lag
+        if self._lockstep:
+            self.time_ns += self._timestep_ns
+        q = self.simulator.q
+        if memory:
+            self.commands.recall(memory['commands'], monotonic())
+            self.wrenches.recall(memory['wrenches'])
+            self._locked = memory['locked']
+            self._next_state = self.time_ns + memory['until_state']
+        else:  # one of the library: it says nothing of commands
+            self.commands.stand_in(self._parameters['initial_command'], q)
+            self.wrenches.clear()
+            self._locked = False
+        self._holding_effort = holding_effort(self.robot, q)
 
     def place_base(
         self,

@@ -86,6 +86,43 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
+        'snapshot_name',
+        'snapshot',
+        'Name of the snapshot that ~/save_snapshot and ~/restore_snapshot mean: letters, digits, '
+        '_, - and dots.',
+        live=True,
+    ),
+    Parameter(
+        'snapshot_folder',
+        '',
+        'Folder in which ~/save_snapshot writes a file, NAME.npz, and ~/restore_snapshot looks '
+        'for it; empty: snapshots are kept in memory alone.',
+        live=True,
+    ),
+    Parameter(
+        'rewind_period',
+        0.0,
+        'Simulated time between two snapshots that ~/rewind can go back to [s]; 0: none are '
+        'taken.',
+        minimum=0.0,
+        maximum=1e6,
+    ),
+    Parameter(
+        'rewind_count',
+        100,
+        'Snapshots for ~/rewind that are kept, the newest.',
+        minimum=1,
+        maximum=100_000,
+    ),
+    Parameter(
+        'rewind_duration',
+        1.0,
+        'By how much ~/rewind goes back [s], at least.',
+        minimum=0.0,
+        maximum=1e9,
+        live=True,
+    ),
+    Parameter(
         'start_paused', False, 'Whether to wait for ~/pause (data: false) or ~/step at the start.'
     ),
     Parameter(
@@ -563,6 +600,23 @@ INTERFACE = NodeInterface(
             'std_srvs/srv/Trigger',
             'Puts the robot at its initial position, at rest, commands forgotten and '
             '`initial_command` again; time goes on. Ends a `~/step` under way.',
+        ),
+        Service(
+            '~/save_snapshot',
+            'std_srvs/srv/Trigger',
+            'Keeps the whole state as `snapshot_name`, and in a file if there is a '
+            '`snapshot_folder`.',
+        ),
+        Service(
+            '~/restore_snapshot',
+            'std_srvs/srv/Trigger',
+            'Goes back to the snapshot `snapshot_name`; time goes on. Ends a `~/step` under way.',
+        ),
+        Service(
+            '~/rewind',
+            'std_srvs/srv/Trigger',
+            'Goes back by `rewind_duration`, with `rewind_period`; time goes on. Ends a `~/step` '
+            'under way.',
         ),
         *(
             Service(
