@@ -28,6 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     :raises ValueError: for a wrong scenario or controller
     """
     many = arguments.seeds is not None or arguments.replay is not None or arguments.vary
+    many = many or arguments.replay_recording
     if many or read_scenario(arguments.scenario).controller.kind == 'python':
         code, text = execute(arguments, _refuse)
         print(text)
@@ -35,7 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
     # Whatever knows ROS is a process of its own, as nodes are.
     words = [sys.executable, '-m', OVER_ROS, arguments.scenario, '--report', arguments.report]
     seed = [] if arguments.seed is None else ['--seed', str(arguments.seed)]
-    return subprocess.call([*words, *seed])
+    record = ['--record', arguments.record] if arguments.record else []
+    return subprocess.call([*words, *seed, *record])
 
 
 def _refuse(*_: object) -> NoReturn:

@@ -13,16 +13,20 @@ from typing import Optional, Sequence
 
 from rbd_ros.hil.bench import Bench, ControllerFailure, Run
 from rbd_ros.hil.command import add_arguments, execute
+from rbd_ros.hil.recording import RunRecorder
 from rbd_ros.hil.scenario import Scenario
 
 START_TIMEOUT = 120.0  # for the first answer of a controller, which may have to compile [s]
 START_VARIABLE = 'RBD_ROS_HIL_START_TIMEOUT'  # of the environment, instead of it
 
 
-def over_ros(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
+def over_ros(
+    scenario: Scenario, folder: Path, seed: Optional[int], recorder: Optional[RunRecorder] = None
+) -> Run:
     """Run a scenario whose controller is a process.
 
     :param folder: where its output is kept, controller.log
+    :param recorder: writes down what happens; None: nobody does
     :raises ValueError: if it cannot be started, or does not answer at all
     """
     # Imported for these alone: a callable needs no ROS.
@@ -38,7 +42,7 @@ def over_ros(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
         TopicController(scenario, scenario.description, process.ended) as topics,
     ):
         topics.connect(float(os.environ.get(START_VARIABLE, START_TIMEOUT)))
-        return bench.run(topics, seed)
+        return bench.run(topics, seed, recorder=recorder)
 
 
 def main(args: Optional[Sequence[str]] = None) -> None:
