@@ -13,6 +13,7 @@ from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.campaign import Campaign, failed
 from rbd_ros.hil.campaign_report import CAMPAIGN_PAGE, write_campaign
 from rbd_ros.hil.controllers import make_controller
+from rbd_ros.hil.recorded_run import about_of
 from rbd_ros.hil.recording import RunRecorder
 from rbd_ros.hil.report import PAGE, summary, write_report
 from rbd_ros.hil.run_replay import replay
@@ -27,7 +28,7 @@ MOST_RUNS = 10_000_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument('scenario', help='path of a scenario file, see docs/hil.md')
+    parser.add_argument('scenario', nargs='?', help='path of a scenario file, see docs/hil.md')
     parser.add_argument(
         '--report',
         metavar='DIR',
@@ -76,6 +77,8 @@ def execute(arguments: argparse.Namespace, over_ros: OverRos) -> Tuple[int, str]
     if seed is not None and not 0 <= seed <= MAX_SEED:
         raise ValueError(f'--seed {seed} is no seed; give a whole number from 0 to {MAX_SEED}')
     check_recording(arguments)
+    if arguments.scenario is None:
+        raise ValueError('give the path of a scenario file, see docs/hil.md')
     if arguments.seeds is not None or arguments.replay is not None:
         return _campaign(arguments, folder)
     if arguments.vary:
@@ -92,6 +95,16 @@ def execute(arguments: argparse.Namespace, over_ros: OverRos) -> Tuple[int, str]
             run = over_ros(scenario, folder, seed, recorder)
     code, text = _reported(scenario, run, folder)
     return code, text + (f'\nrecording: {arguments.record}' if arguments.record else '')
+
+
+def is_of_a_node(arguments: argparse.Namespace) -> bool:
+    """Whether a recording of a simulator node is to be replayed, which needs no scenario.
+
+    :raises ValueError: if the recording cannot be read
+    """
+    check_recording(arguments)
+    path = arguments.replay_recording
+    return bool(path) and about_of(path).get('kind') == 'simulator'
 
 
 def check_recording(arguments: argparse.Namespace) -> None:

@@ -9,10 +9,10 @@ import argparse
 import os
 from pathlib import Path
 import sys
-from typing import Optional, Sequence
+from typing import Optional, Sequence, Tuple
 
 from rbd_ros.hil.bench import Bench, ControllerFailure, Run
-from rbd_ros.hil.command import add_arguments, execute
+from rbd_ros.hil.command import add_arguments, execute, is_of_a_node
 from rbd_ros.hil.recording import RunRecorder
 from rbd_ros.hil.scenario import Scenario
 
@@ -45,6 +45,14 @@ def over_ros(
         return bench.run(topics, seed, recorder=recorder)
 
 
+def _replayed(arguments: argparse.Namespace) -> Tuple[int, str]:
+    # Imported for these alone.
+    from rbd_ros.nodes.bench.node_replay import replay_node
+
+    found = replay_node(arguments.replay_recording)
+    return (0 if found.same else 1), str(found)
+
+
 def main(args: Optional[Sequence[str]] = None) -> None:
     """Run the command and end the process."""
     parser = argparse.ArgumentParser(
@@ -55,7 +63,8 @@ def main(args: Optional[Sequence[str]] = None) -> None:
     words = list(sys.argv[1:] if args is None else args)
     words = words[: words.index('--ros-args')] if '--ros-args' in words else words
     try:
-        code, text = execute(parser.parse_args(words), over_ros)
+        given = parser.parse_args(words)
+        code, text = _replayed(given) if is_of_a_node(given) else execute(given, over_ros)
         sys.stdout.write(text + '\n')
     except (ValueError, ControllerFailure) as error:
         sys.stderr.write(f'hil_run: error: {error}\n')
