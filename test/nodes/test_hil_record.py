@@ -35,6 +35,7 @@ class Recording:
     """`hil_record` in a process of its own."""
 
     def __init__(self, ros, path, namespace, *words):
+        self._ros = ros
         ros.processes.append(self)  # ended at the end, whatever happens
         self.path, self.log = path, path.with_suffix('.log')
         command = [sys.executable, '-m', 'rbd_ros.nodes.bench.hil_record', str(path), *words]
@@ -61,6 +62,7 @@ class Recording:
     def end(self, number=signal.SIGINT):
         self.process.send_signal(number)
         code = self.process.wait(LIMIT)
+        self._ros.processes.remove(self)
         return code, self.log.read_text()
 
 
