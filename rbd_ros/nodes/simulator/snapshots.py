@@ -15,7 +15,7 @@ from rbd_ros.collision.environment import Environment
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import ERROR, OK
 from rbd_ros.nodes.common.text import readable, short_name, shorten
-from rbd_ros.simulation import load_snapshot, save_snapshot, Snapshot
+from rbd_ros.simulation import Snapshot
 
 if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.cycle import SimulationCycle
@@ -92,6 +92,9 @@ class Snapshots:
             )
         kept = self._node.loop.request(self._take)
         if file is not None:
+            # Imported for files only: other simulations start without.
+            from rbd_ros.simulation import save_snapshot
+
             save_snapshot(kept.snapshot, file)
         self._named[name] = kept
         self.saved += 1
@@ -102,6 +105,8 @@ class Snapshots:
         name, file = self._name(), self._file()
         kept = self._named.get(name)
         if kept is None and file is not None and file.exists():
+            from rbd_ros.simulation import load_snapshot
+
             kept = Kept(0, load_snapshot(file), None)
         if kept is None:
             looked = '' if file is None else f', and no file {file}'
@@ -215,12 +220,13 @@ class Snapshots:
         return gone
 
     def _values(self) -> Dict[str, Any]:
-        newest, oldest = (self._past[k].time if self._past else 0 for k in (-1, 0))
+        past = tuple(self._past)  # at once: the simulation goes on meanwhile
+        newest, oldest = (past[k].time if past else 0 for k in (-1, 0))
         return {
             'names': shorten(self._named),
             'saved': self.saved,
             'restored': self.restored,
             'refused': self.refused,
-            'kept_to_rewind': len(self._past),
+            'kept_to_rewind': len(past),
             'kept_seconds': (newest - oldest) / NANOSECONDS,
         }
