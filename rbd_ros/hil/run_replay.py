@@ -71,7 +71,8 @@ def replay(scenario: Scenario, path: Any) -> Replay:
             if step < before:
                 difference, before = text, step
     if not difference and steps < len(recorded.time):
-        difference = f'it ended after {steps} of {len(recorded.time)} steps: {run.failure}'
+        why = run.failure or 'the scenario is shorter'
+        difference = f'it ended after {steps} of {len(recorded.time)} steps: {why}'
     return Replay(steps, difference, recorded.note)
 
 

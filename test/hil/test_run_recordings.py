@@ -370,6 +370,12 @@ def test_missing_joints_and_fields_are_told_with_their_place(recorded, tmp_path)
             replay(scenario, target)
 
 
+def test_a_scenario_that_is_shorter_is_told(recorded, tmp_path):
+    _, _, path = recorded
+    found = replay(read_scenario(scenario_of(tmp_path, duration=0.3)), path)
+    assert not found.same and 'ended after 300 of 400 steps: the scenario is shorter' in str(found)
+
+
 def test_joints_in_another_order_are_the_same_motion(recorded, tmp_path):
     scenario, _, path = recorded
     back = scenario.robot.joint_names[::-1]
