@@ -19,6 +19,7 @@ from sensor_msgs.msg import JointState
 from rbd_ros import Robot
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
 from rbd_ros.nodes.simulator.interface import INTERFACE
+from rbd_ros.nodes.simulator.lockstep import LockstepPorts
 
 
 class Ports:
@@ -230,3 +231,16 @@ def test_one_of_the_library_leaves_joints_to_the_initial_command():
     robot = cycle.robot
     wanted = robot.gravity_torque(plain.arrays['state.q'])
     assert ports.states[-1].effort == pytest.approx(list(wanted), abs=1e-9)
+
+
+def test_lockstep_waits_for_an_answer_only_if_it_did():
+    class Silent(Ports):
+        send_state = Ports.send_clock
+
+    ports = LockstepPorts(Silent(), 'stamp', lambda _: None, Quiet(), lambda: 0.0)
+    assert not ports.waiting and ports.ready()
+    ports.send_state(serialize_message(joint_state(['elbow'], position=[0.1])))
+    ports.expect(True)
+    assert ports.waiting and not ports.ready()
+    ports.expect(False)
+    assert not ports.waiting and ports.ready()
