@@ -18,6 +18,7 @@ from support.source_imports import imports, module_name, PACKAGE, package_source
 # What each room may import of the others. A new room must be entered here on purpose.
 MAY_IMPORT = {
     'lazy_names': set(),
+    'mcap_files': set(),
     'resources': set(),
     'robots': {'resources'},
     'worlds': {'resources', 'model'},
@@ -38,6 +39,7 @@ MAY_IMPORT = {
         'contact',
         'control',
         'simulation',
+        'mcap_files',
         'resources',
         'robots',
     },
@@ -50,9 +52,18 @@ MAY_IMPORT = {
         'contact',
         'constraints',
     },
-    'identification': {'spatial', 'model', 'algorithms', 'robot', 'control'},
+    'identification': {'spatial', 'model', 'algorithms', 'robot', 'control', 'mcap_files'},
     'fmi': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'simulation', 'compiler'},
-    'viewer': {'spatial', 'model', 'meshes', 'robot', 'collision', 'contact', 'simulation'},
+    'viewer': {
+        'spatial',
+        'model',
+        'meshes',
+        'robot',
+        'collision',
+        'contact',
+        'simulation',
+        'mcap_files',
+    },
     'nodes': {
         'spatial',
         'model',
@@ -63,6 +74,7 @@ MAY_IMPORT = {
         'control',
         'simulation',
         'hil',
+        'mcap_files',
         'resources',
         'robots',
         'worlds',
@@ -132,6 +144,7 @@ SINGLE_MODULES = {
     'viewer': LOOPS,
     # How messages of recordings are read: bytes, no ROS.
     'identification': {'rbd_ros.nodes.common.wire'},
+    'hil': {'rbd_ros.nodes.common.wire'},
 }
 
 # What launch files may know of nodes: their declarations, which import nothing heavy.

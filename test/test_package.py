@@ -191,8 +191,9 @@ def test_entry_points_are_the_command_and_every_node(console_scripts):
         console_scripts
     )
     for command, target in console_scripts.items():
-        # Beside the command and the nodes, one command that speaks ROS.
-        others = {PACKAGE: 'rbd_ros.cli.main', 'hil_run': 'rbd_ros.nodes.bench.hil_run'}
+        # Beside the command and the nodes, commands that speak ROS.
+        others = {PACKAGE: 'rbd_ros.cli.main'}
+        others.update({name: f'rbd_ros.nodes.bench.{name}' for name in ('hil_record', 'hil_run')})
         expected = others.get(command, f'rbd_ros.nodes.{command}')
         assert target == f'{expected}:main'
 

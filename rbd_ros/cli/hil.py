@@ -10,7 +10,7 @@ import subprocess
 import sys
 from typing import NoReturn
 
-from rbd_ros.hil.command import add_arguments as _add_arguments, execute
+from rbd_ros.hil.command import add_arguments as _add_arguments, execute, is_of_a_node
 from rbd_ros.hil.scenario import read_scenario
 
 OVER_ROS = 'rbd_ros.nodes.bench.hil_run'
@@ -27,15 +27,20 @@ def run(arguments: argparse.Namespace) -> int:
     :return: 0 if all limits were kept, else 1
     :raises ValueError: for a wrong scenario or controller
     """
-    many = arguments.seeds is not None or arguments.replay is not None or arguments.vary
-    if many or read_scenario(arguments.scenario).controller.kind == 'python':
+    if is_of_a_node(arguments):
+        file = arguments.replay_recording
+        return subprocess.call([sys.executable, '-m', OVER_ROS, '--replay-recording', file])
+    alone = arguments.scenario is None or arguments.replay_recording
+    alone = alone or arguments.seeds is not None or arguments.replay is not None or arguments.vary
+    if alone or read_scenario(arguments.scenario).controller.kind == 'python':
         code, text = execute(arguments, _refuse)
         print(text)
         return code
     # Whatever knows ROS is a process of its own, as nodes are.
     words = [sys.executable, '-m', OVER_ROS, arguments.scenario, '--report', arguments.report]
     seed = [] if arguments.seed is None else ['--seed', str(arguments.seed)]
-    return subprocess.call([*words, *seed])
+    record = ['--record', arguments.record] if arguments.record else []
+    return subprocess.call([*words, *seed, *record])
 
 
 def _refuse(*_: object) -> NoReturn:

@@ -8,6 +8,9 @@ from rbd_ros.hil.fault_injector import Change, FaultInjector
 from rbd_ros.hil.faults import Fault, FaultError, Kind, KINDS, read_faults
 from rbd_ros.hil.message_link import Disturbance, MessageLink
 from rbd_ros.hil.plant_faults import PlantFaults
+from rbd_ros.hil.recorded_run import RecordingError
+from rbd_ros.hil.recording import RunRecorder
+from rbd_ros.hil.run_replay import Replay, replay
 from rbd_ros.hil.scenario import Controller, Limits, read_scenario, Scenario, ScenarioError
 from rbd_ros.hil.sensor_faults import SensorFaults
 from rbd_ros.hil.verdict import Check, judge, Verdict
@@ -27,7 +30,10 @@ __all__ = [
     'Limits',
     'MessageLink',
     'PlantFaults',
+    'RecordingError',
+    'Replay',
     'Run',
+    'RunRecorder',
     'Scenario',
     'ScenarioError',
     'SensorFaults',
@@ -35,4 +41,5 @@ __all__ = [
     'judge',
     'read_faults',
     'read_scenario',
+    'replay',
 ]

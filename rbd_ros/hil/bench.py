@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 import hashlib
 from time import perf_counter
-from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple, TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,6 +20,9 @@ from rbd_ros.model import Model
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
 from rbd_ros.spatial import RigidBodyInertia
+
+if TYPE_CHECKING:
+    from rbd_ros.hil.recording import RunRecorder
 
 INTEGRATOR = 'semi_implicit'
 
@@ -107,18 +110,23 @@ class Bench:
         controller: Callback,
         seed: Optional[int] = None,
         faults: Optional[Sequence[Fault]] = None,
+        recorder: Optional[RunRecorder] = None,
     ) -> Run:
         """Run the scenario once.
 
         :param controller: the controller under test, made anew
         :param seed: of all that happens by chance; None: that of the scenario
         :param faults: what goes wrong; None: what the scenario says
+        :param recorder: writes down what happens; None: nobody does
         """
         scenario, h = self.scenario, self.scenario.timestep
         robot, steps, n = scenario.robot, scenario.steps, scenario.robot.nv
         seed = scenario.seed if seed is None else seed
         injector = FaultInjector(robot.joint_names, np.arange(n), seed)
-        injector.plan(scenario.faults if faults is None else faults)
+        faults = scenario.faults if faults is None else faults
+        injector.plan(faults)
+        if recorder is not None:
+            recorder.begin(seed, faults)
         injector.update(0.0)
         simulator = self._simulator(injector.payloads)
         injector.attach(simulator.world)
@@ -140,15 +148,21 @@ class Bench:
                 q[k], v[k] = state.q, state.v
                 states.send((now, *injector.sensors.measure(q[k], v[k])), now)
                 while (seen := states.receive(now)) is not None:
+                    if recorder is not None:
+                        recorder.shown(now, *seen)
                     begin = perf_counter()
                     given = controller(*seen)
                     answers.append(perf_counter() - begin)
                     commands.send(_Answer(seen[0], _checked(given, n)), now)
                 while (come := commands.receive(now)) is not None:
                     answered, command = come
+                    if recorder is not None:
+                        recorder.command(now, *come)
                 delay[k] = now - answered
                 world.step(command)
                 torque[k] = state.applied
+                if recorder is not None:
+                    recorder.step(now, q[k], v[k], torque[k], injector.changes)
         except ControllerFailure as error:
             failure, done = str(error), k
         except FloatingPointError as error:

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import contextmanager
 import os
 from pathlib import Path
 import sys
-from typing import Callable, Optional, Tuple
+from typing import Callable, Iterator, Optional, Tuple
 
 from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.campaign import Campaign, failed
 from rbd_ros.hil.campaign_report import CAMPAIGN_PAGE, write_campaign
 from rbd_ros.hil.controllers import make_controller
+from rbd_ros.hil.recorded_run import about_of
+from rbd_ros.hil.recording import RunRecorder
 from rbd_ros.hil.report import PAGE, summary, write_report
+from rbd_ros.hil.run_replay import replay
 from rbd_ros.hil.scenario import MAX_SEED, read_scenario, Scenario
 from rbd_ros.hil.variation import read_variations
 
-#: Runs a scenario over ROS: scenario, folder for files, seed.
-OverRos = Callable[[Scenario, Path, Optional[int]], Run]
+#: Runs a scenario over ROS: scenario, folder for files, seed, who records it.
+OverRos = Callable[[Scenario, Path, Optional[int], Optional[RunRecorder]], Run]
 
 MOST_RUNS = 10_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument('scenario', help='path of a scenario file, see docs/hil.md')
+    parser.add_argument('scenario', nargs='?', help='path of a scenario file, see docs/hil.md')
     parser.add_argument(
         '--report',
         metavar='DIR',
@@ -50,6 +54,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='processes of a campaign (default: the number of cores)',
     )
     parser.add_argument(
+        '--record', metavar='FILE', help='write the run as an MCAP file for Foxglove, PlotJuggler'
+    )
+    parser.add_argument(
+        '--replay-recording',
+        metavar='FILE',
+        help='give the commands of a recording to the robot again: is it the same to the bit?',
+    )
+    parser.add_argument(
         '--replay', type=int, metavar='RUN', help='do one run of the campaign in DIR again'
     )
 
@@ -64,17 +76,56 @@ def execute(arguments: argparse.Namespace, over_ros: OverRos) -> Tuple[int, str]
     seed, folder = arguments.seed, Path(arguments.report)
     if seed is not None and not 0 <= seed <= MAX_SEED:
         raise ValueError(f'--seed {seed} is no seed; give a whole number from 0 to {MAX_SEED}')
+    check_recording(arguments)
+    if arguments.scenario is None:
+        raise ValueError('give the path of a scenario file, see docs/hil.md')
     if arguments.seeds is not None or arguments.replay is not None:
         return _campaign(arguments, folder)
     if arguments.vary:
         raise ValueError('--vary is for a campaign: say by --seeds how many runs')
     scenario = read_scenario(arguments.scenario)
-    if scenario.controller.kind == 'python':
-        controller = make_controller(scenario)
-        run = Bench(scenario).run(controller, seed)
-    else:
-        run = over_ros(scenario, folder, seed)
-    return _reported(scenario, run, folder)
+    if arguments.replay_recording:
+        found = replay(scenario, arguments.replay_recording)
+        return (0 if found.same else 1), str(found)
+    with _recorder(arguments.record, scenario) as recorder:
+        if scenario.controller.kind == 'python':
+            controller = make_controller(scenario)
+            run = Bench(scenario).run(controller, seed, recorder=recorder)
+        else:
+            run = over_ros(scenario, folder, seed, recorder)
+    code, text = _reported(scenario, run, folder)
+    return code, text + (f'\nrecording: {arguments.record}' if arguments.record else '')
+
+
+def is_of_a_node(arguments: argparse.Namespace) -> bool:
+    """Whether a recording of a simulator node is to be replayed, which needs no scenario.
+
+    :raises ValueError: if the recording cannot be read
+    """
+    check_recording(arguments)
+    path = arguments.replay_recording
+    return bool(path) and about_of(path).get('kind') == 'simulator'
+
+
+def check_recording(arguments: argparse.Namespace) -> None:
+    """Refuse what does not go with a recording."""
+    many = arguments.seeds is not None or arguments.replay is not None or arguments.vary
+    for name in ('record', 'replay_recording'):
+        if getattr(arguments, name) and many:
+            raise ValueError(f'--{name.replace("_", "-")} is for one run, not for a campaign')
+    if arguments.record and arguments.replay_recording:
+        raise ValueError('--record and --replay-recording do not go together: leave one out')
+    if arguments.replay_recording and arguments.seed is not None:
+        raise ValueError('--seed is for a new run: a recording has its own')
+
+
+@contextmanager
+def _recorder(path: Optional[str], scenario: Scenario) -> Iterator[Optional[RunRecorder]]:
+    if not path:
+        yield None
+        return
+    with RunRecorder(path, scenario) as recorder:
+        yield recorder
 
 
 def _reported(scenario: Scenario, run: Run, folder: Path) -> Tuple[int, str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 import math
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 import zlib
 
 import numpy as np
@@ -97,8 +98,7 @@ class FaultInjector:
         :param faults: times in them count from `now`
         :param now: what time it is [s]
         """
-        moved = [Fault(**{**vars(each), 'at': now + each.at}) for each in faults]
-        self._faults = tuple(moved)
+        self._faults = tuple(replace(each, at=now + each.at) for each in faults)
         self._next = -math.inf
 
     def update(self, time: float) -> bool:
@@ -151,6 +151,47 @@ class FaultInjector:
         names = fault.joints or tuple(self._places)
         return np.array([self._places[name] for name in names], dtype=np.intp)
 
+    # -- for snapshots ----------------------------------------------------------------------------
+
+    def memory(self) -> Dict[str, Any]:
+        """All that happens from now on: faults, messages under way, and the states of chance.
+
+        JSON values, but for the messages, which are as they were sent.
+        """
+        return {
+            'faults': [asdict(each) for each in self._faults],
+            'acting': [asdict(each) for each in self._acting],
+            'next': self._next,
+            'sensors': self.sensors.memory(),
+            'links': {way: link.memory() for way, link in self.links.items()},
+        }
+
+    def recall(self, memory: Dict[str, Any], shift: float = 0.0) -> None:
+        """Go back to a `memory`; what began and ended, and the counts of messages, stay told.
+
+        :param memory: of an injector for the same joints
+        :param shift: how much later it is now than it was then [s]
+
+        >>> from rbd_ros.hil import Fault, FaultInjector
+        >>> injector = FaultInjector(robot.joint_names, np.arange(6), seed=1)
+        >>> injector.plan([Fault('position_noise', 0.1)])
+        >>> _ = injector.update(0.0)
+        >>> kept, seen = injector.memory(), []
+        >>> for _ in range(2):
+        ...     injector.recall(kept)
+        ...     seen.append(injector.sensors.measure(np.zeros(6), np.zeros(6))[0])
+        >>> np.array_equal(*seen)
+        True
+        """
+        self._faults, self._acting = (
+            tuple(_moved(each, shift) for each in memory[name]) for name in ('faults', 'acting')
+        )
+        self._next = memory['next'] + shift
+        self._put()
+        self.sensors.recall(memory['sensors'])
+        for way, link in self.links.items():
+            link.recall(memory['links'][way], shift)
+
     @property
     def payloads(self) -> Tuple[Fault, ...]:
         """Payloads that the robot carries now."""
@@ -163,3 +204,9 @@ class FaultInjector:
             for way, link in self.links.items()
             for what in ('sent', 'dropped', 'duplicated')
         }
+
+
+def _moved(values: Dict[str, Any], shift: float) -> Fault:
+    """Fault of a memory, which JSON has lists in."""
+    given = {name: tuple(x) if isinstance(x, list) else x for name, x in values.items()}
+    return Fault(**{**given, 'at': values['at'] + shift})

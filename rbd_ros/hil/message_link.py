@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from typing import Any, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -83,3 +83,21 @@ class MessageLink:
     def clear(self) -> None:
         """Forget the messages under way."""
         self._waiting.clear()
+
+    def memory(self) -> Dict[str, Any]:
+        """What happens to messages from now on: those under way, and the state of chance."""
+        return {
+            'random': self._generator.bit_generator.state,
+            'waiting': [list(each) for each in self._waiting],
+            'number': self._number,
+        }
+
+    def recall(self, memory: Dict[str, Any], shift: float = 0.0) -> None:
+        """Go back to a `memory`; counts go on.
+
+        :param shift: how much later it is now than it was then [s]
+        """
+        self._generator.bit_generator.state = memory['random']
+        self._waiting = [(time + shift, number, each) for time, number, each in memory['waiting']]
+        heapq.heapify(self._waiting)
+        self._number = memory['number']

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Tuple
+from typing import Any, Dict, Tuple
 
 import numpy as np
 
@@ -58,6 +58,15 @@ class SensorFaults:
         """
         self._by_kind[kind][joints] = value
         self.active = True
+
+    def memory(self) -> Dict[str, Any]:
+        """What measurements depend on beside the faults: state of chance, place in the play."""
+        return {'random': self._generator.bit_generator.state, 'held': self._held.tolist()}
+
+    def recall(self, memory: Dict[str, Any]) -> None:
+        """Go back to a `memory`."""
+        self._generator.bit_generator.state = memory['random']
+        self._held[:] = memory['held']
 
     def measure(self, q: FloatArray, v: FloatArray) -> Tuple[FloatArray, FloatArray]:
         """Measured positions and velocities, (n,) each, for those of the joints.

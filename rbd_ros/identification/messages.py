@@ -10,17 +10,15 @@ from contextlib import closing
 import json
 from pathlib import Path
 import sqlite3
-import struct
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Callable, Dict, Optional, Tuple
 from urllib.parse import quote
 
 from rbd_ros.identification.joint_series import chosen_topic, JointSeries
 from rbd_ros.identification.recording import RecordingError
+from rbd_ros.mcap_files import McapFileError, McapReader, why_not
 from rbd_ros.nodes.common.wire import JointStateReader, WireError
 
 JOINT_STATES = ('sensor_msgs/msg/JointState', 'sensor_msgs/JointState')
-#: Maximum size of a record of an MCAP file [bytes].
-LARGEST = 1 << 30
 
 Decoder = Callable[[JointSeries, bytes, int], None]
 
@@ -68,76 +66,33 @@ def read_mcap(path: Path, topic: str, series: JointSeries) -> None:
 
     :raises RecordingError: if the library is missing, or it is no MCAP file
     """
+    reader = McapReader(path)
+    reason = why_not()
+    if reason:
+        raise RecordingError(reason)
     try:
-        from mcap.exceptions import McapError
-        from mcap.records import Channel, Message, Schema
-        from mcap.stream_reader import StreamReader
-    except ImportError:
-        raise RecordingError(
-            "MCAP files need the library mcap: pip install 'rbd_ros[recording]'"
-        ) from None
-    wanted = _chosen_of_mcap(path, topic, series.label)
-    schemas: Dict[int, Any] = {}
-    decoders: Dict[int, Decoder] = {}
-    with path.open('rb') as stream:
-        records = StreamReader(stream, record_size_limit=LARGEST).records
-        while True:
-            try:
-                record = next(records, None)
-            except (McapError, ValueError, EOFError, struct.error, MemoryError) as error:
-                series.notes.append(_cut_off(error))
-                return
-            except Exception as error:  # of the decompressors, which have classes of their own
-                series.notes.append(_cut_off(error))
-                return
-            if record is None:
-                return
-            if isinstance(record, Schema):
-                schemas[record.id] = record
-            elif isinstance(record, Channel) and record.topic == wanted:
-                decoder = _decoder(schemas.get(record.schema_id), record)
-                if decoder is not None:
-                    decoders.setdefault(record.id, decoder)
-            elif isinstance(record, Message) and record.channel_id in decoders:
-                decoders[record.channel_id](series, record.data, record.log_time)
+        for _ in reader:  # to its end, for the channels
+            pass
+    except McapFileError as error:
+        raise RecordingError(f'{series.label} is no MCAP file: {error}') from None
+    named = [name for name, *kind in reader.channels if _decoder(*kind) is not None]
+    wanted = chosen_topic(series.label, topic, named)
+    decoders: Dict[Tuple[str, str], Optional[Decoder]] = {}
+    for found in reader:
+        if found.topic == wanted:
+            kind = found.schema, found.encoding
+            decode = decoders[kind] = decoders.get(kind) or _decoder(*kind)
+            if decode is not None:
+                decode(series, found.data, found.time)
+    if reader.note:
+        series.notes.append(reader.note)
 
 
-def _chosen_of_mcap(path: Path, topic: str, label: str) -> str:
-    """Topic that is meant, of those with joint states; the file is read as far as it goes."""
-    from mcap.exceptions import InvalidMagic
-    from mcap.records import Channel, Schema
-    from mcap.stream_reader import StreamReader
-
-    schemas: Dict[int, Any] = {}
-    topics = []
-    with path.open('rb') as stream:
-        records = StreamReader(stream, record_size_limit=LARGEST).records
-        try:
-            for record in records:
-                if isinstance(record, Schema):
-                    schemas[record.id] = record
-                elif isinstance(record, Channel):
-                    if _decoder(schemas.get(record.schema_id), record) is not None:
-                        topics.append(record.topic)
-        except InvalidMagic:
-            if stream.tell() <= 8:
-                raise RecordingError(
-                    f'{label} is no MCAP file: it does not begin like one'
-                ) from None
-        except Exception as error:  # cut off: what was read counts
-            if stream.tell() <= 8:
-                raise RecordingError(f'{label} is no MCAP file: {error}') from None
-    return chosen_topic(label, topic, topics)
-
-
-def _decoder(schema: Optional[Any], channel: Any) -> Optional[Decoder]:
+def _decoder(schema: str, encoding: str) -> Optional[Decoder]:
     """How messages of a channel are read; None if they are no joint states."""
-    name = '' if schema is None else schema.name
-    if channel.message_encoding == 'cdr' and name in JOINT_STATES:
+    if encoding == 'cdr' and schema in JOINT_STATES:
         return CdrMessages()
-    if channel.message_encoding == 'json' and (
-        name in JOINT_STATES or name.endswith('JointState')
-    ):
+    if encoding == 'json' and (schema in JOINT_STATES or schema.endswith('JointState')):
         return json_message
     return None
 

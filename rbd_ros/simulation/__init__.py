@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from rbd_ros.simulation.contact_points import FaceContact, SphereContact
     from rbd_ros.simulation.event_driven import Event, EventDrivenSimulator
     from rbd_ros.simulation.rollouts import Trajectories
-    from rbd_ros.simulation.simulator import Contact, SimulationStatus, Simulator, Snapshot
+    from rbd_ros.simulation.simulator import Contact, SimulationStatus, Simulator
+    from rbd_ros.simulation.snapshot_file import load_snapshot, save_snapshot, SnapshotError
+    from rbd_ros.simulation.snapshots import Snapshot
     from rbd_ros.simulation.step_derivatives import StepDerivatives
     from rbd_ros.simulation.world import World
 
@@ -34,12 +36,15 @@ __all__ = [
     'SimulationStatus',
     'Simulator',
     'Snapshot',
+    'SnapshotError',
     'SphereContact',
     'StepDerivatives',
     'Trajectories',
     'Transmission',
     'World',
+    'load_snapshot',
     'rollout',
+    'save_snapshot',
     'with_motors',
 ]
 
@@ -55,13 +60,16 @@ __getattr__, __dir__ = lazy_names(
         'Rollout': 'rbd_ros.simulation.adaptive',
         'SimulationStatus': 'rbd_ros.simulation.simulator',
         'Simulator': 'rbd_ros.simulation.simulator',
-        'Snapshot': 'rbd_ros.simulation.simulator',
+        'Snapshot': 'rbd_ros.simulation.snapshots',
+        'SnapshotError': 'rbd_ros.simulation.snapshot_file',
         'SphereContact': 'rbd_ros.simulation.contact_points',
         'StepDerivatives': 'rbd_ros.simulation.step_derivatives',
         'Trajectories': 'rbd_ros.simulation.rollouts',
         'Transmission': 'rbd_ros.simulation.actuators',
         'World': 'rbd_ros.simulation.world',
+        'load_snapshot': 'rbd_ros.simulation.snapshot_file',
         'rollout': 'rbd_ros.simulation.adaptive',
+        'save_snapshot': 'rbd_ros.simulation.snapshot_file',
         'with_motors': 'rbd_ros.simulation.actuators',
     },
 )

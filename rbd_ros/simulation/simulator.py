@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 import math
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, TYPE_CHECKING, Union
 
 import numpy as np
 
 from rbd_ros.contact import ContactParameters, HalfSpace
-from rbd_ros.contact.arrays import AnyArray, BoolArray, FloatArray
+from rbd_ros.contact.arrays import BoolArray, FloatArray
 from rbd_ros.model import ModelError
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
@@ -23,6 +22,7 @@ from rbd_ros.simulation.simulated_objects import (
 )
 from rbd_ros.simulation.simulated_robots import simulated_robot, start_of
 from rbd_ros.simulation.simulated_servos import SimulatedServos
+from rbd_ros.simulation.snapshots import check_identity, identity_of, Snapshot
 from rbd_ros.simulation.start_warnings import StartWarnings
 from rbd_ros.simulation.state import MAX_FORCES
 from rbd_ros.simulation.world import SPEED_LIMIT, TOLERANCE, World
@@ -77,18 +77,6 @@ class SimulationStatus(NamedTuple):
     unconverged_steps: int
     dropped_contacts: int
     contacts: int
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """State of a simulation at one instant, for `Simulator.restore`; opaque, can be pickled."""
-
-    robot: str
-    start_time: float
-    arrays: Dict[str, AnyArray]
-    handles: Dict[int, int]
-    next_handle: int
-    objects: Tuple[str, ...] = ()
 
 
 class Simulator(SimulatedServos, SimulatedObjects):
@@ -647,6 +635,8 @@ class Simulator(SimulatedServos, SimulatedObjects):
             dict(self._handles),
             self._next_handle,
             self.objects,
+            identity_of(self._world),
+            bool(self._world.plant.frictional),
         )
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -665,6 +655,9 @@ class Simulator(SimulatedServos, SimulatedObjects):
         >>> np.array_equal(*ends)  # to the bit
         True
         """
+        self._check(snapshot)
+        if snapshot.frictional is not None:
+            self._world.allow_friction(snapshot.frictional)
         if snapshot.handles:
             self._world.allow_external_forces()
         if any(snapshot.arrays.get(f'state.servo.{name}', np.zeros(0)).any() for name in _GAINS):
@@ -672,15 +665,6 @@ class Simulator(SimulatedServos, SimulatedObjects):
                 self._world.allow_servos()
                 self._forget_rollouts()
         arrays = self._world.arrays()
-        if snapshot.objects != self.objects:
-            raise ValueError(
-                'the snapshot is that of a world with other movable objects, '
-                f'{", ".join(snapshot.objects) or "none"}'
-            )
-        if {name: array.shape for name, array in arrays.items()} != {
-            name: array.shape for name, array in snapshot.arrays.items()
-        }:
-            raise ValueError(f'the snapshot is that of another simulation, of {snapshot.robot!r}')
         # Into the arrays, not instead of them: machine code knows where they are.
         for name, array in arrays.items():
             array[...] = snapshot.arrays[name]
@@ -691,6 +675,19 @@ class Simulator(SimulatedServos, SimulatedObjects):
         self._next_handle = max(self._next_handle, snapshot.next_handle)
 
     # -- details --------------------------------------------------------------------------------
+
+    def _check(self, snapshot: Snapshot) -> None:
+        """Refuse a snapshot of another simulation."""
+        if snapshot.objects != self.objects:
+            raise ValueError(
+                'the snapshot is that of a world with other movable objects, '
+                f'{", ".join(snapshot.objects) or "none"}'
+            )
+        check_identity(snapshot, self._world)
+        given = {name: (each.shape, each.dtype) for name, each in snapshot.arrays.items()}
+        arrays = self._world.arrays()
+        if given != {name: (each.shape, each.dtype) for name, each in arrays.items()}:
+            raise ValueError(f'the snapshot is that of another simulation, of {snapshot.robot!r}')
 
     def _forget_rollouts(self) -> None:
         self._rollouts = None

@@ -158,8 +158,10 @@ class World:
         if not self.plant.has_servos:
             self._replace_plant(self.plant._replace(has_servos=True))
 
-    def allow_friction(self) -> None:
+    def allow_friction(self, allowed: bool = True) -> None:
         """Let joints get dry friction from now on, also where none has any: `plant.friction`.
+
+        :param allowed: whether they may; without, rounding errors are again those of before
 
         >>> from rbd_ros.simulation import World
         >>> world = World(robot)
@@ -169,8 +171,8 @@ class World:
         >>> np.abs(state.v).max() < 1e-9
         True
         """
-        if not self.plant.frictional:
-            self._replace_plant(self.plant._replace(frictional=1))
+        if bool(self.plant.frictional) != allowed:
+            self._replace_plant(self.plant._replace(frictional=int(allowed)))
 
     def _replace_plant(self, plant: Plant) -> None:
         self.plant = plant

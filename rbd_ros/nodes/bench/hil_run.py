@@ -9,20 +9,24 @@ import argparse
 import os
 from pathlib import Path
 import sys
-from typing import Optional, Sequence
+from typing import Optional, Sequence, Tuple
 
 from rbd_ros.hil.bench import Bench, ControllerFailure, Run
-from rbd_ros.hil.command import add_arguments, execute
+from rbd_ros.hil.command import add_arguments, execute, is_of_a_node
+from rbd_ros.hil.recording import RunRecorder
 from rbd_ros.hil.scenario import Scenario
 
 START_TIMEOUT = 120.0  # for the first answer of a controller, which may have to compile [s]
 START_VARIABLE = 'RBD_ROS_HIL_START_TIMEOUT'  # of the environment, instead of it
 
 
-def over_ros(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
+def over_ros(
+    scenario: Scenario, folder: Path, seed: Optional[int], recorder: Optional[RunRecorder] = None
+) -> Run:
     """Run a scenario whose controller is a process.
 
     :param folder: where its output is kept, controller.log
+    :param recorder: writes down what happens; None: nobody does
     :raises ValueError: if it cannot be started, or does not answer at all
     """
     # Imported for these alone: a callable needs no ROS.
@@ -38,7 +42,15 @@ def over_ros(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
         TopicController(scenario, scenario.description, process.ended) as topics,
     ):
         topics.connect(float(os.environ.get(START_VARIABLE, START_TIMEOUT)))
-        return bench.run(topics, seed)
+        return bench.run(topics, seed, recorder=recorder)
+
+
+def _replayed(arguments: argparse.Namespace) -> Tuple[int, str]:
+    # Imported for these alone.
+    from rbd_ros.nodes.bench.node_replay import replay_node
+
+    found = replay_node(arguments.replay_recording)
+    return (0 if found.same else 1), str(found)
 
 
 def main(args: Optional[Sequence[str]] = None) -> None:
@@ -51,7 +63,8 @@ def main(args: Optional[Sequence[str]] = None) -> None:
     words = list(sys.argv[1:] if args is None else args)
     words = words[: words.index('--ros-args')] if '--ros-args' in words else words
     try:
-        code, text = execute(parser.parse_args(words), over_ros)
+        given = parser.parse_args(words)
+        code, text = _replayed(given) if is_of_a_node(given) else execute(given, over_ros)
         sys.stdout.write(text + '\n')
     except (ValueError, ControllerFailure) as error:
         sys.stderr.write(f'hil_run: error: {error}\n')

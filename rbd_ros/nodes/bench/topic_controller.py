@@ -15,6 +15,7 @@ from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory as TrajectoryMessage, JointTrajectoryPoint
 
 from rbd_ros.hil.bench import ControllerFailure
+from rbd_ros.hil.recording import BEGIN  # stamp of time 0; before, the robot is held [ns]
 from rbd_ros.hil.scenario import Scenario
 from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp
 from rbd_ros.nodes.common.wire import (
@@ -26,8 +27,6 @@ from rbd_ros.nodes.common.wire import (
 )
 from rbd_ros.nodes.simulator.lockstep import stamp_of
 
-#: Stamp of time 0 of a scenario [ns]; before, the robot is held at the start.
-BEGIN = 2 * NANOSECONDS
 CONTACT = NANOSECONDS  # stamp of the first state, from which they grow by as little as can be [ns]
 CONTACT_STEP = 1000  # [ns]
 STEPS_BEFORE = 100  # states at the rate of the scenario before it begins

@@ -8,7 +8,7 @@ of the simulation loop. Commands are taken by hand, right before they are needed
 from __future__ import annotations
 
 from time import monotonic
-from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, TYPE_CHECKING
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, TYPE_CHECKING
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from rbd_ros.nodes.simulator.optional_parts import (
 from rbd_ros.nodes.simulator.state_output import state_period, StateOutput
 from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 from rbd_ros.robot import Robot
-from rbd_ros.simulation import Simulator
+from rbd_ros.simulation import Simulator, Snapshot
 from rbd_ros.simulation.scene.change import PreparedScene
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 CHECKS_A_TIMEOUT = 20
 # Real time between two messages of the unchanged state while paused [s].
 PAUSED_STATE_PERIOD = 0.02
+OF_A_CYCLE = ('timestep', 'substeps', 'servo_bandwidth')  # which a snapshot is taken with
 PAUSED_CLOCK_PERIOD = 0.1  # likewise for /clock, for nodes that start in the meantime [s]
 
 
@@ -180,9 +181,13 @@ class SimulationCycle:
         self._ports = ports = between(self._ports, states.message, states.new_message())
         for part in (self._inputs, states, self._clock):
             part.use_ports(ports)
+        self.use_record()
+        return ports
+
+    def use_record(self) -> None:
+        """Let the compiled part work on the records that the simulation has now."""
         world = self.simulator.world
         self._run = self._compiled_run(world.record, world.steps.address)
-        return ports
 
     def _compiled_run(self, record: Record, steps_address: int) -> Callable[[int], int]:
         """Steps under the present commands: see `run_cycle`.
@@ -263,6 +268,51 @@ class SimulationCycle:
             COMMANDS, OK, f'waiting for the first command; until then: {action}', code='waiting'
         )
         self.publish()
+
+    def memory(self) -> Dict[str, Any]:
+        """What the next cycles depend on beside the simulation itself; JSON values."""
+        return {
+            **{name: self._parameters[name] for name in OF_A_CYCLE},
+            'time': self.time_ns,
+            'brakes': self._brakes.engaged,
+            'until_state': self._states.due - self.time_ns,
+            'commands': self.commands.memory(monotonic()),
+            'wrenches': self.wrenches.memory(),
+        }
+
+    def recall(self, snapshot: Snapshot, begin: Callable[[], None], lag: int = 0) -> None:
+        """Go back to a snapshot, without telling anybody yet; time goes on, as by `reset`.
+
+        :param snapshot: of a simulation, `beside` what `memory` returned, or nothing
+        :param begin: called when nothing can be refused any more
+        :param lag: how old messages under way may be, which must not be older than others [ns]
+        :raises ValueError: if it is that of another simulation; nothing is changed
+        """
+        memory, world, record = snapshot.beside, self.simulator.world, self.simulator.world.record
+        for name in OF_A_CYCLE if memory else ():
+            if memory.get(name) != self._parameters[name]:
+                raise ValueError(
+                    f'the snapshot was taken with {name} {memory.get(name)!r}, and here it is '
+                    f'{self._parameters[name]!r}'
+                )
+        self.simulator.restore(snapshot)
+        if world.record is not record:
+            self.use_record()
+        begin()
+        self._inputs.forget()
+        self.time_ns += lag
+        if self._lockstep:
+            self.time_ns += self._timestep_ns
+        if memory:
+            self.commands.recall(memory['commands'], monotonic())
+            self.wrenches.recall(memory['wrenches'])
+            self._brakes.engaged = memory['brakes']
+            self._states.due = self.time_ns + memory['until_state']
+        else:  # one of the library: it says nothing of commands
+            self.commands.stand_in(self._parameters['initial_command'], self.simulator.q)
+            self.wrenches.clear()
+            self._brakes.engaged = False
+        self._brakes.measure()
 
     def place_base(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any, Dict, Mapping
 
 import numpy as np
 
@@ -32,6 +33,7 @@ COUNTS = {
     VELOCITY: 'velocity',
     ACCELERATION: 'acceleration',
 }
+REMEMBERED = ('mode', 'effort', 'position', 'velocity', 'acceleration')  # of `Drives`
 STAND_INS = {'hold': POSITION, 'gravity': GRAVITY, 'zero': ZERO}
 
 
@@ -79,6 +81,30 @@ class DrivenJoints:
         """
         self.drives.mode[:] = ZERO
         self._drive_by(self.driven, action, q)
+
+    def memory(self, now: float) -> Dict[str, Any]:
+        """What drives the joints, and what was said last; JSON values.
+
+        :param now: present time of a steady clock [s]
+        """
+        drives = self.drives
+        kept = {name: getattr(drives, name).tolist() for name in REMEMBERED}
+        kept['age'] = (now - drives.received).tolist()
+        return {
+            **kept,
+            'last': self.sent.last.tolist(),
+            'beside': self.sent.beside.tolist(),
+            'receiving': self.reports.receiving,
+        }
+
+    def recall(self, memory: Mapping[str, Any], now: float) -> None:
+        """Go back to a `memory`; counts go on."""
+        for name in REMEMBERED:
+            getattr(self.drives, name)[:] = memory[name]
+        self.drives.received[:] = now - np.array(memory['age'])
+        self.sent.last[:] = memory['last']
+        self.sent.beside[:] = memory['beside']
+        self.reports.receiving = memory['receiving']
 
     def expire(self, now: float, timeout: float, action: str, q: np.ndarray) -> None:
         """Let `action` replace efforts and velocities that are older than `timeout` seconds."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TYPE_CHECKING
+import math
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from rbd_ros.nodes.common.diagnostics import ERROR, OK, WARN
 from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.common.wire import JointStateWriter
 from rbd_ros.nodes.simulator.cycle_ports import Message, Ports
-from rbd_ros.nodes.simulator.lockstep import stamp_of
+from rbd_ros.nodes.simulator.lockstep import restamped, stamp_of
 
 if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.cycle import SimulationCycle
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
 
 SUBJECT = 'faults'
 MOST_COLLECTED = 50  # messages of a topic in a cycle: a flood must not stop the simulation
+
+
+def _text(data: bytes) -> str:
+    return bytes(data).hex()
+
+
+def _command_text(command: Tuple[int, Tuple[bytes, Any]]) -> List[Any]:
+    return [command[0], _text(command[1][0])]
+
+
+def _command(coded: Sequence[Any]) -> Tuple[int, Tuple[bytes, Any]]:
+    return coded[0], (bytes.fromhex(coded[1]), None)
 
 
 class FaultPorts:
@@ -127,11 +140,52 @@ class FaultPorts:
         due = self._due[kind]
         return due.pop(0) if due else None
 
+    def memory(self) -> Dict[str, Any]:
+        """What happens to messages from now on; JSON values."""
+        kept = self.injector.memory()
+        for way, coded in (('state', _text), ('command', _command_text)):
+            link = kept['links'][way]
+            link['waiting'] = [[*where, coded(each)] for *where, each in link['waiting']]
+        under_way = [bytes.fromhex(each) for *_, each in kept['links']['state']['waiting']]
+        shown = under_way if self._last_sent is None else [*under_way, self._last_sent]
+        return {
+            'injector': kept,
+            'lag': self._last_stamp - min(map(stamp_of, shown), default=self._last_stamp),
+            'last_stamp': self._last_stamp,
+            'last_sent': None if self._last_sent is None else _text(self._last_sent),
+            'due': [[_text(each[0]) for each in due if each is not None] for due in self._due],
+        }
+
+    def recall(self, memory: Mapping[str, Any], shift: int) -> None:
+        """Go back to a `memory`.
+
+        :param shift: how much later it is now than it was then [ns]
+        """
+
+        def state(text: str) -> bytes:
+            return restamped(bytes.fromhex(text), shift)
+
+        kept = memory['injector']
+        links = {}
+        for way, read in (('state', state), ('command', _command)):
+            link = kept['links'][way]
+            waiting = [[*where, read(each)] for *where, each in link['waiting']]
+            links[way] = {**link, 'waiting': waiting}
+        self.injector.recall({**kept, 'links': links}, shift / NANOSECONDS)
+        self._last_stamp = memory['last_stamp'] + shift
+        last = memory['last_sent']
+        self._last_sent = None if last is None else state(last)
+        self._due = tuple([(bytes.fromhex(each), None) for each in due] for due in memory['due'])
+
     def forget(self) -> None:
         """Drop the messages under way."""
         self._due = ([], [], [])
         for link in self.injector.links.values():
             link.clear()
+
+    def forget_shown(self) -> None:
+        """Take the next state for a new one."""
+        self._last_stamp = -1
 
 
 class Faults:
@@ -171,6 +225,29 @@ class Faults:
         if self._ports is not None:
             self._ports.forget()
 
+    def memory(self) -> Optional[Dict[str, Any]]:
+        """All that is wrong, and is going to be; None if nothing ever was."""
+        return None if self._ports is None else {'seed': self._seed, **self._ports.memory()}
+
+    def recall(self, memory: Optional[Mapping[str, Any]], shift: int) -> None:
+        """Go back to a `memory`; in the thread of the simulation, after its cycle.
+
+        :param shift: how much later it is now than it was then [ns]
+        """
+        cycle = self._node.cycle
+        if memory is not None:
+            self._make(cycle, memory['seed'])
+            self._ports.recall(memory, shift)
+        elif self._ports is not None:
+            # As if nothing had ever been wrong: the next faults begin with new chance.
+            self._ports.injector.plan(())
+            self._ports.injector.update(math.inf)
+            self._ports.forget()
+            self._ports.forget_shown()
+            self._seed = -1
+        if self._ports is not None:
+            self._tell()
+
     def _begin(self, cycle: SimulationCycle, faults: Sequence[Fault]) -> None:
         """Take faults; in the thread of the simulation."""
         seed, now = self._node.parameters['fault_seed'], cycle.time_ns / NANOSECONDS
@@ -193,8 +270,11 @@ class Faults:
         if self._ports is not None:
             self._ports.injector.plan(())
             self._ports.injector.update(0.0)  # limits and friction are whole again
+            record = cycle.simulator.world.record
             injector.attach(cycle.simulator.world)
             self._ports.use(injector)
+            if cycle.simulator.world.record is not record:
+                cycle.use_record()
         else:
             injector.attach(cycle.simulator.world)
 

@@ -33,6 +33,16 @@ _STAMPS = {0: struct.Struct('>iI'), 1: struct.Struct('<iI')}  # by the byte orde
 _STAMP = 4  # where in a stamped message the stamp is [bytes]
 
 
+def restamped(data: bytes, shift: int) -> bytes:
+    """Serialised message that begins with a header, its stamp shifted by some nanoseconds.
+
+    >>> stamp_of(restamped(bytes([0, 1, 0, 0, 2, 0, 0, 0, 5, 0, 0, 0]), 10**9 + 1))
+    3000000006
+    """
+    stamp = divmod(stamp_of(data) + shift, NANOSECONDS)
+    return data[:_STAMP] + _STAMPS[data[1] & 1].pack(*stamp) + data[_STAMP + 8 :]
+
+
 def stamp_of(data: bytes) -> int:
     """Stamp of a serialised message that begins with a header [ns]; 0 if it has none.
 
@@ -132,6 +142,16 @@ class LockstepPorts:
             room = MOST_FORGOTTEN
             while room and take() is not None:
                 room -= 1
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a state waits for its answer."""
+        return self._state is not None
+
+    def expect(self, answer: bool) -> None:
+        """Wait for an answer to the state that was sent last, or for none."""
+        if not answer:
+            self._state = None
 
     def _look(self) -> bool:
         """Take what has come until there is an answer."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Callable, Dict, Mapping, Optional, Tuple, TYPE_CHECKING, Union
 
 from rclpy.parameter import Parameter
@@ -31,6 +32,7 @@ from rbd_ros.nodes.simulator.loop import SimulationLoop, Steps
 from rbd_ros.nodes.simulator.ports import RosPorts
 from rbd_ros.nodes.simulator.rivals import Rivals
 from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
+from rbd_ros.nodes.simulator.snapshots import Snapshots
 from rbd_ros.nodes.simulator.step_action import offer_steps
 from rbd_ros.robot import Robot
 
@@ -79,6 +81,9 @@ class SimulatorNode(SturdyNode):
         service(self, INTERFACE.service('~/pause'), self._on_pause)
         service(self, INTERFACE.service('~/reset'), self._on_reset)
         answer_later(service(self, INTERFACE.service('~/step'), self._on_step))
+        self.snapshots = Snapshots(self)
+        for name, verb in self.snapshots.verbs.items():
+            service(self, INTERFACE.service(name), partial(self._on_trigger, verb))
         offer_simulation_interfaces(self, self._offer)
         self._step_action = offer_steps(self)
         self._check_world()
@@ -149,7 +154,7 @@ class SimulatorNode(SturdyNode):
         self._real_time = RealTime(self.parameters.values, self.diagnostics)
         self.loop = SimulationLoop(
             self.cycle.timestep,
-            self.cycle.run,
+            self.snapshots.watched(self.cycle),
             self.cycle.idle,
             self.cycle.publish,
             self._on_failure,
@@ -238,12 +243,16 @@ class SimulatorNode(SturdyNode):
 
     def _on_faults(self, message: Any) -> None:
         """Let something be wrong from now on."""
+        self.faults_made().take(message.data)
+
+    def faults_made(self) -> Faults:
+        """What is wrong, made if nothing ever was."""
         if self.faults is None:
             # Imported for faults only: other simulations start without.
             from rbd_ros.nodes.simulator.fault_ports import Faults
 
             self.faults = Faults(self)
-        self.faults.take(message.data)
+        return self.faults
 
     # -- verbs, for both kinds of services: whether it worked, and what to tell -------------------
 
@@ -322,10 +331,22 @@ class SimulatorNode(SturdyNode):
         return True, f'robot at its initial position, {state}, at {self._time()}'
 
     def _reset(self) -> None:
-        self.loop.cancel_steps('~/reset')
+        self.begin_anew('~/reset')
+        self.cycle.reset()
+        self._report_state()
+
+    def begin_anew(self, by: str) -> None:
+        """Forget what is under way, and a failure, for another state; by the loop.
+
+        :param by: what ends steps under way, for the one who waits
+        """
+        self.loop.cancel_steps(by)
         self._failure = ''
         self._forget_answers()
-        self.cycle.reset()
+
+    def show(self) -> None:
+        """Publish the state that there is now, and report; by the loop."""
+        self.cycle.publish()
         self._report_state()
 
     def _forget_answers(self) -> None:
@@ -361,8 +382,13 @@ class SimulatorNode(SturdyNode):
         outcome = self._safely(lambda: self.step(self.parameters['step_count']))
         return outcome.mapped(filled) if isinstance(outcome, Later) else filled(outcome)
 
-    def _on_reset(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success, response.message = self._safely(self.reset)
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        return self._on_trigger(self.reset, request, response)
+
+    def _on_trigger(
+        self, verb: Callable[[], Outcome], _: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        response.success, response.message = self._safely(verb)
         return response
 
     def _safely(self, work: Callable[[], Any]) -> Any:

@@ -147,6 +147,14 @@ class ObjectChanges:
         if self.environment is not self._first:
             self._change(self._first, 'as at the beginning')
 
+    def put_back(self, world: Environment) -> None:
+        """Let the objects of a former time be there, and no others; those there are move on.
+
+        :param world: what was around the robot then
+        """
+        if self.environment is not world:
+            self._change(world, 'as at another time')
+
     def free_name(self, wanted: str) -> str:
         """Name that nothing has yet, the wanted one if possible."""
         taken = {*self.environment.names, *self._links}

@@ -81,6 +81,43 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
+        'snapshot_name',
+        'snapshot',
+        'Name of the snapshot that ~/save_snapshot and ~/restore_snapshot mean: letters, digits, '
+        '_, - and dots.',
+        live=True,
+    ),
+    Parameter(
+        'snapshot_folder',
+        '',
+        'Folder in which ~/save_snapshot writes a file, NAME.npz, and ~/restore_snapshot looks '
+        'for it; empty: snapshots are kept in memory alone.',
+        live=True,
+    ),
+    Parameter(
+        'rewind_period',
+        0.0,
+        'Simulated time between two snapshots that ~/rewind can go back to [s]; 0: none are '
+        'taken.',
+        minimum=0.0,
+        maximum=1e6,
+    ),
+    Parameter(
+        'rewind_count',
+        100,
+        'Snapshots for ~/rewind that are kept, the newest.',
+        minimum=1,
+        maximum=100_000,
+    ),
+    Parameter(
+        'rewind_duration',
+        1.0,
+        'By how much ~/rewind goes back [s], at least.',
+        minimum=0.0,
+        maximum=1e9,
+        live=True,
+    ),
+    Parameter(
         'start_paused', False, 'Whether to wait for ~/pause (data: false) or ~/step at the start.'
     ),
     Parameter(

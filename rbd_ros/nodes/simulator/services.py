@@ -24,6 +24,22 @@ SIMULATOR_SERVICES: Tuple[Service, ...] = (
         'Puts the robot at its initial position, at rest, commands forgotten and '
         '`initial_command` again; time goes on. Ends a `~/step` under way.',
     ),
+    Service(
+        '~/save_snapshot',
+        'std_srvs/srv/Trigger',
+        'Keeps the whole state as `snapshot_name`, and in a file if there is a `snapshot_folder`.',
+    ),
+    Service(
+        '~/restore_snapshot',
+        'std_srvs/srv/Trigger',
+        'Goes back to the snapshot `snapshot_name`; time goes on. Ends a `~/step` under way.',
+    ),
+    Service(
+        '~/rewind',
+        'std_srvs/srv/Trigger',
+        'Goes back by `rewind_duration`, with `rewind_period`; time goes on. Ends a `~/step` '
+        'under way.',
+    ),
     *(
         Service(f'~/{name}', f'simulation_interfaces/srv/{kind}', text, 'simulation_interfaces')
         for name, kind, text in (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Dict, Optional, Tuple
+from typing import Any, Dict, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -102,6 +102,15 @@ class ExternalWrenches:
     def clear(self) -> None:
         """Let none act."""
         self._forces.clear()
+
+    def memory(self) -> Dict[str, Any]:
+        """Wrenches that act, and until when, by link; JSON values."""
+        return {link: [force.tolist(), self._until[link]] for link, force in self._forces.items()}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """Go back to a `memory`, of the same time of the simulation."""
+        self._forces = {link: np.array(force) for link, (force, _) in memory.items()}
+        self._until = {link: until for link, (_, until) in memory.items()}
 
     def apply(self, cycle_time: float, substeps: int) -> None:
         """Apply the wrenches to the cycle that begins now.

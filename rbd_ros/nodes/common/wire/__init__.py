@@ -7,6 +7,7 @@ and raises nothing but `WireError`. Nothing here needs rclpy.
 """
 
 from rbd_ros.nodes.common.wire.cdr import MAX_NAMES, WireError
+from rbd_ros.nodes.common.wire.definitions import DEFINITIONS, ros2msg_schema
 from rbd_ros.nodes.common.wire.joint_state import (
     JointStateData,
     JointStateReader,
@@ -16,6 +17,7 @@ from rbd_ros.nodes.common.wire.joint_state import (
 from rbd_ros.nodes.common.wire.joint_trajectory import JointTrajectoryData, JointTrajectoryReader
 from rbd_ros.nodes.common.wire.measured import ImuWriter, OdometryWriter, WrenchStampedWriter
 from rbd_ros.nodes.common.wire.pattern import has_layout, Layout, make_pattern, Pattern
+from rbd_ros.nodes.common.wire.plain_text import read_string, string_message
 from rbd_ros.nodes.common.wire.poses import MultiDOFJointStateWriter, TransformsWriter
 from rbd_ros.nodes.common.wire.small_messages import (
     ClockWriter,
@@ -30,6 +32,7 @@ from rbd_ros.nodes.common.wire.small_messages import (
 
 __all__ = [
     'ClockWriter',
+    'DEFINITIONS',
     'ImuWriter',
     'OdometryWriter',
     'WrenchStampedWriter',
@@ -54,4 +57,7 @@ __all__ = [
     'WrenchStampedReader',
     'make_pattern',
     'plain_array_pattern',
+    'read_string',
+    'ros2msg_schema',
+    'string_message',
 ]

@@ -1,0 +1,199 @@
+"""MCAP files written and read, whatever is in them, by the library mcap if it is there.
+
+Files are written chunk by chunk, so that of one that was cut off all whole chunks are there; they
+are read as far as they go.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Type, Union
+
+#: Profile of files whose messages are those of ROS 2, with schemas ros2msg.
+ROS2 = 'ros2'
+#: Size of a chunk before it is compressed [bytes]: what may be lost when the writer is killed.
+CHUNK = 1 << 16
+#: Maximum size of a record that is read [bytes].
+LARGEST = 1 << 30
+
+
+class McapFileError(ValueError):
+    """A file that is no MCAP file, or the library is missing; the message says what to do."""
+
+
+def why_not() -> str:
+    """Why there can be no MCAP file, and what to do about it; '' if there can.
+
+    >>> from rbd_ros.mcap_files import why_not
+    >>> why_not() == '' or 'pip install' in why_not()
+    True
+    """
+    try:
+        import mcap.writer  # noqa: F401
+    except ImportError:
+        return "an MCAP file needs the library mcap: pip install 'rbd_ros[recording]'"
+    return ''
+
+
+class McapWriter:
+    """An MCAP file that is being written; a context manager.
+
+    :param path: the file
+    :param profile: '' or `ROS2`
+    :raises McapFileError: if there is no library
+    :raises OSError: if the file cannot be written
+
+    >>> import os, tempfile
+    >>> from rbd_ros.mcap_files import McapReader, McapWriter
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, 'a.mcap')
+    ...     with McapWriter(path) as file:
+    ...         channel = file.channel('/word', 'text', 'jsonschema', b'{}', 'json')
+    ...         file.write(channel, 5, b'"hello"')
+    ...     for found in McapReader(path):
+    ...         print(found.topic, found.schema, found.time, found.data)
+    /word text 5 b'"hello"'
+    """
+
+    def __init__(self, path: Union[str, Path], profile: str = ''):
+        reason = why_not()
+        if reason:
+            raise McapFileError(reason)
+        from mcap.writer import Writer
+
+        self._stream = Path(path).open('wb')
+        self._writer: Any = Writer(self._stream, chunk_size=CHUNK)
+        self._writer.start(profile=profile, library='rbd_ros')
+        self._stream.flush()
+        self._schemas: Dict[Any, int] = {}
+        self._unflushed = 0
+
+    def channel(self, topic: str, name: str, encoding: str, schema: bytes, messages: str) -> int:
+        """Return the number of a new channel.
+
+        :param topic: its topic
+        :param name: name of its schema
+        :param encoding: of the schema: 'ros2msg', 'jsonschema'
+        :param schema: the schema itself
+        :param messages: encoding of its messages: 'cdr', 'json'
+        """
+        key = (name, encoding, schema)
+        if key not in self._schemas:
+            self._schemas[key] = self._writer.register_schema(name, encoding, schema)
+        return int(self._writer.register_channel(topic, messages, self._schemas[key]))
+
+    def write(self, channel: int, time: int, data: bytes) -> None:
+        """Add a message.
+
+        :param channel: see `channel`
+        :param time: when it was recorded [ns]
+        :param data: the message
+        """
+        self._writer.add_message(channel, time, data, time)
+        self._unflushed += len(data)
+        if self._unflushed > CHUNK:
+            self.flush()
+
+    def metadata(self, name: str, values: Mapping[str, str]) -> None:
+        """Add metadata, which are in the file at once."""
+        self._writer.add_metadata(name, dict(values))
+        self.flush()
+
+    def flush(self) -> None:
+        """Let the file have all that was written."""
+        self._unflushed = 0
+        # Older libraries finish chunks by their size alone.
+        getattr(self._writer, 'flush', self._stream.flush)()
+
+    def close(self) -> None:
+        """End the file, with the index of what is in it."""
+        try:
+            self._writer.finish()
+        finally:
+            self._stream.close()
+
+    def __enter__(self) -> McapWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+
+class Found(NamedTuple):
+    """A message of a file.
+
+    :param topic: its topic
+    :param schema: name of its schema, '' without one
+    :param encoding: of the message: 'cdr', 'json'
+    :param time: when it was recorded [ns]
+    :param data: the message
+    """
+
+    topic: str
+    schema: str
+    encoding: str
+    time: int
+    data: bytes
+
+
+class McapReader:
+    """An MCAP file as far as it was written; can be iterated over again and again.
+
+    :param path: the file
+    :raises McapFileError: while it is iterated over, if it is none, or there is no library
+    """
+
+    def __init__(self, path: Union[str, Path]):
+        self._path = Path(path)
+        #: Why the file ended too early; '' if it did not. Known after it was iterated over.
+        self.note = ''
+        #: Metadata that have been met, by name.
+        self.metadata: Dict[str, Dict[str, str]] = {}
+        #: Channels that have been met: topic, name of the schema, encoding.
+        self.channels: List[Any] = []
+
+    def __iter__(self) -> Iterator[Found]:
+        try:
+            from mcap.exceptions import InvalidMagic
+            from mcap.records import Channel, Message, Metadata, Schema
+            from mcap.stream_reader import StreamReader
+        except ImportError:
+            raise McapFileError(why_not()) from None
+        schemas: Dict[int, str] = {}
+        channels: Dict[int, Any] = {}
+        self.note, self.metadata, self.channels = '', {}, []
+        with self._path.open('rb') as stream:
+            records = StreamReader(stream, validate_crcs=True, record_size_limit=LARGEST).records
+            while True:
+                try:
+                    record = next(records, None)
+                except Exception as error:  # of decompressors, too, which have their own classes
+                    if isinstance(error, InvalidMagic) and stream.tell() <= 8:
+                        raise McapFileError('it does not begin like one') from None
+                    if stream.tell() < 8:
+                        raise McapFileError(str(error) or 'it is too short') from None
+                    self.note = (
+                        f'the file ends too early ({type(error).__name__}); what was written '
+                        'before is read'
+                    )
+                    return
+                if record is None:
+                    return
+                if isinstance(record, Schema):
+                    schemas[record.id] = record.name
+                elif isinstance(record, Channel):
+                    name = schemas.get(record.schema_id, '')
+                    if record.id not in channels:
+                        channels[record.id] = (record.topic, name, record.message_encoding)
+                        self.channels.append(channels[record.id])
+                elif isinstance(record, Metadata):
+                    self.metadata.setdefault(record.name, dict(record.metadata))
+                elif isinstance(record, Message) and record.channel_id in channels:
+                    topic, name, encoding = channels[record.channel_id]
+                    yield Found(topic, name, encoding, record.log_time, record.data)

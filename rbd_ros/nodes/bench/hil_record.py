@@ -1,0 +1,264 @@
+"""`hil_record run.mcap`: writes down what a simulator, or a robot, and its controller say.
+
+It is a command that ends, by Ctrl-C or after `--duration`, not a node that stays. What was written
+can be read whenever it ends, also if it is killed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+import signal
+import sys
+from time import monotonic
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+
+from rcl_interfaces.srv import GetParameters
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
+from rclpy.parameter import parameter_value_to_python
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.signals import SignalHandlerOptions
+
+from rbd_ros import __version__
+from rbd_ros.hil.recording import ABOUT, fingerprint, FORMAT, JOINT_STATE, ros_channel, STRING
+from rbd_ros.mcap_files import McapFileError, McapWriter, ROS2
+from rbd_ros.nodes.common.communication import message_type
+from rbd_ros.nodes.simulator.interface import INTERFACE
+
+DEPTH = 10_000  # messages of a topic that wait to be written
+WAIT = 50_000_000  # for a message, before other things are looked at [ns]
+MOST_AT_ONCE = 1000  # messages of a topic, before the others have their turn
+FLUSH_PERIOD = 1.0  # real time after which what was written is in the file at the latest [s]
+ASK_PERIOD = 0.5  # between two looks for the simulator [s]
+
+SIMULATOR = 'simulator'
+
+
+class Recorded(NamedTuple):
+    """A topic that is recorded.
+
+    :param name: its full name
+    :param subscription: which nobody spins
+    :param kind: class of its messages
+    :param channel: of the file
+    """
+
+    name: str
+    subscription: Any
+    kind: type
+    channel: int
+
+
+class DdsRecorder:
+    """Writes the messages of topics as they come; a context manager.
+
+    :param path: the file
+    :param simulator: name of the simulator node, whose parameters are recorded
+    :param arguments: for ROS
+    :raises ValueError: if it cannot be written, or the library mcap is missing
+    """
+
+    def __init__(self, path: Path, simulator: str, arguments: Sequence[str] = ()):
+        try:
+            self._file = McapWriter(path, ROS2)
+        except McapFileError as error:
+            raise ValueError(str(error)) from None
+        except OSError as error:
+            raise ValueError(
+                f'{path} cannot be written: {error.strerror or error}; give another file'
+            ) from None
+        self._context = rclpy.Context()
+        # Signals are those of the command, which ends the file first.
+        rclpy.init(
+            args=['hil_record', *arguments],
+            context=self._context,
+            signal_handler_options=SignalHandlerOptions.NO,
+        )
+        self._node = rclpy.create_node('hil_record', context=self._context)
+        # Of a node of its own, which is spun: the other one's messages are taken by hand.
+        self._asker = rclpy.create_node('hil_record_parameters', context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self._asker)
+        self._topics = [
+            self._record(name, kind, latched)
+            for name, kind, latched in (
+                ('joint_states', JOINT_STATE, False),
+                ('joint_commands', JOINT_STATE, False),
+                ('effort_commands', 'std_msgs/msg/Float64MultiArray', False),
+                (f'{simulator}/faults', STRING, False),
+                ('/clock', 'rosgraph_msgs/msg/Clock', False),
+                ('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray', False),
+                ('robot_description', STRING, True),
+            )
+        ]
+        self._wait_set = _rclpy.WaitSet(len(self._topics), 0, 0, 0, 0, 0, self._context.handle)
+        self._client = self._asker.create_client(GetParameters, f'{simulator}/get_parameters')
+        self._simulator, self._answer = simulator, None
+        self._asked = self._flushed = monotonic()
+        #: Messages that were written, by topic.
+        self.counts: Dict[str, int] = {topic.name: 0 for topic in self._topics}
+        #: Whether the parameters of the simulator are in the file.
+        self.knows_simulator = False
+
+    def _record(self, name: str, kind: str, latched: bool) -> Recorded:
+        durability = DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
+        profile = QoSProfile(depth=1 if latched else DEPTH, durability=durability)
+        heard = self._node.create_subscription(
+            message_type(kind), name, lambda _: None, profile, raw=True
+        )
+        channel = ros_channel(self._file, heard.topic_name, kind)
+        return Recorded(heard.topic_name, heard, message_type(kind), channel)
+
+    def run_once(self) -> None:
+        """Write what has come, after waiting for a moment if nothing has.
+
+        :raises ValueError: if it cannot be written
+        """
+        self._wait_set.clear_entities()
+        for topic in self._topics:
+            self._wait_set.add_subscription(topic.subscription.handle)
+        self._wait_set.wait(WAIT)
+        try:
+            for topic in self._topics:
+                self._take(topic)
+            now = monotonic()
+            if now - self._flushed > FLUSH_PERIOD:
+                self._flushed = now
+                self._file.flush()
+            if not self.knows_simulator:
+                self._look_for_simulator(now)
+        except OSError as error:
+            raise ValueError(
+                f'the recording cannot be written: {error.strerror or error}'
+            ) from None
+
+    def _take(self, topic: Recorded) -> None:
+        take = topic.subscription.handle.take_message
+        for _ in range(MOST_AT_ONCE):
+            taken = take(topic.kind, True)
+            if taken is None:
+                return
+            data, info = taken
+            self._file.write(topic.channel, info['received_timestamp'], bytes(data))
+            self.counts[topic.name] += 1
+
+    def _look_for_simulator(self, now: float) -> None:
+        """Ask the simulator, if there is one, for its parameters: a replay needs them."""
+        self._executor.spin_once(0.0)
+        if self._answer is None:
+            if now - self._asked > ASK_PERIOD:
+                self._asked = now
+                if self._client.service_is_ready():
+                    names = [each.name for each in INTERFACE.parameters]
+                    self._answer = self._client.call_async(GetParameters.Request(names=names))
+            return
+        if self._answer.done():
+            values = self._answer.result().values
+            found = {
+                each.name: _plain(parameter_value_to_python(value))
+                for each, value in zip(INTERFACE.parameters, values)
+            }
+            self._file.metadata(ABOUT, _about(self._client.srv_name, found))
+            self.knows_simulator = True
+
+    def __enter__(self) -> DdsRecorder:
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self._node.destroy_node()
+        self._asker.destroy_node()
+        rclpy.shutdown(context=self._context)
+        self._file.close()
+
+
+def _about(service: str, parameters: Dict[str, Any]) -> Dict[str, str]:
+    """Metadata of a recording of a simulator node."""
+    text = parameters.get('robot_description') or ''
+    if not text.strip():
+        try:
+            path = parameters.get('robot_description_file') or ''
+            text = Path(path).expanduser().read_text(encoding='utf-8') if path else ''
+        except (OSError, ValueError):
+            text = ''  # on another machine: the replay has to take the file as it is
+    return {
+        'format': FORMAT,
+        'kind': 'simulator',
+        'version': __version__,
+        'node': service.rpartition('/')[0],
+        'description': fingerprint(text) if text.strip() else '',
+        'parameters': json.dumps(parameters),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Value of a parameter as JSON has it."""
+    if isinstance(value, (bool, int, float, str)) or value is None:
+        return value
+    return list(value)
+
+
+class _Stop:
+    """Whether somebody wants the command to end."""
+
+    def __init__(self) -> None:
+        self.wanted = False
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._stop)
+
+    def _stop(self, *_: Any) -> None:
+        self.wanted = True
+
+
+def record(path: Path, simulator: str, duration: float, arguments: List[str]) -> str:
+    """Record until somebody ends it; return what to say.
+
+    :param duration: how long [s]; 0: until it is ended
+    :raises ValueError: if it cannot be written
+    """
+    stop, end = _Stop(), monotonic() + duration if duration > 0.0 else None
+    with DdsRecorder(path, simulator, arguments) as recorder:
+        sys.stdout.write(f'hil_record: recording to {path}; end with Ctrl-C\n')
+        sys.stdout.flush()
+        while not stop.wanted and (end is None or monotonic() < end):
+            recorder.run_once()
+        for _ in range(3):  # what is under way
+            recorder.run_once()
+        counts, known = recorder.counts, recorder.knows_simulator
+    text = ', '.join(f'{count} of {name}' for name, count in counts.items() if count)
+    note = '' if known else f'\nno simulator {simulator!r} told its parameters: no replay'
+    return f'hil_record: {text or "no messages"}, in {path}{note}'
+
+
+def main(args: Optional[Sequence[str]] = None) -> None:
+    """Run the command and end the process."""
+    parser = argparse.ArgumentParser(
+        prog='hil_record', description='Record a simulator or robot and its controller as MCAP.'
+    )
+    parser.add_argument('file', help='the recording, as run.mcap')
+    parser.add_argument(
+        '--simulator',
+        metavar='NAME',
+        default=SIMULATOR,
+        help='name of the simulator node (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--duration', type=float, metavar='S', default=0.0, help='end after so many seconds'
+    )
+    words = list(sys.argv[1:] if args is None else args)
+    at = words.index('--ros-args') if '--ros-args' in words else len(words)
+    given = parser.parse_args(words[:at])
+    code = 0
+    try:
+        text = record(Path(given.file), given.simulator, given.duration, words[at:])
+        sys.stdout.write(text + '\n')
+    except ValueError as error:
+        sys.stderr.write(f'hil_record: error: {error}\n')
+        code = 1
+    sys.exit(code)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,345 @@
+"""A recording of a simulator node in lockstep, replayed: the same answers to the same states.
+
+It needs no DDS: the cycle of the simulator gets the recorded commands, and what it sends is
+compared with what was recorded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+import json
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from rbd_ros.hil.recorded_run import about_of, RecordingError
+from rbd_ros.hil.recording import fingerprint, JOINT_STATE, STRING
+from rbd_ros.hil.run_replay import first_difference, Replay
+from rbd_ros.mcap_files import McapReader
+from rbd_ros.nodes.common.conversions import NANOSECONDS
+from rbd_ros.nodes.common.wire import JointStateReader, read_string, WireError
+from rbd_ros.nodes.simulator.control_tag import read_control_tag
+from rbd_ros.nodes.simulator.cycle import SimulationCycle
+from rbd_ros.nodes.simulator.interface import check_simulator_parameters, INTERFACE
+from rbd_ros.nodes.simulator.lockstep import BY_STAMP, OFF, stamp_of
+from rbd_ros.robot import Robot
+from rbd_ros.robots import described_by, RobotNotFoundError, xacro_mappings
+
+ARRAY = 'std_msgs/msg/Float64MultiArray'
+BY_NAME, BY_ORDER = 'name', 'order'
+_UNITS = {'position': 'rad or m', 'velocity': 'rad/s or m/s', 'effort': 'N m or N'}
+
+
+class Command(NamedTuple):
+    """A command that was recorded.
+
+    :param kind: BY_NAME or BY_ORDER
+    :param data: the message
+    """
+
+    kind: str
+    data: bytes
+
+
+@dataclass
+class RecordedNode:
+    """What was recorded of a simulator node.
+
+    :param parameters: its parameters
+    :param description: URDF of the robot, or the path of its file
+    :param states: JointStates by their stamps [ns]
+    :param commands: commands in the order in which they came
+    :param note: why the file ended too early; '' if it did not
+    """
+
+    parameters: Dict[str, Any]
+    description: str = ''
+    states: Dict[int, bytes] = field(default_factory=dict)
+    commands: List[Command] = field(default_factory=list)
+    note: str = ''
+
+
+def replay_node(path: Any) -> Replay:
+    """Replay a recording of a simulator node in lockstep.
+
+    :param path: the file, as hil_record wrote it
+    :raises RecordingError: if it cannot be used: damaged, not in lockstep, of another robot, with
+        gaps or faults, or time goes back
+    """
+    recorded = _read(path)
+    cycle, ports = _cycle(recorded, path)
+    label = Path(path).name
+    first = min(recorded.states)
+    if stamp_of(ports.state) != first:
+        raise RecordingError(
+            f'{label} begins at {first / NANOSECONDS:.6f} s: what came before is not known; begin '
+            'hil_record before the first answer to the simulator'
+        )
+    _check_joints(cycle, recorded, label)
+    last, by_stamp = max(recorded.states), recorded.parameters['lockstep'] == BY_STAMP
+    answers = _by_stamp(recorded.commands) if by_stamp else iter(recorded.commands)
+    steps = lost = 0
+    reader, wanted = JointStateReader(), JointStateReader()
+    while True:
+        state = ports.state
+        if state is not None:
+            stamp = stamp_of(state)
+            then = recorded.states.get(stamp)
+            if then is None:
+                lost += 1
+            elif then != state:
+                difference = _difference(wanted.read(then), reader.read(state), stamp)
+                if difference:
+                    return Replay(steps, difference, recorded.note)
+            steps += then is not None
+            if stamp >= last:
+                break
+            command = answers.get(stamp) if isinstance(answers, dict) else next(answers, None)
+            if command is None:
+                raise RecordingError(
+                    f'{label}: the state of {stamp / NANOSECONDS:.6f} s has no answer, and later '
+                    'ones are there: messages were lost, or the simulator was paused, stepped or '
+                    'put elsewhere; record it again without'
+                )
+            ports.give(command)
+        cycle.run()
+    notes = [recorded.note] if recorded.note else []
+    if lost:
+        notes.append(f'{lost} states were not recorded, and are not compared')
+    return Replay(steps, '', '; '.join(notes))
+
+
+def _by_stamp(commands: List[Command]) -> Dict[int, Command]:
+    """First command that answers each state."""
+    found: Dict[int, Command] = {}
+    for each in commands:
+        if each.kind == BY_NAME:
+            found.setdefault(stamp_of(each.data), each)
+    return found
+
+
+# -- reading --------------------------------------------------------------------------------------
+
+
+def _read(path: Any) -> RecordedNode:
+    about = about_of(path)
+    if about.get('kind') != 'simulator':
+        raise RecordingError(f'{path} is a recording of a scenario: give its scenario, too')
+    recorded = RecordedNode(_parameters(about, path))
+    label, newest, reader = Path(path).name, -1, McapReader(path)
+    described = ''
+    for found in reader:
+        name = found.topic.rpartition('/')[2]
+        if found.schema == JOINT_STATE and name == 'joint_states':
+            stamp = stamp_of(found.data)
+            if stamp < newest:
+                raise RecordingError(
+                    f'{label}: time goes back from {newest / NANOSECONDS:.6f} s to '
+                    f'{stamp / NANOSECONDS:.6f} s: another simulation began, or another one '
+                    'publishes joint_states; record them apart'
+                )
+            newest = stamp
+            recorded.states.setdefault(stamp, bytes(found.data))
+        elif found.schema == JOINT_STATE and name == 'joint_commands':
+            recorded.commands.append(Command(BY_NAME, bytes(found.data)))
+        elif found.schema == ARRAY and name == 'effort_commands':
+            recorded.commands.append(Command(BY_ORDER, bytes(found.data)))
+        elif found.schema == STRING and name == 'faults':
+            raise RecordingError(
+                f'{label}: faults were told to the simulator, and nobody knows between which '
+                'states; record it without, or let a scenario have them (rbd_ros hil --record)'
+            )
+        elif found.schema == STRING and name == 'robot_description':
+            try:
+                described = read_string(bytes(found.data))
+            except WireError:
+                pass
+    if not recorded.states:
+        raise RecordingError(f'{label} has no joint states; record them again')
+    recorded.description = _description(recorded.parameters, described, about, label)
+    recorded.note = reader.note
+    return recorded
+
+
+def _parameters(about: Mapping[str, str], path: Any) -> Dict[str, Any]:
+    try:
+        given = json.loads(about['parameters'])
+        values = {
+            each.name: each.convert(given[each.name]) if each.name in given else each.default
+            for each in INTERFACE.parameters
+        }
+        check_simulator_parameters(values)
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise RecordingError(
+            f'{path} does not say with which parameters the simulator ran '
+            f'({type(error).__name__}: {error}); record it again'
+        ) from None
+    if values['lockstep'] == OFF:
+        raise RecordingError(
+            f'{path} was not recorded in lockstep, and commands came when they came: start the '
+            'simulator with lockstep:=stamp'
+        )
+    if values['robot_namespaces']:
+        raise RecordingError(
+            f'{path} is of robots with topics of their own (robot_namespaces), which are not '
+            'recorded; let them share theirs'
+        )
+    return values
+
+
+def _description(
+    parameters: Mapping[str, Any], described: str, about: Mapping[str, str], label: str
+) -> str:
+    """URDF of the robot, or the path of its file.
+
+    :raises RecordingError: if there is none, or another one than then
+    """
+    text: str = parameters['robot_description']
+    if text.strip():
+        return text
+    path = parameters['robot_description_file']
+    if not path:
+        if not described:
+            raise RecordingError(
+                f'{label} has no robot description; begin hil_record before the simulator'
+            )
+        return described
+    try:
+        place = Path(path).expanduser()
+        if about['description'] and about['description'] != fingerprint(
+            place.read_text(encoding='utf-8')
+        ):
+            raise RecordingError(
+                f'{label} is of another robot: {path} has changed since; give it back what it had'
+            )
+        return described_by(place, xacro_mappings(parameters['xacro_args'])).source
+    except (OSError, UnicodeDecodeError, RobotNotFoundError) as error:
+        raise RecordingError(
+            f'{label}: the robot description {path} cannot be read: {error}'
+        ) from None
+
+
+# -- the simulator --------------------------------------------------------------------------------
+
+
+def _cycle(recorded: RecordedNode, path: Any) -> Tuple[SimulationCycle, ReplayPorts]:
+    parameters, ports = recorded.parameters, ReplayPorts()
+    try:
+        robot = Robot.from_urdf(
+            recorded.description,
+            armature=parameters['armature_file'] or None,
+            extension=parameters['extension_file'] or None,
+            package_paths=parameters['package_paths'],
+            floating_base=parameters['floating_base'],
+            gravity=parameters['gravity'],
+        )
+        cycle = SimulationCycle(
+            robot,
+            parameters,
+            _Silent(),  # type: ignore[arg-type]
+            ports,
+            lambda _: None,
+            lambda: _Nothing(),  # type: ignore[arg-type,return-value]
+            read_control_tag(recorded.description),
+        )
+    except ValueError as error:
+        raise RecordingError(f'{path}: the simulator cannot be made again: {error}') from None
+    return cycle, ports
+
+
+class ReplayPorts:
+    """Ports of a simulation cycle that give it recorded commands, and keep what it sends."""
+
+    def __init__(self) -> None:
+        self._command: Optional[Command] = None
+        #: State that was sent last, and has no answer yet.
+        self.state: Optional[bytes] = None
+
+    def give(self, command: Command) -> None:
+        """Let a command be the answer to the state."""
+        self._command, self.state = command, None
+
+    def _taken(self, kind: str) -> Optional[Tuple[bytes, Any]]:
+        if self._command is None or self._command.kind != kind:
+            return None
+        command, self._command = self._command, None
+        return command.data, None
+
+    def take_by_name(self) -> Optional[Tuple[bytes, Any]]:
+        """Take the command, if it is a JointState."""
+        return self._taken(BY_NAME)
+
+    def take_by_order(self) -> Optional[Tuple[bytes, Any]]:
+        """Take the command, if it is an array."""
+        return self._taken(BY_ORDER)
+
+    def take_accelerations(self) -> None:
+        """Accelerations are not recorded."""
+
+    def take_wrench(self) -> None:
+        """Wrenches are not recorded."""
+
+    def send_state(self, data: bytes) -> None:
+        """Keep a state."""
+        self.state = bytes(data)
+
+    def send_clock(self, data: bytes) -> None:
+        """Leave the time out."""
+
+    def send_base(self, q: Any, v: Any, time: int) -> None:
+        """Leave the base out."""
+
+
+class _Silent:
+    """Diagnostics that nobody reads."""
+
+    def event(self, *_: Any, **__: Any) -> None:
+        pass
+
+    condition = add_values = event
+
+
+class _Nothing:
+    """Ports of a world that nobody sees."""
+
+    def take_placement(self) -> None:
+        pass
+
+    def wanted(self, _: str) -> bool:
+        return False
+
+    def send_objects(self, *_: Any) -> None:
+        pass
+
+    send_frames = send_standing = send_wrench = send_markers = send_objects
+
+
+def _check_joints(cycle: SimulationCycle, recorded: RecordedNode, label: str) -> None:
+    try:
+        names = JointStateReader().read(recorded.states[min(recorded.states)]).names.names
+    except WireError as error:
+        raise RecordingError(f'{label}: the first state cannot be read: {error}') from None
+    own = cycle.commands.names
+    if missing := [name for name in own if name not in names]:
+        raise RecordingError(
+            f'{label} is of another robot: its states lack joint {", ".join(missing)}, and have '
+            f'{", ".join(names)}'
+        )
+
+
+def _difference(then: Any, now: Any, stamp: int) -> str:
+    """Where two states are different, and by how much; '' if only in what nobody reads."""
+    for name, unit in _UNITS.items():
+        old, new = getattr(then, name), getattr(now, name)
+        if old is None and new is None:
+            continue
+        if old is None or new is None or len(old) != len(new):
+            return f'{name} is there but once at {stamp / NANOSECONDS:.6f} s'
+        found = first_difference(
+            np.array(old, dtype=float)[None], np.array(new, dtype=float)[None], now.names.names
+        )
+        if found is not None:
+            _, joint, by = found
+            return f'{name} of {joint} at {stamp / NANOSECONDS:.6f} s, by {by:.3g} {unit}'
+    return ''

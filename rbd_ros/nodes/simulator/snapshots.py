@@ -1,0 +1,232 @@
+"""Snapshots of a simulator node: kept by name, in files, and all along for going back in time.
+
+Without `rewind_period` nothing of this is in the cycle.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from pathlib import Path
+import re
+from typing import Any, Callable, Deque, Dict, NamedTuple, Optional, Tuple, TYPE_CHECKING
+
+from rbd_ros.collision.environment import Environment
+from rbd_ros.nodes.common.conversions import NANOSECONDS
+from rbd_ros.nodes.common.diagnostics import ERROR, OK
+from rbd_ros.nodes.common.text import readable, short_name, shorten
+from rbd_ros.simulation import Snapshot
+
+if TYPE_CHECKING:
+    from rbd_ros.nodes.simulator.cycle import SimulationCycle
+    from rbd_ros.nodes.simulator.node import SimulatorNode
+
+SUBJECT = 'snapshots'
+MOST_NAMES = 100
+NAME = re.compile(r'[A-Za-z0-9_\-][A-Za-z0-9_\-.]{0,99}')
+
+Outcome = Tuple[bool, str]
+
+
+class Kept(NamedTuple):
+    """A snapshot of a node.
+
+    :param time: when it was taken; after a rewind, moved as time was [ns]
+    :param snapshot: the simulation, with the memory of the node beside it
+    :param environment: what was around the robot; None: not known, or nothing
+    """
+
+    time: int
+    snapshot: Snapshot
+    environment: Optional[Environment]
+
+
+class Snapshots:
+    """Snapshots of a simulator node.
+
+    :param node: the node
+    """
+
+    def __init__(self, node: SimulatorNode):
+        self._node = node
+        self._named: Dict[str, Kept] = {}
+        self._past: Deque[Kept] = deque(maxlen=node.parameters['rewind_count'])
+        self._period = round(node.parameters['rewind_period'] * NANOSECONDS)
+        self._next = 0
+        self.saved = self.restored = self.refused = 0
+        node.diagnostics.add_values(SUBJECT, self._values)
+        node.diagnostics.condition(SUBJECT, OK, 'none taken', code='none')
+
+    @property
+    def verbs(self) -> Dict[str, Callable[[], Outcome]]:
+        """What services do, by their names."""
+        return {
+            '~/save_snapshot': lambda: self._told(self._save),
+            '~/restore_snapshot': lambda: self._told(self._restore),
+            '~/rewind': lambda: self._told(self._rewind),
+        }
+
+    def _told(self, verb: Callable[[], str]) -> Outcome:
+        """Do something, and tell what came of it in the answer, the log and diagnostics."""
+        node = self._node
+        try:
+            if node.loop is None:
+                raise ValueError('there is no robot description yet')
+            text = verb()
+        except (ValueError, TimeoutError, RuntimeError) as error:
+            self.refused += 1
+            node.diagnostics.event(SUBJECT, ERROR, readable(error), code=readable(error)[:100])
+            return False, str(error)
+        node.get_logger().info(readable(text))
+        node.diagnostics.condition(SUBJECT, OK, text, code=text)
+        return True, text
+
+    # -- verbs ------------------------------------------------------------------------------------
+
+    def _save(self) -> str:
+        name, file = self._name(), self._file()
+        if name not in self._named and len(self._named) >= MOST_NAMES:
+            raise ValueError(
+                f'there are {MOST_NAMES} snapshots already; save over one of them: '
+                f'{shorten(self._named)}'
+            )
+        kept = self._node.loop.request(self._take)
+        if file is not None:
+            # Imported for files only: other simulations start without.
+            from rbd_ros.simulation import save_snapshot
+
+            save_snapshot(kept.snapshot, file)
+        self._named[name] = kept
+        self.saved += 1
+        where = '' if file is None else f', in {file}'
+        return f'saved {name}, of {kept.time / NANOSECONDS:.6f} s{where}'
+
+    def _restore(self) -> str:
+        name, file = self._name(), self._file()
+        kept = self._named.get(name)
+        if kept is None and file is not None and file.exists():
+            from rbd_ros.simulation import load_snapshot
+
+            kept = Kept(0, load_snapshot(file), None)
+        if kept is None:
+            looked = '' if file is None else f', and no file {file}'
+            raise ValueError(
+                f'there is no snapshot {name!r}{looked}; there are '
+                f'{shorten(self._named) or "none"}'
+            )
+        self._put_around(kept.environment)
+        self._node.loop.request(lambda: self._put(kept.snapshot, '~/restore_snapshot'))
+        self.restored += 1
+        return f'restored {name}, at {self._node.cycle.time_ns / NANOSECONDS:.6f} s'
+
+    def _rewind(self) -> str:
+        if not self._period:
+            raise ValueError(
+                'nothing is kept to go back to: start the simulator with rewind_period above 0'
+            )
+        back = self._node.parameters['rewind_duration']
+        kept = self._node.loop.request(lambda: self._found(back))
+        self._put_around(kept.environment)
+        gone = self._node.loop.request(lambda: self._go_back(kept)) / NANOSECONDS
+        self.restored += 1
+        return f'back by {gone:.6f} s, at {self._node.cycle.time_ns / NANOSECONDS:.6f} s'
+
+    def _name(self) -> str:
+        name: str = self._node.parameters['snapshot_name']
+        if not NAME.fullmatch(name):
+            raise ValueError(
+                f'{short_name(name)!r} is no name of a snapshot: set snapshot_name to at most 100 '
+                'letters, digits, _, - and dots, no dot first'
+            )
+        return name
+
+    def _file(self) -> Optional[Path]:
+        folder = self._node.parameters['snapshot_folder']
+        return Path(folder).expanduser() / f'{self._name()}.npz' if folder else None
+
+    def _put_around(self, environment: Optional[Environment]) -> None:
+        """Let the objects be there that were then; not in the thread of the loop."""
+        changes = self._node.changes
+        if environment is not None and changes is not None:
+            changes.put_back(environment)
+
+    # -- in the thread of the simulation ----------------------------------------------------------
+
+    def watched(self, cycle: SimulationCycle) -> Callable[[], None]:
+        """Return the cycle, after which snapshots are taken if somebody may rewind."""
+        if not self._period:
+            return cycle.run
+
+        def run() -> None:
+            cycle.run()
+            if cycle.time_ns >= self._next:
+                self._next = cycle.time_ns + self._period
+                self._past.append(self._take())
+
+        return run
+
+    def _take(self) -> Kept:
+        node, cycle = self._node, self._node.cycle
+        beside = {
+            **cycle.memory(),
+            'faults': None if node.faults is None else node.faults.memory(),
+            'waiting': None if node.lockstep is None else node.lockstep.waiting,
+        }
+        snapshot = replace(cycle.simulator.snapshot(), beside=beside)
+        return Kept(cycle.time_ns, snapshot, cycle.simulator.environment)
+
+    def _put(self, snapshot: Snapshot, by: str) -> None:
+        """Go back to a snapshot; time goes on.
+
+        :raises ValueError: if it is that of another simulation; nothing is changed
+        """
+        node, cycle, memory = self._node, self._node.cycle, snapshot.beside
+        faults = memory.get('faults')
+        lag = 0 if faults is None else faults['lag']
+        cycle.recall(snapshot, lambda: node.begin_anew(by), lag)
+        if faults is not None or node.faults is not None:
+            node.faults_made().recall(faults, cycle.time_ns - memory.get('time', cycle.time_ns))
+        self._next = cycle.time_ns + self._period
+        node.show()
+        if node.lockstep is not None and memory.get('waiting') is not None:
+            node.lockstep.expect(memory['waiting'])
+
+    def _found(self, back: float) -> Kept:
+        """Newest snapshot that is so old, or older [s]."""
+        if not self._past:
+            raise ValueError('no time has passed yet that one could go back')
+        now = self._node.cycle.time_ns
+        wanted = now - round(back * NANOSECONDS)
+        for kept in reversed(self._past):
+            if kept.time <= wanted:
+                return kept
+        oldest = (now - self._past[0].time) / NANOSECONDS
+        raise ValueError(
+            f'the oldest snapshot is {oldest:.6f} s old: set rewind_duration to that or less, or '
+            'start with a larger rewind_count or rewind_period'
+        )
+
+    def _go_back(self, kept: Kept) -> int:
+        """Go back to a snapshot of the past; return by how much [ns].
+
+        What came after it has not happened: going back again goes further.
+        """
+        gone = self._node.cycle.time_ns - kept.time
+        self._put(kept.snapshot, '~/rewind')
+        shift = self._node.cycle.time_ns - kept.time
+        past = [each for each in self._past if each.time <= kept.time]
+        self._past.clear()
+        self._past.extend(each._replace(time=each.time + shift) for each in past)
+        return gone
+
+    def _values(self) -> Dict[str, Any]:
+        past = tuple(self._past)  # at once: the simulation goes on meanwhile
+        newest, oldest = (past[k].time if past else 0 for k in (-1, 0))
+        return {
+            'names': shorten(self._named),
+            'saved': self.saved,
+            'restored': self.restored,
+            'refused': self.refused,
+            'kept_to_rewind': len(past),
+            'kept_seconds': (newest - oldest) / NANOSECONDS,
+        }

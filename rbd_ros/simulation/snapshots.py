@@ -1,0 +1,128 @@
+"""What a simulation is at one instant, and of which simulation that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+import hashlib
+import json
+from typing import Any, Dict, Mapping, Optional, Tuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from rbd_ros.collision.scene import Scene
+from rbd_ros.contact.arrays import AnyArray
+from rbd_ros.robot import Robot
+from rbd_ros.robot.keys import model_key
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.world import World
+
+# Found once for each simulation and what is around it: shapes of a world may be large.
+_found: WeakKeyDictionary[World, Tuple[Optional[Scene], Dict[str, str]]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """State of a simulation at one instant, for `Simulator.restore`; opaque, can be pickled.
+
+    :param robot: name of the robot
+    :param start_time: time at the last reset [s]
+    :param arrays: all that the next steps depend on, by name
+    :param handles: external wrenches that act, by their handles
+    :param next_handle: handle of the next one
+    :param objects: names of the movable objects
+    :param identity: of which simulation it is, see `identity_of`
+    :param frictional: whether joints may have dry friction
+    :param beside: what whoever runs the simulation keeps with it, JSON values
+    """
+
+    robot: str
+    start_time: float
+    arrays: Dict[str, AnyArray]
+    handles: Dict[int, int]
+    next_handle: int
+    objects: Tuple[str, ...] = ()
+    identity: Mapping[str, str] = field(default_factory=dict)
+    frictional: Optional[bool] = None
+    beside: Mapping[str, Any] = field(default_factory=dict)
+
+
+def identity_of(world: World) -> Dict[str, str]:
+    """Say by name and by fingerprints which simulation this is; not in what state.
+
+    Faults of a bench (efforts that are cut, friction that is added) do not count.
+
+    >>> from rbd_ros.simulation import World
+    >>> from rbd_ros.simulation.snapshots import identity_of
+    >>> one, other = identity_of(World(robot)), identity_of(World(robot, timestep=2e-3))
+    >>> sorted(name for name in one if one[name] != other[name]), one['robot'], one['timestep']
+    (['timestep'], 'six_axis_arm', '0.001')
+    """
+    known = _found.get(world)
+    if known is None or known[0] is not world.scene:
+        known = _found[world] = (world.scene, _identity(world))
+    return known[1]
+
+
+def check_identity(snapshot: Snapshot, world: World) -> None:
+    """Refuse a snapshot of another simulation.
+
+    :raises ValueError: saying what is different
+    """
+    then, now = snapshot.identity, identity_of(world)
+    if not then:
+        return
+    for name, text in (
+        ('robot', 'is of the robot {then!r}, and this is a simulation of {now!r}'),
+        ('joints', 'is of a robot with other joints: {then}'),
+        ('model', 'is of a robot of this name with other inertias, frames, limits or drives'),
+        ('timestep', 'has a time step of {then} s, and this simulation one of {now} s'),
+        ('integrator', 'is of the integrator {then}, and this simulation of {now}'),
+        ('ground', 'has other ground, or other shapes of the robot that touch it'),
+        ('world', 'has other objects or surfaces around the robot'),
+    ):
+        if then.get(name) != now[name]:
+            told = text.format(then=str(then.get(name))[:200], now=now[name][:200])
+            raise ValueError(f'the snapshot is that of another simulation: it {told}')
+
+
+def _identity(world: World) -> Dict[str, str]:
+    plant, robot = world.plant, world.robot
+    return {
+        'robot': robot.name,
+        'joints': ', '.join(robot.joint_names),
+        'model': _model_digest(plant, robot),
+        'timestep': repr(plant.timestep),
+        'integrator': world.integrator,
+        'ground': _digest(plant.ground) if plant.has_ground else '',
+        'world': _digest(plant.scene) if plant.has_scene else '',
+    }
+
+
+def _model_digest(plant: Plant, robot: Robot) -> str:
+    total = hashlib.sha256(json.dumps(model_key(robot.model)).encode())
+    # From the robot, not the plant: faults change these there.
+    for values in (robot.friction, robot.effort_limits):
+        total.update(np.asarray(values, dtype=float).tobytes())
+    for values in (plant.damping, plant.stiffness, plant.spring_rest, plant.speed):
+        total.update(np.ascontiguousarray(values).tobytes())
+    return total.hexdigest()
+
+
+def _digest(record: Tuple[Any, ...]) -> str:
+    total = hashlib.sha256()
+    _feed(total, record)
+    return total.hexdigest()
+
+
+def _feed(total: Any, record: Tuple[Any, ...]) -> None:
+    for name, each in zip(record._fields, record):  # type: ignore[attr-defined]
+        # What machine code is able to do is no matter: there may be more of it than is needed.
+        if isinstance(each, bool) and name != 'poisson':
+            continue
+        total.update(name.encode())
+        if isinstance(each, tuple) and hasattr(each, '_fields'):
+            _feed(total, each)
+        else:
+            array = np.ascontiguousarray(each)
+            total.update(repr((array.shape, array.dtype.str)).encode() + array.tobytes())

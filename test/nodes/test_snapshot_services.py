@@ -1,0 +1,359 @@
+"""Snapshots of a simulator node over DDS: what follows is the same to the bit; time goes on."""
+
+import re
+
+import numpy as np
+import pytest
+from support import outside
+
+outside.load('rclpy')
+
+from lockstep_harness import make_controllers, MILLISECOND
+from node_harness import joint_state, reliable, TWO_LINK_ARM
+from rclpy.serialization import deserialize_message
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState, MultiDOFJointState
+from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
+
+from rbd_ros import Robot, Simulator
+from rbd_ros.nodes.common.diagnostics import ERROR
+from rbd_ros.nodes.simulator.lockstep import stamp_of
+from rbd_ros.simulation import load_snapshot, save_snapshot
+
+FAULTS = """faults:
+- {fault: position_noise, value: 0.001}
+- {fault: backlash, value: 0.01}
+- {fault: latency, value: 0.004, way: state}
+- {fault: jitter, value: 0.004, way: command}
+- {fault: drop, value: 0.1}
+- {fault: saturated, value: 0.5, joints: [elbow], at: 0.1, for: 0.06}
+- {fault: friction, value: 0.5, at: 0.05}
+"""
+WORLD = """
+objects:
+  floor: {type: plane, xyz: [0, 0, -2]}
+  ball: {type: sphere, radius: 0.1, xyz: [0, 4, -1.5], movable: true, mass: 0.5}
+"""
+
+
+@pytest.fixture
+def controller(ros):
+    yield from make_controllers(ros)
+
+
+def pull(data):
+    """Torques for a state: a function of the state alone."""
+    message = deserialize_message(data, JointState)
+    q, v = np.array(message.position), np.array(message.velocity)
+    return 20.0 * (0.3 - q) - 2.0 * v + np.array([-5.0, 2.0]) * np.sin(40.0 * q)
+
+
+def hold(arm):
+    """Wait until a state waits for its answer: nothing is under way."""
+    arm.held = arm.state()
+
+
+def run(arm, cycles):
+    """Answer so many states; return them without their stamps, and the stamps."""
+    seen, stamps = [], []
+    for _ in range(cycles):
+        data, arm.held = getattr(arm, 'held', None) or arm.state(), None
+        arm.answer(stamp_of(data), pull(data))
+        seen.append(data[:4] + data[12:])
+        stamps.append(stamp_of(data))
+    return seen, stamps
+
+
+def set_parameter(arm, **values):
+    for name, value in values.items():
+        arm.ros.set_parameter(arm.name, name, value)
+
+
+def ask(arm, service, good=True):
+    answer = arm.call(Trigger, service, Trigger.Request())
+    assert answer.success is good, answer.message
+    return answer.message
+
+
+def save(arm, name='a'):
+    hold(arm)
+    set_parameter(arm, snapshot_name=name)
+    return ask(arm, 'save_snapshot')
+
+
+def restore(arm, name='a', good=True):
+    if getattr(arm, 'held', None) is None:
+        hold(arm)
+    set_parameter(arm, snapshot_name=name)
+    answer = ask(arm, 'restore_snapshot', good)
+    arm.held = None if good else arm.held
+    return answer
+
+
+def faults(arm, text, words):
+    publisher = arm.node.create_publisher(String, f'{arm.name}/faults', reliable(10))
+    arm.ros.until(publisher.get_subscription_count, 'the topic of faults')
+    since = len(arm.ros.diagnostics)
+    publisher.publish(String(data=text))
+    arm.ros.until_status(words, 'faults', since=since)
+
+
+def test_what_follows_a_snapshot_is_the_same_to_the_bit_and_time_goes_on(controller):
+    arm = controller('twice', lockstep='stamp', initial_command='zero')
+    _, before = run(arm, 120)
+    assert re.search(r'saved a, of 0\.12\d* s$', save(arm))
+    first, stamps = run(arm, 200)
+    assert 'restored a' in restore(arm)
+    again, later = run(arm, 200)
+    assert again == first and len(set(first)) == 200
+    assert np.all(np.diff([*before, *stamps]) == MILLISECOND)
+    assert np.all(np.diff(later) == MILLISECOND) and later[0] == stamps[-1] + 2 * MILLISECOND
+    restore(arm)
+    assert run(arm, 200)[0] == first
+    assert arm.values()['repeated'] == arm.values()['late'] == 0
+
+
+@pytest.mark.parametrize('moment', ['before', 'within'])
+def test_chance_and_messages_under_way_come_back_too(controller, moment):
+    # Without friction of its own, rounding depends on whether joints may have any.
+    urdf = re.sub('friction="[^"]*"', '', TWO_LINK_ARM)
+    arm = controller(
+        moment, robot_description=urdf, lockstep='stamp', initial_command='zero', fault_seed=5
+    )
+    run(arm, 20)
+    if moment == 'before':
+        save(arm)
+        faults(arm, FAULTS, 'acting')
+        first, _ = run(arm, 250)
+        restore(arm)
+        hold(arm)
+        faults(arm, FAULTS, 'acting')
+    else:
+        hold(arm)
+        faults(arm, FAULTS, 'acting')
+        run(arm, 60)
+        save(arm)
+        first, _ = run(arm, 250)
+        hold(arm)
+        faults(arm, 'faults: []', 'none')
+        restore(arm)
+    again, stamps = run(arm, 250)
+    assert again == first
+    assert np.all(np.diff(stamps) > 0) and np.diff(stamps).max() > MILLISECOND  # some were lost
+
+
+def test_a_snapshot_without_faults_ends_faults(controller):
+    arm = controller('well', lockstep='stamp', initial_command='zero')
+    run(arm, 30)
+    save(arm)
+    first, _ = run(arm, 50)
+    hold(arm)
+    faults(arm, 'faults: [{fault: power_cut}, {fault: position_bias, value: 0.5}]', 'power_cut')
+    since = len(arm.ros.diagnostics)
+    restore(arm)
+    arm.ros.until_status('none', 'faults', since=since)
+    assert run(arm, 50)[0] == first
+
+
+def test_a_file_goes_on_in_another_process_and_in_the_library(controller, tmp_path):
+    options = {
+        'lockstep': 'stamp',
+        'initial_command': 'zero',
+        'snapshot_folder': str(tmp_path),
+        'fault_seed': 3,
+    }
+    arm = controller('writer', **options)
+    run(arm, 40)
+    hold(arm)
+    faults(arm, FAULTS, 'acting')
+    run(arm, 60)
+    assert str(tmp_path / 'kept.npz') in save(arm, 'kept')
+    first, _ = run(arm, 150)
+    arm.close()
+    other = controller('reader', **options)
+    run(other, 3)  # time there is younger than what is under way in the file
+    restore(other, 'kept')
+    assert run(other, 150)[0] == first
+    # One who knows no node can go on from it, too.
+    snapshot = load_snapshot(tmp_path / 'kept.npz')
+    simulator = Simulator(Robot.from_urdf(TWO_LINK_ARM), 1e-3, 'semi_implicit')
+    simulator.restore(snapshot)
+    assert simulator.status.steps > 90
+    # And the other way round.
+    simulator.reset([0.25, -0.5], [0.1, 0.2])
+    save_snapshot(simulator.snapshot(), tmp_path / 'library.npz')
+    restore(other, 'library')
+    state = deserialize_message(other.state(), JointState)
+    assert list(state.position) == [0.25, -0.5] and list(state.velocity) == [0.1, 0.2]
+
+
+def test_rewinding_goes_back_and_again_further_back(controller):
+    arm = controller(
+        'back', lockstep='stamp', initial_command='zero', rewind_period=0.02, rewind_count=20
+    )
+    assert 'no time has passed' in ask(arm, 'rewind', good=False)
+    seen, _ = run(arm, 300)
+    arm.state()
+    set_parameter(arm, rewind_duration=0.1)
+    gone = float(re.search(r'back by ([\d.]+) s', ask(arm, 'rewind'))[1])
+    assert 0.1 <= gone <= 0.121
+    steps = round(gone * 1000)
+    data = arm.state()
+    place = seen.index(data[:4] + data[12:])
+    assert place == 300 - steps
+    arm.held = data
+    assert run(arm, 20)[0] == seen[place : place + 20]  # the same again
+    arm.state()
+    first = float(re.search(r'back by ([\d.]+) s', ask(arm, 'rewind'))[1])
+    arm.state()
+    second = float(re.search(r'back by ([\d.]+) s', ask(arm, 'rewind'))[1])
+    data = arm.state()
+    assert seen.index(data[:4] + data[12:]) == place + 20 - round(1000 * (first + second))
+    set_parameter(arm, rewind_duration=5.0)
+    assert 'the oldest snapshot is' in ask(arm, 'rewind', good=False)
+
+
+def test_without_a_period_there_is_nothing_to_rewind_to(controller):
+    arm = controller('off', lockstep='stamp')
+    run(arm, 3)
+    assert 'rewind_period above 0' in ask(arm, 'rewind', good=False)
+
+
+def test_what_cannot_be_is_told_everywhere_and_the_node_goes_on(controller, tmp_path):
+    arm = controller('wrong', lockstep='stamp', initial_command='zero')
+    first, _ = run(arm, 10)
+    assert "no snapshot 'a'; there are none" in restore(arm, good=False)
+    set_parameter(arm, snapshot_folder=str(tmp_path))
+    simulator = Simulator(Robot.from_urdf(TWO_LINK_ARM), 1e-3, 'semi_implicit')
+    save_snapshot(simulator.snapshot(), tmp_path / 'good.npz')
+    good = (tmp_path / 'good.npz').read_bytes()
+    (tmp_path / 'cut.npz').write_bytes(good[: len(good) // 2])
+    (tmp_path / 'foreign.npz').write_bytes(b'a letter')
+    heavy = TWO_LINK_ARM.replace('mass value="', 'mass value="1')
+    assert heavy != TWO_LINK_ARM
+    strange = Simulator(Robot.from_urdf(heavy), 1e-3, 'semi_implicit')
+    save_snapshot(strange.snapshot(), tmp_path / 'strange.npz')
+    for name, words in (
+        ('missing', f"no snapshot 'missing', and no file {tmp_path / 'missing.npz'}"),
+        ('cut', 'cut.npz is cut off'),
+        ('foreign', 'foreign.npz is cut off, damaged, or no snapshot'),
+        ('strange', 'with other inertias'),
+        ('../good', 'no name of a snapshot'),
+        ('.good', 'no name of a snapshot'),
+        ('', 'no name of a snapshot'),
+        ('x' * 101, 'no name of a snapshot'),
+    ):
+        since = len(arm.ros.diagnostics)
+        assert words in restore(arm, name, good=False)
+        status = arm.ros.until_status(words.split(str(tmp_path))[0], 'snapshots', since=since)
+        assert status.level == ERROR
+    assert 'cut.npz is cut off' in arm.process.output()
+    set_parameter(arm, snapshot_name='a', snapshot_folder=str(tmp_path / 'no' / 'folder'))
+    assert 'cannot be written' in ask(arm, 'save_snapshot', good=False)
+    assert "no snapshot 'a'" in restore(arm, good=False)  # not half of it
+    assert run(arm, 10)[1][0] == 11 * MILLISECOND and first
+
+
+def test_the_clock_never_goes_back_and_a_pause_stays_one(ros):
+    name = '/free/simulator'
+    process = ros.start(
+        'simulator',
+        {'robot_description': TWO_LINK_ARM, 'initial_command': 'zero', 'rewind_period': 0.1},
+        ['-r', '__ns:=/free', '-r', '/clock:=/free/clock'],
+    )
+    clock = ros.listen(Clock, '/free/clock', reliable(1000))
+    states = ros.listen(JointState, '/free/joint_states', reliable(1000))
+    ros.until(lambda: len(clock) > 30, 'time')
+    trigger = Trigger.Request()
+    assert ros.call(Trigger, f'{name}/save_snapshot', trigger).success
+    count = len(clock)
+    ros.until(lambda: len(clock) > count + 30, 'time')
+    ros.set_parameter(name, 'rewind_duration', 0.2)
+    assert ros.call(Trigger, f'{name}/restore_snapshot', trigger).success
+    assert ros.call(Trigger, f'{name}/rewind', trigger).success
+    assert ros.call(SetBool, f'{name}/pause', SetBool.Request(data=True)).success
+    assert ros.call(Trigger, f'{name}/restore_snapshot', trigger).success
+    ros.spin(0.3)
+    count = len(states)
+    ros.until(lambda: len(states) > count + 5, 'states while paused')
+    stamps = [each.header.stamp.sec * 10**9 + each.header.stamp.nanosec for each in states]
+    assert len(set(stamps[-5:])) == 1
+    assert np.all(np.diff(stamps) >= 0)
+    times = [each.clock.sec * 10**9 + each.clock.nanosec for each in clock]
+    assert np.all(np.diff(times) >= 0)
+    assert process.alive()
+
+
+def test_objects_are_there_again_and_go_on_to_the_bit(ros, tmp_path):
+    (tmp_path / 'world.yaml').write_text(WORLD)
+    name = '/around/simulator'
+    ros.start(
+        'simulator',
+        {
+            'robot_description': TWO_LINK_ARM,
+            'world': str(tmp_path / 'world.yaml'),
+            'start_paused': True,
+            'step_count': 150,
+            'world_publish_rate': 0.0,
+            'clock_publish_rate': 0.0,
+        },
+        ['-r', '__ns:=/around'],
+    )
+    objects = ros.listen(MultiDOFJointState, f'{name}/objects', reliable(1000))
+    ros.until(lambda: objects, 'objects', 300.0)
+    trigger = Trigger.Request()
+
+    def call(service):
+        answer = ros.call(Trigger, f'{name}/{service}', trigger)
+        assert answer.success, answer.message
+
+    def shown():
+        """State of the objects, shown from now on."""
+        ros.spin(0.2)
+        count = len(objects)
+        ros.until(lambda: len(objects) > count + 2, 'objects')
+        message = objects[-1]
+        return list(message.joint_names), [
+            (p.translation.x, p.translation.y, p.translation.z) for p in message.transforms
+        ]
+
+    call('step')
+    call('save_snapshot')
+    then = shown()
+    call('step')  # it falls onto the floor
+    after = shown()
+    assert after != then
+    delete = ros.publisher(String, f'{name}/delete_object')
+    delete.publish(String(data='ball'))
+    ros.until(lambda: not objects[-1].joint_names, 'a world without the ball')
+    call('restore_snapshot')
+    assert shown() == then
+    call('step')
+    assert shown() == after
+
+
+def test_commands_are_in_force_as_they_were(controller):
+    arm = controller('commands', lockstep='order', initial_command='hold')
+    arm.state()
+    arm.answer(arm.last)
+    positions = arm.node.create_publisher(JointState, '/commands/joint_commands', reliable(10))
+    arm.ros.until(positions.get_subscription_count, 'the simulator')
+    arm.state()
+    positions.publish(joint_state(['elbow'], position=[0.5]))
+    seen = []
+    save(arm)
+    for turn in range(2):
+        states = []
+        for _ in range(60):
+            # Of the shoulder alone: the elbow goes where it was sent.
+            data, arm.held = arm.held or arm.state(), None
+            states.append(data)
+            positions.publish(joint_state(['shoulder'], effort=[1.0]))
+        seen.append([data[:4] + data[12:] for data in states])
+        if not turn:
+            arm.state()
+            positions.publish(joint_state(['elbow'], effort=[-5.0]))
+            restore(arm)
+    assert seen[0] == seen[1]
+    assert deserialize_message(states[-1], JointState).position[1] > 0.3
