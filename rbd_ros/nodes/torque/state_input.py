@@ -131,8 +131,7 @@ class StateInput:
         self._read = 0  # messages that machine code has not taken
         self.refused = 0
         self.last_problem = ''
-        #: Last state that could be used
-        self.last: Optional[MeasuredState] = None
+        self._last: Optional[MeasuredState] = None
         self._subscription: Optional[Subscription] = None
 
     def attach(self, subscription: Optional[Subscription]) -> None:
@@ -143,6 +142,11 @@ class StateInput:
     def usable(self) -> Optional[MeasuredState]:
         """Last state that could be used."""
         return self.last
+
+    @property
+    def last(self) -> Optional[MeasuredState]:
+        """Last state that could be used."""
+        return self._last if self._usual.seen == -math.inf else self.taken()
 
     @property
     def publishers(self) -> int:
@@ -165,7 +169,7 @@ class StateInput:
         self._catch_up()
         try:
             state = self._update(self._reader.read(data), now)
-            self.last = state or self.last
+            self._last = state or self._last
             return state
         except (MessageProblem, WireError) as problem:
             self.refused += 1
@@ -182,7 +186,7 @@ class StateInput:
         """State of the message that machine code has taken last."""
         usual = self._usual
         # Filled in, not made: once in a millisecond that is not the same.
-        self.last = state = self._usual_state
+        state = self._usual_state
         state.stamp = state.time = usual.stamp
         state.dt = usual.elapsed / NANOSECONDS
         return state
@@ -220,15 +224,15 @@ class StateInput:
         source, seen = self._usual_source, self._usual.seen
         if seen == -math.inf:
             return
+        state = self.taken()
         self._usual.noted()
-        self.taken()
         source.stamp, source.received = self._usual.stamp, seen
         source.guard.passed(source.stamp / NANOSECONDS)
         self._time = source.stamp
         self._seen[:] = seen
         self._incomplete_since = math.inf
         self._q, self._v = self._usual.q.copy(), self._usual.v.copy()
-        self.last = replace(self.last, q=self._q, v=self._v)
+        self._last = replace(state, q=self._q, v=self._v)
 
     def _expect_usual(self, now: float) -> None:
         """Set what the next usual message is compared with."""

@@ -38,8 +38,9 @@ class CycleState(NamedTuple):
     :param fed: when the watchdog was fed last [s], (1,)
     :param measured: 1 if the desired position is the measured one, 0 if it is that of before, (1,)
     :param counts: torques that were sent, and that were saturated, (2,)
-    :param passed: states that the reference has not been told of, (1,)
-    :param rested: time by which they have advanced its motion [s], (1,)
+    :param passed: states that the reference has not been told of, and the time of the last of
+        them [ns], (2,)
+    :param rested: time by which they have advanced its motion, and between the last two [s], (2,)
     """
 
     open: np.ndarray
@@ -92,7 +93,9 @@ def usual_cycle(
     if beyond > 0:
         cycle.counts[1] += 1
     cycle.passed[0] += 1
+    cycle.passed[1] = last.stamp[0]
     cycle.rested[0] += dt
+    cycle.rested[1] = dt
     return 1
 
 
@@ -142,8 +145,8 @@ class UsualCycle:
     ):
         self._states, self._answers, self._lock = states, answers, lock
         self._open = is_open
-        measured, passed = np.zeros((2, 1), dtype=np.int64)
-        state = CycleState(is_open, timeout, fed, measured, counts, passed, np.zeros(1))
+        measured, passed = np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int64)
+        state = CycleState(is_open, timeout, fed, measured, counts, passed, np.zeros(2))
         self._state, self._record = state, Record(state)
         self._bound: Tuple[Optional[Record], Optional[Record]] = (None, None)
         self._reference: Optional[Reference] = None
@@ -186,8 +189,8 @@ class UsualCycle:
         """Let no state go this way, and tell the reference of those that did."""
         self._open[0] = 0
         with self._lock:
-            passed = self._state.passed.item()
+            passed, time = self._state.passed.tolist()
             if passed and self._reference is not None:
-                usual, rested = self._states.usual, self._state.rested.item()
+                elapsed, dt = self._state.rested.tolist()
                 self._state.passed[0], self._state.rested[0] = 0, 0.0
-                self._reference.rested(usual.stamp, rested, usual.elapsed / NANOSECONDS, passed)
+                self._reference.rested(time, elapsed, dt, passed)
