@@ -310,21 +310,32 @@ class SimulationCycle:
         """What sensors tell, and odometry; None if there is nothing, or nowhere to tell it."""
         if ports is None:
             return None
+        from rbd_ros.nodes.simulator.measured_robots import measured_robots, with_further_sensors
         from rbd_ros.nodes.simulator.sensor_places import sensors_of
 
         parameters, model = self._parameters, self.robot.model
+        surroundings, robots = self.surroundings, []
+        if surroundings is not None and self.simulator.robots:
+            tag = with_further_sensors(tag, self.simulator.environment.moving_in(model))
+            robots = self.simulator.robots if parameters['robot_namespaces'] else []
         names = sensors_of(model, parameters, tag, self._warn)
         joints = self.commands.names if parameters['joint_torques'] else ()
-        if not (self._has_base or names.imus or names.force_torque or joints):
+        found = measured_robots(
+            self.simulator,
+            robots,
+            joints,
+            self.described.model.body(1).name if self._has_base else '',
+            parameters['frame_prefix'],
+            parameters['odom_frame'],
+            '' if surroundings is None else surroundings.frames.world,
+        )
+        if not (any(r.base or r.joints for r in found) or names.imus or names.force_torque):
             return None
         if joints:
             check_no_loops(model, 'joint_torques')
         from rbd_ros.nodes.simulator.measurements import Measurements
 
-        base = self.described.model.body(1).name if self._has_base else ''
-        return Measurements(
-            self.simulator, parameters, names, joints, base, ports(), self._timestep_ns
-        )
+        return Measurements(self.simulator, parameters, names, found, ports(), self._timestep_ns)
 
     def _contact_options(self) -> dict:
         if self._parameters['world'].strip():
