@@ -382,6 +382,8 @@ NOT_FOR_USERS = {
     'rbd_ros.control.limits:LimiterMemory': 'for machine code',
     'rbd_ros.control.limits:limiter_elapsed': 'a part of machine code that limits',
     'rbd_ros.control.limits:limiter_passed': 'likewise',
+    'rbd_ros.control.pose_goals:joints_for_pose': 'a part of the node inverse_dynamics',
+    'rbd_ros.control.pose_goals:PoseGoal': 'likewise',
     'rbd_ros.control.motion:MotionPlan': 'opaque, made by `DesiredMotion.plan`',
     'rbd_ros.control.trajectory_checks:checked_names': 'checks of arguments',
     'rbd_ros.control.trajectory_checks:check_known': 'checks of arguments',

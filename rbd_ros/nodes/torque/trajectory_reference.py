@@ -16,6 +16,7 @@ from rbd_ros.nodes.common.diagnostics import OK, WARN
 from rbd_ros.nodes.common.wire import JointStateWriter, JointTrajectoryReader, WireError
 from rbd_ros.nodes.torque.follow_action import offer_goals
 from rbd_ros.nodes.torque.following import Followed, Following, VIOLATIONS
+from rbd_ros.nodes.torque.pose_target import PoseTargets
 from rbd_ros.nodes.torque.prepared import per_joint
 from rbd_ros.nodes.torque.reference import HELD, Motion, MOVING
 from rbd_ros.nodes.torque.state_input import MeasuredState
@@ -54,6 +55,7 @@ class TrajectoryReference:
         self._reader = JointTrajectoryReader()
         subscription(node, topic('joint_trajectory'), self._on_trajectory, raw=True)
         self._goals = offer_goals(node, self)
+        PoseTargets(node, robot, self)
         self._diagnostics.condition(
             SUBJECT, OK, 'no trajectory yet: the first measured position is held', code='none'
         )
@@ -231,14 +233,28 @@ class TrajectoryReference:
         self._motion.cancel(following.plan)
         self._close()
 
-    def refused(self, error: Exception) -> None:
-        """Report a trajectory that cannot be followed."""
+    @property
+    def desired_position(self) -> np.ndarray:
+        """Desired position as of the last state, (n,) [rad or m]."""
+        return self._motion.position
+
+    def present_time(self) -> Optional[int]:
+        """Time of the last state [ns]; None before the first."""
+        self._close()
+        return self._time
+
+    def count_received(self) -> None:
+        """Count something that is to be followed."""
+        self._received += 1
+
+    def refused(self, error: Exception, what: str = 'trajectory') -> None:
+        """Report a trajectory or pose that cannot be followed."""
         self._refused += 1
         self._diagnostics.event(
             SUBJECT,
             WARN,
-            f'trajectory refused, the motion before it goes on: {error}',
-            code=getattr(error, 'code', '') or 'trajectory not legal',
+            f'{what} refused, the motion before it goes on: {error}',
+            code=getattr(error, 'code', '') or f'{what} not legal',
         )
 
     def lost_for_good(self) -> str:
