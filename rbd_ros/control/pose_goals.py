@@ -69,7 +69,8 @@ def joints_for_pose(robot: Robot, link: str, pose: Any, q: Any) -> PoseGoal:
 def _error(present: FloatArray, wanted: FloatArray) -> FloatArray:
     """Rotation vector and displacement from one pose to another, in axes of the first, (6,)."""
     turn = present[:3, :3].T @ wanted[:3, :3]
-    w, *axis = rotation_to_quaternion(tuple(tuple(row) for row in turn.tolist()))
+    rows: Any = tuple(map(tuple, turn.tolist()))
+    w, *axis = rotation_to_quaternion(rows)
     sine = float(np.linalg.norm(axis))
     angle = 2.0 * np.arctan2(sine, w)
     rotation = np.array(axis) * (angle / sine if sine > 1e-12 else 2.0)
