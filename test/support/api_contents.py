@@ -384,6 +384,7 @@ NOT_FOR_USERS = {
     'rbd_ros.control.limits:limiter_passed': 'likewise',
     'rbd_ros.control.pose_goals:joints_for_pose': 'a part of the node inverse_dynamics',
     'rbd_ros.control.pose_goals:PoseGoal': 'likewise',
+    'rbd_ros.control.closed_loop_holding:ClosedPoses': 'a part of `holding`',
     'rbd_ros.control.motion:MotionPlan': 'opaque, made by `DesiredMotion.plan`',
     'rbd_ros.control.trajectory_checks:checked_names': 'checks of arguments',
     'rbd_ros.control.trajectory_checks:check_known': 'checks of arguments',
