@@ -96,7 +96,7 @@ def test_latency_of_commands_and_states_is_exact(controller):
     arm = controller('late', lockstep='stamp', initial_command='zero')
     run(arm, 3)
     arm.state()
-    tell(arm, 'faults: [{fault: latency, value: 0.005, way: command}]')
+    tell(arm, 'faults: [{fault: latency, value: 0.005, way: command}]', 'of commands')
     stamp = arm.last
     arm.answer(stamp, (7.0, 0.0))
     states = [read(data) for data in run(arm, 10, (8.0, 0.0))]
@@ -104,7 +104,7 @@ def test_latency_of_commands_and_states_is_exact(controller):
     assert [state.effort[0] for state in states[changed : changed + 3]] == [7.0, 8.0, 8.0]
     assert changed == 5
     arm.state()
-    tell(arm, 'faults: [{fault: latency, value: 0.005, way: state}]')
+    tell(arm, 'faults: [{fault: latency, value: 0.005, way: state}]', 'of states')
     before = arm.last
     arm.answer(before)
     assert stamp_of(arm.state()) == before + MILLISECOND  # it comes, only later
@@ -114,17 +114,17 @@ def test_latency_of_commands_and_states_is_exact(controller):
 def test_a_dead_a_stuck_and_a_powerless_joint(controller):
     arm = controller('broken', lockstep='stamp', initial_command='zero')
     run(arm, 3, (40.0, 15.0))
-    for text, effort in (
-        ('{fault: dead, joints: [elbow]}', [40.0, 0.0]),
-        ('{fault: saturated, value: 0.5, joints: [shoulder]}', [20.0, 15.0]),
-        ('{fault: power_cut}', [0.0, 0.0]),
+    for kind, options, effort in (
+        ('dead', ', joints: [elbow]', [40.0, 0.0]),
+        ('saturated', ', value: 0.5, joints: [shoulder]', [20.0, 15.0]),
+        ('power_cut', '', [0.0, 0.0]),
     ):
         arm.state()
-        tell(arm, f'faults: [{text}]')
+        tell(arm, f'faults: [{{fault: {kind}{options}}}]', f'acting: {kind}')
         arm.answer(arm.last, (40.0, 15.0))
         assert list(read(run(arm, 1, (40.0, 15.0))[-1]).effort) == effort
     arm.state()
-    tell(arm, 'faults: [{fault: stuck}]')
+    tell(arm, 'faults: [{fault: stuck}]', 'acting: stuck')
     arm.answer(arm.last, (40.0, 15.0))
     states = [read(data) for data in run(arm, 20, (40.0, 15.0))]
     assert np.abs(np.array(states[-1].velocity)).max() < 1e-9

@@ -117,10 +117,12 @@ def test_one_that_fails_is_told(run, kind, words):
 
 
 @pytest.mark.parametrize(
-    ('kind', 'words'), [('silent', 'no answer'), ('unstamped', 'header.stamp')]
+    ('kind', 'words', 'patience'),
+    # What is unstamped must come in that time, from a process that is to start.
+    [('silent', 'no answer', 3), ('unstamped', 'header.stamp', 20)],
 )
-def test_one_that_never_answers_is_told(run, kind, words, monkeypatch):
-    monkeypatch.setenv('RBD_ROS_HIL_START_TIMEOUT', '3')
+def test_one_that_never_answers_is_told(run, kind, words, patience, monkeypatch):
+    monkeypatch.setenv('RBD_ROS_HIL_START_TIMEOUT', str(patience))
     code, text, _ = run(run.words(kind))
     assert code == 1 and words in text
 
