@@ -8,6 +8,7 @@ from pathlib import Path
 import sys
 from typing import Callable, Optional, Tuple
 
+from rbd_ros.hil import timing_commands
 from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.campaign import Campaign, failed
 from rbd_ros.hil.campaign_report import CAMPAIGN_PAGE, write_campaign
@@ -52,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--replay', type=int, metavar='RUN', help='do one run of the campaign in DIR again'
     )
+    timing_commands.add_arguments(parser)
 
 
 def execute(arguments: argparse.Namespace, over_ros: OverRos) -> Tuple[int, str]:
@@ -64,17 +66,21 @@ def execute(arguments: argparse.Namespace, over_ros: OverRos) -> Tuple[int, str]
     seed, folder = arguments.seed, Path(arguments.report)
     if seed is not None and not 0 <= seed <= MAX_SEED:
         raise ValueError(f'--seed {seed} is no seed; give a whole number from 0 to {MAX_SEED}')
+    about_timing = timing_commands.wanted(arguments)
     if arguments.seeds is not None or arguments.replay is not None:
         return _campaign(arguments, folder)
     if arguments.vary:
         raise ValueError('--vary is for a campaign: say by --seeds how many runs')
     scenario = read_scenario(arguments.scenario)
-    if scenario.controller.kind == 'python':
-        controller = make_controller(scenario)
-        run = Bench(scenario).run(controller, seed)
-    else:
-        run = over_ros(scenario, folder, seed)
-    return _reported(scenario, run, folder)
+
+    def run(scenario: Scenario, folder: Path) -> Run:
+        if scenario.controller.kind == 'python':
+            return Bench(scenario).run(make_controller(scenario), seed)
+        return over_ros(scenario, folder, seed)
+
+    if about_timing:
+        return timing_commands.execute(arguments, scenario, run, folder)
+    return _reported(scenario, run(scenario, folder), folder)
 
 
 def _reported(scenario: Scenario, run: Run, folder: Path) -> Tuple[int, str]:
