@@ -191,7 +191,8 @@ def page(scenario: Scenario, found: DeadTime) -> str:
         lines.append(f'<tr>{"".join(cells)}</tr>')
     beyond = ''.join(f'<li>{escape(each)}</li>' for each in _what_breaks(found))
     parts = [
-        f'<h1>{escape(scenario.name)}: <span class="{word}">{escape(_sentence(found))}</span></h1>',
+        f'<h1>{escape(scenario.name)}: '
+        f'<span class="{word}">{escape(_sentence(found))}</span></h1>',
         '<p>Commands come later by the dead time, on top of what the scenario delays.</p>',
         f'<h2>Verdict against dead time</h2>{_plot(scenario, found)}',
         f'<p>At the smallest that is too much:</p><ul>{beyond}</ul>' if beyond else '',

@@ -250,9 +250,7 @@ def figure_of(columns: int, height: float, rows: int = 1) -> Tuple[Any, List[Any
 
     figure = Figure(figsize=(9.0, height), layout='constrained')
     FigureCanvasSVG(figure)
-    return figure, [
-        figure.add_subplot(rows, columns, k + 1) for k in range(rows * columns)
-    ]
+    return figure, [figure.add_subplot(rows, columns, k + 1) for k in range(rows * columns)]
 
 
 def beside_axes(axes: Any, count: int) -> None:

@@ -1,4 +1,4 @@
-"""The tutorial of HIL tests in CI, followed word for word; its workflow, and that of this package."""
+"""The tutorial of HIL tests in CI, followed word for word, and workflows that run scenarios."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The reports of the bench in docs/hil_examples: made anew, and compared with those that lie there.
+"""The reports of the bench in docs/hil_examples: made anew, compared with those that lie there.
 
 What is measured in real time differs from run to run, and the last bits of a motion from processor
 to processor; all else must be the same.
@@ -8,9 +8,8 @@ import hashlib
 import json
 import re
 
-from support.source_imports import ROOT
-
 from rbd_ros.cli.main import main
+from support.source_imports import ROOT
 
 FOLDER = ROOT / 'docs' / 'hil_examples'
 PICTURES = ROOT / 'docs' / 'images'
