@@ -7,6 +7,7 @@ asked for, and not before.
 from __future__ import annotations
 
 from contextlib import contextmanager
+import logging
 import pickle
 import threading
 import time
@@ -44,6 +45,9 @@ def in_dask(
         raise ValueError(
             f'--scheduler {address} needs dask.distributed: pip install distributed'
         ) from None
+    for name in ('client', 'comm', 'core', 'nanny', 'scheduler', 'worker'):
+        # What is wrong is told once, by us.
+        logging.getLogger(f'distributed.{name}').setLevel(logging.CRITICAL)
     if address != LOCAL and '://' not in address:
         raise ValueError(f'--scheduler {address}: give local, or an address as tcp://host:8786')
     with _client(distributed, address, min(count, len(numbers))) as client:
@@ -57,27 +61,30 @@ def _client(distributed: Any, address: str, count: int) -> Iterator[Any]:
         cluster = distributed.LocalCluster(
             n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None
         )
-        with cluster, distributed.Client(cluster, set_as_default=False) as client:
+        with cluster, distributed.Client(cluster) as client:
             yield client
         return
-    try:
-        client = distributed.Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise RuntimeError(
-            f'no scheduler answers at {address}: {error}; start one by `dask scheduler`, and '
-            'workers by `dask worker ADDRESS --nthreads 1`'
-        ) from None
+    client = None
     try:
         try:
+            client = distributed.Client(address, timeout=CONNECT_TIMEOUT)
+            client.scheduler_info()
+        except (OSError, distributed.TimeoutError, ValueError) as error:
+            raise RuntimeError(
+                f'no scheduler answers at {address}: {error}; start one by `dask scheduler`, and '
+                'workers by `dask worker ADDRESS --nthreads 1`'
+            ) from None
+        try:
             client.wait_for_workers(1, timeout=WORKERS_TIMEOUT)
-        except (TimeoutError, distributed.TimeoutError):
+        except (OSError, distributed.TimeoutError):
             raise RuntimeError(
                 f'the scheduler at {address} has no worker; start some by `dask worker {address} '
                 '--nthreads 1`'
             ) from None
         yield client
     finally:
-        client.close(timeout=LOOK)
+        if client is not None:
+            client.close(timeout=LOOK)
 
 
 def _results(
@@ -102,7 +109,7 @@ def _results(
                 running[client.submit(_do, packed, number, pure=False)] = number
             try:
                 done = distributed.wait(list(running), LOOK, 'FIRST_COMPLETED').done
-            except (TimeoutError, distributed.TimeoutError):
+            except distributed.TimeoutError:
                 done = set()
             if client.status != 'running':
                 raise gone
