@@ -47,6 +47,7 @@ class Campaign:
         # Workers may have another working directory.
         self.path, self.folder = str(Path(path).resolve()), folder.resolve()
         self.scenario = read_scenario(path)
+        self._fingerprint = _fingerprint(path, self.scenario)
         self.variations = tuple(variations)
         self._over_ros = over_ros
         varied(self.scenario.faults, {each.kind: each.low for each in variations})
@@ -120,7 +121,7 @@ class Campaign:
         self._write(table, columns, rows)  # without half a line of an interrupted one
         arguments = (
             self.path,
-            _fingerprint(self.path, self.scenario),
+            self._fingerprint,
             self.variations,
             self._over_ros,
             self.folder,
@@ -161,7 +162,7 @@ class Campaign:
     def _settings(self) -> Dict[str, Any]:
         return {
             'format': FORMAT,
-            'scenario': _fingerprint(self.path, self.scenario),
+            'scenario': self._fingerprint,
             'variations': [asdict(each) for each in self.variations],
         }
 

@@ -29,8 +29,9 @@ def in_dask(
 ) -> Iterator[Tuple[int, Any]]:
     """Yield the numbers and results of pieces of work, as they are done.
 
-    A piece whose worker is killed is given to another one, as Dask does, some times; a piece that
-    kills each of them costs only itself.
+    A piece whose worker is killed is given to another one, as Dask does, some times; those that
+    see all of them killed are done again one by one, and one that kills its workers then, too, costs
+    only itself.
 
     :param make: called with `arguments` in each worker; all workers can import it
     :param numbers: of the pieces
@@ -94,16 +95,19 @@ def _results(
     numbers: Sequence[int],
     address: str,
 ) -> Iterator[Tuple[int, Any]]:
-    left, deaths = list(reversed(numbers)), 0
+    left, suspects = list(reversed(numbers)), []  # those whose workers have died
     gone = RuntimeError(f'the scheduler at {address} has gone away')
-    packed = pickle.dumps(task)
+    packed, succeeded, one_by_one = pickle.dumps(task), False, False
     running: Dict[Any, int] = {}
     try:
         room, looked = AHEAD * _threads(client), time.monotonic()
-        while left or running:
+        while left or running or suspects:
             if time.monotonic() - looked > LOOK:  # workers come and go
                 room, looked = AHEAD * max(1, _threads(client)), time.monotonic()
-            while left and len(running) < room:
+            # What was on a worker when it died need not have killed it: that is found out alone.
+            if not left and not running:
+                one_by_one, left = True, [suspects.pop()]
+            while left and len(running) < (1 if one_by_one else room):
                 number = left.pop()
                 # Not pure: what was computed for another campaign is not taken.
                 running[client.submit(_do, packed, number, pure=False)] = number
@@ -116,9 +120,12 @@ def _results(
             for future in done:
                 number = running.pop(future)
                 result = _result(distributed, future, gone)
-                deaths = deaths + 1 if isinstance(result, WorkerDied) else 0
-                if deaths > MOST_FAILED_STARTS:
-                    raise RuntimeError('workers end again and again')
+                if isinstance(result, WorkerDied) and not one_by_one:
+                    suspects.append(number)
+                    if not succeeded and len(suspects) > MOST_FAILED_STARTS:
+                        raise RuntimeError('workers end again and again')
+                    continue
+                succeeded = succeeded or not isinstance(result, WorkerDied)
                 yield number, result
     except (OSError, distributed.CancelledError, distributed.comm.CommClosedError):
         raise gone from None

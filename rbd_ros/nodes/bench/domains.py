@@ -66,9 +66,7 @@ def is_unused(domain: int) -> bool:
     DDS gives each participant of a domain ports that follow from the domain: if those of the first
     participants are free, there are none.
     """
-    return all(
-        _is_free(DDS_PORT + 250 * domain + 10 + 2 * k) for k in range(DDS_PARTICIPANTS)
-    )
+    return all(_is_free(DDS_PORT + 250 * domain + 10 + 2 * k) for k in range(DDS_PARTICIPANTS))
 
 
 def _is_free(port: int) -> bool:
