@@ -1,4 +1,4 @@
-"""Files of a campaign: written whole or not at all, by one process at a time; tables of all runs."""
+"""Files of a campaign: written whole or not at all, by one process at a time; tables."""
 
 from __future__ import annotations
 

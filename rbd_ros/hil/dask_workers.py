@@ -11,7 +11,7 @@ import logging
 import pickle
 import threading
 import time
-from typing import Any, Callable, Dict, Iterator, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
 
 from rbd_ros.hil.workers import Maker, MOST_FAILED_STARTS, WorkerDied
 
@@ -30,8 +30,8 @@ def in_dask(
     """Yield the numbers and results of pieces of work, as they are done.
 
     A piece whose worker is killed is given to another one, as Dask does, some times; those that
-    see all of them killed are done again one by one, and one that kills its workers then, too, costs
-    only itself.
+    see all of them killed are done again one by one, and one that kills its workers then, too,
+    costs only itself.
 
     :param make: called with `arguments` in each worker; all workers can import it
     :param numbers: of the pieces
@@ -95,7 +95,8 @@ def _results(
     numbers: Sequence[int],
     address: str,
 ) -> Iterator[Tuple[int, Any]]:
-    left, suspects = list(reversed(numbers)), []  # those whose workers have died
+    left = list(reversed(numbers))
+    suspects: List[int] = []  # those whose workers have died
     gone = RuntimeError(f'the scheduler at {address} has gone away')
     packed, succeeded, one_by_one = pickle.dumps(task), False, False
     running: Dict[Any, int] = {}

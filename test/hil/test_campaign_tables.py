@@ -4,7 +4,7 @@ import math
 
 import pytest
 from support import outside
-from test_campaigns import path, rows_of  # noqa: F401  a fixture
+from test_campaigns import rows_of
 
 from rbd_ros.cli.main import main
 from rbd_ros.hil.campaign_files import cell, check_table, line, read_rows, write_table
@@ -16,7 +16,7 @@ ROWS = [
         'digest': 'ab',
     },
     {
-        'run': '1', 'seed': str(2**62), 'drop': '0.2', 'passed': 'False', 'failure': 'it "died", so',
+        'run': '1', 'seed': str(2**62), 'drop': '0.2', 'passed': 'False', 'failure': 'a "b", c',
         'steps': '', 'largest_error': '', 'recovery_time': '', 'states_sent': '', 'digest': '',
     },
 ]  # fmt: skip
@@ -36,13 +36,13 @@ def test_parquet_has_the_numbers_with_their_types(tmp_path):
     first, second = table.to_pylist()
     assert first['largest_error'] == 0.30000000000000004 and first['recovery_time'] == math.inf
     assert (first['passed'], second['passed']) == (True, False)
-    assert first['failure'] == '' and second['failure'] == 'it "died", so'
+    assert first['failure'] == '' and second['failure'] == 'a "b", c'
     assert second['seed'] == 2**62 and first['states_sent'] == 12
     missing = ('steps', 'largest_error', 'recovery_time', 'states_sent')
     assert all(second[name] is None for name in missing)
 
 
-def test_the_command_writes_the_rows_as_parquet(path, tmp_path, capsys):  # noqa: F811
+def test_the_command_writes_the_rows_as_parquet(path, tmp_path, capsys):
     parquet = outside.load('pyarrow.parquet')
     words = ['hil', str(path), '--report', str(tmp_path / 'r'), '--seeds', '3', '--jobs', '1']
     main([*words, '--vary', 'drop=0:0.1', '--table', str(tmp_path / 'runs.parquet')])
@@ -55,7 +55,7 @@ def test_the_command_writes_the_rows_as_parquet(path, tmp_path, capsys):  # noqa
     assert not list(tmp_path.glob('*.new'))
 
 
-def test_csv_is_the_table_of_the_campaign(path, tmp_path, capsys):  # noqa: F811
+def test_csv_is_the_table_of_the_campaign(path, tmp_path, capsys):
     words = ['hil', str(path), '--report', str(tmp_path / 'r'), '--seeds', '2', '--jobs', '1']
     main([*words, '--table', str(tmp_path / 'runs.csv')])
     assert (tmp_path / 'runs.csv').read_bytes() == (tmp_path / 'r' / 'runs.csv').read_bytes()
@@ -78,7 +78,7 @@ def test_rows_of_other_columns_and_cut_ones_are_left_out(tmp_path):
 @pytest.mark.parametrize(
     ('name', 'words'), [('runs.xlsx', 'parquet or .csv'), ('none/runs.csv', 'no such folder')]
 )
-def test_tables_that_cannot_be_are_told_before_the_runs(path, tmp_path, capsys, name, words):  # noqa: F811
+def test_tables_that_cannot_be_are_told_before_the_runs(path, tmp_path, capsys, name, words):
     command = ['hil', str(path), '--report', str(tmp_path / 'r'), '--seeds', '1']
     assert main([*command, '--table', str(tmp_path / name)]) == 1
     assert words in capsys.readouterr().err
@@ -98,7 +98,7 @@ def test_a_table_that_cannot_be_written_is_told(tmp_path):
         write_table(tmp_path / 'runs.csv', ROWS)
 
 
-def test_tables_are_of_campaigns_alone(path, tmp_path, capsys):  # noqa: F811
+def test_tables_are_of_campaigns_alone(path, tmp_path, capsys):
     for words in (['--table', 'x.csv'], ['--scheduler', 'local']):
         assert main(['hil', str(path), '--report', str(tmp_path / 'r'), *words]) == 1
         assert f'{words[0]} is for a campaign' in capsys.readouterr().err

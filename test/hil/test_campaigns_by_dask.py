@@ -1,4 +1,4 @@
-"""Campaigns by Dask: the same table, killed workers, and schedulers that are not there or go away."""
+"""Campaigns by Dask: the same table, killed workers, schedulers that are not there or go away."""
 
 import os
 import signal
@@ -9,7 +9,6 @@ import time
 import pytest
 from support import outside
 from support.source_imports import ROOT
-from test_campaigns import path  # noqa: F401  a fixture
 import yaml
 
 from rbd_ros.cli.main import main
@@ -84,7 +83,7 @@ class Cluster:
 
 
 @pytest.mark.slow
-def test_a_campaign_by_dask_has_the_table_of_one_without(path, tmp_path, importable):  # noqa: F811
+def test_a_campaign_by_dask_has_the_table_of_one_without(path, tmp_path, importable):
     variations = read_variations(VARY)
     Campaign(str(path), tmp_path / 'own', variations).execute(8, 1, told)
     seen = []
@@ -126,7 +125,7 @@ def hold(robot, trajectory, timestep):
 
 @pytest.mark.slow
 def test_a_killed_worker_of_a_cluster_loses_no_run_and_a_scheduler_that_goes_away_is_told(
-    path,  # noqa: F811
+    path,
     tmp_path,
     importable,
     capsys,
@@ -160,7 +159,7 @@ def test_a_killed_worker_of_a_cluster_loses_no_run_and_a_scheduler_that_goes_awa
 
 
 @pytest.mark.slow
-def test_a_worker_that_finds_another_scenario_ends_the_campaign(path, tmp_path, importable):  # noqa: F811
+def test_a_worker_that_finds_another_scenario_ends_the_campaign(path, tmp_path, importable):
     campaign = Campaign(str(path), tmp_path / 'runs')
 
     def change(*_):
@@ -170,7 +169,7 @@ def test_a_worker_that_finds_another_scenario_ends_the_campaign(path, tmp_path, 
         campaign.execute(2, 1, change, 'local')
 
 
-def test_addresses_that_are_none_and_dask_that_is_not_there_are_told(path, tmp_path, capsys):  # noqa: F811
+def test_addresses_that_are_none_and_dask_that_is_not_there_are_told(path, tmp_path, capsys):
     words = ['hil', str(path), '--report', str(tmp_path / 'r'), '--seeds', '2', '--scheduler']
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, 'distributed', None)

@@ -11,7 +11,6 @@ import time
 import numpy as np
 import pytest
 from support.source_imports import ROOT
-from test_campaigns import path  # noqa: F401  a fixture
 import yaml
 
 from rbd_ros.hil.campaign import Campaign
@@ -41,7 +40,7 @@ def whole_rows(folder):
 
 
 @pytest.mark.slow
-def test_a_campaign_killed_twenty_times_is_the_one_that_was_never_killed(path, tmp_path):  # noqa: F811
+def test_a_campaign_killed_twenty_times_is_the_one_that_was_never_killed(path, tmp_path):
     (tmp_path / 'controllers.py').write_text(SLOW)
     content = yaml.safe_load(path.read_text())
     path.write_text(yaml.safe_dump({**content, 'duration': 0.01}))
@@ -79,7 +78,7 @@ def test_a_campaign_killed_twenty_times_is_the_one_that_was_never_killed(path, t
     assert f'of {RUNS} runs kept all limits' in run.stdout
 
 
-def test_a_second_command_in_the_folder_is_refused_while_one_is_at_work(path, tmp_path):  # noqa: F811
+def test_a_second_command_in_the_folder_is_refused_while_one_is_at_work(path, tmp_path):
     folder = tmp_path / 'runs'
     refused = []
 
