@@ -202,7 +202,7 @@ def test_rates_have_one_time_step_that_goes_into_all_periods(tmp_path):
     assert {each.step for each in changed} == {0.0005}
     assert [each.substeps for each in changed] == [12, 9, 6, 2]
     assert {each.steps for each in changed} == {1000}
-    for bad in (Fraction(7), Fraction(11, 13)):
+    for bad in (Fraction(7), Fraction(11, 13), Fraction(2)):
         with pytest.raises(ValueError, match='no time step of whole'):
             at_rates(replace(scenario, timestep=1e-6), [bad])
 
