@@ -14,6 +14,7 @@ from rbd_ros.hil.controllers import make_controller
 from rbd_ros.hil.dead_time import delayed, find_dead_time
 from rbd_ros.hil.latency import latency_numbers, series_of, thinned_maxima
 from rbd_ros.hil.rates import at_rates, read_rates, run_at_rates
+from rbd_ros.hil.report import page
 
 SLOW = {'fault': 'latency', 'value': 0.003}
 
@@ -63,6 +64,15 @@ def test_a_report_has_the_percentiles_and_the_plots(tmp_path):
     for words in ('real time from state to command [us]', 'its change from cycle to cycle [us]'):
         assert f'<td>{words}</td>' in text
     assert 'cycle by cycle' in text and '<th>p99.9</th>' in text
+
+
+def test_values_that_differ_by_rounding_alone_are_drawn(tmp_path):
+    scenario = read_scenario(scenario_of(tmp_path))
+    run = run_of(scenario)
+    times = np.full(100, 0.123)
+    times[::2] = np.nextafter(0.123, 1.0)
+    even = replace(run, answer_times=times)
+    assert page(scenario, even, judge(scenario, even)).count('<svg') == 5
 
 
 # -- dead time ------------------------------------------------------------------------------------
