@@ -84,6 +84,8 @@ setup(
         'urdf-parser-py>=0.0.4',
     ],
     extras_require={
+        # Campaigns of the hardware-in-the-loop bench by Dask, and their tables as Parquet.
+        'campaigns': ['distributed>=2023.3', 'pyarrow>=10'],
         # General convex and mesh collision.
         'collision': ['coal>=3.0'],
         # Recordings as MCAP files and, where there is no ffmpeg, as videos.
@@ -101,6 +103,7 @@ setup(
         ],
         'test': [
             "drake; platform_machine == 'x86_64'",  # no wheels elsewhere on Linux
+            'distributed',
             'example-robot-data',
             'fmpy',
             'hypothesis',
@@ -111,6 +114,7 @@ setup(
             'mypy',
             'numba',
             'pin',
+            'pyarrow',
             'pytest',
             'pytest-xdist',
             'ruff',

@@ -43,10 +43,12 @@ ROS_LIBRARIES = {
 OPTIONAL = {
     'coal',
     'control_msgs',
+    'distributed',
     'imageio_ffmpeg',
     'mcap',
     'numba',
     'pinocchio',
+    'pyarrow',
     'simulation_interfaces',
     'xacro',
 }

@@ -41,8 +41,8 @@ def jobs(path):
 # -- workflows ------------------------------------------------------------------------------------
 
 
-def test_there_are_workflows_for_tests_distributions_site_and_container():
-    assert {path.stem for path in WORKFLOWS} == {'ci', 'container', 'distributions', 'docs'}
+def test_there_are_workflows_for_tests_distributions_site_container_and_a_scenario():
+    assert {path.stem for path in WORKFLOWS} == {'ci', 'container', 'distributions', 'docs', 'hil'}
 
 
 @pytest.mark.parametrize('path', WORKFLOWS, ids=lambda path: path.stem)

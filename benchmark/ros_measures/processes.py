@@ -12,8 +12,9 @@ import time
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple
 
 from rbd_ros import Robot
-from rbd_ros.demonstration.demo import DOMAINS, free_domain
+from rbd_ros.demonstration.demo import free_domain
 from rbd_ros.demonstration.processes import Children
+from rbd_ros.nodes.bench.domains import DOMAINS
 
 HERE = Path(__file__).resolve().parents[1]
 URDF = HERE.parent / 'urdf' / 'six_axis_arm.urdf'

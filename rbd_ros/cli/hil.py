@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-from typing import NoReturn
+from typing import List, NoReturn
 
 from rbd_ros.hil.command import add_arguments as _add_arguments, execute, is_of_a_node
 from rbd_ros.hil.scenario import read_scenario
@@ -31,16 +31,25 @@ def run(arguments: argparse.Namespace) -> int:
         file = arguments.replay_recording
         return subprocess.call([sys.executable, '-m', OVER_ROS, '--replay-recording', file])
     alone = arguments.scenario is None or arguments.replay_recording
-    alone = alone or arguments.seeds is not None or arguments.replay is not None or arguments.vary
     if alone or read_scenario(arguments.scenario).controller.kind == 'python':
         code, text = execute(arguments, _refuse)
         print(text)
         return code
     # Whatever knows ROS is a process of its own, as nodes are.
-    words = [sys.executable, '-m', OVER_ROS, arguments.scenario, '--report', arguments.report]
-    seed = [] if arguments.seed is None else ['--seed', str(arguments.seed)]
-    record = ['--record', arguments.record] if arguments.record else []
-    return subprocess.call([*words, *seed, *record])
+    return subprocess.call([sys.executable, '-m', OVER_ROS, *words_of(arguments)])
+
+
+def words_of(arguments: argparse.Namespace) -> List[str]:
+    """Command line that has these arguments."""
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    words: List[str] = []
+    for name, default in vars(parser.parse_args(['scenario'])).items():
+        value = getattr(arguments, name)
+        if name != 'scenario' and value != default:
+            option = f'--{name.replace("_", "-")}'
+            words.append(option if value is True else f'{option}={value}')
+    return [*words, '--', arguments.scenario]
 
 
 def _refuse(*_: object) -> NoReturn:

@@ -11,7 +11,6 @@ import json
 import os
 from pathlib import Path
 import select
-import socket
 import sys
 import tempfile
 import time
@@ -25,6 +24,7 @@ from rbd_ros.demonstration.motion import Demonstration, demonstration
 from rbd_ros.demonstration.plot import plot
 from rbd_ros.demonstration.processes import Children, Interrupted
 from rbd_ros.demonstration.report import ratio, report
+from rbd_ros.nodes.bench.domains import DOMAINS, is_unused
 from rbd_ros.nodes.inverse_dynamics import INTERFACE
 from rbd_ros.robot import Robot
 from rbd_ros.robots import DEFAULT_ROBOT, embedded_robots, load_robot
@@ -46,9 +46,6 @@ LAWS = (
 OUTPUT_TIMEOUT = 30.0  # longest silence of the recorder [s]
 LAST_WORDS = 2.0  # time for the recorder to end by itself [s]
 BAR = 30
-DDS_PORT = 7400  # from which DDS counts the ports of all domains
-DDS_PARTICIPANTS = 10
-DOMAINS = 101
 EPILOG = f"""
 All laws have the same feedback: that of the node inverse_dynamics with its default parameters. The
 third law is the default as a whole; the first lacks the model and friction, the second has gravity
@@ -133,9 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
 def free_domain(first: Optional[int] = None) -> int:
     """ROS domain between 1 and 101 that nobody on this machine uses.
 
-    DDS gives each participant of a domain a port that follows from the domain. If the ports of the
-    first participants are free, there are none. Domain 0 is the default, and domains beyond 101
-    would use the ephemeral ports of Linux.
+    Domain 0 is the default, and domains beyond 101 would use the ephemeral ports of Linux.
 
     :param first: where to begin to look; None: where no other process is likely to begin
     :raises DemoError: if all are taken
@@ -143,19 +138,9 @@ def free_domain(first: Optional[int] = None) -> int:
     first = os.getpid() if first is None else first
     for k in range(DOMAINS):
         domain = 1 + (first + k) % DOMAINS
-        ports = (DDS_PORT + 250 * domain + 10 + 2 * i for i in range(DDS_PARTICIPANTS))
-        if all(map(_is_free, ports)):
+        if is_unused(domain):
             return domain
     raise DemoError('all ROS domains are in use; give one by --domain-id')
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.bind(('', port))
-        except OSError:
-            return False
-    return True
 
 
 def _message(line: bytes) -> Optional[dict]:

@@ -98,7 +98,7 @@ class Bench:
     def __init__(self, scenario: Scenario):
         self.scenario = scenario
         self._simulators: Dict[Tuple[Any, ...], Simulator] = {}
-        steps, h = scenario.steps, scenario.timestep
+        steps, h = scenario.steps, scenario.step
         self._time: FloatArray = np.array([k * h for k in range(steps)])
         self._wanted = np.array([scenario.trajectory.sample(t)[0] for t in self._time])
         # Compiled before time runs.
@@ -119,7 +119,7 @@ class Bench:
         :param faults: what goes wrong; None: what the scenario says
         :param recorder: writes down what happens; None: nobody does
         """
-        scenario, h = self.scenario, self.scenario.timestep
+        scenario, h = self.scenario, self.scenario.step
         robot, steps, n = scenario.robot, scenario.steps, scenario.robot.nv
         seed = scenario.seed if seed is None else seed
         injector = FaultInjector(robot.joint_names, np.arange(n), seed)
@@ -146,7 +146,8 @@ class Bench:
                         simulator, world, state = other, other.world, other.world.state
                         injector.attach(world)
                 q[k], v[k] = state.q, state.v
-                states.send((now, *injector.sensors.measure(q[k], v[k])), now)
+                if k % scenario.substeps == 0:
+                    states.send((now, *injector.sensors.measure(q[k], v[k])), now)
                 while (seen := states.receive(now)) is not None:
                     if recorder is not None:
                         recorder.shown(now, *seen)
@@ -193,7 +194,7 @@ class Bench:
         key = tuple(sorted((each.link, each.value, each.com) for each in payloads))
         if key not in self._simulators:
             robot = _with_payloads(self.scenario.robot, key)
-            self._simulators[key] = Simulator(robot, self.scenario.timestep, INTEGRATOR)
+            self._simulators[key] = Simulator(robot, self.scenario.step, INTEGRATOR)
         return self._simulators[key]
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-from dataclasses import asdict
+from dataclasses import asdict, replace
 import hashlib
-import io
 import json
-import os
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from rbd_ros.hil.bench import Bench, Run
+from rbd_ros.hil.bench import Bench, ControllerFailure, Run
+from rbd_ros.hil.campaign_files import alone, cell, line, read_rows, replace_file, Row
 from rbd_ros.hil.controllers import make_controller
+from rbd_ros.hil.dask_workers import in_dask
 from rbd_ros.hil.scenario import read_scenario, Scenario
 from rbd_ros.hil.variation import Variation, varied
 from rbd_ros.hil.verdict import row
@@ -21,8 +20,11 @@ from rbd_ros.hil.workers import in_processes, WorkerDied
 TABLE, SETTINGS = 'runs.csv', 'campaign.json'
 FORMAT = 'rbd_ros campaign 1'
 
-Row = Dict[str, str]
 Progress = Callable[[int, int], None]
+
+#: Runs a scenario whose controller is a process: scenario, folder for files, seed. A function that
+#: other processes can import.
+OverRos = Callable[[Scenario, Path, Optional[int]], Run]
 
 
 class Campaign:
@@ -31,19 +33,30 @@ class Campaign:
     :param path: the scenario
     :param folder: where its table is, or will be
     :param variations: what differs between the runs, beside their seeds
-    :raises ValueError: if the controller is a process, or the folder has another campaign
+    :param over_ros: runs one whose controller is a process
+    :raises ValueError: if the controller is a process and nothing runs it, or cannot be made
     """
 
-    def __init__(self, path: str, folder: Path, variations: Sequence[Variation] = ()):
-        self.path, self.folder = path, folder
+    def __init__(
+        self,
+        path: str,
+        folder: Path,
+        variations: Sequence[Variation] = (),
+        over_ros: Optional[OverRos] = None,
+    ):
+        # Workers may have another working directory.
+        self.path, self.folder = str(Path(path).resolve()), folder.resolve()
         self.scenario = read_scenario(path)
-        if self.scenario.controller.kind != 'python':
-            raise ValueError(
-                'a campaign is for a controller of the kind python; processes are run one by one'
-            )
+        self._fingerprint = _fingerprint(path, self.scenario)
         self.variations = tuple(variations)
+        self._over_ros = over_ros
         varied(self.scenario.faults, {each.kind: each.low for each in variations})
-        make_controller(self.scenario)  # what cannot be made is told now
+        if self.scenario.controller.kind == 'python':
+            make_controller(self.scenario)  # what cannot be made is told now
+        elif over_ros is None:
+            raise ValueError(
+                'a controller that is no function of the kind python needs ROS: use rbd_ros hil'
+            )
 
     # -- the runs ---------------------------------------------------------------------------------
 
@@ -57,42 +70,70 @@ class Campaign:
 
     def replay(self, number: int) -> Tuple[Scenario, Run]:
         """Do one run again, to the bit; the scenario is the one with the values of this run."""
-        bench = Bench(self.scenario)
         faults = varied(self.scenario.faults, self.values(number))
-        run = bench.run(make_controller(self.scenario), self.seed(number), faults)
-        return self.scenario, run
+        seed = self.seed(number)
+        if self.scenario.controller.kind == 'python':
+            return self.scenario, Bench(self.scenario).run(
+                make_controller(self.scenario), seed, faults
+            )
+        assert self._over_ros is not None
+        folder = self.folder / run_folder(number)
+        return self.scenario, self._over_ros(replace(self.scenario, faults=faults), folder, seed)
 
-    def execute(self, count: int, jobs: int, progress: Progress) -> List[Row]:
+    def execute(
+        self, count: int, jobs: int, progress: Progress, scheduler: Optional[str] = None
+    ) -> List[Row]:
         """Do all runs that have not been done, and return all rows in order.
 
         :param count: number of runs
         :param jobs: number of processes
         :param progress: told how many runs are done, of how many
-        :raises ValueError: if the folder has another campaign, or cannot be written
+        :param scheduler: address of a Dask scheduler, or 'local' for one with so many processes;
+            None: without Dask
+        :raises ValueError: if the folder has another campaign, another process is at it, or it
+            cannot be written
+        :raises RuntimeError: if runs cannot be done any more; those that were are kept
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._keep_settings()
-            rows = self._rows()
-            missing = [k for k in range(count) if k not in rows]
-            progress(count - len(missing), count)
-            if missing:
-                self._do(missing, rows, jobs, count, progress)
+            with alone(self.folder):
+                self._keep_settings()
+                rows = self._rows()
+                missing = [k for k in range(count) if k not in rows]
+                progress(count - len(missing), count)
+                if missing:
+                    self._do(missing, rows, jobs, count, progress, scheduler)
         except OSError as error:
             raise ValueError(f'the campaign cannot be written: {error}') from None
         return [rows[k] for k in range(count)]
 
     def _do(
-        self, missing: List[int], rows: Dict[int, Row], jobs: int, count: int, progress: Progress
+        self,
+        missing: List[int],
+        rows: Dict[int, Row],
+        jobs: int,
+        count: int,
+        progress: Progress,
+        scheduler: Optional[str],
     ) -> None:
         columns = self._columns()
         table = self.folder / TABLE
         self._write(table, columns, rows)  # without half a line of an interrupted one
-        arguments = (self.path, self.variations)
+        arguments = (
+            self.path,
+            self._fingerprint,
+            self.variations,
+            self._over_ros,
+            self.folder,
+        )
+        if scheduler is None:
+            results = in_processes(_make_work, arguments, missing, jobs)
+        else:
+            results = in_dask(_make_work, arguments, missing, jobs, scheduler)
         with table.open('a', newline='', encoding='utf-8') as file:
-            for number, facts in in_processes(_make_work, arguments, missing, jobs):
+            for number, facts in results:
                 rows[number] = self._row(number, facts, columns)
-                file.write(_line(columns, rows[number]))
+                file.write(line(columns, rows[number]))
                 file.flush()
                 progress(len(rows.keys() & set(range(count))), count)
         # In order, whoever was first: the same campaign gives the same file.
@@ -100,9 +141,10 @@ class Campaign:
 
     def _row(self, number: int, facts: Any, columns: Sequence[str]) -> Row:
         if isinstance(facts, WorkerDied):
-            facts = {'passed': False, 'failure': f'its worker died with code {facts.code}'}
+            code = '' if facts.code is None else f' with code {facts.code}'
+            facts = {'passed': False, 'failure': f'its worker died{code}'}
         known = {'run': number, 'seed': self.seed(number), **self.values(number), **facts}
-        return {name: _text(known.get(name, '')) for name in columns}
+        return {name: cell(known.get(name, '')) for name in columns}
 
     def _columns(self) -> List[str]:
         names = ['run', 'seed', *(each.kind for each in self.variations), 'passed', 'failure']
@@ -118,10 +160,9 @@ class Campaign:
     # -- files ------------------------------------------------------------------------------------
 
     def _settings(self) -> Dict[str, Any]:
-        content = Path(self.path).read_bytes() + self.scenario.description.encode()
         return {
             'format': FORMAT,
-            'scenario': hashlib.sha256(content).hexdigest(),
+            'scenario': self._fingerprint,
             'variations': [asdict(each) for each in self.variations],
         }
 
@@ -139,7 +180,7 @@ class Campaign:
                     'values of --vary; give another --report'
                 )
             return
-        _replace(path, json.dumps(settings, indent=2) + '\n')
+        replace_file(path, json.dumps(settings, indent=2) + '\n')
 
     def rows(self) -> Dict[int, Row]:
         """Rows of the runs that have been done, by number.
@@ -152,54 +193,76 @@ class Campaign:
         return self._rows()
 
     def _rows(self) -> Dict[int, Row]:
-        table, columns = self.folder / TABLE, self._columns()
-        if not table.is_file():
-            return {}
-        text = table.read_text(encoding='utf-8')
-        whole = text[: text.rfind('\n') + 1]  # the last line may have been cut by an interruption
-        found: Dict[int, Row] = {}
-        for each in csv.DictReader(io.StringIO(whole)):
-            if list(each) == columns and None not in each.values() and each['run'].isdigit():
-                found[int(each['run'])] = each
-        return found
+        return read_rows(self.folder / TABLE, self._columns())
 
     def _write(self, path: Path, columns: Sequence[str], rows: Dict[int, Row]) -> None:
-        lines = [_line(columns, dict(zip(columns, columns)))]
-        lines += [_line(columns, rows[k]) for k in sorted(rows)]
-        _replace(path, ''.join(lines))
+        lines = [line(columns, dict(zip(columns, columns)))]
+        lines += [line(columns, rows[k]) for k in sorted(rows)]
+        replace_file(path, ''.join(lines))
 
 
-def _replace(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    beside = path.with_name(path.name + '.new')
-    beside.write_text(text, encoding='utf-8', newline='')
-    os.replace(beside, path)
+def run_folder(number: int) -> str:
+    """Name of the folder of a single run."""
+    return f'run_{number}'
 
 
-def _line(columns: Sequence[str], values: Row) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator='\n').writerow([values[name] for name in columns])
-    return buffer.getvalue()
+def _fingerprint(path: str, scenario: Scenario) -> str:
+    """Of all that a scenario says."""
+    content = Path(path).read_bytes() + scenario.description.encode()
+    return hashlib.sha256(content).hexdigest()
 
 
-def _text(value: Any) -> str:
-    """Cell of a table; in one line, and a number to the bit."""
-    text = repr(value) if isinstance(value, float) else str(value)
-    return ' '.join(text.split())
+def _make_work(
+    path: str,
+    fingerprint: str,
+    variations: Sequence[Variation],
+    over_ros: Optional[OverRos],
+    folder: Path,
+) -> Callable[[int], Dict[str, Any]]:
+    """Make, in a worker, what does one run.
 
-
-def _make_work(path: str, variations: Sequence[Variation]) -> Callable[[int], Dict[str, Any]]:
-    """Make, in a worker, what does one run."""
+    :raises ValueError: if the worker finds another scenario there
+    """
     scenario = read_scenario(path)
+    if _fingerprint(path, scenario) != fingerprint:
+        raise ValueError(f'a worker finds another scenario as {path}; give it the same files')
+
+    def faults_of(number: int) -> Any:
+        values = {each.kind: each.draw(scenario.seed, number) for each in variations}
+        return varied(scenario.faults, values)
+
+    if scenario.controller.kind != 'python':
+
+        def process(number: int) -> Dict[str, Any]:
+            assert over_ros is not None
+            changed = replace(scenario, faults=faults_of(number))
+            return _process_row(changed, over_ros, folder / run_folder(number), number)
+
+        return process
     bench = Bench(scenario)
 
     def work(number: int) -> Dict[str, Any]:
-        values = {each.kind: each.draw(scenario.seed, number) for each in variations}
-        faults = varied(scenario.faults, values)
-        run = bench.run(make_controller(scenario), scenario.seed + number, faults)
+        run = bench.run(make_controller(scenario), scenario.seed + number, faults_of(number))
         return row(scenario, run)
 
     return work
+
+
+def _process_row(
+    scenario: Scenario, over_ros: OverRos, folder: Path, number: int
+) -> Dict[str, Any]:
+    """Row of a run of a process; what it wrote is kept only if the run has failed."""
+    try:
+        facts = row(scenario, over_ros(scenario, folder, scenario.seed + number))
+    except ControllerFailure as error:
+        return {'passed': False, 'failure': str(error)}
+    if not facts['failure']:
+        (folder / 'controller.log').unlink(missing_ok=True)
+        try:
+            folder.rmdir()
+        except OSError:
+            pass  # something else is in it, such as the report of a replay
+    return facts
 
 
 def failed(rows: Sequence[Row]) -> List[Row]:

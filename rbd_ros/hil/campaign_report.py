@@ -8,7 +8,8 @@ from typing import Any, List, Sequence
 import numpy as np
 
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.hil.campaign import Campaign, failed, number_of, Row, TABLE, worst
+from rbd_ros.hil.campaign import Campaign, failed, number_of, TABLE, worst
+from rbd_ros.hil.campaign_files import Row
 from rbd_ros.hil.report import document, FAULT, figure_of, svg_of
 
 CAMPAIGN_PAGE = 'campaign.html'

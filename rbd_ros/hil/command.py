@@ -9,8 +9,10 @@ from pathlib import Path
 import sys
 from typing import Callable, Iterator, Optional, Tuple
 
+from rbd_ros.hil import timing_commands
 from rbd_ros.hil.bench import Bench, Run
-from rbd_ros.hil.campaign import Campaign, failed
+from rbd_ros.hil.campaign import Campaign, failed, OverRos, run_folder
+from rbd_ros.hil.campaign_files import check_table, write_table
 from rbd_ros.hil.campaign_report import CAMPAIGN_PAGE, write_campaign
 from rbd_ros.hil.controllers import make_controller
 from rbd_ros.hil.recorded_run import about_of
@@ -21,7 +23,7 @@ from rbd_ros.hil.scenario import MAX_SEED, read_scenario, Scenario
 from rbd_ros.hil.variation import read_variations
 
 #: Runs a scenario over ROS: scenario, folder for files, seed, who records it.
-OverRos = Callable[[Scenario, Path, Optional[int], Optional[RunRecorder]], Run]
+OverRosRecorded = Callable[[Scenario, Path, Optional[int], Optional[RunRecorder]], Run]
 
 MOST_RUNS = 10_000_000
 
@@ -64,12 +66,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--replay', type=int, metavar='RUN', help='do one run of the campaign in DIR again'
     )
+    parser.add_argument(
+        '--scheduler',
+        metavar='ADDRESS',
+        help='do a campaign by Dask: the address of a scheduler as tcp://..., or local',
+    )
+    parser.add_argument(
+        '--table',
+        metavar='FILE',
+        help='write the rows of a campaign also there, as .parquet or .csv',
+    )
+    timing_commands.add_arguments(parser)
 
 
-def execute(arguments: argparse.Namespace, over_ros: OverRos) -> Tuple[int, str]:
+def execute(
+    arguments: argparse.Namespace, over_ros: OverRosRecorded, apart: Optional[OverRos] = None
+) -> Tuple[int, str]:
     """Run a scenario, or a campaign of it, and write the report.
 
     :param over_ros: runs one whose controller is a process
+    :param apart: the same, so that several at a time do not hear each other
     :return: 0 if all limits were kept, else 1; and what to say
     :raises ValueError: for a wrong scenario, controller or argument
     """
@@ -79,21 +95,27 @@ def execute(arguments: argparse.Namespace, over_ros: OverRos) -> Tuple[int, str]
     check_recording(arguments)
     if arguments.scenario is None:
         raise ValueError('give the path of a scenario file, see docs/hil.md')
+    about_timing = timing_commands.wanted(arguments)
     if arguments.seeds is not None or arguments.replay is not None:
-        return _campaign(arguments, folder)
-    if arguments.vary:
-        raise ValueError('--vary is for a campaign: say by --seeds how many runs')
+        return _campaign(arguments, folder, apart)
+    for name in ('vary', 'scheduler', 'table'):
+        if getattr(arguments, name):
+            raise ValueError(f'--{name} is for a campaign: say by --seeds how many runs')
     scenario = read_scenario(arguments.scenario)
     if arguments.replay_recording:
         found = replay(scenario, arguments.replay_recording)
         return (0 if found.same else 1), str(found)
-    with _recorder(arguments.record, scenario) as recorder:
+
+    def run(scenario: Scenario, folder: Path, recorder: Optional[RunRecorder] = None) -> Run:
         if scenario.controller.kind == 'python':
-            controller = make_controller(scenario)
-            run = Bench(scenario).run(controller, seed, recorder=recorder)
-        else:
-            run = over_ros(scenario, folder, seed, recorder)
-    code, text = _reported(scenario, run, folder)
+            return Bench(scenario).run(make_controller(scenario), seed, recorder=recorder)
+        return over_ros(scenario, folder, seed, recorder)
+
+    if about_timing:
+        return timing_commands.execute(arguments, scenario, run, folder)
+    with _recorder(arguments.record, scenario) as recorder:
+        found_run = run(scenario, folder, recorder)
+    code, text = _reported(scenario, found_run, folder)
     return code, text + (f'\nrecording: {arguments.record}' if arguments.record else '')
 
 
@@ -110,9 +132,11 @@ def is_of_a_node(arguments: argparse.Namespace) -> bool:
 def check_recording(arguments: argparse.Namespace) -> None:
     """Refuse what does not go with a recording."""
     many = arguments.seeds is not None or arguments.replay is not None or arguments.vary
+    timing = arguments.dead_time or arguments.rates is not None
     for name in ('record', 'replay_recording'):
-        if getattr(arguments, name) and many:
-            raise ValueError(f'--{name.replace("_", "-")} is for one run, not for a campaign')
+        if getattr(arguments, name) and (many or timing):
+            others = 'a campaign' if many else '--dead-time or --rates'
+            raise ValueError(f'--{name.replace("_", "-")} is for one run, not for {others}')
     if arguments.record and arguments.replay_recording:
         raise ValueError('--record and --replay-recording do not go together: leave one out')
     if arguments.replay_recording and arguments.seed is not None:
@@ -134,13 +158,15 @@ def _reported(scenario: Scenario, run: Run, folder: Path) -> Tuple[int, str]:
     return 0 if verdict.passed else 1, text
 
 
-def _campaign(arguments: argparse.Namespace, folder: Path) -> Tuple[int, str]:
+def _campaign(
+    arguments: argparse.Namespace, folder: Path, apart: Optional[OverRos]
+) -> Tuple[int, str]:
     if arguments.seed is not None:
         raise ValueError(
             '--seed is for one run: the seeds of a campaign begin with that of the file'
         )
     variations = read_variations(arguments.vary)
-    campaign = Campaign(arguments.scenario, folder, variations)
+    campaign = Campaign(arguments.scenario, folder, variations, apart)
     if arguments.replay is not None:
         return _replay(campaign, arguments.replay, folder)
     count, jobs = arguments.seeds, arguments.jobs
@@ -148,8 +174,11 @@ def _campaign(arguments: argparse.Namespace, folder: Path) -> Tuple[int, str]:
         raise ValueError(f'--seeds {count}: give 1 to {MOST_RUNS} runs')
     if not 1 <= jobs <= 1024:
         raise ValueError(f'--jobs {jobs}: give 1 to 1024 processes')
+    table = None if arguments.table is None else Path(arguments.table)
+    if table is not None:
+        check_table(table)
     try:
-        rows = campaign.execute(count, jobs, _tell_progress)
+        rows = campaign.execute(count, jobs, _tell_progress, arguments.scheduler)
     except RuntimeError as error:
         raise ValueError(
             f'{error}; what was done is kept, and the command goes on there'
@@ -157,6 +186,8 @@ def _campaign(arguments: argparse.Namespace, folder: Path) -> Tuple[int, str]:
     finally:
         sys.stderr.write('\n')
     write_campaign(campaign, rows)
+    if table is not None:
+        write_table(table, rows)
     bad = len(failed(rows))
     text = (
         f'{campaign.scenario.name}: {count - bad} of {count} runs kept all limits\n'
@@ -179,6 +210,6 @@ def _replay(campaign: Campaign, number: int, folder: Path) -> Tuple[int, str]:
     scenario, run = campaign.replay(number)
     same = rows[number]['digest'] == run.digest
     told = 'the same to the bit' if same else 'NOT the run that it was: has the code changed?'
-    _, text = _reported(scenario, run, folder / f'run_{number}')
+    _, text = _reported(scenario, run, folder / run_folder(number))
     values = ', '.join(f'{name} {value:g}' for name, value in campaign.values(number).items())
     return 0 if same else 1, f'run {number} with {values or "its seed"}: {told}\n{text}'

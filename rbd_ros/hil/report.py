@@ -15,12 +15,14 @@ import numpy as np
 
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.hil.bench import Run
+from rbd_ros.hil.latency import latency_numbers, PERCENTILES, Series, series_of, thinned_maxima
 from rbd_ros.hil.scenario import Scenario
 from rbd_ros.hil.verdict import judge, row, Verdict
 
 PAGE, JUNIT, NUMBERS = 'report.html', 'junit.xml', 'result.json'
-FAULT, FAINT = '#e4572e', '#9aa5b1'
+FAULT, FAINT, BLUE = '#e4572e', '#9aa5b1', '#1769aa'
 MOST_POINTS = 2000  # of a line in a plot
+LEGEND_ROWS = 16
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #1f2933; max-width: 60rem; margin: 2rem auto;
@@ -45,14 +47,15 @@ def write_report(scenario: Scenario, run: Run, folder: Path) -> Verdict:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / PAGE).write_text(page(scenario, run, verdict), encoding='utf-8')
         (folder / JUNIT).write_text(junit(scenario, run, verdict), encoding='utf-8')
-        text = json.dumps(_plain(row(scenario, run)), indent=2)
+        numbers = {**plain(row(scenario, run)), 'timing': latency_numbers(run)}
+        text = json.dumps(numbers, indent=2)
         (folder / NUMBERS).write_text(text + '\n', encoding='utf-8')
     except OSError as error:
         raise ValueError(f'the report cannot be written: {error}') from None
     return verdict
 
 
-def _plain(values: Dict[str, Any]) -> Dict[str, Any]:
+def plain(values: Dict[str, Any]) -> Dict[str, Any]:
     """Values of JSON, which knows no infinity."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
@@ -83,7 +86,7 @@ def junit(scenario: Scenario, run: Run, verdict: Verdict) -> str:
         tests=str(1 + len(verdict.checks)),
         failures=str(failed),
         errors='0',
-        time=f'{len(run.time) * scenario.timestep:.3f}',
+        time=f'{len(run.time) * scenario.step:.3f}',
     )
 
     def case(name: str, problem: str) -> None:
@@ -114,7 +117,7 @@ def page(scenario: Scenario, run: Run, verdict: Verdict) -> str:
     parts = [
         f'<h1>{escape(scenario.name)}: <span class="{word.lower()}">{word}</span></h1>',
         f'<p>Robot {escape(scenario.robot.name)}, {len(run.time)} steps of '
-        f'{scenario.timestep:g} s, seed {run.seed}. Controller: '
+        f'{scenario.step:g} s, seed {run.seed}. Controller: '
         f'<code>{escape(" ".join(scenario.controller.words))}</code>.</p>',
     ]
     if verdict.failure:
@@ -162,17 +165,13 @@ def _checks(verdict: Verdict) -> str:
 def _delays(run: Run) -> str:
     """Table of simulated delays and of the real time that answers took."""
     rows = []
-    for name, values, scale, unit in (
-        ('age of the state behind the command in force', run.delay, 1e3, 'ms'),
-        ('real time of an answer', run.answer_times, 1e6, 'us'),
-    ):
-        values = values[np.isfinite(values)] * scale
-        if values.size:
-            told = (f'{np.percentile(values, p):.3g}' for p in (50.0, 99.0, 100.0))
-            cells = ''.join(f'<td>{each}</td>' for each in told)
-            rows.append(f'<tr><td>{name} [{unit}]</td>{cells}</tr>')
-    head = '<tr><th></th><th>median</th><th>99 of 100</th><th>largest</th></tr>'
-    return f'<h2>Latency</h2><table>{head}{"".join(rows)}</table>'
+    for each in series_of(run):
+        if each.values.size:
+            told = (each.scale * np.percentile(each.values, p) for p in PERCENTILES.values())
+            cells = ''.join(f'<td>{value:.3g}</td>' for value in told)
+            rows.append(f'<tr><td>{escape(each.title)}</td>{cells}</tr>')
+    heads = ''.join(f'<th>{name}</th>' for name in PERCENTILES)
+    return f'<h2>Latency</h2><table><tr><th></th>{heads}</tr>{"".join(rows)}</table>'
 
 
 def _plots(scenario: Scenario, run: Run) -> List[Tuple[str, str]]:
@@ -190,21 +189,9 @@ def _plots(scenario: Scenario, run: Run) -> List[Tuple[str, str]]:
         ),
         ('Positions [rad, m]', _lines(run, time, run.q[::thin], names, None)),
     ]
-    late = 1e3 * run.delay[np.isfinite(run.delay)]
-    jitter = 1e3 * np.diff(run.delay[np.isfinite(run.delay)])
-    answers = 1e6 * run.answer_times
-    plots.append(
-        (
-            'Histograms of latency and jitter',
-            _histograms(
-                [
-                    ('age of the state behind the command [ms]', late),
-                    ('change of it from step to step [ms]', jitter),
-                    ('real time of an answer [us]', answers),
-                ]
-            ),
-        )
-    )
+    plots.append(('Histograms of latency and jitter', _histograms(series_of(run))))
+    if run.answer_times.size:
+        plots.append(('Real time from state to command, cycle by cycle [us]', _cycles(run)))
     return plots
 
 
@@ -220,33 +207,66 @@ def _lines(
         for side in (-limit, limit):
             axes.axhline(side, color=FAINT, lw=0.8, ls='--')
     axes.set_xlabel('time [s]')
-    axes.legend(fontsize=7, ncols=3, frameon=False)
+    beside_axes(axes, len(names))
     return svg_of(figure)
 
 
-def _histograms(rows: List[Tuple[str, FloatArray]]) -> str:
-    figure, all_axes = figure_of(len(rows), 2.4)
-    for axes, (title, values) in zip(all_axes, rows):
+def _histograms(series: Sequence[Series]) -> str:
+    figure, all_axes = figure_of(2, 4.4, -(-len(series) // 2))
+    for axes, each in zip(all_axes, series):
+        values = each.scale * each.values
         if values.size:
             top = float(np.percentile(values, 99.5))
             low = float(values.min())
-            axes.hist(np.clip(values, low, max(top, low + 1e-9)), bins=40, color='#1769aa')
+            # Values that differ by rounding alone leave no room for bins.
+            top = max(top, low + 1e-9 * max(1.0, abs(low)))
+            axes.hist(np.clip(values, low, top), bins=40, range=(low, top), color=BLUE)
         axes.set_yscale('symlog')
-        axes.set_xlabel(title, fontsize=8)
+        axes.set_xlabel(each.title, fontsize=8)
     return svg_of(figure)
 
 
-def figure_of(columns: int, height: float) -> Tuple[Any, List[Any]]:
-    """Return a figure and its axes side by side.
+def _cycles(run: Run) -> str:
+    """Plot of the real time of each answer; of many, the longest of those side by side."""
+    from matplotlib.ticker import LogLocator
 
-    :param height: in inches
+    values = 1e6 * thinned_maxima(run.answer_times, MOST_POINTS)
+    figure, (axes,) = figure_of(1, 2.2)
+    axes.plot(np.linspace(1, len(run.answer_times), len(values)), values, lw=0.8, color=BLUE)
+    axes.set_yscale('log')
+    axes.yaxis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
+    axes.yaxis.set_major_formatter('{x:g}')
+    axes.yaxis.set_minor_formatter('{x:g}')
+    axes.tick_params(which='both', labelsize=8)
+    axes.set_xlabel('cycle')
+    return svg_of(figure)
+
+
+def figure_of(columns: int, height: float, rows: int = 1) -> Tuple[Any, List[Any]]:
+    """Return a figure and its axes, side by side and then below each other.
+
+    :param height: of all, in inches
     """
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.0, height), layout='constrained')
     FigureCanvasSVG(figure)
-    return figure, [figure.add_subplot(1, columns, k + 1) for k in range(columns)]
+    return figure, [figure.add_subplot(rows, columns, k + 1) for k in range(rows * columns)]
+
+
+def beside_axes(axes: Any, count: int) -> None:
+    """Put the legend to the right of the axes, where it hides nothing.
+
+    :param count: number of its entries
+    """
+    axes.legend(
+        loc='center left',
+        bbox_to_anchor=(1.0, 0.5),
+        fontsize=7,
+        frameon=False,
+        ncols=-(-count // LEGEND_ROWS),
+    )
 
 
 def svg_of(figure: Any) -> str:

@@ -76,6 +76,7 @@ class Scenario:
     :param limits: what is allowed
     :param seed: of all that happens by chance
     :param answer_timeout: real time for an answer over ROS [s]
+    :param substeps: time steps of the simulation from one state to the next
     """
 
     name: str
@@ -89,11 +90,20 @@ class Scenario:
     limits: Limits
     seed: int = 0
     answer_timeout: float = 10.0
+    substeps: int = 1
+
+    @property
+    def step(self) -> float:
+        """Time step of the simulation [s]."""
+        if self.substeps == 1:
+            return self.timestep
+        # In whole nanoseconds, so that it is the same to the bit for all that divide it.
+        return round(1e9 * self.timestep / self.substeps) / 1e9
 
     @property
     def steps(self) -> int:
-        """Number of time steps."""
-        return round(self.duration / self.timestep)
+        """Number of time steps of the simulation."""
+        return round(self.duration / self.step)
 
     @property
     def start(self) -> FloatArray:

@@ -140,4 +140,8 @@ def test_our_own_node_follows_its_trajectory(run):
     code, text, numbers = run(command, limits=limits, faults=[])
     assert code == 0, text
     again = run(command, 'again', limits=limits, faults=[])[2]
+    # Here the state went out, was taken in, computed with, and came back, each time.
+    latency = numbers.pop('timing')['state_to_command']
+    assert 1e-5 < latency['median'] <= latency['p90'] <= latency['p99'] <= latency['largest']
+    again.pop('timing')
     assert again == numbers

@@ -73,15 +73,18 @@ class Browser:
         self._rest, self._ids, self._session = b'', itertools.count(1), None
         self.requests, self.complaints = [], []
 
-    def open(self, url):
-        """Show a page and wait until it says that it is ready."""
+    def open(self, url, ready="document.body?.dataset.ready === 'true'"):
+        """Show a page and wait until it says that it is ready.
+
+        :param ready: expression that is true then
+        """
         target = self.call('Target.createTarget', url='about:blank')['targetId']
         attached = self.call('Target.attachToTarget', targetId=target, flatten=True)
         self._session = attached['sessionId']
         for domain in ('Page', 'Runtime', 'Network', 'Log'):
             self.call(f'{domain}.enable')
         self.call('Page.navigate', url=url)
-        self.wait("document.body?.dataset.ready === 'true'")
+        self.wait(f'location.href !== "about:blank" && ({ready})')
 
     def evaluate(self, expression):
         """Value of an expression of JavaScript; what a promise comes to."""
@@ -101,6 +104,23 @@ class Browser:
     def screenshot(self):
         """Picture of the page, PNG."""
         return base64.b64decode(self.call('Page.captureScreenshot')['data'])
+
+    def whole_page(self, width):
+        """Picture of the page from top to bottom, PNG.
+
+        :param width: of the window [pixels]
+        """
+        self.call(
+            'Emulation.setDeviceMetricsOverride',
+            width=width,
+            height=800,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        height = self.evaluate('document.documentElement.scrollHeight')
+        clip = {'x': 0, 'y': 0, 'width': width, 'height': height, 'scale': 1}
+        taken = self.call('Page.captureScreenshot', captureBeyondViewport=True, clip=clip)
+        return base64.b64decode(taken['data'])
 
     def call(self, method, **parameters):
         """Result of a command."""

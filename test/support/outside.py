@@ -37,6 +37,7 @@ class Source:
 
 LIBRARIES = {
     'coal': Source("'rbd_ros[collision]'"),
+    'distributed': Source("'rbd_ros[campaigns]'"),
     'example_robot_data': Source('example-robot-data'),  # no module, but a folder of URDFs
     'fmpy': Source('fmpy'),
     'imageio_ffmpeg': Source("'rbd_ros[recording]'"),
@@ -44,6 +45,7 @@ LIBRARIES = {
     'mpmath': Source('mpmath'),
     'mujoco': Source('mujoco'),
     'pinocchio': Source('pin', ('libgomp1',)),
+    'pyarrow': Source("'rbd_ros[campaigns]'"),
     'pydrake': Source('drake', ('libglib2.0-0',)),
     'rclpy': Source("'rbd_ros[ros]'"),
     'sympy': Source('sympy'),

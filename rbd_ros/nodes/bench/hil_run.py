@@ -6,12 +6,15 @@ It is a command that ends, not a node that stays: its exit code is 0 if all limi
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 import os
 from pathlib import Path
 import sys
+import threading
 from typing import Optional, Sequence, Tuple
 
 from rbd_ros.hil.bench import Bench, ControllerFailure, Run
+from rbd_ros.hil.campaign import OverRos
 from rbd_ros.hil.command import add_arguments, execute, is_of_a_node
 from rbd_ros.hil.recording import RunRecorder
 from rbd_ros.hil.scenario import Scenario
@@ -53,6 +56,31 @@ def _replayed(arguments: argparse.Namespace) -> Tuple[int, str]:
     return (0 if found.same else 1), str(found)
 
 
+# The processes of a campaign that are threads of one worker of Dask have one domain in common.
+_one_at_a_time = threading.Lock()
+
+
+def over_ros_apart(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
+    """Do the same in a ROS domain of this process's own, one at a time.
+
+    :param folder: where its output is kept, controller.log
+    :raises ValueError: if it cannot be started, or no domain is free
+    :raises ControllerFailure: if it does not answer at all
+    """
+    from rbd_ros.nodes.bench.domains import take_own_domain
+
+    with _one_at_a_time:
+        take_own_domain()
+        return over_ros(scenario, folder, seed)
+
+
+def importable(function: OverRos) -> OverRos:
+    """Return the function as other processes find it, also if this module is the program."""
+    module = import_module('rbd_ros.nodes.bench.hil_run')
+    found: OverRos = getattr(module, function.__name__)
+    return found
+
+
 def main(args: Optional[Sequence[str]] = None) -> None:
     """Run the command and end the process."""
     parser = argparse.ArgumentParser(
@@ -64,7 +92,10 @@ def main(args: Optional[Sequence[str]] = None) -> None:
     words = words[: words.index('--ros-args')] if '--ros-args' in words else words
     try:
         given = parser.parse_args(words)
-        code, text = _replayed(given) if is_of_a_node(given) else execute(given, over_ros)
+        if is_of_a_node(given):
+            code, text = _replayed(given)
+        else:
+            code, text = execute(given, over_ros, importable(over_ros_apart))
         sys.stdout.write(text + '\n')
     except (ValueError, ControllerFailure) as error:
         sys.stderr.write(f'hil_run: error: {error}\n')

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from pathlib import Path
 import signal
 import subprocess
+import sys
 from typing import Any, Sequence
 
 PATIENCE = 5.0  # for the end after a signal [s]
 LAST_WORDS = 400  # characters of its output that an error shows
+
+
+PR_SET_PDEATHSIG = 1  # of Linux
+_prctl: Any = None
+if sys.platform == 'linux':
+    _prctl = ctypes.CDLL(None, use_errno=True).prctl  # found before a fork
+
+
+def _end_with_the_bench() -> None:
+    """Have the kernel send Ctrl-C to the controller when the bench is killed."""
+    if _prctl is not None:
+        _prctl(PR_SET_PDEATHSIG, int(signal.SIGINT))
 
 
 class ControllerProcess:
@@ -26,7 +40,11 @@ class ControllerProcess:
             log.parent.mkdir(parents=True, exist_ok=True)
             with log.open('wb') as file:
                 self._process: Any = subprocess.Popen(
-                    self._words, stdout=file, stderr=subprocess.STDOUT, start_new_session=True
+                    self._words,
+                    stdout=file,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    preexec_fn=_end_with_the_bench,
                 )
         except OSError as error:
             raise ValueError(

@@ -1,0 +1,131 @@
+"""Files of a campaign: written whole or not at all, by one process at a time; tables."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+import csv
+import importlib.util
+import io
+import os
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Sequence
+
+LOCK = 'campaign.lock'
+
+#: Cells of a run by column.
+Row = Dict[str, str]
+
+# Columns that hold no real numbers.
+_TEXTS = ('failure', 'digest')
+_WHOLE = ('run', 'seed', 'steps')
+_COUNTS = ('_sent', '_dropped', '_duplicated')
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other processes from doing the same campaign; the end of the process ends it, too.
+
+    :raises ValueError: if another one is at it
+    """
+    try:
+        import fcntl
+    except ImportError:  # not on this system
+        yield
+        return
+    with (folder / LOCK).open('w') as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ValueError(
+                f'another process does the campaign in {folder}; wait for it, or give another '
+                '--report'
+            ) from None
+        yield
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    beside = path.with_name(path.name + '.new')
+    beside.write_text(text, encoding='utf-8', newline='')
+    os.replace(beside, path)
+
+
+def line(columns: Sequence[str], values: Row) -> str:
+    """Line of a table."""
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator='\n').writerow([values[name] for name in columns])
+    return buffer.getvalue()
+
+
+def cell(value: Any) -> str:
+    """Cell of a table; in one line, and a number to the bit."""
+    text = repr(value) if isinstance(value, float) else str(value)
+    return ' '.join(text.split())
+
+
+def read_rows(table: Path, columns: Sequence[str]) -> Dict[int, Row]:
+    """Rows of a table by the number of the run; what an interruption has cut is left out."""
+    if not table.is_file():
+        return {}
+    text = table.read_text(encoding='utf-8')
+    whole = text[: text.rfind('\n') + 1]
+    found: Dict[int, Row] = {}
+    for each in csv.DictReader(io.StringIO(whole)):
+        if list(each) == list(columns) and None not in each.values() and each['run'].isdigit():
+            found[int(each['run'])] = each
+    return found
+
+
+# -- tables for other programs --------------------------------------------------------------------
+
+
+def check_table(path: Path) -> None:
+    """See that a table can be written, before the runs.
+
+    :raises ValueError: if its kind is not known, or what writes it is not installed
+    """
+    if path.suffix not in ('.csv', '.parquet'):
+        raise ValueError(f'--table {path}: give the name of a .parquet or .csv file')
+    if path.suffix == '.parquet' and importlib.util.find_spec('pyarrow') is None:
+        raise ValueError(f'--table {path}: Parquet needs pyarrow: pip install pyarrow')
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f'--table {path}: there is no such folder')
+
+
+def write_table(path: Path, rows: Sequence[Row]) -> None:
+    """Write rows as Parquet, with types, or as CSV.
+
+    :param path: ends in .parquet or .csv
+    :param rows: all with the same columns; at least one
+    :raises ValueError: if it cannot be written
+    """
+    columns = list(rows[0])
+    try:
+        if path.suffix == '.csv':
+            head = line(columns, dict(zip(columns, columns)))
+            replace_file(path, head + ''.join(line(columns, each) for each in rows))
+            return
+        import pyarrow
+        from pyarrow import parquet
+
+        beside = path.with_name(path.name + '.new')
+        table = pyarrow.table({name: _values(name, rows) for name in columns})
+        parquet.write_table(table, beside)
+        os.replace(beside, path)
+    except OSError as error:
+        raise ValueError(f'--table {path}: cannot be written: {error}') from None
+
+
+def _values(name: str, rows: Sequence[Row]) -> Any:
+    """Column as an array of pyarrow; what a run has not is null."""
+    import pyarrow
+
+    texts = [each[name] for each in rows]
+    if name in _TEXTS:
+        return pyarrow.array(texts, pyarrow.string())
+    given: List[Any] = [each or None for each in texts]
+    if name == 'passed':
+        return pyarrow.array([each == 'True' for each in given], pyarrow.bool_())
+    if name in _WHOLE or name.endswith(_COUNTS):
+        return pyarrow.array([each and int(each) for each in given], pyarrow.int64())
+    return pyarrow.array([each and float(each) for each in given], pyarrow.float64())

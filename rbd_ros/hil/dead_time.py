@@ -1,0 +1,227 @@
+"""Dead time that a controller tolerates: the largest further delay with which all limits are kept.
+
+Found by doubling and bisection, in whole time steps. Each try is a run of the scenario, with the
+same seed, in which commands come so much later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html import escape
+import json
+from pathlib import Path
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from rbd_ros.hil.bench import Run
+from rbd_ros.hil.faults import Fault
+from rbd_ros.hil.report import BLUE, document, FAINT, FAULT, figure_of, plain, svg_of
+from rbd_ros.hil.scenario import Scenario
+from rbd_ros.hil.verdict import failed_checks, judge, row, Verdict
+
+PAGE, NUMBERS = 'dead_time.html', 'dead_time.json'
+MOST = 1.0  # nobody looks further [s]
+
+#: Runs a scenario.
+Runner = Callable[[Scenario], Run]
+
+
+class Try(NamedTuple):
+    """One run.
+
+    :param dead_time: delay of commands on top of what the scenario has [s]
+    :param verdict: whether the limits were kept
+    :param numbers: row of the run
+    """
+
+    dead_time: float
+    verdict: Verdict
+    numbers: Dict[str, Any]
+
+
+class DeadTime(NamedTuple):
+    """What was found.
+
+    :param tolerated: largest dead time with which all limits are kept [s]; None if they are not
+        kept without any
+    :param resolution: the next larger one that was tried is larger by so much [s]
+    :param broken: whether one was found with which they are not; else more may be tolerated
+    :param tries: all runs, by their dead time
+    """
+
+    tolerated: Optional[float]
+    resolution: float
+    broken: bool
+    tries: Tuple[Try, ...]
+
+
+def delayed(faults: Sequence[Fault], seconds: float) -> Tuple[Fault, ...]:
+    """Faults with which each command comes later by so much, whatever else delays it.
+
+    >>> from rbd_ros.hil import Fault
+    >>> from rbd_ros.hil.dead_time import delayed
+    >>> for each in delayed([Fault('latency', 0.01, at=2.0)], 0.005):
+    ...     print(each, 'from', each.at)
+    latency 0.005 of commands from 0.0
+    latency 0.01 of states from 2.0
+    latency 0.015 of commands from 2.0
+    """
+    if seconds == 0.0:
+        return tuple(faults)
+    # Of several for the same way, the last one that acts counts.
+    result = [Fault('latency', seconds, way='command')]
+    for each in faults:
+        if each.kind != 'latency' or each.way == 'state':
+            result.append(each)
+            continue
+        if each.way == 'both':
+            result.append(replace(each, way='state'))
+        result.append(replace(each, way='command', value=each.value + seconds))
+    return tuple(result)
+
+
+def find_dead_time(
+    scenario: Scenario, run: Runner, progress: Callable[[Try], None] = lambda _: None
+) -> DeadTime:
+    """Find the dead time that the controller of a scenario tolerates.
+
+    It is exact to a time step if more delay is never better; the page shows all that was tried.
+
+    :param scenario: the scenario, with at least one limit, or every delay is allowed
+    :param run: runs a scenario, with the same seed each time
+    :param progress: told of each try
+    """
+    tries: List[Try] = []
+
+    def keeps(steps: int) -> bool:
+        seconds = round(steps * scenario.step, 9)
+        changed = replace(scenario, faults=delayed(scenario.faults, seconds))
+        done = run(changed)
+        tries.append(Try(seconds, judge(changed, done), row(changed, done)))
+        progress(tries[-1])
+        return tries[-1].verdict.passed
+
+    good, bad, most = 0, 1, max(1, int(min(MOST, scenario.duration) / scenario.step))
+    found: Optional[float] = None
+    broken = not keeps(0)
+    if not broken:
+        while good < most and not broken:
+            bad = min(max(1, 2 * good), most)
+            broken = not keeps(bad)
+            good = good if broken else bad
+        while broken and bad - good > 1:
+            middle = (good + bad) // 2
+            if keeps(middle):
+                good = middle
+            else:
+                bad = middle
+        found = round(good * scenario.step, 9)
+    return DeadTime(found, scenario.step, broken, tuple(sorted(tries, key=lambda e: e.dead_time)))
+
+
+# -- what is told ---------------------------------------------------------------------------------
+
+
+def summary(scenario: Scenario, found: DeadTime) -> str:
+    """Result as text."""
+    return f'{scenario.name}: {_sentence(found)}' + ''.join(
+        f'\n  beyond: {each}' for each in _what_breaks(found)
+    )
+
+
+def _sentence(found: DeadTime) -> str:
+    if found.tolerated is None:
+        return 'the limits are not kept even without further dead time'
+    told = f'{_milliseconds(found.tolerated)} ms'
+    if not found.broken:
+        return f'tolerates a further dead time of {told} and maybe more; nobody looked further'
+    step = f'{_milliseconds(found.resolution)} ms'
+    return f'tolerates a further dead time of {told} (resolution {step})'
+
+
+def _milliseconds(seconds: float) -> str:
+    return f'{1e3 * seconds:g}'
+
+
+def _what_breaks(found: DeadTime) -> List[str]:
+    """What is wrong with the smallest dead time that is too large."""
+    least = next((each for each in found.tries if not each.verdict.passed), None)
+    if least is None:
+        return []
+    words = [
+        f'{each.name} {each.value:.4g}, allowed {each.limit:g} {each.unit} ({each.where})'
+        for each in failed_checks(least.verdict)
+    ]
+    return words + [least.verdict.failure] * bool(least.verdict.failure)
+
+
+def write_dead_time(scenario: Scenario, found: DeadTime, folder: Path) -> None:
+    """Write `dead_time.html` and `dead_time.json`.
+
+    :raises ValueError: if they cannot be written
+    """
+    numbers = {
+        'scenario': scenario.name,
+        'dead_time': found.tolerated,
+        'resolution': found.resolution,
+        'limit_found': found.broken,
+        'tries': [{'dead_time': each.dead_time, **plain(each.numbers)} for each in found.tries],
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / NUMBERS).write_text(json.dumps(numbers, indent=2) + '\n', encoding='utf-8')
+        (folder / PAGE).write_text(page(scenario, found), encoding='utf-8')
+    except OSError as error:
+        raise ValueError(f'the report cannot be written: {error}') from None
+
+
+def page(scenario: Scenario, found: DeadTime) -> str:
+    """HTML page, whole in itself."""
+    word = 'fail' if found.tolerated is None else 'pass'
+    names = [each.name for each in found.tries[0].verdict.checks]
+    heads = ''.join(f'<th>{escape(name)}</th>' for name in ('dead time [ms]', 'limits', *names))
+    lines = []
+    for each in found.tries:
+        kept = each.verdict.passed
+        cells = [
+            f'<td>{_milliseconds(each.dead_time)}</td>',
+            f'<td class="{"pass" if kept else "fail"}">'
+            f'{"kept" if kept else "not kept"} {escape(each.verdict.failure)}</td>',
+            *(f'<td>{check.value:.4g}</td>' for check in each.verdict.checks),
+        ]
+        lines.append(f'<tr>{"".join(cells)}</tr>')
+    beyond = ''.join(f'<li>{escape(each)}</li>' for each in _what_breaks(found))
+    parts = [
+        f'<h1>{escape(scenario.name)}: '
+        f'<span class="{word}">{escape(_sentence(found))}</span></h1>',
+        '<p>Commands come later by the dead time, on top of what the scenario delays.</p>',
+        f'<h2>Verdict against dead time</h2>{_plot(scenario, found)}',
+        f'<p>At the smallest that is too much:</p><ul>{beyond}</ul>' if beyond else '',
+        f'<h2>All runs</h2><table><tr>{heads}</tr>{"".join(lines)}</table>',
+    ]
+    return document(f'dead time: {scenario.name}', parts)
+
+
+def _plot(scenario: Scenario, found: DeadTime) -> str:
+    figure, (axes,) = figure_of(1, 3.0)
+    for kept, colour, mark, name in (
+        (True, BLUE, 'o', 'limits kept'),
+        (False, FAULT, 'x', 'not kept'),
+    ):
+        some = [each for each in found.tries if each.verdict.passed is kept]
+        axes.plot(
+            [1e3 * each.dead_time for each in some],
+            # Zero has no place on a logarithmic axis.
+            [max(each.numbers['largest_error'], 1e-12) for each in some],
+            mark,
+            color=colour,
+            label=name,
+        )
+    if found.tolerated is not None:
+        axes.axvline(1e3 * found.tolerated, color=FAINT, lw=0.8)
+    if scenario.limits.tracking_error is not None:
+        axes.axhline(scenario.limits.tracking_error, color=FAINT, lw=0.8, ls='--')
+    axes.set_yscale('log')
+    axes.set_xlabel('further dead time of commands [ms]')
+    axes.set_ylabel('largest position error [rad, m]')
+    axes.legend(frameon=False)
+    return svg_of(figure)

@@ -1,0 +1,221 @@
+"""A controller called at other rates, with the same physics: one report that compares."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from html import escape
+import json
+import math
+from pathlib import Path
+from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from rbd_ros.hil.bench import Run
+from rbd_ros.hil.latency import latency_numbers, thinned_maxima
+from rbd_ros.hil.report import (
+    beside_axes,
+    document,
+    FAINT,
+    figure_of,
+    MOST_POINTS,
+    plain,
+    svg_of,
+    write_report,
+)
+from rbd_ros.hil.scenario import MOST_STEPS, Scenario
+from rbd_ros.hil.verdict import judge, position_error, row
+
+PAGE, NUMBERS = 'rates.html', 'rates.json'
+MOST_RATES, LARGEST = 12, 100
+LEAST_STEP = 1000  # of the simulation [ns]
+
+
+class AtRate(NamedTuple):
+    """The controller at one rate.
+
+    :param rate: as part of that of the scenario
+    :param scenario: the scenario with this rate
+    :param run: a run of it
+    """
+
+    rate: Fraction
+    scenario: Scenario
+    run: Run
+
+    @property
+    def passed(self) -> bool:
+        """Whether all limits were kept."""
+        return judge(self.scenario, self.run).passed
+
+
+def read_rates(text: str) -> Tuple[Fraction, ...]:
+    """Rates of a command line, in order.
+
+    :param text: such as '0.5,1,2' or '1/3,1'
+    :raises ValueError: for whatever is wrong with it
+
+    >>> from rbd_ros.hil.rates import read_rates
+    >>> [str(each) for each in read_rates('2,0.5,1')]
+    ['1/2', '1', '2']
+    """
+    found = set()
+    for word in text.split(','):
+        try:
+            rate = Fraction(word.strip())
+        except (ValueError, ZeroDivisionError):
+            raise ValueError(f'--rates: {word[:80]!r} is no rate; write 0.5,1,2') from None
+        if not Fraction(1, LARGEST) <= rate <= LARGEST:
+            raise ValueError(f'--rates: {word[:80]}: give rates from {1 / LARGEST:g} to {LARGEST}')
+        found.add(rate)
+    if len(found) > MOST_RATES:
+        raise ValueError(f'--rates: {len(found)} of them; give at most {MOST_RATES}')
+    return tuple(sorted(found))
+
+
+def at_rates(scenario: Scenario, rates: Sequence[Fraction]) -> List[Tuple[Fraction, Scenario]]:
+    """Scenarios in which the controller is called at other rates, all with one time step.
+
+    :raises ValueError: if no time step in whole nanoseconds fits all of them
+
+    >>> from fractions import Fraction
+    >>> from rbd_ros.hil import read_scenario
+    >>> from rbd_ros.hil.rates import at_rates
+    >>> scenario = read_scenario('config/hil/sticking_joint.yaml')
+    >>> for _, each in at_rates(scenario, [Fraction(1, 2), Fraction(2)]):
+    ...     print(each.timestep, each.substeps, each.step)
+    0.002 4 0.0005
+    0.0005 1 0.0005
+    """
+    period = round(1e9 * scenario.timestep)
+    parts = math.lcm(*(each.numerator for each in rates))
+    step = period // parts
+    if period % parts or step < LEAST_STEP or scenario.duration / (1e-9 * step) > MOST_STEPS:
+        told = ','.join(str(each) for each in rates)
+        raise ValueError(
+            f'--rates {told}: no time step of whole microseconds goes into all periods of a '
+            f'controller that is called every {scenario.timestep:g} s; give rates as 0.5,1,2'
+        )
+    result = []
+    for rate in rates:
+        substeps = parts * rate.denominator // rate.numerator
+        result.append((rate, replace(scenario, timestep=step * substeps / 1e9, substeps=substeps)))
+    return result
+
+
+def run_at_rates(
+    scenario: Scenario,
+    rates: Sequence[Fraction],
+    run: Callable[[Scenario, Path], Run],
+    folder: Path,
+) -> List[AtRate]:
+    """Run a scenario at several rates and write the report of each, and one that compares.
+
+    :param run: runs a scenario; files go into the folder that it is given
+    :param folder: for `rates.html`, `rates.json` and a folder for each rate
+    :raises ValueError: if rates do not fit, or nothing can be written
+    """
+    results = []
+    for rate, changed in at_rates(scenario, rates):
+        own = folder / name_of(rate)
+        results.append(AtRate(rate, changed, run(changed, own)))
+        write_report(changed, results[-1].run, own)
+    numbers = [
+        {
+            'rate': float(each.rate),
+            'period': each.scenario.timestep,
+            **plain(row(each.scenario, each.run)),
+            'timing': latency_numbers(each.run),
+        }
+        for each in results
+    ]
+    try:
+        (folder / NUMBERS).write_text(json.dumps(numbers, indent=2) + '\n', encoding='utf-8')
+        (folder / PAGE).write_text(page(scenario, results), encoding='utf-8')
+    except OSError as error:
+        raise ValueError(f'the report cannot be written: {error}') from None
+    return results
+
+
+def name_of(rate: Fraction) -> str:
+    """Name of the folder of a rate."""
+    return f'rate_{float(rate):.6g}'
+
+
+def summary(scenario: Scenario, results: Sequence[AtRate]) -> str:
+    """Table as text."""
+    lines = [f'{scenario.name}: {_sentence(results)}']
+    for each in results:
+        verdict = judge(each.scenario, each.run)
+        told = [f'{check.name} {check.value:.4g}' for check in verdict.checks]
+        lines.append(
+            f'  {"pass" if verdict.passed else "FAIL"}  rate {float(each.rate):g} '
+            f'({_hertz(each)}): ' + '; '.join(told + [verdict.failure] * bool(verdict.failure))
+        )
+    return '\n'.join(lines)
+
+
+def _sentence(results: Sequence[AtRate]) -> str:
+    good = sum(each.passed for each in results)
+    return f'{good} of {len(results)} rates kept all limits'
+
+
+def _hertz(each: AtRate) -> str:
+    return f'{1.0 / each.scenario.timestep:.5g} Hz'
+
+
+def page(scenario: Scenario, results: Sequence[AtRate]) -> str:
+    """HTML page, whole in itself, with links to the report of each rate."""
+    good = all(each.passed for each in results)
+    checks = [check.name for check in judge(scenario, results[0].run).checks]
+    names = ['rate', 'of the controller', 'limits', *checks, 'error, root mean square']
+    heads = ''.join(f'<th>{escape(name)}</th>' for name in names)
+    lines = []
+    for each in results:
+        verdict, facts = judge(each.scenario, each.run), row(each.scenario, each.run)
+        link = f'<a href="{name_of(each.rate)}/report.html">{float(each.rate):g}</a>'
+        word = 'pass' if verdict.passed else 'fail'
+        told = f'{"kept" if verdict.passed else "not kept"} {escape(verdict.failure)}'
+        cells = [link, _hertz(each), f'<span class="{word}">{told}</span>']
+        cells += [f'{check.value:.4g}' for check in verdict.checks]
+        cells += [''] * (len(checks) - len(verdict.checks)) + [f'{facts["rms_error"]:.4g}']
+        lines.append('<tr>' + ''.join(f'<td>{cell}</td>' for cell in cells) + '</tr>')
+    parts = [
+        f'<h1>{escape(scenario.name)}: <span class="{"pass" if good else "fail"}">'
+        f'{_sentence(results)}</span></h1>',
+        f'<p>One time step for all, {results[0].scenario.step:g} s; between two calls the last '
+        'command holds. Rates are parts of that of the scenario.</p>',
+        f'<table><tr>{heads}</tr>{"".join(lines)}</table>',
+        f'<h2>Largest position error of any joint [rad, m]</h2>{_errors(scenario, results)}',
+        f'<h2>Largest torque of any joint, part of the limit</h2>{_torques(scenario, results)}',
+    ]
+    return document(f'rates: {scenario.name}', parts)
+
+
+def _errors(scenario: Scenario, results: Sequence[AtRate]) -> str:
+    values = [position_error(each.run) for each in results]
+    return _lines(results, values, scenario.limits.tracking_error)
+
+
+def _torques(scenario: Scenario, results: Sequence[AtRate]) -> str:
+    effort = np.array(scenario.robot.effort_limits)
+    bounded = np.isfinite(effort) & (effort > 0.0)
+    values = [
+        (np.abs(each.run.torque[:, bounded]) / effort[bounded]).max(axis=1, initial=0.0)
+        for each in results
+    ]
+    return _lines(results, values, scenario.limits.torque)
+
+
+def _lines(results: Sequence[AtRate], values: Sequence[np.ndarray], limit: Optional[float]) -> str:
+    figure, (axes,) = figure_of(1, 2.8)
+    for each, of_run in zip(results, values):
+        thin = thinned_maxima(of_run, MOST_POINTS)
+        time = np.linspace(0.0, len(of_run) * each.scenario.step, len(thin))
+        axes.plot(time, thin, lw=1.0, label=f'{float(each.rate):g} ({_hertz(each)})')
+    if limit is not None:
+        axes.axhline(limit, color=FAINT, lw=0.8, ls='--')
+    axes.set_xlabel('time [s]')
+    beside_axes(axes, len(results))
+    return svg_of(figure)

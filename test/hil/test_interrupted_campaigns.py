@@ -1,0 +1,114 @@
+"""A campaign that is killed at any moment and begun again: no run is lost, and none is doubled."""
+
+import csv
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from support.source_imports import ROOT
+import yaml
+
+from rbd_ros.hil.campaign import Campaign
+from rbd_ros.hil.campaign_files import alone
+
+RUNS, TRIES = 60, 20
+LIMIT = 300.0  # within which a campaign must do something [s]
+SLOW = """
+import time
+
+def hold(robot, trajectory, timestep):
+    time.sleep(0.1)
+    def control(time, q, v):
+        wanted = trajectory.sample(time)[0]
+        return 40.0 * (wanted - q) - 2.0 * v + robot.gravity_torque(q)
+    return control
+"""
+
+
+def whole_rows(folder):
+    """Rows that are whole, as they stand in the file, whatever state it was left in."""
+    table = folder / 'runs.csv'
+    if not table.is_file():
+        return []
+    text = table.read_text()
+    return list(csv.reader(text[: text.rfind('\n') + 1].splitlines()))[1:]
+
+
+@pytest.mark.slow
+def test_a_campaign_killed_twenty_times_is_the_one_that_was_never_killed(path, tmp_path):
+    (tmp_path / 'controllers.py').write_text(SLOW)
+    content = yaml.safe_load(path.read_text())
+    path.write_text(yaml.safe_dump({**content, 'duration': 0.01}))
+    whole, killed = tmp_path / 'whole', tmp_path / 'killed'
+    Campaign(str(path), whole).execute(RUNS, 2, lambda *_: None)
+    words = [sys.executable, '-m', 'rbd_ros.cli.main', 'hil', str(path), '--jobs', '2']
+    words += ['--seeds', str(RUNS), '--report', str(killed)]
+    environment = {**os.environ, 'PYTHONPATH': str(ROOT)}
+    chance = np.random.default_rng(5)
+    before, grew = {}, 0
+    for number in range(TRIES):
+        process = subprocess.Popen(
+            words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        # Some are killed while they begin; the others a moment after some more runs, so that the
+        # table is written just then.
+        more = int(chance.integers(0, 3)) if number % 4 else -1
+        end = time.monotonic() + LIMIT
+        while more >= 0 and len(whole_rows(killed)) < min(len(before) + more, RUNS - 2):
+            assert process.poll() is None and time.monotonic() < end
+            time.sleep(0.001)
+        time.sleep(float(chance.uniform(0.0, 1.5 if more < 0 else 0.1)))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        rows = whole_rows(killed)
+        found = {each[0]: each for each in rows}
+        assert len(found) == len(rows), 'a run is there twice'
+        assert {key: found.get(key) for key in before} == before, 'a run was lost or changed'
+        grew += len(found) > len(before)
+        before = found
+    assert grew >= 3 and len(before) < RUNS  # they were killed in the middle of the work
+    run = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=LIMIT)
+    assert f'{len(before)} of {RUNS}' in run.stderr  # where it went on
+    assert (killed / 'runs.csv').read_bytes() == (whole / 'runs.csv').read_bytes()
+    assert f'of {RUNS} runs kept all limits' in run.stdout
+
+
+def test_a_second_command_in_the_folder_is_refused_while_one_is_at_work(path, tmp_path):
+    folder = tmp_path / 'runs'
+    refused = []
+
+    def second(done, count):
+        with pytest.raises(ValueError, match='another process does the campaign') as error:
+            Campaign(str(path), folder).execute(2, 1, lambda *_: None)
+        refused.append(str(error.value))
+
+    Campaign(str(path), folder).execute(2, 1, second)
+    assert len(refused) == 3 and str(folder) in refused[0]
+    Campaign(str(path), folder).execute(3, 1, lambda *_: None)  # free again
+
+
+def test_the_lock_of_a_process_that_was_killed_is_free(tmp_path):
+    code = (
+        'import sys, time\nfrom pathlib import Path\n'
+        'from rbd_ros.hil.campaign_files import alone\n'
+        'with alone(Path(sys.argv[1])):\n    print("held", flush=True)\n    time.sleep(600)\n'
+    )
+    holder = subprocess.Popen(
+        [sys.executable, '-c', code, str(tmp_path)],
+        env={**os.environ, 'PYTHONPATH': str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout.readline() == 'held\n'
+    with pytest.raises(ValueError, match='another process'), alone(tmp_path):
+        pass
+    holder.kill()
+    holder.wait()
+    holder.stdout.close()
+    with alone(Path(tmp_path)):
+        pass
