@@ -43,6 +43,7 @@ ROS_LIBRARIES = {
 OPTIONAL = {
     'coal',
     'control_msgs',
+    'fmpy',
     'imageio_ffmpeg',
     'mcap',
     'numba',

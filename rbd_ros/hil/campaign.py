@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from rbd_ros.hil.bench import Bench, Run
+from rbd_ros.hil.controller_entry import IN_PROCESS
 from rbd_ros.hil.controllers import make_controller
 from rbd_ros.hil.scenario import read_scenario, Scenario
 from rbd_ros.hil.variation import Variation, varied
@@ -37,9 +38,10 @@ class Campaign:
     def __init__(self, path: str, folder: Path, variations: Sequence[Variation] = ()):
         self.path, self.folder = path, folder
         self.scenario = read_scenario(path)
-        if self.scenario.controller.kind != 'python':
+        if self.scenario.controller.kind not in IN_PROCESS:
             raise ValueError(
-                'a campaign is for a controller of the kind python; processes are run one by one'
+                f'a campaign is for a controller of the kind {", ".join(IN_PROCESS)}; processes '
+                'are run one by one'
             )
         self.variations = tuple(variations)
         varied(self.scenario.faults, {each.kind: each.low for each in variations})

@@ -11,9 +11,11 @@ from typing import Callable, Optional, Tuple
 from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.campaign import Campaign, failed
 from rbd_ros.hil.campaign_report import CAMPAIGN_PAGE, write_campaign
+from rbd_ros.hil.controller_entry import IN_PROCESS
 from rbd_ros.hil.controllers import make_controller
 from rbd_ros.hil.report import PAGE, summary, write_report
 from rbd_ros.hil.scenario import MAX_SEED, read_scenario, Scenario
+from rbd_ros.hil.udp_controller import over_udp
 from rbd_ros.hil.variation import read_variations
 
 #: Runs a scenario over ROS: scenario, folder for files, seed.
@@ -69,9 +71,11 @@ def execute(arguments: argparse.Namespace, over_ros: OverRos) -> Tuple[int, str]
     if arguments.vary:
         raise ValueError('--vary is for a campaign: say by --seeds how many runs')
     scenario = read_scenario(arguments.scenario)
-    if scenario.controller.kind == 'python':
+    if scenario.controller.kind in IN_PROCESS:
         controller = make_controller(scenario)
         run = Bench(scenario).run(controller, seed)
+    elif scenario.controller.kind == 'udp':
+        run = over_udp(scenario, folder, seed)
     else:
         run = over_ros(scenario, folder, seed)
     return _reported(scenario, run, folder)

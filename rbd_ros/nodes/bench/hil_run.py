@@ -6,17 +6,14 @@ It is a command that ends, not a node that stays: its exit code is 0 if all limi
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 import sys
 from typing import Optional, Sequence
 
 from rbd_ros.hil.bench import Bench, ControllerFailure, Run
 from rbd_ros.hil.command import add_arguments, execute
+from rbd_ros.hil.process import ControllerProcess, start_timeout
 from rbd_ros.hil.scenario import Scenario
-
-START_TIMEOUT = 120.0  # for the first answer of a controller, which may have to compile [s]
-START_VARIABLE = 'RBD_ROS_HIL_START_TIMEOUT'  # of the environment, instead of it
 
 
 def over_ros(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
@@ -25,8 +22,7 @@ def over_ros(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
     :param folder: where its output is kept, controller.log
     :raises ValueError: if it cannot be started, or does not answer at all
     """
-    # Imported for these alone: a callable needs no ROS.
-    from rbd_ros.nodes.bench.process import ControllerProcess
+    # Imported for these alone: other controllers need no ROS.
     from rbd_ros.nodes.bench.topic_controller import TopicController
 
     words = scenario.controller.words
@@ -37,7 +33,7 @@ def over_ros(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
         ControllerProcess(words, folder / 'controller.log') as process,
         TopicController(scenario, scenario.description, process.ended) as topics,
     ):
-        topics.connect(float(os.environ.get(START_VARIABLE, START_TIMEOUT)))
+        topics.connect(start_timeout())
         return bench.run(topics, seed)
 
 
