@@ -8,21 +8,41 @@ from __future__ import annotations
 
 import ctypes
 from pathlib import Path
+import shutil
 import tempfile
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from weakref import finalize
+from xml.etree import ElementTree
 import zipfile
+import zlib
 
 import numpy as np
 
 from rbd_ros.contact.arrays import FloatArray
 
-VERSIONS = (2, 3)
+VERSIONS = ('2', '3')
 WARNING = 1  # statuses up to this one are good
 DOUBLE = ('Real', 'Float64')
 
 
 class FmuError(ValueError):
     """An FMU that cannot be used, or that failed; the message names it, and what to do."""
+
+
+def _version(path: str) -> int:
+    """First number of the version of FMI.
+
+    :raises FmuError: if it is none that is known, or this is no FMU
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            root = ElementTree.fromstring(archive.read('modelDescription.xml'))
+    except (OSError, zipfile.BadZipFile, zlib.error, KeyError, ElementTree.ParseError) as error:
+        raise FmuError(f'{path} is no FMU: {error}') from None
+    version = root.get('fmiVersion', 'no version')
+    if version[:1] not in VERSIONS:
+        raise FmuError(f'{path} has FMI {version}; export it as FMI 2.0 or 3.0')
+    return int(version[0])
 
 
 class FmuVariable(NamedTuple):
@@ -53,24 +73,17 @@ class Unit:
             import fmpy
         except ImportError:
             raise FmuError(f"{path}: FMUs need fmpy: pip install 'rbd_ros[fmu]'") from None
+        self.version = _version(path)
         try:
             self._description: Any = fmpy.read_model_description(path, validate=False)
-        except FileNotFoundError:
-            raise FmuError(f'{path}: there is no such file') from None
-        except (zipfile.BadZipFile, KeyError) as error:
-            raise FmuError(f'{path} is no FMU: {error}') from None
         except Exception as error:  # of whatever somebody's description makes fmpy raise
             raise FmuError(f'{path} is no FMU that can be read: {error}') from None
-        self.version = int(self._description.fmiVersion[0])
-        if self.version not in VERSIONS:
-            raise FmuError(
-                f'{path} has FMI {self._description.fmiVersion}; export it as FMI 2.0 or 3.0'
-            )
         if self._description.coSimulation is None:
             raise FmuError(f'{path} is not for co-simulation; export it as such')
-        self._folder = tempfile.TemporaryDirectory(prefix='rbd_ros_fmu_')
+        self._folder = tempfile.mkdtemp(prefix='rbd_ros_fmu_')
+        finalize(self, shutil.rmtree, self._folder, True)
         try:
-            fmpy.extract(path, unzipdir=self._folder.name)
+            fmpy.extract(path, unzipdir=self._folder)
         except Exception as error:  # a damaged member, a name that leads elsewhere
             raise FmuError(f'{path} cannot be unpacked: {error}') from None
         self._variables: Dict[str, Any] = {
@@ -110,7 +123,7 @@ class Unit:
                 instanceName='rbd_ros',
                 guid=self._description.guid,
                 modelIdentifier=identifier,
-                unzipDirectory=self._folder.name,
+                unzipDirectory=self._folder,
             )
         except Exception as error:  # fmpy has no classes of its own for these
             raise FmuError(
@@ -170,7 +183,6 @@ class Instance:
     def _callbacks(self) -> Any:
         """Functions that an FMU of version 2 may call."""
         from fmpy import calloc, fmi2, free
-        from fmpy.logging import addLoggerProxy
 
         def log(component: Any, name: bytes, status: int, category: bytes, text: bytes) -> None:
             self._said = text.decode(errors='replace')
@@ -179,8 +191,12 @@ class Instance:
         made.logger = fmi2.fmi2CallbackLoggerTYPE(log)
         made.allocateMemory = fmi2.fmi2CallbackAllocateMemoryTYPE(calloc)
         made.freeMemory = fmi2.fmi2CallbackFreeMemoryTYPE(free)
-        addLoggerProxy(ctypes.byref(made))
-        self._kept = made
+        try:
+            from fmpy.logging import addLoggerProxy
+
+            addLoggerProxy(ctypes.byref(made))
+        except OSError:  # not on every machine: messages keep their %s
+            pass
         return made
 
     def _last_words(self) -> str:
@@ -306,6 +322,17 @@ def named(pattern: str, joints: Sequence[str]) -> List[str]:
     return [pattern.format(joint=joint, index=k, index1=k + 1) for k, joint in enumerate(joints)]
 
 
-def missing(unit: Unit, names: Sequence[str]) -> List[str]:
-    """Names that an FMU has no variable of."""
-    return [name for name in names if unit.variable(name) is None]
+def missing(unit: Unit, names: Sequence[str], causality: str) -> List[str]:
+    """Names that an FMU has no variable of.
+
+    :param causality: what the others must be: 'input' or 'output'
+    :raises FmuError: for one that is the other
+    """
+    lacking, other = [], {'input': 'output', 'output': 'input'}[causality]
+    for name in names:
+        found = unit.variable(name)
+        if found is None:
+            lacking.append(name)
+        elif found.causality == other:
+            raise FmuError(f'{unit.path}: {name} is an {other}, and must be an {causality}')
+    return lacking

@@ -32,13 +32,13 @@ class FmuController:
             for name in (*ARRAYS, 'effort')
         }
         efforts = named(patterns['effort'], joints)
-        if lacking := missing(unit, efforts):
+        if lacking := missing(unit, efforts, 'output'):
             raise FmuError(f'{path} has no output {lacking[0]!r}, {_cure("effort")}')
         inputs: List[str] = []
         places: List[int] = []  # of the inputs among all values that there are
         for k, name in enumerate(ARRAYS):
             names = named(patterns[name], joints)
-            lacking = missing(unit, names)
+            lacking = missing(unit, names, 'input')
             if lacking and (len(lacking) < len(names) or name in options['variables']):
                 raise FmuError(f'{path} has no input {lacking[0]!r}, {_cure(name)}')
             if not lacking:

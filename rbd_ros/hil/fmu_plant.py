@@ -35,7 +35,8 @@ class FmuPlant:
         joints = robot.joint_names
         names = {key: named(pattern, joints) for key, pattern in plant.patterns.items()}
         for key, each in names.items():
-            if lacking := missing(self._unit, each):
+            kind = 'input' if key in ('effort', 'start') else 'output'
+            if lacking := missing(self._unit, each, kind):
                 raise FmuError(
                     f'{plant.path} has no variable {lacking[0]!r}; say by variables: '
                     f'{{{key}: ...}} what it is called'

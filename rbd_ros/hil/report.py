@@ -230,7 +230,9 @@ def _histograms(rows: List[Tuple[str, FloatArray]]) -> str:
         if values.size:
             top = float(np.percentile(values, 99.5))
             low = float(values.min())
-            axes.hist(np.clip(values, low, max(top, low + 1e-9)), bins=40, color='#1769aa')
+            # Values that differ by rounding alone leave no room for bins.
+            top = max(top, low + 1e-9 * max(1.0, abs(low)))
+            axes.hist(np.clip(values, low, top), bins=40, range=(low, top), color='#1769aa')
         axes.set_yscale('symlog')
         axes.set_xlabel(title, fontsize=8)
     return svg_of(figure)

@@ -166,7 +166,7 @@ def _scenario(top: Field, folder: Path) -> Scenario:
         _limits(entries['limits']) if 'limits' in entries else Limits(),
         seed,
         _positive(entries, 'answer_timeout', 10.0),
-        plant,
+        plant=plant,
     )
 
 
