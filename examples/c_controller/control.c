@@ -3,8 +3,10 @@
 #include "arm.h"
 
 #define FREQUENCY 18.0 /* of the closed loop with computed torque [rad/s] */
-#define STIFFNESS 600.0 /* of the springs [N m/rad] */
-#define DAMPING 40.0 /* of the dampers [N m s/rad] */
+
+/* Springs and dampers of the six joints, for the inertia behind each [N m/rad, N m s/rad] */
+static const double STIFFNESS[ARM_NV] = {1200.0, 1200.0, 600.0, 60.0, 60.0, 20.0};
+static const double DAMPING[ARM_NV] = {80.0, 80.0, 40.0, 2.0, 2.0, 0.5};
 
 int gravity_pd(int64_t joints, double time, const double q[], const double v[],
                const double wanted_q[], const double wanted_v[], const double wanted_a[],
@@ -15,7 +17,7 @@ int gravity_pd(int64_t joints, double time, const double q[], const double v[],
     if (joints != ARM_NV) return 1;
     arm_gravity_torque(q, torque);
     for (int k = 0; k < ARM_NV; ++k) {
-        torque[k] += STIFFNESS * (wanted_q[k] - q[k]) + DAMPING * (wanted_v[k] - v[k]);
+        torque[k] += STIFFNESS[k] * (wanted_q[k] - q[k]) + DAMPING[k] * (wanted_v[k] - v[k]);
     }
     return 0;
 }

@@ -11,9 +11,10 @@ import sys
 from typing import NoReturn
 
 from rbd_ros.hil.command import add_arguments as _add_arguments, execute
+from rbd_ros.hil.controller_entry import OVER_ROS
 from rbd_ros.hil.scenario import read_scenario
 
-OVER_ROS = 'rbd_ros.nodes.bench.hil_run'
+HIL_RUN = 'rbd_ros.nodes.bench.hil_run'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,12 +29,12 @@ def run(arguments: argparse.Namespace) -> int:
     :raises ValueError: for a wrong scenario or controller
     """
     many = arguments.seeds is not None or arguments.replay is not None or arguments.vary
-    if many or read_scenario(arguments.scenario).controller.kind == 'python':
+    if many or read_scenario(arguments.scenario).controller.kind not in OVER_ROS:
         code, text = execute(arguments, _refuse)
         print(text)
         return code
     # Whatever knows ROS is a process of its own, as nodes are.
-    words = [sys.executable, '-m', OVER_ROS, arguments.scenario, '--report', arguments.report]
+    words = [sys.executable, '-m', HIL_RUN, arguments.scenario, '--report', arguments.report]
     seed = [] if arguments.seed is None else ['--seed', str(arguments.seed)]
     return subprocess.call([*words, *seed])
 

@@ -15,6 +15,8 @@ from rbd_ros.model.extension.fields import Field
 CONTROLLERS = ('python', 'c', 'fmu', 'udp', 'command', 'launch')
 #: Those that run in the process of the bench.
 IN_PROCESS = ('python', 'c', 'fmu')
+#: Those that are processes and talk ROS.
+OVER_ROS = ('command', 'launch')
 
 ADDRESS = '127.0.0.1'
 #: Vectors that the names of variables of an FMU are patterns for.

@@ -65,6 +65,10 @@ def make_controller(scenario: Scenario) -> Callback:
         from rbd_ros.hil.fmu_controller import FmuController
 
         return FmuController(scenario)
+    if scenario.controller.kind != 'python':
+        raise ValueError(
+            f'controller: {scenario.controller.kind} is no controller in this process'
+        )
     name = scenario.controller.words[0]
     factory = find_factory(name)
     try:

@@ -88,8 +88,7 @@ def over_udp(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
     """Run a scenario whose controller is behind UDP, and start it if the scenario says how.
 
     :param folder: where its output is kept, controller.log
-    :raises ValueError: if it cannot be started
-    :raises ControllerFailure: if it does not answer at all
+    :raises ValueError: if it cannot be started, or does not answer at all
     """
     words = scenario.controller.words
     bench = Bench(scenario)
@@ -99,5 +98,8 @@ def over_udp(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
             process = stack.enter_context(ControllerProcess(words, folder / 'controller.log'))
             ended = process.ended
         controller = stack.enter_context(UdpController(scenario, ended))
-        controller.connect(start_timeout())
+        try:
+            controller.connect(start_timeout())
+        except ControllerFailure as error:
+            raise ValueError(str(error)) from None
         return bench.run(controller, seed)
