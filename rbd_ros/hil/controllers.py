@@ -66,9 +66,8 @@ def make_controller(scenario: Scenario) -> Callback:
 
         return FmuController(scenario)
     if scenario.controller.kind != 'python':
-        raise ValueError(
-            f'controller: {scenario.controller.kind} is no controller in this process'
-        )
+        kind = scenario.controller.kind
+        raise ValueError(f'a controller of the kind {kind} is a process of its own')
     name = scenario.controller.words[0]
     factory = find_factory(name)
     try:

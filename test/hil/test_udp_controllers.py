@@ -23,7 +23,7 @@ from rbd_ros.hil.wanted import MOST_ROWS, WantedMotion
 
 # Written from the page, without anything of the package: what somebody else would write.
 PROGRAM = """
-import socket, struct, sys
+import socket, struct, sys, time
 
 kind, port = sys.argv[1], int(sys.argv[2])
 bridge = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -48,10 +48,6 @@ while True:
     if late == 'ends':
         print('no more power', flush=True)
         sys.exit(3)
-    if late == 'closes':
-        bridge.close()
-        import time
-        time.sleep(60)
     if late == 'nan':
         tau[1] = float('nan')
     if late == 'version':
@@ -77,6 +73,9 @@ while True:
         stranger.sendto(head + bytes(8 * n), where)
         continue
     bridge.sendto(answer, where)
+    if late == 'closes':
+        bridge.close()
+        time.sleep(60)
 """
 LAW = """
 def feedback(robot, trajectory, timestep):
@@ -163,13 +162,17 @@ def test_a_bad_answer_ends_the_run_at_once_and_is_told(run, kind, words):
         ('silent', 'within 0.5 s: nothing comes from 127.0.0.1:'),
         ('wrong', '1 answers to other states were left out'),
         ('foreign', '1 packets that do not begin with RBDA were left out'),
-        ('closes', 'nobody listens at 127.0.0.1:'),
     ],
 )
 def test_no_answer_ends_the_run_after_the_timeout_and_says_what_came(run, kind, words):
     code, told, numbers = run(run.program(kind), answer_timeout=0.5)
     assert code == 1 and words in told, told
     assert 'no answer to the state of 0.005000 s' in told and numbers['steps'] == 5
+
+
+def test_a_program_that_listens_no_more_is_told(run):
+    code, told, numbers = run(run.program('closes'), answer_timeout=0.5)
+    assert code == 1 and 'nobody listens at 127.0.0.1:' in told and numbers['steps'] == 6
 
 
 def test_a_program_that_is_not_there_is_told(run, monkeypatch):
