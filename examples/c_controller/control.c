@@ -5,8 +5,8 @@
 #define FREQUENCY 18.0 /* of the closed loop with computed torque [rad/s] */
 
 /* Springs and dampers of the six joints, for the inertia behind each [N m/rad, N m s/rad] */
-static const double STIFFNESS[ARM_NV] = {1200.0, 1200.0, 600.0, 60.0, 60.0, 20.0};
-static const double DAMPING[ARM_NV] = {80.0, 80.0, 40.0, 2.0, 2.0, 0.5};
+static const double STIFFNESS[ARM_NV] = {1200.0, 1200.0, 600.0, 60.0, 20.0, 2.0};
+static const double DAMPING[ARM_NV] = {80.0, 80.0, 40.0, 2.0, 0.5, 0.02};
 
 int gravity_pd(int64_t joints, double time, const double q[], const double v[],
                const double wanted_q[], const double wanted_v[], const double wanted_a[],
@@ -34,5 +34,7 @@ int computed_torque(int64_t joints, double time, const double q[], const double 
                + FREQUENCY * FREQUENCY * (wanted_q[k] - q[k]);
     }
     arm_inverse_dynamics(q, v, a, torque);
+    /* Light joints have little inertia to be held by, and friction all the same. */
+    for (int k = 0; k < ARM_NV; ++k) torque[k] += 0.5 * STIFFNESS[k] * (wanted_q[k] - q[k]);
     return 0;
 }

@@ -77,11 +77,11 @@ def test_a_function_controls_as_the_same_law_in_python_does(tmp_path):
     assert theirs[0].digest == theirs[1].digest
 
 
-@pytest.mark.parametrize(('function', 'most'), [('computed_torque', 0.1), ('gravity_pd', 0.1)])
+@pytest.mark.parametrize(('function', 'most'), [('computed_torque', 0.02), ('gravity_pd', 0.02)])
 def test_the_example_follows_its_trajectory(example, tmp_path, function, most):
     content = yaml.safe_load((EXAMPLE / 'scenario.yaml').read_text())
     assert content['controller']['c']['function'] == 'computed_torque'
-    assert content['limits']['tracking_error'] == 0.1
+    assert content['limits']['tracking_error'] == 0.02
     content['controller'] = {
         'c': {'library': str(example / 'libcontrol.so'), 'function': function}
     }
