@@ -4,8 +4,8 @@
     benchmark/hil_controllers.py [--runs 5] [--json FILE]
 
 The six-axis arm, 5 s at 1 kHz, with noise and latency, by processor time: a function in Python,
-one in C of exported kernels, an FMU, and an FMU as plant. The fastest of the runs counts. Exit code
-1 if a kind is below the floor. Wants a C compiler and fmpy.
+one in C of exported kernels, an FMU, and an FMU as plant. The fastest of the runs counts. Exit
+code 1 if a kind is below the floor. Wants a C compiler and fmpy.
 """
 
 from __future__ import annotations

@@ -352,6 +352,18 @@ def test_a_program_that_comes_back_is_heard(pair):
         assert flags(again)[0] == 4  # it was sent although an earlier one had met nobody
 
 
+def test_a_refusal_of_the_packet_before_does_not_cost_the_next(pair):
+    exchange, other = pair
+    port = other.getsockname()[1]
+    other.close()
+    exchange._send()  # whose refusal is waiting now
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as again:
+        again.bind(('127.0.0.1', port))
+        again.settimeout(30.0)
+        exchange._send()
+        assert len(again.recv(200)) == 112
+
+
 # -- what is wanted -------------------------------------------------------------------------------
 
 
