@@ -4,10 +4,10 @@
     ros_endurance.py WANTED JOINT ...       WANTED: what endurance.py asks for, as JSON
 
 A torque node and the trajectory annotator get the next message when they have answered the last
-one; the simulator gets commands between its states, so slowly that its queue of ten holds. After
-`warm` messages, the node's counters and its memory are noted, and again after `messages` more, or
-after `seconds` if that is sooner; the warm-up ends after `warm_seconds` at the latest. The last
-line printed is what was found, as JSON.
+one; the simulator is in lockstep, and each of its states gets a command. After `warm` messages,
+the node's counters and its memory are noted, and again after `messages` more, or after `seconds`
+if that is sooner; the warm-up ends after `warm_seconds` at the latest. The last line printed is
+what was found, as JSON.
 """
 
 from __future__ import annotations
@@ -39,8 +39,6 @@ PATIENCE_NS = 5_000_000_000  # for an answer
 BEGIN_NS = 50_000_000  # for one while nobody may be there
 START_TIMEOUT = 300.0  # for a node that has to compile [s]
 SAMPLE_PERIOD = 0.1  # between two looks at the memory [s]
-COMMAND_PERIOD = 0.002  # between commands for the simulator, at least [s]
-QUEUE = 30_000  # states that wait during a pause
 MOST_LOST = 10  # messages, after which it is of no use to go on
 DIFFERENT = 1000  # messages that differ
 SETTLED = 2  # reports after which a counter has settled
@@ -84,9 +82,6 @@ class Answers:
                 return True
         return False
 
-    def catch_up(self) -> None:
-        """Do what a pause has left undone: nothing."""
-
     @property
     def time(self) -> int:
         """Time stamp of the last message [ns]."""
@@ -94,18 +89,17 @@ class Answers:
 
 
 class States:
-    """States of the simulator, which is sent commands meanwhile.
+    """States of the simulator in lockstep, each of which is answered by a command.
 
     :param node: this process' node
-    :param commands: serialised commands, which are sent in turn
+    :param commands: serialised commands, which are sent in turn with the stamps of the states
     """
 
     def __init__(self, node: Node, commands: List[bytes]):
-        self._commands = commands
+        self._commands = [bytearray(each) for each in commands]
         self._publish = publish(node, JointState, 'joint_commands')
-        self._states = Waiting(node, JointState, 'joint_states', quality(QUEUE))
+        self._states = Waiting(node, JointState, 'joint_states', quality(100))
         self.sent = self.lost = self.time = 0
-        self._due = 0.0
 
     def begin(self) -> bool:
         """Wait for the first state, and return whether it has come."""
@@ -113,30 +107,21 @@ class States:
         self.time = 0 if data is None else stamp_of(data)
         return data is not None
 
-    def catch_up(self) -> None:
-        """Take the states that came during a pause."""
-        while (data := self._states.take()) is not None:
-            self._note(data)
-
     def exchange(self) -> None:
-        """Take the next state; if it is still to come, a command may be due."""
-        data = self._states.take()
-        if data is None:
-            now = time.monotonic()
-            if now >= self._due:
-                self._due = now + COMMAND_PERIOD
-                self.sent += 1
-                self._publish(self._commands[self.sent % len(self._commands)])
-            data = self._states.wait(PATIENCE_NS)
-        if data is None:
-            self.lost += 1
-        else:
-            self._note(data)
-
-    def _note(self, data: bytes) -> None:
-        stamp = stamp_of(data)
-        self.lost += (stamp - self.time) // PERIOD_NS - 1
-        self.time = stamp
+        """Answer the last state and wait for the next one."""
+        self.sent += 1
+        command = self._commands[self.sent % len(self._commands)]
+        struct.pack_into('<iI', command, 4, *divmod(self.time, 1_000_000_000))
+        self._publish(bytes(command))
+        deadline = time.monotonic_ns() + PATIENCE_NS
+        while (left := deadline - time.monotonic_ns()) > 0:
+            data = self._states.wait(left)
+            # The simulator sends a state again to whom may have missed it.
+            if data is not None and (passed := stamp_of(data) - self.time) > 0:
+                self.lost += passed // PERIOD_NS - 1
+                self.time += passed
+                return
+        self.lost += 1
 
 
 def _wave(k: int, joint: int) -> float:
@@ -212,7 +197,6 @@ def run(traffic: Any, reports: Waiting, wanted: Dict[str, Any]) -> Dict[str, Any
         if time.monotonic() > deadline:
             break
     lost, before, sent = traffic.lost, counters(reports), traffic.sent
-    traffic.catch_up()
     pid, begun = wanted['pid'], traffic.time
     count, memory = 0, [resident(pid)]
     begin = time.monotonic()

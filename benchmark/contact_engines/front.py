@@ -86,6 +86,8 @@ def plot(facts: Dict[str, Any], path: str) -> None:
 
 
 def _panel(axes: Any, facts: Dict[str, Any], name: str, handles: Dict[str, Any]) -> None:
+    from matplotlib.ticker import NullFormatter
+
     found = points(facts, name)
     front = pareto([point for each in found.values() for point in each])
     axes.set_xscale('log')
@@ -114,6 +116,9 @@ def _panel(axes: Any, facts: Dict[str, Any], name: str, handles: Dict[str, Any])
     axes.set_ylabel(scene['errors'][FRONT[name]]['what'], fontsize=7, color=INK)
     axes.set_xlabel('processor time of a simulated second [s]', fontsize=7, color=INK)
     axes.tick_params(which='both', labelsize=7, colors=INK)
+    low, high = axes.get_xlim()
+    if math.ceil(math.log10(low)) <= math.floor(math.log10(high)):
+        axes.xaxis.set_minor_formatter(NullFormatter())  # they would overlap
     axes.grid(color='#eef1f4', zorder=0)
     for side in ('top', 'right'):
         axes.spines[side].set_visible(False)

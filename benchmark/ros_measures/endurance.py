@@ -33,12 +33,12 @@ WARM_PART = 0.1  # of the messages
 TIMESTEP = 0.001  # of the simulator [s]
 MEANWHILE = 50  # steps that the simulator may do while it writes a report
 
-#: Parameters of each node; the simulator is quicker than real time, but not as quick as it can be
+#: Parameters of each node; the simulator waits for its commands, so that none can be lost
 PARAMETERS: Dict[str, Dict[str, Any]] = {
     'gravity_compensation': {'output': 'joint_state'},
     'inverse_dynamics': {'output': 'joint_state'},
     'trajectory_annotator': {},
-    'simulator': {'real_time_factor': 4.0},
+    'simulator': {'lockstep': 'stamp'},
 }
 #: Counters that must have grown by the messages sent, and those that must not have grown
 SENT = {

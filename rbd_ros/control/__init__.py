@@ -24,11 +24,14 @@ from rbd_ros.control.momentum_observer import (
     WrenchEstimate,
     WrenchEstimator,
 )
-from rbd_ros.control.motion import DesiredMotion, GAP_POLICIES, MotionOptions, MotionPlan
+from rbd_ros.control.motion import DesiredMotion
+from rbd_ros.control.motion_options import GAP_POLICIES, MotionOptions
+from rbd_ros.control.motion_plan import MotionPlan
 from rbd_ros.control.payload import payload_parameters
+from rbd_ros.control.prepared_law import LawMemory
 from rbd_ros.control.servo_offset import servo_command
 from rbd_ros.control.static_holding import hardest_poses, Holding, holding
-from rbd_ros.control.torque import LawMemory, TorqueLaw
+from rbd_ros.control.torque import TorqueLaw
 from rbd_ros.control.trajectory import JointTrajectory
 from rbd_ros.control.trajectory_checks import TrajectoryError
 from rbd_ros.control.trajectory_report import check_trajectory, Margin, TrajectoryReport

@@ -13,106 +13,29 @@ Nothing here knows ROS, and time stamps are whole nanoseconds on the time line o
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
-import math
-from typing import Any, Deque, NamedTuple, Optional, Sequence, Tuple, Union
+from threading import Lock
+from typing import Any, Deque, Optional, Sequence, Tuple
 
 import numpy as np
 
 from rbd_ros.control.arrays import FloatArray, MotionSample
-from rbd_ros.control.blending import Bounds, Coasting, Offset, Ramp, Still
+from rbd_ros.control.blending import Bounds, Coasting
 from rbd_ros.control.intervals import StateIntervals
-from rbd_ros.control.names import shown
-from rbd_ros.control.trajectory import JointTrajectory
-from rbd_ros.control.trajectory_checks import (
-    check_known,
-    MOST_POSITION,
-    MOST_VELOCITY,
-    TrajectoryError,
+from rbd_ros.control.motion_options import MotionOptions
+from rbd_ros.control.motion_plan import (
+    MotionPlan,
+    MotionPlanner,
+    MotionSnapshot,
+    NANOSECONDS,
+    TrajectoryPoints,
 )
+from rbd_ros.control.names import shown
+from rbd_ros.control.path_motion import PathMotion, Rest
+from rbd_ros.control.trajectory import JointTrajectory
+from rbd_ros.control.trajectory_checks import MOST_VELOCITY, TrajectoryError
 from rbd_ros.robot import Robot
 
 MOST_HELD = 1e6  # maximum position that may be held, as in StateGuard [rad or m]
-NANOSECONDS = 1_000_000_000
-LONGEST_DELAY = 3600.0  # a trajectory that begins later than this surely means another clock [s]
-GAP_POLICIES = ('resume', 'hold')
-
-Path = Union[JointTrajectory, Still, Coasting]
-
-
-@dataclass(frozen=True)
-class MotionOptions:
-    """How a desired motion behaves when states pause, and how fast it starts and stops.
-
-    :param gap_policy: after states had failed, or their time began anew: 'resume' goes on smoothly
-        from the measured position if the pause was short and the robot is near where it should be,
-        and else does as 'hold', which drops the motion and holds the measured position
-    :param longest_gap: longest pause after which a motion is resumed [s]
-    :param resume_tolerance: how far any joint may then be from where it should be [rad or m]
-    :param largest_step: maximum time by which one state advances the motion, however rare states
-        are [s]
-    :param ramp_time: time in which a motion is stopped, or set going after a pause [s]
-
-    >>> from rbd_ros.control import MotionOptions
-    >>> MotionOptions(ramp_time=0.5).gap_policy
-    'resume'
-    >>> MotionOptions(gap_policy='leap')
-    Traceback (most recent call last):
-        ...
-    ValueError: gap_policy must be one of resume, hold, got 'leap'
-    """
-
-    gap_policy: str = 'resume'
-    longest_gap: float = 1.0
-    resume_tolerance: float = 0.2
-    largest_step: float = 0.2
-    ramp_time: float = 0.2
-
-    def __post_init__(self) -> None:
-        if self.gap_policy not in GAP_POLICIES:
-            raise ValueError(
-                f'gap_policy must be one of {", ".join(GAP_POLICIES)}, got {self.gap_policy!r}'
-            )
-        for name in ('longest_gap', 'resume_tolerance', 'largest_step', 'ramp_time'):
-            if not getattr(self, name) >= 0.0:
-                raise ValueError(f'{name} must not be negative, got {getattr(self, name)}')
-        for name in ('largest_step', 'ramp_time'):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise ValueError(f'{name} must be positive and finite')
-
-
-class MotionPlan(NamedTuple):
-    """A motion that has been prepared and checked, and that `DesiredMotion.follow` starts.
-
-    :param trajectory: the motion; None: stop
-    :param entry: time of the trajectory at which it is entered [s]
-    :param begin: time of the states at which it begins [ns]; None: as soon as possible
-    :param clock: time of the motion's own clock at which it is to be entered [s]
-    :param waits: whether it begins from rest, and therefore whenever it is taken up
-    :param epoch: number of the motion that it continues
-    :param bounds: limits that the trajectory keeps
-    :param text: what will be done, for the log
-    """
-
-    trajectory: Optional[JointTrajectory]
-    entry: float
-    begin: Optional[int]
-    clock: float
-    waits: bool
-    epoch: int
-    bounds: Bounds
-    text: str
-
-
-class _Snapshot(NamedTuple):
-    """The motion at one moment, for other threads."""
-
-    epoch: int
-    path: Path
-    s: float
-    offset: Optional[Offset]
-    q: FloatArray
-    v: FloatArray
 
 
 class DesiredMotion:
@@ -146,7 +69,6 @@ class DesiredMotion:
     def __init__(self, robot: Robot, **options: Any):
         if not robot.nq == robot.nv == len(robot.joint_names):
             raise ValueError('the robot has a joint with more than one degree of freedom')
-        self._robot = robot
         self._names = tuple(robot.joint_names)
         self.options = MotionOptions(**options)
         self._limits = Bounds(
@@ -155,56 +77,56 @@ class DesiredMotion:
                 for limits in (robot.lower_limits, robot.upper_limits, robot.velocity_limits)
             )
         )
-        self._rest: FloatArray = np.zeros(robot.nv)
-        self._rest.flags.writeable = False
-        self._inbox: Deque[MotionPlan] = deque(maxlen=1)
+        self._planner = MotionPlanner(self._names, self._limits)
+        self._motion = PathMotion(robot.neutral(), self._limits)
+        self._inbox: Tuple[MotionPlan, ...] = ()  # of `follow`, for the next state
+        self._inbox_lock = Lock()
         self._intervals = StateIntervals()
         self._epoch = 0
         self._clock = 0.0
         self._stamp: Optional[int] = None
         self._cancelled: Deque[MotionPlan] = deque()
-        self._set_still(robot.neutral())
+        self._drop_plans()
+        self._publish()
 
-    def _set_still(self, q: FloatArray) -> None:
-        q = np.array(q, dtype=float)
-        q.flags.writeable = False
-        self._q, self._v, self._a = q, self._rest, self._rest
-        self._path: Path = Still(q)
-        self._end = 0.0
-        self._path_bounds = self._limits
-        self._s = 0.0
-        self._offset: Optional[Offset] = None
-        self._ramp: Optional[Ramp] = None
+    def _drop_plans(self) -> None:
         self._next: Optional[MotionPlan] = None
         self._plan: Optional[MotionPlan] = None  # that is followed
         self._arrived: Optional[MotionPlan] = None  # whose end is held
-        self._holding = True
         self._ended = False
-        self._publish()
 
     def _publish(self) -> None:
         """Show the present motion to other threads: one tuple, so that it is of one moment."""
-        self._snapshot = (self._epoch, self._path, self._s, self._offset, self._q, self._v)
+        motion = self._motion
+        self._snapshot = (
+            self._epoch,
+            motion.path,
+            motion.s,
+            motion.offset,
+            motion.q,
+            motion.v,
+        )
 
     # -- the motion as it is ----------------------------------------------------------------------
 
     @property
     def following(self) -> bool:
         """Whether there is a trajectory that has not ended, or one that is to begin."""
-        active = isinstance(self._path, JointTrajectory)
+        active = isinstance(self._motion.path, JointTrajectory)
         return active or self._next is not None or bool(self._inbox)
 
     @property
     def time_left(self) -> float:
         """Time that the present trajectory still takes [s]; 0 if there is none."""
-        if not isinstance(self._path, JointTrajectory):
+        motion = self._motion
+        if not isinstance(motion.path, JointTrajectory):
             return 0.0
-        return max(self._end - self._s, 0.0)
+        return max(motion.end - motion.s, 0.0)
 
     @property
     def position(self) -> FloatArray:
         """Desired position as of the last state, (n,)."""
-        return self._q
+        return self._motion.q
 
     @property
     def clock(self) -> float:
@@ -230,7 +152,7 @@ class DesiredMotion:
         >>> motion.path_time
         0.02
         """
-        return self._s
+        return self._motion.s
 
     def stage(self, plan: MotionPlan) -> str:
         """How far a plan that was given to `follow` has come.
@@ -261,9 +183,14 @@ class DesiredMotion:
         if not self._plausible(q):
             return False
         self._epoch += 1  # plans that continue what is dropped here are void
-        self._inbox.clear()
-        self._set_still(q)
+        self._inbox = ()
+        self._rest_at(q)
         return True
+
+    def _rest_at(self, q: FloatArray) -> None:
+        self._motion.rest_at(q)
+        self._drop_plans()
+        self._publish()
 
     def stop_at(self, q: Any, v: Any) -> None:
         """Drop all trajectories and come to rest near where the robot is, from its velocity.
@@ -282,18 +209,15 @@ class DesiredMotion:
         """
         q, v = np.array(q, dtype=float), np.array(v, dtype=float)
         if not self._plausible(q) or not np.isfinite(v).all():
-            q, v = self._q, self._v
+            q, v = self._motion.q, self._motion.v
         fastest = np.minimum(self._limits.velocity, MOST_VELOCITY)
         path = Coasting(q, np.clip(v, -fastest, fastest), self._limits, self.options.ramp_time)
         self.hold(q)
-        self._path, self._end = path, path.end_time
-        self._ramp = Ramp.down(None, self.options.ramp_time)
-        self._q, self._v, self._a = path.sample(0.0)
-        self._holding = False
+        self._motion.coast(path, self.options.ramp_time)
         self._publish()
 
     def _plausible(self, q: FloatArray) -> bool:
-        return q.shape == self._q.shape and bool(np.abs(q).max(initial=0.0) <= MOST_HELD)
+        return q.shape == self._motion.q.shape and bool(np.abs(q).max(initial=0.0) <= MOST_HELD)
 
     def interrupted(self, q_measured: Any, gap: float) -> str:
         """Continue after states were missing, and with them the torque.
@@ -339,7 +263,7 @@ class DesiredMotion:
         self._stamp = None
         self._intervals.forget_debt()
         dropped = self._next is not None or bool(self._inbox)
-        self._inbox.clear()
+        self._inbox = ()
         self._next = None
         self._epoch += 1
         self._publish()
@@ -354,9 +278,9 @@ class DesiredMotion:
         if options.gap_policy != 'resume':
             return self._hold_measured(q_measured, event)
         q = np.array(q_measured, dtype=float)
-        if not self._plausible(q) or (self._ramp is not None and self._ramp.stops):
+        if not self._plausible(q) or self._motion.stopping:
             return self._hold_measured(q, event)
-        away = np.abs(q - self._q)
+        away = np.abs(q - self._motion.q)
         worst = int(np.argmax(away)) if len(away) else 0
         if len(away) and away[worst] > options.resume_tolerance:
             return self._hold_measured(
@@ -364,17 +288,16 @@ class DesiredMotion:
                 f'{event}, and joint {shown(self._names[worst])} is {away[worst]:.3g} rad or m '
                 'from where it should be',
             )
-        self._q, self._v, self._a = q, self._rest, self._rest
-        self._enter(self._path, self._s, self._path_bounds, at_rest=True)
+        self._motion.resume_at(q, options.ramp_time)
         self._publish()
-        if not isinstance(self._path, JointTrajectory):
+        if not isinstance(self._motion.path, JointTrajectory):
             return ''
         return f'{event}: the trajectory is resumed, {self.time_left:.3g} s before its end'
 
     def _hold_measured(self, q: Any, event: str) -> str:
         followed = self.following
         if not self.hold(q):
-            self.hold(self._q)  # where the robot is nobody knows; it is to stop in any case
+            self.hold(self._motion.q)  # where the robot is nobody knows; it is to stop in any case
         return f'{event}: the trajectory is dropped and the measured position held' * followed
 
     # -- the loop ---------------------------------------------------------------------------------
@@ -407,17 +330,22 @@ class DesiredMotion:
             late = self._late(following, stamp, step)
             if late is not None and following.begin is not None:
                 self._next = None
-                self._move(step - late)
+                rest = self._motion.move(step - late)
+                if rest is not None:
+                    self._come_to_rest(rest)
                 # Later than it should by the motion's own time: it was planned for too long.
                 overdue = (stamp - following.begin) / NANOSECONDS
                 missed = min(self._clock - following.clock, overdue) - late
                 self._begin(following, max(missed, 0.0))
                 step = late
         self._stamp = stamp
-        if step > 0.0 and not self._holding:
-            self._move(step)
+        motion = self._motion
+        if step > 0.0 and not motion.resting:
+            rest = motion.move(step)
+            if rest is not None:
+                self._come_to_rest(rest)
             self._publish()
-        return self._q, self._v, self._a
+        return motion.q, motion.v, motion.a
 
     def _late(self, plan: MotionPlan, stamp: int, step: float) -> Optional[float]:
         """Time since a plan was to begin, at most `step`; None if it is not to begin yet.
@@ -439,22 +367,21 @@ class DesiredMotion:
         return min(late, step)
 
     def _take(self) -> None:
-        """Take up a plan that `follow` put into the inbox."""
-        try:
-            plan = self._inbox.popleft()
-        except IndexError:
-            return
-        if plan.epoch != self._epoch:
-            return
-        self._next = None
-        if plan.trajectory is None:
-            if not self._holding:
-                self._ramp = Ramp.down(self._ramp, self.options.ramp_time)
-        elif plan.begin is not None:
-            self._next = plan
-        else:
-            waiting = plan.waits and self._holding
-            self._begin(plan, plan.entry + (0.0 if waiting else self._clock - plan.clock))
+        """Take up the plans that `follow` put into the inbox."""
+        with self._inbox_lock:
+            plans, self._inbox = self._inbox, ()
+        for plan in plans:
+            if plan.epoch != self._epoch:
+                continue
+            self._next = None
+            if plan.trajectory is None:
+                if not self._motion.resting:
+                    self._motion.slow_down(self.options.ramp_time)
+            elif plan.begin is not None:
+                self._next = plan
+            else:
+                waiting = plan.waits and self._motion.resting
+                self._begin(plan, plan.entry + (0.0 if waiting else self._clock - plan.clock))
 
     def _drop_cancelled(self) -> None:
         """Stop the plans that `cancel` named, or forget those that are still to begin."""
@@ -463,61 +390,22 @@ class DesiredMotion:
             if plan is self._next:
                 self._next = None
             elif plan is self._plan:
-                self._ramp = Ramp.down(self._ramp, self.options.ramp_time)
+                self._motion.slow_down(self.options.ramp_time)
             elif any(each is plan for each in self._inbox):
                 self._cancelled.append(plan)  # it came a moment ago: the next state stops it
 
     def _begin(self, plan: MotionPlan, s: float) -> None:
         if plan.trajectory is not None:
-            self._enter(plan.trajectory, s, plan.bounds)
+            self._motion.enter(plan.trajectory, s, plan.bounds, self.options.ramp_time)
             self._plan, self._arrived = plan, None
 
-    def _enter(self, path: Path, s: float, bounds: Bounds, at_rest: bool = False) -> None:
-        """Continue along another path from its time `s` on, starting from where the motion is.
-
-        The motion keeps its velocity, or, `at_rest`, starts from rest with a `Ramp`.
-        """
-        q, v, _ = path.sample(s)
-        ramp_time = self.options.ramp_time
-        self._ramp = Ramp.up(ramp_time) if at_rest else None
-        old = self._q, v if at_rest else self._v
-        self._offset = Offset.between(old, (q, v), bounds, ramp_time)
-        self._path_bounds = bounds
-        self._path, self._end, self._s = path, path.end_time, s
-        self._holding = False
-
-    def _move(self, step: float) -> None:
-        """Advance by `step` of the motion's own time [s]."""
-        if self._holding or step <= 0.0:
-            return
-        ramp = self._ramp
-        g, dg = 1.0, 0.0
-        if ramp is not None:
-            step, g, dg = ramp.advance(step)
-        offset = self._offset
-        if offset is None:
-            self._s += step
-            q, v, a = self._path.sample(self._s)
-        else:
-            offset, step = offset.after(step)
-            self._s += step
-            q, v, a = offset.added_to(*self._path.sample(self._s))
-            self._offset = None if offset.over else offset
-        if ramp is not None:
-            v, a = g * v, g * g * a + dg * v
-            if ramp.over:
-                self._ramp = None
-        self._q, self._v, self._a = q, v, a
-        if ramp is not None and ramp.over and ramp.stops:
-            self._rest_here(ended=False)
-        elif self._offset is None and self._ramp is None and self._s >= self._end:
-            self._rest_here(ended=isinstance(self._path, JointTrajectory))
-
-    def _rest_here(self, ended: bool) -> None:
+    def _come_to_rest(self, rest: Rest) -> None:
+        motion = self._motion
+        ended = rest is Rest.ARRIVED and isinstance(motion.path, JointTrajectory)
         following = self._next
         # A robot whose states pause while it is at its goal is there afterwards, too.
         arrived = self._plan if ended else self._arrived
-        self._set_still(self._q)
+        self._rest_at(motion.q)
         self._next, self._ended = following, ended and following is None
         self._arrived = arrived
 
@@ -562,59 +450,21 @@ class DesiredMotion:
         >>> DesiredMotion(robot).plan(arm, [], [], now=0).text
         'stop: the present desired position is held'
         """
-        base, clock = _Snapshot(*self._snapshot), self._clock
-        if not len(times):
-            text = 'stop: the present desired position is held'
-            return MotionPlan(None, 0.0, None, clock, False, base.epoch, self._limits, text)
-        check_known(joint_names, self._names)
-        elapsed = (now - begin) / NANOSECONDS if begin else 0.0
-        if -elapsed > LONGEST_DELAY:
-            raise TrajectoryError(
-                f'trajectory begins in {-elapsed:.0f} s: its header.stamp must be in the time of '
-                'joint_states, or 0',
-                code='trajectory in the far future',
-            )
-        trajectory = JointTrajectory(joint_names, times, positions, velocities, accelerations)
-        if elapsed > 0.0 and elapsed >= trajectory.end_time:
-            raise TrajectoryError(
-                f'trajectory ended {elapsed - trajectory.end_time:.3f} s ago',
-                code='trajectory in the past',
-            )
-        entry = max(elapsed, 0.0)
-        q, v = _expected(base, max(-elapsed, 0.0))
-        trajectory = trajectory.for_joints(self._names, hold=q if allow_partial else None)
-        trajectory = trajectory.starting_from(q, v, entry)
-        bounds = self._checked_bounds(trajectory, check_limits)
-        self._check_start(trajectory.sample(entry)[0] - q, start_tolerance)
-        start = f'in {-elapsed:.3f} s' if elapsed < 0.0 else 'now'
-        text = f'trajectory of {len(times)} points, {trajectory.end_time:g} s, begins {start}'
-        later = begin if elapsed < 0.0 else None
-        waits = not begin and not base.v.any()
-        clock += max(-elapsed, 0.0)
-        return MotionPlan(trajectory, entry, later, clock, waits, base.epoch, bounds, text)
-
-    def _checked_bounds(self, trajectory: JointTrajectory, check_limits: bool) -> Bounds:
-        """Limits that a trajectory keeps: those of the robot, or wider ones where it may."""
-        limits, n = self._limits, len(self._names)
-        if check_limits:
-            speeds = np.minimum(limits.velocity, MOST_VELOCITY)
-            trajectory.check_limits(limits.lower, limits.upper, speeds)
-            return limits
-        most = np.full(n, MOST_POSITION)
-        trajectory.check_limits(-most, most, np.full(n, MOST_VELOCITY))
-        return Bounds(-most, most, np.maximum(limits.velocity, trajectory.speed_bounds()))
-
-    def _check_start(self, jump: FloatArray, tolerance: float) -> None:
-        worst = int(np.argmax(np.abs(jump)))
-        if 0.0 < tolerance < abs(jump[worst]):
-            raise TrajectoryError(
-                f'trajectory begins {abs(jump[worst]):.3f} rad or m away from where joint '
-                f'{shown(self._names[worst])} should be (start_tolerance {tolerance:g}); give its '
-                'first point a time_from_start, and the robot moves there in that time',
-                self._names[worst],
-                0,
-                code='trajectory begins far away',
-            )
+        motion = MotionSnapshot(*self._snapshot)
+        for waiting in self._inbox:
+            if waiting.begin is None and waiting.epoch == motion.epoch:
+                motion = motion.once_taken_up(waiting)
+        return self._planner.plan(
+            motion,
+            self._clock,
+            joint_names,
+            TrajectoryPoints(times, positions, velocities, accelerations),
+            now=now,
+            begin=begin,
+            allow_partial=allow_partial,
+            check_limits=check_limits,
+            start_tolerance=start_tolerance,
+        )
 
     def follow(self, plan: MotionPlan) -> str:
         """Start a plan: the next state takes it up.
@@ -627,7 +477,10 @@ class DesiredMotion:
                 'the motion was interrupted while the trajectory was prepared; send it again',
                 code='motion interrupted',
             )
-        self._inbox.append(plan)
+        with self._inbox_lock:
+            # What begins later only replaces what comes later.
+            kept = [each for each in self._inbox if plan.begin is not None and each.begin is None]
+            self._inbox = (*kept, plan)
         return plan.text
 
     def cancel(self, plan: MotionPlan) -> None:
@@ -646,13 +499,3 @@ class DesiredMotion:
         (False, 'over')
         """
         self._cancelled.append(plan)
-
-
-def _expected(base: _Snapshot, delay: float) -> Tuple[FloatArray, FloatArray]:
-    """Estimate of position and velocity of the motion after a delay [s], each (n,)."""
-    if delay == 0.0:
-        return base.q, base.v
-    q, v, a = base.path.sample(base.s + delay)
-    if base.offset is not None:
-        q, v, a = base.offset.after(delay)[0].added_to(q, v, a)
-    return q, v

@@ -1,195 +1,27 @@
 """The torque law as an object with memory: settings, integral, and the terms of the last torque.
 
-The law itself is in law.py, limits of torque are in limits.py: a law computes the torque it wants,
-and `TorqueLaw.applied` tells it what became of it.
+The law itself is in law.py, what follows from settings in prepared_law.py, limits of torque are in
+limits.py: a law computes the torque it wants, and `TorqueLaw.applied` tells it what became of it.
 """
 
 from __future__ import annotations
 
-from operator import itemgetter
-from typing import (
-    Any,
-    Callable,
-    cast,
-    ContextManager,
-    Dict,
-    List,
-    NamedTuple,
-    Optional,
-    Tuple,
-    Union,
-)
-from weakref import WeakKeyDictionary
+from typing import Any, Callable, ContextManager, Dict, List, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.compiler import compile_lock, make_kernel
-from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
 from rbd_ros.control.arrays import FloatArray
-from rbd_ros.control.gains import friction_stiffness
-from rbd_ros.control.law import INPUTS, law_definition, Layout
+from rbd_ros.control.law import INPUTS, Layout
+from rbd_ros.control.law_kernels import gravity_function, law_kernel
 from rbd_ros.control.law_settings import LawSettings
+from rbd_ros.control.prepared_law import LawMemory, PreparedLaw, SOURCES
 from rbd_ros.control.robot_joints import dof_names
-from rbd_ros.control.task_impedance import COUNT
 from rbd_ros.robot import Robot
 
 #: Maximum time by which one call advances the integral [s], whatever pause there was.
 LONGEST_STEP = 0.02
 
-#: Share of the effort limits for the position error with computed torque; the rest is left for the
-#: other terms, and to brake.
-ELASTIC_SHARE = 0.5
-
-#: Bounds of the integral and of the position error's torque in place of infinite effort limits,
-#: which a kernel does not take [N m or N].
-MAXIMUM_INTEGRAL, MAXIMUM_SHARE = 1e6, 1e150
-
 TERMS = ('model', 'feedback', 'friction', 'integral')
-
-# Kernels of laws, by robot and by the arguments of `law_definition`.
-LawKernel = Union[Kernel, InterpretedKernel]
-_kernels: WeakKeyDictionary[Robot, Dict[Tuple[Any, ...], LawKernel]] = WeakKeyDictionary()
-
-
-def _law_kernel(robot: Robot, *variant: Any) -> LawKernel:
-    """Machine code of a variant of the law, made once for a robot; see `law_definition`."""
-    with compile_lock:
-        known = _kernels.setdefault(robot, {})
-        if variant not in known:
-            known[variant] = make_kernel(law_definition(robot.model, *variant))
-        return known[variant]
-
-
-def gravity_function(
-    robot: Robot, payload_link: Optional[str], own_weight: bool
-) -> Callable[..., FloatArray]:
-    """Torque against gravity as a function of a configuration, gravity and payload.
-
-    :param robot: the robot
-    :param payload_link: link that carries the payload; None: there is none, nor its argument
-    :param own_weight: whether the robot's own links count
-    """
-    payload: Tuple[str, ...] = () if payload_link is None else (f'payload:{payload_link}',)
-    whole: Callable[..., FloatArray] = robot.function('gravity_torque', ('gravity', *payload))
-    if own_weight:
-        return whole
-    links: Callable[..., FloatArray] = robot.function('gravity_torque', ('gravity',))
-    return lambda q, gravity, *mass: whole(q, gravity, *mass) - links(q, gravity)
-
-
-class _Active:
-    """What one call computes with, derived from settings and replaced together with them.
-
-    :param settings: the settings
-    :param kernel: machine code of the law
-    :param layout: layout of its arrays
-    :param inputs: gravity, (3,), and the payload, (10,), if there is one; they are copied
-    :param gravity: function of a configuration, gravity and payload: torque against gravity
-    """
-
-    def __init__(
-        self,
-        settings: LawSettings,
-        kernel: LawKernel,
-        layout: Layout,
-        inputs: Tuple[FloatArray, ...],
-        gravity: Callable[..., FloatArray],
-    ):
-        n = layout.nv
-        self.settings = settings
-        self.kernel = cast(Callable[..., FloatArray], kernel.function)
-        self.address = int(kernel.address)
-        computed = settings.feedback == 'computed_torque'
-        has_errors = settings.feedback in ('computed_torque', 'pd', 'task_impedance')
-        #: Whether there is an integral at each joint, (nv,) bool.
-        self.integrates = (settings.ki > 0.0) & (settings.kp > 0.0) & has_errors
-        stiffness: FloatArray = np.zeros(n)
-        # Friction that is compensated at the measured velocity no longer damps, and so needs no
-        # stiffness to go with it.
-        if computed and settings.friction != 'measured':
-            stiffness = friction_stiffness(settings.viscous, settings.kp)
-        share = np.minimum(ELASTIC_SHARE * settings.effort_limits, MAXIMUM_SHARE)
-        #: Maximum integral torque, (nv,) [N m or N].
-        self.bound = np.minimum(settings.effort_limits, MAXIMUM_INTEGRAL)
-        friction = settings.friction != 'none'
-        numbers = layout.numbers({
-            'kp': settings.kp * has_errors,
-            'kd': settings.kd * (settings.feedback != 'none'),
-            'viscous': settings.viscous * friction,
-            'coulomb': settings.coulomb * friction,
-            'friction_stiffness': stiffness,
-            'share': share,
-            'inverse_share': np.divide(1.0, share, out=np.zeros(n), where=share > 0.0),
-            'integral_rate': np.divide(
-                settings.ki, settings.kp, out=np.zeros(n), where=self.integrates
-            ),
-            'integral_bound': self.bound,
-            'model': settings.feedforward != 'none',
-            'transition_rate': 1.0 / settings.transition_velocity,
-            'deadband': settings.integral_deadband,
-            'task': np.zeros(COUNT) if settings.task is None else settings.task.numbers,
-        })  # fmt: skip
-        #: The last arguments of the kernel, the same in all calls.
-        self.constants = (numbers, *(np.array(x) for x in inputs))
-        models = self.constants[1:]
-        #: Torque that holds robot and payload against gravity, (nv,), at a configuration.
-        self.holding: Callable[[FloatArray], FloatArray] = lambda q: gravity(q, *models)
-        #: Which of `SOURCES` the first arguments of the kernel are.
-        self.sources = [SOURCES.index(name) for name in _sources(settings)]
-        #: Selects these from the values of all sources.
-        self.pick = itemgetter(*self.sources)
-
-
-#: What may be passed to a law. `goal` is the desired position, or the difference to it for joints
-#: whose positions cannot be subtracted, and `still` is a goal that has been reached.
-SOURCES = ('q', 'v', 'q_desired', 'v_desired', 'a_desired', 'goal', 'still', 'neutral', 'rest')
-
-
-def _sources(settings: LawSettings) -> Tuple[str, ...]:
-    """Sources of the first eight of `law.INPUTS`."""
-    measured, desired = ('q', 'v'), ('q_desired', 'v_desired')
-    computed = settings.feedback in ('computed_torque', 'task_impedance')
-    model = {
-        'inverse_dynamics': (*(measured if computed else desired), 'a_desired'),
-        'gravity': ('q', 'rest', 'rest'),
-        'none': ('neutral', 'rest', 'rest'),
-    }[settings.feedforward]
-    error = (*measured, 'goal', 'v_desired')
-    feedback = {
-        'computed_torque': error,
-        'pd': error,
-        'task_impedance': error,
-        'damping': ('neutral', 'v', 'still', 'rest'),
-        'none': ('neutral', 'rest', 'still', 'rest'),
-    }[settings.feedback]
-    friction = {'none': 'rest', 'measured': 'v', 'desired': 'v_desired'}[settings.friction]
-    return (*model, *feedback, friction)
-
-
-class LawMemory(NamedTuple):
-    """Memory of a `TorqueLaw`, for machine code that does all that a call of it does.
-
-    :param address: address of the kernel, for `call_kernel`
-    :param inputs: inputs of the kernel, packed; all but the motion and the time are filled in
-    :param result: room for the output of the kernel
-    :param motion: measured and desired motion, in the order of `SOURCES`, (9, nv); the first five
-        rows are to be filled in
-    :param sources: which rows of `motion` the first inputs are, (8,)
-    :param applied: part of the inputs: torque that was sent last, (nv,) [N m or N]
-    :param before: part of the inputs: last output of the kernel
-    :param dt: part of the inputs: time since then, (1,) [s]
-    :param longest_step: maximum of `dt` [s]
-    """
-
-    address: int
-    inputs: FloatArray
-    result: FloatArray
-    motion: FloatArray
-    sources: FloatArray
-    applied: FloatArray
-    before: FloatArray
-    dt: FloatArray
-    longest_step: float
 
 
 class TorqueLaw:
@@ -240,7 +72,7 @@ class TorqueLaw:
             payload = (f'payload:{payload_link}',)
         # All variants, whatever the settings, so that no change of them waits for the compiler.
         self._laws = {
-            name: _law_kernel(
+            name: law_kernel(
                 robot, name == 'computed_torque', payload_link, own_weight, task_frame
             )
             for name in ('pd', 'computed_torque')
@@ -251,7 +83,7 @@ class TorqueLaw:
                     'a task_frame is for robots whose joints have one degree of freedom each'
                 )
             robot.model.link(task_frame)
-            self._laws['task_impedance'] = _law_kernel(
+            self._laws['task_impedance'] = law_kernel(
                 robot, False, payload_link, own_weight, task_frame, True
             )
         self._gravity = gravity_function(robot, payload_link, own_weight)
@@ -293,7 +125,7 @@ class TorqueLaw:
         with lock:
             self._active = active
 
-    def _prepared(self, settings: LawSettings) -> _Active:
+    def _prepared(self, settings: LawSettings) -> PreparedLaw:
         nv = self.robot.nv
         for name in ('kp', 'kd', 'ki', 'viscous', 'coulomb', 'effort_limits'):
             if getattr(settings, name).shape != (nv,):
@@ -311,11 +143,11 @@ class TorqueLaw:
             raise ValueError('feedback task_impedance needs task_frame, the link that yields')
         inputs = (settings.gravity, *payload)
         kernel = self._laws.get(settings.feedback, self._laws['pd'])
-        active = _Active(settings, kernel, self._layout, inputs, self._gravity)
+        active = PreparedLaw(settings, kernel, self._layout, inputs, self._gravity)
         self._try(active)
         return active
 
-    def _try(self, active: _Active) -> None:
+    def _try(self, active: PreparedLaw) -> None:
         """Refuse settings whose torque is not finite at one of a few random states."""
         rng = np.random.default_rng(0)
         robot, rest = self.robot, self._rest
@@ -387,7 +219,7 @@ class TorqueLaw:
         self._applied[:] = torque
         return torque
 
-    def _take_over(self, active: _Active) -> None:
+    def _take_over(self, active: PreparedLaw) -> None:
         """Change to other settings, at the beginning of a call."""
         before, after = self._current.settings, active.settings
         # The integral is what one model lacks, and tells nothing about another one.
@@ -397,7 +229,7 @@ class TorqueLaw:
         self._before[self._layout.at('next_integral')] = kept
         self._begin(active)
 
-    def _begin(self, active: _Active) -> None:
+    def _begin(self, active: PreparedLaw) -> None:
         self._current = active
         self._constants[:] = np.concatenate(active.constants)
         self._memory: Optional[LawMemory] = None

@@ -117,9 +117,8 @@ def check_trajectory(
     >>> from rbd_ros.control import check_trajectory, Feedforward, JointTrajectory
     >>> arm = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
     >>> ends = [[0.0] * 6, [3.0, -1.0, 1.0, 0.0, 0.0, 0.0]]
-    >>> report = check_trajectory(
-    ...     Feedforward(arm), JointTrajectory(arm.joint_names, [0.0, 1.0], ends)
-    ... )
+    >>> motion = JointTrajectory(arm.joint_names, [0.0, 1.0], ends)
+    >>> report = check_trajectory(Feedforward(arm), motion)
     >>> report.kept, round(report.fastest, 3)
     (False, 1.432)
     """

@@ -7,7 +7,7 @@ fields, is found by a compiled step that is taken back.
 
 from __future__ import annotations
 
-from typing import Dict, List, NamedTuple, Optional, Tuple, TYPE_CHECKING
+from typing import Collection, Dict, List, NamedTuple, Optional, Tuple, TYPE_CHECKING
 
 import numpy as np
 
@@ -121,24 +121,17 @@ def other_overlaps(world: World) -> Dict[Tuple[str, str], float]:
     >>> {pair: round(depth, 6) for pair, depth in found.items()}
     {('floor', 'ball'): 0.01}
     """
-    scene, touches = world.scene, world.touches
-    assert scene is not None
     wanted = _rigid_pairs(world.plant.scene)[1]
     if not wanted.any():
         return {}
     arrays = world.arrays()
     kept = {name: array.copy() for name, array in arrays.items()}
     world.steps.alone(1)
-    found: Dict[Tuple[str, str], float] = {}
-    for c in range(int(touches.counts[NOW])):
-        pair, depth = int(touches.contacts.pair[c]), -float(touches.contacts.gap[c])
-        if wanted[pair]:
-            names = scene.names_of(pair)
-            found[names] = max(depth, found.get(names, depth))
+    found = _touching(world, wanted)
     for name, array in arrays.items():
         array[...] = kept[name]
     clear_record(world.fields.work)
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+    return found
 
 
 def robot_warnings(scene: Scene, plant: Plant, q: FloatArray, least: float) -> List[str]:
@@ -176,12 +169,57 @@ def other_warnings(world: World, least: float) -> List[str]:
     >>> other_warnings(Simulator(robot, world={'objects': {'floor': {'type': 'plane'}}}).world, 0)
     []
     """
-    deep = [(names, depth) for names, depth in other_overlaps(world).items() if depth > least]
-    found = [
-        f'{first!r} and {second!r} overlap by {1e3 * depth:.1f} mm at the start; they are moved '
+    return _worded(other_overlaps(world), least, ' at the start')
+
+
+def newcomer_warnings(world: World, names: Collection[str], least: float) -> List[str]:
+    """What to say of things new in a world that overlap with others, by the last step.
+
+    :param world: a simulation with an environment, of which a step has been taken
+    :param names: names of the objects and robots that are new
+    :param least: depth that is worth a warning [m]
+
+    >>> from rbd_ros.simulation.start_overlaps import newcomer_warnings
+    >>> simulator = Simulator(robot, world={'objects': {'floor': {'type': 'plane'}}})
+    >>> ball = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
+    >>> simulator.add_object('ball', {**ball, 'xyz': [2.0, 0.0, 0.09]})
+    >>> simulator.step()
+    >>> newcomer_warnings(simulator.world, ['ball'], 1e-3)[0].split(';')[0]
+    "'floor' and 'ball' overlap by 10.0 mm"
+    """
+    rigid = world.plant.scene.table.surface[:, STIFFNESS] == 0.0
+    found = {
+        pair: depth
+        for pair, depth in _touching(world, rigid).items()
+        if any(name in names or name.partition('/')[0] in names for name in pair)
+    }
+    return _worded(found, least, '')
+
+
+def _touching(world: World, wanted: BoolArray) -> Dict[Tuple[str, str], float]:
+    """Depth [m] of what touched in the last step, the deepest first.
+
+    :param wanted: which pairs count, (P,)
+    """
+    scene, touches = world.scene, world.touches
+    assert scene is not None
+    found: Dict[Tuple[str, str], float] = {}
+    for c in range(int(touches.counts[NOW])):
+        pair, depth = int(touches.contacts.pair[c]), -float(touches.contacts.gap[c])
+        if wanted[pair]:
+            names = scene.names_of(pair)
+            found[names] = max(depth, found.get(names, depth))
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def _worded(found: Dict[Tuple[str, str], float], least: float, when: str) -> List[str]:
+    """Warnings of the depths of pairs, the deepest first."""
+    deep = [(names, depth) for names, depth in found.items() if depth > least]
+    texts = [
+        f'{first!r} and {second!r} overlap by {1e3 * depth:.1f} mm{when}; they are moved '
         f'apart slowly, by at most {RETURN_SPEED:g} m/s'
         for (first, second), depth in deep[:_NAMED]
     ]
     if len(deep) > _NAMED:
-        found.append(f'{len(deep) - _NAMED} more pairs overlap less deeply at the start')
-    return found
+        texts.append(f'{len(deep) - _NAMED} more pairs overlap less deeply{when}')
+    return texts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 import math
 from typing import Optional
 
@@ -22,7 +23,7 @@ _FREQUENCY, _DAMPING = 0.2, 0.3
 _DISPLACEMENT = 1e-6  # [rad, m]: of differences that give the point's Jacobian
 
 
-class Pull:
+class Pull(ABC):
     """A spring from a point of a body to a target in the world.
 
     `LinkPull` and `ObjectPull` are such springs.
@@ -68,13 +69,13 @@ class Pull:
         wrench = np.concatenate([np.zeros(3), force])
         self.simulator.apply_wrench(self.name, wrench, self.simulator.timestep, self.point)
 
+    @abstractmethod
     def position(self) -> FloatArray:
         """Where the point is, in world coordinates, (3,) [m]."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _mass(self, point: FloatArray) -> float:
         """Mass of a point in the direction in which it is lightest [kg]."""
-        raise NotImplementedError
 
 
 class LinkPull(Pull):

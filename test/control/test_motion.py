@@ -598,6 +598,59 @@ def test_of_two_plans_the_later_one_is_followed(loop):
     assert_allclose(loop.q[-1], -1.0)
 
 
+def test_of_plans_that_come_between_two_states_the_one_for_later_does_not_drop_the_other(loop):
+    first = loop.plan([1.0], [[1.0, 1.0]])
+    loop.motion.follow(first)
+    later = loop.plan([2.0], [[-1.0, -1.0]], begin=loop.stamp + 500 * MS)
+    assert_allclose(later.trajectory.sample(0.0)[0], 0.5, atol=0.02)  # half-way to the first
+    loop.motion.follow(later)
+    assert [loop.motion.stage(each) for each in (first, later)] == ['scheduled'] * 2
+    loop.run(0.4)
+    assert [loop.motion.stage(each) for each in (first, later)] == ['followed', 'scheduled']
+    loop.run(2.2)
+    assert [loop.motion.stage(each) for each in (first, later)] == ['over', 'arrived']
+    assert_allclose(loop.q[-1], -1.0)
+    assert_smooth(loop, 20)
+
+
+def test_of_plans_that_come_between_two_states_one_for_now_drops_all_others(loop):
+    plans = [loop.plan([1.0], [[1.0, 1.0]]), loop.plan([1.0], [[0.5, 0.5]], begin=loop.stamp + MS)]
+    plans.append(loop.plan([1.0], [[-1.0, -1.0]]))
+    for plan in plans:
+        loop.motion.follow(plan)
+    loop.run(0.1)
+    assert [loop.motion.stage(each) for each in plans] == ['over', 'over', 'followed']
+
+
+def test_of_plans_for_later_that_come_between_two_states_the_last_counts(loop):
+    plans = [loop.plan([1.0], [[x, x]], begin=loop.stamp + 50 * MS) for x in (1.0, 0.5)]
+    for plan in plans:
+        loop.motion.follow(plan)
+    loop.run(1.2)
+    assert [loop.motion.stage(each) for each in plans] == ['over', 'arrived']
+    assert_allclose(loop.q[-1], 0.5)
+
+
+def test_after_a_stop_that_no_state_has_seen_what_begins_later_starts_from_rest(loop):
+    loop.follow(*swing())
+    loop.run(0.5)
+    loop.stop()
+    later = loop.plan([1.0], [[0.0, 0.0]], begin=loop.stamp + 500 * MS)
+    q, v, _ = later.trajectory.sample(0.0)
+    assert_allclose(q, loop.q[-1])
+    assert not v.any()
+
+
+def test_a_plan_for_later_may_be_cancelled_before_any_state_has_seen_it(loop):
+    first = loop.plan([1.0], [[1.0, 1.0]])
+    later = loop.plan([1.0], [[-1.0, -1.0]], begin=loop.stamp + 500 * MS)
+    loop.motion.follow(first)
+    loop.motion.follow(later)
+    loop.motion.cancel(later)
+    loop.run(1.1)
+    assert [loop.motion.stage(each) for each in (first, later)] == ['arrived', 'over']
+
+
 def test_a_plan_for_a_motion_that_was_dropped_is_refused(loop):
     plan = loop.plan(*swing())
     loop.motion.hold([1.0, 1.0])

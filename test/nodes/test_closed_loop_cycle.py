@@ -75,7 +75,7 @@ def test_actuators_under_gravity_bear_the_weight_together(actuated):
 def test_passive_joints_take_no_commands(robot):
     cycle, ports = begun(robot)
     told = []
-    cycle.commands._diagnostics = type(
+    cycle.commands.reports.diagnostics = type(
         'Told', (), {'event': lambda *a, code: told.append(code), 'condition': lambda *a, code: 0}
     )()
     rocker = joint_state(['rocker_joint'], effort=[5.0])

@@ -295,7 +295,7 @@ class Texts:
 
 def watched(rig):
     """What a rig tells when it is looked at."""
-    rig.commands._diagnostics = texts = Texts()
+    rig.commands.reports.diagnostics = texts = Texts()
     rig.commands.watch(rig.now, 0.5)
     return [(level, code) for level, code, _ in texts.events], [m for _, _, m in texts.events]
 
@@ -332,7 +332,7 @@ def test_position_and_velocity_together_are_no_contradiction(switching):
 def test_the_end_of_position_commands_is_noticed(switching, count, timeout, level):
     """Of a controller, with a warning; a single command is enough to go somewhere."""
     commands = switching.commands
-    commands._diagnostics = texts = Texts()
+    commands.reports.diagnostics = texts = Texts()
     switching.send(times=count, position={A: 0.3, B: 0.2})
     patience = timeout or 1.0
     commands.watch(switching.now + 0.9 * patience, timeout)
@@ -349,7 +349,7 @@ def test_the_end_of_position_commands_is_noticed(switching, count, timeout, leve
 def test_nobody_is_silent_while_any_joint_is_commanded(switching):
     commands = switching.commands
     switching.send(times=5, position={A: 0.3, B: 0.2})
-    commands._diagnostics = texts = Texts()
+    commands.reports.diagnostics = texts = Texts()
     switching.now += 0.8
     switching.send(position={A: 0.4})
     commands.watch(switching.now, 0.5)

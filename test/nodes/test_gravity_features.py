@@ -10,7 +10,7 @@ from support import outside
 outside.load('rclpy')
 
 from geometry_msgs.msg import InertiaStamped
-from node_harness import gravity_torque, joint_state, reliable, TWO_LINK_ARM
+from node_harness import Feed, gravity_torque, joint_state, reliable, TWO_LINK_ARM
 from rclpy.serialization import serialize_message
 from safety_harness import NAMES, TorqueRig
 from sensor_msgs.msg import Imu, JointState
@@ -497,8 +497,14 @@ def test_servos_are_told_where_to_pull_so_that_they_do_not_droop(ros):
     assert droop > 0.1 and np.abs(arm.simulator.v).max() < 1e-3
     # nothing is commanded before there is a target for every joint
     since = len(ros.diagnostics)
-    targets.publish(joint_state(['elbow'], [arm.target[1]]))
-    ros.until_status('targets on joint_targets for shoulder', 'servos', since=since)
+    with Feed(targets, joint_state(['elbow'], [arm.target[1]]), rate=10.0):
+        ros.until(
+            lambda: any(
+                status.message.endswith('targets on joint_targets for shoulder')
+                for status in ros.diagnostics[since:]
+            ),
+            'a target of the elbow',
+        )
     for _ in range(20):
         arm._publisher.publish(joint_state(NAMES, arm.simulator.q, arm.simulator.v))
     ros.spin(0.3)

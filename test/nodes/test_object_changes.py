@@ -16,6 +16,7 @@ from visualization_msgs.msg import Marker
 from rbd_ros.nodes.simulator import object_changes, world_ports
 from rbd_ros.nodes.simulator.entities import Entities
 from rbd_ros.nodes.simulator.object_changes import ObjectChanges, RefusedError
+from rbd_ros.spatial import PluckerTransform
 
 OK, NOT_FOUND, FAILED = 1, 2, 4
 NOT_UNIQUE, NAME_INVALID, UNSUPPORTED, NO_RESOURCE = 101, 102, 103, 104
@@ -97,6 +98,35 @@ def test_spawned_objects_are_told_shown_and_touched(rig):
     assert rig.changes.values()['objects'] == 7 and rig.changes.values()['objects_added'] == 2
     assert 'added: new, post (prepared in' in rig.told.texts[-1]
     assert set(rig.told.codes) <= {'added', 'removed'}
+
+
+def test_what_is_spawned_into_something_is_told_once_and_parted(rig):
+    ball = '{type: sphere, radius: 0.1, movable: true, mass: 1.0, xyz: [%g, 2.0, %g]}'
+    for name, *place in (('sunk', 3.0, 0.07), ('touching', 5.0, 0.0999)):
+        rig.changes.on_spawn(String(data=f'objects: {{{name}: {ball % tuple(place)}}}'))
+        rig.run()
+        text = "'floor' and 'sunk' overlap by 30.0 mm; they are moved apart slowly"
+        assert sum(each.startswith(text) for each in rig.told.texts) == 1
+        assert not any("'touching' overlap" in each for each in rig.told.texts)
+        rig.changes.on_delete(String(data='touching'))
+    before = rig.pose('sunk')[0][2]
+    rig.run(20)
+    assert rig.pose('sunk')[0][2] > before
+    assert sum('overlap' in each for each in rig.told.texts) == 1
+
+
+def test_what_is_put_into_something_is_told(rig):
+    rig.changes.on_spawn(
+        String(data='objects: {gate: {type: box, size: [1, 1, 1], xyz: [9, 9, 9]}}')
+    )
+    rig.run()
+    assert not any('overlap' in each for each in rig.told.texts)
+    at = rig.pose('box')[0]
+    rig.changes.move('gate', PluckerTransform(np.eye(3), np.array(at)))
+    rig.run()
+    told = [each for each in rig.told.texts if 'overlap' in each]
+    assert len(told) == 2 and all("'gate' overlap" in each for each in told)
+    assert "'box'" in told[0] and "'robot/foot'" in told[1]
 
 
 def test_a_signal_ends_what_is_being_compiled(same, monkeypatch):

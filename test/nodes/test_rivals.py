@@ -79,3 +79,31 @@ def test_controllers_without_names_wait_as_well():
     graph.publishers = (named('left'), named('right'))
     rivals.look_for_controllers('/command', '/efforts', [['elbow'], ['elbow']])
     assert '/left' in graph.told[0] and '/right' in graph.told[0]
+
+
+def test_a_controller_may_be_silent_for_some_looks():
+    graph = Graph(named('left'), named('right'))
+    graph.get_publishers_info_by_topic = lambda topic: (
+        graph.publishers if topic == '/command' else []
+    )
+    rivals = Rivals(graph, graph)
+    rivals.look_for_controllers('/command', '/efforts', [['elbow'], ['wrist']])
+    for _ in range(4):
+        rivals.look_for_controllers('/command', '/efforts', [['elbow']])
+        rivals.look_for_controllers('/command', '/efforts', [])
+        rivals.look_for_controllers('/command', '/efforts', [['wrist']])
+    assert graph.told == []
+    for _ in range(6):
+        rivals.look_for_controllers('/command', '/efforts', [['elbow']])
+    assert len(graph.told) == 1 and 'may command the same joints' in graph.told[0]
+
+
+def test_controllers_for_different_joints_are_rivals_once_both_command_one():
+    graph = Graph(named('left'), named('right'))
+    graph.get_publishers_info_by_topic = lambda topic: (
+        graph.publishers if topic == '/command' else []
+    )
+    rivals = Rivals(graph, graph)
+    rivals.look_for_controllers('/command', '/efforts', [['elbow'], ['wrist']])
+    rivals.look_for_controllers('/command', '/efforts', [['elbow'], ['elbow', 'wrist']])
+    assert len(graph.told) == 1 and 'may command elbow' in graph.told[0]

@@ -55,7 +55,7 @@ class Both:
         for field in ('mode', 'received', 'effort', 'position', 'velocity'):
             assert_array_equal(getattr(fast.drives, field), getattr(slow.drives, field), field)
         assert (fast.accepted, fast.refused) == (slow.accepted, slow.refused)
-        assert fast._diagnostics.codes == slow._diagnostics.codes
+        assert fast.reports.diagnostics.codes == slow.reports.diagnostics.codes
         return taken[0]
 
     def heard(self):

@@ -273,7 +273,7 @@ def test_while_paused_objects_are_placed_and_shown(rig):
     rig.run()
     stamp, count = rig.cycle.time_ns, len(rig.world.frames)
     rig.place('box', (0, 5, 0.1))
-    rig.cycle._last_state_at = 0.0
+    rig.cycle._states.last_at = 0.0
     rig.cycle.idle()
     assert rig.pose('box')[0] == [0, 5, 0.1] and rig.cycle.time_ns == stamp
     assert len(rig.world.frames) == count  # tf takes no two of the same time

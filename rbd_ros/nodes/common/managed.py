@@ -7,6 +7,7 @@ log and on `/diagnostics`, and the node goes on in the state where it was.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 import functools
 import traceback
 from typing import Any, Callable, Optional
@@ -38,7 +39,7 @@ class TransitionRefused(RuntimeError):
     """A transition cannot work as things are; the message says why and what to do."""
 
 
-class ManagedNode(LifecycleNodeMixin, SturdyNode):
+class ManagedNode(LifecycleNodeMixin, SturdyNode, ABC):
     """A node with a robot, which is configured, activated, deactivated and cleaned up.
 
     Whoever derives from it composes the node (`compose`, `take_apart`), lets it act (`engage`) and
@@ -72,31 +73,31 @@ class ManagedNode(LifecycleNodeMixin, SturdyNode):
 
     # -- what nodes do ----------------------------------------------------------------------------
 
+    @abstractmethod
     def compose(self, robot: Robot, progress: Progress) -> None:
         """Compose the node for a robot.
 
         :raises ValueError: if robot and parameters do not fit
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def take_apart(self) -> None:
         """Forget the robot, also if it was composed in part only; publishers end by themselves."""
-        raise NotImplementedError
 
+    @abstractmethod
     def engage(self) -> None:
         """Begin to act.
 
         :raises TransitionRefused: if that cannot work
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def disengage(self) -> None:
         """Stop acting, so that another node can act instead."""
-        raise NotImplementedError
 
+    @abstractmethod
     def leave(self) -> None:
         """Stop acting for good."""
-        raise NotImplementedError
 
     def run(self) -> None:
         """Let threads run: signals reach the node now."""

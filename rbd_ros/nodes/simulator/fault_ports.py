@@ -11,16 +11,15 @@ from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import ERROR, OK, WARN
 from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.common.wire import JointStateWriter
+from rbd_ros.nodes.simulator.cycle_ports import Message, Ports
 from rbd_ros.nodes.simulator.lockstep import stamp_of
 
 if TYPE_CHECKING:
-    from rbd_ros.nodes.simulator.cycle import Ports, SimulationCycle
+    from rbd_ros.nodes.simulator.cycle import SimulationCycle
     from rbd_ros.nodes.simulator.node import SimulatorNode
 
 SUBJECT = 'faults'
 MOST_COLLECTED = 50  # messages of a topic in a cycle: a flood must not stop the simulation
-
-Message = Optional[Tuple[bytes, Any]]
 
 
 class FaultPorts:
@@ -28,7 +27,7 @@ class FaultPorts:
 
     All runs in the thread of the simulation.
 
-    :param ports: the ports themselves (cycle.py)
+    :param ports: the ports themselves (cycle_ports.py)
     :param true: message of the state, as the cycle has it
     :param measured: another one like it
     :param injector: the faults

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import struct
 from time import perf_counter
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import numpy as np
 
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
+from rbd_ros.nodes.simulator.cycle_ports import Message
 
 SUBJECT = 'lockstep'
 OFF, BY_STAMP, IN_ORDER = 'off', 'stamp', 'order'
@@ -26,7 +27,6 @@ MOST_FORGOTTEN = 100  # messages of a topic, which a flood could fill again and 
 RECENT = 4096  # delays of answers that statistics are made of
 BY_NAME = 1  # which of the commands have a stamp, in the order in which they are taken
 
-Message = Optional[Tuple[bytes, Any]]
 Take = Callable[[], Message]
 
 _STAMPS = {0: struct.Struct('>iI'), 1: struct.Struct('<iI')}  # by the byte order of the message
@@ -51,7 +51,7 @@ class LockstepPorts:
     With `stamp`, the answer to a state is the first JointState that has its stamp. With `order`,
     each command is an answer, in the order in which they come.
 
-    :param ports: the ports themselves (cycle.py)
+    :param ports: the ports themselves (cycle_ports.py)
     :param mode: 'stamp' or 'order'
     :param wait: waits for a command, for so many seconds
     :param diagnostics: where to report

@@ -19,7 +19,8 @@ from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.text import readable
 from rbd_ros.nodes.common.timing_report import TimingReport
 from rbd_ros.nodes.simulator.control_tag import read_control_tag
-from rbd_ros.nodes.simulator.cycle import has_floating_base, SimulationCycle
+from rbd_ros.nodes.simulator.cycle import SimulationCycle
+from rbd_ros.nodes.simulator.floating_base import has_floating_base
 from rbd_ros.nodes.simulator.interface import (
     check_simulator_parameters,
     has_rigid_ground,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Sequence, Tuple
 
 from rclpy.node import Node
 
@@ -16,6 +16,7 @@ SUBJECT = 'rivals'
 _NOT_KNOWN_YET = '_NODE_NAME_UNKNOWN_'
 _NAMELESS = 'a node without a name'
 _PATIENCE = 5  # looks for which a name may be missing; usually it comes within one
+_SILENCE = 5  # looks for which a controller may be silent, on a busy machine, and still be one
 
 
 class Rivals:
@@ -29,6 +30,7 @@ class Rivals:
         self._node, self._diagnostics = node, diagnostics
         self._own = _full_name(node.get_namespace(), node.get_name())
         self._looks_without_names: Dict[str, int] = {}
+        self._silent: Dict[str, Dict[Tuple[str, ...], int]] = {}  # looks since a list was heard
 
     def look_for_simulators(self, topics: Sequence[str]) -> None:
         """Report other publishers of topics that are the simulator's own."""
@@ -58,7 +60,7 @@ class Rivals:
         together = Counter(joint for joints in heard for joint in joints)
         twice = sorted(joint for joint, lists in together.items() if lists > 1)
         # As many lists as publishers, without a joint in two: each has joints of its own.
-        disjoint = len(heard) >= len(named) and not twice
+        disjoint = len(self._lists(by_name, heard)) >= len(named) and not twice
         crowd = len(set(named) | set(ordered)) > 1 or max(len(named), len(ordered)) > 1
         if not crowd or (disjoint and set(ordered) <= set(named) and len(ordered) < 2):
             return
@@ -71,6 +73,14 @@ class Rivals:
             f'{shorten(who)}; stop all but one',
             code='several controllers',
         )
+
+    def _lists(self, topic: str, heard: Sequence[Sequence[str]]) -> Dict[Tuple[str, ...], int]:
+        """Lists of joints that were heard within the last looks."""
+        before = self._silent.get(topic, {})
+        lists = {joints: looks + 1 for joints, looks in before.items() if looks < _SILENCE}
+        lists.update((tuple(joints), 0) for joints in heard)
+        self._silent[topic] = lists
+        return lists
 
     def _publishers(self, topic: str) -> List[str]:
         """Full names of the nodes that publish a topic, one for each publisher.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 import re
-from typing import Any, Callable, Dict, List, Optional, Protocol, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Protocol, Sequence, Tuple
 
 import numpy as np
 from rclpy.node import Node
@@ -18,13 +18,12 @@ from rbd_ros.nodes.common.interface import Topic
 from rbd_ros.nodes.common.sturdy import by_hand
 from rbd_ros.nodes.common.wire import JointStateWriter
 from rbd_ros.nodes.simulator.commands import Commands
+from rbd_ros.nodes.simulator.cycle_ports import Message
 from rbd_ros.nodes.simulator.interface import INTERFACE
 from rbd_ros.nodes.simulator.ports import taker
 from rbd_ros.nodes.simulator.robot_commands import RobotCommands
 
 NAMESPACE = re.compile(r'[A-Za-z_]\w*', re.ASCII)
-
-Message = Optional[Tuple[bytes, Any]]
 
 
 class RobotPorts(Protocol):

@@ -24,6 +24,7 @@ from rbd_ros.nodes.common.wire import (
     WireError,
 )
 from rbd_ros.nodes.simulator import markers
+from rbd_ros.nodes.simulator.newcomers import Newcomers
 from rbd_ros.nodes.simulator.object_motion import about, Motion, ObjectMotion, Touch
 from rbd_ros.nodes.simulator.poses import (
     matrix_row,
@@ -139,6 +140,7 @@ class Surroundings:
         self._diagnostics, self._ports = diagnostics, ports
         odom = parameters['odom_frame'] if has_base else ''
         self.frames = Frames.of(simulator, parameters['frame_prefix'], odom)
+        self._newcomers = Newcomers(simulator, diagnostics)
         self._reader = TransformStampedReader()
         self._has_base = has_base
         self._use(self._present())
@@ -204,6 +206,7 @@ class Surroundings:
         :param view: what `look_around` has found; None: that is done now
         """
         self._use(self._present() if view is None else view)
+        self._newcomers.world_changed()
         self._pressed &= set(self._state.bodies)
         self._changed = True
         self._ports.send_standing([markers.nothing(self.frames.world), *self._standing])
@@ -302,6 +305,8 @@ class Surroundings:
         """
         self._time = time
         np.maximum(self._worst, self._simulator.world.touches.residuals, out=self._worst)
+        if self._newcomers.names:
+            self._newcomers.tell()
         if time >= self._next:
             self._next = max(self._next + self._period, time)
             self.publish(time)

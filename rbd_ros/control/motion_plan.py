@@ -1,0 +1,171 @@
+"""Trajectories prepared and checked beside the control loop, which then takes them over whole."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.blending import Bounds, Offset, Still
+from rbd_ros.control.names import shown
+from rbd_ros.control.path_motion import Path
+from rbd_ros.control.trajectory import JointTrajectory
+from rbd_ros.control.trajectory_checks import (
+    check_known,
+    MOST_POSITION,
+    MOST_VELOCITY,
+    TrajectoryError,
+)
+
+NANOSECONDS = 1_000_000_000
+LONGEST_DELAY = 3600.0  # a trajectory that begins later than this surely means another clock [s]
+
+
+class MotionPlan(NamedTuple):
+    """A motion that has been prepared and checked, and that `DesiredMotion.follow` starts.
+
+    :param trajectory: the motion; None: stop
+    :param entry: time of the trajectory at which it is entered [s]
+    :param begin: time of the states at which it begins [ns]; None: as soon as possible
+    :param clock: time of the motion's own clock at which it is to be entered [s]
+    :param waits: whether it begins from rest, and therefore whenever it is taken up
+    :param epoch: number of the motion that it continues
+    :param bounds: limits that the trajectory keeps
+    :param text: what will be done, for the log
+    """
+
+    trajectory: Optional[JointTrajectory]
+    entry: float
+    begin: Optional[int]
+    clock: float
+    waits: bool
+    epoch: int
+    bounds: Bounds
+    text: str
+
+
+class MotionSnapshot(NamedTuple):
+    """The motion at one moment, for other threads.
+
+    :param epoch: number of the motion, which each interruption raises
+    :param path: what is followed
+    :param s: time of the path that is reached [s]
+    :param offset: what is left of the motion before; None: nothing
+    :param q: position, (n,)
+    :param v: velocity, (n,)
+    """
+
+    epoch: int
+    path: Path
+    s: float
+    offset: Optional[Offset]
+    q: FloatArray
+    v: FloatArray
+
+    def expected(self, delay: float) -> Tuple[FloatArray, FloatArray]:
+        """Estimate of position and velocity after a delay [s], each (n,)."""
+        if delay == 0.0:
+            return self.q, self.v
+        q, v, a = self.path.sample(self.s + delay)
+        if self.offset is not None:
+            q, v, a = self.offset.after(delay)[0].added_to(q, v, a)
+        return q, v
+
+    def once_taken_up(self, plan: MotionPlan) -> MotionSnapshot:
+        """The motion when the next state has taken up a plan that begins now."""
+        path = Still(self.q) if plan.trajectory is None else plan.trajectory
+        return self._replace(path=path, s=plan.entry, offset=None)
+
+
+class TrajectoryPoints(NamedTuple):
+    """Points of a trajectory, as `DesiredMotion.plan` is given them."""
+
+    times: Any
+    positions: Any
+    velocities: Any
+    accelerations: Any
+
+
+class MotionPlanner:
+    """Makes plans for a robot; it knows the robot's joints and nothing of its motion.
+
+    :param names: names of the joints
+    :param limits: their limits
+    """
+
+    def __init__(self, names: Sequence[str], limits: Bounds):
+        self._names, self._limits = names, limits
+
+    def plan(
+        self,
+        motion: MotionSnapshot,
+        clock: float,
+        joint_names: Sequence[str],
+        points: TrajectoryPoints,
+        *,
+        now: int,
+        begin: int,
+        allow_partial: bool,
+        check_limits: bool,
+        start_tolerance: float,
+    ) -> MotionPlan:
+        """See `DesiredMotion.plan`.
+
+        :param motion: the motion that the plan is to continue
+        :param clock: time of its own clock [s]
+        """
+        if not len(points.times):
+            text = 'stop: the present desired position is held'
+            return MotionPlan(None, 0.0, None, clock, False, motion.epoch, self._limits, text)
+        check_known(joint_names, self._names)
+        elapsed = (now - begin) / NANOSECONDS if begin else 0.0
+        if -elapsed > LONGEST_DELAY:
+            raise TrajectoryError(
+                f'trajectory begins in {-elapsed:.0f} s: its header.stamp must be in the time of '
+                'joint_states, or 0',
+                code='trajectory in the far future',
+            )
+        trajectory = JointTrajectory(joint_names, *points)
+        if elapsed > 0.0 and elapsed >= trajectory.end_time:
+            raise TrajectoryError(
+                f'trajectory ended {elapsed - trajectory.end_time:.3f} s ago',
+                code='trajectory in the past',
+            )
+        entry = max(elapsed, 0.0)
+        q, v = motion.expected(max(-elapsed, 0.0))
+        trajectory = trajectory.for_joints(self._names, hold=q if allow_partial else None)
+        trajectory = trajectory.starting_from(q, v, entry)
+        bounds = self._checked_bounds(trajectory, check_limits)
+        self._check_start(trajectory.sample(entry)[0] - q, start_tolerance)
+        start = f'in {-elapsed:.3f} s' if elapsed < 0.0 else 'now'
+        text = (
+            f'trajectory of {len(points.times)} points, {trajectory.end_time:g} s, begins {start}'
+        )
+        later = begin if elapsed < 0.0 else None
+        waits = not begin and not motion.v.any()
+        clock += max(-elapsed, 0.0)
+        return MotionPlan(trajectory, entry, later, clock, waits, motion.epoch, bounds, text)
+
+    def _checked_bounds(self, trajectory: JointTrajectory, check_limits: bool) -> Bounds:
+        """Limits that a trajectory keeps: those of the robot, or wider ones where it may."""
+        limits, n = self._limits, len(self._names)
+        if check_limits:
+            speeds = np.minimum(limits.velocity, MOST_VELOCITY)
+            trajectory.check_limits(limits.lower, limits.upper, speeds)
+            return limits
+        most = np.full(n, MOST_POSITION)
+        trajectory.check_limits(-most, most, np.full(n, MOST_VELOCITY))
+        return Bounds(-most, most, np.maximum(limits.velocity, trajectory.speed_bounds()))
+
+    def _check_start(self, jump: FloatArray, tolerance: float) -> None:
+        worst = int(np.argmax(np.abs(jump)))
+        if 0.0 < tolerance < abs(jump[worst]):
+            raise TrajectoryError(
+                f'trajectory begins {abs(jump[worst]):.3f} rad or m away from where joint '
+                f'{shown(self._names[worst])} should be (start_tolerance {tolerance:g}); give its '
+                'first point a time_from_start, and the robot moves there in that time',
+                self._names[worst],
+                0,
+                code='trajectory begins far away',
+            )

@@ -1,0 +1,74 @@
+"""Simulated time on /clock: at a rate, or as often as whoever follows it needs."""
+
+from __future__ import annotations
+
+import math
+from time import monotonic
+from typing import Any, Callable, Mapping, Sequence
+
+from rbd_ros.nodes.common.conversions import NANOSECONDS
+from rbd_ros.nodes.common.wire import ClockWriter
+from rbd_ros.nodes.simulator.cycle_ports import Ports
+from rbd_ros.nodes.simulator.parameters import AUTOMATIC, USUAL_CLOCK_RATE
+
+CONTROLLER_MANAGER = 'controller_manager'  # what the names of such nodes contain
+
+
+class ClockOutput:
+    """Messages of simulated time.
+
+    :param parameters: values of the simulator's parameters
+    :param timestep: of a cycle [ns]
+    :param ports: where messages go to; `use_ports` sets others
+    """
+
+    def __init__(self, parameters: Mapping[str, Any], timestep: int, ports: Ports):
+        self._parameters, self._timestep = parameters, timestep
+        rate = parameters['clock_publish_rate']
+        rate = USUAL_CLOCK_RATE if rate == AUTOMATIC else rate
+        self._period = max(NANOSECONDS / rate, timestep) if rate > 0.0 else math.inf
+        #: Simulated time at which the next message is due [ns].
+        self.due: float = 0
+        #: Real time of the last message [s].
+        self.last_at = 0.0
+        self._message = ClockWriter()
+        self.use_ports(ports)
+
+    def use_ports(self, ports: Ports) -> None:
+        """Let messages go to other ports."""
+        self._send = ports.send_clock
+
+    def send_due(self, time: int) -> None:
+        """Send the message that is due.
+
+        :param time: simulated time [ns]
+        """
+        self.due = max(self.due + self._period, time)
+        self.send(time)
+
+    def send(self, time: int) -> None:
+        """Send a message now.
+
+        :param time: simulated time [ns]
+        """
+        self.last_at = monotonic()
+        self._message.set_stamp_ns(time)
+        self._send(self._message.data())
+
+    def follow_listeners(self, listeners: Callable[[], Sequence[str]], time: int) -> None:
+        """Publish every cycle while one who follows the clock needs that; callable by any thread.
+
+        A controller manager wakes up by it: one of 200 Hz that is told the time 100 times a second
+        does 100 cycles. To others each message costs more than it tells.
+
+        :param listeners: finds the names of the nodes that follow it
+        :param time: simulated time [ns]
+        """
+        if self._parameters['clock_publish_rate'] != AUTOMATIC:
+            return
+        needed = any(CONTROLLER_MANAGER in name for name in listeners())
+        rate = math.inf if needed else USUAL_CLOCK_RATE
+        period = max(NANOSECONDS / rate, self._timestep)
+        if period != self._period:
+            self._period = period
+            self.due = math.ceil(time / period) * period

@@ -1,0 +1,34 @@
+"""What a simulation cycle wants of its surroundings: where messages come from and go to."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Protocol, Tuple
+
+import numpy as np
+
+Message = Optional[Tuple[bytes, Any]]  # serialised, and something about it; None: there is none
+
+
+class Ports(Protocol):
+    """Where messages come from and go to, all serialised but the pose of the base."""
+
+    def take_by_name(self) -> Message:
+        """Take the oldest JointState with commands."""
+
+    def take_by_order(self) -> Message:
+        """Take the oldest Float64MultiArray with commands."""
+
+    def take_accelerations(self) -> Message:
+        """Take the oldest Float64MultiArray with accelerations, where they are asked for."""
+
+    def take_wrench(self) -> Message:
+        """Take the oldest WrenchStamped."""
+
+    def send_state(self, data: bytes) -> None:
+        """Send a JointState."""
+
+    def send_clock(self, data: bytes) -> None:
+        """Send a Clock."""
+
+    def send_base(self, q: np.ndarray, v: np.ndarray, time: int) -> None:
+        """Send position, (7,), and velocity, (6,), of the floating joint at a time [ns]."""

@@ -1,0 +1,53 @@
+"""A simulated base that moves freely: whether there is one, and how it is put somewhere."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import numpy as np
+
+from rbd_ros.model.model import FLOATING_BASE_JOINT
+from rbd_ros.robot import Robot
+from rbd_ros.simulation.world import World
+from rbd_ros.spatial.rotation import quaternion_to_rotation
+
+
+def has_floating_base(robot: Robot) -> bool:
+    """Return whether the root link moves freely by the robot's own floating joint."""
+    return robot.joint_names[:1] == (FLOATING_BASE_JOINT,)
+
+
+def floating_joint_position(pose: np.ndarray) -> np.ndarray:
+    """Position of a floating joint, (7,): unit quaternion w, x, y, z, then x, y, z [m].
+
+    :param pose: position [m], quaternion x, y, z, w of any length but zero, (7,)
+    """
+    x, y, z, qx, qy, qz, qw = pose
+    quaternion = np.array([qw, qx, qy, qz])
+    return np.array([*(quaternion / np.linalg.norm(quaternion)), x, y, z])
+
+
+def place_base(
+    world: World,
+    at_q: int,
+    at_v: int,
+    pose: Optional[np.ndarray],
+    twist: Optional[np.ndarray],
+) -> None:
+    """Put a base that floats somewhere, and give it a velocity.
+
+    :param world: the simulation
+    :param at_q: where its configuration begins
+    :param at_v: where its velocity begins
+    :param pose: position [m], quaternion x, y, z, w, (7,); None: where it is
+    :param twist: angular velocity and velocity of its origin, along the axes of the world,
+        (6,) [rad/s, m/s]; None: as it is
+    """
+    state = world.state
+    if pose is not None:
+        state.q[at_q : at_q + 7] = floating_joint_position(pose)
+    if twist is not None:
+        R = np.array(quaternion_to_rotation(tuple(state.q[at_q : at_q + 4].tolist())))
+        state.v[at_v : at_v + 3] = twist[:3] @ R
+        state.v[at_v + 3 : at_v + 6] = twist[3:] @ R
+    world.forget_near_pairs()

@@ -1,0 +1,43 @@
+"""What is new in a simulated world, and overlaps with what was there."""
+
+from __future__ import annotations
+
+from typing import Dict, FrozenSet
+
+from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
+from rbd_ros.simulation import Simulator
+from rbd_ros.simulation.start_overlaps import newcomer_warnings
+from rbd_ros.simulation.start_warnings import DEEP
+
+SUBJECT = 'world'
+
+
+class Newcomers:
+    """Warns of things that overlap with others where they were put.
+
+    :param simulator: the simulation
+    :param diagnostics: where to report
+    """
+
+    def __init__(self, simulator: Simulator, diagnostics: Diagnostics):
+        self._simulator, self._diagnostics = simulator, diagnostics
+        self._known = self._things()
+        #: Names of what no step has been taken with
+        self.names: FrozenSet[str] = frozenset()
+
+    def world_changed(self) -> None:
+        """Note what is new, or elsewhere, in the world that the simulation has now."""
+        known, self._known = self._known, self._things()
+        self.names = frozenset(
+            name for name, each in self._known.items() if known.get(name) is not each
+        )
+
+    def tell(self) -> None:
+        """Warn, after a step."""
+        for text in newcomer_warnings(self._simulator.world, self.names, DEEP):
+            self._diagnostics.event(SUBJECT, WARN, text, code=text.split(' overlap')[0])
+        self.names = frozenset()
+
+    def _things(self) -> Dict[str, object]:
+        world = self._simulator.environment
+        return {each.name: each for each in (*world.objects, *world.robots)}

@@ -1,0 +1,116 @@
+"""What stands beside a simulation cycle if the parameters, or what there is, ask for it.
+
+None of the modules of these parts is imported without: other simulations start sooner.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Mapping, Optional, Sequence, TYPE_CHECKING
+
+from rbd_ros.nodes.common.diagnostics import Diagnostics
+from rbd_ros.nodes.simulator.commands import Commands
+from rbd_ros.nodes.simulator.control_tag import ControlTag
+from rbd_ros.nodes.simulator.floating_base import has_floating_base
+from rbd_ros.nodes.simulator.state_output import StateOutput
+from rbd_ros.robot import Robot
+from rbd_ros.simulation import Simulator
+from rbd_ros.simulation.sensor_places import check_no_loops
+
+if TYPE_CHECKING:
+    from rbd_ros.nodes.simulator.measurements import MeasurementPorts, Measurements
+    from rbd_ros.nodes.simulator.robot_topics import RobotPorts, RobotTopics
+    from rbd_ros.nodes.simulator.surroundings import Surroundings, WorldPorts
+
+Parameters = Mapping[str, Any]
+
+
+def make_surroundings(
+    simulator: Simulator,
+    parameters: Parameters,
+    diagnostics: Diagnostics,
+    ports: Optional[Callable[[], WorldPorts]],
+    has_base: bool,
+) -> Optional[Surroundings]:
+    """What is around the robot; None without a world.
+
+    :param ports: makes the ports of the world
+    :param has_base: whether the robot's root link moves freely
+    """
+    if simulator.environment is None:
+        return None
+    if ports is None:
+        raise ValueError('a world has messages of its own: world_ports must be given')
+    from rbd_ros.nodes.simulator.surroundings import Surroundings
+
+    return Surroundings(simulator, parameters, diagnostics, ports(), has_base)
+
+
+def make_measurements(
+    simulator: Simulator,
+    described: Robot,
+    parameters: Parameters,
+    commands: Commands,
+    tag: ControlTag,
+    ports: Optional[Callable[[], MeasurementPorts]],
+    timestep: int,
+    warn: Callable[[str], Any],
+) -> Optional[Measurements]:
+    """What sensors tell, and odometry; None if there is nothing, or nowhere to tell it.
+
+    :param described: the robot, without others that move with it
+    :param tag: sensors in the robot description
+    :param ports: makes the ports of the measurements
+    :param timestep: of a cycle [ns]
+    :param warn: told about sensors that there cannot be
+    """
+    if ports is None:
+        return None
+    from rbd_ros.nodes.simulator.sensor_places import sensors_of
+
+    model, has_base = simulator.robot.model, has_floating_base(described)
+    names = sensors_of(model, parameters, tag, warn)
+    joints = commands.names if parameters['joint_torques'] else ()
+    if not (has_base or names.imus or names.force_torque or joints):
+        return None
+    if joints:
+        check_no_loops(model, 'joint_torques')
+    from rbd_ros.nodes.simulator.measurements import Measurements
+
+    base = described.model.body(1).name if has_base else ''
+    return Measurements(simulator, parameters, names, joints, base, ports(), timestep)
+
+
+def make_robot_topics(
+    simulator: Simulator,
+    parameters: Parameters,
+    commands: Commands,
+    states: StateOutput,
+    ports: Optional[Callable[[str], RobotPorts]],
+) -> Optional[RobotTopics]:
+    """What further robots say and hear, each for itself; None if all share what there is.
+
+    :param ports: makes the ports of a further robot, by its name
+    """
+    robots = simulator.robots
+    if not parameters['robot_namespaces'] or ports is None or not robots:
+        return None
+    from rbd_ros.nodes.simulator.robot_topics import check_names, RobotTopics
+
+    check_names(robots)
+    return RobotTopics(commands, robots, states.fields, states.send_whole, ports)
+
+
+def array_joints(simulator: Simulator, parameters: Parameters) -> Sequence[str]:
+    """Joints in the order of efforts without names; empty: all that can be commanded."""
+    if parameters['joints'] or not parameters['robot_namespaces']:
+        given: Sequence[str] = parameters['joints']
+        return given
+    model = simulator.robot.model
+    joints = [
+        model.body(i).joint_name
+        for i in model.independent_slices
+        if model.body(i).joint.nv == 1 and model.body(i).joint_name in model.actuated_joints
+    ]
+    from rbd_ros.nodes.simulator.robot_topics import own_joints
+
+    return own_joints(joints, simulator.robots)

@@ -1,0 +1,322 @@
+"""Parameters of the simulator."""
+
+from __future__ import annotations
+
+from typing import Tuple
+
+from rbd_ros.nodes.common.declared import (
+    DESCRIPTION_PARAMETERS,
+    gravity_parameter,
+    REAL_TIME_PARAMETERS,
+)
+from rbd_ros.nodes.common.interface import Parameter
+from rbd_ros.nodes.common.timing_thresholds import threshold_parameters
+
+ACTIONS = ('hold', 'gravity', 'zero')
+FARTHEST = 1e5  # [rad or m]
+AUTOMATIC = -1.0  # a rate that follows from who listens
+USUAL_CLOCK_RATE = 100.0  # [Hz]
+STATE_FIELDS = ('position', 'velocity', 'effort')
+RIGID = 'rigid'
+GROUND_LAWS = (RIGID, 'compliant')
+
+SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
+    *DESCRIPTION_PARAMETERS,
+    *REAL_TIME_PARAMETERS,
+    gravity_parameter(live=False),
+    Parameter(
+        'floating_base',
+        False,
+        'Whether the root link moves freely instead of being fixed to the world.',
+    ),
+    Parameter(
+        'timestep',
+        0.001,
+        'Simulated time between two cycles [s]: in each, commands are taken, the robot moves, its '
+        'state is published. '
+        'A whole number of nanoseconds.',
+        positive=True,
+        minimum=1e-6,
+        maximum=1.0,
+    ),
+    Parameter('substeps', 1, 'Steps of the physics in one cycle.', minimum=1, maximum=1000),
+    Parameter(
+        'integrator',
+        'semi_implicit',
+        'Integration method.',
+        choices=('semi_implicit', 'midpoint', 'rk4'),
+    ),
+    Parameter(
+        'real_time_factor',
+        1.0,
+        'Simulated seconds in one real second; 0: as many as possible.',
+        minimum=0.0,
+        maximum=1e6,
+        live=True,
+    ),
+    Parameter(
+        'lockstep',
+        'off',
+        'Whether to wait for a command after each state. off: no, time goes on; stamp: for the '
+        'JointState on joint_commands that has the stamp of the state; order: each command is the '
+        'answer to the next state. real_time_factor and command_timeout do not count then.',
+        choices=('off', 'stamp', 'order'),
+    ),
+    Parameter(
+        'lockstep_timeout',
+        1.0,
+        'Real time after which diagnostics tell that nobody answers in lockstep, and with `stamp` '
+        'the state is sent again [s]; 0: never.',
+        minimum=0.0,
+        maximum=1e6,
+        live=True,
+    ),
+    Parameter(
+        'fault_seed',
+        0,
+        'Seed of all that faults do by chance: the same seed, the same faults and the same '
+        'commands in lockstep give the same motion.',
+        minimum=0,
+        maximum=2**62,
+        live=True,
+    ),
+    Parameter(
+        'start_paused', False, 'Whether to wait for ~/pause (data: false) or ~/step at the start.'
+    ),
+    Parameter(
+        'step_count',
+        1,
+        'Cycles that one call of ~/step simulates.',
+        minimum=1,
+        maximum=1_000_000,
+        live=True,
+    ),
+    Parameter(
+        'initial_command',
+        'hold',
+        'What drives a joint until its first command. hold: the whole robot is locked by ideal '
+        'brakes until any joint '
+        'is commanded, then joints without a command are held by a servo; gravity: its gravity '
+        'torque; zero: nothing.',
+        choices=ACTIONS,
+    ),
+    Parameter(
+        'command_timeout',
+        0.5,
+        'Real time after which a commanded effort, velocity or acceleration no longer counts [s]; '
+        '0: never.',
+        minimum=0.0,
+        maximum=1e6,
+        live=True,
+    ),
+    Parameter(
+        'timeout_command',
+        'hold',
+        'What drives a joint whose command timed out. hold: a servo at the position it then has; '
+        'gravity, zero: as in '
+        'initial_command.',
+        choices=ACTIONS,
+        live=True,
+    ),
+    Parameter(
+        'servo_bandwidth',
+        100.0,
+        'Natural frequency of the servo that holds joints and follows position and velocity '
+        'commands [rad/s]. '
+        'At most 0.5 / timestep.',
+        positive=True,
+        maximum=1e6,
+    ),
+    Parameter(
+        'joints',
+        (),
+        'Joints in the order of effort_commands and acceleration_commands; empty: all, in the '
+        'order of the robot.',
+        element=str,
+    ),
+    Parameter(
+        'acceleration_commands',
+        False,
+        'Whether joints may be commanded by accelerations, on acceleration_commands.',
+    ),
+    Parameter(
+        'initial_positions',
+        (),
+        'Positions at the start and after ~/reset [rad or m], in the order of initial_joints; '
+        'empty: zero, moved into the limits.',
+        minimum=-FARTHEST,
+        maximum=FARTHEST,
+    ),
+    Parameter(
+        'initial_joints',
+        (),
+        'Joints that initial_positions means; empty: all, in the order of the robot.',
+        element=str,
+    ),
+    Parameter(
+        'initial_base_pose',
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0),
+        'Pose of a floating base at the start and after ~/reset: x, y, z [m], quaternion x, y, z, '
+        'w.',
+        length=7,
+        minimum=-FARTHEST,
+        maximum=FARTHEST,
+    ),
+    Parameter('ground', False, 'Whether there is ground, the half-space z <= ground_height.'),
+    Parameter(
+        'ground_law',
+        'rigid',
+        'Law of contact with the ground. rigid: nothing gives way, as in a world of one plane; '
+        'compliant: a spring and a damper at each contact point.',
+        choices=GROUND_LAWS,
+    ),
+    Parameter(
+        'ground_height',
+        0.0,
+        'Height of the ground [m].',
+        minimum=-FARTHEST,
+        maximum=FARTHEST,
+    ),
+    Parameter(
+        'contact_stiffness',
+        5e4,
+        'Stiffness of each contact point with compliant ground [N/m].',
+        positive=True,
+        maximum=1e12,
+    ),
+    Parameter(
+        'contact_damping',
+        5e2,
+        'Damping of each contact point with compliant ground [N s/m].',
+        minimum=0.0,
+        maximum=1e12,
+    ),
+    Parameter(
+        'contact_friction',
+        0.8,
+        'Coefficient of friction with the ground.',
+        minimum=0.0,
+        maximum=1e3,
+    ),
+    Parameter(
+        'world',
+        '',
+        'World around the robot, which it touches rigidly: path of a world file, package:// URI, '
+        'or name of a world that comes with rbd_ros, such as table_world; none if empty.',
+    ),
+    Parameter(
+        'robot_namespaces',
+        False,
+        'Whether each movable robot of the world has topics of its own below its name, instead of '
+        'sharing joint_states and commands.',
+    ),
+    Parameter(
+        'solver_tolerance',
+        1e-10,
+        'Velocity error of contacts in a world, as part of the largest velocity without contact '
+        'forces.',
+        positive=True,
+        maximum=0.1,
+    ),
+    Parameter(
+        'impact_law',
+        'newton',
+        'Law of restitution of impacts in a world. newton: velocities come back by it; poisson: '
+        'impulses, and energy never grows, also with friction.',
+        choices=('newton', 'poisson'),
+    ),
+    Parameter(
+        'world_publish_rate',
+        50.0,
+        'Rate in simulated time of what is published about a world: objects, contacts, markers, '
+        '/tf [Hz]; 0: every cycle.',
+        minimum=0.0,
+        maximum=1e6,
+    ),
+    Parameter(
+        'publish_tf',
+        True,
+        'Whether poses of a floating base and of movable objects are published on /tf.',
+    ),
+    Parameter(
+        'frame_prefix',
+        '',
+        'What the names of frames begin with in what is published about sensors, odometry and a '
+        'world, such as left/.',
+    ),
+    Parameter(
+        'odom_frame',
+        'odom',
+        'Frame that the pose of a floating base is in, on odom and /tf; it is where the world is.',
+    ),
+    Parameter(
+        'imus',
+        (),
+        'Links with an inertial unit, besides those of the <ros2_control> tag; each has a topic.',
+        element=str,
+    ),
+    Parameter(
+        'force_torque_sensors',
+        (),
+        'Joints, fixed ones too, with a force and torque sensor, or links for the joints that '
+        'bear them, besides those of the <ros2_control> tag; each has a topic.',
+        element=str,
+    ),
+    Parameter(
+        'joint_torques',
+        False,
+        'Whether what joints transmit is measured, and published on joint_torques.',
+    ),
+    Parameter(
+        'sensor_publish_rate',
+        100.0,
+        'Rate in simulated time of inertial units, wrenches, joint torques, odometry and its '
+        'frame on /tf [Hz]; 0: every cycle.',
+        minimum=0.0,
+        maximum=1e6,
+    ),
+    Parameter(
+        'contact_arrow_scale',
+        0.005,
+        'Length of the arrows of contact forces [m/N].',
+        positive=True,
+        maximum=1e3,
+        live=True,
+    ),
+    Parameter(
+        'external_wrench_duration',
+        0.1,
+        'Simulated time that a wrench of topic external_wrench acts [s]; 0: until the next one '
+        'for the same link or object.',
+        minimum=0.0,
+        maximum=1e9,
+        live=True,
+    ),
+    Parameter(
+        'state_publish_rate',
+        0.0,
+        'Rate of joint_states in simulated time [Hz]; 0: every cycle.',
+        minimum=0.0,
+        maximum=1e6,
+    ),
+    Parameter(
+        'state_fields',
+        (),
+        'Fields of joint_states, position among them; empty: the state interfaces of the '
+        '<ros2_control> tag of the robot description, without a tag position, velocity and '
+        'effort.',
+        element=str,
+        choices=STATE_FIELDS,
+    ),
+    Parameter(
+        'clock_publish_rate',
+        AUTOMATIC,
+        'Rate of /clock in simulated time [Hz]; 0: /clock is not published; -1: every cycle while '
+        'a controller_manager follows it, else 100.',
+        minimum=AUTOMATIC,
+        maximum=1e6,
+    ),
+    # Off: that it does not keep up with time is told anyway, and what a cycle takes depends on
+    # the world.
+    *threshold_parameters(),
+)

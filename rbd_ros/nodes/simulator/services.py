@@ -1,0 +1,85 @@
+"""Services and actions of the simulator."""
+
+from __future__ import annotations
+
+from typing import Tuple
+
+from rbd_ros.nodes.common.interface import Action, Service
+
+SIMULATOR_SERVICES: Tuple[Service, ...] = (
+    Service(
+        '~/pause',
+        'std_srvs/srv/SetBool',
+        'Lets time stand still (`true`) or go on (`false`); ends a `~/step` under way.',
+    ),
+    Service(
+        '~/step',
+        'std_srvs/srv/Trigger',
+        'Simulates `step_count` cycles as fast as possible, only while paused; state and '
+        '/clock are published before the answer.',
+    ),
+    Service(
+        '~/reset',
+        'std_srvs/srv/Trigger',
+        'Puts the robot at its initial position, at rest, commands forgotten and '
+        '`initial_command` again; time goes on. Ends a `~/step` under way.',
+    ),
+    *(
+        Service(f'~/{name}', f'simulation_interfaces/srv/{kind}', text, 'simulation_interfaces')
+        for name, kind, text in (
+            ('get_simulator_features', 'GetSimulatorFeatures', 'Tells what is supported.'),
+            ('get_simulation_state', 'GetSimulationState', 'Playing, paused or stopped.'),
+            ('set_simulation_state', 'SetSimulationState', 'Plays, pauses or stops.'),
+            ('reset_simulation', 'ResetSimulation', 'Like `~/reset`.'),
+            ('step_simulation', 'StepSimulation', 'Like `~/step`, with a number of steps.'),
+            ('get_entities', 'GetEntities', 'Names of robots and objects.'),
+            ('get_entity_state', 'GetEntityState', 'Pose and velocity of a robot or object.'),
+            ('get_entities_states', 'GetEntitiesStates', 'Those of several at a time.'),
+            (
+                'set_entity_state',
+                'SetEntityState',
+                'Puts an object, or a robot whose base floats, somewhere, and gives it a '
+                'velocity.',
+            ),
+            (
+                'get_entity_info',
+                'GetEntityInfo',
+                'Category, description and tags of a robot or object.',
+            ),
+            ('set_entity_info', 'SetEntityInfo', 'Sets them.'),
+            (
+                'get_entity_bounds',
+                'GetEntityBounds',
+                'Box along the axes of the world around its collision shapes.',
+            ),
+            (
+                'spawn_entity',
+                'SpawnEntity',
+                'Adds an object to the world: a URDF of one link, or an entry of a world file.',
+            ),
+            ('spawn_entities', 'SpawnEntities', 'Adds several objects.'),
+            ('delete_entity', 'DeleteEntity', 'Takes an object out of the world.'),
+            (
+                'get_available_worlds',
+                'GetAvailableWorlds',
+                'World files that come with rbd_ros, and those of further folders.',
+            ),
+            ('get_current_world', 'GetCurrentWorld', 'Which world is around the robot.'),
+            (
+                'load_world',
+                'LoadWorld',
+                'Puts another world around the robot, paused and reset.',
+            ),
+            ('unload_world', 'UnloadWorld', 'Takes all around the robot away.'),
+        )
+    ),
+)
+
+SIMULATOR_ACTIONS: Tuple[Action, ...] = (
+    Action(
+        '~/simulate_steps',
+        'simulation_interfaces/action/SimulateSteps',
+        'Like `~/step`, with a number of steps and feedback after each.',
+        'simulation_interfaces',
+    ),
+)

@@ -1,0 +1,226 @@
+"""Topics of the simulator."""
+
+from __future__ import annotations
+
+from typing import Tuple
+
+from rbd_ros.nodes.common.declared import DESCRIPTION_TOPIC, DIAGNOSTICS_TOPIC
+from rbd_ros.nodes.common.interface import Topic
+
+WITH_WORLD = 'with `world` or rigid `ground`'
+EACH_ROBOT = 'with parameter `robot_namespaces`, for each movable robot of the world'
+
+SIMULATOR_TOPICS: Tuple[Topic, ...] = (
+    Topic(
+        'joint_states',
+        'sensor_msgs/msg/JointState',
+        'out',
+        'Position, velocity and applied effort of all joints with one degree of freedom, '
+        'without what `state_fields` or the `<ros2_control>` tag leaves out; stamp in '
+        'simulated time.',
+    ),
+    Topic(
+        '/clock',
+        'rosgraph_msgs/msg/Clock',
+        'out',
+        'Simulated time, `clock_publish_rate` times a simulated second, and after every step, '
+        'pause and reset.',
+        optional='unless `clock_publish_rate` is 0',
+    ),
+    Topic(
+        'joint_commands',
+        'sensor_msgs/msg/JointState',
+        'in',
+        'Commands by joint name, all or some joints.',
+        depth=10,
+    ),
+    Topic(
+        'effort_commands',
+        'std_msgs/msg/Float64MultiArray',
+        'in',
+        'Efforts in the order of parameter `joints`.',
+    ),
+    Topic(
+        'acceleration_commands',
+        'std_msgs/msg/Float64MultiArray',
+        'in',
+        'Accelerations in the order of parameter `joints`; NaN: none for that joint.',
+        optional='with parameter `acceleration_commands`',
+    ),
+    Topic(
+        'external_wrench',
+        'geometry_msgs/msg/WrenchStamped',
+        'in',
+        'Force and torque on the link or movable object `header.frame_id`, at its origin, in '
+        'its axes.',
+        depth=10,
+    ),
+    *(
+        Topic(f'<robot>/{name}', kind, direction, text, depth=depth, optional=EACH_ROBOT)
+        for name, kind, direction, text, depth in (
+            (
+                'joint_states',
+                'sensor_msgs/msg/JointState',
+                'out',
+                'As `joint_states`, of that robot, by its own names of joints.',
+                1,
+            ),
+            (
+                'joint_commands',
+                'sensor_msgs/msg/JointState',
+                'in',
+                'As `joint_commands`, for that robot.',
+                10,
+            ),
+            (
+                'effort_commands',
+                'std_msgs/msg/Float64MultiArray',
+                'in',
+                'Efforts of all joints of that robot that can be commanded, in its order.',
+                1,
+            ),
+            (
+                'external_wrench',
+                'geometry_msgs/msg/WrenchStamped',
+                'in',
+                'As `external_wrench`, on a link of that robot.',
+                10,
+            ),
+        )
+    ),
+    Topic(
+        '~/faults',
+        'std_msgs/msg/String',
+        'in',
+        'YAML with a list `faults`: all that is to be wrong from now on, instead of what was '
+        'before.',
+        depth=10,
+    ),
+    Topic(
+        'base_pose',
+        'geometry_msgs/msg/PoseStamped',
+        'out',
+        'Pose of the base in the world.',
+        optional='with `floating_base`',
+    ),
+    Topic(
+        'base_twist',
+        'geometry_msgs/msg/TwistStamped',
+        'out',
+        'Velocity of the base in the axes of its link.',
+        optional='with `floating_base`',
+    ),
+    Topic(
+        'odom',
+        'nav_msgs/msg/Odometry',
+        'out',
+        'Pose of the base in `odom_frame`, and its velocity in the axes of its link.',
+        depth=10,
+        optional='with `floating_base`, where nav_msgs is installed',
+    ),
+    Topic(
+        '<sensor>/imu',
+        'sensor_msgs/msg/Imu',
+        'out',
+        'Orientation of the sensor in the world, angular velocity and proper acceleration in '
+        'its axes.',
+        depth=10,
+        optional='for each sensor of `imus` and of the `<ros2_control>` tag',
+    ),
+    Topic(
+        '<sensor>/wrench',
+        'geometry_msgs/msg/WrenchStamped',
+        'out',
+        'Force and torque of the parent of the joint on its child, about the origin and in '
+        'the axes of the child link.',
+        depth=10,
+        optional='for each sensor of `force_torque_sensors` and of the `<ros2_control>` tag',
+    ),
+    Topic(
+        'joint_torques',
+        'sensor_msgs/msg/JointState',
+        'out',
+        'As `effort`, what each joint transmits along its freedom.',
+        depth=10,
+        optional='with parameter `joint_torques`',
+    ),
+    Topic(
+        '~/objects',
+        'sensor_msgs/msg/MultiDOFJointState',
+        'out',
+        'Pose and velocity of all movable objects by name, in the axes of the world, and what '
+        'the contacts of each add up to, about its origin.',
+        optional=WITH_WORLD,
+    ),
+    Topic(
+        '/tf',
+        'tf2_msgs/msg/TFMessage',
+        'out',
+        'Frame of a floating base in `odom_frame`, and frames of movable objects, and '
+        '`odom_frame` itself, in that of the world.',
+        depth=100,
+        optional=(
+            f'with `floating_base`, or {WITH_WORLD}; and `publish_tf`, where tf2_msgs is installed'
+        ),
+    ),
+    Topic(
+        '~/contact_wrenches',
+        'geometry_msgs/msg/WrenchStamped',
+        'out',
+        'What the contacts of a link or movable object add up to, about its origin, in its '
+        'axes: a message for each that touches anything, and one of zero when it no longer '
+        'does.',
+        depth=100,
+        optional=WITH_WORLD,
+    ),
+    Topic(
+        '~/contacts',
+        'visualization_msgs/msg/MarkerArray',
+        'out',
+        'Contact forces as arrows; the namespace of each names who touches whom.',
+        optional=WITH_WORLD,
+    ),
+    Topic(
+        '~/world_markers',
+        'visualization_msgs/msg/MarkerArray',
+        'out',
+        'Shapes and colours of what does not move.',
+        transient_local=True,
+        optional=WITH_WORLD,
+    ),
+    Topic(
+        '~/object_markers',
+        'visualization_msgs/msg/MarkerArray',
+        'out',
+        'Shapes and colours of the movable objects, where they are.',
+        optional=WITH_WORLD,
+    ),
+    Topic(
+        '~/place_object',
+        'geometry_msgs/msg/TransformStamped',
+        'in',
+        'Puts the movable object `child_frame_id` somewhere, at rest; `header.frame_id` is '
+        'the frame of the world, empty, or a link of the robot.',
+        depth=10,
+        optional=WITH_WORLD,
+    ),
+    Topic(
+        '~/spawn_object',
+        'std_msgs/msg/String',
+        'in',
+        'YAML that adds objects to the world, or says what pairs are like to touch: the '
+        'sections `objects`, `defaults`, `pairs` and `ignore` of a world file.',
+        depth=10,
+        optional=WITH_WORLD,
+    ),
+    Topic(
+        '~/delete_object',
+        'std_msgs/msg/String',
+        'in',
+        'Name of an object, movable or not, that is taken out of the world.',
+        depth=10,
+        optional=WITH_WORLD,
+    ),
+    DESCRIPTION_TOPIC,
+    DIAGNOSTICS_TOPIC,
+)
