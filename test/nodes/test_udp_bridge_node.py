@@ -248,12 +248,15 @@ def test_it_acts_only_while_it_is_active(rig):
         rig.ros.spin(0.5)
         assert len(rig.commands) == count and len(program.states) == asked
         rig.life.must('activate')
-        rig.comes((1.5, -0.5))
+        rig.ros.until(lambda: len(program.states) > asked, 'a state')
         assert program.states[asked].flags == 1
-        rig.life.must('deactivate', 'cleanup', 'configure', 'activate')
-        since = len(program.states)
         rig.comes((1.5, -0.5))
+        rig.life.must('deactivate', 'cleanup', 'configure')
+        since = len(program.states)
+        rig.life.must('activate')
+        rig.ros.until(lambda: len(program.states) > since, 'a state')
         assert program.states[since].flags == 1
+        rig.comes((1.5, -0.5))
 
 
 def test_the_last_command_may_be_gravity(rig):
