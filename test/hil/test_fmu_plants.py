@@ -232,6 +232,7 @@ def test_a_campaign_may_not_vary_what_is_inside_the_fmu(units, capsys):
     [
         ({}, 'plant: fmu is missing'),
         ({'mujoco': 'a.xml'}, 'plant.*unknown key.*mujoco'),
+        ({'fmu': 'feedback3.fmu'}, "no input such as 'JOINT.effort'"),
         ({'fmu': 'none.fmu'}, 'plant.*none.fmu.*No such file'),
         ({'fmu': {'file': 'arm.fmu', 'variables': {'effort': 'tau{index}'}}}, 'no {joint}'),
         ({'fmu': {'file': 'arm.fmu', 'variables': {'effort': '{joint}.tau'}}}, "'JOINT.tau'"),
