@@ -88,6 +88,8 @@ setup(
         'campaigns': ['distributed>=2023.3', 'pyarrow>=10'],
         # General convex and mesh collision.
         'collision': ['coal>=3.0'],
+        # FMUs as plants and controllers of the bench.
+        'fmu': ['fmpy>=0.3'],
         # Recordings as MCAP files and, where there is no ffmpeg, as videos.
         'recording': ['imageio-ffmpeg>=0.4', 'mcap>=1.0'],
         # ROS 2 without a ROS installation; not needed where a ROS 2 is sourced.

@@ -44,6 +44,7 @@ OPTIONAL = {
     'coal',
     'control_msgs',
     'distributed',
+    'fmpy',
     'imageio_ffmpeg',
     'mcap',
     'numba',

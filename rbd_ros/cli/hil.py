@@ -11,9 +11,10 @@ import sys
 from typing import List, NoReturn
 
 from rbd_ros.hil.command import add_arguments as _add_arguments, execute, is_of_a_node
+from rbd_ros.hil.controller_entry import OVER_ROS
 from rbd_ros.hil.scenario import read_scenario
 
-OVER_ROS = 'rbd_ros.nodes.bench.hil_run'
+HIL_RUN = 'rbd_ros.nodes.bench.hil_run'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,14 +30,14 @@ def run(arguments: argparse.Namespace) -> int:
     """
     if is_of_a_node(arguments):
         file = arguments.replay_recording
-        return subprocess.call([sys.executable, '-m', OVER_ROS, '--replay-recording', file])
+        return subprocess.call([sys.executable, '-m', HIL_RUN, '--replay-recording', file])
     alone = arguments.scenario is None or arguments.replay_recording
-    if alone or read_scenario(arguments.scenario).controller.kind == 'python':
+    if alone or read_scenario(arguments.scenario).controller.kind not in OVER_ROS:
         code, text = execute(arguments, _refuse)
         print(text)
         return code
     # Whatever knows ROS is a process of its own, as nodes are.
-    return subprocess.call([sys.executable, '-m', OVER_ROS, *words_of(arguments)])
+    return subprocess.call([sys.executable, '-m', HIL_RUN, *words_of(arguments)])
 
 
 def words_of(arguments: argparse.Namespace) -> List[str]:

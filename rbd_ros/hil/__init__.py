@@ -3,7 +3,9 @@
 See docs/hil.md. The simulator node uses it (nodes/simulator/fault_ports.py).
 """
 
-from rbd_ros.hil.bench import Bench, ControllerFailure, Run
+from rbd_ros.hil.bench import Bench, Run
+from rbd_ros.hil.controller_entry import Controller
+from rbd_ros.hil.failures import ControllerFailure, PlantFailure
 from rbd_ros.hil.fault_injector import Change, FaultInjector
 from rbd_ros.hil.faults import Fault, FaultError, Kind, KINDS, read_faults
 from rbd_ros.hil.message_link import Disturbance, MessageLink
@@ -11,7 +13,7 @@ from rbd_ros.hil.plant_faults import PlantFaults
 from rbd_ros.hil.recorded_run import RecordingError
 from rbd_ros.hil.recording import RunRecorder
 from rbd_ros.hil.run_replay import Replay, replay
-from rbd_ros.hil.scenario import Controller, Limits, read_scenario, Scenario, ScenarioError
+from rbd_ros.hil.scenario import Limits, read_scenario, Scenario, ScenarioError
 from rbd_ros.hil.sensor_faults import SensorFaults
 from rbd_ros.hil.verdict import Check, judge, Verdict
 
@@ -29,6 +31,7 @@ __all__ = [
     'Kind',
     'Limits',
     'MessageLink',
+    'PlantFailure',
     'PlantFaults',
     'RecordingError',
     'Replay',

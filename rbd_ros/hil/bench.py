@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 import hashlib
 from time import perf_counter
-from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple, TYPE_CHECKING
+from typing import Any, cast, Dict, NamedTuple, Optional, Sequence, Tuple, TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,8 +13,10 @@ import numpy as np
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.control import payload_parameters
 from rbd_ros.hil.controllers import Callback
+from rbd_ros.hil.failures import ControllerFailure, PlantFailure
 from rbd_ros.hil.fault_injector import Change, FaultInjector
 from rbd_ros.hil.faults import Fault
+from rbd_ros.hil.fmu_plant import check_fault, FmuPlant
 from rbd_ros.hil.scenario import Scenario
 from rbd_ros.model import Model
 from rbd_ros.robot import Robot
@@ -28,10 +30,6 @@ INTEGRATOR = 'semi_implicit'
 
 # Robots with payloads, by robot and by what each link carries: each is a model of its own.
 _loaded: WeakKeyDictionary[Robot, Dict[Tuple[Any, ...], Robot]] = WeakKeyDictionary()
-
-
-class ControllerFailure(RuntimeError):
-    """The controller under test failed: it raised, does not answer, or answers nonsense."""
 
 
 class _Answer(NamedTuple):
@@ -122,6 +120,9 @@ class Bench:
         scenario, h = self.scenario, self.scenario.step
         robot, steps, n = scenario.robot, scenario.steps, scenario.robot.nv
         seed = scenario.seed if seed is None else seed
+        if scenario.plant is not None:
+            for each in scenario.faults if faults is None else faults:
+                check_fault(each)
         injector = FaultInjector(robot.joint_names, np.arange(n), seed)
         faults = scenario.faults if faults is None else faults
         injector.plan(faults)
@@ -166,7 +167,7 @@ class Bench:
                     recorder.step(now, q[k], v[k], torque[k], injector.changes)
         except ControllerFailure as error:
             failure, done = str(error), k
-        except FloatingPointError as error:
+        except (FloatingPointError, PlantFailure) as error:
             failure, done = f'the simulation failed: {error}', k
         except Exception as error:  # of the controller
             failure = f'the controller raised {type(error).__name__} at {now:.6f} s: {error}'
@@ -192,7 +193,11 @@ class Bench:
     def _simulator(self, payloads: Sequence[Fault]) -> Simulator:
         """Simulation of the robot with payloads; made once for each set of them."""
         key = tuple(sorted((each.link, each.value, each.com) for each in payloads))
-        if key not in self._simulators:
+        if key not in self._simulators and self.scenario.plant is not None:
+            # It has what is used of a simulator here, and no payloads.
+            unit = FmuPlant(self.scenario.plant, self.scenario.robot, self.scenario.step)
+            self._simulators[key] = cast(Simulator, unit)
+        elif key not in self._simulators:
             robot = _with_payloads(self.scenario.robot, key)
             self._simulators[key] = Simulator(robot, self.scenario.step, INTEGRATOR)
         return self._simulators[key]

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from rbd_ros.hil.bench import Bench, ControllerFailure, Run
 from rbd_ros.hil.campaign_files import alone, cell, line, read_rows, replace_file, Row
+from rbd_ros.hil.controller_entry import IN_PROCESS
 from rbd_ros.hil.controllers import make_controller
 from rbd_ros.hil.dask_workers import in_dask
 from rbd_ros.hil.scenario import read_scenario, Scenario
@@ -48,15 +49,18 @@ class Campaign:
         self.path, self.folder = str(Path(path).resolve()), folder.resolve()
         self.scenario = read_scenario(path)
         self._fingerprint = _fingerprint(path, self.scenario)
+        if self.scenario.controller.kind == 'udp':
+            raise ValueError(
+                'a campaign is for controllers that each run can have for itself, and one behind '
+                'UDP is for all; take another kind, see docs/hil_controllers.md'
+            )
         self.variations = tuple(variations)
         self._over_ros = over_ros
         varied(self.scenario.faults, {each.kind: each.low for each in variations})
-        if self.scenario.controller.kind == 'python':
+        if self.scenario.controller.kind in IN_PROCESS:
             make_controller(self.scenario)  # what cannot be made is told now
         elif over_ros is None:
-            raise ValueError(
-                'a controller that is no function of the kind python needs ROS: use rbd_ros hil'
-            )
+            raise ValueError('a controller that is a process needs ROS: use rbd_ros hil')
 
     # -- the runs ---------------------------------------------------------------------------------
 
@@ -72,7 +76,7 @@ class Campaign:
         """Do one run again, to the bit; the scenario is the one with the values of this run."""
         faults = varied(self.scenario.faults, self.values(number))
         seed = self.seed(number)
-        if self.scenario.controller.kind == 'python':
+        if self.scenario.controller.kind in IN_PROCESS:
             return self.scenario, Bench(self.scenario).run(
                 make_controller(self.scenario), seed, faults
             )
@@ -231,7 +235,7 @@ def _make_work(
         values = {each.kind: each.draw(scenario.seed, number) for each in variations}
         return varied(scenario.faults, values)
 
-    if scenario.controller.kind != 'python':
+    if scenario.controller.kind not in IN_PROCESS:
 
         def process(number: int) -> Dict[str, Any]:
             assert over_ros is not None

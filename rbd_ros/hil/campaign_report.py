@@ -62,7 +62,10 @@ def _numbers(rows: Sequence[Row], name: str) -> FloatArray:
 
 def _histogram(values: FloatArray, limit: Any) -> str:
     figure, (axes,) = figure_of(1, 2.6)
-    axes.hist(values, bins=60, color='#1769aa')
+    # Values that differ by rounding alone leave no room for bins.
+    low = float(values.min())
+    top = max(float(values.max()), low + 1e-9 * max(1.0, abs(low)))
+    axes.hist(values, bins=60, range=(low, top), color='#1769aa')
     if limit is not None:
         axes.axvline(limit, color=FAULT, lw=1.0, ls='--')
     axes.set_xlabel('largest position error [rad, m]')

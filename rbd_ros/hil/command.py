@@ -14,12 +14,14 @@ from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.campaign import Campaign, failed, OverRos, run_folder
 from rbd_ros.hil.campaign_files import check_table, write_table
 from rbd_ros.hil.campaign_report import CAMPAIGN_PAGE, write_campaign
+from rbd_ros.hil.controller_entry import IN_PROCESS
 from rbd_ros.hil.controllers import make_controller
 from rbd_ros.hil.recorded_run import about_of
 from rbd_ros.hil.recording import RunRecorder
 from rbd_ros.hil.report import PAGE, summary, write_report
 from rbd_ros.hil.run_replay import replay
 from rbd_ros.hil.scenario import MAX_SEED, read_scenario, Scenario
+from rbd_ros.hil.udp_controller import over_udp
 from rbd_ros.hil.variation import read_variations
 
 #: Runs a scenario over ROS: scenario, folder for files, seed, who records it.
@@ -107,8 +109,10 @@ def execute(
         return (0 if found.same else 1), str(found)
 
     def run(scenario: Scenario, folder: Path, recorder: Optional[RunRecorder] = None) -> Run:
-        if scenario.controller.kind == 'python':
+        if scenario.controller.kind in IN_PROCESS:
             return Bench(scenario).run(make_controller(scenario), seed, recorder=recorder)
+        if scenario.controller.kind == 'udp':
+            return over_udp(scenario, folder, seed, recorder)
         return over_ros(scenario, folder, seed, recorder)
 
     if about_timing:

@@ -57,6 +57,17 @@ def make_controller(scenario: Scenario) -> Callback:
 
     :raises ValueError: if there is none, or it cannot be made
     """
+    if scenario.controller.kind == 'c':
+        from rbd_ros.hil.c_controller import CController
+
+        return CController(scenario)
+    if scenario.controller.kind == 'fmu':
+        from rbd_ros.hil.fmu_controller import FmuController
+
+        return FmuController(scenario)
+    if scenario.controller.kind != 'python':
+        kind = scenario.controller.kind
+        raise ValueError(f'a controller of the kind {kind} is a process of its own')
     name = scenario.controller.words[0]
     factory = find_factory(name)
     try:

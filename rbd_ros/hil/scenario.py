@@ -5,42 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 import os
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import List, Mapping, Optional, Tuple
 
 import numpy as np
 
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.control import JointTrajectory, TrajectoryError
+from rbd_ros.hil.controller_entry import Controller, read_controller
 from rbd_ros.hil.faults import Fault, FaultError, faults_of, PAGE
+from rbd_ros.hil.plant import joints_of_plant, Plant, read_plant, refuse_faults
 from rbd_ros.model import ModelError
-from rbd_ros.model.extension.document import Item, Number, read_document, Source
+from rbd_ros.model.extension.document import read_document, Source
 from rbd_ros.model.extension.fields import Field
 from rbd_ros.robot import Robot
 from rbd_ros.robots import load_robot
 
-#: Ways to say what the controller under test is.
-CONTROLLERS = ('python', 'command', 'launch')
 MOST_STEPS = 100_000_000
 MAX_SEED = 2**62
 
 
 class ScenarioError(FaultError):
     """A scenario that cannot be used; the message names file, line, key and cure."""
-
-
-@dataclass(frozen=True)
-class Controller:
-    """The controller under test.
-
-    :param kind: 'python': a callable in this process; 'command': a process; 'launch': a launch
-        file, all of which talk ROS but the first
-    :param words: name of the callable, words of the command, or file and arguments
-    :param options: for the callable
-    """
-
-    kind: str
-    words: Tuple[str, ...]
-    options: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -75,8 +60,9 @@ class Scenario:
     :param faults: what goes wrong
     :param limits: what is allowed
     :param seed: of all that happens by chance
-    :param answer_timeout: real time for an answer over ROS [s]
+    :param answer_timeout: real time for an answer over ROS or UDP [s]
     :param substeps: time steps of the simulation from one state to the next
+    :param plant: what moves in place of a simulation of the robot; None: that simulation
     """
 
     name: str
@@ -91,6 +77,7 @@ class Scenario:
     seed: int = 0
     answer_timeout: float = 10.0
     substeps: int = 1
+    plant: Optional[Plant] = None
 
     @property
     def step(self) -> float:
@@ -119,6 +106,8 @@ _OPTIONAL = (
     'limits',
     'seed',
     'answer_timeout',
+    'robot',
+    'plant',
 )
 
 
@@ -147,8 +136,14 @@ def read_scenario(source: Source) -> Scenario:
 
 
 def _scenario(top: Field, folder: Path) -> Scenario:
-    entries = top.mapping(['robot', 'trajectory', 'controller'], _OPTIONAL)
-    description, robot = _robot(entries['robot'], folder)
+    entries = top.mapping(['trajectory', 'controller'], _OPTIONAL)
+    plant = read_plant(entries['plant'], folder) if 'plant' in entries else None
+    if 'robot' in entries:
+        description, robot = _robot(entries['robot'], folder)
+    elif plant is not None:
+        description, robot = '', joints_of_plant(plant, entries['plant'])
+    else:
+        raise top.error('robot is missing; add "robot: ..."')
     trajectory = _trajectory(entries['trajectory'], robot)
     timestep = _positive(entries, 'timestep', 0.001)
     nanoseconds = 1e9 * timestep
@@ -163,7 +158,12 @@ def _scenario(top: Field, folder: Path) -> Scenario:
         if value != int(value) or value > MAX_SEED:
             raise entries['seed'].error(f'{value:g} is no seed; give a whole number')
         seed = int(value)
-    links = tuple(robot.model.links)
+    faults: Tuple[Fault, ...] = ()
+    if 'faults' in entries:
+        if plant is not None:
+            refuse_faults(entries['faults'], robot)
+        links = tuple(robot.model.links) if plant is None else ()
+        faults = faults_of(entries['faults'], robot.joint_names, links)
     return Scenario(
         entries['name'].name() if 'name' in entries else 'scenario',
         description,
@@ -171,11 +171,12 @@ def _scenario(top: Field, folder: Path) -> Scenario:
         trajectory,
         duration,
         timestep,
-        _controller(entries['controller'], folder),
-        faults_of(entries['faults'], robot.joint_names, links) if 'faults' in entries else (),
+        read_controller(entries['controller'], folder),
+        faults,
         _limits(entries['limits']) if 'limits' in entries else Limits(),
         seed,
         _positive(entries, 'answer_timeout', 10.0),
+        plant=plant,
     )
 
 
@@ -231,53 +232,6 @@ def _trajectory(field: Field, robot: Robot) -> JointTrajectory:
         return JointTrajectory(names, times, whole)
     except TrajectoryError as error:
         raise field.error(str(error)) from None
-
-
-def _controller(field: Field, folder: Path) -> Controller:
-    entries = field.mapping((), [*CONTROLLERS, 'options'])
-    kinds = [name for name in CONTROLLERS if name in entries]
-    if len(kinds) != 1:
-        raise field.error(f'name one of {", ".join(CONTROLLERS)}; got {len(kinds)} of them')
-    (kind,) = kinds
-    given = entries[kind]
-    if kind == 'python':
-        words: Tuple[str, ...] = (given.name(),)
-        if words[0].count(':') != 1:
-            raise given.error('give module:name, or file.py:name')
-        module, name = words[0].split(':')
-        if module.endswith('.py'):
-            words = (f'{(folder / module).resolve()}:{name}',)
-    elif isinstance(given.item.value, list):
-        words = tuple(_word(each) for each in given.sequence())
-    else:
-        words = tuple(given.name().split())
-    if not words:
-        raise given.error('it is empty; give the words of a command')
-    options: Dict[str, Any] = {}
-    if 'options' in entries:
-        if kind != 'python':
-            raise entries['options'].error('options are for python; give arguments as words')
-        options = {
-            name: _plain(each.item) for name, each in entries['options'].mapping((), None).items()
-        }
-    return Controller(kind, words, options)
-
-
-def _word(field: Field) -> str:
-    value = field.item.value
-    if not isinstance(value, str):
-        raise field.error('expected a word; put it in quotes')
-    return str(value)
-
-
-def _plain(item: Item) -> Any:
-    """Value of an item as Python's own."""
-    value = item.value
-    if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_plain(each) for each in value]
-    return float(value) if isinstance(value, Number) else value
 
 
 def _limits(field: Field) -> Limits:

@@ -134,7 +134,7 @@ def test_controllers_can_be_processes(tmp_path, kind, given, words):
             {'trajectory': {'joints': ['elbo'], 'times': [0.0], 'positions': [[0.0]]}},
             'joints.*elbo',
         ),
-        ({'controller': {}}, 'name one of python, command, launch'),
+        ({'controller': {}}, 'name one of python, c, fmu, udp, command, launch'),
         ({'controller': {'python': 'a:b', 'command': 'c'}}, 'got 2 of them'),
         ({'controller': {'python': 'a.b'}}, 'module:name'),
         ({'controller': {'command': []}}, 'empty'),

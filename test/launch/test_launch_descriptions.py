@@ -17,6 +17,7 @@ NODES = (
     'inverse_dynamics',
     'simulator',
     'trajectory_annotator',
+    'udp_bridge',
 )
 EXAMPLES = ('gripper_world', 'peg_world', 'push_world', 'steps_world', 'two_arms_world')
 FILES = (

@@ -45,6 +45,7 @@ def test_the_nodes_are_found():
         'inverse_dynamics',
         'simulator',
         'trajectory_annotator',
+        'udp_bridge',
     ]
     assert all(interface.name == name for name, interface in INTERFACES.items())
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 from importlib import import_module
-import os
 from pathlib import Path
 import sys
 import threading
@@ -16,11 +15,9 @@ from typing import Optional, Sequence, Tuple
 from rbd_ros.hil.bench import Bench, ControllerFailure, Run
 from rbd_ros.hil.campaign import OverRos
 from rbd_ros.hil.command import add_arguments, execute, is_of_a_node
+from rbd_ros.hil.process import ControllerProcess, start_timeout
 from rbd_ros.hil.recording import RunRecorder
 from rbd_ros.hil.scenario import Scenario
-
-START_TIMEOUT = 120.0  # for the first answer of a controller, which may have to compile [s]
-START_VARIABLE = 'RBD_ROS_HIL_START_TIMEOUT'  # of the environment, instead of it
 
 
 def over_ros(
@@ -32,8 +29,7 @@ def over_ros(
     :param recorder: writes down what happens; None: nobody does
     :raises ValueError: if it cannot be started, or does not answer at all
     """
-    # Imported for these alone: a callable needs no ROS.
-    from rbd_ros.nodes.bench.process import ControllerProcess
+    # Imported for these alone: other controllers need no ROS.
     from rbd_ros.nodes.bench.topic_controller import TopicController
 
     words = scenario.controller.words
@@ -44,7 +40,7 @@ def over_ros(
         ControllerProcess(words, folder / 'controller.log') as process,
         TopicController(scenario, scenario.description, process.ended) as topics,
     ):
-        topics.connect(float(os.environ.get(START_VARIABLE, START_TIMEOUT)))
+        topics.connect(start_timeout())
         return bench.run(topics, seed, recorder=recorder)
 
 

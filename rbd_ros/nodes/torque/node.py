@@ -140,7 +140,7 @@ class TorqueNode(ManagedNode):
         output = self._create_output(robot, values)
         limiter = TorqueLimiter(prepared.limits.effort_limits)
         self._stops = soft_stops(robot, values)
-        self._commander = Commander(output, limiter, closing is None, self._stops)
+        self._commander = self._create_commander(output, limiter)
         self._commander.close()
         self._take(prepared)
         self._commander.prepare(prepared.law)
@@ -212,6 +212,13 @@ class TorqueNode(ManagedNode):
         return TorqueOutput(
             self, robot.joint_names, self._freedoms.joints(values['joints']), values['output']
         )
+
+    def _create_commander(self, output: TorqueOutput, limiter: TorqueLimiter) -> Commander:
+        return Commander(output, limiter, self._closing is None, self._stops)
+
+    def _tell_of_silence(self, timeout: float) -> None:
+        """Tell that no torque of the law was sent for so long [s]: states have failed."""
+        self._states.lost(timeout)
 
     def _compose_own(self, prepared: Prepared) -> None:
         """Compose the node's own parts, when all others are there and before states come."""
@@ -322,7 +329,7 @@ class TorqueNode(ManagedNode):
             raise
         finally:
             if self._watchdog.timeout:
-                self._states.lost(self._watchdog.timeout)
+                self._tell_of_silence(self._watchdog.timeout)
 
     def _end_torque(self) -> None:
         """A joint is too fast; called in the control loop."""
@@ -386,7 +393,7 @@ class TorqueNode(ManagedNode):
         self._timing.refresh(rate)
         never = not self._commander.ever
         if never and self._states.messages and self._watchdog.timeout > 0.0:
-            self._states.lost(self._watchdog.timeout)
+            self._tell_of_silence(self._watchdog.timeout)
 
     def _values(self) -> Dict[str, Any]:
         if self._loop is None:

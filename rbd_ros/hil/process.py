@@ -12,6 +12,13 @@ from typing import Any, Sequence
 
 PATIENCE = 5.0  # for the end after a signal [s]
 LAST_WORDS = 400  # characters of its output that an error shows
+START_TIMEOUT = 120.0  # for the first answer of a controller, which may have to compile [s]
+START_VARIABLE = 'RBD_ROS_HIL_START_TIMEOUT'  # of the environment, instead of it
+
+
+def start_timeout() -> float:
+    """Time that a controller has for its first answer [s]."""
+    return float(os.environ.get(START_VARIABLE, START_TIMEOUT))
 
 
 PR_SET_PDEATHSIG = 1  # of Linux

@@ -1,0 +1,28 @@
+/* A controller as rbd_ros's bench calls it in its own process (docs/hil_controllers.md). */
+#ifndef CONTROL_H
+#define CONTROL_H
+
+#include <stdint.h>
+
+/*
+ * Torques for a state.
+ *
+ * joints   number of joints, n
+ * time     of the state [s]
+ * q, v     measured positions and velocities, [n] each [rad, m, /s]
+ * wanted_q, wanted_v, wanted_a   motion that is wanted, [n] each
+ * torque   out, [n] [N m, N]
+ *
+ * Returns 0, or another number if it cannot: the run then ends, and tells the number.
+ */
+typedef int controller(int64_t joints, double time, const double q[], const double v[],
+                       const double wanted_q[], const double wanted_v[], const double wanted_a[],
+                       double torque[]);
+
+/* Gravity, and a spring and a damper at each joint */
+controller gravity_pd;
+
+/* Inverse dynamics of the measured state, with feedback as acceleration */
+controller computed_torque;
+
+#endif

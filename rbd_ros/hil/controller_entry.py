@@ -1,0 +1,177 @@
+"""What a scenario says of its controller under test: kinds of controllers, and their keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+import re
+from typing import Any, Dict, Mapping, Tuple
+
+from rbd_ros.hil.wanted import ARRAYS
+from rbd_ros.model.extension.document import Item, Number
+from rbd_ros.model.extension.fields import Field
+
+#: Ways to say what the controller under test is.
+CONTROLLERS = ('python', 'c', 'fmu', 'udp', 'command', 'launch')
+#: Those that run in the process of the bench.
+IN_PROCESS = ('python', 'c', 'fmu')
+#: Those that are processes and talk ROS.
+OVER_ROS = ('command', 'launch')
+
+ADDRESS = '127.0.0.1'
+#: Vectors that the names of variables of an FMU are patterns for.
+PATTERNS = (*ARRAYS, 'effort')
+_NAME_IN_C = re.compile(r'[A-Za-z_]\w*', re.ASCII)
+
+
+@dataclass(frozen=True)
+class Controller:
+    """The controller under test.
+
+    :param kind: one of `CONTROLLERS`: 'python', a callable in this process; 'c', a function of a
+        shared library; 'fmu', an FMU; 'udp', a process behind packets; 'command', a process;
+        'launch', a launch file; the last two talk ROS
+    :param words: name of the callable; library and function; path of the FMU; words of the
+        command, none if somebody else starts it; file and arguments
+    :param options: for the callable; what else the other kinds say
+    """
+
+    kind: str
+    words: Tuple[str, ...]
+    options: Mapping[str, Any]
+
+
+def read_controller(field: Field, folder: Path) -> Controller:
+    """Controller of a scenario.
+
+    :param field: what stands under `controller`
+    :param folder: that of the file, which paths start from
+    :raises ModelError: for whatever is wrong with it, naming file, line, key and cure
+    """
+    entries = field.mapping((), [*CONTROLLERS, 'options'])
+    kinds = [name for name in CONTROLLERS if name in entries]
+    if len(kinds) != 1:
+        raise field.error(f'name one of {", ".join(CONTROLLERS)}; got {len(kinds)} of them')
+    (kind,) = kinds
+    given = entries[kind]
+    if 'options' in entries and kind != 'python':
+        raise entries['options'].error('options are for python; give arguments as words')
+    if kind == 'python':
+        return _python(given, entries, folder)
+    if kind == 'c':
+        return _c(given, folder)
+    if kind == 'fmu':
+        path, options = read_fmu(given, folder, PATTERNS)
+        return Controller(kind, (path,), options)
+    if kind == 'udp':
+        return _udp(given, folder)
+    return Controller(kind, _words(given), {})
+
+
+def _python(given: Field, entries: Mapping[str, Field], folder: Path) -> Controller:
+    name = given.name()
+    if name.count(':') != 1:
+        raise given.error('give module:name, or file.py:name')
+    module, attribute = name.split(':')
+    if module.endswith('.py'):
+        name = f'{(folder / module).resolve()}:{attribute}'
+    options: Dict[str, Any] = {}
+    if 'options' in entries:
+        options = {
+            name: _plain(each.item) for name, each in entries['options'].mapping((), None).items()
+        }
+    return Controller('python', (name,), options)
+
+
+def _c(given: Field, folder: Path) -> Controller:
+    entries = given.mapping(['library', 'function'], ['begin', 'arguments'])
+    for key in ('function', 'begin'):
+        if key in entries and not _NAME_IN_C.fullmatch(entries[key].name()):
+            raise entries[key].error('it is no name in C; give that of a function, as control')
+    options: Dict[str, Any] = {}
+    if 'begin' in entries:
+        options['begin'] = entries['begin'].name()
+    if 'arguments' in entries:
+        fields = entries['arguments'].sequence()
+        options['arguments'] = tuple(each.choice(ARRAYS) for each in fields)
+        if not fields:
+            raise entries['arguments'].error(f'none; give some of {", ".join(ARRAYS)}')
+    library = str((folder / entries['library'].name()).resolve())
+    return Controller('c', (library, entries['function'].name()), options)
+
+
+def _udp(given: Field, folder: Path) -> Controller:
+    entries = given.mapping(['port'], ['address', 'command'])
+    port = entries['port'].number()
+    if port != int(port) or not 1 <= port <= 65535:
+        raise entries['port'].error(f'{port:g} is no port; give a whole number up to 65535')
+    words: Tuple[str, ...] = ()
+    if 'command' in entries:
+        words = _words(entries['command'])
+        if (folder / words[0]).is_file():
+            words = (str((folder / words[0]).resolve()), *words[1:])
+    address = entries['address'].name() if 'address' in entries else ADDRESS
+    return Controller('udp', words, {'address': address, 'port': int(port)})
+
+
+def read_fmu(
+    given: Field, folder: Path, patterns: Tuple[str, ...]
+) -> Tuple[str, Mapping[str, Any]]:
+    """Path of an FMU, and what is said of its variables.
+
+    :param given: the path, or a mapping with the keys file, variables and parameters
+    :param folder: that of the scenario, which the path starts from
+    :param patterns: vectors that `variables` may give names for
+    :return: path; the mappings 'variables', patterns by vector, and 'parameters', numbers by name
+    """
+    options: Dict[str, Any] = {'variables': {}, 'parameters': {}}
+    file = given
+    if isinstance(given.item.value, dict):
+        entries = given.mapping(['file'], ['variables', 'parameters'])
+        file = entries['file']
+        if 'variables' in entries:
+            for name, each in entries['variables'].mapping((), patterns).items():
+                pattern = each.name()
+                if '{joint}' not in pattern and '{index' not in pattern:
+                    raise each.error('a name for all joints; write {joint}, {index} or {index1}')
+                try:
+                    pattern.format(joint='', index=0, index1=1)
+                except (KeyError, IndexError, ValueError):
+                    raise each.error(
+                        'only {joint}, {index} and {index1} stand for something'
+                    ) from None
+                options['variables'][name] = pattern
+        if 'parameters' in entries:
+            options['parameters'] = {
+                name: each.number()
+                for name, each in entries['parameters'].mapping((), None).items()
+            }
+    return str((folder / file.name()).resolve()), options
+
+
+def _words(given: Field) -> Tuple[str, ...]:
+    """Words of a command: a list, or a text that is cut at blanks."""
+    if isinstance(given.item.value, list):
+        words = tuple(_word(each) for each in given.sequence())
+    else:
+        words = tuple(given.name().split())
+    if not words:
+        raise given.error('it is empty; give the words of a command')
+    return words
+
+
+def _word(field: Field) -> str:
+    value = field.item.value
+    if not isinstance(value, str):
+        raise field.error('expected a word; put it in quotes')
+    return str(value)
+
+
+def _plain(item: Item) -> Any:
+    """Value of an item as Python's own."""
+    value = item.value
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return float(value) if isinstance(value, Number) else value

@@ -1,0 +1,11 @@
+"""How a run ends before its time."""
+
+from __future__ import annotations
+
+
+class ControllerFailure(RuntimeError):
+    """The controller under test failed: it raised, does not answer, or answers nonsense."""
+
+
+class PlantFailure(RuntimeError):
+    """The plant failed: it refuses a step, or its state is not finite."""

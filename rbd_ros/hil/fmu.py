@@ -1,0 +1,338 @@
+"""FMUs for co-simulation (FMI 2.0 and 3.0), read and loaded by fmpy, run without its overhead.
+
+fmpy is optional: it is imported when a scenario names an FMU. Values go through arrays that are
+made once; a step is three calls of the FMU's own functions.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+import shutil
+import tempfile
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from weakref import finalize
+from xml.etree import ElementTree
+import zipfile
+import zlib
+
+import numpy as np
+
+from rbd_ros.contact.arrays import FloatArray
+
+VERSIONS = ('2', '3')
+WARNING = 1  # statuses up to this one are good
+DOUBLE = ('Real', 'Float64')
+
+
+class FmuError(ValueError):
+    """An FMU that cannot be used, or that failed; the message names it, and what to do."""
+
+
+def _version(path: str) -> int:
+    """First number of the version of FMI.
+
+    :raises FmuError: if it is none that is known, or this is no FMU
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            root = ElementTree.fromstring(archive.read('modelDescription.xml'))
+    except (OSError, zipfile.BadZipFile, zlib.error, KeyError, ElementTree.ParseError) as error:
+        raise FmuError(f'{path} is no FMU: {error}') from None
+    version = root.get('fmiVersion', 'no version')
+    if version[:1] not in VERSIONS:
+        raise FmuError(f'{path} has FMI {version}; export it as FMI 2.0 or 3.0')
+    return int(version[0])
+
+
+class FmuVariable(NamedTuple):
+    """A number of double precision in an FMU.
+
+    :param name: its name
+    :param reference: its value reference
+    :param causality: 'input', 'output', 'parameter', ...
+    :param maximum: largest value that it may have; infinite if none is given
+    """
+
+    name: str
+    reference: int
+    causality: str
+    maximum: float
+
+
+class Unit:
+    """An FMU, unpacked into a folder that exists as long as this does.
+
+    :param path: path of the archive
+    :raises FmuError: if it is none that can be used
+    """
+
+    def __init__(self, path: str):
+        self.path = path
+        try:
+            import fmpy
+        except ImportError:
+            raise FmuError(f"{path}: FMUs need fmpy: pip install 'rbd_ros[fmu]'") from None
+        self.version = _version(path)
+        try:
+            self._description: Any = fmpy.read_model_description(path, validate=False)
+        except Exception as error:  # of whatever somebody's description makes fmpy raise
+            raise FmuError(f'{path} is no FMU that can be read: {error}') from None
+        if self._description.coSimulation is None:
+            raise FmuError(f'{path} is not for co-simulation; export it as such')
+        self._folder = tempfile.mkdtemp(prefix='rbd_ros_fmu_')
+        finalize(self, shutil.rmtree, self._folder, True)
+        try:
+            fmpy.extract(path, unzipdir=self._folder)
+        except Exception as error:  # a damaged member, a name that leads elsewhere
+            raise FmuError(f'{path} cannot be unpacked: {error}') from None
+        self._variables: Dict[str, Any] = {
+            each.name: each for each in self._description.modelVariables
+        }
+
+    @property
+    def names(self) -> Tuple[str, ...]:
+        """Names of all variables, in the order of the description."""
+        return tuple(self._variables)
+
+    def variable(self, name: str) -> Optional[FmuVariable]:
+        """Return a variable, None if there is none of that name.
+
+        :raises FmuError: if it is no single number of double precision
+        """
+        found = self._variables.get(name)
+        if found is None:
+            return None
+        if found.type not in DOUBLE or found.dimensions:
+            kind = 'an array' if found.dimensions else f'of the type {found.type}'
+            raise FmuError(f'{self.path}: {name} is {kind}; it must be one Real or Float64')
+        maximum = np.inf if found.max is None else float(found.max)
+        return FmuVariable(name, found.valueReference, found.causality, maximum)
+
+    def instance(self) -> Instance:
+        """Make an instance, of which there is only one at a time.
+
+        :raises FmuError: if there is no binary for this machine, or it refuses
+        """
+        from fmpy import fmi2, fmi3
+
+        make = {2: fmi2.FMU2Slave, 3: fmi3.FMU3Slave}[self.version]
+        identifier = self._description.coSimulation.modelIdentifier
+        try:
+            slave = make(
+                instanceName='rbd_ros',
+                guid=self._description.guid,
+                modelIdentifier=identifier,
+                unzipDirectory=self._folder,
+            )
+        except Exception as error:  # fmpy has no classes of its own for these
+            raise FmuError(
+                f'{self.path} cannot be loaded: {error} If it has sources: python -m fmpy compile '
+                f'{self.path}'
+            ) from None
+        return Instance(self, slave)
+
+
+class Instance:
+    """One instance of an FMU.
+
+    :param unit: its FMU
+    :param slave: fmpy's object, loaded
+    :raises FmuError: if it refuses
+    """
+
+    def __init__(self, unit: Unit, slave: Any):
+        self._unit, self._slave, self._said = unit, slave, ''
+        self._library = slave.dll
+        try:
+            if unit.version == 3:
+                slave.instantiate(loggingOn=True, logMessage=self._log)
+            else:
+                slave.instantiate(loggingOn=True, callbacks=self._callbacks())
+        except Exception as error:
+            slave.freeLibrary()
+            raise FmuError(f'{unit.path}: {error}{self._last_words()}') from None
+        self._component = ctypes.c_void_p(slave.component)
+        prefix = f'fmi{unit.version}'
+        kind = 'Real' if unit.version == 2 else 'Float64'
+        self._get, self._set, self._do = (
+            self._function(f'{prefix}{name}') for name in (f'Get{kind}', f'Set{kind}', 'DoStep')
+        )
+        self._time, self._size = ctypes.c_double(), ctypes.c_double()
+        self._flags = [ctypes.c_bool() for _ in range(3)]
+        self._reached = ctypes.c_double()
+        step: List[Any] = [self._component, self._time, self._size]
+        if unit.version == 2:
+            step.append(ctypes.c_int(1))
+        else:
+            step.append(ctypes.c_bool(True))
+            step += [ctypes.byref(each) for each in self._flags]
+            step.append(ctypes.byref(self._reached))
+        self._step = step
+
+    def _function(self, name: str) -> Any:
+        # By subscription it is an object of its own: what fmpy declares of its arguments, which
+        # would be converted again in each call, is not there.
+        function = self._library[name]
+        function.restype = ctypes.c_int
+        return function
+
+    def _log(self, environment: Any, status: int, category: bytes, message: bytes) -> None:
+        self._said = message.decode(errors='replace')
+
+    def _callbacks(self) -> Any:
+        """Functions that an FMU of version 2 may call."""
+        from fmpy import calloc, fmi2, free
+
+        def log(component: Any, name: bytes, status: int, category: bytes, text: bytes) -> None:
+            self._said = text.decode(errors='replace')
+
+        made = fmi2.fmi2CallbackFunctions()
+        made.logger = fmi2.fmi2CallbackLoggerTYPE(log)
+        made.allocateMemory = fmi2.fmi2CallbackAllocateMemoryTYPE(calloc)
+        made.freeMemory = fmi2.fmi2CallbackFreeMemoryTYPE(free)
+        try:
+            from fmpy.logging import addLoggerProxy
+
+            addLoggerProxy(ctypes.byref(made))
+        except OSError:  # not on every machine: messages keep their %s
+            pass
+        return made
+
+    def _last_words(self) -> str:
+        return f': {self._said}' if self._said else ''
+
+    def _check(self, what: str, status: int) -> None:
+        if status > WARNING:
+            name = Path(self._unit.path).name
+            raise FmuError(f'{name} refuses {what} (status {status}){self._last_words()}')
+
+    def begin(self, values: Mapping[str, float]) -> None:
+        """Set values at the start, and initialise.
+
+        :param values: by name
+        :raises FmuError: if it refuses, or has no such variable
+        """
+        slave = self._slave
+        try:
+            if self._unit.version == 2:
+                slave.setupExperiment(startTime=0.0)
+            for name, value in values.items():
+                channel = self.channel([name])
+                channel.values[:] = value
+                self._check(f'{name} = {value:g}', self._call_set(channel))
+            slave.enterInitializationMode()
+            slave.exitInitializationMode()
+        except FmuError:
+            raise
+        except Exception as error:  # fmpy's for a bad status
+            raise FmuError(f'{self._unit.path}: {error}{self._last_words()}') from None
+
+    def channel(self, names: Iterable[str]) -> Channel:
+        """Make a channel for variables.
+
+        :raises FmuError: if there is no variable of a name
+        """
+        references = []
+        for name in names:
+            found = self._unit.variable(name)
+            if found is None:
+                raise FmuError(f'{self._unit.path} has no variable {name!r}')
+            references.append(found.reference)
+        return Channel(self._component, references, self._unit.version == 3)
+
+    def _call_set(self, channel: Channel) -> int:
+        return int(self._set(*channel.arguments))
+
+    def write(self, channel: Channel) -> None:
+        """Give the FMU the values of a channel.
+
+        :raises FmuError: if it refuses
+        """
+        self._check('its inputs', self._set(*channel.arguments))
+
+    def read(self, channel: Channel) -> None:
+        """Fetch the values of a channel.
+
+        :raises FmuError: if it refuses
+        """
+        self._check('its outputs', self._get(*channel.arguments))
+
+    def step(self, time: float, size: float) -> None:
+        """Take a step.
+
+        :param time: where it begins [s]
+        :param size: how long it is [s]
+        :raises FmuError: if it is not taken whole
+        """
+        self._time.value, self._size.value = time, size
+        status = self._do(*self._step)
+        if status > WARNING:
+            self._check(f'the step from {time:.6f} s', status)
+        if self._flags[1]:
+            raise FmuError(f'{Path(self._unit.path).name} asks to end at {time:.6f} s')
+
+    def close(self) -> None:
+        """Free it, and the library with its memory."""
+        slave, self._slave = self._slave, None
+        if slave is not None:
+            slave.freeInstance()
+
+
+class Channel:
+    """Values of some variables, in memory that does not move.
+
+    :param component: the instance
+    :param references: value references, k of them
+    :param counted: whether the number of values is given as well, as in FMI 3.0
+    """
+
+    def __init__(self, component: Any, references: Sequence[int], counted: bool):
+        count = len(references)
+        self._references = (ctypes.c_uint32 * max(count, 1))(*references)
+        #: The values, (k,)
+        self.values: FloatArray = np.zeros(count)
+        size, at = ctypes.c_size_t(count), ctypes.c_void_p(self.values.ctypes.data)
+        self.arguments = [component, self._references, size, at, *([size] if counted else [])]
+
+
+_units: Dict[Tuple[str, int, int], Unit] = {}
+
+
+def open_unit(path: str) -> Unit:
+    """Return the FMU at a path, unpacked once for all that use it.
+
+    :raises FmuError: if it is none that can be used
+    """
+    try:
+        facts = Path(path).stat()
+    except OSError as error:
+        raise FmuError(f'{path}: {error.strerror or error}; give the path of an FMU') from None
+    key = (path, facts.st_mtime_ns, facts.st_size)
+    if key not in _units:
+        _units[key] = Unit(path)
+    return _units[key]
+
+
+def named(pattern: str, joints: Sequence[str]) -> List[str]:
+    """Names of the variables of all joints.
+
+    :param pattern: with {joint}, {index} from 0, or {index1} from 1
+    """
+    return [pattern.format(joint=joint, index=k, index1=k + 1) for k, joint in enumerate(joints)]
+
+
+def missing(unit: Unit, names: Sequence[str], causality: str) -> List[str]:
+    """Names that an FMU has no variable of.
+
+    :param causality: what the others must be: 'input' or 'output'
+    :raises FmuError: for one that is the other
+    """
+    lacking, other = [], {'input': 'output', 'output': 'input'}[causality]
+    for name in names:
+        found = unit.variable(name)
+        if found is None:
+            lacking.append(name)
+        elif found.causality == other:
+            raise FmuError(f'{unit.path}: {name} is an {other}, and must be an {causality}')
+    return lacking

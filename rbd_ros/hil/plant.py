@@ -1,0 +1,129 @@
+"""What moves in a scenario in place of a simulation of the robot: an FMU."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast, Dict, List, Mapping, Tuple
+
+import numpy as np
+
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.hil.controller_entry import read_fmu
+from rbd_ros.hil.faults import KINDS
+from rbd_ros.hil.fmu import FmuError, open_unit
+from rbd_ros.model.extension.fields import Field
+from rbd_ros.robot import Robot
+
+#: Vectors that the names of variables of a plant are patterns for.
+PLANT_PATTERNS = ('position', 'velocity', 'effort', 'start')
+DEFAULTS = {name: f'{{joint}}.{name}' for name in ('position', 'velocity', 'effort')}
+
+#: Faults in the physics, which is inside the FMU.
+INSIDE = ('friction', 'payload', 'stuck')
+
+
+@dataclass(frozen=True)
+class Plant:
+    """An FMU as the plant of a scenario.
+
+    :param path: path of the FMU
+    :param patterns: names of its variables by vector, with {joint}, {index} or {index1}
+    :param parameters: values at the start by name of the variable
+    """
+
+    path: str
+    patterns: Mapping[str, str]
+    parameters: Mapping[str, float]
+
+
+class PlantJoints:
+    """What is known of the robot of a plant without a description: its joints.
+
+    It stands where else a `Robot` does; what only dynamics could tell is an AttributeError.
+
+    :param name: what it is called
+    :param joint_names: names of its joints, each with one degree of freedom, (n,)
+    :param effort_limits: largest torques, infinite where none is known, (n,) [N m, N]
+    """
+
+    def __init__(self, name: str, joint_names: Tuple[str, ...], effort_limits: FloatArray):
+        self.name, self.joint_names, self.effort_limits = name, joint_names, effort_limits
+        self.nq = self.nv = len(joint_names)
+        self.upper_limits: FloatArray = np.full(self.nq, np.inf)
+        self.lower_limits: FloatArray = -self.upper_limits
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f'{name} of the robot is not known: the plant is an FMU; name the robot beside it in '
+            'the scenario'
+        )
+
+
+def read_plant(field: Field, folder: Path) -> Plant:
+    """Plant of a scenario.
+
+    :param field: what stands under `plant`
+    :param folder: that of the file, which paths start from
+    :raises ModelError: for whatever is wrong with it, naming file, line, key and cure
+    """
+    path, options = read_fmu(field.mapping(['fmu'])['fmu'], folder, PLANT_PATTERNS)
+    return Plant(path, {**DEFAULTS, **options['variables']}, options['parameters'])
+
+
+def joints_of_plant(plant: Plant, field: Field) -> Robot:
+    """Joints of an FMU, in the order of its efforts; see `PlantJoints`.
+
+    :param field: what stands under `plant`, for errors
+    :raises ModelError: if there are none
+    """
+    before, found, after = plant.patterns['effort'].partition('{joint}')
+    limits: Dict[str, float] = {}
+    try:
+        if not found:
+            raise FmuError('the name of efforts has no {joint}; name the robot beside the plant')
+        unit = open_unit(plant.path)
+        for name in unit.names:
+            middle = name[len(before) : len(name) - len(after)]
+            if name != f'{before}{middle}{after}' or not middle:
+                continue
+            effort = unit.variable(name)
+            if effort is not None and effort.causality == 'input':
+                limits[middle] = effort.maximum
+        if not limits:
+            named = plant.patterns['effort'].format(joint='JOINT')
+            raise FmuError(
+                f'{plant.path} has no input such as {named!r}; say by variables: {{effort: ...}} '
+                'what they are called'
+            )
+    except FmuError as error:
+        raise field.error(str(error)) from None
+    joints = PlantJoints(Path(plant.path).stem, tuple(limits), np.array(list(limits.values())))
+    return cast(Robot, joints)
+
+
+def refuse_faults(field: Field, robot: Robot) -> None:
+    """Refuse faults that an FMU cannot have, by line and name.
+
+    :param field: the list of faults
+    :raises ModelError: for the first one
+    """
+    limited: List[bool] = np.isfinite(robot.effort_limits).tolist()
+    for entry in field.sequence():
+        named = entry.mapping(['fault'], None)['fault']
+        kind = named.choice(KINDS)
+        if kind in INSIDE:
+            raise named.error(inside(kind))
+        if kind == 'saturated' and not all(limited):
+            raise named.error(
+                'a saturated actuator gives a part of its effort limit, which the FMU does not '
+                'tell; name the robot beside the plant'
+            )
+
+
+def inside(kind: str) -> str:
+    """Why a fault is refused that is inside the FMU."""
+    return (
+        f'{kind} is in the physics, which is inside the FMU; faults of messages, sensors and '
+        'actuators work, others need robot in place of plant'
+    )

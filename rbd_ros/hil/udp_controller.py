@@ -1,0 +1,109 @@
+"""A controller under test behind UDP, such as a program in C, in lockstep with the bench."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from time import monotonic
+from typing import Callable, Optional
+
+import numpy as np
+
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.hil.bench import Bench, Run
+from rbd_ros.hil.failures import ControllerFailure
+from rbd_ros.hil.process import ControllerProcess, start_timeout
+from rbd_ros.hil.recording import RunRecorder
+from rbd_ros.hil.scenario import Scenario
+from rbd_ros.hil.udp_exchange import UdpExchange
+from rbd_ros.hil.udp_packets import PacketError
+from rbd_ros.hil.wanted import wanted_motion
+
+NANOSECONDS = 1_000_000_000
+FIRST_CONTACT = 0.05  # real time after which the first state is sent again [s]
+
+
+class UdpController:
+    """Sends states and waits for the answer that has the sequence number of each.
+
+    Its use is over after a run; another run begins with another one. A context manager.
+
+    :param scenario: what is run
+    :param ended: returns what is wrong with the controller's process; '' if it runs
+    :raises ValueError: if there is no such address
+    """
+
+    def __init__(self, scenario: Scenario, ended: Callable[[], str] = str):
+        options = scenario.controller.options
+        self._scenario, self._ended = scenario, ended
+        self._exchange = UdpExchange(options['address'], options['port'], scenario.robot.nv)
+        self._wanted = wanted_motion(scenario.trajectory, scenario.timestep)
+        self._values = self._exchange.writer.values
+
+    def __enter__(self) -> UdpController:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._exchange.close()
+
+    def connect(self, timeout: float) -> None:
+        """Wait until the controller answers the state at the start; the motion begins after it.
+
+        :param timeout: how long to wait [s]
+        :raises ControllerFailure: if no answer comes, or one that is none
+        """
+        start, begin = self._scenario.start, monotonic()
+        while self._ask(0.0, start, np.zeros(len(start)), FIRST_CONTACT) is None:
+            if monotonic() - begin > timeout:
+                raise ControllerFailure(self._silence(0.0, timeout))
+        self._exchange.begin()
+
+    def __call__(self, time: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Torques for a state, (n,) [N m, N].
+
+        :raises ControllerFailure: if no answer comes, or one that is none
+        """
+        timeout = self._scenario.answer_timeout
+        torque = self._ask(time, q, v, timeout)
+        if torque is None:
+            raise ControllerFailure(self._silence(time, timeout))
+        return torque
+
+    def _ask(
+        self, time: float, q: FloatArray, v: FloatArray, timeout: float
+    ) -> Optional[FloatArray]:
+        n = len(q)
+        values = self._values
+        values[:n], values[n : 2 * n], values[2 * n :] = q, v, self._wanted.at(time)
+        try:
+            return self._exchange.exchange(round(time * NANOSECONDS), timeout, self._ended)
+        except PacketError as error:
+            raise ControllerFailure(str(error)) from None
+
+    def _silence(self, time: float, timeout: float) -> str:
+        text = f'no answer to the state of {time:.6f} s within {timeout:g} s'
+        return f'{text}: {self._exchange.silence()}'
+
+
+def over_udp(
+    scenario: Scenario, folder: Path, seed: Optional[int], recorder: Optional[RunRecorder] = None
+) -> Run:
+    """Run a scenario whose controller is behind UDP, and start it if the scenario says how.
+
+    :param folder: where its output is kept, controller.log
+    :param recorder: writes down what happens; None: nobody does
+    :raises ValueError: if it cannot be started, or does not answer at all
+    """
+    words = scenario.controller.words
+    bench = Bench(scenario)
+    with ExitStack() as stack:
+        ended: Callable[[], str] = str
+        if words:
+            process = stack.enter_context(ControllerProcess(words, folder / 'controller.log'))
+            ended = process.ended
+        controller = stack.enter_context(UdpController(scenario, ended))
+        try:
+            controller.connect(start_timeout())
+        except ControllerFailure as error:
+            raise ValueError(str(error)) from None
+        return bench.run(controller, seed, recorder=recorder)

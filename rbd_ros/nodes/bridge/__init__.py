@@ -1,0 +1,1 @@
+"""Parts of the node udp_bridge: a torque node whose law is a program behind UDP."""

@@ -1,0 +1,91 @@
+"""The commander of udp_bridge: torques are those that a program answers, within the limits."""
+
+from __future__ import annotations
+
+import time
+from typing import Callable, Optional
+
+import numpy as np
+
+from rbd_ros.control import TorqueLaw, TorqueLimiter
+from rbd_ros.control.soft_stops import SoftStops
+from rbd_ros.hil.udp_exchange import UdpExchange
+from rbd_ros.hil.udp_packets import PacketError
+from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
+from rbd_ros.nodes.torque.commander import Commander
+from rbd_ros.nodes.torque.output import TorqueOutput
+from rbd_ros.nodes.torque.reference import Motion
+from rbd_ros.nodes.torque.state_input import MeasuredState
+
+SUBJECT = 'controller'
+
+
+class BridgeCommander(Commander):
+    """Sender of the torques that a program answers.
+
+    :param output: where torques go
+    :param limiter: limits of torque and of its rate in real time
+    :param stops: bounds of torque before the limits, if there are
+    :param exchange: way to the program
+    :param timeout: returns how long to wait for an answer [s]
+    :param diagnostics: where to report
+    """
+
+    def __init__(
+        self,
+        output: TorqueOutput,
+        limiter: TorqueLimiter,
+        stops: Optional[SoftStops],
+        exchange: UdpExchange,
+        timeout: Callable[[], float],
+        diagnostics: Diagnostics,
+    ):
+        super().__init__(output, limiter, False, stops)
+        self._exchange, self._timeout, self._diagnostics = exchange, timeout, diagnostics
+        #: States without an answer since the last one with one
+        self.unanswered = 0
+
+    def answer(self, law: TorqueLaw, state: MeasuredState, motion: Motion) -> Optional[np.ndarray]:
+        """Send the torque that the program answers, within the limits.
+
+        :param law: knows gravity
+        :param state: measured state
+        :param motion: desired motion
+        :return: what was sent, (n,) [N m or N]; None after `close`
+        :raises PacketError: if there is no answer, or none that can be used; nothing is sent
+        """
+        # Not under the lock: who sends a last command does not wait for the program.
+        torque = self._ask(state, motion)
+        with self.lock:
+            if self._closed:
+                return None
+            stops = self._stops
+            if stops is not None:
+                limits = self.limiter.limits.effort_limits
+                torque = stops(torque, law.gravity(state.q), state.q, state.v, limits)
+                self.stopped += stops.acting
+            applied = self.limiter(torque, time.monotonic())
+            self._output.publish(applied, state.stamp)
+            self.commanding = self.ever = True
+            self.sent += 1
+            self.saturated += self.limiter.saturating
+        return applied
+
+    def _ask(self, state: MeasuredState, motion: Motion) -> np.ndarray:
+        n, values = len(state.q), self._exchange.writer.values
+        values[:n], values[n : 2 * n] = state.q, state.v
+        for k, each in enumerate(motion, start=2):
+            values[k * n : (k + 1) * n] = each
+        timeout = self._timeout()
+        try:
+            torque = self._exchange.exchange(state.time, timeout)
+            if torque is None:
+                raise PacketError(f'no answer within {timeout:g} s: {self._exchange.silence()}')
+        except PacketError as error:
+            self.unanswered += 1
+            self._diagnostics.condition(SUBJECT, WARN, str(error), code='no answer')
+            raise
+        if self.unanswered or not self.sent:
+            self.unanswered = 0
+            self._diagnostics.condition(SUBJECT, OK, 'answering', code='answering')
+        return torque

@@ -1,0 +1,117 @@
+"""The node udp_bridge: a torque node whose law is a program behind UDP."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Optional
+
+from rbd_ros.control import TorqueLimiter
+from rbd_ros.hil.udp_exchange import UdpExchange
+from rbd_ros.nodes.bridge.commander import BridgeCommander, SUBJECT
+from rbd_ros.nodes.common.diagnostics import ERROR, FORGOTTEN, OK, WARN
+from rbd_ros.nodes.common.interface import NodeInterface
+from rbd_ros.nodes.common.progress import Progress
+from rbd_ros.nodes.torque.commander import Commander
+from rbd_ros.nodes.torque.node import TorqueNode
+from rbd_ros.nodes.torque.output import TorqueOutput
+from rbd_ros.nodes.torque.prepared import Prepared, Values
+from rbd_ros.nodes.torque.state_input import MeasuredState
+from rbd_ros.nodes.torque.trajectory_reference import TrajectoryReference
+from rbd_ros.robot import Robot
+
+# Of the law nothing is used but gravity, for the last command.
+LAW = {'feedforward': 'gravity', 'feedback': 'none', 'friction': 'none'}
+UNUSED = {'friction_velocity': 0.0}
+
+
+class BridgeReference(TrajectoryReference):
+    """The motion that the program is shown; where it begins anew, the next packet says so."""
+
+    def begin(self, state: MeasuredState) -> None:
+        """Hold the first measured position."""
+        self._node.exchange.begin()
+        super().begin(state)
+
+    def interrupted(self, state: MeasuredState, gap: float) -> None:
+        """Resume the trajectory or drop it, as `after_gap` says."""
+        self._node.exchange.begin()
+        super().interrupted(state, gap)
+
+    def time_restarted(self, state: MeasuredState) -> None:
+        """Resume the trajectory or drop it."""
+        self._node.exchange.begin()
+        super().time_restarted(state)
+
+
+class BridgeNode(TorqueNode):
+    """A torque node that asks a program for each torque.
+
+    :param interface: interface of the node
+    """
+
+    def __init__(self, interface: NodeInterface):
+        #: Way to the program; None without a robot
+        self.exchange: Optional[UdpExchange] = None
+        super().__init__(interface, lambda robot, values: LAW, BridgeReference)
+
+    def _prepare(self, values: Values) -> Optional[Prepared]:
+        if 0.0 < values['state_timeout'] <= values['answer_timeout']:
+            raise ValueError(
+                'answer_timeout must be below state_timeout, which ends the torque: got '
+                f'{values["answer_timeout"]:g} s and {values["state_timeout"]:g} s'
+            )
+        return super()._prepare(values)
+
+    def _prepare_law(self, robot: Robot, values: Values) -> Prepared:
+        return super()._prepare_law(robot, {**values, **UNUSED})
+
+    def _take(self, prepared: Prepared) -> None:
+        super()._take(prepared)
+        self._states.needs_velocity = True  # what the program does with it is not known
+
+    def compose(self, robot: Robot, progress: Progress) -> None:
+        """Compose the node for a robot.
+
+        :raises ValueError: if robot and parameters do not fit, or there is no such address
+        """
+        values = self.parameters.values
+        if robot.model.loops:
+            raise ValueError('a robot with kinematic loops: udp_bridge is for trees alone')
+        self.exchange = UdpExchange(values['address'], values['port'], robot.nv)
+        super().compose(robot, progress)
+        self.diagnostics.condition(
+            SUBJECT, WARN, f'asked at {self.exchange.place}, not yet heard', code='not yet heard'
+        )
+
+    def take_apart(self) -> None:
+        """Forget the robot, and close the socket."""
+        super().take_apart()
+        if self.exchange is not None:
+            self.exchange.close()
+            self.exchange = None
+        self.diagnostics.condition(SUBJECT, OK, FORGOTTEN, code=FORGOTTEN)
+
+    def _create_commander(self, output: TorqueOutput, limiter: TorqueLimiter) -> Commander:
+        assert self.exchange is not None
+        return BridgeCommander(
+            output,
+            limiter,
+            self._stops,
+            self.exchange,
+            lambda: self.parameters['answer_timeout'],
+            self.diagnostics,
+        )
+
+    def _tell_of_silence(self, timeout: float) -> None:
+        if not self._commander.unanswered:
+            super()._tell_of_silence(timeout)
+            return
+        self.diagnostics.condition(
+            SUBJECT,
+            ERROR,
+            f'no usable answer for {timeout:g} s: {self.exchange.silence()}',
+            code='silent',
+        )
+
+    def _values(self) -> Dict[str, Any]:
+        exchange = self.exchange
+        return {**super()._values(), **(exchange.counts() if exchange is not None else {})}

@@ -1,0 +1,69 @@
+"""The node udp_bridge: a program without ROS, behind UDP, controls the robot."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Callable, Optional, Sequence
+
+from rbd_ros.nodes.common.declared import LIFECYCLE_SERVICES
+from rbd_ros.nodes.common.interface import NodeInterface, Parameter
+from rbd_ros.nodes.common.process import run_node
+from rbd_ros.nodes.inverse_dynamics import (
+    DESIRED_STATE,
+    FOLLOW_JOINT_TRAJECTORY,
+    INTERFACE as INVERSE_DYNAMICS,
+    JOINT_TRAJECTORY,
+    TRACKING_ERROR,
+)
+from rbd_ros.nodes.torque.interface import TORQUE_PARAMETERS, TORQUE_TOPICS
+
+# Parameters of inverse_dynamics about the motion that is wanted.
+_MOTION = (
+    'allow_partial_trajectory',
+    'check_limits',
+    'start_tolerance',
+    'after_gap',
+    'longest_gap',
+    'constraints.trajectory',
+    'constraints.goal',
+    'constraints.goal_time',
+    'constraints.stopped_velocity_tolerance',
+)
+
+INTERFACE = NodeInterface(
+    name='udp_bridge',
+    summary='Lets a program without ROS control the robot: states go out and torques come in by '
+    'UDP.',
+    parameters=(
+        Parameter('address', '127.0.0.1', 'Host name or IP address where the program listens.'),
+        Parameter('port', 9700, 'UDP port where it listens.', minimum=1, maximum=65535),
+        Parameter(
+            'answer_timeout',
+            0.01,
+            'How long to wait for the answer to a state [s]; then that state has none.',
+            positive=True,
+            maximum=10.0,
+            live=True,
+        ),
+        *(p for p in TORQUE_PARAMETERS if p.name != 'friction_velocity'),
+        *(p for p in INVERSE_DYNAMICS.parameters if p.name in _MOTION),
+    ),
+    topics=(*TORQUE_TOPICS, JOINT_TRAJECTORY, DESIRED_STATE, TRACKING_ERROR),
+    services=LIFECYCLE_SERVICES,
+    actions=(FOLLOW_JOINT_TRAJECTORY,),
+)
+
+
+def _load() -> Callable[[], Any]:
+    from rbd_ros.nodes.bridge.node import BridgeNode
+
+    return lambda: BridgeNode(INTERFACE)
+
+
+def main(args: Optional[Sequence[str]] = None) -> int:
+    """Run the node until it is stopped."""
+    return run_node(_load, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

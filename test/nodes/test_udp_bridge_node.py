@@ -1,0 +1,328 @@
+"""The node udp_bridge over DDS and UDP: a program without ROS controls the robot, or fails to."""
+
+import contextlib
+import socket
+import struct
+import subprocess
+import threading
+
+import pytest
+from support import outside
+
+outside.load('rclpy')
+
+from lifecycle_harness import Managed
+from node_harness import (
+    Feed,
+    gravity_torque,
+    joint_state,
+    NodeProcess,
+    ROOT,
+    START_LIMIT,
+    TWO_LINK_ARM,
+)
+import numpy as np
+from numpy.testing import assert_allclose
+from sensor_msgs.msg import JointState
+from support.c_example import build_example, COMPILER, REASON
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+NAMES = ('shoulder', 'elbow')
+Q, V = (0.3, -0.6), (0.02, -0.01)
+NODE = '/udp_bridge'
+
+
+def free_port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(('127.0.0.1', 0))
+        return free.getsockname()[1]
+
+
+class Program:
+    """A program at a port, in a thread: `answer` makes the packets for a state."""
+
+    def __init__(self, port):
+        self.states, self.answer = [], lambda state: [packet(state, (1.5, -0.5))]
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind(('127.0.0.1', port))
+        self._socket.settimeout(0.05)
+        self._stop = False
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self):
+        while not self._stop:
+            with contextlib.suppress(TimeoutError):
+                data, where = self._socket.recvfrom(65536)
+                state = State(data)
+                self.states.append(state)
+                for each in self.answer(state):
+                    self._socket.sendto(each, where)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._stop = True
+        self._thread.join()
+        self._socket.close()
+
+
+class State:
+    """A state of two joints, read as the page says."""
+
+    def __init__(self, data):
+        assert len(data) == 112
+        magic, version, n, self.sequence, self.stamp, self.flags, zero = struct.unpack_from(
+            '<4sHHQqII', data
+        )
+        assert (magic, version, n, zero) == (b'RBDS', 1, 2, 0)
+        self.q, self.v, self.q_wanted, self.v_wanted, self.a_wanted = np.reshape(
+            struct.unpack_from('<10d', data, 32), (5, 2)
+        )
+
+
+def packet(state, torque, version=1, n=2):
+    head = struct.pack('<4sHHQ', b'RBDA', version, n, state.sequence)
+    return head + struct.pack(f'<{len(torque)}d', *torque)
+
+
+class Rig:
+    """The node, hand-made states of a two-link arm, and what comes of them."""
+
+    def __init__(self, ros, **parameters):
+        self.ros, self.port = ros, free_port()
+        given = {
+            'robot_description': TWO_LINK_ARM,
+            'port': self.port,
+            'answer_timeout': 0.2,
+            'state_timeout': 1.0,
+            **parameters,
+        }
+        self.process = ros.start('udp_bridge', given)
+        self.commands = ros.listen(JointState, 'joint_commands')
+        self.states = ros.publisher(JointState, 'joint_states')
+        self.life = Managed(ros, NODE)
+        ros.until_status('asked at', 'controller')
+
+    def state(self):
+        return joint_state(NAMES, Q, V)
+
+    def comes(self, torque, limit=START_LIMIT):
+        """Wait for a command that is `torque`, among those from now on."""
+        since = len(self.commands)
+        self.ros.until(
+            lambda: any(np.allclose(c.effort, torque, atol=1e-12) for c in self.commands[since:]),
+            f'the torque {torque}',
+            limit,
+        )
+
+    def told(self, text, subject='controller'):
+        self.ros.until_status(text, subject, since=len(self.ros.diagnostics))
+
+
+@pytest.fixture(scope='module')
+def rig(ros):
+    rig = Rig(ros)
+    yield rig
+    assert rig.process.stop() == 0
+
+
+def test_states_go_out_and_torques_come_back_within_the_limits(rig):
+    with Program(rig.port) as program, Feed(rig.states, rig.state()):
+        rig.comes((1.5, -0.5))
+        rig.told('answering')
+        assert list(rig.commands[-1].name) == list(NAMES) and not rig.commands[-1].position
+        program.answer = lambda state: [packet(state, (100.0, -100.0))]
+        rig.comes((40.0, -15.0))
+        state = program.states[-1]
+        assert_allclose(state.q, Q, atol=1e-15)
+        assert_allclose(state.v, V, atol=1e-15)
+        assert_allclose(state.q_wanted, Q, atol=1e-15)
+        assert not state.v_wanted.any() and not state.a_wanted.any()
+        stamps = {c.header.stamp.sec * 10**9 + c.header.stamp.nanosec for c in rig.commands}
+        assert {each.stamp for each in program.states} & stamps
+        numbers = [each.sequence for each in program.states]
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+        assert program.states[0].flags == 1 and program.states[-1].flags == 0
+
+
+def test_a_trajectory_is_shown_to_the_program(rig):
+    goal = np.array(Q) + (0.05, -0.04)
+    point = JointTrajectoryPoint(positions=list(goal))
+    point.time_from_start.nanosec = 500_000_000
+    trajectories = rig.ros.publisher(JointTrajectory, 'joint_trajectory')
+    with Program(rig.port) as program, Feed(rig.states, rig.state()):
+        rig.comes((1.5, -0.5))
+        trajectories.publish(JointTrajectory(joint_names=list(NAMES), points=[point]))
+        rig.ros.until(
+            lambda: np.allclose(program.states[-1].q_wanted, goal, atol=1e-12), 'the goal'
+        )
+        assert any(each.v_wanted[0] > 0.01 for each in program.states)
+        assert any(each.a_wanted[0] > 0.01 for each in program.states)
+
+
+@pytest.mark.parametrize(
+    ('answer', 'text'),
+    [
+        (lambda s: [packet(s, (1.0, float('nan')))], 'a torque that is not finite'),
+        (lambda s: [packet(s, (1.0, float('inf')))], 'a torque that is not finite'),
+        (lambda s: [packet(s, (1.0,))], 'an answer has 24 bytes'),
+        (lambda s: [packet(s, (1.0, 1.0), version=2)], 'version 2; this is version 1'),
+        (lambda s: [packet(s, (1.0,) * 3, n=3)], 'is for 3 joints; the robot has 2'),
+        (lambda s: [b'RBDA'], 'fewer than its head'),
+        (lambda s: [], 'nothing comes from'),
+        (lambda s: [b'hello'], 'do not begin with RBDA'),
+    ],
+    ids=['nan', 'inf', 'short', 'version', 'joints', 'head', 'silent', 'foreign'],
+)
+def test_bad_answers_are_not_sent_on_and_told_and_the_node_goes_on(rig, answer, text):
+    with Program(rig.port) as program, Feed(rig.states, rig.state(), rate=50.0):
+        program.answer = lambda state: [packet(state, (2.5, 0.25))]
+        rig.comes((2.5, 0.25))
+        since = len(rig.commands)
+        program.answer = answer
+        rig.told(text)
+        rig.told('no usable answer for 1 s')
+        # Zero is what the timeout ends with; of the bad ones there is nothing.
+        rig.ros.until(lambda: not np.any(rig.commands[-1].effort), 'the last command')
+        found = {tuple(c.effort) for c in rig.commands[since:]}
+        assert found <= {(2.5, 0.25), (0.0, 0.0)}
+        # One state may have been under way when the timeout came; what follows begins anew.
+        count = len(program.states)
+        rig.ros.until(lambda: len(program.states) > count + 2, 'more states')
+        assert program.states[-1].flags == 1
+        program.answer = lambda state: [packet(state, (3.0, 0.5))]
+        rig.comes((3.0, 0.5))
+        rig.told('answering')
+
+
+def test_answers_that_come_twice_or_late_are_left_out(rig):
+    with Program(rig.port) as program, Feed(rig.states, rig.state()):
+        before = []
+
+        def answer(state):
+            old, before[:] = list(before), [packet(state, (9.0, 9.0))]
+            return [*old, packet(state, (4.0, 1.0)), *before, b'?']
+
+        program.answer = answer
+        rig.comes((4.0, 1.0))
+        since = len(rig.commands)
+        rig.ros.until(lambda: len(rig.commands) > since + 50, 'more torques')
+        assert {tuple(c.effort) for c in rig.commands[since:]} == {(4.0, 1.0)}
+        status = rig.ros.until_status('', 'torque', since=len(rig.ros.diagnostics))
+        values = {each.key: each.value for each in status.values}
+        assert int(values['packets_late']) > 50 and int(values['packets_foreign']) > 10
+        assert int(values['packets_answered']) <= int(values['packets_sent'])
+
+
+def test_without_the_program_nothing_is_sent_and_it_may_come_later(rig):
+    with Feed(rig.states, rig.state(), rate=50.0):
+        rig.told('nobody listens at 127.0.0.1:')
+        rig.ros.until(lambda: rig.ros.status('no answer', 'controller'), 'the cure')
+        rig.ros.spin(0.2)
+        since = len(rig.commands)
+        rig.ros.spin(0.5)
+        assert len(rig.commands) == since
+        with Program(rig.port):
+            rig.comes((1.5, -0.5))
+
+
+def test_states_that_fail_are_told_as_such(rig):
+    with Program(rig.port), Feed(rig.states, rig.state()) as feed:
+        rig.comes((1.5, -0.5))
+        feed.message = None
+        rig.told('no usable state for 1 s', 'joint_states')
+        rig.ros.until(lambda: not np.any(rig.commands[-1].effort), 'the last command')
+        feed.message = rig.state()
+        rig.comes((1.5, -0.5))
+
+
+def test_it_acts_only_while_it_is_active(rig):
+    with Program(rig.port) as program, Feed(rig.states, rig.state()):
+        rig.comes((1.5, -0.5))
+        rig.life.must('deactivate')
+        rig.ros.until(lambda: not np.any(rig.commands[-1].effort), 'the last command')
+        rig.ros.spin(0.3)
+        count, asked = len(rig.commands), len(program.states)
+        rig.ros.spin(0.5)
+        assert len(rig.commands) == count and len(program.states) == asked
+        rig.life.must('activate')
+        rig.ros.until(lambda: len(program.states) > asked, 'a state')
+        assert program.states[asked].flags == 1
+        rig.comes((1.5, -0.5))
+        rig.life.must('deactivate', 'cleanup', 'configure')
+        since = len(program.states)
+        rig.life.must('activate')
+        rig.ros.until(lambda: len(program.states) > since, 'a state')
+        assert program.states[since].flags == 1
+        rig.comes((1.5, -0.5))
+
+
+def test_the_last_command_may_be_gravity(rig):
+    rig.ros.set_parameter(NODE, 'timeout_command', 'gravity')
+    holds = gravity_torque(Q)
+    with Program(rig.port) as program, Feed(rig.states, rig.state(), rate=50.0):
+        rig.comes((1.5, -0.5))
+        program.answer = lambda state: []
+        rig.comes([holds[name] for name in NAMES])
+    rig.ros.set_parameter(NODE, 'timeout_command', 'zero')
+
+
+def test_timeouts_that_contradict_each_other_are_refused(rig):
+    result = rig.ros.set_parameters(NODE, answer_timeout=1.0)[0]
+    assert not result.successful and 'answer_timeout must be below state_timeout' in result.reason
+    rig.ros.set_parameter(NODE, 'answer_timeout', 0.3)
+    rig.ros.set_parameter(NODE, 'answer_timeout', 0.2)
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'text'),
+    [
+        ({'address': 'no.such.host.invalid'}, 'UDP to no.such.host.invalid:9700'),
+        ({'answer_timeout': 0.2, 'state_timeout': 0.1}, 'answer_timeout must be below'),
+        (
+            {
+                'robot_description': '',
+                'robot_description_file': str(ROOT / 'urdf' / 'four_bar.urdf'),
+                'extension_file': str(ROOT / 'config' / 'four_bar.yaml'),
+            },
+            'kinematic loops',
+        ),
+    ],
+    ids=['address', 'timeouts', 'loops'],
+)
+def test_what_cannot_work_is_refused_at_the_start(ros, tmp_path, parameters, text):
+    given = {'robot_description': TWO_LINK_ARM, **parameters}
+    process = NodeProcess(tmp_path, ros.domain, 'udp_bridge', given)
+    assert process.wait() == 1
+    assert text in process.output()
+
+
+@pytest.mark.skipif(COMPILER is None, reason=REASON)
+def test_a_program_in_c_moves_a_simulated_arm_to_its_goal(ros, tmp_path):
+    folder = build_example(tmp_path / 'build')
+    port = free_port()
+    urdf = str(ROOT / 'urdf' / 'six_axis_arm.urdf')
+    moved = ['-r', '__ns:=/c', '-r', 'robot_description:=/c/none']
+    ros.start('simulator', {'robot_description_file': urdf, 'lockstep': 'stamp'}, moved)
+    patient = {'answer_timeout': 9.0, 'state_timeout': 30.0}  # in lockstep: no hurry
+    given = {'robot_description_file': urdf, 'port': port, **patient}
+    ros.start('udp_bridge', given, moved)
+    states = ros.listen(JointState, '/c/joint_states')
+    trajectories = ros.publisher(JointTrajectory, '/c/joint_trajectory')
+    program = subprocess.Popen([str(folder / 'udp_controller'), str(port), 'computed_torque'])
+    try:
+        ros.until(lambda: len(states) > 100, 'states', START_LIMIT)
+        names = list(states[-1].name)
+        goal = np.array(states[-1].position) + 0.3
+        point = JointTrajectoryPoint(positions=list(goal))
+        point.time_from_start.sec = 1
+        trajectories.publish(JointTrajectory(joint_names=names, points=[point]))
+        # Dry friction, of which the program knows nothing, keeps it from the goal by a little.
+        ros.until(
+            lambda: np.abs(np.array(states[-1].position) - goal).max() < 0.05, 'the goal', 120.0
+        )
+    finally:
+        program.kill()
+        program.wait()
