@@ -8,11 +8,12 @@ import json
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from rbd_ros.hil.bench import Bench, ControllerFailure, Run
+from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.campaign_files import alone, cell, line, read_rows, replace_file, Row
 from rbd_ros.hil.controller_entry import IN_PROCESS
 from rbd_ros.hil.controllers import make_controller
 from rbd_ros.hil.dask_workers import in_dask
+from rbd_ros.hil.failures import ControllerFailure
 from rbd_ros.hil.scenario import read_scenario, Scenario
 from rbd_ros.hil.variation import Variation, varied
 from rbd_ros.hil.verdict import row

@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory as TrajectoryMessage, JointTrajectoryPoint
 
-from rbd_ros.hil.bench import ControllerFailure
+from rbd_ros.hil.failures import ControllerFailure
 from rbd_ros.hil.recording import BEGIN  # stamp of time 0; before, the robot is held [ns]
 from rbd_ros.hil.scenario import Scenario
 from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp
