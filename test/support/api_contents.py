@@ -187,6 +187,7 @@ MODULES = {
     'simulation': (
         'rbd_ros.simulation.simulator',
         'rbd_ros.simulation.rollouts',
+        'rbd_ros.simulation.snapshot_file',
         'rbd_ros.simulation.world',
         'rbd_ros.simulation.adaptive',
         'rbd_ros.simulation.event_driven',
@@ -342,7 +343,7 @@ NOT_FOR_USERS = {
     'rbd_ros.simulation.world:World.allow_external_forces': '`Simulator.apply_wrench` does it',
     'rbd_ros.simulation.world:Steps': 'what compiled loops call',
     'rbd_ros.simulation.world:clear_record': 'called by what takes a step back',
-    'rbd_ros.simulation.simulator:Snapshot': 'opaque',
+    'rbd_ros.simulation.snapshots:Snapshot': 'opaque',
     'rbd_ros.contact.compliant_surfaces:Surface': 'what surfaces have in common',
     'rbd_ros.contact.detection:ContactShapes': 'a record of compiled loops',
     'rbd_ros.contact.shapes:contact_shapes': 'what `Simulator` touches the ground with',
