@@ -203,7 +203,7 @@ def test_processes_and_payloads_without_a_link_are_refused(path, tmp_path):
         Campaign(str(path), tmp_path / 'runs', read_variations('payload=0:1'))
     content = yaml.safe_load(path.read_text())
     path.write_text(yaml.safe_dump({**content, 'controller': {'command': 'a b'}}))
-    with pytest.raises(ValueError, match='of the kind python'):
+    with pytest.raises(ValueError, match='is a process needs ROS'):
         Campaign(str(path), tmp_path / 'runs')
 
 
