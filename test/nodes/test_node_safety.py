@@ -199,11 +199,16 @@ def test_the_torque_is_that_of_the_reported_parameters_after_any_sequence_of_set
 
 @pytest.fixture
 def defaults(rig):
-    """Leave a rig as it was started."""
-    yield
+    """Have a rig as it was started, and leave it so."""
     values = {n: p.default for n, p in declared(rig).items() if n != 'payload_ramp'}
-    result = rig.set(True, **values)
-    assert result.successful, result.reason
+
+    def restore():
+        result = rig.set(True, **values)
+        assert result.successful, result.reason
+
+    restore()
+    yield
+    restore()
 
 
 def test_a_limit_is_applied_after_a_payload_beyond_all_bounds(rig, defaults):
