@@ -223,7 +223,7 @@ class Snapshots:
         past = tuple(self._past)  # at once: the simulation goes on meanwhile
         newest, oldest = (past[k].time if past else 0 for k in (-1, 0))
         return {
-            'names': shorten(self._named),
+            'named': len(self._named),
             'saved': self.saved,
             'restored': self.restored,
             'refused': self.refused,
