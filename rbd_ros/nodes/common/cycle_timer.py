@@ -71,13 +71,14 @@ def add(sums: np.ndarray, value: float) -> None:
         sums[LARGEST] = value
 
 
-@compiled
-def add_cycle(memory: CycleMemory, begin: float, end: float) -> None:
+@entry_point
+def note(memory: CycleMemory, begin: float, end: float) -> int:
     """Note a cycle.
 
     :param memory: what is known
     :param begin: time of a monotonic clock at which it began [s]
     :param end: the time at which it ended [s]
+    :return: 0
     """
     duration = end - begin
     add(memory.execution, duration)
@@ -86,12 +87,6 @@ def add_cycle(memory: CycleMemory, begin: float, end: float) -> None:
     if memory.begin[0] >= 0.0:
         add(memory.period, begin - memory.begin[0])
     memory.begin[0] = begin
-
-
-@entry_point
-def note(memory: CycleMemory, begin: float, end: float) -> int:
-    """Do what `add_cycle` does, and return 0."""
-    add_cycle(memory, begin, end)
     return 0
 
 
@@ -118,8 +113,7 @@ class CycleTimer:
 
     def __init__(self) -> None:
         self._memory = allocate(CycleMemory)
-        #: Record of the sums, for machine code that notes cycles itself
-        self.record = record = Record(self._memory)
+        record = Record(self._memory)
         #: Notes a cycle by the times at which it began and ended [s]
         self.note: Callable[[float, float], int] = note.bind(record, keep_lock=True)
         self._take: Callable[[], int] = take.bind(record, keep_lock=True)

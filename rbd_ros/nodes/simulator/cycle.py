@@ -136,7 +136,6 @@ class SimulationCycle:
             measurement_ports,
             self._timestep_ns,
             warn,
-            '' if self.surroundings is None else self.surroundings.frames.world,
         )
         self._start_warnings = StartWarnings(simulator, warn)
         self._initial_q = initial_configuration(simulator, robot, self.commands, parameters, warn)

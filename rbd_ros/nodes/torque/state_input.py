@@ -119,6 +119,8 @@ class StateInput:
         self._usual_state = MeasuredState(self._usual.q, self._usual.v, 0, 0, 0.0, False)
         self._usual_source: Optional[_Source] = None
         self._usual_layout: Optional[object] = None  # of the reader
+        self._usual_stamp = 0  # of the last usual message [ns]
+        self._usual_seen = -math.inf  # when it came, until that is noted
         self._learned = -math.inf  # when that publisher was chosen
         optional = [names.index(name) for name in optional_joints]
         self._required = np.setdiff1d(np.arange(robot.nv), optional)
@@ -128,10 +130,11 @@ class StateInput:
         self._conflict = ''
         self._incomplete_since = math.inf
         self._lonely_seconds = 0
-        self._read = 0  # messages that machine code has not taken
+        self.messages = 0
         self.refused = 0
         self.last_problem = ''
-        self._last: Optional[MeasuredState] = None
+        #: Last state that could be used
+        self.last: Optional[MeasuredState] = None
         self._subscription: Optional[Subscription] = None
 
     def attach(self, subscription: Optional[Subscription]) -> None:
@@ -142,11 +145,6 @@ class StateInput:
     def usable(self) -> Optional[MeasuredState]:
         """Last state that could be used."""
         return self.last
-
-    @property
-    def last(self) -> Optional[MeasuredState]:
-        """Last state that could be used."""
-        return self._last if self._usual.seen == -math.inf else self.taken()
 
     @property
     def publishers(self) -> int:
@@ -163,13 +161,21 @@ class StateInput:
         :param now: present time of a steady clock [s]
         :return: the state of all joints, or None if it is not complete or cannot be trusted
         """
-        if self._usual.take(data, len(data), now):
-            return self.taken()
-        self._read += 1
+        self.messages += 1
+        usual = self._usual
+        elapsed = usual.take(data, len(data))
+        if elapsed:
+            self._usual_stamp = stamp = self._usual_stamp + elapsed
+            self._usual_seen = now
+            # Filled in, not made: once in a millisecond that is not the same.
+            self.last = state = self._usual_state
+            state.stamp = state.time = stamp
+            state.dt = elapsed / NANOSECONDS
+            return state
         self._catch_up()
         try:
             state = self._update(self._reader.read(data), now)
-            self._last = state or self._last
+            self.last = state or self.last
             return state
         except (MessageProblem, WireError) as problem:
             self.refused += 1
@@ -181,25 +187,6 @@ class StateInput:
             return None
         finally:
             self._expect_usual(now)
-
-    def taken(self) -> MeasuredState:
-        """State of the message that machine code has taken last."""
-        usual = self._usual
-        # Filled in, not made: once in a millisecond that is not the same.
-        state = self._usual_state
-        state.stamp = state.time = usual.stamp
-        state.dt = usual.elapsed / NANOSECONDS
-        return state
-
-    @property
-    def messages(self) -> int:
-        """How many messages have come."""
-        return self._read + self._usual.count
-
-    @property
-    def usual(self) -> UsualStates:
-        """Reader of usual messages, for machine code that does more than that."""
-        return self._usual
 
     # -- usual messages, which machine code takes -------------------------------------------------
 
@@ -221,26 +208,25 @@ class StateInput:
 
     def _catch_up(self) -> None:
         """Note the states that machine code has taken since the last message read here."""
-        source, seen = self._usual_source, self._usual.seen
+        source, seen = self._usual_source, self._usual_seen
         if seen == -math.inf:
             return
-        state = self.taken()
-        self._usual.noted()
-        source.stamp, source.received = self._usual.stamp, seen
+        self._usual_seen = -math.inf
+        source.stamp, source.received = self._usual_stamp, seen
         source.guard.passed(source.stamp / NANOSECONDS)
         self._time = source.stamp
         self._seen[:] = seen
         self._incomplete_since = math.inf
         self._q, self._v = self._usual.q.copy(), self._usual.v.copy()
-        self._last = replace(state, q=self._q, v=self._v)
+        self.last = replace(self.last, q=self._q, v=self._v)
 
     def _expect_usual(self, now: float) -> None:
         """Set what the next usual message is compared with."""
         source = self._usual_source
         if source is not None:
             # While publishers contradict each other, nothing is usual.
-            stamp = source.stamp if self._conflict_until <= now else 0
-            self._usual.expect(self._q, self._v, stamp)
+            self._usual_stamp = source.stamp if self._conflict_until <= now else 0
+            self._usual.expect(self._q, self._v, self._usual_stamp)
 
     # -- all others -------------------------------------------------------------------------------
 
@@ -445,7 +431,7 @@ class StateInput:
                 f'nobody publishes {self._subscription.topic_name}',
                 code='no publisher',
             )
-        usual, seen = self._usual_source, self._usual.seen
+        usual, seen = self._usual_source, self._usual_seen
         heard = [
             s
             for s in list(self._sources.values())
