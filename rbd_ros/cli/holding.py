@@ -87,6 +87,10 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         rng = np.random.default_rng(arguments.seed)
         poses = robot.random_configurations(arguments.samples, rng)
+        if robot.model.loops:
+            from rbd_ros.control.closed_loop_holding import ClosedPoses
+
+            poses = ClosedPoses(robot).possible(poses)
         hardest = hardest_poses(robot, poses, **options)
         found = holding(robot, np.concatenate([poses, hardest]), **options)
     facts = summary(robot, found, sampled=not arguments.pose, payload=arguments.payload)

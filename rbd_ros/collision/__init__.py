@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rbd_ros.collision.distances import Distances, Minimum, RobotInWorld
     from rbd_ros.collision.environment import Environment, PairSurface, WorldObject, WorldRobot
     from rbd_ros.collision.ground_plane import level_ground
+    from rbd_ros.collision.named_poses import NamedPose
     from rbd_ros.collision.queries import Contacts, contacts, distance, Nearest, supported
     from rbd_ros.collision.self_collision import allowed_pairs, SrdfError
     from rbd_ros.collision.shapes import (
@@ -62,6 +63,7 @@ __all__ = [
     'WorldFileError',
     'WorldObject',
     'WorldRobot',
+    'NamedPose',
     'allowed_pairs',
     'combined',
     'contacts',
@@ -99,6 +101,7 @@ __getattr__, __dir__ = lazy_names(
         'WorldFileError': 'rbd_ros.collision.world_file',
         'WorldObject': 'rbd_ros.collision.environment',
         'WorldRobot': 'rbd_ros.collision.environment',
+        'NamedPose': 'rbd_ros.collision.named_poses',
         'allowed_pairs': 'rbd_ros.collision.self_collision',
         'combined': 'rbd_ros.collision.surfaces',
         'contacts': 'rbd_ros.collision.queries',

@@ -12,6 +12,7 @@ from typing import Dict, FrozenSet, get_args, Iterator, Mapping, NamedTuple, Opt
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rbd_ros.collision.named_poses import NamedPose
 from rbd_ros.collision.self_collision import allowed_pairs
 from rbd_ros.collision.surfaces import combined, directed_by_first, Surface
 from rbd_ros.model.errors import unknown_name
@@ -194,6 +195,7 @@ class Environment:
     :param ignored: pairs that do not touch
     :param gravity: acceleration of gravity in world coordinates, (3,) [m/s^2]
     :param surface: what is like to touch of which nothing else is said
+    :param poses: poses with names, which touch nothing
     :raises ValueError: if two have one name, or a pair names what is not there
 
     >>> from rbd_ros.collision import Environment, WorldObject
@@ -215,6 +217,7 @@ class Environment:
     ignored: FrozenSet[Pair] = frozenset()
     gravity: Vector3 = (0.0, 0.0, -9.81)
     surface: Surface = Surface()
+    poses: Tuple[NamedPose, ...] = ()
 
     def __post_init__(self) -> None:
         names = self.names

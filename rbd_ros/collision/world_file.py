@@ -7,6 +7,7 @@ import os
 from typing import Any, Dict, FrozenSet, Iterator, List, Mapping, Optional, Tuple, Union
 
 from rbd_ros.collision.environment import Environment, ROBOT, WorldObject, WorldRobot
+from rbd_ros.collision.named_poses import NamedPose
 from rbd_ros.collision.self_collision import allowed_pairs
 from rbd_ros.collision.surfaces import combined, directed_by_first, rigid, Surface
 from rbd_ros.collision.world_objects import (
@@ -32,7 +33,7 @@ from rbd_ros.model.mesh_paths import MeshPaths
 PAGE = 'docs/world.md'
 
 #: Sections of a world file.
-SECTIONS = ('gravity', 'defaults', 'objects', 'robots', 'pairs', 'ignore')
+SECTIONS = ('gravity', 'defaults', 'objects', 'robots', 'poses', 'pairs', 'ignore')
 
 #: Sections that say what further objects there are.
 FURTHER = ('defaults', 'objects', 'pairs', 'ignore')
@@ -147,6 +148,26 @@ def read_object(
         raise WorldFileError(str(error)) from None
 
 
+def _named_pose(name: str, entry: Field) -> NamedPose:
+    """Pose of an entry of a world file.
+
+    :raises ModelError: for whatever is wrong with it, naming line, key and cure
+    """
+    entries = entry.mapping((), (*POSE, 'description', 'tags', 'size'))
+    size = None
+    if 'size' in entries:
+        size = entries['size'].vector()
+        if not min(size) > 0.0:
+            raise entries['size'].error('edges must be positive [m]')
+    return NamedPose(
+        name,
+        placement(entry, entries),
+        entries['description'].name() if 'description' in entries else '',
+        tuple(tag.name() for tag in entries['tags'].sequence()) if 'tags' in entries else (),
+        size,
+    )
+
+
 class _Reader:
     """A world file while it is read.
 
@@ -188,7 +209,14 @@ class _Reader:
             gravity = self.entries['gravity'].vector()
             for part in self.entries['gravity'].sequence():
                 bounded(part, (-MAX_GRAVITY, MAX_GRAVITY), ' m/s^2')
-        world = replace(base, objects=tuple(objects), robots=tuple(robots), gravity=gravity)
+        poses = [_named_pose(*each) for each in self._named('poses', {})]
+        world = replace(
+            base,
+            objects=tuple(objects),
+            robots=tuple(robots),
+            gravity=gravity,
+            poses=(*base.poses, *poses),
+        )
         return replace(
             world, pairs=self._pairs(world), ignored=world.ignored | self._ignored(world)
         )

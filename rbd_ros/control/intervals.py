@@ -56,6 +56,19 @@ class StateIntervals:
         mean = (sum(recent) - max(recent)) / (len(recent) - 1) if len(recent) > 1 else 0.0
         return min(max(USUAL_INTERVALS * mean, SHORTEST_BOUND), largest)
 
+    @property
+    def in_debt(self) -> bool:
+        """Whether time ran back and has not been made up for."""
+        return self._debt > 0.0
+
+    def usual(self, dt: float, states: int) -> None:
+        """Note that some states were an interval apart that is within `SHORTEST_BOUND`.
+
+        :param dt: the interval [s]
+        :param states: how many there were
+        """
+        self._recent.extend([dt] * min(states, REMEMBERED))
+
     def forget_debt(self) -> None:
         """Begin another time line, on which no time has run back yet."""
         self._debt = 0.0

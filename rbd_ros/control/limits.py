@@ -10,6 +10,7 @@ from typing import Any, Callable, cast, List, NamedTuple, Optional, Sequence, Un
 import numpy as np
 
 from rbd_ros.compiler import Definition, make_kernel
+from rbd_ros.compiler.loops import compiled
 from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
 from rbd_ros.compiler.source import source_digest
 from rbd_ros.control.arrays import BoolArray, FloatArray
@@ -102,9 +103,11 @@ class LimiterMemory(NamedTuple):
     :param inputs: inputs of the kernel, packed, (4 nv,): torque wanted, `last`, `step`, limits
     :param last: part of the inputs: torque before, (nv,) [N m or N]
     :param step: part of the inputs: maximum change from there, (nv,) [N m or N]
-    :param rate: maximum rate of change, (nv,) [N m/s or N/s]
+    :param rate: maximum rate of change, (nv,) [N m/s or N/s]; negative: any
     :param result: room for the output of the kernel, (nv + 1,)
     :param unlimited: what stands for a change without a limit [N m or N]
+    :param standing: of the last torque: its time [s]; 1.0 if there is one, or 0.0; at how many
+        joints the torque wanted was beyond the effort limits; (3,)
     """
 
     address: int
@@ -114,6 +117,34 @@ class LimiterMemory(NamedTuple):
     rate: FloatArray
     result: FloatArray
     unlimited: float
+    standing: FloatArray
+
+
+@compiled
+def limiter_elapsed(limiter: LimiterMemory, now: float) -> float:
+    """Real time in which the torque may have changed [s]; negative: its change is not limited.
+
+    :param limiter: memory of the limiter
+    :param now: time of a monotonic clock [s]
+    """
+    if limiter.standing[1] == 0.0 or (len(limiter.rate) > 0 and limiter.rate[0] < 0.0):
+        return -1.0
+    elapsed = now - limiter.standing[0]
+    return elapsed if elapsed > 0.0 else 0.0  # NaN is no time either
+
+
+@compiled
+def limiter_passed(limiter: LimiterMemory, now: float, beyond: float) -> None:
+    """Note that a torque has been computed.
+
+    :param limiter: memory of the limiter
+    :param now: time of a monotonic clock [s]
+    :param beyond: at how many joints the torque wanted was beyond the effort limits
+    """
+    limiter.standing[1] = 1.0
+    limiter.standing[2] = beyond
+    if now > limiter.standing[0]:
+        limiter.standing[0] = now
 
 
 class TorqueLimiter:
@@ -163,13 +194,17 @@ class TorqueLimiter:
             self._rate,
             np.zeros(n + 1),
             UNLIMITED,
+            np.zeros(3),
         )
+        self._standing = self.memory.standing
         self._torque = slice(n)  # of what comes out
         self._take(limits)
-        self._started = False
-        self._time = -math.inf
-        #: Whether the last torque wanted was beyond the effort limits
-        self.saturating = False
+        self.reset()
+
+    @property
+    def saturating(self) -> bool:
+        """Whether the last torque wanted was beyond the effort limits."""
+        return bool(self._standing[2] > 0.0)
 
     @property
     def saturated(self) -> BoolArray:
@@ -196,13 +231,13 @@ class TorqueLimiter:
 
     def _take(self, limits: TorqueLimits) -> None:
         self._finite_limits[:] = limits.finite_limits
-        self._rate[:] = UNLIMITED if limits.rate is None else limits.rate
+        self._rate[:] = -1.0 if limits.rate is None else limits.rate
         self._limits = limits
 
     @property
     def last(self) -> Optional[FloatArray]:
         """Last torque returned, (nv,) [N m or N]; None if there is none since a reset."""
-        return self._before.copy() if self._started else None
+        return self._before.copy() if self._standing[1] else None
 
     def __call__(self, torque: FloatArray, now: float) -> FloatArray:
         """Torque within the limits, (nv,) [N m or N].
@@ -214,7 +249,7 @@ class TorqueLimiter:
         :param now: time of a monotonic clock [s]
         :raises FloatingPointError: if the torque is NaN; nothing is changed
         """
-        limits, step, elapsed = self._limits, self._any_step, self.elapsed(now)
+        limits, step, elapsed = self._limits, self._any_step, limiter_elapsed(self.memory, now)
         if elapsed >= 0.0 and limits.rate is not None:
             step = limits.rate * elapsed
         result = self._limited(torque, self._before, step, limits.finite_limits)
@@ -228,28 +263,8 @@ class TorqueLimiter:
             beyond = result.item(-1)
         self._wanted[:] = torque
         self._before[:] = applied = result[self._torque]
-        self.passed(now, beyond)
+        limiter_passed(self.memory, now, beyond)
         return applied
-
-    def elapsed(self, now: float) -> float:
-        """Real time in which the torque may have changed [s]; negative: its change is not limited.
-
-        :param now: time of a monotonic clock [s]
-        """
-        if self._limits.rate is None or not self._started:
-            return -1.0
-        elapsed = now - self._time
-        return elapsed if elapsed > 0.0 else 0.0  # NaN is no time either
-
-    def passed(self, now: float, beyond: float) -> None:
-        """Note that machine code has computed a torque with `memory`.
-
-        :param now: time of a monotonic clock [s]
-        :param beyond: at how many joints the torque wanted was beyond the effort limits
-        """
-        self.saturating, self._started = beyond > 0.0, True
-        if now > self._time:
-            self._time = now
 
     def towards(self, target: FloatArray, now: float) -> FloatArray:
         """Next torque on the way to a final one, as fast as the rate allows, (nv,) [N m or N].
@@ -265,11 +280,10 @@ class TorqueLimiter:
     def at(self, target: FloatArray) -> bool:
         """Whether the torque returned last is `target` within the effort limits."""
         limits = self._limits.effort_limits
-        return self._started and bool(
+        return bool(self._standing[1]) and bool(
             (self._before == np.minimum(np.maximum(target, -limits), limits)).all()
         )
 
     def reset(self) -> None:
         """Forget the last torque, so that the next one may be any."""
-        self._started = False
-        self._time = -math.inf
+        self._standing[:2] = -math.inf, 0.0

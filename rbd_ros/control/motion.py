@@ -167,6 +167,37 @@ class DesiredMotion:
         waiting = (self._next, *self._inbox)
         return 'scheduled' if any(each is plan for each in waiting) else 'over'
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether a position is held, and nothing is to change that.
+
+        >>> motion = DesiredMotion(robot)
+        >>> motion.at_rest
+        True
+        >>> text = motion.follow(motion.plan(arm, [1.0], [q], now=0, check_limits=False))
+        >>> motion.at_rest
+        False
+        """
+        coming = self._inbox or self._cancelled or self._next is not None or self._ended
+        return self._motion.resting and not coming and not self._intervals.in_debt
+
+    def rested(self, stamp: int, elapsed: float, dt: float, states: int) -> None:
+        """Note states for which nobody called `advance`, as it was `at_rest`.
+
+        :param stamp: time of the last of them [ns]
+        :param elapsed: time from the last state that it was called for to that one [s]
+        :param dt: time between the last two of them [s], within the bound of any state
+        :param states: how many there were
+
+        >>> motion = DesiredMotion(robot)
+        >>> motion.rested(20_000_000, elapsed=0.02, dt=0.01, states=2)
+        >>> motion.clock
+        0.02
+        """
+        self._clock += elapsed
+        self._stamp = stamp
+        self._intervals.usual(dt, states)
+
     def ended(self) -> bool:
         """Tell, once, that a trajectory has ended: its last position is held from then on."""
         ended, self._ended = self._ended, False

@@ -99,13 +99,14 @@ def holding(
 ) -> Holding:
     """Torques that hold a robot still in some poses, against its effort limits.
 
-    :param robot: robot on a base that is held, without loops
-    :param configurations: poses, (N, nq) or (nq,) [rad or m]
+    :param robot: robot on a base that is held; with loops, torques are those of its actuators
+    :param configurations: poses, (N, nq) or (nq,) [rad or m]; with loops, the independent joints
+        count, and the others are where the loops have them
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]; None: the robot's
     :param payload: its ten inertial parameters, as `payload_parameters` makes them; None: none
     :param payload_link: link that carries it
-    :raises ValueError: for a floating base, loops, a robot without joints, an unknown link, or
-        what is not finite
+    :raises ValueError: for a floating base, a robot without joints, an unknown link, what is not
+        finite, loops that a pose does not close, or a freedom of theirs without an actuator
 
     >>> from rbd_ros.control import holding, payload_parameters
     >>> found = holding(robot, q)
@@ -125,6 +126,11 @@ def holding(
     if not np.isfinite(poses).all():
         raise ValueError('poses must be finite; give numbers')
     torque = _holding_torque(robot, gravity, payload, payload_link)
+    if robot.model.loops:
+        from rbd_ros.control.closed_loop_holding import ClosedPoses
+
+        loops = ClosedPoses(robot)
+        poses, torque = loops.closed(poses), loops.held_by(torque)
     return Holding(dof_names(robot), poses, torque(poses), np.array(robot.effort_limits))
 
 
@@ -139,9 +145,10 @@ def hardest_poses(
 
     The search begins with the worst of the poses that are given and goes along one joint after
     the other within its limits, so what it finds is no better than what was given, and a local
-    maximum. Joints with several degrees of freedom stay as they are.
+    maximum. Joints with several degrees of freedom stay as they are. With loops there is no
+    search: they are the worst of the poses that are given.
 
-    :param robot: robot on a base that is held, without loops
+    :param robot: robot on a base that is held
     :param configurations: poses to begin with, (N, nq) [rad or m]
     :param gravity: as for `holding`
     :param payload: as for `holding`
@@ -154,6 +161,9 @@ def hardest_poses(
     array([61.666, 20.349,  1.909])
     """
     begin = holding(robot, configurations, gravity, payload, payload_link)
+    if robot.model.loops:
+        worst: FloatArray = begin.configurations[begin.worst]
+        return worst
     torque = _holding_torque(robot, gravity, payload, payload_link)
     rows = np.arange(robot.nv)
     poses: FloatArray = begin.configurations[begin.worst].copy()
@@ -183,14 +193,8 @@ def hardest_poses(
 
 
 def _check(robot: Robot) -> None:
-    model = robot.model
     if robot.nv == 0:
         raise ValueError(f'{robot.name!r} has no joint that moves: there is nothing to hold')
-    if model.loops:
-        raise ValueError(
-            f'{robot.name!r} has closed loops, whose effort depends on which joints are '
-            'actuated; leave the extension with the loops out, or use robot.loops'
-        )
     if 'floating_base' in robot.joint_names:
         raise ValueError(
             f'{robot.name!r} has a floating base, which no joint holds; load it on a fixed base'

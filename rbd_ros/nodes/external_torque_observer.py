@@ -6,10 +6,13 @@ import sys
 from typing import Any, Callable, Optional, Sequence
 
 from rbd_ros.nodes.common.declared import (
+    AUTOSTART,
     DESCRIPTION_PARAMETERS,
     DESCRIPTION_TOPIC,
     DIAGNOSTICS_TOPIC,
     gravity_parameter,
+    LIFECYCLE_SERVICES,
+    TRANSITION_EVENT,
 )
 from rbd_ros.nodes.common.interface import NodeInterface, Parameter, Topic
 from rbd_ros.nodes.common.process import run_node
@@ -70,6 +73,7 @@ INTERFACE = NodeInterface(
             maximum=1e5,
             live=True,
         ),
+        AUTOSTART,
     ),
     topics=(
         Topic(
@@ -100,7 +104,9 @@ INTERFACE = NodeInterface(
         ),
         DESCRIPTION_TOPIC,
         DIAGNOSTICS_TOPIC,
+        TRANSITION_EVENT,
     ),
+    services=LIFECYCLE_SERVICES,
 )
 
 

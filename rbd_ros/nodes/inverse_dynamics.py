@@ -17,6 +17,13 @@ JOINT_TRAJECTORY = Topic(
     'in',
     'Desired motion; see below.',
 )
+DESIRED_POSE = Topic(
+    '~/desired_pose',
+    'geometry_msgs/msg/PoseStamped',
+    'in',
+    'Pose in the frame of the base link that `task_frame` is to have; joints go there within '
+    'their limits.',
+)
 DESIRED_STATE = Topic(
     '~/desired_state',
     'sensor_msgs/msg/JointState',
@@ -186,7 +193,7 @@ INTERFACE = NodeInterface(
             live=True,
         ),
     ),
-    topics=(*TORQUE_TOPICS, JOINT_TRAJECTORY, DESIRED_STATE, TRACKING_ERROR),
+    topics=(*TORQUE_TOPICS, JOINT_TRAJECTORY, DESIRED_POSE, DESIRED_STATE, TRACKING_ERROR),
     services=LIFECYCLE_SERVICES,
     actions=(FOLLOW_JOINT_TRAJECTORY,),
 )

@@ -630,3 +630,29 @@ def read_or_refused(source):
         for second in world.names:
             world.touch(first, second)
             world.surface_between(first, second)
+
+
+def test_poses_have_names_and_touch_nothing():
+    place = {'xyz': [1, 2, 3], 'rpy': [0, 0, 1], 'tags': ['a', 'b'], 'description': 'there'}
+    world = read_world({'poses': {'there': {**place, 'size': [1, 2, 3]}, 'here': {}}})
+    there, here = world.poses
+    assert (there.name, there.description, there.tags) == ('there', 'there', ('a', 'b'))
+    assert there.size == (1.0, 2.0, 3.0) and here.size is None and not here.tags
+    assert there.placement.r == (1.0, 2.0, 3.0) and here.placement.r == (0.0, 0.0, 0.0)
+    assert world.names == ('robot',)
+    assert read_world({'poses': {'it': {}}, 'objects': {'it': BOX}}).poses[0].name == 'it'
+
+
+@pytest.mark.parametrize(
+    'entry, text',
+    [
+        ({'size': [1, 0, 1]}, 'edges must be positive'),
+        ({'size': [1, 1]}, 'size'),
+        ({'colour': 1}, 'colour'),
+        ({'tags': 'a'}, 'tags'),
+        ({'xyz': [1, 2, 3], 'quaternion': [1, 0, 0, 0]}, 'two orders'),
+    ],
+)
+def test_a_pose_that_is_wrong_is_refused_by_key(entry, text):
+    with pytest.raises(WorldFileError, match=text):
+        read_world({'poses': {'there': entry}})

@@ -138,12 +138,6 @@ def test_robots_that_no_joints_hold_are_refused(planar):
         holding(Robot.from_urdf(PLANAR, floating_base=True), np.zeros(9))
     with pytest.raises(ValueError, match='no joint that moves: there is nothing to hold'):
         holding(Robot.from_urdf(chain('fixed')), [])
-    linkage = Robot.from_urdf(
-        str(resource_path('urdf', 'four_bar.urdf')),
-        extension=str(resource_path('config', 'four_bar.yaml')),
-    )
-    with pytest.raises(ValueError, match='closed loops'):
-        holding(linkage, linkage.neutral())
 
 
 def test_bad_arguments_are_named(planar):

@@ -17,7 +17,7 @@ GOOD = 20  # torques before the law fails
 def load():
     """Import what the node needs; return a function that creates it."""
     from rbd_ros.nodes.torque.node import TorqueNode
-    from rbd_ros.nodes.torque.reference import MeasuredPosition
+    from rbd_ros.nodes.torque.reference import MeasuredPosition, MOVING
 
     class Failing(TorqueNode):
         """A torque node with a fault."""
@@ -26,9 +26,12 @@ def load():
         raise RuntimeError(f'fault in {FAULT}')
 
     class FailingReference(MeasuredPosition):
-        """A reference that fails after some states."""
+        """A reference that fails after some states, each of which it is asked for."""
 
         states = 0
+
+        def rest_of(self):
+            return MOVING
 
         def desired(self, state):
             self.states += 1

@@ -8,6 +8,7 @@ from support import outside
 outside.load('rclpy')
 
 from geometry_msgs.msg import WrenchStamped
+from lifecycle_harness import Managed
 from node_harness import Feed, gravity_torque, joint_state, ROOT, TWO_LINK_ARM
 import numpy as np
 from numpy.testing import assert_allclose
@@ -180,3 +181,48 @@ def test_beside_the_simulator_a_push_at_the_tool_is_found(ros, rig):
 
         ros.until(found, 'the wrench at the tool', 120.0)
     assert simulator.stop() == 0 and observer.stop() == 0
+
+
+@pytest.fixture
+def managed(ros):
+    parameters = {'robot_description': TWO_LINK_ARM, 'autostart': False}
+    process = ros.start('external_torque_observer', parameters, ['-r', '__ns:=/managed'])
+    life = Managed(ros, f'/managed{NODE}')
+    life.until('unconfigured')
+    yield life
+    assert process.stop() == 0
+
+
+def test_it_estimates_in_the_state_active_alone(ros, rig, managed):
+    torques = ros.listen(JointState, f'/managed{NODE}/external_torque')
+    collisions = ros.listen(Bool, f'/managed{NODE}/collision')
+    states = ros.publisher(JointState, '/managed/joint_states')
+
+    def quiet(feed):
+        """Whether nothing comes while the other observer has states by the dozen."""
+        since = len(rig.torques), len(torques)
+        with Feed(rig.states, rig.at_rest()):
+            ros.until(lambda: len(rig.torques) > since[0] + 20, 'states')
+        return len(torques) == since[1]
+
+    pushed = rig.at_rest((40.0, 0.0))
+    with Feed(states, pushed) as feed:
+        assert quiet(feed)
+        managed.must('configure')
+        assert quiet(feed)
+        managed.must('activate')
+        ros.until(lambda: collisions and collisions[-1].data, 'a collision')
+        managed.must('deactivate')
+        ros.until_status('not active', 'managed/external_torque_observer: observer')
+        assert quiet(feed)
+        count = len(collisions)
+        feed.message = rig.at_rest((4.0, 0.0))  # between release and threshold
+        managed.must('activate')
+        ros.until(lambda: len(collisions) > count + 5, 'estimates')
+        assert not any(each.data for each in collisions[count:]), 'it begins without a collision'
+        managed.must('deactivate', 'cleanup')
+        assert quiet(feed)
+        managed.must('configure', 'activate')
+        count = len(torques)
+        ros.until(lambda: len(torques) > count, 'an estimate')
+    assert managed.refused('configure', reason='possible: deactivate, shutdown')

@@ -10,7 +10,7 @@ from support.simulated_robots import ball
 outside.load('rclpy')
 
 from geometry_msgs.msg import WrenchStamped
-from node_harness import joint_state, TWO_LINK_ARM
+from node_harness import gravity_torque, joint_state, TWO_LINK_ARM
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import Imu, JointState
 from test_simulation_cycle import Recorder, Told
@@ -302,3 +302,137 @@ def test_topics_have_names_that_ros_takes():
         'x/y',
         '_2nd/_3',
     ]
+
+
+# -- further robots ------------------------------------------------------------------------------
+
+
+BALL = """<robot name="ball"><link name="body"><inertial><mass value="1"/>
+  <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+
+
+class WorldRecorder:
+    """Ports of a world to which nobody listens."""
+
+    def __getattr__(self, name):
+        return lambda *given: None
+
+
+class RobotRecorder(WorldRecorder):
+    """Ports of a further robot, which gets no commands."""
+
+
+def make_three(tmp_path, ports=None, **parameters):
+    """An arm, a second one whose URDF has sensors, and a ball that floats."""
+    (tmp_path / 'arm.urdf').write_text(TWO_LINK_ARM.replace('</robot>', f'{TAG}</robot>'))
+    (tmp_path / 'ball.urdf').write_text(BALL)
+    world = tmp_path / 'three.yaml'
+    world.write_text(
+        'robots:\n'
+        '  second: {urdf: arm.urdf, xyz: [0, 9, 0], movable: true, '
+        'configuration: {shoulder: 0.4, elbow: -0.1}}\n'
+        '  ball: {urdf: ball.urdf, xyz: [0, 3, 2], movable: true, floating: true}\n'
+        '  still: {urdf: arm.urdf, xyz: [0, -9, 0]}\n'
+    )
+    values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
+    values.update(
+        {
+            'world': str(world),
+            'robot_namespaces': True,
+            'sensor_publish_rate': 0.0,
+            'initial_positions': [0.3, 0.2],
+            **parameters,
+        }
+    )
+    check_simulator_parameters(values)
+    ports, warnings = ports or MeasurementRecorder(), []
+    cycle = SimulationCycle(
+        arm(),
+        values,
+        Told(),
+        Recorder(),
+        warnings.append,
+        WorldRecorder,
+        NO_TAG,
+        lambda: ports,
+        lambda name: RobotRecorder(),
+    )
+    return cycle, ports
+
+
+def test_sensors_of_further_robots_have_topics_below_their_names(tmp_path):
+    cycle, ports = make_three(
+        tmp_path,
+        imus=['tool', 'second/upper'],
+        force_torque_sensors=['second/elbow'],
+        joint_torques=True,
+        frame_prefix='lab/',
+    )
+    assert ports.opened == {
+        'tool/imu': '<sensor>/imu',
+        'second/upper/imu': '<sensor>/imu',
+        'second/lower/imu': '<sensor>/imu',
+        'second/elbow/wrench': '<sensor>/wrench',
+        'second/wrist_fts/wrench': '<sensor>/wrench',
+        'joint_torques': 'joint_torques',
+        'second/joint_torques': '<robot>/joint_torques',
+        'ball/odom': '<robot>/odom',
+    }
+    cycle.run()
+    for topic, frame, angle in (
+        ('tool/imu', 'tool', 0.5),
+        ('second/lower/imu', 'second/lower', 0.3),
+    ):
+        imu = ports.last(topic, Imu)
+        assert imu.header.frame_id == f'lab/{frame}' and stamp(imu) == cycle.time_ns
+        assert xyz(imu.linear_acceleration) == pytest.approx(
+            [-G * np.sin(angle), 0, G * np.cos(angle)], abs=1e-6
+        )
+    wrench = ports.last('second/elbow/wrench', WrenchStamped)
+    assert wrench.header.frame_id == 'lab/second/lower'
+    assert xyz(wrench.wrench.force) == pytest.approx(
+        [-G * np.sin(0.3), 0, G * np.cos(0.3)], abs=1e-6
+    )
+
+
+def test_joint_torques_are_those_of_each_robot_by_its_own_names(tmp_path):
+    cycle, ports = make_three(tmp_path, force_torque_sensors=['elbow'], joint_torques=True)
+    cycle.run()
+    for topic, q in (('joint_torques', (0.3, 0.2)), ('second/joint_torques', (0.4, -0.1))):
+        torques, holds = ports.last(topic, JointState), gravity_torque(q)
+        assert torques.name == ['shoulder', 'elbow'] and stamp(torques) == cycle.time_ns
+        assert list(torques.effort) == pytest.approx([holds[n] for n in torques.name], abs=1e-6)
+
+
+def test_without_topics_of_their_own_joint_torques_of_all_are_one_message(tmp_path):
+    cycle, ports = make_three(tmp_path, joint_torques=True, robot_namespaces=False)
+    assert set(ports.opened) == {'joint_torques', 'second/lower/imu', 'second/wrist_fts/wrench'}
+    cycle.run()
+    names = ports.last('joint_torques', JointState).name
+    assert names == ['shoulder', 'elbow', 'second/shoulder', 'second/elbow']
+
+
+def test_a_further_base_that_floats_tells_odometry_in_the_frame_of_the_world(tmp_path):
+    cycle, ports = make_three(tmp_path, frame_prefix='lab/', initial_command='zero')
+    at_q, at_v = next(
+        (q.start, v.start)
+        for i, (q, v) in cycle.robot.model.independent_slices.items()
+        if q.stop - q.start == 7
+    )
+    cycle.simulator.world.state.v[at_v:] = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6
+    cycle.run()
+    w, x, y, z, *position = cycle.simulator.q[at_q:]
+    assert position == pytest.approx([0, 3, 2], abs=0.01)
+    odometry = [data for topic, data in ports.sent if topic == 'ball/odom'][-1]
+    numbers = numbers_behind(odometry, ['lab/base', 'lab/ball/body'])
+    assert numbers[:7] == pytest.approx([*position, x, y, z, w], abs=0)
+    v = cycle.simulator.v[at_v:]
+    assert numbers[43:49] == pytest.approx([*v[3:], *v[:3]], abs=0)
+    # The world tells its frame already, and a frame has one parent.
+    assert '/tf' not in ports.opened
+
+
+def test_beside_further_robots_that_measure_nothing_there_is_nothing(tmp_path):
+    cycle, ports = make_three(tmp_path, ports=MeasurementRecorder(missing=('ball/odom',)))
+    cycle.run()
+    assert not [topic for topic, _ in ports.sent if topic.endswith('odom')]

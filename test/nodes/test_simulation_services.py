@@ -25,6 +25,10 @@ objects:
 robots:
   drone: {urdf: drone.urdf, floating: true, movable: true, xyz: [0, 8, 3]}
   statue: {urdf: arm.urdf, xyz: [0, -8, 0]}
+poses:
+  bin: {xyz: [1, 2, 3], rpy: [0, 0, 1.5707963267948966], tags: [place, spawn], size: [2, 4, 1],
+        description: the blue bin}
+  charger: {xyz: [9, 0, 0], tags: [parking]}
 """
 DRONE = """<robot name="drone"><link name="hull"><inertial><mass value="1"/>
 <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
@@ -37,6 +41,8 @@ class Rig:
         self.msg, self.srv, self.action = kinds
         (ros.folder / 'arm.urdf').write_text(ARM)
         (ros.folder / 'drone.urdf').write_text(DRONE)
+        (ros.folder / 'parts').mkdir()
+        (ros.folder / 'parts' / 'drone.urdf').write_text(DRONE)
         self.world = ros.folder / 'start_world.yaml'
         self.world.write_text(WORLD)
         parameters = {
@@ -44,12 +50,13 @@ class Rig:
             'world': str(self.world),
             'start_paused': True,
             'initial_positions': [0.0, 0.0],
+            'spawnables': [str(ros.folder / 'parts')],
         }
         self.process = ros.start('simulator', parameters)
         self.clock = ros.listen(Clock, '/clock', reliable(1000))
         ros.until(lambda: self.clock, 'time', 300.0)
 
-    def ask(self, kind, name, **request):
+    def ask(self, kind, name, /, **request):
         return self.ros.call(
             getattr(self.srv, kind),
             f'/simulator/{name}',
@@ -99,7 +106,7 @@ def rig(ros, tmp_path_factory):
 
 def test_features_are_told_by_the_numbers_of_the_standard(rig):
     features = rig.ask('GetSimulatorFeatures', 'get_simulator_features').features
-    wanted = {0, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 20, 22, 23, 24, 25, 26, 31, 32, 33}
+    wanted = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 20, 22, 23, 24, 25, 26, 31, 32, 33}
     assert set(features.features) == wanted | {40, 41, 43, 44, 45, 50}
     assert features.spawn_formats == ['urdf', 'yaml']
 
@@ -232,6 +239,83 @@ def test_several_entities_are_spawned_and_each_has_its_result(rig):
     answer = rig.ask('DeleteEntity', 'delete_entity', entity='robot')
     assert answer.result.result == NOT_FOUND
     assert rig.entities(filter='crate') == ['crate_2']
+
+
+def test_named_poses_are_those_of_the_world(rig):
+    def poses(**tags):
+        request = rig.msg.TagsFilter(**tags)
+        answer = rig.ask('GetNamedPoses', 'get_named_poses', tags=request)
+        assert answer.result.result == OK, answer.result.error_message
+        return answer.poses
+
+    assert [each.name for each in poses()] == ['bin', 'charger']
+    assert [each.name for each in poses(tags=['parking', 'nothing'])] == ['charger']
+    assert [each.name for each in poses(tags=['place', 'spawn'], filter_mode=1)] == ['bin']
+    assert not poses(tags=['parking', 'spawn'], filter_mode=1)
+    (found,) = poses(tags=['spawn'])
+    assert (found.description, list(found.tags)) == ('the blue bin', ['place', 'spawn'])
+    p, o = found.pose.position, found.pose.orientation
+    assert (p.x, p.y, p.z) == (1.0, 2.0, 3.0)
+    assert (o.x, o.y, o.z, o.w) == pytest.approx((0, 0, 0.5**0.5, 0.5**0.5))
+
+
+def test_bounds_of_a_named_pose_are_a_box_about_it(rig):
+    def bounds(name):
+        return rig.ask('GetNamedPoseBounds', 'get_named_pose_bounds', name=name)
+
+    box = bounds('bin').bounds
+    assert box.type == 1
+    assert [(c.x, c.y, c.z) for c in box.points] == [(1.0, 2.0, 0.5), (-1.0, -2.0, -0.5)]
+    answer = bounds('charger')
+    assert answer.result.result == OK and answer.bounds.type == 0 and not answer.bounds.points
+    answer = bounds('chager')
+    assert answer.result.result == NOT_FOUND and 'charger' in answer.result.error_message
+
+
+def test_spawnables_are_what_can_be_spawned(rig, tmp_path):
+    (tmp_path / 'drone.urdf').write_text(DRONE)
+    (tmp_path / 'arm.urdf').write_text(ARM)  # has joints
+    (tmp_path / 'ball.yaml').write_text('{type: sphere, radius: 0.25, xyz: [0, 0, 1]}')
+    (tmp_path / 'plate.yaml').write_text('{type: plane}')
+    (tmp_path / 'some_world.yaml').write_text(WORLD)
+    (tmp_path / 'notes.txt').write_text('{type: plane}')
+
+    def ask(*sources):
+        return rig.ask('GetSpawnables', 'get_spawnables', sources=[str(each) for each in sources])
+
+    answer = ask(tmp_path)
+    assert answer.result.result == OK, answer.result.error_message
+    found = {each.entity_resource.uri: each for each in answer.spawnables}
+    names = ('ball.yaml', 'drone.urdf', 'plate.yaml')
+    assert list(found) == [f'file://{tmp_path}/{name}' for name in names]
+    ball, drone, plate = found.values()
+    assert ball.description == 'ball: sphere, fixed' and 'movable' in drone.description
+    corners = [(c.x, c.y, c.z) for c in ball.spawn_bounds.points]
+    assert corners == [pytest.approx((0.25, 0.25, 1.25)), pytest.approx((-0.25, -0.25, 0.75))]
+    assert plate.spawn_bounds.type == 0
+    assert len(ask(tmp_path / 'ball.yaml', f'file://{tmp_path}').spawnables) == 4
+    for source, text in (
+        (tmp_path / 'arm.urdf', 'arm.urdf cannot be spawned'),
+        (tmp_path / 'nowhere', 'no folder or file'),
+    ):
+        answer = ask(source)
+        assert answer.result.result == FAILED and text in answer.result.error_message
+    (each,) = ask().spawnables  # those of the parameter
+    assert each.entity_resource.uri.endswith('/parts/drone.urdf')
+
+
+def test_a_spawnable_can_be_spawned_at_a_named_pose(rig, tmp_path):
+    (tmp_path / 'ball.yaml').write_text('{type: sphere, radius: 0.25}')
+    (each,) = rig.ask('GetSpawnables', 'get_spawnables', sources=[str(tmp_path)]).spawnables
+    (pose,) = rig.ask(
+        'GetNamedPoses', 'get_named_poses', tags=rig.msg.TagsFilter(tags=['parking'])
+    ).poses
+    wanted = rig.msg.SpawnEntity(name='new_ball', entity_resource=each.entity_resource)
+    wanted.initial_pose.pose = pose.pose
+    answer = rig.ask('SpawnEntities', 'spawn_entities', spawn_requests=[wanted])
+    assert answer.result.result == OK, answer.result.error_message
+    assert rig.state('new_ball').pose.position.x == 9.0
+    assert rig.ask('DeleteEntity', 'delete_entity', entity='new_ball').result.result == OK
 
 
 def test_a_reset_of_all_restores_the_scene_and_time_goes_on(rig):

@@ -17,16 +17,14 @@ from rbd_ros.control import (
     Feedforward,
     JointTrajectory,
     LawSettings,
-    payload_parameters,
     TrajectoryError,
     TrajectoryReport,
 )
+from rbd_ros.nodes.common.answering import AnsweringNode
 from rbd_ros.nodes.common.communication import publisher, subscription
 from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp
-from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
+from rbd_ros.nodes.common.diagnostics import OK, WARN
 from rbd_ros.nodes.common.interface import NodeInterface
-from rbd_ros.nodes.common.managed import ACTIVE, ManagedNode, UNCONFIGURED
-from rbd_ros.nodes.common.parameters import ParameterTable
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.wire import (
     JointStateReader,
@@ -34,31 +32,24 @@ from rbd_ros.nodes.common.wire import (
     JointTrajectoryReader,
     WireError,
 )
-from rbd_ros.nodes.torque.prepared import per_joint
+from rbd_ros.nodes.torque.prepared import checked_payload, per_joint
 from rbd_ros.robot import Robot
 
 SUBJECT = 'trajectory'
-PAYLOAD = ('payload_mass', 'payload_com', 'payload_inertia')
 SHOWN = 3  # limits that a message names
 
 
-class AnnotatorNode(ManagedNode):
+class AnnotatorNode(AnsweringNode[Feedforward]):
     """A node that answers trajectories with the same ones and their efforts, while it is active.
 
     :param interface: interface of the node
     """
 
     def __init__(self, interface: NodeInterface):
-        super().__init__(interface)
-        self.robot: Optional[Robot] = None
-        self._feedforward: Optional[Feedforward] = None
+        super().__init__(interface, SUBJECT)
         self._positions: Dict[str, Tuple[float, float]] = {}  # and when they arrived [s]
         self._annotated = self._refused = 0
-        self.parameters = ParameterTable(self, interface.parameters, self._prepare, self._commit)
-        self.diagnostics = Diagnostics(self)
-        self.diagnostics.add_values(SUBJECT, self._values)
         self._publisher = publisher(self, interface.topic('annotated_trajectory'))
-        self.parameters.free = lambda: self.state == UNCONFIGURED
         self._states, self._trajectories = JointStateReader(), JointTrajectoryReader()
         subscription(self, interface.topic('joint_states'), self._on_states, raw=True)
         subscription(self, interface.topic('joint_trajectory'), self._on_trajectory, raw=True)
@@ -68,33 +59,17 @@ class AnnotatorNode(ManagedNode):
         """Begin to answer trajectories."""
         self.diagnostics.condition(SUBJECT, OK, 'waiting for trajectories', code='ready')
 
-    def disengage(self) -> None:
-        """Answer no trajectories."""
-        self.diagnostics.condition(SUBJECT, OK, 'not active', code='not active')
-
-    def leave(self) -> None:
-        """Answer no trajectories any more."""
-        self.disengage()
-
     def take_apart(self) -> None:
         """Forget the robot, and where its joints were."""
-        self.robot = self._feedforward = None
         self._positions.clear()
-        self.disengage()
-
-    def stop(self) -> None:
-        """Publish what diagnostics are left."""
-        self.diagnostics.flush()
+        super().take_apart()
 
     def _prepare(self, values: Mapping[str, Any]) -> Optional[Feedforward]:
         """What parameters make of the robot.
 
         :raises ValueError: if they cannot be used
         """
-        link = values['payload_link']
-        if not link and values['payload_mass'] > 0.0:
-            raise ValueError('payload_mass needs payload_link, the link that carries the payload')
-        payload = payload_parameters(*(values[name] for name in PAYLOAD))
+        link, payload = checked_payload(values)
         robot = self.robot
         if robot is None:
             return None
@@ -107,13 +82,10 @@ class AnnotatorNode(ManagedNode):
             feedback='none',
             friction=values['friction_compensation'],
             gravity=np.array(values['gravity']),
-            payload=payload if link else None,
+            payload=payload,
             effort_limits=limits,
         )
-        return Feedforward(robot, settings, link or None)
-
-    def _commit(self, prepared: Optional[Feedforward], changed: Dict[str, Any]) -> None:
-        self._feedforward = prepared
+        return Feedforward(robot, settings, link)
 
     def compose(self, robot: Robot, progress: Progress) -> None:
         """Compile the inverse dynamics of a robot.
@@ -122,7 +94,7 @@ class AnnotatorNode(ManagedNode):
         """
         progress.stage('compiling the inverse dynamics')
         self.robot = robot
-        self._feedforward = self._prepare(self.parameters.values)
+        self._prepared = self._prepare(self.parameters.values)
 
     # -- messages ---------------------------------------------------------------------------------
 
@@ -151,13 +123,13 @@ class AnnotatorNode(ManagedNode):
 
     def _on_trajectory(self, data: bytes) -> None:
         try:
-            if self._feedforward is None:
+            if self._prepared is None:
                 raise WireError('no robot', 'there is no robot description yet')
-            if self.state != ACTIVE:
+            if not self.active:
                 cure = f'ros2 lifecycle set {self.get_fully_qualified_name()} activate'
                 raise WireError('not active', f'the node is {self.state}: {cure}')
             message = self._trajectories.read(data)
-            result = self._answer(self._feedforward, message)
+            result = self._answer(self._prepared, message)
         except (TrajectoryError, WireError, ValueError) as error:
             self._refused += 1
             self.diagnostics.event(

@@ -71,14 +71,13 @@ def add(sums: np.ndarray, value: float) -> None:
         sums[LARGEST] = value
 
 
-@entry_point
-def note(memory: CycleMemory, begin: float, end: float) -> int:
+@compiled
+def add_cycle(memory: CycleMemory, begin: float, end: float) -> None:
     """Note a cycle.
 
     :param memory: what is known
     :param begin: time of a monotonic clock at which it began [s]
     :param end: the time at which it ended [s]
-    :return: 0
     """
     duration = end - begin
     add(memory.execution, duration)
@@ -87,6 +86,12 @@ def note(memory: CycleMemory, begin: float, end: float) -> int:
     if memory.begin[0] >= 0.0:
         add(memory.period, begin - memory.begin[0])
     memory.begin[0] = begin
+
+
+@entry_point
+def note(memory: CycleMemory, begin: float, end: float) -> int:
+    """Do what `add_cycle` does, and return 0."""
+    add_cycle(memory, begin, end)
     return 0
 
 
@@ -113,7 +118,8 @@ class CycleTimer:
 
     def __init__(self) -> None:
         self._memory = allocate(CycleMemory)
-        record = Record(self._memory)
+        #: Record of the sums, for machine code that notes cycles itself
+        self.record = record = Record(self._memory)
         #: Notes a cycle by the times at which it began and ended [s]
         self.note: Callable[[float, float], int] = note.bind(record, keep_lock=True)
         self._take: Callable[[], int] = take.bind(record, keep_lock=True)

@@ -12,24 +12,20 @@ from std_msgs.msg import Bool
 from rbd_ros.control import (
     CollisionDetector,
     MomentumObserver,
-    payload_parameters,
     WrenchEstimate,
     WrenchEstimator,
 )
+from rbd_ros.nodes.common.answering import AnsweringNode
 from rbd_ros.nodes.common.communication import publisher, subscription
 from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp, wrench_from_force
-from rbd_ros.nodes.common.description import RobotSource
-from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, STALE, WARN
+from rbd_ros.nodes.common.diagnostics import OK, STALE, WARN
 from rbd_ros.nodes.common.interface import NodeInterface
-from rbd_ros.nodes.common.parameters import ParameterTable
 from rbd_ros.nodes.common.progress import Progress
-from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.wire import JointStateData, JointStateReader, JointStateWriter, WireError
-from rbd_ros.nodes.torque.prepared import per_joint
+from rbd_ros.nodes.torque.prepared import checked_payload, per_joint
 from rbd_ros.robot import Robot
 
 SUBJECT, STATES = 'observer', 'joint_states'
-PAYLOAD = ('payload_mass', 'payload_com', 'payload_inertia')
 #: Threshold of a collision unless one is given: part of the effort limit, or without one [N m, N].
 OF_LIMIT, WITHOUT_LIMIT = 0.1, 10.0
 #: Condition number of the Jacobian from which on the wrench is told to be uncertain.
@@ -44,40 +40,41 @@ class Estimator(NamedTuple):
     detector: CollisionDetector
 
 
-class ObserverNode(SturdyNode):
-    """A node that tells what the surroundings exert on a robot.
+class ObserverNode(AnsweringNode[Estimator]):
+    """A node that tells what the surroundings exert on a robot, while it is active.
 
     :param interface: interface of the node
     """
 
     def __init__(self, interface: NodeInterface):
-        super().__init__(interface.name)
-        self.interface = interface
-        self.robot: Optional[Robot] = None
-        self._estimator: Optional[Estimator] = None
+        super().__init__(interface, SUBJECT)
         self._writer: Optional[JointStateWriter] = None
-        self._origin: Optional[int] = None
-        self._arrived = -np.inf
-        self._last: Optional[WrenchEstimate] = None
-        self._estimates = self._refused = 0
-        self.parameters = ParameterTable(self, interface.parameters, self._prepare, self._commit)
-        self.diagnostics = Diagnostics(self)
-        self.diagnostics.add_values(SUBJECT, self._values)
+        self._begin()
+        self._refused = 0
         self._torques = publisher(self, interface.topic('~/external_torque'))
         self._wrenches = publisher(self, interface.topic('~/external_wrench'))
         self._collisions = publisher(self, interface.topic('~/collision'))
-        self._source = RobotSource(self, self.parameters, self.diagnostics, self._use_robot)
-        self._source.start()
         self._reader = JointStateReader()
         self.diagnostics.every_second(self._look)
         subscription(self, interface.topic(STATES), self._on_states, raw=True)
+        self.come_up()
 
-    def start(self) -> None:
-        """Do nothing: states are answered as they come."""
+    def _begin(self) -> None:
+        """Know of no state."""
+        self._origin: Optional[int] = None
+        self._arrived = -np.inf
+        self._last: Optional[WrenchEstimate] = None
+        self._estimates = 0
 
-    def stop(self) -> None:
-        """Publish what diagnostics are left."""
-        self.diagnostics.flush()
+    def engage(self) -> None:
+        """Begin to answer joint states, as if none had come before."""
+        self._begin()
+        self._fresh[:] = False
+        estimator = self._prepared
+        assert estimator is not None
+        estimator.observer.reset()
+        estimator.detector.collision = False
+        self.diagnostics.condition(SUBJECT, WARN, 'waiting for joint states', code='waiting')
 
     # -- parameters and robot ---------------------------------------------------------------------
 
@@ -86,10 +83,7 @@ class ObserverNode(SturdyNode):
 
         :raises ValueError: if they cannot be used
         """
-        link = values['payload_link']
-        if not link and values['payload_mass'] > 0.0:
-            raise ValueError('payload_mass needs payload_link, the link that carries the payload')
-        payload = payload_parameters(*(values[name] for name in PAYLOAD))
+        link, payload = checked_payload(values)
         robot = self.robot
         if robot is None:
             return None
@@ -98,7 +92,7 @@ class ObserverNode(SturdyNode):
             values['gain'],
             values['friction_compensation'],
             values['gravity'],
-            link or None,
+            link,
             payload,
         )
         frame = values['wrench_frame'] or _last_link(robot)
@@ -112,41 +106,40 @@ class ObserverNode(SturdyNode):
         return Estimator(observer, WrenchEstimator(robot, frame), detector)
 
     def _commit(self, prepared: Optional[Estimator], changed: Dict[str, Any]) -> None:
-        if prepared is not None and self._estimator is not None:
+        if prepared is not None and self._prepared is not None:
             # A robot that is pushed stays so, whatever thresholds were a moment ago.
-            prepared.detector.collision = self._estimator.detector.collision
-        self._estimator = prepared
+            prepared.detector.collision = self._prepared.detector.collision
+        self._prepared = prepared
 
-    def _use_robot(self, robot: Robot, progress: Progress) -> None:
+    def compose(self, robot: Robot, progress: Progress) -> None:
+        """Compile the momentum observer of a robot.
+
+        :raises ValueError: if robot and parameters do not fit
+        """
         progress.stage('compiling the momentum observer')
-        before, self.robot = self.robot, robot
-        try:
-            estimator = self._prepare(self.parameters.values)
-            assert estimator is not None
-            rest, zero = robot.neutral(), np.zeros(robot.nv)
-            estimator.observer.update(0.0, rest, zero, zero)  # compiled before states come
-            estimator.observer.reset()
-            estimator.wrench.estimate(rest, zero)
-        except ValueError:
-            self.robot = before
-            raise
+        self.robot = robot
+        estimator = self._prepare(self.parameters.values)
+        assert estimator is not None
+        rest, zero = robot.neutral(), np.zeros(robot.nv)
+        estimator.observer.update(0.0, rest, zero, zero)  # compiled before states come
+        estimator.wrench.estimate(rest, zero)
         n = robot.nv
         self._index = {name: j for j, name in enumerate(robot.joint_names)}
         self._state, self._fresh = np.zeros((3, n)), np.zeros(n, dtype=bool)
         self._writer = JointStateWriter(robot.joint_names, ('effort',))
-        self._estimator = estimator
-        self.diagnostics.condition(SUBJECT, WARN, 'waiting for joint states', code='waiting')
+        self._prepared = estimator
 
     # -- messages ---------------------------------------------------------------------------------
 
     def _on_states(self, data: bytes) -> None:
-        if self._estimator is None:
+        estimator = self._prepared
+        if estimator is None or not self.active:
             return
         try:
             message = self._reader.read(data)
             if not self._take(message):
                 return
-            self._answer(self._estimator, message.stamp)
+            self._answer(estimator, message.stamp)
         except (WireError, ValueError) as error:
             self._refused += 1
             code = getattr(error, 'code', 'not usable')
@@ -206,9 +199,9 @@ class ObserverNode(SturdyNode):
         self._estimates += 1
         self._arrived = time.monotonic()
         if collision != before or self._estimates == 1:
-            self._tell(collision, estimator, torque)
+            self._tell_of(collision, estimator, torque)
 
-    def _tell(self, collision: bool, estimator: Estimator, torque: np.ndarray) -> None:
+    def _tell_of(self, collision: bool, estimator: Estimator, torque: np.ndarray) -> None:
         if collision:
             names = estimator.detector.joints(torque, self.robot.joint_names)  # type: ignore
             text = f'collision: external torque beyond the threshold at joint {names}'
@@ -220,15 +213,15 @@ class ObserverNode(SturdyNode):
 
     def _look(self) -> None:
         """Tell of silence, and of its end."""
-        estimator, timeout = self._estimator, self.parameters['state_timeout']
-        if estimator is None or not self._estimates or not timeout:
+        estimator, timeout = self._prepared, self.parameters['state_timeout']
+        if estimator is None or not self.active or not self._estimates or not timeout:
             return
         silent = time.monotonic() - self._arrived
         if silent > timeout:
             text = f'no usable joint state for {silent:.1f} s; the last estimate is out of date'
             self.diagnostics.condition(SUBJECT, STALE, text, code='silent')
         else:
-            self._tell(estimator.detector.collision, estimator, estimator.observer.torque)
+            self._tell_of(estimator.detector.collision, estimator, estimator.observer.torque)
         last = self._last
         if last is not None and last.condition > UNCERTAIN:
             self.diagnostics.event(
@@ -244,8 +237,8 @@ class ObserverNode(SturdyNode):
             'estimates': self._estimates,
             'states_not_used': self._refused,
         }
-        if self._estimator is not None:
-            values['largest_torque'] = float(np.abs(self._estimator.observer.torque).max())
+        if self._prepared is not None:
+            values['largest_torque'] = float(np.abs(self._prepared.observer.torque).max())
         if self._last is not None:
             values['condition_number'] = self._last.condition
         return values

@@ -136,6 +136,7 @@ class SimulationCycle:
             measurement_ports,
             self._timestep_ns,
             warn,
+            '' if self.surroundings is None else self.surroundings.frames.world,
         )
         self._start_warnings = StartWarnings(simulator, warn)
         self._initial_q = initial_configuration(simulator, robot, self.commands, parameters, warn)

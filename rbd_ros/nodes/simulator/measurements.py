@@ -6,7 +6,7 @@ messages go out through `MeasurementPorts`. What nobody listens to is not measur
 
 from __future__ import annotations
 
-from typing import Any, List, Mapping, Optional, Protocol, Sequence
+from typing import Any, List, Mapping, NamedTuple, Optional, Protocol, Sequence
 
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.wire import (
@@ -16,6 +16,7 @@ from rbd_ros.nodes.common.wire import (
     TransformsWriter,
     WrenchStampedWriter,
 )
+from rbd_ros.nodes.simulator.measured_robots import MeasuredBase, MeasuredRobot
 from rbd_ros.nodes.simulator.sensor_places import SensorNames
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.sensors import SensorBinding, Sensors
@@ -40,14 +41,62 @@ class MeasurementPorts(Protocol):
         """Send a message."""
 
 
+class _Torques(NamedTuple):
+    """Message with joint torques of a robot, and which of all these are."""
+
+    topic: str
+    message: JointStateWriter
+    chosen: slice
+
+
+class _Base:
+    """Pose and velocity of a base as odometry, which here is exact, and on /tf.
+
+    :param base: the base
+    :param prefix: what the name of its topic begins with
+    :param ports: where messages go to
+    :param publish_tf: whether anything is to be told on /tf
+    """
+
+    def __init__(self, base: MeasuredBase, prefix: str, ports: MeasurementPorts, publish_tf: bool):
+        self._ports, self._topic = ports, prefix + ODOM
+        self._q = slice(base.at_q, base.at_q + 7)
+        self._v = slice(base.at_v, base.at_v + 6)
+        self._odometry = OdometryWriter(base.frame, base.child)
+        self._frame = TransformsWriter(base.frame, [base.child])
+        self._has_odometry = ports.open(self._topic, f'<robot>/{ODOM}' if prefix else ODOM)
+        self._has_frame = base.tells_frame and publish_tf and ports.open(TF, TF)
+        self._told_frame = -1
+
+    def send(self, simulator: Simulator, time: int) -> None:
+        """Tell what somebody listens to.
+
+        :param time: simulated time [ns]
+        """
+        state, send, wanted = simulator.world.state, self._ports.send, self._ports.wanted
+        q, v = state.q[self._q], state.v[self._v]
+        if self._has_odometry and wanted(self._topic):
+            message = self._odometry
+            message.pose[:3], message.pose[3:6], message.pose[6] = q[4:7], q[1:4], q[0]
+            message.twist[:3], message.twist[3:] = v[3:6], v[:3]
+            message.set_stamp_ns(time)
+            send(self._topic, message.data())
+        # Who listens to /tf takes no two transforms of the same time, and warns.
+        if self._has_frame and time > self._told_frame and wanted(TF):
+            self._told_frame = time
+            (row,) = self._frame.poses
+            row[:3], row[3:6], row[6] = q[4:7], q[1:4], q[0]
+            self._frame.set_stamp_ns(time)
+            send(TF, self._frame.data())
+
+
 class Measurements:
     """Sensors of the simulated robot, as topics show them.
 
     :param simulator: the simulation
     :param parameters: values of the simulator node's parameters
     :param names: sensors that there are
-    :param joints: joints whose torque is told, in the order of the message
-    :param base: link that moves freely, '' if there is none
+    :param robots: robots whose joint torques and odometry are told
     :param ports: where messages go to
     :param timestep: of a cycle [ns]
     """
@@ -57,17 +106,17 @@ class Measurements:
         simulator: Simulator,
         parameters: Mapping[str, Any],
         names: SensorNames,
-        joints: Sequence[str],
-        base: str,
+        robots: Sequence[MeasuredRobot],
         ports: MeasurementPorts,
         timestep: int,
     ):
         self._simulator, self._ports = simulator, ports
-        prefix, model = parameters['frame_prefix'], simulator.robot.model
+        prefix = parameters['frame_prefix']
+        joints = [joint for robot in robots for joint in robot.joints]
         self._sensors: Optional[Sensors] = None
         self._imus: List[ImuWriter] = []
         self._wrenches: List[WrenchStampedWriter] = []
-        self._torques: Optional[JointStateWriter] = None
+        self._torques: List[_Torques] = []
         if names.imus or names.force_torque or joints:
             self._sensors = simulator.sensors(
                 list(names.imus.values()), list(names.force_torque.values()), joints
@@ -82,20 +131,23 @@ class Measurements:
             ports.open(topic, '<sensor>/imu')
         for topic in self._wrench_topics:
             ports.open(topic, '<sensor>/wrench')
-        if joints:
-            self._torques = JointStateWriter(joints, ['effort'])
-            ports.open(TORQUES, TORQUES)
-        self._has_base = bool(base)
-        self._has_odometry = self._has_frame = False
-        if base:
-            frames = prefix + parameters['odom_frame'], prefix + model.body(1).name
-            self._odometry = OdometryWriter(*frames)
-            self._frame = TransformsWriter(frames[0], [frames[1]])
-            self._has_odometry = ports.open(ODOM, ODOM)
-            self._has_frame = parameters['publish_tf'] and ports.open(TF, TF)
+        begin = len(self._wrenches)
+        for robot in robots:
+            if robot.joints:
+                topic, end = robot.prefix + TORQUES, begin + len(robot.joints)
+                own = [joint[len(robot.prefix) :] for joint in robot.joints]
+                ports.open(topic, f'<robot>/{TORQUES}' if robot.prefix else TORQUES)
+                message = JointStateWriter(own, ['effort'])
+                self._torques.append(_Torques(topic, message, slice(begin, end)))
+                begin = end
+        self._bases = [
+            _Base(robot.base, robot.prefix, ports, parameters['publish_tf'])
+            for robot in robots
+            if robot.base is not None
+        ]
         rate = parameters['sensor_publish_rate']
         self._period = max(NANOSECONDS / rate, timestep) if rate > 0.0 else float(timestep)
-        self._next, self._told_frame = 0.0, -1
+        self._next = 0.0
 
     def after_cycle(self, time: int) -> None:
         """Publish what is due.
@@ -111,15 +163,15 @@ class Measurements:
 
         :param time: simulated time [ns]
         """
-        if self._has_base:
-            self._send_base(time)
+        for base in self._bases:
+            base.send(self._simulator, time)
         if self._sensors is None:
             return
         wanted, send = self._ports.wanted, self._ports.send
         imus = [k for k, topic in enumerate(self._imu_topics) if wanted(topic)]
         wrenches = [k for k, topic in enumerate(self._wrench_topics) if wanted(topic)]
-        torques = self._torques if self._torques is not None and wanted(TORQUES) else None
-        if not imus and not wrenches and torques is None:
+        torques = [each for each in self._torques if wanted(each.topic)]
+        if not imus and not wrenches and not torques:
             return
         self._sensors.read()
         room = self._sensors.room
@@ -136,28 +188,10 @@ class Measurements:
             wrench.torque[:], wrench.force[:] = room.wrench[k, :3], room.wrench[k, 3:]
             wrench.set_stamp_ns(time)
             send(self._wrench_topics[k], wrench.data())
-        if torques is not None:
-            torques.effort[:] = room.torque[len(self._wrenches) :]
-            torques.set_stamp_ns(time)
-            send(TORQUES, torques.data())
-
-    def _send_base(self, time: int) -> None:
-        """Tell pose and velocity of the base as odometry, which here is exact, and on /tf."""
-        state, send, wanted = self._simulator.world.state, self._ports.send, self._ports.wanted
-        q, v = state.q, state.v
-        if self._has_odometry and wanted(ODOM):
-            message = self._odometry
-            message.pose[:3], message.pose[3:6], message.pose[6] = q[4:7], q[1:4], q[0]
-            message.twist[:3], message.twist[3:] = v[3:6], v[:3]
-            message.set_stamp_ns(time)
-            send(ODOM, message.data())
-        # Who listens to /tf takes no two transforms of the same time, and warns.
-        if self._has_frame and time > self._told_frame and wanted(TF):
-            self._told_frame = time
-            (row,) = self._frame.poses
-            row[:3], row[3:6], row[6] = q[4:7], q[1:4], q[0]
-            self._frame.set_stamp_ns(time)
-            send(TF, self._frame.data())
+        for topic, efforts, chosen in torques:
+            efforts.effort[:] = room.torque[chosen]
+            efforts.set_stamp_ns(time)
+            send(topic, efforts.data())
 
     # -- another world --------------------------------------------------------------------------
 

@@ -54,6 +54,7 @@ def make_measurements(
     ports: Optional[Callable[[], MeasurementPorts]],
     timestep: int,
     warn: Callable[[str], Any],
+    world_frame: str = '',
 ) -> Optional[Measurements]:
     """What sensors tell, and odometry; None if there is nothing, or nowhere to tell it.
 
@@ -62,22 +63,36 @@ def make_measurements(
     :param ports: makes the ports of the measurements
     :param timestep: of a cycle [ns]
     :param warn: told about sensors that there cannot be
+    :param world_frame: frame of the world, '' if there is none
     """
     if ports is None:
         return None
+    from rbd_ros.nodes.simulator.measured_robots import measured_robots, with_further_sensors
     from rbd_ros.nodes.simulator.sensor_places import sensors_of
 
     model, has_base = simulator.robot.model, has_floating_base(described)
+    robots: Sequence[str] = ()
+    if world_frame and simulator.robots:
+        tag = with_further_sensors(tag, simulator.environment.moving_in(model))
+        robots = simulator.robots if parameters['robot_namespaces'] else ()
     names = sensors_of(model, parameters, tag, warn)
     joints = commands.names if parameters['joint_torques'] else ()
-    if not (has_base or names.imus or names.force_torque or joints):
+    found = measured_robots(
+        simulator,
+        robots,
+        joints,
+        described.model.body(1).name if has_base else '',
+        parameters['frame_prefix'],
+        parameters['odom_frame'],
+        world_frame,
+    )
+    if not (any(r.base or r.joints for r in found) or names.imus or names.force_torque):
         return None
     if joints:
         check_no_loops(model, 'joint_torques')
     from rbd_ros.nodes.simulator.measurements import Measurements
 
-    base = described.model.body(1).name if has_base else ''
-    return Measurements(simulator, parameters, names, joints, base, ports(), timestep)
+    return Measurements(simulator, parameters, names, found, ports(), timestep)
 
 
 def make_robot_topics(

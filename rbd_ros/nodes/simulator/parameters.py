@@ -241,6 +241,13 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         'or name of a world that comes with rbd_ros, such as table_world; none if empty.',
     ),
     Parameter(
+        'spawnables',
+        (),
+        'Folders and files of what can be spawned (URDFs of one link, YAML entries), told by '
+        '~/get_spawnables of simulation_interfaces.',
+        element=str,
+    ),
+    Parameter(
         'robot_namespaces',
         False,
         'Whether each movable robot of the world has topics of its own below its name, instead of '

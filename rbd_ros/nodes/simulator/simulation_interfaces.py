@@ -11,6 +11,7 @@ from typing import Any, Callable, Tuple
 
 from rbd_ros.nodes.common.later import Later
 from rbd_ros.nodes.simulator.entities import Entities
+from rbd_ros.nodes.simulator.spawn_services import SpawnServices
 from rbd_ros.nodes.simulator.world_services import WorldServices
 
 FEATURES = (
@@ -53,6 +54,7 @@ def offer_simulation_interfaces(simulator: Any, offer: Callable[..., Any]) -> Tu
         ('StepSimulation', 'step_simulation', services.step),
         *services.entities.services,
         *services.worlds.services,
+        *services.spawning.services,
     ):
         service = getattr(srv, kind, None)
         if service is not None:
@@ -73,6 +75,7 @@ class SimulationInterfaces:
         self._simulator = simulator
         self.entities = Entities(simulator, msg)
         self.worlds = WorldServices(simulator, msg, self._note_stop)
+        self.spawning = SpawnServices(simulator, msg)
         self._msg = msg
         # Cycle at which the simulation was stopped: it still is while none has followed.
         self._stopped_at = -1
@@ -82,7 +85,12 @@ class SimulationInterfaces:
         known = self._msg.SimulatorFeatures
         response.features.features = [
             getattr(known, name)
-            for name in (*FEATURES, *self.entities.features, *self.worlds.features)
+            for name in (
+                *FEATURES,
+                *self.entities.features,
+                *self.worlds.features,
+                *self.spawning.features,
+            )
             if hasattr(known, name)
         ]
         if hasattr(response.features, 'spawn_formats'):

@@ -46,17 +46,39 @@ def spawned(request: Any, surface: Surface, package_paths: Tuple[str, ...]) -> W
     text = resource.resource_string
     if resource.uri:
         text = _content(resource.uri, package_paths)
+    return object_of(text, request.name, surface, package_paths)
+
+
+def spawnable(uri: str, surface: Surface, package_paths: Tuple[str, ...]) -> WorldObject:
+    """Object of a file that may be spawned, without a name.
+
+    :param uri: its URI
+    :param surface: what it is like to touch where nothing is said of it
+    :param package_paths: directories in which package:// names are looked for first
+    :raises RefusedRequestError: for what cannot be an object
+    """
+    return object_of(_content(uri, package_paths), '', surface, package_paths)
+
+
+def object_of(
+    text: str, name: str, surface: Surface, package_paths: Tuple[str, ...]
+) -> WorldObject:
+    """Object that a text describes: a URDF of one link, or an entry of a world file.
+
+    :param name: its name; '': that of the URDF, or none
+    :raises RefusedRequestError: for what cannot be an object
+    """
     if not text.strip():
         raise RefusedRequestError(NO_RESOURCE, 'uri and resource_string are both empty')
     try:
         if not text.lstrip().startswith('<'):
-            made = read_object(request.name or 'object', text, surface, package_paths)
-            return made if request.name else replace(made, name='')
+            made = read_object(name or 'object', text, surface, package_paths)
+            return made if name else replace(made, name='')
         if re.search(r'<sdf\b', text):
             raise RefusedRequestError(
                 UNSUPPORTED_FORMAT, 'SDF is not read: give a URDF of one link, or YAML'
             )
-        return urdf_object(text, request.name, surface, package_paths)
+        return urdf_object(text, name, surface, package_paths)
     except ValueError as error:
         raise RefusedRequestError(PARSE_ERROR, str(error)) from None
 

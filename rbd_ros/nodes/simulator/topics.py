@@ -145,6 +145,23 @@ SIMULATOR_TOPICS: Tuple[Topic, ...] = (
         optional='with parameter `joint_torques`',
     ),
     Topic(
+        '<robot>/joint_torques',
+        'sensor_msgs/msg/JointState',
+        'out',
+        'As `joint_torques`, of that robot, by its own names of joints.',
+        depth=10,
+        optional=f'with `joint_torques`; {EACH_ROBOT}',
+    ),
+    Topic(
+        '<robot>/odom',
+        'nav_msgs/msg/Odometry',
+        'out',
+        'Pose of the base of that robot in the frame of the world, and its velocity in the '
+        'axes of its link.',
+        depth=10,
+        optional=f'{EACH_ROBOT} whose base floats, where nav_msgs is installed',
+    ),
+    Topic(
         '~/objects',
         'sensor_msgs/msg/MultiDOFJointState',
         'out',

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Dict, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 
 import numpy as np
 
 from rbd_ros.algorithms.closed_loops.loop_assembly import LoopClosureError
 from rbd_ros.control.loop_closing import LoopClosing
 from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
-from rbd_ros.nodes.torque.reference import Motion, Reference
+from rbd_ros.nodes.torque.reference import Motion, MOVING, Reference
 from rbd_ros.nodes.torque.state_input import MeasuredState, StateInput, SUBJECT
 
 
@@ -46,9 +46,9 @@ class ClosingStateInput(StateInput):
         state = super().update(data, now)
         if state is None:
             return None
-        seen = now - np.maximum(self._seen, self._usual_seen) < self._limit
+        seen = now - np.maximum(self._seen, self._usual.seen) < self._limit
         if not np.isfinite(self._limit):
-            seen = np.isfinite(np.maximum(self._seen, self._usual_seen))
+            seen = np.isfinite(np.maximum(self._seen, self._usual.seen))
         try:
             q, v, _ = self._closing.complete(state.q, state.v, seen)
         except (ValueError, np.linalg.LinAlgError) as error:
@@ -106,6 +106,16 @@ class IndependentReference:
     def done(self, state: MeasuredState, motion: Motion, torque: np.ndarray) -> None:
         """Note that `torque`, (nv,), was sent for `motion`."""
         self._reference.done(self._of(state), motion, torque[self._chosen])
+
+    def on_change(self, close: Callable[[], None]) -> None:
+        """Have every state go the same way."""
+
+    def rest_of(self) -> int:
+        """Have every state go the same way."""
+        return MOVING
+
+    def rested(self, time: int, elapsed: float, dt: float, states: int) -> None:
+        """Have every state go the same way."""
 
     def every_second(self) -> None:
         """Do what is not urgent, once a second."""

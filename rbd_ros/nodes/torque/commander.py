@@ -43,15 +43,51 @@ class Commander:
         self._stops = stops
         #: Held during an answer: whoever holds it changes what two answers are computed with
         self.lock = threading.Lock()
-        #: Called with law and state before each answer, to change the law's inputs; None: nothing
-        self.adjust: Optional[Callable[[TorqueLaw, MeasuredState], None]] = None
+        #: 1 while states may go the shortest way, (1,); set to 0 after any change, see UsualCycle
+        self.shortest = np.zeros(1, dtype=np.int64)
+        #: Torques that were sent, and that were saturated, (2,)
+        self.counts = np.zeros(2, dtype=np.int64)
+        self._adjust: Optional[Callable[[TorqueLaw, MeasuredState], None]] = None
+        self._quickly = False  # whether the last answer was one of machine code
         self._closed = False
         self._target: Optional[np.ndarray] = None  # of a last command under way
         self.commanding = False  # whether a torque stands that was no last command
         self.ever = False  # whether any torque was sent since it was at rest
-        self.sent = 0
-        self.saturated = 0
         self.stopped = 0  # how many torques soft stops have bounded
+
+    @property
+    def adjust(self) -> Optional[Callable[[TorqueLaw, MeasuredState], None]]:
+        """Called with law and state before each answer, to change the law's inputs, if set."""
+        return self._adjust
+
+    @adjust.setter
+    def adjust(self, adjust: Optional[Callable[[TorqueLaw, MeasuredState], None]]) -> None:
+        self._adjust = adjust
+        self.shortest[0] = 0
+
+    @property
+    def sent(self) -> int:
+        """How many torques of the law were sent."""
+        return self.counts[0].item()
+
+    @property
+    def saturated(self) -> int:
+        """How many of them were beyond the effort limits before."""
+        return self.counts[1].item()
+
+    @property
+    def usual(self) -> Optional[UsualAnswers]:
+        """Law, limits and messages in machine code, if there is that."""
+        return self._usual
+
+    @property
+    def unchanging(self) -> bool:
+        """Whether the next state can be answered by machine code alone, as the last one was."""
+        return self._quickly and self._adjust is None and not self._closed
+
+    def send(self) -> None:
+        """Send the messages that machine code has filled in; only for whoever holds the lock."""
+        self._output.send()
 
     def prepare(self, law: TorqueLaw) -> None:
         """Compile and allocate what a law needs, before the first state comes."""
@@ -70,15 +106,16 @@ class Commander:
         with self.lock:
             if self._closed:
                 return None
-            adjust = self.adjust
+            adjust = self._adjust
             if adjust is not None:
                 adjust(law, state)
             now = time.monotonic()
             usual = self._usual
             if usual is not None and usual(law, state, motion, now):
-                applied = usual.torque
+                applied, self._quickly = usual.torque, True
                 self._output.send()
             else:
+                self._quickly = False
                 torque = law(state.q, state.v, *motion, state.dt)
                 stops = self._stops
                 if stops is not None:
@@ -89,20 +126,22 @@ class Commander:
                 law.applied(applied)
                 self._output.publish(applied, state.stamp)
             self.commanding = self.ever = True
-            self.sent += 1
+            self.counts[0] += 1
             if self.limiter.saturating:
-                self.saturated += 1
+                self.counts[1] += 1
         return applied
 
     def open(self) -> None:
         """Let torques be sent, as they are from the beginning; after `close`, again."""
         with self.lock:
             self._closed = False
+            self.shortest[0] = 0
 
     def rest(self) -> None:
         """Note that no torque stands any more for which this node would have to answer."""
         with self.lock:
             self.commanding = self.ever = False
+            self.shortest[0] = 0
 
     def close(self) -> Optional[np.ndarray]:
         """End torques and any last command under way, so that only the final one can follow.
@@ -113,6 +152,7 @@ class Commander:
         """
         with self.lock:
             self._closed = True
+            self.shortest[0] = 0
             return self._target
 
     def finish(
@@ -135,6 +175,7 @@ class Commander:
         with self.lock:
             before = self.sent
             self._target = torque
+            self.shortest[0] = 0
         try:
             while True:
                 with self.lock:

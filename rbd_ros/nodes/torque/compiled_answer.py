@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbd_ros.compiler.loops import call_kernel, entry_point
+from rbd_ros.compiler.loops import call_kernel, compiled, entry_point
 from rbd_ros.control import LawMemory, LimiterMemory
+from rbd_ros.control.limits import limiter_elapsed, limiter_passed
 
 NANOSECONDS = 1_000_000_000
 LOW_HALF = 0xFFFFFFFF
@@ -36,13 +37,13 @@ class TorqueMessages(NamedTuple):
     by_order: np.ndarray
 
 
-@entry_point
-def answer(
+@compiled
+def answered(
     law: LawMemory,
     limiter: LimiterMemory,
     messages: TorqueMessages,
     dt: float,
-    elapsed: float,
+    now: float,
     stamp: int,
 ) -> int:
     """Compute the torque of a law, limit it, and write it into the messages.
@@ -51,13 +52,13 @@ def answer(
     :param limiter: memory of the limiter
     :param messages: views of the messages' numbers
     :param dt: time since the state before [s]
-    :param elapsed: real time in which the torque may have changed [s]; negative: its change is
-        not limited
+    :param now: time of a monotonic clock, for the rate of change [s]
     :param stamp: time of the state [ns]
     :return: at how many joints the torque was beyond the effort limits; `DECLINED` if something
         is not finite, and then nothing has been changed
     """
     n = law.motion.shape[1]
+    elapsed = limiter_elapsed(limiter, now)
     at = 0
     for k in range(len(law.sources)):
         for j in range(n):
@@ -84,4 +85,18 @@ def answer(
         messages.by_order[k] = limiter.result[messages.joints[k]]
     seconds = (stamp // NANOSECONDS) & LOW_HALF  # they may be negative
     messages.stamp[0] = ((stamp % NANOSECONDS) << 32) | seconds
+    limiter_passed(limiter, now, limiter.result[n])
     return int(limiter.result[n])
+
+
+@entry_point
+def answer(
+    law: LawMemory,
+    limiter: LimiterMemory,
+    messages: TorqueMessages,
+    dt: float,
+    now: float,
+    stamp: int,
+) -> int:
+    """Do what `answered` does."""
+    return answered(law, limiter, messages, dt, now, stamp)

@@ -7,7 +7,7 @@ parameter and no long trajectory stands between a state and its torque.
 from __future__ import annotations
 
 import threading
-import time
+from time import monotonic
 from typing import Any, Callable, Dict, Optional
 
 from rclpy.node import Node
@@ -21,6 +21,7 @@ from rbd_ros.nodes.torque.interface import JOINT_STATES
 from rbd_ros.nodes.torque.overspeed import Overspeed
 from rbd_ros.nodes.torque.reference import Reference
 from rbd_ros.nodes.torque.state_input import MeasuredState, StateInput
+from rbd_ros.nodes.torque.usual_cycle import UsualCycle
 from rbd_ros.nodes.torque.watchdog import Watchdog
 
 SUBJECT = 'torque'
@@ -59,9 +60,24 @@ class ControlLoop:
         #: The torque law in use; another one may be assigned at any time
         self.law = law
         self._commander, self._watchdog, self._diagnostics = commander, watchdog, diagnostics
+        self._lock, self._send = commander.lock, commander.send
         self._begun = False
         self.timer = CycleTimer()
         self._note = self.timer.note
+        usual = commander.usual
+        self._shortest: Optional[UsualCycle] = None
+        if usual is not None:
+            self._shortest = UsualCycle(
+                states,
+                usual,
+                commander.counts,
+                commander.shortest,
+                watchdog.fed,
+                watchdog.timeout,
+                self.timer.record,
+                commander.lock,
+            )
+            reference.on_change(self._shortest.close)
         self._inbox = Inbox(node, JOINT_STATES)
         self.subscription = self._inbox.subscription
         states.attach(self.subscription)
@@ -74,6 +90,7 @@ class ControlLoop:
     def activate(self) -> None:
         """Begin to answer states."""
         self._begun = False
+        self.changed()
         if self._overspeed is None:
             self._respond = self._answer
             return
@@ -83,6 +100,12 @@ class ControlLoop:
     def rest(self) -> None:
         """Answer no further states; one may be under way, which the commander has to refuse."""
         self._respond = self._watch
+        self.changed()
+
+    def changed(self) -> None:
+        """Look at all that there is at the next state: called after any of it was changed."""
+        if self._shortest is not None:
+            self._shortest.close()
 
     @property
     def active(self) -> bool:
@@ -103,9 +126,22 @@ class ControlLoop:
     # -- one state --------------------------------------------------------------------------------
 
     def _on_state(self, data: bytes) -> None:
-        begin = time.monotonic()
+        begin = monotonic()
+        shortest = self._shortest
         try:
-            state = self._states.update(data, begin)
+            if shortest is not None and not self._watchdog.fired:
+                with self._lock:
+                    done = shortest.run(data, len(data), begin)
+                    if done > 0:
+                        self._send()
+                if done > 0:
+                    shortest.end(begin, monotonic())
+                    return
+                shortest.close()
+                state = self._states.taken() if done else self._states.update(data, begin)
+            else:
+                self.changed()
+                state = self._states.update(data, begin)
             if state is not None:
                 self._respond(state, begin)
         # whatever a message does, the node stays, says so and goes on with the next
@@ -129,9 +165,16 @@ class ControlLoop:
             self._states.found()
             self._diagnostics.condition(SUBJECT, OK, 'publishing', code='publishing')
             self._begun = True
-        watchdog.feed(time.monotonic())
+        watchdog.feed(monotonic())
         reference.done(state, motion, applied)
-        self._note(now, time.monotonic())
+        self._note(now, monotonic())
+        if self._shortest is not None:
+            self._shortest.open(reference, self._unchanging)
+
+    def _unchanging(self) -> bool:
+        """Whether there is nothing but the next state to look at."""
+        plain = self._respond == self._answer and self._commander.unchanging
+        return plain and self._begun and not self._watchdog.fired
 
     def _answer_unless_too_fast(self, state: MeasuredState, now: float) -> None:
         if self._overspeed is None or not self._overspeed(state.v):

@@ -109,6 +109,8 @@ class TorqueNode(ManagedNode):
             or self._stops is not None
             or self.parameters['overspeed_factor'] > 0.0
         )
+        if self._loop is not None:
+            self._loop.changed()
 
     # -- the robot --------------------------------------------------------------------------------
 

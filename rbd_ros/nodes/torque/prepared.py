@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -48,11 +48,21 @@ class Prepared(NamedTuple):
     own: Any = None
 
 
+def checked_payload(values: Values) -> Tuple[Optional[str], Optional[np.ndarray]]:
+    """Link that carries the payload, and its inertial parameters, (10,); None without a link.
+
+    :raises ValueError: if there is no such payload
+    """
+    link = values['payload_link']
+    if not link and values['payload_mass'] > 0.0:
+        raise ValueError('payload_mass needs payload_link, the link that carries the payload')
+    payload = payload_parameters(*(values[name] for name in PAYLOAD))
+    return (link, payload) if link else (None, None)
+
+
 def check_alone(values: Values) -> None:
     """Refuse parameters that no robot could be used with, by a ValueError."""
-    if not values['payload_link'] and values['payload_mass'] > 0.0:
-        raise ValueError('payload_mass needs payload_link, the link that carries the payload')
-    payload_parameters(*(values[name] for name in PAYLOAD))
+    checked_payload(values)
     check_cores(values['cpu_affinity'])
     check_thresholds(values)
     check_safety(values)
@@ -93,7 +103,7 @@ def prepare(
     settings = LawSettings.for_robot(
         freedoms.moved,
         **{
-            'payload': payload_parameters(*(values[n] for n in PAYLOAD)) if link else None,
+            'payload': checked_payload(values)[1],
             'effort_limits': limits[freedoms.chosen],
             'transition_velocity': values['friction_velocity'] or None,
             **options,

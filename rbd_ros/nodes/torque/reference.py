@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Protocol, Tuple
+from typing import Any, Callable, Dict, Mapping, Protocol, Tuple
 
 import numpy as np
 
@@ -10,6 +10,10 @@ from rbd_ros.nodes.torque.state_input import MeasuredState
 from rbd_ros.robot import Robot
 
 Motion = Tuple[np.ndarray, np.ndarray, np.ndarray]
+
+#: Whether the next states will be answered with the same motion: not, as it moves or somebody
+#: looks on; with that of the last state; or with rest wherever the robot is.
+MOVING, HELD, MEASURED = range(3)
 
 
 class Reference(Protocol):
@@ -39,6 +43,21 @@ class Reference(Protocol):
 
     def done(self, state: MeasuredState, motion: Motion, torque: np.ndarray) -> None:
         """Note that `torque`, (n,), was sent for `motion`."""
+
+    def on_change(self, close: Callable[[], None]) -> None:
+        """Set what is to be called before and after the motion, or who looks on, is changed."""
+
+    def rest_of(self) -> int:
+        """Whether the motion rests: MOVING, HELD or MEASURED."""
+
+    def rested(self, time: int, elapsed: float, dt: float, states: int) -> None:
+        """Note states that were answered while the motion rested.
+
+        :param time: time of the last of them [ns]
+        :param elapsed: time from the state before to the last of them [s]
+        :param dt: time between the last two of them [s]
+        :param states: how many there were
+        """
 
     def every_second(self) -> None:
         """Do what is not urgent, once a second."""
@@ -80,6 +99,16 @@ class MeasuredPosition:
 
     def done(self, state: MeasuredState, motion: Motion, torque: np.ndarray) -> None:
         """Show nothing."""
+
+    def on_change(self, close: Callable[[], None]) -> None:
+        """Change nothing."""
+
+    def rest_of(self) -> int:
+        """Rest wherever the robot is."""
+        return MEASURED
+
+    def rested(self, time: int, elapsed: float, dt: float, states: int) -> None:
+        """Remember nothing."""
 
     def every_second(self) -> None:
         """Have nothing to look after."""

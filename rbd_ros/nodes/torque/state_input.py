@@ -119,8 +119,6 @@ class StateInput:
         self._usual_state = MeasuredState(self._usual.q, self._usual.v, 0, 0, 0.0, False)
         self._usual_source: Optional[_Source] = None
         self._usual_layout: Optional[object] = None  # of the reader
-        self._usual_stamp = 0  # of the last usual message [ns]
-        self._usual_seen = -math.inf  # when it came, until that is noted
         self._learned = -math.inf  # when that publisher was chosen
         optional = [names.index(name) for name in optional_joints]
         self._required = np.setdiff1d(np.arange(robot.nv), optional)
@@ -130,11 +128,10 @@ class StateInput:
         self._conflict = ''
         self._incomplete_since = math.inf
         self._lonely_seconds = 0
-        self.messages = 0
+        self._read = 0  # messages that machine code has not taken
         self.refused = 0
         self.last_problem = ''
-        #: Last state that could be used
-        self.last: Optional[MeasuredState] = None
+        self._last: Optional[MeasuredState] = None
         self._subscription: Optional[Subscription] = None
 
     def attach(self, subscription: Optional[Subscription]) -> None:
@@ -145,6 +142,11 @@ class StateInput:
     def usable(self) -> Optional[MeasuredState]:
         """Last state that could be used."""
         return self.last
+
+    @property
+    def last(self) -> Optional[MeasuredState]:
+        """Last state that could be used."""
+        return self._last if self._usual.seen == -math.inf else self.taken()
 
     @property
     def publishers(self) -> int:
@@ -161,21 +163,13 @@ class StateInput:
         :param now: present time of a steady clock [s]
         :return: the state of all joints, or None if it is not complete or cannot be trusted
         """
-        self.messages += 1
-        usual = self._usual
-        elapsed = usual.take(data, len(data))
-        if elapsed:
-            self._usual_stamp = stamp = self._usual_stamp + elapsed
-            self._usual_seen = now
-            # Filled in, not made: once in a millisecond that is not the same.
-            self.last = state = self._usual_state
-            state.stamp = state.time = stamp
-            state.dt = elapsed / NANOSECONDS
-            return state
+        if self._usual.take(data, len(data), now):
+            return self.taken()
+        self._read += 1
         self._catch_up()
         try:
             state = self._update(self._reader.read(data), now)
-            self.last = state or self.last
+            self._last = state or self._last
             return state
         except (MessageProblem, WireError) as problem:
             self.refused += 1
@@ -187,6 +181,25 @@ class StateInput:
             return None
         finally:
             self._expect_usual(now)
+
+    def taken(self) -> MeasuredState:
+        """State of the message that machine code has taken last."""
+        usual = self._usual
+        # Filled in, not made: once in a millisecond that is not the same.
+        state = self._usual_state
+        state.stamp = state.time = usual.stamp
+        state.dt = usual.elapsed / NANOSECONDS
+        return state
+
+    @property
+    def messages(self) -> int:
+        """How many messages have come."""
+        return self._read + self._usual.count
+
+    @property
+    def usual(self) -> UsualStates:
+        """Reader of usual messages, for machine code that does more than that."""
+        return self._usual
 
     # -- usual messages, which machine code takes -------------------------------------------------
 
@@ -208,25 +221,26 @@ class StateInput:
 
     def _catch_up(self) -> None:
         """Note the states that machine code has taken since the last message read here."""
-        source, seen = self._usual_source, self._usual_seen
+        source, seen = self._usual_source, self._usual.seen
         if seen == -math.inf:
             return
-        self._usual_seen = -math.inf
-        source.stamp, source.received = self._usual_stamp, seen
+        state = self.taken()
+        self._usual.noted()
+        source.stamp, source.received = self._usual.stamp, seen
         source.guard.passed(source.stamp / NANOSECONDS)
         self._time = source.stamp
         self._seen[:] = seen
         self._incomplete_since = math.inf
         self._q, self._v = self._usual.q.copy(), self._usual.v.copy()
-        self.last = replace(self.last, q=self._q, v=self._v)
+        self._last = replace(state, q=self._q, v=self._v)
 
     def _expect_usual(self, now: float) -> None:
         """Set what the next usual message is compared with."""
         source = self._usual_source
         if source is not None:
             # While publishers contradict each other, nothing is usual.
-            self._usual_stamp = source.stamp if self._conflict_until <= now else 0
-            self._usual.expect(self._q, self._v, self._usual_stamp)
+            stamp = source.stamp if self._conflict_until <= now else 0
+            self._usual.expect(self._q, self._v, stamp)
 
     # -- all others -------------------------------------------------------------------------------
 
@@ -431,7 +445,7 @@ class StateInput:
                 f'nobody publishes {self._subscription.topic_name}',
                 code='no publisher',
             )
-        usual, seen = self._usual_source, self._usual_seen
+        usual, seen = self._usual_source, self._usual.seen
         heard = [
             s
             for s in list(self._sources.values())

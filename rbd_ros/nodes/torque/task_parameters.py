@@ -71,6 +71,22 @@ TASK_PARAMETERS: Tuple[Parameter, ...] = (
         maximum=LARGEST_GAIN,
         live=True,
     ),
+    Parameter(
+        'pose_speed',
+        0.3,
+        'Part of the velocity limits at which joints go to a desired_pose.',
+        positive=True,
+        maximum=1.0,
+        live=True,
+    ),
+    Parameter(
+        'pose_timeout',
+        0.5,
+        'How far the stamp of a desired_pose may be from the time of joint_states [s]; 0: any.',
+        minimum=0.0,
+        maximum=3600.0,
+        live=True,
+    ),
 )
 
 

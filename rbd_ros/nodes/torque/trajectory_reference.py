@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Callable, Dict, Mapping, Optional
 
 import numpy as np
 from rclpy.node import Node
@@ -16,8 +16,9 @@ from rbd_ros.nodes.common.diagnostics import OK, WARN
 from rbd_ros.nodes.common.wire import JointStateWriter, JointTrajectoryReader, WireError
 from rbd_ros.nodes.torque.follow_action import offer_goals
 from rbd_ros.nodes.torque.following import Followed, Following, VIOLATIONS
+from rbd_ros.nodes.torque.pose_target import PoseTargets
 from rbd_ros.nodes.torque.prepared import per_joint
-from rbd_ros.nodes.torque.reference import Motion
+from rbd_ros.nodes.torque.reference import HELD, Motion, MOVING
 from rbd_ros.nodes.torque.state_input import MeasuredState
 from rbd_ros.robot import Robot
 
@@ -44,6 +45,7 @@ class TrajectoryReference:
         self._silent_since: Optional[float] = None  # when states were first seen to fail [s]
         self._time: Optional[int] = None  # of the last state [ns]
         self._shown = False
+        self._close: Callable[[], None] = lambda: None
         self._received = self._refused = 0  # trajectories
         self._desired = JointStateWriter(robot.joint_names, ('position', 'velocity', 'effort'))
         self._error = JointStateWriter(robot.joint_names, ('position', 'velocity'))
@@ -53,6 +55,7 @@ class TrajectoryReference:
         self._reader = JointTrajectoryReader()
         subscription(node, topic('joint_trajectory'), self._on_trajectory, raw=True)
         self._goals = offer_goals(node, self)
+        PoseTargets(node, robot, self)
         self._diagnostics.condition(
             SUBJECT, OK, 'no trajectory yet: the first measured position is held', code='none'
         )
@@ -129,6 +132,20 @@ class TrajectoryReference:
                 SUBJECT, OK, 'trajectory done: its last position is held', code='done'
             )
 
+    def on_change(self, close: Callable[[], None]) -> None:
+        """Set what is to be called before and after the motion, or who looks on, is changed."""
+        self._close = close
+
+    def rest_of(self) -> int:
+        """Whether the motion rests, and nobody wants to know of each state."""
+        busy = self._shown or self.followed.present or not self._motion.at_rest
+        return MOVING if busy else HELD
+
+    def rested(self, time: int, elapsed: float, dt: float, states: int) -> None:
+        """Note states that were answered while the motion rested."""
+        self._time = time
+        self._motion.rested(time, elapsed, dt, states)
+
     def _judge(self, state: MeasuredState, motion: Motion) -> None:
         for outcome in self.followed.judge(self._motion, state, motion):
             if outcome.kind in VIOLATIONS:
@@ -187,6 +204,7 @@ class TrajectoryReference:
         :raises TrajectoryError: if it cannot be followed
         """
         values = self._node.parameters
+        self._close()  # time is to be that of the last state
         if self._time is None:
             raise TrajectoryError('there is no usable state of the robot', code='no state')
         plan = self._motion.plan(
@@ -205,6 +223,7 @@ class TrajectoryReference:
         following = Following(plan, tolerances, goal)
         if goal is not None or (plan.trajectory is not None and tolerances.bounded):
             self.followed.add(following)
+        self._close()
         self._diagnostics.condition(SUBJECT, OK, text, code=f'following since {self._time}')
         return following
 
@@ -212,15 +231,30 @@ class TrajectoryReference:
         """Stop a trajectory smoothly, or forget it if it is still to begin."""
         following.cancelled = True
         self._motion.cancel(following.plan)
+        self._close()
 
-    def refused(self, error: Exception) -> None:
-        """Report a trajectory that cannot be followed."""
+    @property
+    def desired_position(self) -> np.ndarray:
+        """Desired position as of the last state, (n,) [rad or m]."""
+        return self._motion.position
+
+    def present_time(self) -> Optional[int]:
+        """Time of the last state [ns]; None before the first."""
+        self._close()
+        return self._time
+
+    def count_received(self) -> None:
+        """Count something that is to be followed."""
+        self._received += 1
+
+    def refused(self, error: Exception, what: str = 'trajectory') -> None:
+        """Report a trajectory or pose that cannot be followed."""
         self._refused += 1
         self._diagnostics.event(
             SUBJECT,
             WARN,
-            f'trajectory refused, the motion before it goes on: {error}',
-            code=getattr(error, 'code', '') or 'trajectory not legal',
+            f'{what} refused, the motion before it goes on: {error}',
+            code=getattr(error, 'code', '') or f'{what} not legal',
         )
 
     def lost_for_good(self) -> str:
@@ -250,6 +284,8 @@ class TrajectoryReference:
             self._desired_publisher.get_subscription_count()
             or self._error_publisher.get_subscription_count()
         )
+        if self._shown:
+            self._close()
 
     def values(self) -> Dict[str, Any]:
         """Time that is left of the trajectory, and how many there were."""

@@ -26,8 +26,10 @@ class UsualAnswers:
     """
 
     def __init__(self, limiter: TorqueLimiter, output: TorqueOutput):
-        self._limiter = limiter
-        self._records = Record(limiter.memory), Record(TorqueMessages(*output.places))
+        #: Records of limiter and messages
+        self.records = Record(limiter.memory), Record(TorqueMessages(*output.places))
+        #: Record of the law that was answered by last
+        self.law_record: Optional[Record] = None
         self._memory: Optional[LawMemory] = None
         self._run: Callable[[float, float, int], int]
         #: The last torque, (n,); changed in place by the next
@@ -42,7 +44,8 @@ class UsualAnswers:
         """Change to another law, or to other settings of the same one."""
         self._memory = memory = law.memory()
         self._q, self._v, self._q_desired, self._v_desired, self._a_desired, *_ = memory.motion
-        self._run = answer.bind(Record(memory), *self._records, keep_lock=True)
+        self.law_record = Record(memory)
+        self._run = answer.bind(self.law_record, *self.records, keep_lock=True)
 
     def __call__(self, law: TorqueLaw, state: MeasuredState, motion: Motion, now: float) -> bool:
         """Fill the messages with the torque that answers a state.
@@ -57,12 +60,9 @@ class UsualAnswers:
             self.prepare(law)
         self._q[...], self._v[...] = state.q, state.v
         self._q_desired[...], self._v_desired[...], self._a_desired[...] = motion
-        limiter, stamp = self._limiter, state.stamp
+        stamp = state.stamp
         # A stamp that came in may be beyond what goes out: that must not cost a torque.
         if not EARLIEST <= stamp <= LATEST:
             stamp = representable(stamp)
-        beyond = self._run(state.dt, limiter.elapsed(now), stamp)
-        if beyond < 0:  # declined, or failed, which machine code has no reason to
-            return False
-        limiter.passed(now, beyond)
-        return True
+        # Negative if it declined, or failed, which machine code has no reason to.
+        return self._run(state.dt, now, stamp) >= 0

@@ -6,11 +6,12 @@ and checking a message there costs more than the whole torque law.
 
 from __future__ import annotations
 
+import math
 from typing import Callable, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.compiler.loops import double_at, entry_point, Record, word_at
+from rbd_ros.compiler.loops import compiled, double_at, entry_point, Record, word_at
 from rbd_ros.nodes.common.wire import has_layout, Layout, make_pattern, Pattern
 
 STAMP = 4  # where the time stamp of a JointState is [bytes]
@@ -42,6 +43,9 @@ class LastState(NamedTuple):
     :param max_velocity: maximum plausible speed [rad/s or m/s]
     :param max_change: maximum usual change of position from state to state, all joints together
         (root of the sum of squares) [rad or m]
+    :param seen: real time at which it came [s], (1,); -inf: that has been noted elsewhere
+    :param elapsed: time from the state before to it [ns], (1,)
+    :param count: how many states have been taken, (1,)
     """
 
     q: np.ndarray
@@ -51,14 +55,18 @@ class LastState(NamedTuple):
     upper: np.ndarray
     max_velocity: float
     max_change: float
+    seen: np.ndarray
+    elapsed: np.ndarray
+    count: np.ndarray
 
 
-@entry_point
-def take_state(pattern: StatePattern, last: LastState, data: bytes, size: int) -> int:
+@compiled
+def taken(pattern: StatePattern, last: LastState, data: bytes, size: int, now: float) -> int:
     """Take a message that has the pattern and nothing odd about its time and its numbers.
 
     :param data: the serialised message
     :param size: its number of bytes
+    :param now: present time of a steady clock [s]
     :return: time since the state before [ns], always positive; 0 if the message was not taken:
         then nothing has been changed
     """
@@ -85,10 +93,19 @@ def take_state(pattern: StatePattern, last: LastState, data: bytes, size: int) -
     for j in range(len(last.q)):
         last.q[j] = double_at(data, pattern.position + 8 * j)
         last.v[j] = double_at(data, pattern.velocity + 8 * j)
+    last.seen[0] = now
+    last.elapsed[0] = elapsed
+    last.count[0] += 1
     return elapsed
 
 
-def _take_nothing(data: bytes, size: int) -> int:
+@entry_point
+def take_state(pattern: StatePattern, last: LastState, data: bytes, size: int, now: float) -> int:
+    """Do what `taken` does."""
+    return taken(pattern, last, data, size, now)
+
+
+def _take_nothing(data: bytes, size: int, now: float) -> int:
     """Stand-in for `take_state` until a layout has been learned: it takes no message."""
     return 0
 
@@ -104,8 +121,23 @@ class UsualStates:
     def __init__(self, size: int, bounds: Tuple[np.ndarray, np.ndarray, float], max_change: float):
         #: Positions and velocities of the last one, (n,); changed in place by the next
         self.q, self.v = np.zeros((2, size))
-        self._stamp = np.zeros(1, dtype=np.int64)
-        self._last = Record(LastState(self.q, self.v, self._stamp, *bounds, max_change))
+        self._stamp, self._elapsed, self._count = np.zeros((3, 1), dtype=np.int64)
+        self._seen = np.full(1, -math.inf)
+        #: Record of the last state
+        self.last = Record(
+            LastState(
+                self.q,
+                self.v,
+                self._stamp,
+                *bounds,
+                max_change,
+                self._seen,
+                self._elapsed,
+                self._count,
+            )
+        )
+        #: Record of the pattern of the messages that are taken, if there are any
+        self.pattern: Optional[Record] = None
         # Whatever has to be compiled is compiled now, not when the first message comes.
         self.learn(make_pattern(bytes(8), b'\xff' * 8, 0, {'position': 0, 'velocity': 0}))
         self.forget()
@@ -123,15 +155,40 @@ class UsualStates:
             position=pattern.values['position'],
             velocity=pattern.values['velocity'],
         )
-        #: Take a message, of bytes and their number, if it is usual: see `take_state`
-        self.take: Callable[[bytes, int], int] = take_state.bind(
-            Record(own), self._last, keep_lock=True
+        self.pattern = Record(own)
+        #: Take a message, of bytes, their number and the time, if it is usual: see `taken`
+        self.take: Callable[[bytes, int, float], int] = take_state.bind(
+            self.pattern, self.last, keep_lock=True
         )
         return True
 
     def forget(self) -> None:
         """Take no message any more."""
-        self.take = _take_nothing
+        self.take, self.pattern = _take_nothing, None
+
+    @property
+    def count(self) -> int:
+        """How many states have been taken."""
+        return self._count.item()
+
+    @property
+    def stamp(self) -> int:
+        """Time of the last one [ns]; 0: the next one is not usual, whatever it is."""
+        return self._stamp.item()
+
+    @property
+    def elapsed(self) -> int:
+        """Time from the state before to the last one [ns]."""
+        return self._elapsed.item()
+
+    @property
+    def seen(self) -> float:
+        """Real time at which the last one came [s]; -inf: there is none that was not noted."""
+        return self._seen.item()
+
+    def noted(self) -> None:
+        """Tell that the last one has been noted elsewhere."""
+        self._seen[0] = -math.inf
 
     def expect(self, q: np.ndarray, v: np.ndarray, stamp: int) -> None:
         """Set what the next message is compared with.

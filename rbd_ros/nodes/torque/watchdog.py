@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from typing import Callable, Optional
+
+import numpy as np
 
 SHORTEST_PERIOD, LONGEST_PERIOD = 0.002, 0.05  # between two checks [s]
 # Real time after which it expires even if simulated time stands still: so many timeouts, and at
@@ -38,8 +41,11 @@ class Watchdog:
         #: Ends the torque that stands, as after a timeout
         self.expired = expired
         self._simulated_time, self._begin = simulated_time, begin
-        self._fed = time.monotonic()
+        #: When it was fed last [s], (1,); machine code may feed it there while it is armed
+        self.fed = np.full(1, time.monotonic())
+        # Simulated time after it was fed last, and when that was.
         self._fed_simulated: Optional[float] = None
+        self._looked_up_for = -math.inf
         self._armed = False  # nothing to watch before it is fed for the first time
         self.fired = False
         self._stopping = threading.Event()
@@ -69,14 +75,13 @@ class Watchdog:
 
     def feed(self, now: float) -> None:
         """Note that a torque was sent at the monotonic time `now` [s]."""
-        self._fed = now
-        self._fed_simulated = None  # looked up by the watchdog, which has the time
+        self.fed[0] = now
         self._armed = True
         self.fired = False
 
     def age(self, now: float) -> float:
         """Real time since it was fed last [s], at the monotonic time `now` [s]."""
-        return now - self._fed
+        return now - self.fed.item()
 
     def interrupted(self, now: float, elapsed: float) -> bool:
         """Whether it was not fed for too long, even if no check has noticed that yet.
@@ -84,7 +89,7 @@ class Watchdog:
         :param now: monotonic time [s]
         :param elapsed: time that has passed by the stamps of the states [s]
         """
-        if self.fired or not 0.0 < self.timeout < now - self._fed:
+        if self.fired or not 0.0 < self.timeout < now - self.fed.item():
             return self.fired
         return elapsed > self.timeout or self._simulated_time() is None
 
@@ -109,12 +114,14 @@ class Watchdog:
                     self.fired = False
             elif simulated is None:
                 # It cannot expire before, so it need not wake up before.
-                delay = max(self._fed + self.timeout - now, SHORTEST_PERIOD)
+                delay = max(self.fed.item() + self.timeout - now, SHORTEST_PERIOD)
 
     def _is_overdue(self, now: float, simulated: Optional[float]) -> bool:
-        if self._fed_simulated is None:
-            self._fed_simulated = simulated
-        age = now - self._fed
+        fed = self.fed.item()
+        if self._looked_up_for != fed or self._fed_simulated is None:
+            # Here, as the watchdog has the time to.
+            self._fed_simulated, self._looked_up_for = simulated, fed
+        age = now - fed
         if age <= self.timeout:
             return False
         if simulated is None or self._fed_simulated is None:

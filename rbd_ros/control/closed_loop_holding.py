@@ -1,0 +1,103 @@
+"""Poses of a robot with loops, and the torques of its actuators that hold it there.
+
+The independent joints say what a pose is; all others follow by closing the loops. What holds is
+that which gravity does along the motions that the loops leave, shared out among the actuators.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, List
+
+import numpy as np
+
+from rbd_ros.algorithms.closed_loops.actuation import actuator_forces
+from rbd_ros.algorithms.closed_loops.loop_assembly import LoopClosureError
+from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.loop_closing import LoopClosing
+from rbd_ros.control.names import listed
+from rbd_ros.robot import Robot
+
+
+class ClosedPoses:
+    """Poses of a robot with loops, each joint of which has one degree of freedom.
+
+    :param robot: the robot
+    :raises ValueError: if a freedom that the loops leave has no actuator to hold it
+    :raises LoopClosureError: if the loops cannot be closed at all
+    """
+
+    def __init__(self, robot: Robot):
+        self._robot = robot
+        wide = [body.joint_name for body in robot.model.bodies if body.joint.nv != 1]
+        if wide:
+            raise ValueError(
+                f'joint {listed(wide)} of {robot.name!r} has more than one degree of freedom; '
+                'robots with loops are examined with joints of one'
+            )
+        self._closing = LoopClosing(robot)
+        if self._closing.is_underactuated:
+            names = [robot.joint_names[k] for k in self._closing.independent]
+            free = [name for name in names if name not in robot.model.actuated_joints]
+            raise ValueError(
+                f'no actuator of {robot.name!r} holds joint {listed(free)}: name the joints with '
+                'motors under "actuated" of the extension, or give them effort limits'
+            )
+
+    def closed(self, poses: FloatArray) -> FloatArray:
+        """Poses with the dependent joints where the loops have them, (N, nv).
+
+        :param poses: of which the independent joints count, (N, nv)
+        :raises ValueError: for a pose that closes no loop, by its number
+        """
+        found = []
+        for k, pose in enumerate(poses):
+            try:
+                found.append(self._close(pose))
+            except LoopClosureError as error:
+                raise ValueError(f'pose {k + 1} of {len(poses)}: {error}') from None
+        return np.array(found)
+
+    def possible(self, poses: FloatArray) -> FloatArray:
+        """Those of some poses that close the loops within the limits of all joints, (M, nv).
+
+        :raises ValueError: if there is none
+        """
+        lower, upper = self._robot.lower_limits, self._robot.upper_limits
+        found: List[FloatArray] = []
+        for pose in poses:
+            try:
+                q = self._close(pose)
+            except LoopClosureError:
+                continue
+            if (q >= lower - 1e-9).all() and (q <= upper + 1e-9).all():
+                found.append(q)
+        if not found:
+            raise ValueError(
+                f'none of {len(poses)} random poses of {self._robot.name!r} closes its loops '
+                'within the limits of its joints; give poses'
+            )
+        return np.array(found)
+
+    def _close(self, pose: FloatArray) -> FloatArray:
+        closing = self._closing
+        closing.q = closing.home  # not that of the pose before: the order must not matter
+        q: FloatArray = closing.complete(pose, np.zeros(len(pose))).q
+        return q
+
+    def held_by(self, torque: Callable[[FloatArray], FloatArray]) -> Callable[[Any], FloatArray]:
+        """Torques of the actuators by closed poses, (N, nv) -> (N, nv); of other joints zero.
+
+        :param torque: those of all joints, as if there were no loops, likewise
+        """
+        closing = self._closing
+
+        def held(poses: FloatArray) -> FloatArray:
+            rows = zip(poses, torque(poses))
+            return np.array(
+                [
+                    actuator_forces(closing.velocities(q), tau, closing.actuated).tau
+                    for q, tau in rows
+                ]
+            )
+
+        return held

@@ -1,0 +1,69 @@
+"""Managed nodes that answer messages as they come, and otherwise send nothing."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Generic, Mapping, Optional, TypeVar
+
+from rbd_ros.nodes.common.diagnostics import Diagnostics, OK
+from rbd_ros.nodes.common.interface import NodeInterface
+from rbd_ros.nodes.common.managed import ACTIVE, ManagedNode, UNCONFIGURED
+from rbd_ros.nodes.common.parameters import ParameterTable
+from rbd_ros.robot import Robot
+
+Prepared = TypeVar('Prepared')
+
+
+class AnsweringNode(ManagedNode, Generic[Prepared]):
+    """A node that answers messages with what follows from a robot and parameters.
+
+    Whoever derives from it says what that is (`_prepare`) and ends its constructor by `come_up`.
+
+    :param interface: interface of the node
+    :param subject: subject of its diagnostics that tells of the answers
+    """
+
+    def __init__(self, interface: NodeInterface, subject: str):
+        super().__init__(interface)
+        self.robot: Optional[Robot] = None
+        self._subject = subject
+        self._prepared: Optional[Prepared] = None
+        self.parameters = ParameterTable(self, interface.parameters, self._prepare, self._commit)
+        self.diagnostics = Diagnostics(self)
+        self.diagnostics.add_values(subject, self._values)
+        self.parameters.free = lambda: self.state == UNCONFIGURED
+
+    def disengage(self) -> None:
+        """Answer nothing."""
+        self.diagnostics.condition(self._subject, OK, 'not active', code='not active')
+
+    def leave(self) -> None:
+        """Answer nothing any more."""
+        self.disengage()
+
+    def take_apart(self) -> None:
+        """Forget the robot."""
+        self.robot = self._prepared = None
+        self.disengage()
+
+    def stop(self) -> None:
+        """Publish what diagnostics are left."""
+        self.diagnostics.flush()
+
+    @property
+    def active(self) -> bool:
+        """Whether messages are to be answered."""
+        return self.state == ACTIVE
+
+    def _prepare(self, values: Mapping[str, Any]) -> Optional[Prepared]:
+        """What parameters make of the robot, None while there is no robot.
+
+        :raises ValueError: if they cannot be used
+        """
+        raise NotImplementedError
+
+    def _commit(self, prepared: Optional[Prepared], changed: Dict[str, Any]) -> None:
+        self._prepared = prepared
+
+    def _values(self) -> Dict[str, Any]:
+        """Key-value pairs for the diagnostics."""
+        raise NotImplementedError

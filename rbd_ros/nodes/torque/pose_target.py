@@ -1,0 +1,120 @@
+"""Topic `~/desired_pose`: a pose of task_frame becomes a motion of the joints that leads there."""
+
+from __future__ import annotations
+
+from typing import Any, TYPE_CHECKING
+
+from geometry_msgs.msg import PoseStamped
+import numpy as np
+
+from rbd_ros.control import TrajectoryError
+from rbd_ros.control.pose_goals import joints_for_pose
+from rbd_ros.nodes.common.communication import subscription
+from rbd_ros.nodes.common.conversions import floating_joint_from_pose, NANOSECONDS, nanoseconds
+from rbd_ros.nodes.common.text import short_name
+from rbd_ros.robot import Robot
+from rbd_ros.spatial.rotation import quaternion_to_rotation
+
+if TYPE_CHECKING:
+    from rbd_ros.nodes.torque.trajectory_reference import TrajectoryReference
+
+FARTHEST = 1e3  # of a pose from the base [m]
+NEAR, NEARLY_TURNED = 1e-3, 5e-3  # within which a pose counts as reached [m, rad]
+SHORTEST = 0.02  # time that any motion takes [s]
+PEAK = 1.5  # largest speed of a cubic from rest to rest, by its mean
+WITHOUT_LIMIT = 1.0  # speed of a joint that has no limit [rad/s or m/s]
+
+
+class PoseTargets:
+    """Listener to poses, each of which takes the place of the motion before.
+
+    :param node: the torque node
+    :param robot: its robot; of one with loops, its independent joints
+    :param reference: what follows the motions
+    """
+
+    def __init__(self, node: Any, robot: Any, reference: TrajectoryReference):
+        self._node, self._robot, self._reference = node, robot, reference
+        self._base, self._speeds = '', np.zeros(0)
+        if isinstance(robot, Robot):
+            links = robot.model.links.values()
+            base = next((link.name for link in links if link.body == 0), '')
+            self._base = node.parameters['frame_prefix'] + base
+            speeds = np.asarray(robot.velocity_limits)
+            known = np.isfinite(speeds) & (speeds > 0.0)
+            self._speeds = np.where(known, speeds, WITHOUT_LIMIT)
+        topic = node.interface.topic('~/desired_pose')
+        subscription(node, topic, self.on_pose)
+
+    def on_pose(self, message: PoseStamped) -> None:
+        """Go to a pose; what cannot be is refused, and the motion before goes on."""
+        self._reference.count_received()
+        try:
+            self._go(message)
+        except (TrajectoryError, ValueError) as error:
+            self._reference.refused(error, 'pose')
+
+    def _go(self, message: PoseStamped) -> None:
+        reference, values = self._reference, self._node.parameters
+        if not self._speeds.size:
+            raise _refusal(
+                'loops', 'the robot has kinematic loops; send a trajectory of its joints'
+            )
+        if not values['task_frame']:
+            raise _refusal(
+                'no task_frame', 'task_frame is empty: name the link that is to go there'
+            )
+        now = reference.present_time()
+        if now is None or not self._node.answering:
+            raise _refusal('no state', 'there is no usable state of the robot')
+        frame = message.header.frame_id.lstrip('/')
+        if frame not in ('', self._base):
+            raise _refusal(
+                'frame', f'frame_id is {short_name(frame)!r}; poses are in that of {self._base!r}'
+            )
+        stamp, patience = nanoseconds(message.header.stamp), values['pose_timeout']
+        age = abs(now - stamp) / NANOSECONDS
+        if stamp and 0.0 < patience < age:
+            raise _refusal(
+                'stale',
+                f'it is {age:.3g} s away from the time of joint_states, beyond pose_timeout '
+                f'{patience:g} s; stamp 0 means now',
+            )
+        pose = _pose_matrix(message)
+        start = reference.desired_position
+        goal = joints_for_pose(self._robot, values['task_frame'], pose, start)
+        if goal.distance > NEAR or goal.angle > NEARLY_TURNED:
+            raise _refusal(
+                'out of reach',
+                f'{values["task_frame"]!r} comes no nearer to it than {goal.distance:.3g} m and '
+                f'{goal.angle:.3g} rad within the limits of the joints, from where it is',
+            )
+        mean = self._speeds * values['pose_speed'] / PEAK
+        duration = max(float((np.abs(goal.q - start) / mean).max(initial=0.0)), SHORTEST)
+        reference.follow(
+            reference.joint_names, [duration], [goal.q], None, None, 0, reference.tolerances()
+        )
+
+
+def _pose_matrix(message: PoseStamped) -> np.ndarray:
+    """Homogeneous matrix of a pose, (4, 4).
+
+    :raises TrajectoryError: for what is none
+    """
+    numbers = floating_joint_from_pose(message.pose)
+    quaternion, position = numbers[:4], numbers[4:]
+    if not np.isfinite(numbers).all():
+        raise _refusal('not finite', 'it is not finite')
+    if np.abs(position).max() > FARTHEST:
+        raise _refusal('too far', f'it is beyond {FARTHEST:g} m')
+    with np.errstate(over='ignore'):
+        square = float(quaternion @ quaternion)
+    if not 0.5 < square < 2.0:
+        raise _refusal('no unit quaternion', 'its orientation is no unit quaternion')
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = quaternion_to_rotation(tuple(quaternion)), position
+    return pose
+
+
+def _refusal(code: str, text: str) -> TrajectoryError:
+    return TrajectoryError(text, code=f'pose {code}')

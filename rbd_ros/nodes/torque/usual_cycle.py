@@ -1,0 +1,196 @@
+"""Shortest way of the control loop: from the bytes of a state to those of its torque in one call.
+
+It is open while nothing but the state changes: the motion that is wanted is at rest, the law and
+all options are those of the state before. Whoever changes any of that closes it, after the change;
+the next state then goes through the parts of the loop one by one, with the same result, and opens
+it again if it may be.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Callable, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from rbd_ros.compiler.loops import entry_point, Record
+from rbd_ros.control import LawMemory, LimiterMemory
+from rbd_ros.nodes.common.conversions import LATEST, NANOSECONDS
+from rbd_ros.nodes.common.cycle_timer import add_cycle, CycleMemory
+from rbd_ros.nodes.torque.compiled_answer import answered, TorqueMessages
+from rbd_ros.nodes.torque.reference import MEASURED, MOVING, Reference
+from rbd_ros.nodes.torque.state_input import StateInput
+from rbd_ros.nodes.torque.usual_answers import UsualAnswers
+from rbd_ros.nodes.torque.usual_states import LastState, StatePattern, taken
+
+#: Longest time between two states that go this way [s]: it advances any motion by all of it.
+LONGEST_STEP = 0.01
+
+#: Of `usual_cycle`: nothing was done, or the state was taken and is still to be answered.
+NOT_TAKEN, NOT_ANSWERED = 0, -1
+
+
+class CycleState(NamedTuple):
+    """What the shortest way depends on besides law, limits and the state before.
+
+    :param open: 1 while states may go this way, (1,)
+    :param timeout: time after which a torque is no continuation of the one before [s]; 0: none
+    :param fed: when the watchdog was fed last [s], (1,)
+    :param measured: 1 if the desired position is the measured one, 0 if it is that of before, (1,)
+    :param counts: torques that were sent, and that were saturated, (2,)
+    :param passed: states that the reference has not been told of, and the time of the last of
+        them [ns], (2,)
+    :param rested: time by which they have advanced its motion, and between the last two [s], (2,)
+    """
+
+    open: np.ndarray
+    timeout: float
+    fed: np.ndarray
+    measured: np.ndarray
+    counts: np.ndarray
+    passed: np.ndarray
+    rested: np.ndarray
+
+
+@entry_point
+def usual_cycle(
+    pattern: StatePattern,
+    last: LastState,
+    law: LawMemory,
+    limiter: LimiterMemory,
+    messages: TorqueMessages,
+    cycle: CycleState,
+    data: bytes,
+    size: int,
+    now: float,
+) -> int:
+    """Take a usual state and answer it.
+
+    :param data: the serialised message
+    :param size: its number of bytes
+    :param now: present time of a steady clock [s]
+    :return: 1 if the messages are filled in; NOT_TAKEN if nothing has been changed; NOT_ANSWERED
+        if the state has been taken, and the law and the limiter have not been changed
+    """
+    if cycle.open[0] == 0 or (cycle.timeout > 0.0 and now - cycle.fed[0] > cycle.timeout):
+        return NOT_TAKEN
+    elapsed = taken(pattern, last, data, size, now)
+    if elapsed == 0:
+        return NOT_TAKEN
+    dt = elapsed / NANOSECONDS
+    # A stamp that came in may be beyond what goes out.
+    if dt > LONGEST_STEP or last.stamp[0] > LATEST:
+        return NOT_ANSWERED
+    for j in range(len(last.q)):
+        law.motion[0, j] = last.q[j]
+        law.motion[1, j] = last.v[j]
+        if cycle.measured[0] == 1:
+            law.motion[2, j] = last.q[j]
+    beyond = answered(law, limiter, messages, dt, now, last.stamp[0])
+    if beyond < 0:
+        return NOT_ANSWERED
+    cycle.counts[0] += 1
+    if beyond > 0:
+        cycle.counts[1] += 1
+    cycle.passed[0] += 1
+    cycle.passed[1] = last.stamp[0]
+    cycle.rested[0] += dt
+    cycle.rested[1] = dt
+    return 1
+
+
+@entry_point
+def end_cycle(timer: CycleMemory, cycle: CycleState, begin: float, end: float) -> int:
+    """Note the times of a cycle whose torque has been sent, and feed the watchdog.
+
+    :param begin: time of a monotonic clock at which it began [s]
+    :param end: the time at which it ended [s]
+    :return: 0
+    """
+    add_cycle(timer, begin, end)
+    cycle.fed[0] = end
+    return 0
+
+
+def _decline(data: bytes, size: int, now: float) -> int:
+    """Stand-in for `usual_cycle` until it has been open."""
+    return NOT_TAKEN
+
+
+class UsualCycle:
+    """The shortest way, and whether it is open.
+
+    `close` is for any thread; `run` for the one that holds `lock`; the rest for the control loop.
+
+    :param states: input, whose memory it uses
+    :param answers: law, limits and messages in machine code, likewise
+    :param counts: torques that were sent and that were saturated, (2,) of int64
+    :param is_open: 1 while states may go this way, (1,) of int64
+    :param fed: memory of the watchdog
+    :param timeout: timeout of the watchdog [s]; 0: none
+    :param timer: memory of the timer of the loop
+    :param lock: held while `run` is called
+    """
+
+    def __init__(
+        self,
+        states: StateInput,
+        answers: UsualAnswers,
+        counts: np.ndarray,
+        is_open: np.ndarray,
+        fed: np.ndarray,
+        timeout: float,
+        timer: Record,
+        lock: threading.Lock,
+    ):
+        self._states, self._answers, self._lock = states, answers, lock
+        self._open = is_open
+        measured, passed = np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int64)
+        state = CycleState(is_open, timeout, fed, measured, counts, passed, np.zeros(2))
+        self._state, self._record = state, Record(state)
+        self._bound: Tuple[Optional[Record], Optional[Record]] = (None, None)
+        self._reference: Optional[Reference] = None
+        #: Takes a message, of bytes, their number and the time: see `usual_cycle`
+        self.run: Callable[[bytes, int, float], int] = _decline
+        #: Notes begin and end of a cycle whose torque has been sent
+        self.end: Callable[[float, float], int] = end_cycle.bind(
+            timer, self._record, keep_lock=True
+        )
+
+    def open(self, reference: Reference, may: Callable[[], bool]) -> None:
+        """Let states go this way from now on, if they may.
+
+        :param reference: reference whose motion was answered last, by `UsualAnswers`
+        :param may: returns whether there is nothing else that would have to be looked at
+        """
+        records = self._states.usual.pattern, self._answers.law_record
+        if records[0] is None or records[1] is None:
+            return
+        self._reference = reference
+        # First this: who changes something while it is looked at closes it afterwards.
+        self._open[0] = 1
+        rest = reference.rest_of()
+        if rest == MOVING or not may():
+            self._open[0] = 0
+            return
+        self._state.measured[0] = rest == MEASURED
+        if self._bound[0] is not records[0] or self._bound[1] is not records[1]:
+            self._bound = records
+            self.run = usual_cycle.bind(
+                records[0],
+                self._states.usual.last,
+                records[1],
+                *self._answers.records,
+                self._record,
+                keep_lock=True,
+            )
+
+    def close(self) -> None:
+        """Let no state go this way, and tell the reference of those that did."""
+        self._open[0] = 0
+        with self._lock:
+            passed, time = self._state.passed.tolist()
+            if passed and self._reference is not None:
+                elapsed, dt = self._state.rested.tolist()
+                self._state.passed[0], self._state.rested[0] = 0, 0.0
+                self._reference.rested(time, elapsed, dt, passed)

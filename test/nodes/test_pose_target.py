@@ -1,0 +1,181 @@
+"""Poses that become motions of the joints: which are taken, which are refused, and why."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support import outside
+
+outside.load('rclpy')
+
+from geometry_msgs.msg import PoseStamped
+
+from rbd_ros import Robot
+from rbd_ros.control.pose_goals import joints_for_pose
+from rbd_ros.nodes.common.conversions import set_stamp
+from rbd_ros.nodes.inverse_dynamics import INTERFACE
+from rbd_ros.nodes.torque import pose_target
+from rbd_ros.nodes.torque.pose_target import PoseTargets
+from rbd_ros.resources import resource_path
+from rbd_ros.spatial.rotation import rotation_to_quaternion
+
+NOW = 5_000_000_000
+HOME = np.array([0.1, -1.2, 1.3, -0.9, -1.1, 0.2])
+
+
+class Reference:
+    """Stands in for the reference: what is to be followed, and what was refused."""
+
+    def __init__(self, arm):
+        self.joint_names, self.desired_position = tuple(arm.joint_names), HOME
+        self.time, self.followed, self.told = NOW, [], []
+        self.received = 0
+
+    def present_time(self):
+        return self.time
+
+    def count_received(self):
+        self.received += 1
+
+    def tolerances(self):
+        return 'tolerances'
+
+    def follow(self, *given):
+        self.followed.append(given)
+
+    def refused(self, error, what):
+        assert what == 'pose'
+        self.told.append((error.code, str(error)))
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
+
+
+@pytest.fixture
+def targets(arm, monkeypatch):
+    topics = []
+    monkeypatch.setattr(pose_target, 'subscription', lambda node, topic, use: topics.append(topic))
+    values = {p.name: p.default for p in INTERFACE.parameters} | {
+        'task_frame': 'tool0',
+        'frame_prefix': 'left/',
+    }
+    node = SimpleNamespace(parameters=values, interface=INTERFACE, answering=True)
+    made = PoseTargets(node, arm, Reference(arm))
+    made.values, made.node = values, node
+    assert [each.name for each in topics] == ['~/desired_pose']
+    return made
+
+
+def message(arm, q=HOME + 0.2, **changes):
+    made = PoseStamped()
+    pose = arm.frame('tool0').pose(q)
+    p, o = made.pose.position, made.pose.orientation
+    p.x, p.y, p.z = pose[:3, 3].tolist()
+    o.w, o.x, o.y, o.z = rotation_to_quaternion(tuple(map(tuple, pose[:3, :3].tolist())))
+    for name, value in changes.items():
+        if name == 'frame':
+            made.header.frame_id = value
+        elif name == 'stamp':
+            set_stamp(made.header.stamp, value)
+        else:
+            part, axis = name.split('_')
+            setattr(getattr(made.pose, part), axis, value)
+    return made
+
+
+@pytest.mark.parametrize('frame', ['', 'left/base_link', '/left/base_link'])
+@pytest.mark.parametrize('stamp', [0, NOW, NOW - 400_000_000, NOW + 400_000_000])
+def test_a_pose_within_reach_is_gone_to_at_the_speed_asked_for(arm, targets, frame, stamp):
+    base = next(link.name for link in arm.model.links.values() if link.body == 0)
+    targets.on_pose(message(arm, frame=frame.replace('base_link', base), stamp=stamp))
+    ((names, times, points, v, a, begin, tolerances),) = targets._reference.followed
+    assert names == tuple(arm.joint_names) and (v, a, begin) == (None, None, 0)
+    assert tolerances == 'tolerances' and targets._reference.received == 1
+    np.testing.assert_allclose(points[0], HOME + 0.2, atol=2e-3)
+    fastest = (1.5 * np.abs(points[0] - HOME) / times[0] / arm.velocity_limits).max()
+    assert fastest == pytest.approx(targets.values['pose_speed'])
+
+
+def test_a_pose_that_is_there_already_takes_a_moment(arm, targets):
+    targets.on_pose(message(arm, HOME))
+    assert targets._reference.followed[0][1] == [pose_target.SHORTEST]
+
+
+@pytest.mark.parametrize(
+    'changes, code',
+    [
+        ({'frame': 'tool0'}, 'frame'),
+        ({'frame': 'base_link'}, 'frame'),  # without the prefix
+        ({'stamp': NOW - 600_000_000}, 'stale'),
+        ({'stamp': NOW + 600_000_000}, 'stale'),
+        ({'position_x': math.nan}, 'not finite'),
+        ({'position_z': -math.inf}, 'not finite'),
+        ({'orientation_w': math.nan}, 'not finite'),
+        ({'position_y': 2e3}, 'too far'),
+        ({'position_y': -2e3}, 'too far'),
+        ({'orientation_x': 3.0}, 'no unit quaternion'),
+        ({'orientation_x': 1e200}, 'no unit quaternion'),
+        ({'position_x': 5.0}, 'out of reach'),
+    ],
+)
+def test_a_pose_that_cannot_be_is_refused_by_its_kind(arm, targets, changes, code):
+    targets.on_pose(message(arm, **changes))
+    assert not targets._reference.followed
+    assert [code for code, _ in targets._reference.told] == [f'pose {code}']
+
+
+def test_all_zeros_are_no_orientation(arm, targets):
+    targets.on_pose(PoseStamped())
+    # rclpy's default has w = 1; one that is zero has none
+    empty = PoseStamped()
+    empty.pose.orientation.w = 0.0
+    targets.on_pose(empty)
+    assert targets._reference.told[-1][0] == 'pose no unit quaternion'
+
+
+def test_without_a_frame_or_a_state_poses_are_refused(arm, targets):
+    targets.values['task_frame'] = ''
+    targets.on_pose(message(arm))
+    targets.values['task_frame'] = 'tool0'
+    targets._reference.time = None
+    targets.on_pose(message(arm))
+    targets._reference.time, targets.node.answering = NOW, False
+    targets.on_pose(message(arm))
+    codes = [code for code, _ in targets._reference.told]
+    assert codes == ['pose no task_frame', 'pose no state', 'pose no state']
+    assert not targets._reference.followed
+
+
+def test_any_age_is_taken_if_that_is_asked_for(arm, targets):
+    targets.values['pose_timeout'] = 0.0
+    targets.on_pose(message(arm, stamp=1))
+    assert targets._reference.followed and not targets._reference.told
+
+
+def test_a_joint_without_a_limit_of_speed_has_one_here(arm, targets):
+    targets._speeds[:] = pose_target.WITHOUT_LIMIT
+    targets.on_pose(message(arm))
+    ((_, times, points, *_),) = targets._reference.followed
+    longest = np.abs(points[0] - HOME).max()
+    assert times[0] == pytest.approx(1.5 * longest / targets.values['pose_speed'])
+
+
+@pytest.mark.parametrize('seed', range(8))
+def test_joints_for_a_pose_are_found_within_their_limits(arm, seed):
+    rng = np.random.default_rng(seed)
+    goal = np.clip(HOME + rng.uniform(-0.6, 0.6, 6), arm.lower_limits, arm.upper_limits)
+    pose = arm.frame('tool0').pose(goal)
+    found = joints_for_pose(arm, 'tool0', pose, HOME)
+    assert found.distance < 1e-4 and found.angle < 1e-4
+    np.testing.assert_allclose(arm.frame('tool0').pose(found.q), pose, atol=2e-4)
+    assert (found.q >= arm.lower_limits).all() and (found.q <= arm.upper_limits).all()
+
+
+def test_what_is_beyond_a_limit_is_approached_within_it(arm):
+    goal = HOME.copy()
+    goal[2] = arm.upper_limits[2] + 0.5
+    found = joints_for_pose(arm, 'tool0', arm.frame('tool0').pose(goal), HOME)
+    assert (found.q <= arm.upper_limits).all() and np.isfinite(found.q).all()

@@ -1,0 +1,339 @@
+"""The shortest way from a state to its torque gives what the parts give one by one."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support import outside
+
+outside.load('rclpy')
+
+from test_state_input import Notes, Stream
+
+from rbd_ros import Robot
+from rbd_ros.compiler.loops import why_interpreted
+from rbd_ros.control import LawSettings, TorqueLaw, TorqueLimiter, TorqueLimits, TrajectoryError
+from rbd_ros.control.tolerances import Tolerances
+from rbd_ros.nodes.inverse_dynamics import INTERFACE
+from rbd_ros.nodes.torque import (
+    commander as commander_module,
+    loop as loop_module,
+    output as output_module,
+    trajectory_reference as reference_module,
+)
+from rbd_ros.nodes.torque.commander import Commander
+from rbd_ros.nodes.torque.loop import ControlLoop
+from rbd_ros.nodes.torque.output import TorqueOutput
+from rbd_ros.nodes.torque.reference import MeasuredPosition
+from rbd_ros.nodes.torque.state_input import StateInput
+from rbd_ros.nodes.torque.trajectory_reference import TrajectoryReference
+from rbd_ros.nodes.torque.watchdog import Watchdog
+from rbd_ros.resources import resource_path
+
+pytestmark = pytest.mark.skipif(why_interpreted() is not None, reason='there is no machine code')
+
+STEPS = 3000
+TIMEOUT = 0.1
+PARAMETERS = {p.name: p.default for p in INTERFACE.parameters} | {
+    'allow_partial_trajectory': True,
+    'check_limits': False,
+    'start_tolerance': 0.0,
+}
+LOOSE = Tolerances.of(('none',), 0.0, 0.0, 0.0, 0.0)
+
+
+class Subscription:
+    """One publisher, as the input is told."""
+
+    topic_name = 'joint_states'
+
+    def get_publisher_count(self):
+        return 1
+
+
+class Listened:
+    """A publisher to which somebody may listen."""
+
+    def __init__(self, side, name):
+        self._side, self._name = side, name
+        self.listeners = 0
+
+    def get_subscription_count(self):
+        return self.listeners
+
+    def publish(self, data):
+        self._side.sent.append((self._name, data))
+
+
+class Side:
+    """A control loop without its thread, with the shortest way or without it."""
+
+    def __init__(self, arm, reference, short):
+        self.sent, self.interface = [], INTERFACE
+        self.diagnostics, self.parameters, self.answering = Notes(), PARAMETERS, True
+        self.states = StateInput(arm, self.diagnostics, TIMEOUT, margin=1.0)
+        self.law = TorqueLaw(arm, LawSettings.for_robot(arm))
+        self.limiter = TorqueLimiter(arm.effort_limits)
+        self.commander = Commander(TorqueOutput(self, arm.joint_names, (), 'both'), self.limiter)
+        self.reference = reference(self, arm)
+        self.reference.configure(PARAMETERS)
+        self.watchdog = Watchdog(TIMEOUT, lambda: None)
+        self.loop = ControlLoop(
+            self,
+            self.states,
+            self.reference,
+            self.law,
+            self.commander,
+            self.watchdog,
+            self.diagnostics,
+        )
+        if not short:
+            self.loop._shortest = None
+            self.reference.on_change(lambda: None)
+        self.loop.activate()
+
+    def memory(self):
+        """All that is shown, and that the next answer depends on; the reference is told first."""
+        state, commander, watchdog = self.states.last, self.commander, self.watchdog
+        counts = (commander.sent, commander.saturated, commander.ever, commander.commanding)
+        return {
+            'sent': list(self.sent),
+            'counts': (*counts, self.states.messages, self.states.refused),
+            'last torque': None if self.limiter.last is None else self.limiter.last.tobytes(),
+            'integral': self.law.integral.tobytes(),
+            'state': None if state is None else (state.q.tobytes(), state.v.tobytes()),
+            'fed': (watchdog.fed.item(), watchdog.fired, watchdog.armed),
+            'timer': [s.count for s in (self.loop.timer.take())],
+        }
+
+    def motion(self):
+        """Motion of the reference, once it has been told of all states."""
+        self.loop.changed()
+        motion = self.reference._motion
+        return motion.clock, motion.position, motion.path_time, motion.time_left
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Time as the test says, and messages that go to the side whose they are."""
+    clock = SimpleNamespace(now=100.0)
+    monkeypatch.setattr(commander_module.time, 'monotonic', lambda: clock.now)
+    monkeypatch.setattr(loop_module, 'monotonic', lambda: clock.now)
+    inbox = SimpleNamespace(subscription=Subscription(), overruns=0)
+    monkeypatch.setattr(loop_module, 'Inbox', lambda node, topic: inbox)
+    monkeypatch.setattr(output_module, 'publisher', lambda node, topic: (node, topic.name))
+    monkeypatch.setattr(
+        output_module, 'raw', lambda made: lambda data: made[0].sent.append((made[1], data))
+    )
+    monkeypatch.setattr(
+        reference_module, 'publisher', lambda node, topic: Listened(node, topic.name)
+    )
+    monkeypatch.setattr(reference_module, 'subscription', lambda *given, **options: None)
+    monkeypatch.setattr(reference_module, 'offer_goals', lambda node, reference: None)
+    monkeypatch.setattr(reference_module, 'PoseTargets', lambda *given: None)
+    return clock
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
+
+
+def settings_of(arm, rng):
+    kp = rng.uniform(1.0, 400.0, arm.nv)
+    feedback = rng.choice(['computed_torque', 'pd', 'damping'])
+    return LawSettings.for_robot(
+        arm, kp=kp, kd=2.0 * np.sqrt(kp), ki=kp, feedback=feedback, effort_limits=arm.effort_limits
+    )
+
+
+def change(event, sides, arm, rng, stream):
+    """Change something on both sides, as other threads do it."""
+    law, limits = settings_of(arm, rng), arm.effort_limits * rng.uniform(0.001, 1.0)
+    rate = rng.choice([None, 20.0, 1e6])
+    times = np.cumsum(rng.uniform(0.001, 0.01, 2))
+    points = 0.05 * rng.normal(size=(2, arm.nv))
+    begin = int(rng.choice([0, stream._stamp + 3_500_000]))
+    extra = rng.normal(size=arm.nv)
+    for side in sides:
+        follows = isinstance(side.reference, TrajectoryReference)
+        if event == 'law':
+            side.law.change(law, side.commander.lock)
+            side.loop.changed()
+        elif event == 'limits':
+            side.limiter.limits = TorqueLimits(limits, rate)
+            side.loop.changed()
+        elif event == 'adjust':
+            turns = iter(range(3))
+
+            def adjust(law, state, side=side, turns=turns):
+                law.add(extra)
+                if next(turns) == 2:
+                    law.add(np.zeros(arm.nv))
+                    side.commander.adjust = None
+
+            side.commander.adjust = adjust
+        elif event == 'rest':
+            side.loop.rest()
+            side.commander.close()
+            side.watchdog.disarm()
+        elif event == 'activate':
+            side.commander.open()
+            side.loop.activate()
+        elif event == 'last command':
+            side.commander.finish(np.zeros(arm.nv), lambda: 7, SimpleNamespace(is_set=lambda: 1))
+        elif event == 'fired':
+            side.watchdog.fired = True
+        elif event == 'trajectory' and follows:
+            names = arm.joint_names
+            try:
+                side.reference.follow(names, times, points, None, None, begin, LOOSE)
+            except TrajectoryError as error:
+                side.sent.append(str(error))
+        elif event == 'listener' and follows:
+            shown = side.reference._desired_publisher
+            shown.listeners = 1 - shown.listeners
+            side.reference.every_second()
+
+
+EVENTS = (
+    'law', 'limits', 'adjust', 'rest', *['activate'] * 4, 'last command', 'fired', 'listener',
+    'trajectory', 'trajectory', 'trajectory',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize('reference', [MeasuredPosition, TrajectoryReference])
+@pytest.mark.parametrize('seed', range(3))
+def test_the_shortest_way_gives_what_the_parts_give(clock, arm, reference, seed):
+    rng = np.random.default_rng(seed)
+    stream = Stream(arm, np.random.default_rng(seed + 100))
+    sides = short, long = [Side(arm, reference, way) for way in (True, False)]
+    taken = 0
+    for step in range(STEPS):
+        data, now = stream.next()
+        # Pauses that the stamps do not tell of, too.
+        clock.now = 100.0 + now + 0.2 * (step // 700)
+        if rng.random() < 0.02:
+            change(rng.choice(EVENTS), sides, arm, rng, stream)
+        for side in sides:
+            side.sent.clear()
+            side.loop._on_state(data)
+        # A publisher's hiccup, longer than any state advances a motion by.
+        stream._stamp += int(rng.choice([0] * 60 + [12_000_000, 40_000_000]))
+        assert short.memory() == long.memory(), step
+        taken += short.commander.shortest[0]
+        if reference is TrajectoryReference and rng.random() < 0.05:
+            np.testing.assert_allclose(short.motion()[0], long.motion()[0], rtol=1e-12)
+            for ours, theirs in zip(short.motion()[1:], long.motion()[1:]):
+                np.testing.assert_array_equal(ours, theirs)
+    said = [[s[1:] for s in side.diagnostics.said] for side in sides]
+    assert said[0] == said[1]
+    assert STEPS / 20 < taken < 0.98 * STEPS
+    assert long.commander.saturated > 3 and long.states.refused > 3
+
+
+@pytest.fixture
+def side(clock, arm):
+    """A loop whose way is open."""
+    side = Side(arm, MeasuredPosition, True)
+    side.stream = Stream(arm, np.random.default_rng(0))
+    side.stream._oddities = [side.stream._nothing]
+    side.clock = clock
+    for _ in range(10):
+        step(side)
+    assert side.commander.shortest[0] == 1
+    return side
+
+
+def step(side):
+    """Torques that one more state gives."""
+    data, now = side.stream.next()
+    side.clock.now = 100.0 + now
+    side.sent.clear()
+    side.loop._on_state(data)
+    return list(side.sent)
+
+
+def test_the_shortest_way_is_taken(side, monkeypatch):
+    def long_way(*arguments):
+        raise AssertionError('the long way')
+
+    monkeypatch.setattr(StateInput, 'update', long_way)
+    monkeypatch.setattr(Commander, 'answer', long_way)
+    assert [topic for topic, _ in step(side)] == ['joint_commands', 'effort_commands']
+
+
+@pytest.mark.parametrize(
+    'close',
+    [
+        lambda side: side.commander.close(),
+        lambda side: side.commander.rest(),
+        lambda side: side.commander.open(),
+        lambda side: side.loop.rest(),
+        lambda side: side.loop.activate(),
+        lambda side: side.loop.changed(),
+        lambda side: setattr(side.commander, 'adjust', None),
+        lambda side: side.commander.finish(
+            np.zeros(6), lambda: 7, SimpleNamespace(is_set=lambda: True)
+        ),
+    ],
+    ids='close rest open rest_of_the_loop activate changed adjust finish'.split(),
+)
+def test_whoever_changes_something_closes_it(side, close):
+    close(side)
+    assert side.commander.shortest[0] == 0
+
+
+def test_nothing_is_sent_once_the_commander_is_closed(side):
+    side.commander.close()
+    assert not step(side) and not step(side)
+    side.commander.open()
+    assert step(side)
+
+
+def test_after_silence_states_go_the_long_way(side):
+    side.stream.now += 1.5 * TIMEOUT
+    side.watchdog.fired = True  # as its thread does
+    resets = []
+    side.law.reset, reset = lambda: resets.append(reset()), side.law.reset
+    assert step(side) and resets
+    assert not side.watchdog.fired and step(side)
+    side.stream.now += 1.5 * TIMEOUT  # unnoticed by the thread, without simulated time
+    count = len(resets)
+    assert step(side) and len(resets) == count + 1
+
+
+def test_a_watchdog_that_has_fired_meanwhile_is_not_forgotten(side):
+    """Fed by a state that was under way, it would never fire again."""
+    side.watchdog.fired = True
+    assert step(side)
+    assert not side.watchdog.fired
+
+
+def test_a_torque_that_is_not_finite_is_told_as_ever(side):
+    side.law._inputs[side.law._inputs.size // 2 :] = math.nan
+    before = side.commander.sent
+    assert not step(side)
+    assert side.commander.sent == before
+    assert any('not finite' in str(said[2]) for said in side.diagnostics.said)
+
+
+def test_a_message_that_cannot_be_published_is_told(side, monkeypatch):
+    expired = []
+    side.watchdog.timeout, side.watchdog.expired = 0.0, lambda: expired.append(1)
+
+    def fails():
+        raise RuntimeError('no publisher')
+
+    monkeypatch.setattr(side.loop, '_send', fails)
+    step(side)
+    assert any('no publisher' in str(said[2]) for said in side.diagnostics.said)
+    assert expired and not side.commander.lock.locked()
+
+
+@pytest.mark.parametrize('behind', [0, 2**31 - 3])
+def test_stamps_beyond_those_of_messages_go_the_long_way(side, behind):
+    side.stream._stamp = behind * 10**9 + 999_000_000 if behind else 10**18
+    for _ in range(50):
+        assert step(side) or behind
