@@ -19,7 +19,7 @@ LARGEST = 1 << 30
 
 
 class McapFileError(ValueError):
-    """A file that is no MCAP file, or the library is missing; the message says what to do."""
+    """A file that is no MCAP file or cannot be one, or the library is missing, and the cure."""
 
 
 def why_not() -> str:
@@ -41,8 +41,8 @@ class McapWriter:
 
     :param path: the file
     :param profile: '' or `ROS2`
-    :raises McapFileError: if there is no library
-    :raises OSError: if the file cannot be written
+    :raises McapFileError: if there is no library, or the file cannot be begun
+    :raises OSError: in `write` and `close`, as if the disk is full
 
     >>> import os, tempfile
     >>> from rbd_ros.mcap_files import McapReader, McapWriter
@@ -62,10 +62,15 @@ class McapWriter:
             raise McapFileError(reason)
         from mcap.writer import Writer
 
-        self._stream = Path(path).open('wb')
-        self._writer: Any = Writer(self._stream, chunk_size=CHUNK)
-        self._writer.start(profile=profile, library='rbd_ros')
-        self._stream.flush()
+        try:
+            self._stream = Path(path).open('wb')
+            self._writer: Any = Writer(self._stream, chunk_size=CHUNK)
+            self._writer.start(profile=profile, library='rbd_ros')
+            self._stream.flush()
+        except OSError as error:
+            raise McapFileError(
+                f'{path} cannot be written: {error.strerror or error}; give another file'
+            ) from None
         self._schemas: Dict[Any, int] = {}
         self._unflushed = 0
 

@@ -19,7 +19,7 @@ from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.hil.fault_injector import Change
 from rbd_ros.hil.faults import Fault
 from rbd_ros.hil.scenario import Scenario
-from rbd_ros.mcap_files import McapFileError, McapWriter, ROS2
+from rbd_ros.mcap_files import McapWriter, ROS2
 from rbd_ros.nodes.common.wire import (
     ClockWriter,
     JointStateWriter,
@@ -83,14 +83,7 @@ class RunRecorder:
 
     def __init__(self, path: Any, scenario: Scenario):
         self._scenario, names = scenario, list(scenario.robot.joint_names)
-        try:
-            self._file = McapWriter(Path(path), ROS2)
-        except McapFileError as error:
-            raise ValueError(str(error)) from None
-        except OSError as error:
-            raise ValueError(
-                f'{path} cannot be written: {error.strerror or error}; give another file'
-            ) from None
+        self._file = McapWriter(Path(path), ROS2)
         self._channels = {topic: ros_channel(self._file, topic, _TYPES[topic]) for topic in _TYPES}
         self._shown = JointStateWriter(names, ['position', 'velocity'])
         self._true, self._command = JointStateWriter(names), JointStateWriter(names, ['effort'])

@@ -16,8 +16,8 @@ __all__ = ['why_not', 'write_mcap']
 def write_mcap(recording: Recording, path: Path) -> None:
     """Write a recording.
 
-    :raises ValueError: if there is no frame, or no library
-    :raises OSError: if the file cannot be written
+    :raises ValueError: if there is no frame, no library, or the file cannot be begun
+    :raises OSError: if the file cannot be written to its end
     """
     with McapWriter(path) as file:
         channels: Dict[Tuple[str, str], int] = {}

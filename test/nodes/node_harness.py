@@ -238,7 +238,7 @@ class Ros:
         return future.result()
 
     def ask(self, kind, name, request):
-        """Answer of a service that changes nothing: asked again if the middleware loses it."""
+        """Answer of a service that may be asked twice: that is done if the middleware loses it."""
         client, asked = self._client(kind, name), []
 
         def answered():

@@ -107,9 +107,10 @@ class Rig:
         return Feed(self.states, joint_state(names, position=position, velocity=velocity))
 
     def torque(self):
-        """A torque sent from now on."""
-        count = len(self.by_name)
-        self.ros.until(lambda: len(self.by_name) > count + 1, 'a torque')
+        """A torque sent from now on, on both topics."""
+        for received in (self.by_name, self.by_order):
+            count = len(received)
+            self.ros.until(lambda r=received, n=count: len(r) > n + 1, 'a torque')
         return effort_by_name(self.by_name[-1])
 
     def end(self):

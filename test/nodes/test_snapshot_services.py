@@ -1,6 +1,7 @@
 """Snapshots of a simulator node over DDS: what follows is the same to the bit; time goes on."""
 
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ outside.load('rclpy')
 
 from lockstep_harness import make_controllers, MILLISECOND
 from node_harness import joint_state, reliable, TWO_LINK_ARM
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
 from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, MultiDOFJointState
@@ -221,38 +224,60 @@ def test_without_a_period_there_is_nothing_to_rewind_to(controller):
 
 
 def test_what_cannot_be_is_told_everywhere_and_the_node_goes_on(controller, tmp_path):
-    arm = controller('wrong', lockstep='stamp', initial_command='zero')
+    folder = tmp_path / 'kept'
+    folder.mkdir()
+    arm = controller(
+        'wrong', lockstep='stamp', initial_command='zero', snapshot_folder=str(folder)
+    )
     first, _ = run(arm, 10)
-    assert "no snapshot 'a'; there are none" in restore(arm, good=False)
-    set_parameter(arm, snapshot_folder=str(tmp_path))
+    words = f"no snapshot 'a', and no file {folder / 'a.npz'}; there are none"
+    assert words in restore(arm, good=False)
     simulator = Simulator(Robot.from_urdf(TWO_LINK_ARM), 1e-3, 'semi_implicit')
-    save_snapshot(simulator.snapshot(), tmp_path / 'good.npz')
-    good = (tmp_path / 'good.npz').read_bytes()
-    (tmp_path / 'cut.npz').write_bytes(good[: len(good) // 2])
-    (tmp_path / 'foreign.npz').write_bytes(b'a letter')
+    save_snapshot(simulator.snapshot(), folder / 'good.npz')
+    good = (folder / 'good.npz').read_bytes()
+    (folder / 'cut.npz').write_bytes(good[: len(good) // 2])
+    (folder / 'foreign.npz').write_bytes(b'a letter')
     heavy = TWO_LINK_ARM.replace('mass value="', 'mass value="1')
     assert heavy != TWO_LINK_ARM
     strange = Simulator(Robot.from_urdf(heavy), 1e-3, 'semi_implicit')
-    save_snapshot(strange.snapshot(), tmp_path / 'strange.npz')
+    save_snapshot(strange.snapshot(), folder / 'strange.npz')
     for name, words in (
-        ('missing', f"no snapshot 'missing', and no file {tmp_path / 'missing.npz'}"),
+        ('missing', f"no snapshot 'missing', and no file {folder / 'missing.npz'}"),
         ('cut', 'cut.npz is cut off'),
         ('foreign', 'foreign.npz is cut off, damaged, or no snapshot'),
         ('strange', 'with other inertias'),
-        ('../good', 'no name of a snapshot'),
-        ('.good', 'no name of a snapshot'),
-        ('', 'no name of a snapshot'),
-        ('x' * 101, 'no name of a snapshot'),
     ):
         since = len(arm.ros.diagnostics)
         assert words in restore(arm, name, good=False)
-        status = arm.ros.until_status(words.split(str(tmp_path))[0], 'snapshots', since=since)
+        status = arm.ros.until_status(words.split(str(folder))[0], 'snapshots', since=since)
         assert status.level == ERROR
     assert 'cut.npz is cut off' in arm.process.output()
-    set_parameter(arm, snapshot_name='a', snapshot_folder=str(tmp_path / 'no' / 'folder'))
+    shutil.rmtree(folder)
+    set_parameter(arm, snapshot_name='a')
     assert 'cannot be written' in ask(arm, 'save_snapshot', good=False)
     assert "no snapshot 'a'" in restore(arm, good=False)  # not half of it
     assert run(arm, 10)[1][0] == 11 * MILLISECOND and first
+
+
+def test_a_name_that_cannot_be_is_refused_when_it_is_set(controller):
+    arm = controller('refused', lockstep='stamp')
+    kind = SetParameters
+    for value in ('../good', '.good', '', 'x' * 101, 'a?', 'zeit_ä', 'a\n'):
+        given = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=value)
+        request = kind.Request(parameters=[Parameter(name='snapshot_name', value=given)])
+        (result,) = arm.ros.ask(kind, f'{arm.name}/set_parameters', request).results
+        assert not result.successful and 'no name of a snapshot' in result.reason
+    (name,) = arm.ros.get_parameters(arm.name, ['snapshot_name'])
+    assert name.string_value == 'snapshot'
+
+
+@pytest.mark.parametrize('folder', ['/no/folder', __file__, 'x' * 5000, '~nobody-here/a'])
+def test_a_folder_that_is_not_there_is_refused_at_the_start(ros, folder):
+    parameters = {'robot_description': TWO_LINK_ARM, 'snapshot_folder': folder}
+    process = ros.start('simulator', parameters)
+    assert process.wait() == 1
+    assert 'is no folder: make it first' in process.output()
+    ros.processes.remove(process)
 
 
 def test_the_clock_never_goes_back_and_a_pause_stays_one(ros):

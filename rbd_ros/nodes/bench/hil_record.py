@@ -24,7 +24,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from rbd_ros import __version__
 from rbd_ros.hil.recording import ABOUT, fingerprint, FORMAT, JOINT_STATE, ros_channel, STRING
-from rbd_ros.mcap_files import McapFileError, McapWriter, ROS2
+from rbd_ros.mcap_files import McapWriter, ROS2
 from rbd_ros.nodes.common.communication import message_type
 from rbd_ros.nodes.simulator.interface import INTERFACE
 
@@ -62,14 +62,7 @@ class DdsRecorder:
     """
 
     def __init__(self, path: Path, simulator: str, arguments: Sequence[str] = ()):
-        try:
-            self._file = McapWriter(path, ROS2)
-        except McapFileError as error:
-            raise ValueError(str(error)) from None
-        except OSError as error:
-            raise ValueError(
-                f'{path} cannot be written: {error.strerror or error}; give another file'
-            ) from None
+        self._file = McapWriter(path, ROS2)
         self._context = rclpy.Context()
         # Signals are those of the command, which ends the file first.
         rclpy.init(

@@ -32,6 +32,7 @@ from rbd_ros.nodes.simulator.loop import SimulationLoop, Steps
 from rbd_ros.nodes.simulator.ports import RosPorts
 from rbd_ros.nodes.simulator.rivals import Rivals
 from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
+from rbd_ros.nodes.simulator.snapshot_place import check_snapshot_folder, check_snapshot_name
 from rbd_ros.nodes.simulator.snapshots import Snapshots
 from rbd_ros.nodes.simulator.step_action import offer_steps
 from rbd_ros.robot import Robot
@@ -86,7 +87,7 @@ class SimulatorNode(SturdyNode):
             service(self, INTERFACE.service(name), partial(self._on_trigger, verb))
         offer_simulation_interfaces(self, self._offer)
         self._step_action = offer_steps(self)
-        self._check_world()
+        self._check_places()
         self._source = RobotSource(
             self,
             self.parameters,
@@ -109,20 +110,21 @@ class SimulatorNode(SturdyNode):
     @staticmethod
     def _check(values: Mapping[str, Any]) -> None:
         check_simulator_parameters(values)
+        check_snapshot_name(values['snapshot_name'])
         check_cores(values['cpu_affinity'])
 
-    def _check_world(self) -> None:
-        """Refuse a world that cannot be used, whatever the robot is.
+    def _check_places(self) -> None:
+        """Refuse a world or a folder that cannot be used, whatever the robot is.
 
         :raises StartupError: saying why
         """
-        if not self.parameters['world'].strip():
-            return
-        # Imported for a world only: other simulations start without.
-        from rbd_ros.nodes.simulator.world_source import environment_of
-
         try:
-            environment_of(self.parameters)
+            check_snapshot_folder(self.parameters['snapshot_folder'])
+            if self.parameters['world'].strip():
+                # Imported for a world only: other simulations start without.
+                from rbd_ros.nodes.simulator.world_source import environment_of
+
+                environment_of(self.parameters)
         except ValueError as error:
             raise StartupError(str(error)) from None
 

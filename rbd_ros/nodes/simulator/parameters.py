@@ -91,8 +91,7 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         'snapshot_folder',
         '',
         'Folder in which ~/save_snapshot writes a file, NAME.npz, and ~/restore_snapshot looks '
-        'for it; empty: snapshots are kept in memory alone.',
-        live=True,
+        'for it, which must be there; empty: snapshots are kept in memory alone.',
     ),
     Parameter(
         'rewind_period',

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import replace
 from pathlib import Path
-import re
 from typing import Any, Callable, Deque, Dict, NamedTuple, Optional, Tuple, TYPE_CHECKING
 
 from rbd_ros.collision.environment import Environment
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import ERROR, OK
-from rbd_ros.nodes.common.text import readable, short_name, shorten
+from rbd_ros.nodes.common.text import readable, shorten
+from rbd_ros.nodes.simulator.snapshot_place import snapshot_file
 from rbd_ros.simulation import Snapshot
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 SUBJECT = 'snapshots'
 MOST_NAMES = 100
-NAME = re.compile(r'[A-Za-z0-9_\-][A-Za-z0-9_\-.]{0,99}')
 
 Outcome = Tuple[bool, str]
 
@@ -84,7 +83,7 @@ class Snapshots:
     # -- verbs ------------------------------------------------------------------------------------
 
     def _save(self) -> str:
-        name, file = self._name(), self._file()
+        name, file = self._place()
         if name not in self._named and len(self._named) >= MOST_NAMES:
             raise ValueError(
                 f'there are {MOST_NAMES} snapshots already; save over one of them: '
@@ -102,7 +101,7 @@ class Snapshots:
         return f'saved {name}, of {kept.time / NANOSECONDS:.6f} s{where}'
 
     def _restore(self) -> str:
-        name, file = self._name(), self._file()
+        name, file = self._place()
         kept = self._named.get(name)
         if kept is None and file is not None and file.exists():
             from rbd_ros.simulation import load_snapshot
@@ -131,18 +130,9 @@ class Snapshots:
         self.restored += 1
         return f'back by {gone:.6f} s, at {self._node.cycle.time_ns / NANOSECONDS:.6f} s'
 
-    def _name(self) -> str:
+    def _place(self) -> Tuple[str, Optional[Path]]:
         name: str = self._node.parameters['snapshot_name']
-        if not NAME.fullmatch(name):
-            raise ValueError(
-                f'{short_name(name)!r} is no name of a snapshot: set snapshot_name to at most 100 '
-                'letters, digits, _, - and dots, no dot first'
-            )
-        return name
-
-    def _file(self) -> Optional[Path]:
-        folder = self._node.parameters['snapshot_folder']
-        return Path(folder).expanduser() / f'{self._name()}.npz' if folder else None
+        return name, snapshot_file(name, self._node.parameters['snapshot_folder'])
 
     def _put_around(self, environment: Optional[Environment]) -> None:
         """Let the objects be there that were then; not in the thread of the loop."""
@@ -223,7 +213,7 @@ class Snapshots:
         past = tuple(self._past)  # at once: the simulation goes on meanwhile
         newest, oldest = (past[k].time if past else 0 for k in (-1, 0))
         return {
-            'names': shorten(self._named),
+            'named': len(self._named),
             'saved': self.saved,
             'restored': self.restored,
             'refused': self.refused,
