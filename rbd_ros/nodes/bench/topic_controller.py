@@ -34,7 +34,8 @@ STEPS_BEFORE = 100  # states at the rate of the scenario before it begins
 WAIT = 20_000_000  # for a message, before the process is looked at again [ns]
 FIRST_CONTACT = 0.05  # real time after which the first state is sent again [s]
 TRAJECTORY_PATIENCE = 2.0  # for who wants a trajectory, after the first answer [s]
-TRAJECTORY_SETTLING = 0.5  # real time that a controller has to take it up [s]
+TRAJECTORY_REPETITION = 0.3  # real time after which it is sent again [s]
+TRAJECTORY_SETTLING = 0.5  # real time that a controller has to take it up then [s]
 CLOCK_PERIOD = 10_000_000  # of /clock [ns]
 
 
@@ -95,11 +96,13 @@ class TopicController:
         ):
             stamp += CONTACT_STEP
             self._held(stamp)
-        self._trajectories.publish(self._trajectory())
-        begin = monotonic()
-        while monotonic() - begin < TRAJECTORY_SETTLING:
-            stamp += CONTACT_STEP
-            self._held(stamp)
+        # Twice: who has been seen to listen need not hear what comes at once. It is the same plan.
+        for settling in (TRAJECTORY_REPETITION, TRAJECTORY_SETTLING):
+            self._trajectories.publish(self._trajectory())
+            begin = monotonic()
+            while monotonic() - begin < settling:
+                stamp += CONTACT_STEP
+                self._held(stamp)
         # How long all that took is forgotten by now.
         for k in range(STEPS_BEFORE, 0, -1):
             self._held(BEGIN - k * round(self._scenario.timestep * NANOSECONDS))
