@@ -244,9 +244,9 @@ def law_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
 
 def _load() -> Callable[[], Any]:
     from rbd_ros.nodes.torque.node import TorqueNode
-    from rbd_ros.nodes.torque.trajectory_reference import TrajectoryReference
+    from rbd_ros.nodes.torque.pose_target import PoseReference
 
-    return lambda: TorqueNode(INTERFACE, law_options, TrajectoryReference)
+    return lambda: TorqueNode(INTERFACE, law_options, PoseReference)
 
 
 def main(args: Optional[Sequence[str]] = None) -> int:

@@ -131,7 +131,6 @@ def clock(monkeypatch):
     )
     monkeypatch.setattr(reference_module, 'subscription', lambda *given, **options: None)
     monkeypatch.setattr(reference_module, 'offer_goals', lambda node, reference: None)
-    monkeypatch.setattr(reference_module, 'PoseTargets', lambda *given: None)
     return clock
 
 

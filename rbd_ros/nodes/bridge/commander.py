@@ -66,9 +66,7 @@ class BridgeCommander(Commander):
                 self.stopped += stops.acting
             applied = self.limiter(torque, time.monotonic())
             self._output.publish(applied, state.stamp)
-            self.commanding = self.ever = True
-            self.sent += 1
-            self.saturated += self.limiter.saturating
+            self._sent()
         return applied
 
     def _ask(self, state: MeasuredState, motion: Motion) -> np.ndarray:

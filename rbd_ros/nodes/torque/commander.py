@@ -125,11 +125,14 @@ class Commander:
                 applied = self.limiter(torque, now)
                 law.applied(applied)
                 self._output.publish(applied, state.stamp)
-            self.commanding = self.ever = True
-            self.counts[0] += 1
-            if self.limiter.saturating:
-                self.counts[1] += 1
+            self._sent()
         return applied
+
+    def _sent(self) -> None:
+        """Note that a torque of the law was sent; only for whoever holds the lock."""
+        self.commanding = self.ever = True
+        self.counts[0] += 1
+        self.counts[1] += self.limiter.saturating
 
     def open(self) -> None:
         """Let torques be sent, as they are from the beginning; after `close`, again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from geometry_msgs.msg import PoseStamped
 import numpy as np
@@ -12,11 +12,9 @@ from rbd_ros.control.pose_goals import joints_for_pose
 from rbd_ros.nodes.common.communication import subscription
 from rbd_ros.nodes.common.conversions import floating_joint_from_pose, NANOSECONDS, nanoseconds
 from rbd_ros.nodes.common.text import short_name
+from rbd_ros.nodes.torque.trajectory_reference import TrajectoryReference
 from rbd_ros.robot import Robot
 from rbd_ros.spatial.rotation import quaternion_to_rotation
-
-if TYPE_CHECKING:
-    from rbd_ros.nodes.torque.trajectory_reference import TrajectoryReference
 
 FARTHEST = 1e3  # of a pose from the base [m]
 NEAR, NEARLY_TURNED = 1e-3, 5e-3  # within which a pose counts as reached [m, rad]
@@ -94,6 +92,18 @@ class PoseTargets:
         reference.follow(
             reference.joint_names, [duration], [goal.q], None, None, 0, reference.tolerances()
         )
+
+
+class PoseReference(TrajectoryReference):
+    """Reference that follows trajectories, and goes to poses.
+
+    :param node: the torque node, the interface of which has `~/desired_pose`
+    :param robot: its robot
+    """
+
+    def __init__(self, node: Any, robot: Any):
+        super().__init__(node, robot)
+        PoseTargets(node, robot, self)
 
 
 def _pose_matrix(message: PoseStamped) -> np.ndarray:

@@ -16,7 +16,6 @@ from rbd_ros.nodes.common.diagnostics import OK, WARN
 from rbd_ros.nodes.common.wire import JointStateWriter, JointTrajectoryReader, WireError
 from rbd_ros.nodes.torque.follow_action import offer_goals
 from rbd_ros.nodes.torque.following import Followed, Following, VIOLATIONS
-from rbd_ros.nodes.torque.pose_target import PoseTargets
 from rbd_ros.nodes.torque.prepared import per_joint
 from rbd_ros.nodes.torque.reference import HELD, Motion, MOVING
 from rbd_ros.nodes.torque.state_input import MeasuredState
@@ -55,7 +54,6 @@ class TrajectoryReference:
         self._reader = JointTrajectoryReader()
         subscription(node, topic('joint_trajectory'), self._on_trajectory, raw=True)
         self._goals = offer_goals(node, self)
-        PoseTargets(node, robot, self)
         self._diagnostics.condition(
             SUBJECT, OK, 'no trajectory yet: the first measured position is held', code='none'
         )
