@@ -7,6 +7,7 @@ covers.
 import gc
 import os
 from pathlib import Path
+import signal
 import sys
 
 import hypothesis
@@ -16,6 +17,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))  # `from support...` whatever pytest's import mode
 
 from support import errors, example_robots, outside
+
+# A shell script that starts this in the background has it ignore Ctrl-C, and so would every process
+# that a test starts and then interrupts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Of the tests in real time, those that want every core: two of them would take each other's.
 DEMANDING = (

@@ -28,7 +28,11 @@ if sys.platform == 'linux':
 
 
 def _end_with_the_bench() -> None:
-    """Have the kernel send Ctrl-C to the controller when the bench is killed."""
+    """Have the kernel send Ctrl-C to the controller when the bench is killed, and it not ignored.
+
+    It is ignored by whatever a shell script starts in the background, and by its children.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     if _prctl is not None:
         _prctl(PR_SET_PDEATHSIG, int(signal.SIGINT))
 

@@ -1,0 +1,21 @@
+"""Controllers as processes: their ends."""
+
+import signal
+
+import pytest
+
+from rbd_ros.hil.process import ControllerProcess
+
+
+@pytest.fixture
+def ignored():
+    """Ctrl-C is ignored, as in whatever a shell script starts in the background."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_a_controller_of_a_bench_in_the_background_ends_at_ctrl_c(ignored, tmp_path):
+    with ControllerProcess(['sleep', '60'], tmp_path / 'log') as process:
+        assert process.ended() == ''
+    assert process.ended().startswith(f'the controller ended with code {-signal.SIGINT}:')
