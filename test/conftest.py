@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).parent))  # `from support...` whatever pyt
 
 from support import errors, example_robots, outside
 
-# A shell script that starts this in the background has it ignore Ctrl-C, and so would every process
-# that a test starts and then interrupts.
+# A shell script that starts this in the background has it ignore Ctrl-C, and so would all that a
+# test starts and then interrupts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
