@@ -7,11 +7,11 @@ made once; a step is three calls of the FMU's own functions.
 from __future__ import annotations
 
 import ctypes
+from multiprocessing.util import Finalize
 from pathlib import Path
 import shutil
 import tempfile
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
-from weakref import finalize
 from xml.etree import ElementTree
 import zipfile
 import zlib
@@ -81,7 +81,8 @@ class Unit:
         if self._description.coSimulation is None:
             raise FmuError(f'{path} is not for co-simulation; export it as such')
         self._folder = tempfile.mkdtemp(prefix='rbd_ros_fmu_')
-        finalize(self, shutil.rmtree, self._folder, True)
+        # Not weakref.finalize, which the processes of multiprocessing do not call at their end.
+        Finalize(self, shutil.rmtree, (self._folder, True), exitpriority=0)
         try:
             fmpy.extract(path, unzipdir=self._folder)
         except Exception as error:  # a damaged member, a name that leads elsewhere

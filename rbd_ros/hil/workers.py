@@ -16,6 +16,8 @@ Maker = Callable[..., Callable[[int], Any]]
 #: Workers that may end before they have done any work, in a row, before all is given up.
 MOST_FAILED_STARTS = 3
 
+PATIENCE = 5.0  # for the end of a worker that has nothing left to do [s]
+
 
 class WorkerDied:
     """Result of a piece of work whose worker was killed.
@@ -28,6 +30,8 @@ class WorkerDied:
 
 
 class _Worker:
+    """A process; `number` is the piece that it is at, None if it has none."""
+
     def __init__(self, context: Any, make: Maker, arguments: Tuple[Any, ...]):
         ours, theirs = context.Pipe()
         self.pipe: Connection = ours
@@ -46,9 +50,11 @@ class _Worker:
             pass  # it has died; reading tells
 
     def end(self) -> None:
+        self.pipe.close()
+        if self.number is None:
+            self.process.join(PATIENCE)  # it reads the end of the pipe, and tidies up
         self.process.terminate()
         self.process.join()
-        self.pipe.close()
 
 
 def in_processes(
@@ -77,6 +83,7 @@ def in_processes(
             for pipe in wait(list(workers)):
                 worker = workers[pipe]  # type: ignore[index]
                 number, result = worker.number, _received(worker)
+                worker.number = None
                 assert number is not None
                 if isinstance(result, WorkerDied):
                     del workers[worker.pipe]

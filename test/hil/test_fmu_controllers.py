@@ -130,6 +130,14 @@ def test_a_campaign_of_an_fmu_is_done_and_replayed_to_the_bit(units, capsys):
     assert 'the same to the bit' in capsys.readouterr().out
 
 
+def test_workers_of_a_campaign_leave_no_unpacked_fmu_behind(units, tmp_path, monkeypatch):
+    monkeypatch.setenv('TMPDIR', str(tmp_path))
+    path = scenario_of(units, {'fmu': 'feedback3.fmu'}, duration=0.1)
+    options = ['--report', str(units / 'tidy'), '--seeds', '3', '--jobs', '2']
+    assert main(['hil', str(path), *options]) == 0
+    assert not list(tmp_path.glob('rbd_ros_fmu_*'))
+
+
 # -- what cannot be used --------------------------------------------------------------------------
 
 
