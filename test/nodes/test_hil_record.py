@@ -372,7 +372,9 @@ def test_one_without_a_simulator_says_so(ros, tmp_path):
 def test_it_ends_after_its_duration(ros, tmp_path):
     recording = Recording(ros, tmp_path / 'short.mcap', 'nowhere', '--duration', '0.2')
     assert recording.process.wait(LIMIT) == 0
-    assert 'no messages' in recording.output() and list(McapReader(recording.path)) == []
+    heard = {each.topic for each in McapReader(recording.path)}
+    assert heard <= {'/diagnostics'}  # of another test's node, which is about to end
+    assert heard or 'no messages' in recording.output()
 
 
 def test_a_file_that_cannot_be_written_is_told(ros, tmp_path):
