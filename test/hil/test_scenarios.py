@@ -1,5 +1,6 @@
 """Scenarios: how they are read, run, judged and reported; the same to the bit for a seed."""
 
+from dataclasses import replace
 from html import escape
 import json
 import math
@@ -118,7 +119,9 @@ def test_controllers_can_be_processes(tmp_path, kind, given, words):
         ({'robot': 'no_such_arm'}, 'line.*robot.*no_such_arm'),
         ({'robots': 'x'}, 'unknown key.*robots'),
         ({'duration': 0}, 'duration.*not above 0'),
-        ({'duration': 1e9}, 'time steps'),
+        ({'duration': 1e9}, 'line 3: scenario: duration: more than .* time steps'),
+        ({'duration': 12200}, 'more than 12195121 time steps, for which there is no memory'),
+        ({'duration': 1e-4}, 'line 3: scenario: duration: 0.0001 s has no time step of 0.001 s'),
         ({'timestep': 1.5}, 'timestep.*nanoseconds'),
         ({'timestep': 1.23456789012e-3}, 'timestep.*nanoseconds'),
         ({'seed': 1.5}, 'seed.*whole number'),
@@ -142,7 +145,20 @@ def test_controllers_can_be_processes(tmp_path, kind, given, words):
         ({'controller': {'command': 'a', 'options': {}}}, 'options are for python'),
         ({'limits': {'torque': -1}}, 'torque.*not above 0'),
         ({'limits': {'tork': 1}}, 'unknown key.*tork'),
+        (
+            {'limits': {'torque': 1, 'recovery_error': 0.1}},
+            'line .*limits: recovery_error: without recovery_time it limits nothing',
+        ),
         ({'faults': [{'fault': 'gremlin'}]}, 'gremlin'),
+        (
+            {'faults': [{'fault': 'dead'}, {'fault': 'dead', 'at': 20}]},
+            r'line .*faults\[2\]: at: 20 s is after the last state, of 0.499 s',
+        ),
+        ({'faults': [{'fault': 'dead', 'at': 0.4995}]}, 'at: 0.4995 s is after the last state'),
+        (
+            {'faults': [{'fault': 'dead', 'joints': []}]},
+            r'line .*faults\[1\]: joints: it is empty; name joints, or leave it out for all',
+        ),
         ({'faults': [{'fault': 'payload', 'value': 1.0, 'link': 'hand'}]}, 'link.*hand'),
     ],
 )
@@ -337,6 +353,18 @@ def test_recovery_is_counted_from_the_last_change_until_the_error_stays_small(tm
     assert checks(
         tmp_path, run.__class__(**{**vars(run), 'changes': (start,)}), recovery_time=1.0
     )['recovery time'].passed
+
+
+def test_what_did_no_step_is_never_passed(tmp_path):
+    scenario = read_scenario(scenario_of(tmp_path))
+    whole = made_run(lambda t: 0.0 * t)
+    assert judge(scenario, whole).passed
+    rows = ('time', 'q', 'v', 'wanted', 'torque', 'delay', 'answer_times')
+    none = replace(whole, **{name: getattr(whole, name)[:0] for name in rows})
+    verdict = judge(scenario, none)
+    assert not verdict.passed and verdict.failure == 'no time step was done'
+    assert 'FAIL' in page(scenario, none, verdict) and not row(scenario, none)['passed']
+    assert ElementTree.fromstring(junit(scenario, none, verdict)).get('failures') == '1'
 
 
 # -- the command and its reports ------------------------------------------------------------------
