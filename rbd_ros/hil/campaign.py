@@ -13,7 +13,6 @@ from rbd_ros.hil.campaign_files import alone, cell, line, read_rows, replace_fil
 from rbd_ros.hil.controller_entry import IN_PROCESS
 from rbd_ros.hil.controllers import make_controller
 from rbd_ros.hil.dask_workers import in_dask
-from rbd_ros.hil.failures import ControllerFailure
 from rbd_ros.hil.scenario import read_scenario, Scenario
 from rbd_ros.hil.variation import Variation, varied
 from rbd_ros.hil.verdict import row
@@ -257,10 +256,7 @@ def _process_row(
     scenario: Scenario, over_ros: OverRos, folder: Path, number: int
 ) -> Dict[str, Any]:
     """Row of a run of a process; what it wrote is kept only if the run has failed."""
-    try:
-        facts = row(scenario, over_ros(scenario, folder, scenario.seed + number))
-    except ControllerFailure as error:
-        return {'passed': False, 'failure': str(error)}
+    facts = row(scenario, over_ros(scenario, folder, scenario.seed + number))
     if not facts['failure']:
         (folder / 'controller.log').unlink(missing_ok=True)
         try:

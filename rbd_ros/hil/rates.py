@@ -28,6 +28,7 @@ from rbd_ros.hil.scenario import most_steps, Scenario
 from rbd_ros.hil.verdict import judge, position_error, row
 
 PAGE, NUMBERS = 'rates.html', 'rates.json'
+FOLDER = 'rate_'  # of each rate, with the rate behind
 MOST_RATES, LARGEST = 12, 100
 LEAST_STEP = 1000  # of the simulation [ns]
 
@@ -141,7 +142,7 @@ def run_at_rates(
 
 def name_of(rate: Fraction) -> str:
     """Name of the folder of a rate."""
-    return f'rate_{float(rate):.6g}'
+    return f'{FOLDER}{float(rate):.6g}'
 
 
 def summary(scenario: Scenario, results: Sequence[AtRate]) -> str:

@@ -92,7 +92,8 @@ def over_udp(
 
     :param folder: where its output is kept, controller.log
     :param recorder: writes down what happens; None: nobody does
-    :raises ValueError: if it cannot be started, or does not answer at all
+    :return: the run; a failure without a step if it does not answer at all
+    :raises ValueError: if it cannot be started, or there is no such address
     """
     words = scenario.controller.words
     bench = Bench(scenario)
@@ -105,5 +106,5 @@ def over_udp(
         try:
             controller.connect(start_timeout())
         except ControllerFailure as error:
-            raise ValueError(str(error)) from None
+            return bench.unanswered(str(error), seed, recorder)
         return bench.run(controller, seed, recorder=recorder)

@@ -5,6 +5,7 @@ import re
 import socket
 import struct
 import sys
+from xml.etree import ElementTree
 
 import numpy as np
 from numpy.testing import assert_allclose
@@ -175,13 +176,19 @@ def test_a_program_that_listens_no_more_is_told(run):
     assert code == 1 and 'nobody listens at 127.0.0.1:' in told and numbers['steps'] == 6
 
 
-def test_a_program_that_is_not_there_is_told(run, monkeypatch):
+def test_a_program_that_is_not_there_is_told_and_reported(run, tmp_path, monkeypatch):
     monkeypatch.setenv('RBD_ROS_HIL_START_TIMEOUT', '0.3')
     port = free_port()
-    code, told, _ = run({'udp': {'port': port}})
+    code, told, numbers = run({'udp': {'port': port}}, name='never there')
     assert code == 1 and f'nobody listens at 127.0.0.1:{port}' in told
-    code, told, _ = run({'udp': {'port': port, 'command': '/no/such/program'}})
+    assert 'never there: FAIL' in told and 'ended after 0 of 300 steps: no answer' in told
+    assert numbers['steps'] == 0 and not numbers['passed'] and 'nobody' in numbers['failure']
+    suite = ElementTree.parse(tmp_path / 'report' / 'junit.xml').getroot()
+    assert (suite.get('tests'), suite.get('failures')) == ('1', '1')
+    assert 'nobody listens' in (tmp_path / 'report' / 'report.html').read_text()
+    code, told, numbers = run({'udp': {'port': port, 'command': '/no/such/program'}})
     assert code == 1 and 'check the command' in told
+    assert not numbers and not (tmp_path / 'report' / 'junit.xml').exists()  # that of before
 
 
 def test_one_that_cannot_begin_is_told_with_its_words(run):
