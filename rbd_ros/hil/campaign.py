@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-import hashlib
 import json
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.campaign_files import alone, cell, line, read_rows, replace_file, Row
+from rbd_ros.hil.campaign_settings import fingerprints, FORMAT, what_differs
 from rbd_ros.hil.controller_entry import IN_PROCESS
 from rbd_ros.hil.controllers import make_controller
 from rbd_ros.hil.dask_workers import in_dask
@@ -19,7 +19,6 @@ from rbd_ros.hil.verdict import row
 from rbd_ros.hil.workers import in_processes, WorkerDied
 
 TABLE, SETTINGS = 'runs.csv', 'campaign.json'
-FORMAT = 'rbd_ros campaign 1'
 
 Progress = Callable[[int, int], None]
 
@@ -48,7 +47,7 @@ class Campaign:
         # Workers may have another working directory.
         self.path, self.folder = str(Path(path).resolve()), folder.resolve()
         self.scenario = read_scenario(path)
-        self._fingerprint = _fingerprint(path, self.scenario)
+        self._fingerprints = fingerprints(path, self.scenario)
         if self.scenario.controller.kind == 'udp':
             raise ValueError(
                 'a campaign is for controllers that each run can have for itself, and one behind '
@@ -125,7 +124,7 @@ class Campaign:
         self._write(table, columns, rows)  # without half a line of an interrupted one
         arguments = (
             self.path,
-            self._fingerprint,
+            self._fingerprints,
             self.variations,
             self._over_ros,
             self.folder,
@@ -166,34 +165,48 @@ class Campaign:
     def _settings(self) -> Dict[str, Any]:
         return {
             'format': FORMAT,
-            'scenario': self._fingerprint,
+            **self._fingerprints,
             'variations': [asdict(each) for each in self.variations],
         }
+
+    def _settings_before(self) -> Dict[str, Any]:
+        """Settings of the campaign that is in the folder; none if they cannot be read."""
+        try:
+            before = json.loads((self.folder / SETTINGS).read_text(encoding='utf-8'))
+        except ValueError:
+            before = None
+        return before if isinstance(before, dict) else {}
 
     def _keep_settings(self) -> None:
         """Write what the campaign is, or see that it is the one that was begun here."""
         path, settings = self.folder / SETTINGS, self._settings()
         if path.is_file():
-            try:
-                before = json.loads(path.read_text(encoding='utf-8'))
-            except ValueError:
-                before = None
-            if before != settings:
+            before = self._settings_before()
+            self._refuse_another(before)
+            if other := what_differs(before, settings, self.scenario):
                 raise ValueError(
-                    f'{self.folder} has another campaign, of another scenario or with other '
-                    'values of --vary; give another --report'
+                    f'{other} has changed since the campaign in {self.folder} was begun, and one '
+                    'table would have rows of both; give another --report'
                 )
             return
         replace_file(path, json.dumps(settings, indent=2) + '\n')
 
+    def _refuse_another(self, before: Mapping[str, Any]) -> None:
+        settings = self._settings()
+        if any(before.get(name) != settings[name] for name in ('scenario', 'variations')):
+            raise ValueError(
+                f'{self.folder} has another campaign, of another scenario or with other values of '
+                '--vary; give another --report'
+            )
+
     def rows(self) -> Dict[int, Row]:
-        """Rows of the runs that have been done, by number.
+        """Rows of the runs that have been done, by number; also of another controller's.
 
         :raises ValueError: if the folder has another campaign
         """
         if not (self.folder / SETTINGS).is_file():
             raise ValueError(f'{self.folder} has no campaign; run one with --seeds')
-        self._keep_settings()
+        self._refuse_another(self._settings_before())
         return self._rows()
 
     def _rows(self) -> Dict[int, Row]:
@@ -210,26 +223,22 @@ def run_folder(number: int) -> str:
     return f'run_{number}'
 
 
-def _fingerprint(path: str, scenario: Scenario) -> str:
-    """Of all that a scenario says."""
-    content = Path(path).read_bytes() + scenario.description.encode()
-    return hashlib.sha256(content).hexdigest()
-
-
 def _make_work(
     path: str,
-    fingerprint: str,
+    expected: Mapping[str, str],
     variations: Sequence[Variation],
     over_ros: Optional[OverRos],
     folder: Path,
 ) -> Callable[[int], Dict[str, Any]]:
     """Make, in a worker, what does one run.
 
-    :raises ValueError: if the worker finds another scenario there
+    :raises ValueError: if the worker finds another scenario or controller there
     """
     scenario = read_scenario(path)
-    if _fingerprint(path, scenario) != fingerprint:
-        raise ValueError(f'a worker finds another scenario as {path}; give it the same files')
+    if other := what_differs(expected, fingerprints(path, scenario), scenario):
+        raise ValueError(
+            f'a worker finds another campaign as {path}: {other} differs; give it the same files'
+        )
 
     def faults_of(number: int) -> Any:
         values = {each.kind: each.draw(scenario.seed, number) for each in variations}
