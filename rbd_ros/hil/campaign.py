@@ -14,6 +14,7 @@ from rbd_ros.hil.controller_entry import IN_PROCESS
 from rbd_ros.hil.controllers import make_controller
 from rbd_ros.hil.dask_workers import in_dask
 from rbd_ros.hil.scenario import read_scenario, Scenario
+from rbd_ros.hil.udp_controller import over_udp_apart, PORT
 from rbd_ros.hil.variation import Variation, varied
 from rbd_ros.hil.verdict import row
 from rbd_ros.hil.workers import in_processes, WorkerDied
@@ -48,17 +49,20 @@ class Campaign:
         self.path, self.folder = str(Path(path).resolve()), folder.resolve()
         self.scenario = read_scenario(path)
         self._fingerprints = fingerprints(path, self.scenario)
-        if self.scenario.controller.kind == 'udp':
-            raise ValueError(
-                'a campaign is for controllers that each run can have for itself, and one behind '
-                'UDP is for all; take another kind, see docs/hil_controllers.md'
-            )
+        controller = self.scenario.controller
+        self._apart = over_ros
+        if controller.kind == 'udp':
+            if not any(PORT in each for each in controller.words):
+                raise ValueError(
+                    'each run of a campaign has a program of its own: give its command, with '
+                    f'{PORT} where it is told its port, see docs/hil_controllers.md'
+                )
+            self._apart = over_udp_apart
         self.variations = tuple(variations)
-        self._over_ros = over_ros
         varied(self.scenario.faults, {each.kind: each.low for each in variations})
-        if self.scenario.controller.kind in IN_PROCESS:
+        if controller.kind in IN_PROCESS:
             make_controller(self.scenario)  # what cannot be made is told now
-        elif over_ros is None:
+        elif self._apart is None:
             raise ValueError('a controller that is a process needs ROS: use rbd_ros hil')
 
     # -- the runs ---------------------------------------------------------------------------------
@@ -79,9 +83,9 @@ class Campaign:
             return self.scenario, Bench(self.scenario).run(
                 make_controller(self.scenario), seed, faults
             )
-        assert self._over_ros is not None
+        assert self._apart is not None
         folder = self.folder / run_folder(number)
-        return self.scenario, self._over_ros(replace(self.scenario, faults=faults), folder, seed)
+        return self.scenario, self._apart(replace(self.scenario, faults=faults), folder, seed)
 
     def execute(
         self, count: int, jobs: int, progress: Progress, scheduler: Optional[str] = None
@@ -126,7 +130,7 @@ class Campaign:
             self.path,
             self._fingerprints,
             self.variations,
-            self._over_ros,
+            self._apart,
             self.folder,
         )
         if scheduler is None:
@@ -227,7 +231,7 @@ def _make_work(
     path: str,
     expected: Mapping[str, str],
     variations: Sequence[Variation],
-    over_ros: Optional[OverRos],
+    apart: Optional[OverRos],
     folder: Path,
 ) -> Callable[[int], Dict[str, Any]]:
     """Make, in a worker, what does one run.
@@ -247,9 +251,9 @@ def _make_work(
     if scenario.controller.kind not in IN_PROCESS:
 
         def process(number: int) -> Dict[str, Any]:
-            assert over_ros is not None
+            assert apart is not None
             changed = replace(scenario, faults=faults_of(number))
-            return _process_row(changed, over_ros, folder / run_folder(number), number)
+            return _process_row(changed, apart, folder / run_folder(number), number)
 
         return process
     bench = Bench(scenario)
@@ -261,11 +265,9 @@ def _make_work(
     return work
 
 
-def _process_row(
-    scenario: Scenario, over_ros: OverRos, folder: Path, number: int
-) -> Dict[str, Any]:
+def _process_row(scenario: Scenario, apart: OverRos, folder: Path, number: int) -> Dict[str, Any]:
     """Row of a run of a process; what it wrote is kept only if the run has failed."""
-    facts = row(scenario, over_ros(scenario, folder, scenario.seed + number))
+    facts = row(scenario, apart(scenario, folder, scenario.seed + number))
     if not facts['failure']:
         (folder / 'controller.log').unlink(missing_ok=True)
         try:
