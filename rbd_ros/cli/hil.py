@@ -10,7 +10,12 @@ import subprocess
 import sys
 from typing import List, NoReturn
 
-from rbd_ros.hil.command import add_arguments as _add_arguments, execute, is_of_a_node
+from rbd_ros.hil.command import (
+    add_arguments as _add_arguments,
+    execute,
+    is_of_a_node,
+    remove_old_reports,
+)
 from rbd_ros.hil.controller_entry import OVER_ROS
 from rbd_ros.hil.scenario import read_scenario
 
@@ -31,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     if is_of_a_node(arguments):
         file = arguments.replay_recording
         return subprocess.call([sys.executable, '-m', HIL_RUN, '--replay-recording', file])
+    remove_old_reports(arguments)
     alone = arguments.scenario is None or arguments.replay_recording
     if alone or read_scenario(arguments.scenario).controller.kind not in OVER_ROS:
         code, text = execute(arguments, _refuse)

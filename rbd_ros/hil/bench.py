@@ -190,6 +190,24 @@ class Bench:
             failure,
         )
 
+    def unanswered(
+        self, failure: str, seed: Optional[int] = None, recorder: Optional[RunRecorder] = None
+    ) -> Run:
+        """Run of a controller that does not even answer the state at the start: it has no step.
+
+        :param failure: why there is no answer
+        :param seed: as for `run`
+        :param recorder: is told what would have run; None: nobody is
+        """
+        scenario, n = self.scenario, self.scenario.robot.nv
+        seed = scenario.seed if seed is None else seed
+        if recorder is not None:
+            recorder.begin(seed, scenario.faults)
+        none, rows = np.zeros(0), np.zeros((0, n))
+        injector = FaultInjector(scenario.robot.joint_names, np.arange(n), seed)
+        counts = injector.counts()
+        return Run(seed, none, rows, rows, rows, rows, none, none, (), counts, failure)
+
     def _simulator(self, payloads: Sequence[Fault]) -> Simulator:
         """Simulation of the robot with payloads; made once for each set of them."""
         key = tuple(sorted((each.link, each.value, each.com) for each in payloads))

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-import hashlib
 import json
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.campaign_files import alone, cell, line, read_rows, replace_file, Row
+from rbd_ros.hil.campaign_settings import fingerprints, FORMAT, what_differs
 from rbd_ros.hil.controller_entry import IN_PROCESS
 from rbd_ros.hil.controllers import make_controller
 from rbd_ros.hil.dask_workers import in_dask
-from rbd_ros.hil.failures import ControllerFailure
 from rbd_ros.hil.scenario import read_scenario, Scenario
+from rbd_ros.hil.udp_controller import over_udp_apart, PORT
 from rbd_ros.hil.variation import Variation, varied
 from rbd_ros.hil.verdict import row
 from rbd_ros.hil.workers import in_processes, WorkerDied
 
 TABLE, SETTINGS = 'runs.csv', 'campaign.json'
-FORMAT = 'rbd_ros campaign 1'
 
 Progress = Callable[[int, int], None]
 
@@ -49,18 +48,21 @@ class Campaign:
         # Workers may have another working directory.
         self.path, self.folder = str(Path(path).resolve()), folder.resolve()
         self.scenario = read_scenario(path)
-        self._fingerprint = _fingerprint(path, self.scenario)
-        if self.scenario.controller.kind == 'udp':
-            raise ValueError(
-                'a campaign is for controllers that each run can have for itself, and one behind '
-                'UDP is for all; take another kind, see docs/hil_controllers.md'
-            )
+        self._fingerprints = fingerprints(path, self.scenario)
+        controller = self.scenario.controller
+        self._apart = over_ros
+        if controller.kind == 'udp':
+            if not any(PORT in each for each in controller.words):
+                raise ValueError(
+                    'each run of a campaign has a program of its own: give its command, with '
+                    f'{PORT} where it is told its port, see docs/hil_controllers.md'
+                )
+            self._apart = over_udp_apart
         self.variations = tuple(variations)
-        self._over_ros = over_ros
         varied(self.scenario.faults, {each.kind: each.low for each in variations})
-        if self.scenario.controller.kind in IN_PROCESS:
+        if controller.kind in IN_PROCESS:
             make_controller(self.scenario)  # what cannot be made is told now
-        elif over_ros is None:
+        elif self._apart is None:
             raise ValueError('a controller that is a process needs ROS: use rbd_ros hil')
 
     # -- the runs ---------------------------------------------------------------------------------
@@ -81,9 +83,9 @@ class Campaign:
             return self.scenario, Bench(self.scenario).run(
                 make_controller(self.scenario), seed, faults
             )
-        assert self._over_ros is not None
+        assert self._apart is not None
         folder = self.folder / run_folder(number)
-        return self.scenario, self._over_ros(replace(self.scenario, faults=faults), folder, seed)
+        return self.scenario, self._apart(replace(self.scenario, faults=faults), folder, seed)
 
     def execute(
         self, count: int, jobs: int, progress: Progress, scheduler: Optional[str] = None
@@ -126,9 +128,9 @@ class Campaign:
         self._write(table, columns, rows)  # without half a line of an interrupted one
         arguments = (
             self.path,
-            self._fingerprint,
+            self._fingerprints,
             self.variations,
-            self._over_ros,
+            self._apart,
             self.folder,
         )
         if scheduler is None:
@@ -167,34 +169,48 @@ class Campaign:
     def _settings(self) -> Dict[str, Any]:
         return {
             'format': FORMAT,
-            'scenario': self._fingerprint,
+            **self._fingerprints,
             'variations': [asdict(each) for each in self.variations],
         }
+
+    def _settings_before(self) -> Dict[str, Any]:
+        """Settings of the campaign that is in the folder; none if they cannot be read."""
+        try:
+            before = json.loads((self.folder / SETTINGS).read_text(encoding='utf-8'))
+        except ValueError:
+            before = None
+        return before if isinstance(before, dict) else {}
 
     def _keep_settings(self) -> None:
         """Write what the campaign is, or see that it is the one that was begun here."""
         path, settings = self.folder / SETTINGS, self._settings()
         if path.is_file():
-            try:
-                before = json.loads(path.read_text(encoding='utf-8'))
-            except ValueError:
-                before = None
-            if before != settings:
+            before = self._settings_before()
+            self._refuse_another(before)
+            if other := what_differs(before, settings, self.scenario):
                 raise ValueError(
-                    f'{self.folder} has another campaign, of another scenario or with other '
-                    'values of --vary; give another --report'
+                    f'{other} has changed since the campaign in {self.folder} was begun, and one '
+                    'table would have rows of both; give another --report'
                 )
             return
         replace_file(path, json.dumps(settings, indent=2) + '\n')
 
+    def _refuse_another(self, before: Mapping[str, Any]) -> None:
+        settings = self._settings()
+        if any(before.get(name) != settings[name] for name in ('scenario', 'variations')):
+            raise ValueError(
+                f'{self.folder} has another campaign, of another scenario or with other values of '
+                '--vary; give another --report'
+            )
+
     def rows(self) -> Dict[int, Row]:
-        """Rows of the runs that have been done, by number.
+        """Rows of the runs that have been done, by number; also of another controller's.
 
         :raises ValueError: if the folder has another campaign
         """
         if not (self.folder / SETTINGS).is_file():
             raise ValueError(f'{self.folder} has no campaign; run one with --seeds')
-        self._keep_settings()
+        self._refuse_another(self._settings_before())
         return self._rows()
 
     def _rows(self) -> Dict[int, Row]:
@@ -211,26 +227,22 @@ def run_folder(number: int) -> str:
     return f'run_{number}'
 
 
-def _fingerprint(path: str, scenario: Scenario) -> str:
-    """Of all that a scenario says."""
-    content = Path(path).read_bytes() + scenario.description.encode()
-    return hashlib.sha256(content).hexdigest()
-
-
 def _make_work(
     path: str,
-    fingerprint: str,
+    expected: Mapping[str, str],
     variations: Sequence[Variation],
-    over_ros: Optional[OverRos],
+    apart: Optional[OverRos],
     folder: Path,
 ) -> Callable[[int], Dict[str, Any]]:
     """Make, in a worker, what does one run.
 
-    :raises ValueError: if the worker finds another scenario there
+    :raises ValueError: if the worker finds another scenario or controller there
     """
     scenario = read_scenario(path)
-    if _fingerprint(path, scenario) != fingerprint:
-        raise ValueError(f'a worker finds another scenario as {path}; give it the same files')
+    if other := what_differs(expected, fingerprints(path, scenario), scenario):
+        raise ValueError(
+            f'a worker finds another campaign as {path}: {other} differs; give it the same files'
+        )
 
     def faults_of(number: int) -> Any:
         values = {each.kind: each.draw(scenario.seed, number) for each in variations}
@@ -239,9 +251,9 @@ def _make_work(
     if scenario.controller.kind not in IN_PROCESS:
 
         def process(number: int) -> Dict[str, Any]:
-            assert over_ros is not None
+            assert apart is not None
             changed = replace(scenario, faults=faults_of(number))
-            return _process_row(changed, over_ros, folder / run_folder(number), number)
+            return _process_row(changed, apart, folder / run_folder(number), number)
 
         return process
     bench = Bench(scenario)
@@ -253,14 +265,9 @@ def _make_work(
     return work
 
 
-def _process_row(
-    scenario: Scenario, over_ros: OverRos, folder: Path, number: int
-) -> Dict[str, Any]:
+def _process_row(scenario: Scenario, apart: OverRos, folder: Path, number: int) -> Dict[str, Any]:
     """Row of a run of a process; what it wrote is kept only if the run has failed."""
-    try:
-        facts = row(scenario, over_ros(scenario, folder, scenario.seed + number))
-    except ControllerFailure as error:
-        return {'passed': False, 'failure': str(error)}
+    facts = row(scenario, apart(scenario, folder, scenario.seed + number))
     if not facts['failure']:
         (folder / 'controller.log').unlink(missing_ok=True)
         try:

@@ -9,7 +9,7 @@ from pathlib import Path
 import sys
 from typing import Callable, Iterator, Optional, Tuple
 
-from rbd_ros.hil import timing_commands
+from rbd_ros.hil import dead_time, rates, timing_commands
 from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.campaign import Campaign, failed, OverRos, run_folder
 from rbd_ros.hil.campaign_files import check_table, write_table
@@ -18,7 +18,7 @@ from rbd_ros.hil.controller_entry import IN_PROCESS
 from rbd_ros.hil.controllers import make_controller
 from rbd_ros.hil.recorded_run import about_of
 from rbd_ros.hil.recording import RunRecorder
-from rbd_ros.hil.report import PAGE, summary, write_report
+from rbd_ros.hil.report import JUNIT, NUMBERS, PAGE, summary, write_report
 from rbd_ros.hil.run_replay import replay
 from rbd_ros.hil.scenario import MAX_SEED, read_scenario, Scenario
 from rbd_ros.hil.udp_controller import over_udp
@@ -91,6 +91,7 @@ def execute(
     :return: 0 if all limits were kept, else 1; and what to say
     :raises ValueError: for a wrong scenario, controller or argument
     """
+    remove_old_reports(arguments)
     seed, folder = arguments.seed, Path(arguments.report)
     if seed is not None and not 0 <= seed <= MAX_SEED:
         raise ValueError(f'--seed {seed} is no seed; give a whole number from 0 to {MAX_SEED}')
@@ -121,6 +122,33 @@ def execute(
         found_run = run(scenario, folder, recorder)
     code, text = _reported(scenario, found_run, folder)
     return code, text + (f'\nrecording: {arguments.record}' if arguments.record else '')
+
+
+def remove_old_reports(arguments: argparse.Namespace) -> None:
+    """Remove what an earlier command wrote where this one is going to.
+
+    It comes first of all: whatever is wrong with the scenario or the controller, CI must not take
+    a report of yesterday for that of today.
+
+    :raises ValueError: if it cannot be removed
+    """
+    if arguments.scenario is None or arguments.replay_recording:
+        return
+    if arguments.seeds is not None or arguments.replay is not None:
+        return  # a campaign goes on where it was
+    folder, of_run = Path(arguments.report), (PAGE, JUNIT, NUMBERS)
+    if arguments.dead_time:
+        old = [folder / dead_time.PAGE, folder / dead_time.NUMBERS]
+    elif arguments.rates is not None:
+        old = [folder / rates.PAGE, folder / rates.NUMBERS]
+        old += [path for name in of_run for path in folder.glob(f'{rates.FOLDER}*/{name}')]
+    else:
+        old = [folder / name for name in of_run]
+    try:
+        for path in old:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise ValueError(f'the report cannot be written: {error}') from None
 
 
 def is_of_a_node(arguments: argparse.Namespace) -> bool:

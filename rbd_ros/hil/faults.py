@@ -199,6 +199,8 @@ def _fault(field: Field, joints: Sequence[str], links: Sequence[str]) -> Fault:
         for each in entries['joints'].sequence():
             each.choice(joints)
         concerned = entries['joints'].names()
+        if not concerned:
+            raise entries['joints'].error('it is empty; name joints, or leave it out for all')
     way = entries['way'].choice(WAYS) if 'way' in entries else 'both'
     link = entries['link'].choice(links) if 'link' in entries else ''
     at = entries['at'].number(0.0) if 'at' in entries else 0.0

@@ -24,10 +24,11 @@ from rbd_ros.hil.report import (
     svg_of,
     write_report,
 )
-from rbd_ros.hil.scenario import MOST_STEPS, Scenario
+from rbd_ros.hil.scenario import most_steps, Scenario
 from rbd_ros.hil.verdict import judge, position_error, row
 
 PAGE, NUMBERS = 'rates.html', 'rates.json'
+FOLDER = 'rate_'  # of each rate, with the rate behind
 MOST_RATES, LARGEST = 12, 100
 LEAST_STEP = 1000  # of the simulation [ns]
 
@@ -91,7 +92,8 @@ def at_rates(scenario: Scenario, rates: Sequence[Fraction]) -> List[Tuple[Fracti
     period = round(1e9 * scenario.timestep)
     parts = math.lcm(*(each.numerator for each in rates))
     step = period // parts
-    if period % parts or step < LEAST_STEP or scenario.duration / (1e-9 * step) > MOST_STEPS:
+    too_many = scenario.duration / (1e-9 * step) > most_steps(scenario.robot.nv)
+    if period % parts or step < LEAST_STEP or too_many:
         told = ','.join(str(each) for each in rates)
         raise ValueError(
             f'--rates {told}: no time step of whole microseconds goes into all periods of a '
@@ -140,7 +142,7 @@ def run_at_rates(
 
 def name_of(rate: Fraction) -> str:
     """Name of the folder of a rate."""
-    return f'rate_{float(rate):.6g}'
+    return f'{FOLDER}{float(rate):.6g}'
 
 
 def summary(scenario: Scenario, results: Sequence[AtRate]) -> str:

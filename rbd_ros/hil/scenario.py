@@ -20,12 +20,27 @@ from rbd_ros.model.extension.fields import Field
 from rbd_ros.robot import Robot
 from rbd_ros.robots import load_robot
 
-MOST_STEPS = 100_000_000
+# What a run and its report keep of each time step, and of each joint in it, with the copies that
+# are made on the way [bytes].
+STEP_MEMORY, JOINT_MEMORY = 200, 64
+MOST_MEMORY = 4_000_000_000
 MAX_SEED = 2**62
 
 
 class ScenarioError(FaultError):
     """A scenario that cannot be used; the message names file, line, key and cure."""
+
+
+def most_steps(joints: int) -> int:
+    """Return how many time steps a run may have, so that what it keeps fits into memory.
+
+    :param joints: number of joints
+
+    >>> from rbd_ros.hil.scenario import most_steps
+    >>> most_steps(6)
+    6849315
+    """
+    return MOST_MEMORY // (STEP_MEMORY + joints * JOINT_MEMORY)
 
 
 @dataclass(frozen=True)
@@ -150,8 +165,16 @@ def _scenario(top: Field, folder: Path) -> Scenario:
     if abs(nanoseconds - round(nanoseconds)) > 1e-3 or timestep > 1.0:
         raise entries['timestep'].error('give a whole number of nanoseconds up to 1 s')
     duration = _positive(entries, 'duration', trajectory.end_time + 1.0)
-    if duration / timestep > MOST_STEPS:
-        raise top.error(f'more than {MOST_STEPS} time steps; give a shorter duration')
+    most = most_steps(robot.nv)
+    if duration / timestep > most:
+        raise entries.get('duration', top).error(
+            f'more than {most} time steps, for which there is no memory; give a shorter duration '
+            'or a longer timestep'
+        )
+    if round(duration / timestep) < 1:
+        raise entries['duration'].error(
+            f'{duration:g} s has no time step of {timestep:g} s; give a longer one'
+        )
     seed = 0
     if 'seed' in entries:
         value = entries['seed'].number(0.0)
@@ -164,6 +187,8 @@ def _scenario(top: Field, folder: Path) -> Scenario:
             refuse_faults(entries['faults'], robot)
         links = tuple(robot.model.links) if plant is None else ()
         faults = faults_of(entries['faults'], robot.joint_names, links)
+        last = (round(duration / timestep) - 1) * timestep
+        _refuse_late_faults(entries['faults'], faults, last)
     return Scenario(
         entries['name'].name() if 'name' in entries else 'scenario',
         description,
@@ -178,6 +203,19 @@ def _scenario(top: Field, folder: Path) -> Scenario:
         _positive(entries, 'answer_timeout', 10.0),
         plant=plant,
     )
+
+
+def _refuse_late_faults(field: Field, faults: Tuple[Fault, ...], last: float) -> None:
+    """Refuse faults that never begin, of which nobody would see that nothing was tested.
+
+    :param last: time of the last state [s]
+    """
+    for entry, fault in zip(field.sequence(), faults):
+        if fault.at > last:
+            raise entry.mapping(['at'], None)['at'].error(
+                f'{fault.at:g} s is after the last state, of {last:g} s; let it begin before, or '
+                'give a longer duration'
+            )
 
 
 def _positive(entries: Mapping[str, Field], name: str, default: float) -> float:
@@ -237,5 +275,9 @@ def _trajectory(field: Field, robot: Robot) -> JointTrajectory:
 def _limits(field: Field) -> Limits:
     names = ('tracking_error', 'torque', 'recovery_time', 'recovery_error')
     entries = field.mapping((), names)
+    if 'recovery_error' in entries and 'recovery_time' not in entries:
+        raise entries['recovery_error'].error(
+            'without recovery_time it limits nothing; add "recovery_time: ..."'
+        )
     values = {name: _positive(entries, name, 0.0) for name in entries}
     return Limits(**values)

@@ -58,7 +58,7 @@ def execute(
         to say
     :raises ValueError: for a wrong scenario, controller or argument
     """
-    if scenario.limits == Limits(recovery_error=scenario.limits.recovery_error):
+    if scenario.limits == Limits():
         raise ValueError(
             f'{scenario.name} has no limits, so that everything would be allowed; declare some '
             'under limits:, such as tracking_error'

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import contextmanager, ExitStack
+from dataclasses import replace
 from pathlib import Path
+import socket
 from time import monotonic
-from typing import Callable, Optional
+from typing import Callable, Iterator, Optional, Tuple
 
 import numpy as np
 
@@ -20,6 +22,8 @@ from rbd_ros.hil.udp_packets import PacketError
 from rbd_ros.hil.wanted import wanted_motion
 
 NANOSECONDS = 1_000_000_000
+PORT = '{port}'  # in the words of a command: where the program is to listen
+MOST_TRIES = 100  # to find a port that no other run has
 FIRST_CONTACT = 0.05  # real time after which the first state is sent again [s]
 
 
@@ -92,9 +96,10 @@ def over_udp(
 
     :param folder: where its output is kept, controller.log
     :param recorder: writes down what happens; None: nobody does
-    :raises ValueError: if it cannot be started, or does not answer at all
+    :return: the run; a failure without a step if it does not answer at all
+    :raises ValueError: if it cannot be started, or there is no such address
     """
-    words = scenario.controller.words
+    words = at_port(scenario, scenario.controller.options['port']).controller.words
     bench = Bench(scenario)
     with ExitStack() as stack:
         ended: Callable[[], str] = str
@@ -105,5 +110,62 @@ def over_udp(
         try:
             controller.connect(start_timeout())
         except ControllerFailure as error:
-            raise ValueError(str(error)) from None
+            return bench.unanswered(str(error), seed, recorder)
         return bench.run(controller, seed, recorder=recorder)
+
+
+def over_udp_apart(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
+    """Do the same at a port of its own, so that several at a time do not meet.
+
+    :param folder: where its output is kept, controller.log
+    :return: the run; a failure without a step if it does not answer at all
+    :raises ValueError: if it cannot be started, or no port is free
+    """
+    with own_port(scenario.controller.options['address']) as port:
+        return over_udp(at_port(scenario, port), folder, seed)
+
+
+def at_port(scenario: Scenario, port: int) -> Scenario:
+    """Scenario whose program listens at a port, which its command is told.
+
+    :param port: the port
+    """
+    controller = scenario.controller
+    words = tuple(each.replace(PORT, str(port)) for each in controller.words)
+    options = {**controller.options, 'port': port}
+    return replace(scenario, controller=replace(controller, words=words, options=options))
+
+
+@contextmanager
+def own_port(address: str) -> Iterator[int]:
+    """Free UDP port of this machine that no other run of a bench has, until the end.
+
+    Meanwhile the TCP port of the same number is held, which the program does not need: others that
+    look before the program listens would find the same UDP port.
+
+    :param address: host name or IP address of this machine
+    :raises ValueError: if there is none
+    """
+    port, held = _held_port(address)
+    with held:
+        yield port
+
+
+def _held_port(address: str) -> Tuple[int, socket.socket]:
+    try:
+        family, _, _, _, at = socket.getaddrinfo(address, 0, type=socket.SOCK_DGRAM)[0]
+        for _ in range(MOST_TRIES):
+            with socket.socket(family, socket.SOCK_DGRAM) as probe:
+                probe.bind(at)
+                port = int(probe.getsockname()[1])
+                held = socket.socket(family, socket.SOCK_STREAM)
+                try:
+                    held.bind((at[0], port, *at[2:]))
+                    return port, held
+                except OSError:
+                    held.close()
+    except (OSError, UnicodeError) as error:
+        raise ValueError(
+            f'no UDP port at {address}: {error}; a campaign starts the program on this machine'
+        ) from None
+    raise ValueError(f'no UDP port at {address} is free; do with fewer --jobs')

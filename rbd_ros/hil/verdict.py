@@ -76,6 +76,9 @@ def judge(scenario: Scenario, run: Run) -> Verdict:
         if limits.recovery_time is not None:
             value, where = _longest_recovery(run, limits.recovery_error, limits.recovery_time)
             checks.append(Check('recovery time', value, limits.recovery_time, 's', where))
+    elif not run.failure:
+        # Limits that nothing could break were not kept.
+        return Verdict((), 'no time step was done')
     return Verdict(tuple(checks), run.failure)
 
 

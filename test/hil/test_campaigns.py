@@ -1,7 +1,9 @@
 """Campaigns: what varies, rows of all runs, interruptions, workers that are killed, replays."""
 
 import csv
+from dataclasses import replace
 import os
+from pathlib import Path
 import signal
 
 import numpy as np
@@ -9,8 +11,10 @@ import pytest
 import yaml
 
 from rbd_ros.cli.main import main
-from rbd_ros.hil import Fault
-from rbd_ros.hil.campaign import Campaign, failed, worst
+from rbd_ros.hil import campaign_settings, Fault, read_scenario
+from rbd_ros.hil.campaign import _make_work, Campaign, failed, worst
+from rbd_ros.hil.controller_entry import Controller
+from rbd_ros.hil.plant import Plant
 from rbd_ros.hil.variation import read_variations, Variation, varied
 from rbd_ros.hil.workers import in_processes, WorkerDied
 
@@ -179,6 +183,70 @@ def test_another_campaign_in_the_folder_is_refused(path, tmp_path):
     (folder / 'campaign.json').write_text('{')
     with pytest.raises(ValueError, match='another campaign'):
         Campaign(str(path), folder).rows()
+
+
+def test_a_campaign_does_not_go_on_with_another_controller_but_replays_it(path, tmp_path, capsys):
+    words = ['hil', str(path), '--report', str(tmp_path / 'r'), '--jobs', '1']
+    main([*words, '--seeds', '1'])
+    table = (tmp_path / 'r' / 'runs.csv').read_bytes()
+    file = path.with_name('controllers.py')
+    before = file.read_text()
+    file.write_text(before.replace('40.0 * (', '40.125 * ('))
+    assert main([*words, '--seeds', '2']) == 1
+    assert f'the controller {file}:hold has changed since' in capsys.readouterr().err
+    assert (tmp_path / 'r' / 'runs.csv').read_bytes() == table
+    assert main([*words, '--replay', '0']) == 1
+    assert 'NOT the run' in capsys.readouterr().out
+    file.write_text(before)
+    main([*words, '--seeds', '2'])
+    assert len(rows_of(tmp_path / 'r')) == 2
+
+
+def test_a_campaign_does_not_go_on_with_another_version(path, tmp_path, monkeypatch):
+    Campaign(str(path), tmp_path / 'runs').execute(1, 1, told)
+    monkeypatch.setattr(campaign_settings, '__version__', '0.0.1')
+    with pytest.raises(ValueError, match='the version of rbd_ros has changed since'):
+        Campaign(str(path), tmp_path / 'runs').execute(2, 1, told)
+
+
+def test_a_worker_with_another_controller_says_so(path, tmp_path):
+    expected = campaign_settings.fingerprints(str(path), read_scenario(path))
+    _make_work(str(path), expected, (), None, tmp_path)
+    path.with_name('controllers.py').write_text('hold = None')
+    with pytest.raises(ValueError, match='controllers.py:hold differs; give it the same files'):
+        _make_work(str(path), expected, (), None, tmp_path)
+
+
+def test_the_files_that_a_controller_names_are_those_of_its_kind(tmp_path):
+    names = ('a.py', 'lib.so', 'unit.fmu', 'program', 'gains.yaml', 'output', 'arm.launch.py')
+    paths = {name: str(tmp_path / name) for name in names}
+    for each in paths.values():
+        Path(each).write_text('')
+
+    def found(kind, *words):
+        return [each.name for each in campaign_settings.files_of(Controller(kind, words, {}))]
+
+    assert found('python', f'{paths["a.py"]}:make') == ['a.py']
+    assert found('python', 'rbd_ros.hil.controllers:computed_torque') == ['controllers.py']
+    assert found('python', 'no.such.module:make') == found('python', '/no/such.py:make') == []
+    assert found('c', paths['lib.so'], 'control') == ['lib.so']
+    assert found('fmu', paths['unit.fmu']) == ['unit.fmu']
+    for kind in ('command', 'udp'):
+        words = (paths['program'], paths['output'], '--gains', paths['gains.yaml'])
+        assert found(kind, *words) == ['program', 'gains.yaml']
+    assert found('launch', paths['arm.launch.py'], 'x:=1') == ['arm.launch.py']
+    assert found('command', 'ros2', 'run', 'a', 'b') == found('udp') == []
+
+
+def test_another_plant_is_named(path):
+    scenario = read_scenario(path)
+    driven = replace(scenario, plant=Plant(str(path), {}, {}))
+    before = campaign_settings.fingerprints(str(path), driven)
+    path.with_name('unit.fmu').write_text('')
+    other = replace(scenario, plant=Plant(str(path.with_name('unit.fmu')), {}, {}))
+    after = campaign_settings.fingerprints(str(path), other)
+    assert campaign_settings.what_differs(before, before, driven) == ''
+    assert campaign_settings.what_differs(before, after, other).endswith('unit.fmu')
 
 
 def test_a_run_whose_worker_dies_is_a_failure_among_the_others(path, tmp_path):

@@ -165,7 +165,7 @@ def test_a_worker_that_finds_another_scenario_ends_the_campaign(path, tmp_path, 
     def change(*_):
         path.write_text(path.read_text().replace('0.001', '0.002'))
 
-    with pytest.raises(RuntimeError, match='another scenario'):
+    with pytest.raises(RuntimeError, match='the scenario differs; give it the same files'):
         campaign.execute(2, 1, change, 'local')
 
 

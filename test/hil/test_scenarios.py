@@ -1,5 +1,6 @@
 """Scenarios: how they are read, run, judged and reported; the same to the bit for a seed."""
 
+from dataclasses import replace
 from html import escape
 import json
 import math
@@ -8,14 +9,16 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from support import outside
 import yaml
 
 from rbd_ros import Simulator
 from rbd_ros.cli.main import main
-from rbd_ros.hil import Bench, Fault, judge, read_scenario, Run, ScenarioError
+from rbd_ros.hil import Bench, Fault, judge, read_scenario, Run, RunRecorder, ScenarioError
 from rbd_ros.hil.controllers import find_factory, make_controller
 from rbd_ros.hil.fault_injector import Change
-from rbd_ros.hil.report import junit, page
+from rbd_ros.hil.recorded_run import about_of
+from rbd_ros.hil.report import junit, page, write_report
 from rbd_ros.hil.verdict import row
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,7 +121,9 @@ def test_controllers_can_be_processes(tmp_path, kind, given, words):
         ({'robot': 'no_such_arm'}, 'line.*robot.*no_such_arm'),
         ({'robots': 'x'}, 'unknown key.*robots'),
         ({'duration': 0}, 'duration.*not above 0'),
-        ({'duration': 1e9}, 'time steps'),
+        ({'duration': 1e9}, 'line 3: scenario: duration: more than .* time steps'),
+        ({'duration': 12200}, 'more than 12195121 time steps, for which there is no memory'),
+        ({'duration': 1e-4}, 'line 3: scenario: duration: 0.0001 s has no time step of 0.001 s'),
         ({'timestep': 1.5}, 'timestep.*nanoseconds'),
         ({'timestep': 1.23456789012e-3}, 'timestep.*nanoseconds'),
         ({'seed': 1.5}, 'seed.*whole number'),
@@ -142,7 +147,20 @@ def test_controllers_can_be_processes(tmp_path, kind, given, words):
         ({'controller': {'command': 'a', 'options': {}}}, 'options are for python'),
         ({'limits': {'torque': -1}}, 'torque.*not above 0'),
         ({'limits': {'tork': 1}}, 'unknown key.*tork'),
+        (
+            {'limits': {'torque': 1, 'recovery_error': 0.1}},
+            'line .*limits: recovery_error: without recovery_time it limits nothing',
+        ),
         ({'faults': [{'fault': 'gremlin'}]}, 'gremlin'),
+        (
+            {'faults': [{'fault': 'dead'}, {'fault': 'dead', 'at': 20}]},
+            r'line .*faults\[2\]: at: 20 s is after the last state, of 0.499 s',
+        ),
+        ({'faults': [{'fault': 'dead', 'at': 0.4995}]}, 'at: 0.4995 s is after the last state'),
+        (
+            {'faults': [{'fault': 'dead', 'joints': []}]},
+            r'line .*faults\[1\]: joints: it is empty; name joints, or leave it out for all',
+        ),
         ({'faults': [{'fault': 'payload', 'value': 1.0, 'link': 'hand'}]}, 'link.*hand'),
     ],
 )
@@ -339,6 +357,18 @@ def test_recovery_is_counted_from_the_last_change_until_the_error_stays_small(tm
     )['recovery time'].passed
 
 
+def test_what_did_no_step_is_never_passed(tmp_path):
+    scenario = read_scenario(scenario_of(tmp_path))
+    whole = made_run(lambda t: 0.0 * t)
+    assert judge(scenario, whole).passed
+    rows = ('time', 'q', 'v', 'wanted', 'torque', 'delay', 'answer_times')
+    none = replace(whole, **{name: getattr(whole, name)[:0] for name in rows})
+    verdict = judge(scenario, none)
+    assert not verdict.passed and verdict.failure == 'no time step was done'
+    assert 'FAIL' in page(scenario, none, verdict) and not row(scenario, none)['passed']
+    assert ElementTree.fromstring(junit(scenario, none, verdict)).get('failures') == '1'
+
+
 # -- the command and its reports ------------------------------------------------------------------
 
 
@@ -374,6 +404,64 @@ def test_a_limit_that_is_not_kept_fails_the_command(tmp_path, capsys):
     assert failed == ['tracking error']
     text = (tmp_path / 'r' / 'report.html').read_text()
     assert '&lt;a&gt;' in text and '<a>' not in text and 'seed 3' in text
+
+
+REPORTS = ('report.html', 'junit.xml', 'result.json')
+
+
+def write_old_reports(folder):
+    folder.mkdir(parents=True)
+    for name in REPORTS:
+        (folder / name).write_text('PASS')
+
+
+@pytest.mark.parametrize(
+    ('changes', 'words'),
+    [
+        ({'robots': 'x'}, []),
+        ({'controller': {'python': 'controllers.py:cannot_be_made'}}, []),
+        ({'controller': {'command': ['a', 'b']}, 'seed': 1.5}, []),
+        ({}, ['--seed', '-1']),
+    ],
+)
+def test_no_report_of_an_earlier_run_stays_when_this_one_cannot_be(tmp_path, changes, words):
+    path, folder = scenario_of(tmp_path, **changes), tmp_path / 'r'
+    write_old_reports(folder)
+    (folder / 'notes.txt').write_text('of somebody')
+    assert main(['hil', str(path), '--report', str(folder), *words]) == 1
+    assert [each.name for each in folder.iterdir()] == ['notes.txt']
+
+
+def test_reports_of_other_commands_stay(tmp_path):
+    path, folder = scenario_of(tmp_path, robots='x'), tmp_path / 'r'
+    write_old_reports(folder)
+    for each in ('rate_0.5', 'rates'):
+        write_old_reports(folder / each)
+    for name in ('dead_time.html', 'rates.json'):
+        (folder / name).write_text('PASS')
+    words = ['hil', str(path), '--report', str(folder)]
+    for more in (['--seeds', '2'], ['--replay', '0'], ['--replay-recording', str(path)]):
+        assert main([*words, *more]) == 1
+        assert len([each for each in folder.rglob('*') if each.is_file()]) == 11
+    assert main([*words, '--dead-time']) == 1
+    assert not (folder / 'dead_time.html').exists() and (folder / 'rates.json').exists()
+    assert main([*words, '--rates', '0.5']) == 1
+    assert not (folder / 'rates.json').exists() and not list((folder / 'rate_0.5').iterdir())
+    for each in (folder, folder / 'rates'):
+        assert all((each / name).is_file() for name in REPORTS)
+
+
+def test_a_controller_that_never_answers_has_a_run_that_is_reported_and_recorded(tmp_path):
+    outside.load('mcap')
+    scenario = read_scenario(scenario_of(tmp_path, seed=4))
+    file = tmp_path / 'run.mcap'
+    with RunRecorder(file, scenario) as recorder:
+        run = Bench(scenario).unanswered('no answer', recorder=recorder)
+    assert (run.seed, run.failure, run.counts['states_sent']) == (4, 'no answer', 0)
+    assert about_of(file)['seed'] == '4'
+    assert not write_report(scenario, run, tmp_path / 'r').passed
+    facts = json.loads((tmp_path / 'r' / 'result.json').read_text())
+    assert facts['timing']['command_age']['median'] is None and facts['steps'] == 0
 
 
 def test_wrong_words_are_told(tmp_path, capsys):

@@ -289,7 +289,7 @@ def test_what_does_not_go_together_is_told(tmp_path, capsys, words, text):
 
 
 def test_timing_of_a_scenario_without_limits_is_refused(tmp_path, capsys):
-    path = scenario_of(tmp_path, limits={'recovery_error': 0.5})
+    path = scenario_of(tmp_path, limits=None)
     for words in (['--dead-time'], ['--rates', '1']):
         assert main(['hil', str(path), '--report', str(tmp_path / 'r'), *words]) == 1
         assert 'declare some under limits:' in capsys.readouterr().err

@@ -1,10 +1,12 @@
 """Controllers behind UDP: packets, lockstep, whatever they answer; the program of the page."""
 
+import csv
 import json
 import re
 import socket
 import struct
 import sys
+from xml.etree import ElementTree
 
 import numpy as np
 from numpy.testing import assert_allclose
@@ -15,8 +17,9 @@ import yaml
 
 from rbd_ros.cli.main import main
 from rbd_ros.control import JointTrajectory
-from rbd_ros.hil import Bench, read_scenario, ScenarioError
+from rbd_ros.hil import Bench, read_scenario, ScenarioError, udp_controller
 from rbd_ros.hil.controllers import make_controller
+from rbd_ros.hil.udp_controller import own_port
 from rbd_ros.hil.udp_exchange import UdpExchange
 from rbd_ros.hil.udp_packets import MOST_JOINTS, PacketError, sequence_of, StateWriter, torque_of
 from rbd_ros.hil.wanted import MOST_ROWS, WantedMotion
@@ -175,13 +178,19 @@ def test_a_program_that_listens_no_more_is_told(run):
     assert code == 1 and 'nobody listens at 127.0.0.1:' in told and numbers['steps'] == 6
 
 
-def test_a_program_that_is_not_there_is_told(run, monkeypatch):
+def test_a_program_that_is_not_there_is_told_and_reported(run, tmp_path, monkeypatch):
     monkeypatch.setenv('RBD_ROS_HIL_START_TIMEOUT', '0.3')
     port = free_port()
-    code, told, _ = run({'udp': {'port': port}})
+    code, told, numbers = run({'udp': {'port': port}}, name='never there')
     assert code == 1 and f'nobody listens at 127.0.0.1:{port}' in told
-    code, told, _ = run({'udp': {'port': port, 'command': '/no/such/program'}})
+    assert 'never there: FAIL' in told and 'ended after 0 of 300 steps: no answer' in told
+    assert numbers['steps'] == 0 and not numbers['passed'] and 'nobody' in numbers['failure']
+    suite = ElementTree.parse(tmp_path / 'report' / 'junit.xml').getroot()
+    assert (suite.get('tests'), suite.get('failures')) == ('1', '1')
+    assert 'nobody listens' in (tmp_path / 'report' / 'report.html').read_text()
+    code, told, numbers = run({'udp': {'port': port, 'command': '/no/such/program'}})
     assert code == 1 and 'check the command' in told
+    assert not numbers and not (tmp_path / 'report' / 'junit.xml').exists()  # that of before
 
 
 def test_one_that_cannot_begin_is_told_with_its_words(run):
@@ -215,11 +224,51 @@ def test_wrong_entries_are_refused_by_line_and_key(tmp_path, given, words):
         read_scenario(path)
 
 
-def test_a_campaign_refuses_it(run, tmp_path, capsys):
-    run(run.program('plain'), duration=0.01)
-    path = str(tmp_path / 'scenario.yaml')
-    assert main(['hil', path, '--report', str(tmp_path / 'many'), '--seeds', '2']) != 0
-    assert 'behind UDP is for all' in capsys.readouterr().err
+def test_each_run_of_a_campaign_has_a_program_of_its_own(run, tmp_path, capsys):
+    words = [sys.executable, str(tmp_path / 'program.py'), 'plain', '{port}']
+    noise = {'duration': 0.02, 'faults': [{'fault': 'position_noise', 'value': 1e-4}]}
+    code, told, _ = run({'udp': {'port': free_port(), 'command': words}}, **noise)
+    assert code == 0, told  # one run has the port of the file
+    path, folder = tmp_path / 'scenario.yaml', tmp_path / 'many'
+    command = ['hil', str(path), '--report', str(folder)]
+    assert main([*command, '--seeds', '3', '--jobs', '2']) == 0, capsys.readouterr()
+    with open(folder / 'runs.csv', newline='', encoding='utf-8') as file:
+        found = [each['digest'] for each in csv.DictReader(file)]
+    assert main([*command, '--replay', '2']) == 0
+    assert 'the same to the bit' in capsys.readouterr().out
+    run({'python': 'feedback.py:feedback'}, **noise)
+    scenario = read_scenario(path)
+    runs = [Bench(scenario).run(make_controller(scenario), seed) for seed in range(3)]
+    assert found == [each.digest for each in runs] and len(set(found)) == 3
+
+
+@pytest.mark.parametrize('more', [{}, {'command': 'program 9700'}])
+def test_a_campaign_refuses_a_program_that_is_told_no_port(run, tmp_path, capsys, more):
+    run({'udp': {'port': free_port(), 'command': '/no/such/program', **more}}, duration=0.01)
+    path = tmp_path / 'scenario.yaml'
+    assert main(['hil', str(path), '--report', str(tmp_path / 'many'), '--seeds', '2']) == 1
+    assert 'with {port} where it is told its port' in capsys.readouterr().err
+
+
+def test_no_two_runs_have_one_port(monkeypatch):
+    with own_port('127.0.0.1') as first:
+        # Somebody who looks while the program of the first does not listen yet.
+        monkeypatch.setattr(udp_controller, 'MOST_TRIES', 3)
+        real = socket.socket.bind
+
+        def bind(self, at):
+            real(self, (at[0], first) if self.type == socket.SOCK_DGRAM else at)
+
+        monkeypatch.setattr(socket, 'socket', type('Same', (socket.socket,), {'bind': bind}))
+        with pytest.raises(ValueError, match='no UDP port at 127.0.0.1 is free'):
+            with own_port('127.0.0.1'):
+                pass
+        monkeypatch.undo()
+        with own_port('127.0.0.1') as second:
+            assert second != first
+    with pytest.raises(ValueError, match='no UDP port at no.such.host.invalid'):
+        with own_port('no.such.host.invalid'):
+            pass
 
 
 # -- the program in C -----------------------------------------------------------------------------

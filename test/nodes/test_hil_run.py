@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import pytest
 from support import outside
@@ -121,10 +122,13 @@ def test_one_that_fails_is_told(run, kind, words):
     # What is unstamped must come in that time, from a process that is to start.
     [('silent', 'no answer', 3), ('unstamped', 'header.stamp', 20)],
 )
-def test_one_that_never_answers_is_told(run, kind, words, patience, monkeypatch):
+def test_one_that_never_answers_is_reported(run, tmp_path, kind, words, patience, monkeypatch):
     monkeypatch.setenv('RBD_ROS_HIL_START_TIMEOUT', str(patience))
-    code, text, _ = run(run.words(kind))
+    code, text, numbers = run(run.words(kind))
     assert code == 1 and words in text
+    assert numbers['steps'] == 0 and words in numbers['failure']
+    suite = ElementTree.parse(tmp_path / 'report' / 'junit.xml').getroot()
+    assert (suite.get('tests'), suite.get('failures')) == ('1', '1')
 
 
 def test_a_command_that_is_not_there_is_told(run):

@@ -28,7 +28,8 @@ def over_ros(
 
     :param folder: where its output is kept, controller.log
     :param recorder: writes down what happens; None: nobody does
-    :raises ValueError: if it cannot be started, or does not answer at all
+    :return: the run; a failure without a step if it does not answer at all
+    :raises ValueError: if it cannot be started
     """
     # Imported for these alone: other controllers need no ROS.
     from rbd_ros.nodes.bench.topic_controller import TopicController
@@ -41,7 +42,10 @@ def over_ros(
         ControllerProcess(words, folder / 'controller.log') as process,
         TopicController(scenario, scenario.description, process.ended) as topics,
     ):
-        topics.connect(start_timeout())
+        try:
+            topics.connect(start_timeout())
+        except ControllerFailure as error:
+            return bench.unanswered(str(error), seed, recorder)
         return bench.run(topics, seed, recorder=recorder)
 
 
@@ -61,8 +65,8 @@ def over_ros_apart(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run
     """Do the same in a ROS domain of this process's own, one at a time.
 
     :param folder: where its output is kept, controller.log
+    :return: the run; a failure without a step if it does not answer at all
     :raises ValueError: if it cannot be started, or no domain is free
-    :raises ControllerFailure: if it does not answer at all
     """
     from rbd_ros.nodes.bench.domains import take_own_domain
 
@@ -94,7 +98,7 @@ def main(args: Optional[Sequence[str]] = None) -> None:
         else:
             code, text = execute(given, over_ros, importable(over_ros_apart))
         sys.stdout.write(text + '\n')
-    except (ValueError, ControllerFailure) as error:
+    except ValueError as error:
         sys.stderr.write(f'hil_run: error: {error}\n')
         code = 1
     except KeyboardInterrupt:
