@@ -119,6 +119,8 @@ def _results(
             if client.status != 'running':
                 raise gone
             for future in done:
+                if future.status in ('lost', 'pending'):
+                    continue  # the worker that held the result has died: it is computed again
                 number = running.pop(future)
                 result = _result(distributed, future, gone)
                 if isinstance(result, WorkerDied) and not one_by_one:
