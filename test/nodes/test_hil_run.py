@@ -139,7 +139,9 @@ def test_a_command_that_is_not_there_is_told(run):
 def test_our_own_node_follows_its_trajectory(run):
     urdf = ROOT / 'urdf' / 'two_link_arm.urdf'
     node = [sys.executable, '-m', 'rbd_ros.nodes.inverse_dynamics', '--ros-args']
-    command = {'command': [*node, '-p', f'robot_description_file:={urdf}']}
+    # Its watchdog is in real time, and a busy machine may stop anything for 0.1 s.
+    options = [f'robot_description_file:={urdf}', 'state_timeout:=30.0']
+    command = {'command': [*node, *(word for each in options for word in ('-p', each))]}
     limits = {'tracking_error': 0.02}
     code, text, numbers = run(command, limits=limits, faults=[])
     assert code == 0, text
