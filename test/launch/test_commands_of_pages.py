@@ -229,7 +229,8 @@ def topic(command, name):
 def promise(command):
     """The topic on which a command that stays must publish; None for a controller alone."""
     if any('bringup' in word for word in command.words):
-        return topic(command, 'joint_commands')
+        alone = 'controller:=none' in command.words
+        return topic(command, 'joint_states' if alone else 'joint_commands')
     if any('simulator' in word or '_world.launch' in word for word in command.words):
         return topic(command, 'joint_states')
     return None
