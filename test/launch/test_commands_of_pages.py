@@ -21,7 +21,7 @@ from support.page_commands import Command, commands, PAGES, Shell
 from support.source_imports import ROOT
 import yaml
 
-LOOKS = 3  # for a node, by a command that does not find it at once
+LOOKING = 20.0  # for a node, by commands that do not find it at once [s]
 LIMIT = 60.0  # time within which anything must happen [s]
 START_LIMIT = 300.0  # time within which nodes must start, compiling what is not cached yet [s]
 MOVED = 1e-3  # what counts as a motion [rad]
@@ -335,10 +335,10 @@ def run(command, observed, states):
         if command.stays:
             return
         observed.wait(lambda: not shell.alive(), f'the end of {command}')
-        for _ in range(LOOKS):
-            if 'Node not found' not in shell.output():
-                break
-            # ros2 looks half a second for nodes, which a busy machine may need by itself.
+        end = time.monotonic() + LOOKING
+        while 'Node not found' in shell.output() and time.monotonic() < end:
+            # ros2 looks half a second for nodes, its daemon from when it was started by the first
+            # command; a busy machine may need that by itself.
             shell = observed.shell(command)
             observed.wait(lambda ended=shell: not ended.alive(), f'the end of {command}')
         assert shell.process.returncode == 0, f'{command}\n{shell.output()}'
