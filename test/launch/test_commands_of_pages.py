@@ -113,12 +113,26 @@ class Scene:
         return f'{first.page}:{first.line}'
 
 
+def home_of(here):
+    """What the commands of a page are for that stand in blocks without a launch.
+
+    The first block of several launches and of one who listens to them; without one, the first
+    launch: in a block of launches alone, each is another way.
+    """
+    for _, block in itertools.groupby(here, key=lambda command: command.block):
+        block = tuple(block)
+        together = tuple(c for c in block if c.begins('ros2', 'launch') and c.stays)
+        if len(together) > 1 and any(c.listens for c in block):
+            return together
+    return tuple(c for c in here if c.begins('ros2', 'launch') and c.stays)[:1]
+
+
 def scenes():
     """All that is run, each command once: what must run first, with what is run beside it."""
     beside, stays = {}, {}  # by the words of the commands that stay
     for page in PAGES:
         here = [c for c in COMMANDS if c.page == page and not elsewhere(c)]
-        home = next((c for c in here if c.begins('ros2', 'launch') and c.stays), None)
+        home = home_of(here)
         for _, block in itertools.groupby(here, key=lambda command: command.block):
             launched = ()
             for command in block:
@@ -126,7 +140,7 @@ def scenes():
                     launched += (command,)
                     continue
                 alone = command.words[:2] in (('rbd_ros', 'info'), ('ros2', 'launch'))
-                stay = () if alone else launched or (home,)
+                stay = () if alone else launched or home
                 stays.setdefault(names(stay), stay)
                 beside.setdefault(names(stay), {}).setdefault(command.words, command)
     found = [Scene(stays[key], tuple(end.values())) for key, end in beside.items()]

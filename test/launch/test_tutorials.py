@@ -15,6 +15,8 @@ from support.tutorial import agree, Run, Save, steps, Stop
 TUTORIALS = ('gravity_compensation', 'feedforward', 'ros2_control')
 FIRST = 'gravity_compensation'  # whose files the others use
 LIMIT = 300.0  # time within which a command must end, or a node be ready, compiling [s]
+LOOKING = 20.0  # for a topic, by commands that do not find it at once [s]
+NOT_YET = 'does not appear to be published yet'
 READY = ('ready after', 'torque: publishing', 'robot ')  # what nodes say when they run
 INSTALLS = ('sudo',)
 
@@ -77,14 +79,18 @@ def follow(step, folder, domain, staying):
         return
     for shell in staying:
         wait_for_simulator(shell)
-    run = subprocess.run(
-        ['bash', '-c', step.command.text],
-        cwd=folder,
-        env=environment(folder, domain),
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-    )
+    end, unseen = time.monotonic() + LOOKING, True
+    while unseen:
+        run = subprocess.run(
+            ['bash', '-c', step.command.text],
+            cwd=folder,
+            env=environment(folder, domain),
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+        )
+        # ros2 looks for a topic for a moment only; a reader calls it again.
+        unseen = NOT_YET in run.stdout + run.stderr and time.monotonic() < end
     assert run.returncode == 0, f'{step.command}\n{run.stdout}{run.stderr}'
     if step.shows:
         missing = agree(step.shows, run.stdout)
