@@ -44,9 +44,12 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file whole or not at all, also if the power goes."""
     beside = path.with_name(path.name + '.new')
-    beside.write_text(text, encoding='utf-8', newline='')
+    with beside.open('w', encoding='utf-8', newline='') as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())  # or the new name may be on the disk before the content
     os.replace(beside, path)
 
 

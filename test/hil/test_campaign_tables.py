@@ -1,13 +1,21 @@
 """Tables of campaigns for other programs: Parquet with types, and CSV."""
 
 import math
+import os
 
 import pytest
 from support import outside
 from test_campaigns import rows_of
 
 from rbd_ros.cli.main import main
-from rbd_ros.hil.campaign_files import cell, check_table, line, read_rows, write_table
+from rbd_ros.hil.campaign_files import (
+    cell,
+    check_table,
+    line,
+    read_rows,
+    replace_file,
+    write_table,
+)
 
 ROWS = [
     {
@@ -102,3 +110,18 @@ def test_tables_are_of_campaigns_alone(path, tmp_path, capsys):
     for words in (['--table', 'x.csv'], ['--scheduler', 'local']):
         assert main(['hil', str(path), '--report', str(tmp_path / 'r'), *words]) == 1
         assert f'{words[0]} is for a campaign' in capsys.readouterr().err
+
+
+def test_a_file_is_on_the_disk_before_it_takes_the_place_of_the_old_one(tmp_path, monkeypatch):
+    path, done = tmp_path / 'runs.csv', []
+    path.write_text('old')
+    monkeypatch.setattr(os, 'fsync', lambda number: done.append(os.fstat(number).st_size))
+    replace = os.replace
+
+    def look(source, target):
+        done.append(path.read_text())
+        replace(source, target)
+
+    monkeypatch.setattr(os, 'replace', look)
+    replace_file(path, 'new content')
+    assert done == [len('new content'), 'old'] and path.read_text() == 'new content'
