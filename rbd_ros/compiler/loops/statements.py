@@ -29,6 +29,9 @@ from rbd_ros.compiler.loops.values import (
 )
 from rbd_ros.compiler.targets.llvm.routine import Routine
 
+#: Behind the jump back of a loop; `translation.module_text` makes a node of LLVM's of it.
+REPEATED = ', !llvm.loop'
+
 
 class _Widened(Exception):
     """A variable turned out to be of a higher rank than it began with."""
@@ -297,7 +300,7 @@ class _Function(Expressions):
         # Behind the loop a variable has a value if it has one wherever the loop is left: at its
         # condition, and at each `break`.
         after += self._round(node.body, body, _Loop(head, end, []))
-        code.go(head)
+        code.go(head, REPEATED)
         # Without a way out, as in `while True`, there is nothing behind the loop.
         if after:
             code.label(end)
@@ -340,7 +343,7 @@ class _Function(Expressions):
         # Below the end there is room for one more; not so for larger steps.
         wraps = ' nsw' if abs(step) == 1 else ''
         code.do(f'{following} = add{wraps} i64 {counter}, {step}')
-        code.go(head)
+        code.go(head, REPEATED)
         code.label(end)
         self.assigned = had  # it may not have run at all
 

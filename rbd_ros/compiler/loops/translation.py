@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import count
+import re
 from typing import Any, Callable, List, Sequence, Tuple
 
 import llvmlite.binding as llvm
 
 from rbd_ros.compiler.loops.instances import Instance, Instances
-from rbd_ros.compiler.loops.statements import function_text
+from rbd_ros.compiler.loops.statements import function_text, REPEATED
 from rbd_ros.compiler.loops.values import Bytes, FLOAT, INT, record_type, Refused, Type
 from rbd_ros.compiler.runtime.loop_builtin import loop_function
 from rbd_ros.compiler.targets.llvm import native
@@ -18,6 +20,10 @@ _NUMBERS = {'int': INT, 'float': FLOAT, 'bytes': Bytes()}
 # Code generation and passes, by `native.optimisation()`.
 _GENERATION = (0, 3)
 _PASSES = (1, 2)
+
+# Loops of a known few rounds, as over three axes, become straight text; others are not written out
+# several times over. That made a simulator's step no faster, and a third of its compilation.
+_NOT_LONGER = '!"llvm.loop.unroll.runtime.disable"'
 
 # Functions with more instructions, before any pass, stay functions: a call costs them nothing, and
 # LLVM's passes take longer for one large function than for many small ones.
@@ -41,9 +47,17 @@ def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
     while instances.waiting:
         instance = instances.waiting.pop()
         texts.append(_text(instances, instance))
-    # The last is the empty node of `!invariant.load !0`.
-    whole = [_entry(top), loop_function(len(kinds), numbers), '!0 = !{}']
-    return native.module_text([*texts, *((text, []) for text in whole)])
+    # The nodes: an empty one for `!invariant.load !0`, and what is said of every loop.
+    whole = [_entry(top), loop_function(len(kinds), numbers), '!0 = !{}', f'!1 = !{{{_NOT_LONGER}}}']
+    return _number_loops(native.module_text([*texts, *((text, []) for text in whole)]))
+
+
+def _number_loops(text: str) -> str:
+    """Text in which each loop has a node of its own, as LLVM insists, instead of `REPEATED`."""
+    numbers = count(2)
+    text = re.sub(re.escape(REPEATED), lambda _: f', !llvm.loop !{next(numbers)}', text)
+    nodes = [f'!{k} = distinct !{{!{k}, !1}}' for k in range(2, next(numbers))]
+    return '\n'.join([text, *nodes])
 
 
 def _text(instances: Instances, instance: Instance) -> Tuple[str, Sequence[str]]:

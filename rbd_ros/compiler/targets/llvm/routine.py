@@ -123,10 +123,13 @@ class Routine:
         # LLVM refuses a block with anything behind its jump.
         return bool(self._lines) and self._lines[-1].lstrip().startswith(('br ', 'ret '))
 
-    def go(self, label: str) -> None:
-        """Go on at a label."""
+    def go(self, label: str, remark: str = '') -> None:
+        """Go on at a label.
+
+        :param remark: what LLVM is told of it
+        """
         if not self.ended:
-            self.do(f'br label %{label}')
+            self.do(f'br label %{label}{remark}')
 
     def when(self, condition: str, label: str) -> None:
         """Go to a label if a condition holds."""
