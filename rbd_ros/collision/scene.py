@@ -5,25 +5,35 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
-from typing import AbstractSet, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import AbstractSet, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 import numpy as np
 
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.collision import shapes
-from rbd_ros.collision.arrays import FloatArray
+from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
 from rbd_ros.collision.environment import Environment, ROBOT, WorldObject, WorldRobot
-from rbd_ros.collision.queries import contacts, supported
-from rbd_ros.collision.scene_contacts import SceneTable, STIFFNESS
+from rbd_ros.collision.queries import supported
+from rbd_ros.collision.scene_contacts import (
+    scene_contacts_of,
+    SceneContacts,
+    SceneRoom,
+    SceneTable,
+    STIFFNESS,
+)
 from rbd_ros.collision.scene_shapes import reach, ShapeMaker
 from rbd_ros.collision.self_collision import allowed_pairs
 from rbd_ros.collision.shape_tables import tables_for, tabulated
+from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.model import Model
 from rbd_ros.model.model import FLOATING_BASE_JOINT
 from rbd_ros.spatial import PluckerTransform
 
 #: Depth at which two links at a robot's neutral configuration count as made to overlap [m].
 OVERLAP = 1e-6
+
+#: Duration of a step in which nothing moves [s].
+_INSTANT = 1e-9
 
 
 class SceneShape(NamedTuple):
@@ -90,15 +100,14 @@ def make_scene(model: Model, world: Environment, q: Optional[Sequence[float]] = 
     ]
     # Links may share a mesh that something is odd about.
     notices = list(dict.fromkeys(notices))
-    pairs = _pairs(model, world, found, q, notices)
+    pairs, own = _pairs(model, world, found, notices)
     carriers = len(model.bodies) + 1 + len(world.movable)
-    return Scene(
-        tuple(found),
-        world.movable,
-        carriers,
-        _table(world, found, pairs, carriers),
-        tuple(notices),
-    )
+    table = _table(world, found, pairs, carriers)
+    if own and q is not None:
+        overlapping = _overlapping(model, table, own, carriers, q)
+        pairs = [pair for p, pair in enumerate(pairs) if p not in overlapping]
+        table = _table(world, found, pairs, carriers) if overlapping else table
+    return Scene(tuple(found), world.movable, carriers, table, tuple(notices))
 
 
 def _shapes_of_robots(
@@ -237,13 +246,12 @@ def _pairs(
     model: Model,
     world: Environment,
     found: Sequence[SceneShape],
-    q: Optional[Sequence[float]],
     notices: List[str],
-) -> List[Tuple[int, int]]:
-    """Pairs of shapes that may touch."""
+) -> Tuple[List[Tuple[int, int]], List[int]]:
+    """Pairs of shapes that may touch, and which of them are of one robot each."""
     allowed = allowed_pairs(model)
-    X0: Dict[int, PluckerTransform] = {}
     pairs: List[Tuple[int, int]] = []
+    of_one: List[int] = []
     unknown = set()
     for (i, a), (j, b) in combinations(enumerate(found), 2):
         if a.carrier == b.carrier or not world.touch(a.name, b.name):
@@ -257,18 +265,36 @@ def _pairs(
         if not supported(a.shape, b.shape):
             unknown.add((a.name, b.name))
             continue
-        if own and q is not None:
-            X0 = X0 or body_transforms(model, model.tree_position(q))
-            placed = [_pose(X0[each.carrier]) @ each.pose for each in (a, b)]
-            gaps = contacts(a.shape, placed[0], b.shape, placed[1]).gap
-            if gaps.min(initial=0.0) < -OVERLAP:
-                continue
+        if own:
+            of_one.append(len(pairs))
         pairs.append((i, j))
     notices.extend(
         f'{a!r} and {b!r} will not touch: one of two must be convex; say "convex: true" of a mesh'
         for a, b in sorted(unknown)
     )
-    return pairs
+    return pairs, of_one
+
+
+def _overlapping(
+    model: Model, table: SceneTable, own: Sequence[int], carriers: int, q: Sequence[float]
+) -> Set[int]:
+    """Which of some pairs of links overlap at a configuration."""
+    fewer = table._replace(
+        pair=table.pair[own],
+        surface=table.surface[own],
+        direction=table.direction[own],
+        directed_by=table.directed_by[own],
+        group=table.group[own],
+    )
+    most = len(own) * MAX_POINTS
+    sizes = {'carriers': carriers, 'shapes': len(table.kind), 'pairs': len(own), 'contacts': most}
+    room, contacts = allocate(SceneRoom, **sizes), allocate(SceneContacts, contacts=most)
+    for body, transform in body_transforms(model, model.tree_position(q)).items():
+        pose = _pose(transform)
+        room.pose[body] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
+    count = scene_contacts_of(Record(fewer), Record(room), Record(contacts), _INSTANT)
+    deep = contacts.gap[:count] < -OVERLAP
+    return {own[p] for p in contacts.pair[:count][deep].tolist()}
 
 
 def _table(
@@ -335,6 +361,5 @@ def _table(
         direction=np.array(direction, dtype=float).reshape(-1, 3),
         directed_by=np.array(directed_by, dtype=np.int64),
         group=groups,
-        compound=bool((groups >= 0).any()),
         tables=tables_for([(found[i].shape.kind, found[j].shape.kind) for i, j in pairs], parts),
     )

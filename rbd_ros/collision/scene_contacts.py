@@ -18,7 +18,15 @@ from rbd_ros.collision.arrays import (
     Tables,
 )
 from rbd_ros.collision.narrow_phase import find_contacts
-from rbd_ros.compiler.loops import compiled, floats, integers, vector
+from rbd_ros.compiler.loops import (
+    allocate,
+    compiled,
+    entry_point,
+    floats,
+    integers,
+    Record,
+    vector,
+)
 
 #: Gap that a contact may have after a step without forces, and still count as one that may close
 #: [m]. One too many costs three rows of the solver, one too few a step of penetration.
@@ -54,7 +62,6 @@ class SceneTable(NamedTuple):
     :param directed_by: that carrier, (P,)
     :param group: number that pairs of the same carriers and with the same surface have in common;
         -1 for one that has none in common, (P,)
-    :param compound: whether any pair has one
     :param tables: tables of hulls, meshes and height fields
     """
 
@@ -70,7 +77,6 @@ class SceneTable(NamedTuple):
     direction: FloatArray
     directed_by: IntArray
     group: IntArray
-    compound: bool
     tables: Tables
 
 
@@ -107,6 +113,7 @@ class SceneRoom(NamedTuple):
     :param slack: how far shapes may still move towards each other before others come near [m]
     :param apart: how far the shapes of a pair may still move before they must be looked at [m]
     :param shifted: how far shapes were moved besides what their velocities say [m]
+    :param dropped: how many contacts had no room
     :param found: contacts of one pair
     :param seen: whether a contact has been looked at (scene_reduction.py)
     :param keep: whether it is kept
@@ -125,6 +132,7 @@ class SceneRoom(NamedTuple):
     slack: FloatArray = floats(1)
     apart: FloatArray = floats('pairs')
     shifted: FloatArray = floats(1)
+    dropped: IntArray = integers(1)
     found: FoundPoints = FoundPoints  # type: ignore[assignment]
     seen: IntArray = integers('contacts')
     keep: IntArray = integers('contacts')
@@ -408,3 +416,29 @@ def find_scene_contacts(
             count += 1
     room.shifted[0] = 0.0
     return count, dropped
+
+
+@entry_point
+def scene_contacts_of(
+    scene: SceneTable, room: SceneRoom, contacts: SceneContacts, timestep: float
+) -> int:
+    """Contacts that are closed, or may close within the step; returns how many were found.
+
+    Machine code of its own, since it is wanted twice: a step calls it by its address, and before
+    there are steps it finds which links of a robot overlap. How many contacts had no room is in
+    `room.dropped`; arguments are those of `find_scene_contacts`.
+    """
+    count, dropped = find_scene_contacts(scene, room, timestep, contacts)
+    room.dropped[0] = dropped
+    return count
+
+
+def finder_of(scene: SceneTable) -> int:
+    """Address of `scene_contacts_of` for scenes such as this one.
+
+    :param scene: what may touch what
+    """
+    # Machine code depends on what records have, not on sizes.
+    room = allocate(SceneRoom, carriers=0, shapes=0, pairs=0, contacts=0)
+    found = allocate(SceneContacts, contacts=0)
+    return scene_contacts_of.address(Record(scene), Record(room), Record(found))

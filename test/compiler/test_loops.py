@@ -4,6 +4,7 @@ What they can be written in is in test_loop_language.py and test_loop_refusals.p
 """
 
 from pathlib import Path
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from support import fresh_python
 from rbd_ros.compiler.loops import (
     allocate,
     buffer,
+    call_loop,
     compiled,
     double_at,
     entry_point,
@@ -94,6 +96,50 @@ def test_records_live_as_long_as_what_is_bound_to_them():
 def test_wrong_arguments_raise(wrong):
     with pytest.raises((SystemError, TypeError)):
         gather.bind(arguments()[1], keep_lock=True)(*wrong)
+
+
+@entry_point
+def scaled_sum(numbers: Numbers, places: Nested, factor: float, more: int) -> int:
+    """An entry point of two records, a float and an integer."""
+    for k in range(len(numbers.values)):
+        numbers.values[k] = factor * numbers.scale + places.inner.values[k] + more
+    return len(places.places) + numbers.count
+
+
+class Caller(NamedTuple):
+    address: int
+    numbers: Numbers
+    places: Nested
+
+
+@entry_point
+def call_by_address(caller: Caller, factor: float) -> int:
+    return call_loop(caller.address, caller.numbers, caller.places, factor, caller.numbers.count)
+
+
+@pytest.mark.parametrize('by_machine_code', [False, True])
+def test_an_entry_point_is_called_by_its_address_with_records_and_numbers(by_machine_code):
+    inner, record = arguments()
+    mine = inner._replace(values=np.zeros(5))
+    inner.values[:] = range(5)
+    address = scaled_sum.address(Record(mine), record)
+    caller = Caller(address, mine, record.fields)
+    run = call_by_address if by_machine_code else call_by_address.function
+    assert run(Record(caller) if by_machine_code else caller, 3.0) == 3 + 7
+    assert mine.values.tolist() == [8.5, 9.5, 10.5, 11.5, 12.5]
+
+
+def test_no_loop_is_written_out_for_rounds_that_are_not_known():
+    # Here: who imports this file is to have no compiler.
+    from rbd_ros.compiler.loops.translation import module_text
+
+    text = module_text(gather.function, [arguments()[1].kind], gather.numbers)
+    # Each jump back has a node of its own, which says so.
+    loops = re.findall(r'br label %\w+, !llvm.loop (!\d+)', text)
+    assert len(loops) == len(set(loops)) == 4
+    for node in loops:
+        assert f'{node} = distinct !{{{node}, !1}}' in text
+    assert '!1 = !{!"llvm.loop.unroll.runtime.disable"}' in text
 
 
 COMPILER = 'rbd_ros.compiler.loops.translation'

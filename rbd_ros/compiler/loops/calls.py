@@ -199,13 +199,21 @@ def _call_kernel(code: Routine, arguments: Sequence[Value]) -> Value:
     return Value(NOTHING, ())
 
 
-@_handles(vocabulary.call_loop, count=3)
+@_handles(vocabulary.call_loop, count=2, at_most=6)
 def _call_loop(code: Routine, arguments: Sequence[Value]) -> Value:
-    address, record, count = arguments
-    if address.kind != INT or not isinstance(record.kind, Record) or count.kind not in (INT, BOOL):
-        raise Refused('call_loop takes an int, a record and an int')
-    count = convert(code, count, INT, 'the number')
+    address, *others = arguments
+    if address.kind != INT:
+        raise Refused('call_loop takes an int, records and numbers')
+    passed = []
+    for each in others:
+        if isinstance(each.kind, Record):
+            # `entry` takes records as integers (translation.py), since Python calls it as well.
+            passed.append(f'i64 {code.value(f"ptrtoint ptr {each.text} to i64")}')
+        elif each.kind in (INT, BOOL):
+            passed.append(convert(code, each, INT, 'the number').typed)
+        elif each.kind == FLOAT:
+            passed.append(each.typed)
+        else:
+            raise Refused('call_loop takes an int, records and numbers')
     function = code.value(f'inttoptr {address.typed} to ptr')
-    # `entry` takes records as integers (translation.py), since Python calls it as well.
-    table = code.value(f'ptrtoint ptr {record.text} to i64')
-    return Value(INT, (code.value(f'call i64 {function}(i64 {table}, {count.typed})'),))
+    return Value(INT, (code.value(f'call i64 {function}({", ".join(passed)})'),))

@@ -48,7 +48,12 @@ def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
         instance = instances.waiting.pop()
         texts.append(_text(instances, instance))
     # The nodes: an empty one for `!invariant.load !0`, and what is said of every loop.
-    whole = [_entry(top), loop_function(len(kinds), numbers), '!0 = !{}', f'!1 = !{{{_NOT_LONGER}}}']
+    whole = [
+        _entry(top),
+        loop_function(len(kinds), numbers),
+        '!0 = !{}',
+        f'!1 = !{{{_NOT_LONGER}}}',
+    ]
     return _number_loops(native.module_text([*texts, *((text, []) for text in whole)]))
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from typing import Any, Callable
+from typing import Any, Callable, List
 
 import numpy as np
 
+from rbd_ros.compiler.loops.records import Record
 from rbd_ros.compiler.runtime import handles
 from rbd_ros.compiler.targets.llvm import native
 
@@ -39,9 +40,17 @@ def call_kernel(address: int, inputs: np.ndarray, outputs: np.ndarray) -> None:
         function(inputs.ctypes.data, outputs.ctypes.data)
 
 
-def call_loop(address: int, record: Any, count: int) -> int:
-    """Run an entry point of one record and a number, by its address."""
-    return handles.loop(address)(record, count)
+def call_loop(address: int, *arguments: Any) -> int:
+    """Run an entry point by its address.
+
+    :param arguments: its records and numbers; the kinds of numbers are not compared with its own
+    """
+    if native.why_unavailable() is not None:
+        return handles.loop(address)(*arguments)
+    passed: List[Any] = [Record(each) if isinstance(each, tuple) else each for each in arguments]
+    kinds = [ctypes.c_double if isinstance(each, float) else ctypes.c_int64 for each in passed]
+    function = ctypes.PYFUNCTYPE(ctypes.c_int64, *kinds)(address)
+    return function(*(each.address if isinstance(each, Record) else each for each in passed))
 
 
 def vector(size: int) -> np.ndarray:

@@ -9,7 +9,14 @@ import numpy as np
 from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
 from rbd_ros.collision.environment import Environment, WorldObject
 from rbd_ros.collision.scene import make_scene, Scene
-from rbd_ros.collision.scene_contacts import EXPONENT, RESTITUTION, ROLLING, SceneTable, TORSIONAL
+from rbd_ros.collision.scene_contacts import (
+    EXPONENT,
+    finder_of,
+    RESTITUTION,
+    ROLLING,
+    SceneTable,
+    TORSIONAL,
+)
 from rbd_ros.collision.shape_tables import tables_for
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
@@ -56,6 +63,7 @@ def make_scene_plant(
     table = scene.table if scene else _empty_table()
     return ScenePlant(
         table,
+        finder_of(table) if scene else 0,
         FreeBodies(
             mass=np.array([each[0] for each in inertias], dtype=float),
             inertia=np.array([each[2] for each in inertias], dtype=float).reshape(count, 3, 3),
@@ -66,6 +74,7 @@ def make_scene_plant(
         float(tolerance),
         starting_objects(objects),
         has_objects=count > 0,
+        has_compounds=bool((table.group >= 0).any()),
         bounces=bool((table.surface[:, RESTITUTION] > 0.0).any()),
         has_couples=bool((table.surface[:, [TORSIONAL, ROLLING]] > 0.0).any()),
         stiffens=bool((table.surface[:, EXPONENT] > 0.0).any()),
@@ -189,6 +198,5 @@ def _empty_table() -> SceneTable:
         direction=nothing.reshape(0, 3),
         directed_by=whole,
         group=whole,
-        compound=False,
         tables=tables_for([], []),
     )

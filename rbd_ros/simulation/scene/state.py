@@ -56,11 +56,13 @@ class ScenePlant(NamedTuple):
     """Constants of the scene of a simulation.
 
     :param table: what may touch what
+    :param finder: address of what finds contacts by that table, `scene_contacts_of`
     :param bodies: movable objects
     :param first_object: number of the carrier of the first movable object
     :param tolerance: velocity error of contacts that counts as none, see `solve_friction`
     :param start: state that the objects begin with
     :param has_objects: whether there are movable objects
+    :param has_compounds: whether any pairs are of the same bodies, see `SceneTable.group`
     :param has_couples: whether any pair has torsional or rolling friction (couples.py)
     :param bounces: whether any pair has restitution (blows.py)
     :param stiffens: whether any pair has a spring that is not linear (springs.py)
@@ -68,11 +70,13 @@ class ScenePlant(NamedTuple):
     """
 
     table: SceneTable
+    finder: int
     bodies: FreeBodies
     first_object: int
     tolerance: float
     start: Objects
     has_objects: bool
+    has_compounds: bool
     has_couples: bool
     bounces: bool
     stiffens: bool

@@ -9,9 +9,8 @@ Bodies that overlap are parted by moving them, which gives them no velocity.
 
 from __future__ import annotations
 
-from rbd_ros.collision.scene_contacts import find_scene_contacts
 from rbd_ros.collision.scene_reduction import drop_implied
-from rbd_ros.compiler.loops import compiled
+from rbd_ros.compiler.loops import call_loop, compiled
 from rbd_ros.simulation.free_bodies import (
     accelerate_objects,
     are_lost,
@@ -79,12 +78,11 @@ def take_scene_substep(
         find_wrenches(plant.scene, external_forces, objects, scene)
     if plant.has_robot:
         place_robot(plant, state, external_forces, work)
-    count: int
-    count, dropped = find_scene_contacts(plant.scene.table, scene.room, h, contacts)
-    if plant.scene.table.compound:
+    count = call_loop(plant.scene.finder, plant.scene.table, scene.room, contacts, h)
+    if plant.scene.has_compounds:
         count = drop_implied(plant.scene.table, scene.room, contacts, count)
     touches.counts[NOW] = state.counters[NEAR] = count
-    state.counters[DROPPED] += dropped
+    state.counters[DROPPED] += scene.room.dropped[0]
     recall(touches, count)
     load = 0.0
     if plant.has_free_bases:
