@@ -30,6 +30,7 @@ TALOS_REDUCED = RealRobot(
     'Talos reduced', 'talos_data/robots/talos_reduced.urdf', floating_base=True
 )
 GO1 = RealRobot('Unitree Go1', 'go1_description/urdf/go1.urdf', floating_base=True)
+ANYMAL = RealRobot('ANYmal', 'anymal_b_simple_description/robots/anymal.urdf', floating_base=True)
 # With shapes that are no meshes, for distances.
 PANDA_CAPSULES = RealRobot('Panda of capsules', 'panda_description/urdf/panda_collision.urdf')
 ALLEGRO = RealRobot('Allegro hand', 'allegro_hand_description/urdf/allegro_left_hand.urdf')

@@ -11,9 +11,7 @@ import numpy as np
 import robots
 from scipy.spatial.transform import Rotation
 
-ANYMAL = robots.RealRobot(
-    'ANYmal', 'anymal_b_simple_description/robots/anymal.urdf', floating_base=True
-)
+ANYMAL = robots.ANYMAL
 _WIDE = '1e6'
 _AXES = 'xyz'
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 import json
 import os
 from pathlib import Path
@@ -22,17 +23,29 @@ from sections.section import Section, Tools
 NAME = 'simulators'
 _STEP, _NEW, _LATER = 'call besides the step', 'first ever', 'later ones'
 _FLOORS = {robots.UR5: 3.0, robots.GO1: 8.0}
+#: With rigid contact: in a world that has something of everything, and on rigid ground.
+_TABLE, _GROUND = 'first ever, in table_world.yaml', 'first ever, on rigid ground'
+_IN_WORLDS = {
+    (robots.UR5, _TABLE): 8.0,
+    (robots.PANDA, _TABLE): 8.0,
+    (robots.GO1, _GROUND): 8.0,
+    (robots.ANYMAL, _GROUND): 8.0,
+}
+_WORLD = Path(__file__).resolve().parents[2] / 'config' / 'table_world.yaml'
 _STEPS = 64
 
 _FIRST = """
-import json, sys, time
-path, floating = sys.argv[1], sys.argv[2] == 'floating'
+import json, os, sys
+path, floating, world = sys.argv[1], sys.argv[2] == 'floating', sys.argv[3]
 from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
 robot = Robot.from_urdf(path, floating_base=floating)
-simulator = Simulator(robot, ground=HalfSpace() if floating else None)
+around = {'world': world}
+if world in ('', 'ground'):
+    soft = HalfSpace() if floating else None
+    around = {'ground': True if world else soft}
+simulator = Simulator(robot, **around)
 simulator.step()
-import os
 times = os.times()
 print(json.dumps(times.user + times.system + times.children_user + times.children_system))
 """
@@ -46,13 +59,19 @@ def _rows() -> List[Row]:
             Row(NAME, robot.name, _NEW, 's', first),
             Row(NAME, robot.name, _LATER, 's', 0.3),
         ]
+    for (robot, what), first in _IN_WORLDS.items():
+        rows.append(Row(NAME, robot.name, what, 's', first))
     return rows
 
 
 def _measure(row: Row, tools: Tools) -> None:
-    robot = next(each for each in _FLOORS if each.name == row.robot)
+    robots_by_name = {each.name: each for each in (*_FLOORS, *(key[0] for key in _IN_WORLDS))}
+    robot = robots_by_name[row.robot]
     if row.function == _STEP:
         row.value, row.detail = _call(robot, tools)
+    elif row.function in (_TABLE, _GROUND):
+        world = str(_WORLD) if row.function == _TABLE else 'ground'
+        row.value = _start(robot, world)[_NEW]
     else:
         row.value = _start(robot)[row.function]
 
@@ -79,32 +98,31 @@ def _call(robot: robots.RealRobot, tools: Tools) -> Tuple[float, Dict[str, float
     return 1e-3 * (one - many), {'ours_ns': one, 'theirs_ns': many}
 
 
-_starts: Dict[str, Dict[str, float]] = {}
+@lru_cache(maxsize=None)
+def _start(robot: robots.RealRobot, world: str = '') -> Dict[str, float]:
+    """Processor time of a whole process that takes one step, children included [s].
 
-
-def _start(robot: robots.RealRobot) -> Dict[str, float]:
-    """Processor time of a whole process that takes one step, children included [s]."""
-    if robot.name not in _starts:
-        kind = 'floating' if robot.floating_base else 'fixed'
-        command = [sys.executable, '-c', _FIRST, str(robots.find(robot)), kind]
-        with tempfile.TemporaryDirectory(prefix='rbd_ros-bench-') as cache:
-            environment = {
-                **os.environ,
-                'RBD_ROS_CACHE_DIR': cache,
-                'PYTHONPATH': str(Path(__file__).resolve().parents[2]),
-            }
-            # The first process leaves byte code for the later ones, as an installed package has.
-            environment.pop('PYTHONDONTWRITEBYTECODE', None)
-            times = [
-                json.loads(
-                    subprocess.run(
-                        command, env=environment, check=True, capture_output=True, text=True
-                    ).stdout
-                )
-                for _ in range(2)
-            ]
-        _starts[robot.name] = dict(zip((_NEW, _LATER), times))
-    return _starts[robot.name]
+    :param world: path of a world file, 'ground' for rigid ground, '' for soft ground or none
+    """
+    kind = 'floating' if robot.floating_base else 'fixed'
+    command = [sys.executable, '-c', _FIRST, str(robots.find(robot)), kind, world]
+    with tempfile.TemporaryDirectory(prefix='rbd_ros-bench-') as cache:
+        environment = {
+            **os.environ,
+            'RBD_ROS_CACHE_DIR': cache,
+            'PYTHONPATH': str(Path(__file__).resolve().parents[2]),
+        }
+        # The first process leaves byte code for the later ones, as an installed package has.
+        environment.pop('PYTHONDONTWRITEBYTECODE', None)
+        times = [
+            json.loads(
+                subprocess.run(
+                    command, env=environment, check=True, capture_output=True, text=True
+                ).stdout
+            )
+            for _ in range(2)
+        ]
+    return dict(zip((_NEW, _LATER), times))
 
 
 SECTION = Section(

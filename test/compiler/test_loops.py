@@ -287,6 +287,12 @@ def test_machine_code_depends_on_what_is_computed_alone(old, new, matters):
 
 
 @pytest.mark.parametrize(('new', 'matters'), [('x + 1', True), ('x  +  0', False)])
+def test_machine_code_depends_on_what_is_in_comprehensions_not_on_where_they_are(new, matters):
+    text = 'def top(x):\n    return [x + 0 for _ in range(3)]\n'
+    assert (digest(with_text(text)) != digest(with_text(text.replace('x + 0', new)))) == matters
+
+
+@pytest.mark.parametrize(('new', 'matters'), [('x + 1', True), ('x  +  0', False)])
 def test_machine_code_depends_on_what_other_packages_have_marked(new, matters):
     text = 'def helper(x):\n    return x + 0\n'
     helpers = []

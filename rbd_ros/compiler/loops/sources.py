@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import hashlib
 from pathlib import Path
-from types import FunctionType
-from typing import Dict, List, Set
+from types import CodeType, FunctionType
+from typing import Dict, List, Optional, Set
 
 
 def definitions(path: str) -> Dict[int, ast.FunctionDef]:
@@ -41,11 +41,10 @@ def _gather(function: FunctionType, seen: Set[FunctionType], parts: List[str]) -
     seen.add(function)
     own = function.__module__.split('.')[0]
     code = function.__code__
-    # Byte code, not text: comments, line numbers and names of files are not in it.
-    constants = [each for each in code.co_consts if each != function.__doc__]
+    doc = function.__doc__
     parts.append(
-        f'{function.__qualname__} {function.__annotations__} {code.co_code.hex()} {constants} '
-        f'{code.co_names} {code.co_varnames} {runs_seldom(function)}'
+        f'{function.__qualname__} {function.__annotations__} {_text_of(code, doc)} '
+        f'{runs_seldom(function)}'
     )
     # Names that a function uses but does not define: what it calls, and constants of its module.
     for name in code.co_names:
@@ -57,3 +56,18 @@ def _gather(function: FunctionType, seen: Set[FunctionType], parts: List[str]) -
             _gather(value, seen, parts)
         elif isinstance(value, (bool, int, float)):
             parts.append(f'{name} = {value!r}')
+
+
+def _text_of(code: CodeType, doc: Optional[str] = None) -> str:
+    """What a function does.
+
+    :param doc: its docstring
+    """
+    # Byte code, not text: comments, line numbers and names of files are not in it. Nor is the
+    # address of what is within, as of a comprehension.
+    constants = [
+        _text_of(each) if isinstance(each, CodeType) else repr(each)
+        for each in code.co_consts
+        if each != doc
+    ]
+    return f'{code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}'
