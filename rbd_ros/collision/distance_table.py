@@ -24,7 +24,7 @@ class ModelledRobot(Protocol):
     def model(self) -> Model:
         """The system model."""
 
-    def kernel(self, text: str) -> Any:
+    def kernel(self, text: str, /) -> Any:
         """Kernel of an algorithm."""
 
 

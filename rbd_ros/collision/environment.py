@@ -196,7 +196,12 @@ class Environment:
     :param gravity: acceleration of gravity in world coordinates, (3,) [m/s^2]
     :param surface: what is like to touch of which nothing else is said
     :param poses: poses with names, which touch nothing
-    :raises ValueError: if two have one name, or a pair names what is not there
+    :param robot_surface: what the links of the robot that is simulated are like to touch; None:
+        as `surface`
+    :param link_surfaces: what single links of robots are like to touch, by 'robot/tool0'
+    :param srdf: path of the SRDF of the robot that is simulated, or its XML; None: its links that
+        a joint connects do not touch each other, all others do
+    :raises ValueError: if two have one name, or a pair or a link's surface names what is not there
 
     >>> from rbd_ros.collision import Environment, WorldObject
     >>> from rbd_ros.model.geometry import Plane
@@ -218,6 +223,9 @@ class Environment:
     gravity: Vector3 = (0.0, 0.0, -9.81)
     surface: Surface = Surface()
     poses: Tuple[NamedPose, ...] = ()
+    robot_surface: Optional[Surface] = None
+    link_surfaces: Mapping[str, Surface] = field(default_factory=dict)
+    srdf: Optional[str] = None
 
     def __post_init__(self) -> None:
         names = self.names
@@ -229,6 +237,10 @@ class Environment:
         for pair in (*self.pairs, *self.ignored):
             for name in pair:
                 self.check_name(name)
+        for name in self.link_surfaces:
+            self.check_name(name)
+            if '/' not in name:
+                raise ValueError(f'{name!r} names no link; write "robot/link"')
 
     # -- what there is
 
@@ -383,8 +395,12 @@ class Environment:
 
     def surface_of(self, name: str) -> Surface:
         """Surface of an object or robot, by its name or that of a link of it."""
+        if name in self.link_surfaces:
+            return self.link_surfaces[name]
         owner = self._by_name.get(name.partition('/')[0])
-        return self.surface if owner is None else owner.surface
+        if owner is not None:
+            return owner.surface
+        return self.surface if self.robot_surface is None else self.robot_surface
 
 
 def _ways(first: str, second: str) -> Iterator[Tuple[Pair, str]]:

@@ -249,7 +249,7 @@ def _pairs(
     notices: List[str],
 ) -> Tuple[List[Tuple[int, int]], List[int]]:
     """Pairs of shapes that may touch, and which of them are of one robot each."""
-    allowed = allowed_pairs(model)
+    allowed = allowed_pairs(model, world.srdf)
     pairs: List[Tuple[int, int]] = []
     of_one: List[int] = []
     unknown = set()

@@ -8,7 +8,7 @@ from typing import Any, Dict, FrozenSet, Iterator, List, Mapping, Optional, Tupl
 
 from rbd_ros.collision.environment import Environment, ROBOT, WorldObject, WorldRobot
 from rbd_ros.collision.named_poses import NamedPose
-from rbd_ros.collision.self_collision import allowed_pairs
+from rbd_ros.collision.self_collision import allowed_pairs, read_srdf
 from rbd_ros.collision.surfaces import combined, directed_by_first, rigid, Surface
 from rbd_ros.collision.world_objects import (
     bounded,
@@ -33,10 +33,14 @@ from rbd_ros.model.mesh_paths import MeshPaths
 PAGE = 'docs/world.md'
 
 #: Sections of a world file.
-SECTIONS = ('gravity', 'defaults', 'objects', 'robots', 'poses', 'pairs', 'ignore')
+SECTIONS = ('gravity', 'defaults', 'robot', 'objects', 'robots', 'poses', 'pairs', 'ignore')
 
 #: Sections that say what further objects there are.
 FURTHER = ('defaults', 'objects', 'pairs', 'ignore')
+
+_MORE_OF_ROBOTS = (
+    'floating', 'movable', 'configuration', 'extension', 'srdf', 'surface', 'links',
+)  # fmt: skip
 
 #: Largest acceleration of gravity along an axis [m/s^2].
 MAX_GRAVITY = 1e4
@@ -199,11 +203,13 @@ class _Reader:
         base = base or Environment(surface=defaults.surface)
         objects: List[WorldObject] = list(base.objects)
         robots: List[WorldRobot] = list(base.robots)
+        links = dict(base.link_surfaces)
         taken: Dict[str, int] = dict.fromkeys(base.names, 0)
         for name, field in self._named('objects', taken):
             objects.append(world_object(name, field, defaults, self.paths))
         for name, field in self._named('robots', taken):
-            robots.append(self._robot(name, field, defaults))
+            robots.append(self._robot(name, field, defaults, links))
+        base = self._own_robot(base, defaults, links)
         gravity = base.gravity
         if 'gravity' in self.entries:
             gravity = self.entries['gravity'].vector()
@@ -216,6 +222,7 @@ class _Reader:
             robots=tuple(robots),
             gravity=gravity,
             poses=(*base.poses, *poses),
+            link_surfaces=links,
         )
         return replace(
             world, pairs=self._pairs(world), ignored=world.ignored | self._ignored(world)
@@ -256,8 +263,41 @@ class _Reader:
 
     # -- robots
 
-    def _robot(self, name: str, field: Field, defaults: Defaults) -> WorldRobot:
-        keys = (*POSE, 'floating', 'movable', 'configuration', 'extension', 'srdf', 'surface')
+    def _own_robot(
+        self, base: Environment, defaults: Defaults, links: Dict[str, Surface]
+    ) -> Environment:
+        """Environment with what the file says of the robot that is simulated.
+
+        :param links: surfaces of links by 'robot/link', to which those of this robot are added
+        """
+        if 'robot' not in self.entries:
+            return base
+        entries = self.entries['robot'].mapping((), ('srdf', 'surface', 'links'))
+        surface, srdf = base.robot_surface, base.srdf
+        if 'surface' in entries:
+            surface = read_surface(entries['surface'], defaults.surface)
+        if 'links' in entries:
+            own = defaults.surface if surface is None else surface
+            links.update(_surfaces_of_links(ROBOT, entries['links'], own, self.robot))
+        if 'srdf' in entries:
+            srdf = file_of(entries['srdf'], self.paths)
+            try:
+                if self.robot is None:
+                    read_srdf(srdf)
+                else:
+                    allowed_pairs(self.robot, srdf)
+            except ModelError as error:
+                raise entries['srdf'].error(str(error)) from None
+        return replace(base, robot_surface=surface, srdf=srdf)
+
+    def _robot(
+        self, name: str, field: Field, defaults: Defaults, links: Dict[str, Surface]
+    ) -> WorldRobot:
+        """Further robot of an entry.
+
+        :param links: surfaces of links by 'robot/link', to which those of this robot are added
+        """
+        keys = (*POSE, *_MORE_OF_ROBOTS)
         entries = field.mapping(('urdf',), keys)
         path = file_of(entries['urdf'], self.paths)
         floating = 'floating' in entries and entries['floating'].boolean()
@@ -276,6 +316,8 @@ class _Reader:
         surface = defaults.surface
         if 'surface' in entries:
             surface = read_surface(entries['surface'], surface)
+        if 'links' in entries:
+            links.update(_surfaces_of_links(name, entries['links'], surface, model))
         configuration: Dict[str, float] = {}
         if 'configuration' in entries:
             for joint, position in entries['configuration'].mapping((), None).items():
@@ -349,6 +391,23 @@ class _Reader:
         if first == second and ('/' in first or _is_object(world, first)):
             raise field.error(f'both are {first!r}, which does not touch itself; name two')
         return first, second
+
+
+def _surfaces_of_links(
+    robot: str, field: Field, surface: Surface, model: Optional[Model]
+) -> Dict[str, Surface]:
+    """Surfaces of single links of a robot, by 'robot/link'.
+
+    :param surface: that of the robot, for what an entry does not say
+    :param model: its model, if known
+    """
+    found: Dict[str, Surface] = {}
+    for link, entry in field.mapping((), None).items():
+        if not link or (model is not None and link not in model.links):
+            known = () if model is None else model.links
+            raise entry.error(unknown_name('link', link[:80], known))
+        found[f'{robot}/{link}'] = read_surface(entry, surface)
+    return found
 
 
 def _is_object(world: Environment, name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+import math
 import os
 from typing import (
     Any,
@@ -17,7 +18,9 @@ from typing import (
 )
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from rbd_ros.collision.distances import Distances, RobotInWorld
 from rbd_ros.collision.environment import Environment
 from rbd_ros.collision.ground_plane import level_ground
 from rbd_ros.constraints.friction import Residuals
@@ -130,6 +133,7 @@ class SimulatedObjects:
 
     _world: World
     _rollouts: Optional[RolloutThreads]
+    _distances: Optional[Tuple[Optional[Environment], RobotInWorld]] = None
 
     @property
     def environment(self) -> Optional[Environment]:
@@ -256,6 +260,50 @@ class SimulatedObjects:
         local = np.concatenate([R.T @ twist[:3], R.T @ twist[3:]])
         place(self._world.objects, o, scene.objects[o], T, local)
         self._world.forget_near_pairs()
+
+    # -- how far things are from each other
+
+    def distances(
+        self, q: Optional[ArrayLike] = None, max_distance: float = math.inf
+    ) -> Distances:
+        """Distances of all pairs that may touch, nearest points and gradients, as things stand.
+
+        :param q: configuration of the robot, (nq,), or many, (B, nq); None: as it is
+            [rad, m]. Movable objects are where they are now
+        :param max_distance: see `RobotInWorld.distances`
+        :raises ValueError: see `RobotInWorld.distances`
+
+        >>> simulator = Simulator(robot, world='config/table_world.yaml')
+        >>> simulator.step(n=100)
+        >>> found = simulator.distances()
+        >>> nearest = int(np.argmin(found.distance))
+        >>> simulator.distance_pairs[nearest], found.gradient[nearest].shape
+        (('robot/base_link_inertia', 'robot/upper_arm_link'), (6,))
+        """
+        poses = {name: self.object_pose(name) for name in self.objects}
+        return self._robot_in_world().distances(
+            self._world.state.q if q is None else q, max_distance, poses
+        )
+
+    @property
+    def distance_pairs(self) -> Tuple[Tuple[str, str], ...]:
+        """Names of the pairs that `distances` tells, in its order.
+
+        >>> simulator = Simulator(robot, world={'objects': {'floor': {'type': 'plane'}}})
+        >>> ('robot/wrist_3_link', 'floor') in simulator.distance_pairs
+        True
+        """
+        return self._robot_in_world().pairs
+
+    def _robot_in_world(self) -> RobotInWorld:
+        # Made when somebody asks, and anew where the world is another one.
+        world, made = self._world, self._distances
+        if made is None or made[0] is not world.environment:
+            made = self._distances = (
+                world.environment,
+                RobotInWorld(world.robot, world.environment),
+            )
+        return made[1]
 
     # -- more objects, and fewer
 

@@ -6,14 +6,14 @@ import os
 from threading import Thread
 
 import numpy as np
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 from support import example_robots, fresh_python, outside
 from support.all_joints import example_id, JOINTS, slope, tree
 from support.collision_scenes import random_pose
 from support.simulated_robots import collision, joint, link, robot as small
 
-from rbd_ros import Robot
+from rbd_ros import Robot, Simulator
 from rbd_ros.collision import Cylinder, distance, read_world, RobotInWorld, Sphere
 from rbd_ros.model import geometry, Model
 from rbd_ros.model.joints import Fixed, Harmonic, Revolute, Rheonomic
@@ -602,3 +602,24 @@ def test_machine_code_does_what_the_text_says():
     for mine, other in zip(here['rows'], interpreted):
         assert_allclose(mine, other, atol=1e-13)
     assert len(here['arm'].pairs) == 5
+
+
+def test_a_simulation_tells_distances_as_things_stand():
+    robot = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
+    simulator = Simulator(robot, world=WORLD)
+    apart = RobotInWorld(robot, WORLD)
+    assert simulator.distance_pairs == apart.pairs
+    at_start = simulator.distances()
+    assert_array_equal(at_start.distance, apart.distances(simulator.q).distance)
+    simulator.step(n=50)
+    poses = {name: simulator.object_pose(name) for name in simulator.objects}
+    wanted = apart.distances(simulator.q, poses=poses)
+    for found, one in zip(simulator.distances(), wanted):
+        assert_array_equal(found, one)
+    assert np.abs(simulator.distances().distance - at_start.distance).max() > 1e-3
+    many = simulator.distances([simulator.q, robot.neutral()], max_distance=0.1)
+    assert many.distance.shape == (2, len(apart.pairs)) and many.distance.max() == 0.1
+    # Of another world, once there is one.
+    simulator.remove_object(simulator.objects[0])
+    assert len(simulator.distance_pairs) < len(apart.pairs)
+    assert len(simulator.distances().distance) == len(simulator.distance_pairs)

@@ -14,7 +14,8 @@ from support.mesh_files import box_triangles, write_stl
 from support.source_imports import ROOT
 import yaml
 
-from rbd_ros.collision import read_world, Surface, WorldFileError
+from rbd_ros.collision import Environment, extend_world, read_world, Surface, WorldFileError
+from rbd_ros.collision.scene import make_scene
 from rbd_ros.model import load_urdf
 from rbd_ros.model.geometry import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
 from rbd_ros.resources import resource_path
@@ -22,6 +23,7 @@ from rbd_ros.resources import resource_path
 EXAMPLE = resource_path('config', 'table_world.yaml')
 TEXT = EXAMPLE.read_text(encoding='utf-8')
 ARM = resource_path('urdf', 'six_axis_arm.urdf')
+MODEL = load_urdf(ARM)
 BOX = {'type': 'box', 'size': [0.2, 0.3, 0.4]}
 
 
@@ -270,6 +272,62 @@ def test_robots(tmp_path):
         'extension': str(resource_path('config', 'four_bar.yaml')),
     }
     assert len(read_world({'robots': {'m': mechanism}})['m'].model.loops) == 1
+
+
+def test_what_the_robot_itself_is_like_to_touch_link_by_link():
+    other = {
+        'urdf': str(ARM),
+        'links': {'wrist_3_link': {'rolling': 0.01}},
+        'surface': {'friction': 0.2},
+    }
+    world = read_world(
+        {
+            'defaults': {'surface': {'friction': 0.5, 'restitution': 0.1}},
+            'robot': {
+                'surface': {'friction': 0.9},
+                'links': {'wrist_3_link': {'friction': [1.6, 0.4]}},
+            },
+            'objects': {'table': {'type': 'plane', 'surface': {'friction': 0.4}}},
+            'robots': {'other': other},
+            'pairs': [{'between': ['robot/wrist_3_link', 'other/wrist_3_link'], 'friction': 0.7}],
+        },
+        robot=MODEL,
+    )
+    assert world.surface_of('robot/wrist_3_link') == Surface((1.6, 0.4), restitution=0.1)
+    assert world.surface_of('robot/forearm_link') == Surface((0.9, 0.9), restitution=0.1)
+    assert world.surface_of('other/wrist_3_link') == Surface(
+        (0.2, 0.2), restitution=0.1, rolling=0.01
+    )
+    assert world.surface_of('other/forearm_link').rolling == 0.0
+    friction = world.surface_between('robot/wrist_3_link', 'table').surface.friction
+    assert friction == (math.sqrt(1.6 * 0.4), math.sqrt(0.4 * 0.4))
+    assert world.surface_between('other/wrist_3_link', 'robot/wrist_3_link').surface.friction == (
+        0.7,
+        0.7,
+    )
+    # The scene of the robot has it, and so has a world that got more.
+    for each in (world, extend_world(world, '{objects: {ball: {type: sphere, radius: 0.1}}}')):
+        scene = make_scene(MODEL, each)
+        found = {
+            scene.names_of(p): tuple(row[:2]) for p, row in enumerate(scene.table.surface.tolist())
+        }
+        assert found['robot/wrist_3_link', 'table'] == friction
+        assert found['robot/forearm_link', 'table'] == pytest.approx((0.6, 0.6))
+
+
+def test_the_robot_itself_has_an_srdf(tmp_path):
+    (tmp_path / 'arm.srdf').write_text(
+        '<robot><disable_collisions link1="wrist_3_link" link2="shoulder_link"/>'
+        '<enable_collisions link1="upper_arm_link" link2="shoulder_link"/></robot>'
+    )
+    (tmp_path / 'world.yaml').write_text('robot: {srdf: arm.srdf}\n')
+    without, having = {}, read_world(tmp_path / 'world.yaml', robot=MODEL)
+    pairs = [
+        {frozenset(scene.names_of(p)) for p in range(len(scene.table.pair))}
+        for scene in (make_scene(MODEL, read_world(without)), make_scene(MODEL, having))
+    ]
+    assert pairs[0] - pairs[1] == {frozenset(('robot/wrist_3_link', 'robot/shoulder_link'))}
+    assert pairs[1] - pairs[0] == {frozenset(('robot/upper_arm_link', 'robot/shoulder_link'))}
 
 
 def test_entries_of_pairs_say_only_what_differs():
@@ -555,11 +613,45 @@ def gripper():
     return f'<robot name="gripper"><link name="palm"/>{"".join(links + joints)}</robot>'
 
 
+@pytest.mark.parametrize(
+    ('robot', 'message'),
+    [
+        ({'links': {'tol0': {}}}, "robot: links: tol0: unknown link 'tol0'; did you mean 'tool0'"),
+        (
+            {'links': {'tool0': {'friction': -1}}},
+            'robot: links: tool0: friction: -1 is not between 0',
+        ),
+        ({'links': ['tool0']}, 'robot: links: expected a mapping'),
+        ({'surfaces': {}}, "robot: unknown key 'surfaces'; did you mean 'surface'"),
+        ({'srdf': 'none.srdf'}, 'robot: srdf: '),
+    ],
+)
+def test_errors_about_the_robot_itself_name_the_key(robot, message):
+    with pytest.raises(WorldFileError, match=message):
+        read_world({'robot': robot}, robot=MODEL)
+
+
+def test_surfaces_are_of_links_that_there_are():
+    with pytest.raises(ValueError, match="'robot' names no link"):
+        Environment(link_surfaces={'robot': Surface()})
+    with pytest.raises(ValueError, match="unknown object or robot 'arm'"):
+        Environment(link_surfaces={'arm/tool0': Surface()})
+
+
 def test_errors_of_a_robot_s_files_name_them(tmp_path):
     srdf = tmp_path / 'arm.srdf'
     srdf.write_text('<robot>\n<disable_collisions link1="tool0" link2="none"/></robot>')
     with pytest.raises(WorldFileError, match="arm: srdf: SRDF file .*arm.srdf': line 2: .*'none'"):
         read_world({'robots': {'arm': {'urdf': str(ARM), 'srdf': str(srdf)}}})
+    own = {'robot': {'srdf': str(srdf)}}
+    with pytest.raises(
+        WorldFileError, match="robot: srdf: SRDF file .*arm.srdf': line 2: .*'none'"
+    ):
+        read_world(own, robot=MODEL)
+    assert read_world(own).srdf == str(srdf)  # whose links nobody knows yet
+    srdf.write_text('<robot>\n<disable_collisions link1="tool0"/></robot>')
+    with pytest.raises(WorldFileError, match='robot: srdf: .*line 2: .*has no link2'):
+        read_world(own)
     bar = str(resource_path('urdf', 'four_bar.urdf'))
     free = {'urdf': bar, 'floating': True, 'configuration': {'floating_base': 0.0}}
     with pytest.raises(WorldFileError, match='floating_base: only joints of one freedom'):
