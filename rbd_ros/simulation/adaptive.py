@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 import math
-from typing import Callable, List, NamedTuple, Optional, Tuple, Union
+from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,12 +27,17 @@ from rbd_ros.simulation.dense_output import (
     RK45,
     take_step,
 )
+from rbd_ros.simulation.dop853 import Dop853Step, take_dop853_step
 
 #: Torques: constant ones, or a function of time, configuration and velocity.
 Torque = Union[None, ArrayLike, Callable[[float, FloatArray, FloatArray], ArrayLike]]
 
-#: Names of the methods of `rollout`; the last one adapts its step.
-ROLLOUT_METHODS = ('euler', 'semi_implicit', 'heun', 'rk4', 'rk45')
+#: Names of the methods of `rollout`, and those that adapt their steps.
+ROLLOUT_METHODS = ('euler', 'semi_implicit', 'heun', 'rk4', 'rk45', 'dop853')
+ADAPTIVE_METHODS = ('rk45', 'dop853')
+
+#: Least relative tolerance that DOP853 takes: below it, rounding counts for more.
+LEAST_RTOL = 100.0 * float(np.finfo(float).eps)
 
 # Of the step that the error estimate allows, part that is taken; and how much it may change.
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 5.0
@@ -44,7 +49,8 @@ class Rollout(NamedTuple):
     :param time: times of the steps, the first one included, (K + 1,) [s]
     :param q: configurations, (K + 1, nq)
     :param v: velocities, (K + 1, nv)
-    :param rejected: number of steps that were taken again with a shorter one
+    :param rejected: number of steps that were taken again with a shorter one; 0 for dop853, which
+        does not tell
     :param evaluations: number of times that the dynamics were evaluated
     :param steps: the steps, which can be interpolated; none for `semi_implicit`
 
@@ -60,7 +66,7 @@ class Rollout(NamedTuple):
     v: FloatArray
     rejected: int
     evaluations: int
-    steps: Tuple[DenseStep, ...]
+    steps: Tuple[Union[DenseStep, Dop853Step], ...]
 
     def at(self, t: float) -> Tuple[FloatArray, FloatArray]:
         """Configuration, (nq,), and velocity, (nv,), at any time of the motion.
@@ -98,12 +104,15 @@ def rollout(
     :param duration: how long [s]
     :param torque: generalized forces, (nv,) [N m, N]: constant, or a function of time,
         configuration and velocity; None for none
-    :param method: 'rk45' (Dormand-Prince, adaptive), or with a constant time step 'euler',
-        'semi_implicit' (Euler), 'heun' or 'rk4'
-    :param timestep: the time step [s]; for rk45, the first one to try, None to have it found
-    :param rtol: error of a step, relative to the velocity, and to 1 rad or 1 m; of rk45
-    :param atol: error of a step besides [rad, m, rad/s, m/s]; of rk45
-    :param max_step: longest step [s]; of rk45
+    :param method: 'rk45' (Dormand-Prince) or 'dop853' (of order 8, by SciPy, for references),
+        which adapt their steps, or with a constant time step 'euler', 'semi_implicit' (Euler),
+        'heun' or 'rk4'
+    :param timestep: the time step [s]; of adaptive methods the first one to try, None to have it
+        found
+    :param rtol: error of a step, relative to the velocity, and to 1 rad or 1 m; of adaptive
+        methods
+    :param atol: error of a step besides [rad, m, rad/s, m/s]; of adaptive methods
+    :param max_step: longest step [s]; of adaptive methods
     :raises ValueError: for arguments that make no sense
     :raises FloatingPointError: if the motion does not stay finite
     :raises SingularMassMatrixError: if there are joints that move no mass, naming them
@@ -119,15 +128,21 @@ def rollout(
     numbers = {'duration': duration, 'rtol': rtol, 'atol': atol}
     if timestep is not None:
         numbers['timestep'] = timestep
-    elif method != 'rk45':
+    elif method not in ADAPTIVE_METHODS:
         raise ValueError(f'{method} needs a timestep')
     for name, value in numbers.items():
         if not 0.0 < float(value) < math.inf:
             raise ValueError(f'{name} must be positive and finite, got {value}')
     if not max_step > 0.0:
         raise ValueError(f'max_step must be positive, got {max_step}')
+    if method == 'dop853' and rtol < LEAST_RTOL:
+        raise ValueError(f'rtol of dop853 must be at least {LEAST_RTOL:.2g}, got {rtol}')
     start = _state(robot, q, v)
     counted = Counted(dynamics(robot, torque))
+    if method == 'dop853':
+        return _by_dop853(
+            robot, counted, *start, float(duration), timestep, rtol, atol, float(max_step)
+        )
     if method == 'rk45':
         control = StepControl(Group(robot), rtol, atol, max_step)
         return control.run(counted, *start, duration, timestep)
@@ -295,6 +310,33 @@ class StepControl:
         return _rollout(times, states, self.rejected, acceleration.calls, steps)
 
 
+def _by_dop853(
+    robot: Robot,
+    acceleration: Counted,
+    q: FloatArray,
+    v: FloatArray,
+    duration: float,
+    timestep: Optional[float],
+    rtol: float,
+    atol: float,
+    max_step: float,
+) -> Rollout:
+    """Take steps of DOP853 until a time is reached; arguments are those of `rollout`."""
+    group = Group(robot)
+    h = timestep or StepControl(group, rtol, atol).first_step(v, acceleration(0.0, q, v))
+    times, states, steps = [0.0], [(q, v)], []
+    while times[-1] < duration:
+        step, h = take_dop853_step(
+            group, acceleration, times[-1], q, v, duration, h, rtol, atol, max_step
+        )
+        q, v = step.at(1.0)
+        times.append(step.t + step.h)
+        states.append((q, v))
+        steps.append(step)
+    # SciPy does not tell how many steps it took again.
+    return _rollout(times, states, 0, acceleration.calls, steps)
+
+
 def _fixed(
     robot: Robot,
     acceleration: Counted,
@@ -329,7 +371,7 @@ def _rollout(
     states: List[Tuple[FloatArray, FloatArray]],
     rejected: int,
     evaluations: int,
-    steps: List[DenseStep],
+    steps: Sequence[Union[DenseStep, Dop853Step]],
 ) -> Rollout:
     positions, velocities = zip(*states)
     return Rollout(

@@ -1,5 +1,7 @@
 """Motions over time: orders of convergence, error control, spikes, curved spaces, refusals."""
 
+import math
+
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
@@ -25,13 +27,14 @@ def swing(duration=1.6, **options):
     return rollout(pendulum(length=LENGTH), [AMPLITUDE], [0.0], duration, **options)
 
 
-def tumbler():
+def tumbler(**options):
     """A free body with an arm, whose configurations are no vector space."""
     return robot(
         link('body', 2.0, (0.02, 0.03, 0.05), (0.02, 0.0, -0.01)),
         link('arm', 0.5, (0.004, 0.003, 0.001), (0.0, 0.0, 0.1)),
         joint('elbow', 'body', 'arm', axis=(0, 1, 1), xyz=(0.1, 0, 0)),
         floating_base=True,
+        **options,
     )
 
 
@@ -62,6 +65,46 @@ def test_they_keep_their_orders_on_curved_configuration_spaces(method):
         assert np.linalg.norm(found.q[:, :4], axis=1) == pytest.approx(1.0, abs=1e-14)
     slopes = np.diff(np.log(errors)) / np.diff(np.log(steps))
     assert slopes == pytest.approx([ORDERS[method]] * 2, abs=0.4)
+
+
+@pytest.mark.seed('AE03', kind='part')
+def test_dop853_is_far_more_exact_at_the_cost_of_few_evaluations():
+    exact = exact_swing(1.6)
+    five, eight = (swing(method=method, rtol=1e-11, atol=1e-13) for method in ('rk45', 'dop853'))
+    assert abs(eight.q[-1, 0] - exact) < 1e-11
+    assert eight.evaluations < 0.5 * five.evaluations
+    # Within steps it is of seventh order.
+    for t in (0.1, 0.77, 1.59):
+        assert eight.at(t)[0][0] == pytest.approx(exact_swing(t), abs=1e-9)
+    assert eight.time[-1] == 1.6 and (np.diff(eight.time) > 0.0).all()
+    loose = swing(method='dop853', rtol=1e-5, atol=1e-8, max_step=0.05)
+    assert np.diff(loose.time).max() <= 0.05 + 1e-15
+    assert 1e-12 < abs(loose.q[-1, 0] - exact) < 1e-4
+
+
+def test_dop853_agrees_with_rk45_where_configurations_are_no_vector_space():
+    """Of a free body the energy, and momentum in the world, are what they were."""
+    subject = tumbler(gravity=(0.0, 0.0, 0.0))
+    start, fast = subject.neutral(), 3.0 * TUMBLING
+    five = rollout(subject, start, fast, 1.0, rtol=1e-13, atol=1e-14)
+    eight = rollout(subject, start, fast, 1.0, method='dop853', rtol=1e-12, atol=1e-13)
+    assert np.abs(subject.difference(five.q[-1], eight.q[-1])).max() < 1e-10
+    assert_allclose(eight.v[-1], five.v[-1], atol=1e-9)
+    assert_allclose(np.linalg.norm(eight.q[:, :4], axis=1), 1.0, atol=1e-15)
+    for of in (lambda q, v: subject.energy(q, v).kinetic, subject.momentum):
+        assert_allclose(of(eight.q[-1], eight.v[-1]), of(start, fast), rtol=1e-10, atol=1e-10)
+    torque = rollout(
+        subject, start, fast, 0.3, lambda t, q, v: np.full(7, np.sin(9.0 * t)), 'dop853'
+    )
+    again = rollout(subject, start, fast, 0.3, lambda t, q, v: np.full(7, np.sin(9.0 * t)))
+    assert_allclose(torque.v[-1], again.v[-1], atol=1e-6)
+
+
+def test_dop853_refuses_what_it_cannot_do():
+    with pytest.raises(ValueError, match='rtol of dop853 must be at least 2.2e-14'):
+        swing(method='dop853', rtol=1e-15)
+    with pytest.raises(FloatingPointError, match='cannot be continued beyond'):
+        swing(method='dop853', torque=lambda t, q, v: [math.nan if t > 0.2 else 0.0])
 
 
 @pytest.mark.seed('AE03', kind='full')
