@@ -126,11 +126,6 @@ def run(arguments: argparse.Namespace) -> int:
         world = read_world(find_world(arguments.world), model)
     if robot is None:
         _refuse_what_needs_a_robot(arguments, world)
-    if arguments.ground and arguments.integrator == 'rk4':
-        raise ValueError(
-            '--integrator rk4 cannot stop within a step where bodies touch, and --ground is '
-            'rigid: take midpoint or semi_implicit'
-        )
     if arguments.watch:
         watched = simulated_robot(robot, world)
         return _watch(arguments, watched, make_scene(watched.model, arguments.shapes, world=world))

@@ -68,30 +68,23 @@ def read_environment(
     robot: Optional[Robot],
     world: WorldSource,
     ground: Union[None, bool, HalfSpace],
-    integrator: Optional[str],
     contact: Optional[ContactParameters] = None,
     contact_links: Optional[Sequence[str]] = None,
 ) -> Optional[Environment]:
     """Environment of what a user gives as a world, or as a ground that is rigid; None for none.
 
-    :param integrator: None for the one that suits the robot
     :param contact: of which a rigid ground takes the friction
     :param contact_links: links that touch the ground; None for all that move
-    :raises ValueError: if there is a ground as well, or the integrator knows no rigid contact, or
-        what is only for one of the laws of contact is given with the other
+    :raises ValueError: if there is a ground as well, or what is only for one of the laws of
+        contact is given with the other
     :raises WorldFileError: naming file, line, entry and cure
     """
     if world is None:
         if ground is not True or robot is None:
             return None
-        return _rigid_ground(robot, integrator, contact or ContactParameters(), contact_links)
+        return _rigid_ground(robot, contact or ContactParameters(), contact_links)
     if ground:
         raise ValueError('a world has its own ground, a plane; leave the argument ground out')
-    if integrator == 'rk4':
-        raise ValueError(
-            "integrator 'rk4' cannot stop within a step where bodies touch; with a world, take "
-            "'semi_implicit' or 'midpoint'"
-        )
     if contact is not None:
         raise ValueError(
             'contact is about a ground; a world says itself what its surfaces are like: leave the '
@@ -111,15 +104,9 @@ def read_environment(
 
 def _rigid_ground(
     robot: Robot,
-    integrator: Optional[str],
     contact: ContactParameters,
     links: Optional[Sequence[str]],
 ) -> Environment:
-    if integrator == 'rk4':
-        raise ValueError(
-            "integrator 'rk4' cannot stop within a step where bodies touch, and ground=True is "
-            "rigid: take 'semi_implicit' or 'midpoint', or ground=HalfSpace(), which is compliant"
-        )
     if contact != replace(ContactParameters(), friction=contact.friction):
         raise ValueError(
             'contact: stiffness and damping are those of a compliant ground, and ground=True is '

@@ -142,7 +142,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
             raise ValueError(f'robot must be a Robot, got {type(robot).__name__}')
         if not (ground is None or isinstance(ground, (bool, HalfSpace))):
             raise ValueError(f'ground must be None, True or a HalfSpace, got {ground!r}')
-        environment = read_environment(robot, world, ground, integrator, contact, contact_links)
+        environment = read_environment(robot, world, ground, contact, contact_links)
         robot = simulated_robot(robot, environment)
         for body in robot.model.bodies:
             if body.joint.is_rheonomic:

@@ -18,7 +18,7 @@ from rbd_ros.simulation.linear import copy, is_finite
 from rbd_ros.simulation.loop_closing import close_positions, project
 from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
 from rbd_ros.simulation.plant import MAX_SUBSTEPS, Plant, TURN_PER_SUBSTEP
-from rbd_ros.simulation.runge_kutta import is_at_limit, runge_kutta_step
+from rbd_ros.simulation.runge_kutta import is_at_limit
 from rbd_ros.simulation.scene.servo import take_servo_substep
 from rbd_ros.simulation.scene.state import Objects, Touches
 from rbd_ros.simulation.scene.step import take_scene_substep
@@ -34,6 +34,7 @@ from rbd_ros.simulation.state import (
     STEPS,
     SUBSTEPS,
 )
+from rbd_ros.simulation.untouched import EVERYTHING, NOTHING, step_by_runge_kutta
 from rbd_ros.simulation.workspace import Commands, Workspace, WorldRecord
 
 #: Answer of `advance` to commands that are not finite.
@@ -114,9 +115,8 @@ def take_substep(
     h: float,
 ) -> bool:
     """Advance by h; returns False, with q and v unchanged, if the velocity is not finite."""
-    # Most steps of most robots violate nothing: they are tried without the solver first.
     count = find_forces(plant, state, external_forces, contacts, work, h)
-    constrained, driven = plant.frictional == 1 or count > 0, False
+    driven = False
     if plant.has_servos:
         driven = any_servos(state)
     done = False
@@ -124,16 +124,10 @@ def take_substep(
         if not step_constrained(plant, state, contacts, work, count, h):
             return False
     elif plant.runge_kutta:
-        constrained = constrained or plant.stiff == 1 or is_at_limit(plant, state)
-        for _ in range(2):
-            if constrained and not step_constrained(plant, state, contacts, work, count, h):
-                return False
-            done = runge_kutta_step(plant, state, external_forces, work, constrained, h)
-            # A step that no force interrupts is tried first. If it ends beyond a limit, the
-            # implicit solve shows what the limit does, and the second round begins with that.
-            if done or constrained:
-                break
-            constrained = True
+        found = step_by_runge_kutta(plant, state, external_forces, contacts, work, count, h)
+        if found == NOTHING:
+            return False
+        done = found == EVERYTHING
     elif plant.midpoint:
         # Where a joint is at a limit or a contact near, the implicit solve tells whether either
         # stops anything.
@@ -147,6 +141,8 @@ def take_substep(
             if not done and not step_constrained(plant, state, contacts, work, count, h):
                 return False
     else:
+        # Most steps of most robots violate nothing: they are tried without the solver first.
+        constrained = plant.frictional == 1 or count > 0
         # Where the step is divided, the kernel with implicit damping is for another time step.
         if plant.damped == 1 and h != plant.timestep:
             constrained = True

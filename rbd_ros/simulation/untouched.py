@@ -6,13 +6,43 @@ from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.joint_servo import any_servos
 from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.runge_kutta import is_at_limit
+from rbd_ros.simulation.runge_kutta import is_at_limit, runge_kutta_step
 from rbd_ros.simulation.semi_implicit import step_constrained, step_freely
 from rbd_ros.simulation.state import Contacts, ExternalForces, State
 from rbd_ros.simulation.workspace import Workspace
 
 #: What `step_untouched` has found: nothing that is finite, the velocity alone, position as well.
 NOTHING, VELOCITY, EVERYTHING = 0, 1, 2
+
+
+@compiled
+def step_by_runge_kutta(
+    plant: Plant,
+    state: State,
+    external_forces: ExternalForces,
+    contacts: Contacts,
+    work: Workspace,
+    count: int,
+    h: float,
+) -> int:
+    """Find `next_v`, and `next_q` as well where no force interrupts the step; returns which.
+
+    :param count: number of contact points near the ground
+    :param h: time step [s]
+    """
+    constrained = plant.frictional == 1 or count > 0
+    constrained = constrained or plant.stiff == 1 or is_at_limit(plant, state)
+    for _ in range(2):
+        if constrained and not step_constrained(plant, state, contacts, work, count, h):
+            return NOTHING
+        if runge_kutta_step(plant, state, external_forces, work, constrained, h):
+            return EVERYTHING
+        # A step that no force interrupts is tried first. If it ends beyond a limit, the
+        # implicit solve shows what the limit does, and the second round begins with that.
+        if constrained:
+            break
+        constrained = True
+    return VELOCITY
 
 
 @compiled
@@ -34,6 +64,9 @@ def step_untouched(
         driven = any_servos(state)
     if driven:
         return VELOCITY if step_constrained(plant, state, unused, work, 0, h) else NOTHING
+    if plant.runge_kutta:
+        by_stages: int = step_by_runge_kutta(plant, state, external_forces, unused, work, 0, h)
+        return by_stages
     if plant.midpoint:
         stopped = is_at_limit(plant, state)
         if stopped:

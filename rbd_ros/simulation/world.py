@@ -96,6 +96,11 @@ class World:
                 f'{robot.name!r} has kinematic loops, which the integrator midpoint does not '
                 'close: take semi_implicit or rk4'
             )
+        if integrator == 'rk4' and has_loops and environment is not None:
+            raise ValueError(
+                f'{robot.name!r} has kinematic loops, which rk4 does not close in a world: take '
+                'semi_implicit'
+            )
         if impact_law not in RESTITUTION_LAWS:
             raise ValueError(
                 f'unknown impact law {impact_law!r}; there are {", ".join(RESTITUTION_LAWS)}'

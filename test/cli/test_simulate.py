@@ -49,7 +49,6 @@ def test_a_recording_is_written_without_a_display(capsys, tmp_path, torque):
         (['--gravity-compensation', '--floating-base'], 'whose base is fixed'),
         (['--record', 'no/such/folder/out.html', '--duration', '0.01'], 'cannot be written'),
         (['--timestep', '-1'], 'timestep'),
-        (['--ground', '--integrator', 'rk4'], '--ground is rigid: take midpoint'),
         (['--ground', '--world', 'table'], 'a world has its own ground'),
     ],
 )

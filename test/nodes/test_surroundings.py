@@ -446,7 +446,6 @@ def test_steps_that_were_not_solved_are_reported(rig):
     'parameters, text',
     [
         ({'ground': True}, 'ground is not for a simulation with a world'),
-        ({'integrator': 'rk4'}, "'rk4' knows no world"),
     ],
 )
 def test_what_does_not_go_with_a_world_is_refused(parameters, text):
@@ -477,7 +476,6 @@ def test_the_law_of_impacts_is_chosen(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     'parameters, text',
     [
-        ({'integrator': 'rk4'}, "'rk4' knows no rigid ground: .* ground_law compliant"),
         ({'contact_stiffness': 1e4}, 'contact_stiffness 10000 .* set ground_law to compliant'),
         ({'contact_damping': 0.0}, 'contact_damping 0 .* or leave contact_damping at 500'),
     ],

@@ -8,10 +8,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 from support import example_robots, mechanisms
 from support.crawling import crawler, crawling
-from support.simulated_robots import at, ball, body, joint, link, robot, turntable
+from support.simulated_robots import at, ball, body, collision, joint, link, robot, turntable
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
+from rbd_ros.resources import resource_path
 from rbd_ros.simulation import World
 from rbd_ros.simulation.free_base_midpoint import turn_on
 from rbd_ros.simulation.joint_law import FORWARD, LOWER, UPPER
@@ -257,6 +258,44 @@ def without_losses(name):
 def quadruped():
     name = 'anymal_b_simple_description/anymal'
     return Robot.from_urdf(without_losses(name), floating_base=True)
+
+
+def tumbler():
+    """A free box with a smaller one on an arm."""
+    return robot(
+        link('body', 2.0, (0.02, 0.03, 0.05), (0, 0, 0), collision('box size="0.3 0.2 0.1"')),
+        link('arm', 0.5, (4e-3, 3e-3, 1e-3), (0, 0, 0.1), collision('box size="0.05 0.05 0.1"')),
+        joint('elbow', 'body', 'arm', axis=(0, 1, 1), xyz=(0.2, 0, 0.1)),
+        floating_base=True,
+    )
+
+
+@pytest.mark.parametrize('integrator, allowed', [('midpoint', 1e-5), ('rk4', 1e-10)])
+def test_what_is_thrown_in_a_world_keeps_its_energy_until_it_lands(integrator, allowed):
+    simulator = Simulator(tumbler(), 1e-3, integrator, ground=True)
+    v = np.array([2.0, 1.0, -1.5, 0.3, 0.2, 0.1, 3.0])
+    simulator.reset([1, 0, 0, 0, 0, 0, 2.0, 0.0], v)
+    alone = Simulator(tumbler(), 1e-3, integrator)
+    alone.reset(simulator.q, v)
+    before = simulator.robot.energy(simulator.q, v).total
+    for each in (simulator, alone):
+        each.step(n=300)
+    assert simulator.status.contacts == 0 and np.array_equal(simulator.q, alone.q)
+    after = simulator.robot.energy(simulator.q, simulator.v).total
+    assert after == pytest.approx(before, abs=allowed * before)
+    simulator.step(n=2700)
+    assert simulator.status.contacts >= 3 and max(simulator.residuals) < 1e-8
+    assert simulator.status.unconverged_steps == 0
+    assert max(abs(contact.depth) for contact in simulator.contacts) < 1e-4
+    assert np.abs(simulator.v[:6]).max() < 1e-3  # the arm goes on, without friction
+
+
+def test_loops_are_not_closed_by_rk4_in_a_world():
+    linkage = Robot.from_urdf(
+        resource_path('urdf', 'four_bar.urdf'), extension=resource_path('config', 'four_bar.yaml')
+    )
+    with pytest.raises(ValueError, match='rk4 does not close in a world: take semi_implicit'):
+        Simulator(linkage, integrator='rk4', world={})
 
 
 @pytest.mark.parametrize('integrator, allowed', [('midpoint', 1e-5), ('rk4', 1e-13)])

@@ -283,7 +283,7 @@ def test_an_arm_that_lies_on_the_floor_is_held_by_contact_forces(arm):
     assert np.abs(arm.gravity_torque(q) - simulator.constraint_force - simulator.tau).max() < 1e-5
 
 
-@pytest.mark.parametrize('integrator', ['semi_implicit', 'midpoint'])
+@pytest.mark.parametrize('integrator', ['semi_implicit', 'midpoint', 'rk4'])
 def test_what_is_far_away_changes_nothing_of_an_arms_motion(arm, integrator):
     q = np.array([0.0, -np.pi / 2, 0.0, 0.0, 0.0, 0.0])
     objects = world(floor=False, ball=ball(0, 0, 0))
@@ -410,8 +410,6 @@ def test_a_motion_that_is_not_finite_is_not_taken_and_names_the_object(velocity)
 def test_what_cannot_be_simulated_is_refused_by_name(arm):
     with pytest.raises(ValueError, match='must be a world'):
         Simulator(None)
-    with pytest.raises(ValueError, match="take 'semi_implicit'"):
-        Simulator(arm, world=world(), integrator='rk4')
     with pytest.raises(ValueError, match='leave the argument ground out'):
         Simulator(arm, world=world(), ground=True)
     with pytest.raises(ValueError, match='gravity of the world'):

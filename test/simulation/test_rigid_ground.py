@@ -176,10 +176,6 @@ def test_gravity_is_that_of_the_robot():
 @pytest.mark.parametrize(
     'options, message',
     [
-        (
-            {'integrator': 'rk4'},
-            r"ground=True is rigid: take .*'midpoint', or ground=HalfSpace\(\)",
-        ),
         ({'contact': ContactParameters(stiffness=1e4)}, r'compliant.*take ground=HalfSpace\(\)'),
         ({'contact': ContactParameters(damping=1.0)}, r'compliant.*take ground=HalfSpace\(\)'),
         ({'contact_links': ['foto']}, "unknown link 'foto'; did you mean 'foot'"),

@@ -60,14 +60,7 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
     if values['world'].strip():
         if values['ground']:
             raise ValueError('ground is not for a simulation with a world: let there be a plane')
-        if values['integrator'] == 'rk4':
-            raise ValueError("integrator 'rk4' knows no world: choose semi_implicit or midpoint")
     if has_rigid_ground(values):
-        if values['integrator'] == 'rk4':
-            raise ValueError(
-                "integrator 'rk4' knows no rigid ground: choose semi_implicit or midpoint, or "
-                'ground_law compliant'
-            )
         for name in ('contact_stiffness', 'contact_damping'):
             default = next(each.default for each in SIMULATOR_PARAMETERS if each.name == name)
             if values[name] != default:
