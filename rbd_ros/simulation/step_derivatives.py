@@ -267,18 +267,12 @@ def _require_smooth(simulator: Simulator) -> None:
     """Check that there is nothing that a step is never differentiated with."""
     world = simulator.world
     plant, name = world.plant, repr(world.robot.name)
-    if plant.scene.has_objects:
-        raise ValueError(
-            f'{name} is in a world of movable objects: its steps are not differentiated; ask a '
-            'simulator without them'
-        )
     if plant.has_loops:
         raise ValueError(f'{name} has kinematic loops: its steps are not differentiated')
     if plant.has_free_bases and not plant.runge_kutta:
         raise ValueError(
             f'the base of {name} is free: the correction of its momentum, which '
             f"{simulator.integrator} makes, is not differentiated; take integrator='rk4'"
-            f'{", and a HalfSpace, as rk4 knows no rigid ground" if plant.has_scene else ""}'
         )
     if plant.runge_kutta and plant.stiff:
         raise ValueError(

@@ -1,20 +1,16 @@
 """Derivatives of a step against differences of the simulator's own steps."""
 
-from types import SimpleNamespace
-
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support import mechanisms
 from support.all_joints import every_joint, slope, tree
-from support.simulated_robots import at, ball, joint, link, robot, turntable
+from support.simulated_robots import at, ball, collision, joint, link, robot, turntable
 from support.textbook_trees import GEARED, named_tree
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.collision import read_world
 from rbd_ros.contact import HalfSpace
-from rbd_ros.simulation import StepDerivatives, World
-from rbd_ros.simulation.step_derivatives import step_derivatives
+from rbd_ros.simulation import StepDerivatives
 
 INTEGRATORS = ['midpoint', 'semi_implicit', 'rk4']
 each = pytest.mark.parametrize('integrator', INTEGRATORS)
@@ -174,6 +170,34 @@ def test_without_a_torque_there_is_none(rng):
         assert np.array_equal(one, other)
 
 
+@pytest.mark.parametrize('floats', [False, True])
+def test_objects_that_do_not_touch_the_robot_change_nothing(floats, rng):
+    """Of a robot in a world where a ball falls, until it strikes the robot."""
+    shape = collision('box size="0.2 0.2 0.2"')
+    subject = robot(
+        link('body', 1.0, (0.01, 0.02, 0.03), (0.02, 0, 0), shape),
+        link('rod', 0.4, (4e-3, 5e-3, 1e-3), (0, 0, -0.2)),
+        joint('swing', 'body', 'rod', axis=(0, 1, 0), xyz=(0, 0.2, 0)),
+        floating_base=floats,
+    )
+    sphere = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0, 'xyz': [0, 0, 0.3]}
+    options = {'integrator': 'rk4' if floats else 'midpoint'}
+    within = Simulator(subject, h, world={'objects': {'ball': sphere}}, **options)
+    alone = Simulator(subject, h, **options)
+    v = 0.3 * rng.normal(size=subject.nv)
+    for each in (within, alone):
+        each.reset(subject.neutral(), v)
+    for found, wanted in zip(within.step_derivatives(v), alone.step_derivatives(v)):
+        np.testing.assert_array_equal(found, wanted)
+    assert np.array_equal(within.object_pose('ball')[:3, 3], [0, 0, 0.3])
+    if floats:
+        struck = np.eye(4)
+        struck[0, 3] = 0.1999  # it overlaps with the body
+        within.place_object('ball', struck)
+        with pytest.raises(ValueError, match='a contact'):
+            within.step_derivatives(v)
+
+
 def test_what_is_not_smooth_is_refused():
     limit = '<limit lower="-1" upper="0.3" effort="9" velocity="9"/>'
     subject = turntable(0.2, limit=limit, kind='revolute')
@@ -201,9 +225,5 @@ def test_what_is_not_smooth_is_refused():
         Simulator(turntable(damping=1e4), h, 'rk4').step_derivatives()
     with pytest.raises(ValueError, match='loops'):
         Simulator(mechanisms.four_bar()).step_derivatives()
-    sphere = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
-    around = World(turntable(), h, environment=read_world({'objects': {'ball': sphere}}))
-    with pytest.raises(ValueError, match='movable objects'):
-        step_derivatives(SimpleNamespace(world=around), np.zeros(1))
     with pytest.raises(ValueError, match='tau'):
         Simulator(turntable(), h).step_derivatives([1.0, 2.0])
