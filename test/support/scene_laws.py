@@ -82,16 +82,18 @@ def _noted():
 
     def expand(plant, contacts, n, coupled, limit, scene):
         compressed.append(blow_of(plant, contacts, n, scene))
-        impacts.expand(plant, contacts, n, coupled, limit, scene)
+        return impacts.expand(plant, contacts, n, coupled, limit, scene)
 
     def solve_rebound(plant, state, objects, contacts, scene, n):
-        ways[0](plant, state, objects, contacts, scene, n)
+        solved = ways[0](plant, state, objects, contacts, scene, n)
         before = compressed.pop() if compressed else None
         found.append(blow_of(plant.scene, contacts, n, scene, before))
+        return solved
 
     def solve_blows(plant, objects, contacts, scene, n):
-        ways[1](plant, objects, contacts, scene, n)
+        solved = ways[1](plant, objects, contacts, scene, n)
         found.append(blow_of(plant, contacts, n, scene))
+        return solved
 
     def end_robot(plant, state, touches, work, rows, h):
         ways[2](plant, state, touches, work, rows, h)

@@ -22,11 +22,12 @@ from rbd_ros.simulation.scene.paths import full_response
 from rbd_ros.simulation.scene.pile import PILE, solve_blows
 from rbd_ros.simulation.scene.problem import assemble_matrix, contact_velocity, enter_problem
 from rbd_ros.simulation.scene.state import Objects, ScenePlant, SceneWork, Touches
-from rbd_ros.simulation.state import State
+from rbd_ros.simulation.state import State, UNCONVERGED
 from rbd_ros.simulation.workspace import Workspace
 
-#: Rounds of impacts in a step, each of which hands a blow on to the next body.
-MAX_IMPACTS = 100
+#: Rounds of impacts in a step, each of which hands a blow on to the next body: so many, and these
+#: for each contact, as a row of balls has one for each of its contacts.
+MAX_IMPACTS, IMPACTS_OF_CONTACT = 100, 2
 
 #: Contacts that approach each other more slowly than this many times h g do not bounce: at rest,
 #: gravity alone makes velocities of h g.
@@ -57,6 +58,8 @@ def collide(
 ) -> bool:
     """Let what bounces rebound, changing velocities; returns whether anything did.
 
+    A blow that is not solved to the tolerance, or that goes on after all rounds, is counted.
+
     Contacts that approach each other take part, all at once, with Newton's law of restitution or
     Poisson's (impacts.py); what they set in motion towards others, in the next round. So a
     blow runs through a row of balls.
@@ -77,8 +80,8 @@ def collide(
         any_of_them = any_of_them or restitution(plant.scene, contacts, c) > 0.0
     if not any_of_them:
         return False
-    happened = False
-    for _ in range(MAX_IMPACTS):
+    happened, exact, ended = False, True, False
+    for _ in range(MAX_IMPACTS + IMPACTS_OF_CONTACT * count):
         n = 0
         for c in range(count):
             if restitution(plant.scene, contacts, c) > 0.0:
@@ -86,7 +89,8 @@ def collide(
                 if rate < -slow and contacts.gap[c] + h * rate <= 0.0:
                     scene.listed[n] = c
                     n += 1
-        if n == 0:
+        ended = n == 0
+        if ended:
             break
         happened, robot = True, False
         for a in range(n):
@@ -99,11 +103,12 @@ def collide(
         swept = False
         if plant.scene.has_objects:
             swept = n > PILE and not robot and not plant.scene.poisson
-            if swept:
-                solve_blows(plant.scene, objects, contacts, scene, n)
+            if swept and not solve_blows(plant.scene, objects, contacts, scene, n):
+                exact = False
         if not swept:
             n = min(n, len(scene.friction))  # the others follow in the next round
-            solve_rebound(plant, state, objects, contacts, scene, n)
+            if not solve_rebound(plant, state, objects, contacts, scene, n):
+                exact = False
         clear(scene.gathered)
         for a in range(n):
             add_scaled(1.0, scene.blow[a], touches.blow[scene.listed[a]])
@@ -118,6 +123,9 @@ def collide(
             full_response(plant, work.problem, scene.root, scene.gathered, scene.velocity)
             add_scaled(1.0, scene.velocity, state.v)
         turn_with_spin(objects, scene)
+    # What still approaches after all rounds does not bounce: it is stopped with all else.
+    if not (exact and ended):
+        state.counters[UNCONVERGED] += 1
     return happened
 
 
@@ -136,8 +144,8 @@ def solve_rebound(
     contacts: SceneContacts,
     scene: SceneWork,
     n: int,
-) -> None:
-    """Find the impulses `blow` of listed contacts that rebound.
+) -> bool:
+    """Find the impulses `blow` of listed contacts that rebound; returns whether they are exact.
 
     :param n: number of contacts, whose velocities after the blow are in `rebound` but for
         expansion
@@ -157,7 +165,7 @@ def solve_rebound(
     if plant.scene.has_couples:
         enter_couples(plant, contacts, state.v, n, 0, scene)
     scale_space(space, scene.friction)
-    solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
+    solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
     for a in range(n):
         for r in range(3):
             scene.blow[a, r] = space.scale[3 * a + r] * space.x[3 * a + r]
@@ -166,7 +174,10 @@ def solve_rebound(
             impulse = space.scale[3 * n + i] * space.x[3 * n + i]
             scene.couples.blow[i // 3, i % 3] = impulse
     if plant.scene.poisson:
-        expand(plant.scene, contacts, n, space.sizes[MOMENTS] // 3, MAX_ITERATIONS, scene)
+        coupled = space.sizes[MOMENTS] // 3
+        if not expand(plant.scene, contacts, n, coupled, MAX_ITERATIONS, scene):
+            solved = False
+    return solved
 
 
 @compiled

@@ -41,14 +41,14 @@ SELDOM = True
 @compiled
 def expand(
     plant: ScenePlant, contacts: SceneContacts, n: int, coupled: int, limit: int, work: SceneWork
-) -> None:
-    """Add the impulses of expansion to those of compression in `blow`.
+) -> bool:
+    """Add the impulses of expansion to those of compression in `blow`; returns if they are exact.
 
     :param n: number of listed contacts
     :param coupled: number of those with couples
     :param limit: most sweeps, and most steps of ADMM
     """
-    space, rough = work.space, False
+    space, rough, solved = work.space, False, True
     for a in range(n):
         surface = plant.table.surface[contacts.pair[work.listed[a]]]
         # Until the end, the normal impulses of expansion are here.
@@ -57,7 +57,7 @@ def expand(
     if rough or coupled > 0:
         enter_expansion(plant, contacts, n, coupled, work)
         scale_space(space, work.friction)
-        solve_friction_space(space, COMBINED, limit, plant.tolerance)
+        solved = solve_friction_space(space, COMBINED, limit, plant.tolerance)
         for i in range(2 * n):
             at = 3 * n + i
             work.blow[i // 2, 1 + i % 2] += space.scale[at] * space.x[at]
@@ -68,6 +68,7 @@ def expand(
         space.sizes[MOMENTS] = 3 * coupled
     for a in range(n):
         work.blow[a, 0] += work.rebound[a]
+    return solved
 
 
 @compiled

@@ -223,8 +223,8 @@ def normal_mobility(contacts: SceneContacts, work: SceneWork, first_object: int,
 @compiled
 def solve_blows(
     plant: ScenePlant, objects: Objects, contacts: SceneContacts, work: SceneWork, n: int
-) -> None:
-    """Find the impulses of listed contacts that rebound, `blow`.
+) -> bool:
+    """Find the impulses of listed contacts that rebound, `blow`; returns whether they are exact.
 
     :param n: number of contacts, whose velocities after the blow are in `rebound`
     """
@@ -236,7 +236,7 @@ def solve_blows(
         if plant.has_couples:
             enter_couple(plant, contacts, work, space, a, work.listed[a], nothing)
         space.bias[a, 0], space.compliance[a, 0] = work.rebound[a], 0.0
-    solve_body_space(space, MAX_SWEEPS, plant.tolerance)
+    solved: bool = solve_body_space(space, MAX_SWEEPS, plant.tolerance)
     for a in range(n):
         for r in range(3):
             work.blow[a, r] = space.force[a, r]
@@ -248,6 +248,7 @@ def solve_blows(
                 for r in range(3):
                     work.couples.blow[found, r] = space.couple[a, r]
                 found += 1
+    return solved
 
 
 @compiled

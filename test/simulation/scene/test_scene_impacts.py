@@ -2,8 +2,13 @@
 
 import numpy as np
 import pytest
+from support.interpreted import without_compiler
 from support.rigid_worlds import ball, cube, kinetic_energy, simulated
 from support.simulated_robots import turntable
+
+from rbd_ros.simulation.scene import blows, impacts, pile
+from rbd_ros.simulation.scene.blows import MAX_IMPACTS
+from rbd_ros.simulation.scene.pile import PILE
 
 LAWS = ['newton', 'poisson']
 
@@ -34,6 +39,51 @@ def test_the_last_ball_of_newtons_cradle_leaves(law):
     simulator = simulated(law=law, floor=False, gravity=(0, 0, 0), **balls)
     simulator.step(n=300)
     assert np.abs(along_x(simulator) - [0, 0, 0, 1, 1]).max() < 1e-12
+    assert simulator.status.unconverged_steps == 0
+
+
+@pytest.mark.parametrize('law', LAWS)
+def test_a_blow_runs_through_a_long_row_of_balls_in_one_step(law):
+    """Through more balls than there are rounds for a short one."""
+    count = MAX_IMPACTS + 20
+    row = {
+        f'ball{k}': ball(
+            0.2 * k, z=0.0, friction=0.0, restitution=1.0, velocity=(float(k == 0), 0, 0)
+        )
+        for k in range(count)
+    }
+    simulator = simulated(law=law, floor=False, gravity=(0, 0, 0), **row)
+    simulator.step()
+    speeds = along_x(simulator)
+    assert abs(speeds[-1] - 1.0) < 1e-12 and np.abs(speeds[:-1]).max() < 1e-12
+    assert simulator.status.unconverged_steps == 0
+
+
+@pytest.mark.parametrize('law', LAWS)
+@pytest.mark.parametrize('way', ['solve_rebound', 'solve_blows', 'expand', 'rounds'])
+def test_a_blow_that_is_not_solved_is_counted(law, way, monkeypatch):
+    if way == {'newton': 'expand', 'poisson': 'solve_blows'}[law]:
+        pytest.skip('the other law goes this way')
+    with without_compiler():
+        # Many contacts, or few; each has the same blow as the others.
+        count = PILE + 1 if way == 'solve_blows' else 2
+        row = {
+            f'{name}{k}': ball(0.5 * k, z=z, friction=0.3, restitution=0.5, velocity=(0.1, 0, v))
+            for k in range(count)
+            for name, z, v in (('low', 0.0, 1.0), ('high', 0.2, -1.0))
+        }
+        simulator = simulated(law=law, floor=False, gravity=(0, 0, 0), **row)
+        if way == 'rounds':
+            monkeypatch.setattr(blows, 'MAX_IMPACTS', 1)
+            monkeypatch.setattr(blows, 'IMPACTS_OF_CONTACT', 0)
+        else:
+            module = {'solve_blows': pile, 'solve_rebound': blows, 'expand': impacts}[way]
+            solver = 'solve_body_space' if module is pile else 'solve_friction_space'
+            solve = getattr(module, solver)
+            monkeypatch.setattr(module, solver, lambda *arguments: solve(*arguments) and False)
+        simulator.step()
+        assert simulator.status.unconverged_steps == 1
+        assert abs(simulator.object_velocity('high0')[5] - 0.5) < 1e-9  # the best there was
 
 
 def three_balls(law, first, second):
