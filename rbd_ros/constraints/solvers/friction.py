@@ -7,6 +7,8 @@ import math
 from rbd_ros.compiler.loops import compiled, entry_point, vector
 from rbd_ros.constraints.friction_space import (
     BEST,
+    CONTACTS,
+    FloatArray,
     FLOOR,
     FrictionSpace,
     is_solved,
@@ -15,7 +17,7 @@ from rbd_ros.constraints.friction_space import (
     TOLERANCE,
 )
 from rbd_ros.constraints.solvers.friction_admm import admm
-from rbd_ros.constraints.solvers.friction_interior import interior
+from rbd_ros.constraints.solvers.friction_interior import FIRST_FORCE, interior, NEARER_FORCE
 from rbd_ros.constraints.solvers.friction_newton import (
     correct_start,
     guess_states,
@@ -96,8 +98,13 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
                 if not solved:
                     solved = newton(space, NEWTON_LIMIT, attempt > 0)
             if not solved:
-                solved = interior(space, FOLLOWING_LIMIT, True) or interior(
-                    space, AT_REST_LIMIT, False
+                solved = look_again(space, limit, q, new)
+            if not solved:
+                solved = (
+                    interior(space, FOLLOWING_LIMIT, True, FIRST_FORCE)
+                    # On another way; where forces are not unique, it ends at others.
+                    or interior(space, FOLLOWING_LIMIT, True, NEARER_FORCE)
+                    or interior(space, AT_REST_LIMIT, False, FIRST_FORCE)
                 )
             if not solved:
                 solved = admm(space, limit, True)
@@ -114,6 +121,30 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
         return_to_best(space)
         solved = is_solved(space)
     return solved
+
+
+@compiled
+def look_again(space: FrictionSpace, limit: int, q: FloatArray, new: FloatArray) -> bool:
+    """Go on from the best forces so far, of which nothing is believed: states are guessed anew.
+
+    Those that the step before has left may lead into a corner, as when contacts came and went.
+
+    :param limit: most sweeps
+    :param q: room for a vector, (3,)
+    :param new: likewise
+    """
+    return_to_best(space)
+    guess_states(space)
+    for c in range(space.sizes[CONTACTS]):
+        space.slip[c] = 0.0
+    if newton(space, COLD_LIMIT, False):
+        return True
+    for attempt in range(ATTEMPTS):
+        if sweep_until(space, min(limit, FEW_SWEEPS), SETTLED + 4 * attempt, q, new):
+            return True
+        if newton(space, NEWTON_LIMIT, attempt > 0):
+            return True
+    return False
 
 
 @entry_point

@@ -70,6 +70,9 @@ PROXIMAL = 1e-13
 #: Forces and velocities to begin with: far inside, as forces of ill-conditioned problems are.
 FIRST_FORCE, FIRST_VELOCITY = 1e3, 1.0
 
+#: Forces to begin another attempt with.
+NEARER_FORCE = 30.0
+
 #: Part of the way to the boundaries that is gone at most.
 CAUTION = 0.95
 
@@ -82,16 +85,17 @@ FURTHER = 0.1
 
 
 @compiled
-def interior(space: FrictionSpace, limit: int, follow: bool) -> bool:
+def interior(space: FrictionSpace, limit: int, follow: bool, first: float) -> bool:
     """Solve from the middle of the cones; returns whether the problem is solved.
 
     :param limit: most steps
     :param follow: whether De Saxce's term follows the velocities; else it is zero
+    :param first: forces to begin with
     """
     x, z, y, step, upper = space.x, space.z, space.y, space.step, space.upper
     contacts, n = space.sizes[CONTACTS], size_of(space)
     v, d, h = vector(3), vector(3), vector(3)
-    begin(space)
+    begin(space, first)
     attempt = NEAR
     for _ in range(limit):
         for i in range(n):
@@ -148,14 +152,17 @@ def interior(space: FrictionSpace, limit: int, follow: bool) -> bool:
 
 
 @compiled
-def begin(space: FrictionSpace) -> None:
-    """Start from the middle of cones and intervals."""
+def begin(space: FrictionSpace, first: float) -> None:
+    """Start from the middle of cones and intervals.
+
+    :param first: forces of cones, and within bounds on one side
+    """
     z, y = space.z, space.y
     contacts = space.sizes[CONTACTS]
     for i in range(size_of(space)):
         z[i] = 0.0
     for c in range(contacts):
-        z[3 * c] = FIRST_FORCE
+        z[3 * c] = first
     for b in range(blocks_of(space)):
         for r in range(3):
             space.velocity[b, r] = FIRST_VELOCITY if r == 0 else 0.0
@@ -167,9 +174,9 @@ def begin(space: FrictionSpace) -> None:
         if below and above:
             z[i] = 0.5 * (low + high)
         elif below:
-            z[i] = low + FIRST_FORCE
+            z[i] = low + first
         elif above:
-            z[i] = high - FIRST_FORCE
+            z[i] = high - first
     of_cones(space, z, space.force)
 
 

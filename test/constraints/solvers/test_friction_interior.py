@@ -24,6 +24,7 @@ from rbd_ros.constraints.solvers.friction_cones import (
 )
 from rbd_ros.constraints.solvers.friction_interior import (
     begin,
+    FIRST_FORCE,
     identify,
     interior,
     longest_step,
@@ -149,7 +150,7 @@ def test_the_longest_step_ends_at_the_first_boundary():
     for step, lower, expected in cases:
         space = ready(problem)
         space.low[:], space.high[:] = [0.0, -2.0], [np.inf, 2.0]
-        begin(space)
+        begin(space, FIRST_FORCE)
         space.z[:], space.force[0], space.velocity[0] = [1.0, 0, 0, 1.0, 0.0], [1, 0, 0], [1, 0, 0]
         space.y[3:], space.upper[:] = [1.0, lower], [0.0, 1.0]
         space.row[:], space.step[:], space.predicted[:] = 0.0, step, 0.0
@@ -165,7 +166,7 @@ def test_products_are_those_of_contacts_and_of_bounds():
     )
     space = ready(problem)
     space.low[:], space.high[:] = [0.0, -2.0, -np.inf], [np.inf, 2.0, 1.0]
-    begin(space)
+    begin(space, FIRST_FORCE)
     assert_allclose(space.z, [1e3, 0, 0, 1e3, 0.0, 1.0 - 1e3])
     assert_allclose(space.velocity[0], [1, 0, 0])
     assert_allclose(space.y[3:], [1, 1, 0])
@@ -194,7 +195,7 @@ def test_it_begins_inside_of_cones_and_bounds_whatever_was_there():
     space = ready(friction_problem(np.eye(8), np.zeros(8), [1.0], *bounds))
     space.low[:], space.high[:] = bounds
     space.z[:] = space.y[:] = space.upper[:] = space.force[:] = space.velocity[:] = 9.0
-    begin(space)
+    begin(space, FIRST_FORCE)
     assert_allclose(space.z, [1e3, 0, 0, 1001.5, -0.5, -1001.0, 0.0, 0.7])
     assert_allclose(space.force[0], [1e3, 0, 0])
     assert_allclose(space.velocity[0], [1, 0, 0])
@@ -255,7 +256,7 @@ def test_steps_solve_the_equations_to_first_order(moments):
         space, aim, t = ready(problem), 0.3, 1e-6
         N = len(problem.g)
         v, d, h = np.zeros(3), np.zeros(3), np.zeros(3)
-        begin(space)
+        begin(space, FIRST_FORCE)
         cones = cones_of(space)
         for b in cones:
             x = inside(rng)
@@ -322,7 +323,7 @@ def test_without_de_saxces_term_it_solves_the_convex_program(monkeypatch):
     for trial in range(10):
         problem = random_rows(rng, 3) if trial % 2 else random_contacts(rng, 5, 9, 1e3)
         space = ready(problem)
-        interior(space, 18, False)
+        interior(space, 18, False, FIRST_FORCE)
         n = problem.contacts
         space.x[:] = space.z
         refresh(space)
@@ -350,7 +351,7 @@ def test_alone_it_solves_what_sticks_slides_and_opens(monkeypatch):
         problem = random_rows(rng, 3) if trial % 2 else random_contacts(rng, 4, 20)
         space = ready(problem)
         space.report[TOLERANCE] = 5e-8
-        assert interior(space, 40, True)
+        assert interior(space, 40, True, FIRST_FORCE)
         refresh(space)
         n = problem.contacts
         x, u = space.x[: 3 * n].reshape(n, 3), space.u[: 3 * n].reshape(n, 3)
@@ -382,7 +383,7 @@ def test_alone_it_solves_moments(monkeypatch):
         problem = random_moments(rng, 3)
         space = ready(problem)
         space.report[TOLERANCE] = 5e-8
-        assert interior(space, 40, True)
+        assert interior(space, 40, True, FIRST_FORCE)
         for b in cones_of(space):
             row = tangent_row(space, b)
             rows = slice(row, row + tangents_of(space, b))
@@ -402,7 +403,7 @@ def test_newtons_method_is_told_the_states_of_moments():
     rng = np.random.default_rng(10)
     space = ready(random_moments(rng, 3))
     space.low[:4], space.high[:4] = -1.0, 1.0
-    begin(space)
+    begin(space, FIRST_FORCE)
     space.x[:] = 0.0
     space.x[:9:3] = [2.0, 1e-6, 3.0]
     space.x[13:16] = [-2.0 + 1e-7, 0.3, 0.4]
@@ -509,13 +510,23 @@ def test_blocks_of_a_tower_turn_and_slide_on_each_other():
         assert sum(found.iterations) < 1000
 
 
-@pytest.mark.parametrize('seed', [147, 246, 280])
-def test_what_all_other_methods_leave_is_swept(seed):
+def sliding_tower(seed):
     rng = np.random.default_rng(seed)
     velocity = np.zeros((10, 6))
     velocity[:, 2], velocity[:, 3] = rng.normal(size=10), 0.3 * rng.normal(size=10)
-    found = solve_friction(tower(MASSES['equal'], velocity=velocity.ravel())[0])
-    assert found.converged and found.iterations[0] > 90
+    return tower(MASSES['equal'], velocity=velocity.ravel())[0]
+
+
+@pytest.mark.parametrize('seed', [147, 246, 280, 660, 1191, 2974])
+def test_states_that_are_guessed_anew_solve_what_the_interior_leaves(seed):
+    """Towers whose blocks slide and turn: no ADMM, which took two thousand steps."""
+    found = solve_friction(sliding_tower(seed))
+    assert found.converged and found.iterations[2] == 0 and sum(found.iterations) < 300
+
+
+def test_what_all_other_methods_leave_is_swept():
+    found = solve_friction(sliding_tower(510))
+    assert found.converged and found.iterations[0] > 180 and found.iterations[2] == 2000
 
 
 def test_sweeps_end_at_their_limit():
@@ -525,7 +536,7 @@ def test_sweeps_end_at_their_limit():
     for limit in (20, 150, 1000):
         found = solve_friction(problem, iterations=limit)
         assert not found.converged
-        assert limit < found.iterations[0] <= 3 * min(limit, 30) + limit
+        assert limit < found.iterations[0] <= 6 * min(limit, 30) + limit
         assert found.iterations[2] == limit
 
 
@@ -551,9 +562,9 @@ def test_a_stack_that_turns_is_solved():
 
 def test_nothing_to_solve_and_nothing_that_moves():
     none = ready(friction_problem(np.zeros((0, 0)), [], np.zeros((0, 2))))
-    assert interior(none, 5, False)
+    assert interior(none, 5, False, FIRST_FORCE)
     stuck = ready(friction_problem(np.zeros((3, 3)), [-1.0, 0.0, 0.0], [0.5]))
-    assert not interior(stuck, 60, True)
+    assert not interior(stuck, 60, True, FIRST_FORCE)
     assert np.isfinite(stuck.x).all()
 
 
@@ -562,4 +573,4 @@ def test_boxes_with_contacts_of_no_friction():
     body = (1.0, (0.2,) * 3, np.array([0, 0, 0.1]))
     G, g, _ = boxes([body], contacts, np.array([0, 0, 0, 1.0, 0, 0]))
     space = ready(friction_problem(G, g, np.zeros(8)))
-    assert interior(space, 25, False)
+    assert interior(space, 25, False, FIRST_FORCE)
