@@ -36,8 +36,18 @@ def model(path: Path, timestep: float, floating_base: bool, ground: bool) -> Any
     :param ground: whether it touches the ground z <= 0, by its shapes that are no meshes; if not,
         it touches nothing
     """
+    return model_of(path.read_text(encoding='utf-8'), timestep, floating_base, ground)
+
+
+def model_of(
+    text: str, timestep: float, floating_base: bool, ground: bool, height: float = 0.0
+) -> Any:
+    """Model of the text of a URDF; other arguments are those of `model`.
+
+    :param height: of the ground [m]
+    """
     mujoco = load()
-    text = path.read_text(encoding='utf-8').replace('"world"', '"world_link"')
+    text = text.replace('"world"', '"world_link"')
     # Meshes are not where the URDF says; what they look like does not matter here.
     for kind in ('visual', 'collision'):
         text = re.sub(
@@ -57,6 +67,7 @@ def model(path: Path, timestep: float, floating_base: bool, ground: bool) -> Any
         geometry.friction[0] = _FRICTION
     if ground:
         plane = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1])
+        plane.pos[2] = height
         plane.contype, plane.conaffinity, plane.friction[0] = 0, 1, _FRICTION
     return spec.compile()
 

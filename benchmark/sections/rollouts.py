@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
+import math
 import os
 import time
 from typing import Any, Callable, List, Tuple
 
+from contact_scenes.urdf import prepared, text_of
 import mujoco_models
 import numpy as np
 import robots
@@ -23,20 +25,56 @@ _PUSH = 0.02  # [N m, N]
 _STANCE = (0.0, 0.8, -1.6)  # of each leg [rad]
 _ONE, _ALL, _FALLING = 'one thread', 'all threads', 'one thread, falling'
 _FLOORS = {robots.UR5: 10.0, robots.PANDA: 10.0, robots.GO1: 3.0}
+#: With contact: of arms that press a square tool on the ground, and of a quadruped.
+_IN_CONTACT = 3.0
+_COMPLIANT, _RIGID = (
+    'one thread, pressing on compliant ground',
+    'one thread, pressing on rigid ground',
+)
+_GO1_RIGID = 'one thread, rigid ground'
+_FACE, _THICK = 0.06, 0.04  # [m]
+_PRESS = 20.0  # [N]
+#: Link with the tool, whose z axis points down, and positions of joints by name.
+_TOOLS = {
+    robots.UR5: (
+        'tool0',
+        {
+            'shoulder_lift_joint': -1.3,
+            'elbow_joint': 1.9,
+            'wrist_1_joint': -0.5 * math.pi - 0.6,
+            'wrist_2_joint': -0.5 * math.pi,
+        },
+    ),
+    robots.PANDA: (
+        'panda_link8',
+        {
+            'panda_joint2': -0.25 * math.pi,
+            'panda_joint4': -0.75 * math.pi,
+            'panda_joint6': 0.5 * math.pi,
+        },
+    ),
+}
 
 
 def _rows() -> List[Row]:
     rows = []
     for robot, floor in _FLOORS.items():
         rows += [Row(NAME, robot.name, what, 'x', floor) for what in (_ONE, _ALL)]
-        if not robot.floating_base:
-            rows.append(Row(NAME, robot.name, _FALLING, 'x', None))
+        if robot.floating_base:
+            rows.append(Row(NAME, robot.name, _GO1_RIGID, 'x', _IN_CONTACT))
+            continue
+        rows.append(Row(NAME, robot.name, _FALLING, 'x', None))
+        rows += [Row(NAME, robot.name, what, 'x', _IN_CONTACT) for what in (_COMPLIANT, _RIGID)]
     return rows
 
 
 def _measure(row: Row, tools: Tools) -> None:
     robot = next(each for each in _FLOORS if each.name == row.robot)
-    ours, theirs, row.freedoms = _calls(robot, row.function == _FALLING)
+    if row.function in (_COMPLIANT, _RIGID):
+        ours, theirs, row.freedoms = _pressing(robot, row.function == _RIGID)
+    else:
+        rigid = row.function == _GO1_RIGID
+        ours, theirs, row.freedoms = _calls(robot, row.function == _FALLING, rigid)
     count = STATES * STEPS
     if row.function != _ALL:
         with one_thread():
@@ -61,7 +99,7 @@ def _measure(row: Row, tools: Tools) -> None:
 
 @lru_cache(maxsize=None)
 def _calls(
-    robot: robots.RealRobot, falling: bool
+    robot: robots.RealRobot, falling: bool, rigid: bool
 ) -> Tuple[Callable[[], Any], Callable[[int], Any], List[int]]:
     """Our call and, by the number of threads, the peer's; the freedoms of both models.
 
@@ -71,13 +109,12 @@ def _calls(
 
     :param falling: whether an arm is not held: what falls soon comes to its joint limits, and a
         gripper at once
+    :param rigid: whether a quadruped falls on rigid ground
     """
-    from mujoco import rollout
-
     path, on_ground = robots.find(robot), robot.floating_base
     model = Robot.from_urdf(path, floating_base=robot.floating_base)
     # Both take Euler's steps; ours are by default of second order.
-    ground = HalfSpace() if on_ground else None
+    ground = (rigid or HalfSpace()) if on_ground else None
     simulator = Simulator(model, _TIMESTEP, 'semi_implicit', ground=ground)
     peer = mujoco_models.model(path, _TIMESTEP, robot.floating_base, on_ground)
     rng = np.random.default_rng(0)
@@ -92,6 +129,50 @@ def _calls(
         pushes = rng.normal(size=(STATES, STEPS // 100, model.nv)) * _PUSH
         held = 0.0 if falling else model.gravity_torque(q)[:, None]
         torque = held + np.repeat(pushes, 100, axis=1)
+    return _against(simulator, peer, q, v, torque)
+
+
+@lru_cache(maxsize=None)
+def _pressing(
+    robot: robots.RealRobot, rigid: bool
+) -> Tuple[Callable[[], Any], Callable[[int], Any], List[int]]:
+    """Likewise, of arms that press a box for a tool on the ground, which is held by friction.
+
+    :param rigid: whether the ground is
+    """
+    link, positions = _TOOLS[robot]
+    size = {'size': f'{_FACE} {_FACE} {_THICK}'}
+    text = prepared(text_of(robot), keep=(), add={link: [('box', size, (0.0, 0.0, 0.5 * _THICK))]})
+    model = Robot.from_urdf(text)
+    start = model.neutral()
+    for joint, position in positions.items():
+        start[model.joint_names.index(joint)] = position
+    frame = Robot.from_urdf(text_of(robot)).frame(link, 'aligned')
+    pose = frame.pose(start)
+    face = pose[:3, 3] + pose[:3, :3] @ [0.0, 0.0, _THICK]
+    J = frame.jacobian(start)
+    J_face = J[3:] + np.cross(J[:3].T, face - pose[:3, 3]).T
+    around = {'ground': HalfSpace(offset=face[2])}
+    if rigid:
+        floor = {'type': 'plane', 'xyz': [0.0, 0.0, float(face[2])]}
+        around = {'world': {'objects': {'floor': floor}, 'ignore': [['robot', 'robot']]}}
+    simulator = Simulator(model, _TIMESTEP, 'semi_implicit', **around)
+    peer = mujoco_models.model_of(text, _TIMESTEP, False, True, face[2])
+    rng = np.random.default_rng(0)
+    pushes = rng.normal(size=(STATES, STEPS // 100, model.nv)) * _PUSH
+    held = model.gravity_torque(start) + J_face.T @ [0.0, 0.0, -_PRESS]
+    torque = held + np.repeat(pushes, 100, axis=1)
+    q, v = np.array([start] * STATES), np.zeros((STATES, model.nv))
+    return _against(simulator, peer, q, v, torque)
+
+
+def _against(
+    simulator: Simulator, peer: Any, q: np.ndarray, v: np.ndarray, torque: np.ndarray
+) -> Tuple[Callable[[], Any], Callable[[int], Any], List[int]]:
+    """Our rollouts of some starts, and those of a peer; see `_calls`."""
+    from mujoco import rollout
+
+    model = simulator.robot
     out = simulator.rollout(q, v, torque)
 
     mujoco = mujoco_models.load()
@@ -99,7 +180,8 @@ def _calls(
     forces = np.zeros((STATES, STEPS, peer.nv))
     # Joints come in the same order; those that mimic others are the last ones.
     forces[:, :, : model.nv] = torque
-    if robot is robots.PANDA:
+    if peer.nv == model.nv + 1:
+        # Of a Panda's fingers one mimics the other.
         forces[:, :, -2:] = torque[:, :, -1:] / 2.0  # of the gripper, by its two fingers
     states = np.empty((STATES, STEPS, start.shape[1]))
     data = [mujoco.MjData(peer) for _ in range(os.cpu_count() or 1)]
