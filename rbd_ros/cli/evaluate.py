@@ -1,4 +1,4 @@
-"""`rbd_ros evaluate robot.urdf recording`: measured efforts against those of the model."""
+"""`rbd_ros evaluate [robot.urdf] recording`: measured efforts against those of the model."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import argparse
 import json
 from typing import List
 
-from rbd_ros.cli.info import description, model_options, table
+from rbd_ros.cli.info import model_options, table
 from rbd_ros.cli.recorded import (
     add_recording_arguments,
+    described,
     held,
     plot_efforts,
     recording_of,
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     :raises ModelError: if the URDF cannot become a model
     :raises ValueError: for a recording that cannot be used
     """
-    robot = robot_of(description(arguments.robot), model_options(arguments))
+    robot = robot_of(described(arguments), model_options(arguments))
     recording, hold = recording_of(arguments), held(arguments.hold)
     found = evaluate(robot, recording, cutoff=arguments.cutoff, hold=hold)
     print(_json(found) if arguments.json else '\n'.join(lines(found)))

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     :raises ModelError: if the URDF cannot become a model
     :raises ValueError: for a value that cannot be used
     """
-    robot = robot_of(description(arguments.robot), model_options(arguments))
+    robot = robot_of(description(arguments.robot, arguments.xacro), model_options(arguments))
     found = excitation(
         robot,
         period=arguments.period,

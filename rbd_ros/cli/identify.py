@@ -1,4 +1,4 @@
-"""`rbd_ros identify robot.urdf recording`: payload, or inertias and friction, from a recording."""
+"""`rbd_ros identify [robot.urdf] recording`: payload, or inertias and friction, from a recording."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any, Dict, List, Sequence, Union
 
 import numpy as np
 
-from rbd_ros.cli.info import description, model_options, table
+from rbd_ros.cli.info import model_options, table
 from rbd_ros.cli.recorded import (
     add_recording_arguments,
+    described,
     held,
     plot_efforts,
     recording_of,
@@ -66,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     if not 0.0 < arguments.confidence < 1.0:
         raise ValueError(f'--confidence must be between 0 and 1, got {arguments.confidence:g}')
-    source = description(arguments.robot)
+    source = described(arguments)
     text = source if isinstance(source, bytes) else _text(source)
     options = model_options(arguments)
     robot, recording = robot_of(source, options), recording_of(arguments)

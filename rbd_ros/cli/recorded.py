@@ -10,16 +10,16 @@ from typing import Dict, Sequence, Union
 import numpy as np
 
 from rbd_ros import Robot
-from rbd_ros.cli.info import add_model_arguments
+from rbd_ros.cli.info import add_model_arguments, description
 from rbd_ros.cli.joint_panels import INK, JointPanels
-from rbd_ros.identification import Evaluation, read_recording, Recording
+from rbd_ros.identification import Evaluation, read_description, read_recording, Recording
 
 MEASURED, PREDICTED, WRONG = '#9aa5b1', '#1769aa', '#e4572e'
 
 
 def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that say which recording of which robot, and how it is filtered."""
-    add_model_arguments(parser)
+    add_model_arguments(parser, required=False)
     parser.add_argument(
         'recording',
         help='.csv with the columns time, JOINT.position and JOINT.effort; .mcap or .db3 with '
@@ -46,6 +46,17 @@ def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--plot', metavar='FILE.png', help='write a plot')
     parser.add_argument('--json', action='store_true', help='print the result as JSON')
+
+
+def described(arguments: argparse.Namespace) -> Union[str, bytes]:
+    """Path or text of the robot that the arguments name, or else of that in the recording.
+
+    :raises RobotNotFoundError: if it is not found
+    :raises ValueError: if none is named, and none recorded
+    """
+    if arguments.robot is None:
+        return read_description(arguments.recording).encode()
+    return description(arguments.robot, arguments.xacro)
 
 
 def recording_of(arguments: argparse.Namespace) -> Recording:

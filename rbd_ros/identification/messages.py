@@ -10,14 +10,16 @@ from contextlib import closing
 import json
 from pathlib import Path
 import sqlite3
-from typing import Callable, Dict, Optional, Tuple
+from typing import Callable, Dict, Iterable, Iterator, Optional, Tuple
 from urllib.parse import quote
 
 from rbd_ros.identification.joint_series import chosen_topic, JointSeries
 from rbd_ros.identification.recording import RecordingError
 from rbd_ros.mcap_files import McapFileError, McapReader, why_not
 from rbd_ros.nodes.common.wire import JointStateReader, WireError
+from rbd_ros.nodes.common.wire.plain_text import read_string
 
+STRINGS = ('std_msgs/msg/String', 'std_msgs/String')
 JOINT_STATES = ('sensor_msgs/msg/JointState', 'sensor_msgs/JointState')
 
 Decoder = Callable[[JointSeries, bytes, int], None]
@@ -141,3 +143,48 @@ def read_bag(path: Path, topic: str, series: JointSeries) -> None:
         raise RecordingError(
             f'{series.label} is no bag of ROS 2: {error}; give the file .db3 or its folder'
         ) from None
+
+
+def read_robot_description(path: Path) -> Optional[str]:
+    """Text of the first robot description in a file, None if there is none.
+
+    :param path: file .mcap or .db3
+    :raises RecordingError: if it is no such file
+    """
+    found: Iterable[bytes] = _of_mcap(path) if path.suffix.lower() == '.mcap' else _of_bag(path)
+    try:
+        for data in found:
+            return read_string(bytes(data))
+    except WireError as error:
+        raise RecordingError(f'{path.name}: its robot description: {error}') from None
+    except McapFileError as error:
+        raise RecordingError(f'{path.name} is no MCAP file: {error}') from None
+    except sqlite3.DatabaseError as error:
+        raise RecordingError(f'{path.name} is no bag of ROS 2: {error}') from None
+    return None
+
+
+def _of_mcap(path: Path) -> Iterator[bytes]:
+    for message in McapReader(path):
+        if is_description(message.topic, message.schema) and message.encoding == 'cdr':
+            yield message.data
+
+
+def _of_bag(path: Path) -> Iterator[bytes]:
+    with closing(sqlite3.connect(f'file:{quote(str(path.resolve()))}?mode=ro', uri=True)) as bag:
+        for number, name, kind, form in bag.execute(
+            'select id, name, type, serialization_format from topics'
+        ):
+            if is_description(name, kind) and form == 'cdr':
+                query = 'select data from messages where topic_id = ? order by timestamp, id'
+                for (data,) in bag.execute(query, (number,)):
+                    yield data
+
+
+def is_description(topic: str, kind: str) -> bool:
+    """Whether robot descriptions are on a topic.
+
+    :param topic: its name, which may have a namespace
+    :param kind: type of its messages
+    """
+    return topic.rpartition('/')[2] == 'robot_description' and kind in STRINGS

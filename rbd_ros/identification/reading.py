@@ -45,6 +45,37 @@ def read_recording(path: str, topic: str = TOPIC) -> Recording:
     return series.recording()
 
 
+def read_description(path: str) -> str:
+    """Robot description in a recording: the URDF that was on `robot_description` meanwhile.
+
+    :param path: file .mcap or .db3, or the folder of a bag
+    :raises RecordingError: if there is none, or the file cannot be read
+    """
+    place = Path(path).expanduser()
+    files = [place]
+    if place.is_dir():
+        files = sorted(place.glob('*.mcap')) or sorted(place.glob('*.db3'))
+    for file in files:
+        if file.suffix.lower() not in ('.mcap', '.db3'):
+            continue
+        from rbd_ros.identification.messages import read_robot_description
+
+        try:
+            with file.open('rb'):
+                pass
+        except OSError as error:
+            raise RecordingError(
+                f'{path} cannot be read: {error.strerror or error}; check the path'
+            ) from None
+        found = read_robot_description(file)
+        if found:
+            return found
+    raise RecordingError(
+        f'{path} has no robot description: name the robot before it, or record the topic '
+        'robot_description too'
+    )
+
+
 def _of_folder(folder: Path, topic: str) -> Recording:
     """Recording of the folder of a bag, all files of which count, in the order of their names."""
     files = sorted(folder.glob('*.mcap')) or sorted(folder.glob('*.db3'))

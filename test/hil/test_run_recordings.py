@@ -77,6 +77,18 @@ def recorded(tmp_path_factory):
     return scenario, run, folder / 'run.mcap'
 
 
+def test_a_recording_is_evaluated_without_naming_its_robot(recorded, capsys):
+    from rbd_ros.cli.main import main
+
+    path = str(recorded[2])
+    printed = []
+    for words in ([path], ['six_axis_arm', path]):
+        words += ['--topic', 'true_joint_states', '--cutoff', '60']
+        assert main(['evaluate', *words]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] and 'shoulder_lift_joint' in printed[0]
+
+
 def test_a_run_is_the_same_whether_it_is_recorded_or_not(recorded):
     scenario, run, _ = recorded
     assert Bench(scenario).run(make_controller(scenario)).digest == run.digest

@@ -10,7 +10,12 @@ import pytest
 from support import outside
 from support.recorded_motions import arm, recorded
 
-from rbd_ros.identification import read_recording, Recording, RecordingError
+from rbd_ros.identification import (
+    read_description,
+    read_recording,
+    Recording,
+    RecordingError,
+)
 
 NAMES = ('shoulder', 'elbow')
 
@@ -301,3 +306,54 @@ def test_part_of_the_time(original):
     assert_allclose(found.times[[0, -1]], [0.5, 1.0])
     with pytest.raises(RecordingError, match='between 7 and 8 s'):
         original.part(7.0, 8.0)
+
+
+# -- the robot in a recording ---------------------------------------------------------------------
+
+
+def string(text):
+    data = text.encode() + b'\0'
+    return b'\0\1\0\0' + struct.pack('<I', len(data)) + data
+
+
+def add_to_bag(path, topic, kind, data):
+    with sqlite3.connect(path) as bag:
+        (number,) = bag.execute('select max(id) + 1 from topics').fetchone()
+        columns = 'id, name, type, serialization_format'
+        bag.execute(
+            f'insert into topics ({columns}) values (?, ?, ?, "cdr")', (number, topic, kind)
+        )
+        bag.execute(
+            'insert into messages (topic_id, timestamp, data) values (?, 0, ?)', (number, data)
+        )
+    bag.close()
+
+
+@pytest.mark.parametrize('topic', ['/robot_description', '/left/robot_description'])
+def test_the_robot_is_read_from_a_bag(tmp_path, original, topic):
+    path = tmp_path / 'run.db3'
+    write_bag(path, original)
+    with pytest.raises(RecordingError, match='run.db3 has no robot description: name the robot'):
+        read_description(str(path))
+    add_to_bag(path, '/other', 'std_msgs/msg/String', string('nothing'))
+    add_to_bag(path, topic, 'std_msgs/msg/String', string('<robot name="me"/>'))
+    for place in (path, tmp_path):
+        assert read_description(str(place)) == '<robot name="me"/>'
+
+
+def test_what_is_no_description_is_refused(tmp_path, original):
+    path = tmp_path / 'run.db3'
+    write_bag(path, original)
+    add_to_bag(path, '/robot_description', 'std_msgs/msg/String', b'\0\1\0\0\xff\xff')
+    with pytest.raises(RecordingError, match='run.db3: its robot description'):
+        read_description(str(path))
+    (tmp_path / 'run.csv').write_text('time,a.position,a.effort\n')
+    for name, words in (
+        ('run.csv', 'run.csv has no robot description'),
+        ('none.mcap', 'none.mcap cannot be read: No such file'),
+        ('text.db3', 'is no bag of ROS 2'),
+    ):
+        if name == 'text.db3':
+            (tmp_path / name).write_text('this is no database at all, but some text' * 40)
+        with pytest.raises(RecordingError, match=words):
+            read_description(str(tmp_path / name))
