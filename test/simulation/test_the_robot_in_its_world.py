@@ -1,4 +1,4 @@
-"""What a world says of the robot itself: which of its links touch, and with what friction."""
+"""What a world says of robots: which links touch, with what friction; what is bolted together."""
 
 import numpy as np
 import pytest
@@ -132,3 +132,21 @@ def test_an_srdf_is_for_links_that_there_are_and_that_may_touch():
     for ground in (None, HalfSpace()):
         with pytest.raises(ValueError, match='srdf says which links .* or leave the argument out'):
             Simulator(carriages(), ground=ground, srdf=DISABLED)
+
+
+def test_objects_that_are_bolted_together_are_a_robot_of_one_body(tmp_path):
+    ball = collision(f'sphere radius="{RADIUS}"')
+    elements = [link(name, 1.0, (0.001,) * 3, shape=ball) for name in ('ball', 'other')]
+    elements.append(joint('bolts', 'ball', 'other', 'fixed', xyz=(0.3, 0, 0)))
+    path = tmp_path / 'dumbbell.urdf'
+    path.write_text(f'<robot name="dumbbell">{"".join(elements)}</robot>')
+    bolted = {'urdf': str(path), 'floating': True, 'movable': True, 'xyz': [0, 0, RADIUS]}
+    world = {'objects': {'floor': FLOOR}, 'robots': {'dumbbell': bolted}}
+    simulator = Simulator(None, world=world)
+    simulator.step(n=100)
+    assert simulator.robot.nv == 6
+    assert np.abs(simulator.v).max() < 1e-8
+    weights = {each.first: -each.force[2] for each in simulator.contacts}
+    weights |= {each.second: each.force[2] for each in simulator.contacts}
+    for name in ('dumbbell/ball', 'dumbbell/other'):
+        assert weights[name] == pytest.approx(GRAVITY, rel=1e-6)
