@@ -31,6 +31,7 @@ FloatArray = NDArray[np.float64]
 
 _RECORDED = 10.0  # without --duration [s]
 _NOTICES = 5  # that are printed
+_OF_A_ROBOT = ('start', 'hold', 'gravity_compensation', 'watch', 'srdf')
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,6 +63,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='store_true',
         help='let the robot touch the ground, z <= 0, rigidly and with a friction of 0.8, as in a '
         'world of one plane',
+    )
+    parser.add_argument(
+        '--srdf',
+        metavar='FILE',
+        help='SRDF of the robot, which says which of its links touch each other in the world or '
+        'on the ground (default: what the world file says)',
     )
     parser.add_argument(
         '--timestep', type=float, default=1e-3, metavar='SECONDS', help='step (%(default)s)'
@@ -136,6 +143,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.ground,
         external_forces=arguments.record is None,  # of a page that pulls
         world=world,
+        srdf=arguments.srdf,
     )
     if robot is not None or simulator.robots:
         model = simulator.robot.model  # with the robots of the world that move
@@ -172,13 +180,13 @@ def _refuse_what_needs_a_robot(
     arguments: argparse.Namespace, world: Optional[Environment]
 ) -> None:
     own = world is not None and any(each.movable for each in world.robots)
-    for option in ('watch',) if own else ('start', 'hold', 'gravity_compensation', 'watch'):
+    for option in ('watch', 'srdf') if own else _OF_A_ROBOT:
         if getattr(arguments, option):
             raise ValueError(f'--{option.replace("_", "-")} is for a robot; name one')
 
 
 def _watch(arguments: argparse.Namespace, robot: Robot, scene: Scene) -> int:
-    for option in ('record', 'start', 'hold', 'gravity_compensation', 'ground'):
+    for option in ('record', 'start', 'hold', 'gravity_compensation', 'ground', 'srdf'):
         if getattr(arguments, option):
             name = option.replace('_', '-')
             raise ValueError(f'--{name} is for what is simulated here; leave it out with --watch')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import math
 import os
 import threading
@@ -120,6 +121,8 @@ class RobotInWorld:
         for the robot alone, with itself
     :param pairs: of those pairs, the ones between these names, in this order; names are those of
         objects and robots, or with a link, as 'robot/tool0'. None: all there are
+    :param srdf: path of an SRDF file of the robot, or its XML; None: what the world says
+    :raises SrdfError: naming its line and the cure
     :raises ValueError: for an unknown name, and for a pair that there is no distance of
     :raises WorldFileError: naming file, line, entry and cure
 
@@ -134,6 +137,7 @@ class RobotInWorld:
         robot: ModelledRobot,
         world: Union[None, Environment, Mapping[str, Any], str, os.PathLike[str]] = None,
         pairs: Optional[Sequence[NamePair]] = None,
+        srdf: Union[None, str, os.PathLike[str]] = None,
     ):
         self.robot = robot
         model = robot.model
@@ -143,6 +147,8 @@ class RobotInWorld:
             from rbd_ros.collision.world_file import read_world
 
             world = read_world(world, robot=model)
+        if srdf is not None:
+            world = replace(world, srdf=os.fspath(srdf))
         #: What is around the robot.
         self.environment = world
         scene = make_scene(model, world, neutral_configuration(model))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
-from typing import AbstractSet, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import AbstractSet, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from rbd_ros.collision.scene_contacts import (
     STIFFNESS,
 )
 from rbd_ros.collision.scene_shapes import reach, ShapeMaker
-from rbd_ros.collision.self_collision import allowed_pairs
+from rbd_ros.collision.self_collision import allowed_pairs, enabled_pairs
 from rbd_ros.collision.shape_tables import tables_for, tabulated
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.model import Model
@@ -105,6 +105,8 @@ def make_scene(model: Model, world: Environment, q: Optional[Sequence[float]] = 
     table = _table(world, found, pairs, carriers)
     if own and q is not None:
         overlapping = _overlapping(model, table, own, carriers, q)
+        names = [(found[i].name, found[j].name) for i, j in (pairs[p] for p in overlapping)]
+        notices.extend(_enabled_in_vain(world, names))
         pairs = [pair for p, pair in enumerate(pairs) if p not in overlapping]
         table = _table(world, found, pairs, carriers) if overlapping else table
     return Scene(tuple(found), world.movable, carriers, table, tuple(notices))
@@ -273,6 +275,18 @@ def _pairs(
         for a, b in sorted(unknown)
     )
     return pairs, of_one
+
+
+def _enabled_in_vain(world: Environment, overlapping: Iterable[Tuple[str, str]]) -> List[str]:
+    """Notices of links that the SRDF of the robot lets touch, and that overlap as it is made."""
+    if world.srdf is None:
+        return []
+    enabled = {(f'{ROBOT}/{a}', f'{ROBOT}/{b}') for a, b in enabled_pairs(world.srdf)}
+    return [
+        f'{a!r} and {b!r} will not touch although the SRDF enables it: they overlap where the '
+        'robot is neutral; make their collision shapes smaller'
+        for a, b in sorted(enabled.intersection(tuple(sorted(each)) for each in overlapping))
+    ]
 
 
 def _overlapping(

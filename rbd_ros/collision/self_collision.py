@@ -98,6 +98,20 @@ def allowed_pairs(
     return frozenset(pairs - enabled)
 
 
+def enabled_pairs(srdf: Union[str, os.PathLike[str]]) -> FrozenSet[LinkPair]:
+    """Pairs of links that an SRDF lets touch in so many words.
+
+    :param srdf: path of an SRDF file, or its XML
+    :raises SrdfError: if it cannot be read, or an entry lacks a link
+
+    >>> from rbd_ros.collision.self_collision import enabled_pairs
+    >>> enabled_pairs('<robot><enable_collisions link1="b" link2="a"/></robot>')
+    frozenset({('a', 'b')})
+    """
+    _, entries = read_srdf(srdf)
+    return frozenset(_pair(*each.links) for each in entries if each.kind == 'enable_collisions')
+
+
 def _pair(a: str, b: str) -> LinkPair:
     return (a, b) if a <= b else (b, a)
 

@@ -37,6 +37,8 @@ from rbd_ros.simulation.world import NO_WORLD, World
 if TYPE_CHECKING:
     from rbd_ros.simulation.rollout_threads import RolloutThreads
 
+SrdfSource = Union[str, 'os.PathLike[str]']
+
 WorldSource = Union[None, Environment, Mapping[str, Any], str, 'os.PathLike[str]']
 
 #: Deviation of a rotation from an orthonormal matrix that passes for rounding.
@@ -70,15 +72,35 @@ def read_environment(
     ground: Union[None, bool, HalfSpace],
     contact: Optional[ContactParameters] = None,
     contact_links: Optional[Sequence[str]] = None,
+    srdf: Optional[SrdfSource] = None,
 ) -> Optional[Environment]:
     """Environment of what a user gives as a world, or as a ground that is rigid; None for none.
 
     :param contact: of which a rigid ground takes the friction
     :param contact_links: links that touch the ground; None for all that move
+    :param srdf: SRDF of the robot, before what a world says; None: what the world says
     :raises ValueError: if there is a ground as well, or what is only for one of the laws of
         contact is given with the other
     :raises WorldFileError: naming file, line, entry and cure
     """
+    environment = _environment(robot, world, ground, contact, contact_links)
+    if srdf is None:
+        return environment
+    if environment is None:
+        raise ValueError(
+            'srdf says which links of the robot touch each other, which they do in a world and on '
+            'a rigid ground: give world={} or ground=True, or leave the argument out'
+        )
+    return replace(environment, srdf=os.fspath(srdf))
+
+
+def _environment(
+    robot: Optional[Robot],
+    world: WorldSource,
+    ground: Union[None, bool, HalfSpace],
+    contact: Optional[ContactParameters],
+    contact_links: Optional[Sequence[str]],
+) -> Optional[Environment]:
     if world is None:
         if ground is not True or robot is None:
             return None

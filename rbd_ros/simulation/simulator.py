@@ -18,6 +18,7 @@ from rbd_ros.simulation.simulated_objects import (
     PairContact,
     read_environment,
     SimulatedObjects,
+    SrdfSource,
     WorldSource,
 )
 from rbd_ros.simulation.simulated_robots import simulated_robot, start_of
@@ -101,6 +102,8 @@ class Simulator(SimulatedServos, SimulatedObjects):
         without contact forces
     :param impact_law: law of restitution of impacts in a world: 'newton', of velocities, or
         'poisson', of impulses
+    :param srdf: path of an SRDF file, or its XML, which says which links of the robot touch each
+        other in the world or on the rigid ground; None: what the world says, see docs/world.md
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
     :raises ModelError: if a joint depends on time
@@ -137,12 +140,13 @@ class Simulator(SimulatedServos, SimulatedObjects):
         world: WorldSource = None,
         solver_tolerance: float = TOLERANCE,
         impact_law: str = 'newton',
+        srdf: Optional[SrdfSource] = None,
     ):
         if robot is not None and not isinstance(robot, Robot):
             raise ValueError(f'robot must be a Robot, got {type(robot).__name__}')
         if not (ground is None or isinstance(ground, (bool, HalfSpace))):
             raise ValueError(f'ground must be None, True or a HalfSpace, got {ground!r}')
-        environment = read_environment(robot, world, ground, contact, contact_links)
+        environment = read_environment(robot, world, ground, contact, contact_links, srdf)
         robot = simulated_robot(robot, environment)
         for body in robot.model.bodies:
             if body.joint.is_rheonomic:

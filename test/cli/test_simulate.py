@@ -50,6 +50,9 @@ def test_a_recording_is_written_without_a_display(capsys, tmp_path, torque):
         (['--record', 'no/such/folder/out.html', '--duration', '0.01'], 'cannot be written'),
         (['--timestep', '-1'], 'timestep'),
         (['--ground', '--world', 'table'], 'a world has its own ground'),
+        (['--srdf', 'none.srdf'], 'give world={} or ground=True'),
+        (['--ground', '--srdf', 'none.srdf'], "'none.srdf': there is no such file"),
+        (['--srdf', 'none.srdf', '--watch'], '--srdf is for what is simulated here'),
     ],
 )
 def test_what_does_not_fit_is_refused(capsys, options, message):
@@ -227,6 +230,7 @@ def test_objects_move_without_a_robot(capsys, tmp_path):
         ([], 'name a robot, or give a --world'),
         (['--world', WORLD, '--hold'], '--hold is for a robot; name one'),
         (['--world', WORLD, '--watch'], '--watch is for a robot; name one'),
+        (['--world', WORLD, '--srdf', 'arm.srdf'], '--srdf is for a robot; name one'),
     ):
         assert main(['simulate', *more]) == 1
         assert message in capsys.readouterr().err

@@ -1,0 +1,152 @@
+"""What a world says of robots: which links touch, with what friction; what is bolted together."""
+
+import numpy as np
+import pytest
+from support.simulated_robots import collision, joint, link, robot
+
+from rbd_ros import Simulator
+from rbd_ros.collision import RobotInWorld, SrdfError
+from rbd_ros.contact import HalfSpace
+
+GRAVITY, RADIUS, STEPS = 9.81, 0.05, 100
+FLOOR = {'type': 'plane', 'surface': {'friction': 1.0}}
+
+
+def feet():
+    """Two feet that slide along x and rest on the floor, each for itself: elements of a URDF."""
+    elements = [link('base')]
+    for name, y in (('left', 0.0), ('right', 1.0)):
+        shape = collision(f'sphere radius="{RADIUS}"')
+        elements += [
+            link(f'{name}_rail'),
+            joint(
+                f'{name}_x',
+                'base',
+                f'{name}_rail',
+                'prismatic',
+                (1, 0, 0),
+                (0, y, RADIUS),
+                '<limit lower="-9" upper="9" effort="9" velocity="9"/>',
+            ),
+            link(f'{name}_foot', 1.0, (0.01, 0.01, 0.01), shape=shape),
+            joint(
+                f'{name}_z',
+                f'{name}_rail',
+                f'{name}_foot',
+                'prismatic',
+                (0, 0, 1),
+                inside='<limit lower="-9" upper="9" effort="9" velocity="9"/>',
+            ),
+        ]
+    return elements
+
+
+def slowed(world, simulated=None):
+    """Coefficients of friction of feet that slide for a tenth of a second at first 1 m/s."""
+    simulator = Simulator(simulated, world={'objects': {'floor': FLOOR}, **world})
+    q = simulator.q
+    simulator.reset(q, np.array([1.0, 0.0, 1.0, 0.0]))
+    simulator.step(n=STEPS)
+    assert np.abs(simulator.v[[1, 3]]).max() < 1e-8  # they do not leave the floor
+    return (1.0 - simulator.v[[0, 2]]) / (GRAVITY * STEPS * simulator.timestep)
+
+
+def test_feet_of_different_friction_slide_differently():
+    own = {'surface': {'friction': 0.36}, 'links': {'left_foot': {'friction': 0.04}}}
+    assert slowed({'robot': own}, robot(*feet())) == pytest.approx([0.2, 0.6], rel=1e-6)
+    # What is said of a pair counts before what is said of its links.
+    pair = {'between': ['robot/left_foot', 'floor'], 'friction': 0.5}
+    assert slowed({'robot': own, 'pairs': [pair]}, robot(*feet())) == pytest.approx(
+        [0.5, 0.6], rel=1e-6
+    )
+
+
+def test_feet_of_further_robots_have_their_own_friction(tmp_path):
+    path = tmp_path / 'feet.urdf'
+    path.write_text(f'<robot name="feet">{"".join(feet())}</robot>')
+    other = {
+        'urdf': str(path),
+        'movable': True,
+        'surface': {'friction': 0.36},
+        'links': {'left_foot': {'friction': 0.04}},
+    }
+    assert slowed({'robots': {'other': other}}) == pytest.approx([0.2, 0.6], rel=1e-6)
+
+
+def carriages(gap=0.1):
+    """Two carriages on one rail; one that is pushed meets the other."""
+    box = collision('box size="0.2 0.2 0.2"')
+    limit = '<limit lower="-9" upper="9" effort="9" velocity="9"/>'
+    return robot(
+        link('base'),
+        link('left', 1.0, (0.01, 0.01, 0.01), shape=box),
+        link('right', 1.0, (0.01, 0.01, 0.01), shape=box),
+        joint('left_x', 'base', 'left', 'prismatic', (1, 0, 0), (0, 0, 0.5), limit),
+        joint('right_x', 'base', 'right', 'prismatic', (1, 0, 0), (0.2 + gap, 0, 0.5), limit),
+    )
+
+
+DISABLED = '<robot><disable_collisions link1="left" link2="right"/></robot>'
+ENABLED = '<robot><enable_collisions link1="left" link2="right"/></robot>'
+
+
+@pytest.mark.parametrize('surroundings', [{'world': {}}, {'ground': True}])
+def test_links_that_an_srdf_disables_go_through_each_other(tmp_path, surroundings):
+    path = tmp_path / 'carriages.srdf'
+    path.write_text(DISABLED)
+    for srdf, speeds in ((None, [0.5, 0.5]), (path, [1.0, 0.0]), (DISABLED, [1.0, 0.0])):
+        simulator = Simulator(carriages(), srdf=srdf, **surroundings)
+        simulator.reset([0.0, 0.0], [1.0, 0.0])
+        simulator.step(n=200)
+        assert simulator.v == pytest.approx(speeds, abs=1e-9)
+
+
+def test_what_is_given_counts_before_what_the_world_says(tmp_path):
+    path = tmp_path / 'carriages.srdf'
+    path.write_text(DISABLED)
+    world = {'robot': {'srdf': str(path)}}
+    assert RobotInWorld(carriages(), world).pairs == ()
+    assert RobotInWorld(carriages(), world, srdf=ENABLED).pairs == (('robot/left', 'robot/right'),)
+    assert Simulator(carriages(), world=world).distance_pairs == ()
+    both = Simulator(carriages(), world=world, srdf=ENABLED)
+    assert both.distance_pairs == (('robot/left', 'robot/right'),)
+
+
+def test_links_that_an_srdf_enables_and_that_overlap_are_told_of():
+    told = "'robot/left' and 'robot/right' will not touch although the SRDF enables it"
+    simulator = Simulator(carriages(gap=-0.1), world={}, srdf=ENABLED)
+    assert [text for text in simulator.warnings if told in text]
+    for gap, srdf in ((0.1, ENABLED), (-0.1, DISABLED), (-0.1, None)):
+        simulator = Simulator(carriages(gap), world={}, srdf=srdf)
+        assert not [text for text in simulator.warnings if told in text]
+
+
+def test_an_srdf_is_for_links_that_there_are_and_that_may_touch():
+    wrong = '<robot>\n<enable_collisions link1="left" link2="rigt"/></robot>'
+    for make in (
+        lambda: Simulator(carriages(), world={}, srdf=wrong),
+        lambda: RobotInWorld(carriages(), srdf=wrong),
+    ):
+        with pytest.raises(SrdfError, match="line 2: <enable_collisions>: .*'rigt'; did you mean"):
+            make()
+    for ground in (None, HalfSpace()):
+        with pytest.raises(ValueError, match='srdf says which links .* or leave the argument out'):
+            Simulator(carriages(), ground=ground, srdf=DISABLED)
+
+
+def test_objects_that_are_bolted_together_are_a_robot_of_one_body(tmp_path):
+    ball = collision(f'sphere radius="{RADIUS}"')
+    elements = [link(name, 1.0, (0.001,) * 3, shape=ball) for name in ('ball', 'other')]
+    elements.append(joint('bolts', 'ball', 'other', 'fixed', xyz=(0.3, 0, 0)))
+    path = tmp_path / 'dumbbell.urdf'
+    path.write_text(f'<robot name="dumbbell">{"".join(elements)}</robot>')
+    bolted = {'urdf': str(path), 'floating': True, 'movable': True, 'xyz': [0, 0, RADIUS]}
+    world = {'objects': {'floor': FLOOR}, 'robots': {'dumbbell': bolted}}
+    simulator = Simulator(None, world=world)
+    simulator.step(n=100)
+    assert simulator.robot.nv == 6
+    assert np.abs(simulator.v).max() < 1e-8
+    weights = {each.first: -each.force[2] for each in simulator.contacts}
+    weights |= {each.second: each.force[2] for each in simulator.contacts}
+    for name in ('dumbbell/ball', 'dumbbell/other'):
+        assert weights[name] == pytest.approx(GRAVITY, rel=1e-6)
