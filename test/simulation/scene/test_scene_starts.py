@@ -3,6 +3,8 @@
 Steps are taken by the interpreter; each of them obeys the laws, see support/scene_laws.py.
 """
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from support.interpreted import without_compiler
@@ -10,8 +12,10 @@ from support.rigid_worlds import ball, cube, simulated
 from support.scene_laws import Step
 from support.simulated_robots import collision, joint, link, robot as chain
 
+from rbd_ros.constraints.friction_space import OPEN, STICK
 from rbd_ros.constraints.solvers import friction_bodies
 from rbd_ros.simulation.scene import blows, island, pile, step
+from rbd_ros.simulation.scene.problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
 
 
 @pytest.fixture(autouse=True, scope='module')
@@ -107,3 +111,27 @@ def test_a_robot_that_stays_at_its_limit_takes_nothing_to_solve(efforts):
         assert len(efforts) >= 4 and efforts[0] > 0.0 and not any(efforts[-2:])
         assert abs(simulator.q[0] - q) < 1e-9
         efforts.clear()
+
+
+def test_rows_of_joints_start_from_their_impulse_as_far_as_bounds_allow():
+    """Whatever the rows of the step before were; what is between the bounds sticks."""
+    kinds = [FRICTION, LOWER_LIMIT, FRICTION, UPPER_LIMIT, FRICTION, LOWER_LIMIT]
+    impulses = [0.2, 0.3, -0.7, -0.1, 0.5, 0.0]
+    boxes = [0.4, 0.0, 0.5, 0.0, 0.4, 0.0]
+    starts = [0.2, 0.3, -0.5, 0.0, 0.4, 0.0]
+    sticks = [True, True, False, False, False, False]
+    scene = SimpleNamespace(row_kind=kinds, row_impulse=impulses, row_box=boxes)
+    n, m, nothing = 2, len(kinds), 9
+    space = SimpleNamespace(
+        low=np.full(m, np.nan), high=np.full(m, np.nan),
+        x=np.full(3 * n + m, np.nan), state=np.full(n + m, nothing),
+    )  # fmt: skip
+    for k in range(m):
+        island.begin_row(space, scene, n, k)
+    friction = np.array(kinds) == FRICTION
+    assert np.array_equal(space.low, np.where(friction, -np.array(boxes), 0.0))
+    assert np.array_equal(space.high, np.where(friction, boxes, np.inf))
+    # Nothing of the contacts before them is touched.
+    assert np.isnan(space.x[: 3 * n]).all() and space.x[3 * n :].tolist() == starts
+    assert space.state[:n].tolist() == [nothing] * n
+    assert space.state[n:].tolist() == [STICK if each else OPEN for each in sticks]
