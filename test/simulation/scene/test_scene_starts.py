@@ -12,9 +12,10 @@ from support.rigid_worlds import ball, cube, simulated
 from support.scene_laws import Step
 from support.simulated_robots import collision, joint, link, robot as chain
 
-from rbd_ros.constraints.friction_space import OPEN, STICK
+from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
 from rbd_ros.constraints.solvers import friction_bodies
 from rbd_ros.simulation.scene import blows, island, pile, step
+from rbd_ros.simulation.scene.couples import begin_couples
 from rbd_ros.simulation.scene.problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
 
 
@@ -135,3 +136,38 @@ def test_rows_of_joints_start_from_their_impulse_as_far_as_bounds_allow():
     assert np.isnan(space.x[: 3 * n]).all() and space.x[3 * n :].tolist() == starts
     assert space.state[:n].tolist() == [nothing] * n
     assert space.state[n:].tolist() == [STICK if each else OPEN for each in sticks]
+
+
+def test_couples_start_from_those_before_where_a_normal_force_holds_them():
+    """About the normal by itself, about both tangents together; those at their bound slide."""
+    n, m, count = 5, 1, 4
+    listed = [6, 2, 9, 4, 7]  # all contacts of the problem, of which the second has no couples
+    couple = np.zeros((10, 3))
+    couple[6] = (0.1, 0.3, -0.4)  # about tangents it slides
+    couple[9] = (-0.2, 0.3, 0.3)  # about the normal it slides
+    couple[4] = (0.1, 0.2, 0.3)  # no normal force is there to hold it
+    couple[7] = (0.0, 0.0, 0.0)
+    x = np.full(3 * n + m + 3 * count, 0.5)
+    x[: 3 * n : 3] = (2.0, 1.0, 4.0, 0.0, 1.0)
+    start = x.copy()
+    coefficient = np.array([0.1, 0.25, 0.25, 0.05, 0.2, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1])
+    state, grip = np.full(n + m + 3 * count, OPEN), np.full(3 * count, 9.0)
+    space = SimpleNamespace(
+        sizes=[n, m, 3 * count], x=x, coefficient=coefficient, state=state, grip=grip
+    )
+    work = SimpleNamespace(
+        space=space, listed=listed, couples=SimpleNamespace(listed=[0, 2, 3, 4])
+    )
+    begin_couples(SimpleNamespace(couple=couple), work, count)
+    first = 3 * n + m
+    assert np.array_equal(x[:first], start[:first])
+    found = x[first:].reshape(count, 3)
+    assert np.array_equal(found[[0, 1, 3]], couple[[6, 9, 7]])
+    assert np.array_equal(found[2], [0.5] * 3)
+    assert state[: n + m].tolist() == [OPEN] * (n + m)
+    assert state[n + m :].reshape(count, 3).tolist() == [
+        [STICK, SLIDE, SLIDE], [SLIDE, STICK, STICK], [OPEN] * 3, [STICK] * 3,
+    ]  # fmt: skip
+    # Against the couple, as velocities are that it resists.
+    expected = [[0, -0.6, 0.8], [1, 0, 0], [9, 9, 9], [0, 0, 0]]
+    assert np.abs(grip.reshape(count, 3) - expected).max() < 1e-15
