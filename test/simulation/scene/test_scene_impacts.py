@@ -285,6 +285,22 @@ def test_spin_is_taken_by_the_whole_normal_impulse():
 
 
 @pytest.mark.parametrize('law', LAWS)
+def test_blows_are_told_with_their_couples(law):
+    """They are what changes the momenta."""
+    c, fall, w, e = 0.002, 1.0, 30.0, 0.5
+    start = ball(
+        z=0.1005, velocity=(0, 0, -fall), spin=(0, 0, w), friction=0.0, restitution=e, torsional=c
+    )
+    simulator = simulated(law=law, gravity=(0, 0, 0), ball=start)
+    simulator.step()
+    touches = simulator.world.touches
+    blow, couple = touches.blow[0], touches.couple_blow[0]
+    assert np.abs(blow - ((1 + e) * fall, 0, 0)).max() < 1e-12
+    assert abs(abs(couple[0]) - c * (1 + e) * fall) < 1e-12 and not couple[1:].any()
+    assert abs(simulator.object_velocity('ball')[2] - (w - abs(couple[0]) / 0.004)) < 1e-9
+
+
+@pytest.mark.parametrize('law', LAWS)
 def test_a_ball_that_bounces_and_grips_rolls_afterwards(law):
     """About the contact, only the couple c (1 + e) m v changes the angular momentum."""
     c, speed, inertia, arm = 0.005, 1.0, 0.004, 0.10025  # to the middle of the gap
