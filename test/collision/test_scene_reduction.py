@@ -96,6 +96,15 @@ def test_of_a_grid_along_the_tangents_corners_are_left_whatever_comes_first(tabl
         assert sorted(order[kept].tolist()) == [0, 2, 9, 11]
 
 
+def test_of_points_at_one_place_the_first_is_left_whatever_rounding_says(table):
+    """So that contacts that stay where they are stay the same ones from step to step."""
+    corners = np.array([[0.0, 0.0], [2.0, 2.0], [0.2, 1.5], [1.4, 0.9]])
+    outward = corners - corners.mean(axis=0)
+    for of in ([0], [3], [0, 3]):
+        points = np.vstack([corners, corners[of] + 1e-12 * outward[of]])
+        assert reduced(table, points, np.zeros(len(points))) == [0, 1, 2, 3]
+
+
 def test_of_a_line_both_ends_are_left(table):
     along = np.array([0.3, 0.1, 0.5, -0.2, 0.4])
     points = along[:, None] * [0.6, 0.8]

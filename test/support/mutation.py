@@ -36,6 +36,12 @@ _OF_STEPS_IN_WORLDS = (
     'test/simulation/scene/test_scene_equations.py',
     'test/simulation/test_rigid_contact.py',
 )
+_OF_ISLANDS = (
+    'test/simulation/scene/test_scene_equations.py',
+    'test/simulation/scene/test_scene_starts.py',
+    'test/simulation/scene/test_scene_springs.py',
+    'test/simulation/test_rigid_contact.py',
+)
 #: Tests of texts that have no test file of their own name.
 OWN = {
     'rbd_ros/spatial/inertia.py': (
@@ -190,19 +196,20 @@ OWN = {
     ),
     'rbd_ros/simulation/scene/couples.py': (
         'test/simulation/scene/test_scene_equations.py',
+        'test/simulation/scene/test_scene_starts.py',
         'test/simulation/scene/test_scene_couples.py',
     ),
     'rbd_ros/simulation/scene/impacts.py': (
         'test/simulation/scene/test_scene_equations.py',
         'test/simulation/scene/test_scene_impacts.py',
     ),
-    'rbd_ros/simulation/scene/island.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/island.py': _OF_ISLANDS,
     'rbd_ros/simulation/scene/islands.py': _OF_STEPS_IN_WORLDS,
     'rbd_ros/simulation/scene/jacobians.py': _OF_STEPS_IN_WORLDS,
     'rbd_ros/simulation/scene/memory.py': _OF_STEPS_IN_WORLDS,
     'rbd_ros/simulation/scene/parting.py': _OF_STEPS_IN_WORLDS,
     'rbd_ros/simulation/scene/paths.py': _OF_STEPS_IN_WORLDS,
-    'rbd_ros/simulation/scene/pile.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/pile.py': _OF_ISLANDS,
     'rbd_ros/simulation/scene/problem.py': _OF_STEPS_IN_WORLDS,
     'rbd_ros/simulation/scene/robot.py': _OF_STEPS_IN_WORLDS,
     'rbd_ros/simulation/scene/springs.py': ('test/simulation/scene/test_scene_springs.py',),

@@ -76,6 +76,11 @@ def test_a_ring_is_closed_by_elimination():
     assert room and matrix.sizes[PAIRS] == 7
 
 
+def test_few_bodies_have_room_for_each_pair_and_many_for_some():
+    assert [matrix_sizes(members)['P'] for members in (0, 1, 2, 3, 9, 10)] == [0, 0, 1, 3, 36, 40]
+    assert matrix_sizes(MAX_BODIES + 5) == matrix_sizes(MAX_BODIES)
+
+
 def test_what_has_no_room_is_told():
     assert ordered([(0, 1), (1, 2)], MAX_BODIES)[1]
     matrix = allocate(BodyMatrix, **matrix_sizes(MAX_BODIES + 1))

@@ -43,6 +43,21 @@ def test_the_last_ball_of_newtons_cradle_leaves(law):
 
 
 @pytest.mark.parametrize('law', LAWS)
+@pytest.mark.parametrize('factor, bounces', [(0.5, False), (1.9, False), (2.1, True)])
+def test_what_is_no_faster_than_gravity_makes_it_in_two_steps_does_not_bounce(
+    factor, bounces, law
+):
+    """All of gravity counts, whatever its direction: here its magnitude is 13."""
+    h, e = 1e-3, 0.8
+    start = ball(velocity=(0, 0, -factor * h * 13.0), friction=0.0, restitution=e)
+    simulator = simulated(law=law, h=h, gravity=(3.0, -4.0, -12.0), body=start)
+    simulator.step()
+    # Gravity acts after the blow.
+    expected = h * (e * factor * 13.0 - 12.0) if bounces else 0.0
+    assert abs(simulator.object_velocity('body')[5] - expected) < 1e-12
+
+
+@pytest.mark.parametrize('law', LAWS)
 def test_a_blow_runs_through_a_long_row_of_balls_in_one_step(law):
     """Through more balls than there are rounds for a short one."""
     count = MAX_IMPACTS + 20
@@ -267,6 +282,22 @@ def test_spin_is_taken_by_the_whole_normal_impulse():
     simulator = simulated(law='poisson', gravity=(0, 0, 0), ball=start)
     simulator.step()
     assert abs(simulator.object_velocity('ball')[2] - (w - c * 1.5 * fall / 0.004)) < 1e-9
+
+
+@pytest.mark.parametrize('law', LAWS)
+def test_blows_are_told_with_their_couples(law):
+    """They are what changes the momenta."""
+    c, fall, w, e = 0.002, 1.0, 30.0, 0.5
+    start = ball(
+        z=0.1005, velocity=(0, 0, -fall), spin=(0, 0, w), friction=0.0, restitution=e, torsional=c
+    )
+    simulator = simulated(law=law, gravity=(0, 0, 0), ball=start)
+    simulator.step()
+    touches = simulator.world.touches
+    blow, couple = touches.blow[0], touches.couple_blow[0]
+    assert np.abs(blow - ((1 + e) * fall, 0, 0)).max() < 1e-12
+    assert abs(abs(couple[0]) - c * (1 + e) * fall) < 1e-12 and not couple[1:].any()
+    assert abs(simulator.object_velocity('ball')[2] - (w - abs(couple[0]) / 0.004)) < 1e-9
 
 
 @pytest.mark.parametrize('law', LAWS)

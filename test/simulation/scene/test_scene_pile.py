@@ -4,8 +4,15 @@ In the interpreter, where a few steps take less time than compiling them.
 """
 
 import json
+from types import SimpleNamespace
 
+import numpy as np
+import pytest
 from support import fresh_python
+from support.interpreted import without_compiler
+from support.rigid_worlds import cube, simulated, worst_residual
+
+from rbd_ros.simulation.scene import pile
 
 CODE = """
 import json
@@ -58,3 +65,39 @@ def test_a_peg_hits_walls_whose_contacts_were_left_out():
     assert not any(matrix[0])
     assert max(abs(a - b) for a, b in zip(velocity, matrix[1])) < 1e-8
     assert max(abs(a - b) for a, b in zip(position, matrix[2])) < 1e-9
+
+
+def test_what_closes_a_contact_is_the_motion_of_both_bodies_beyond_its_gap(rng):
+    h, first_object = 1e-3, 3
+    for _ in range(20):
+        carrier = [(3, 5), (2, 4), (5, 0)][rng.integers(3)]
+        lever, velocity = rng.normal(size=(1, 2, 3, 6)), rng.normal(size=(3, 6))
+        gap = rng.choice([-1.0, 1.0]) * rng.uniform(1e-4, 1e-2)
+        plant = SimpleNamespace(
+            first_object=first_object,
+            stiffens=False,
+            table=SimpleNamespace(surface=np.zeros((1, 9))),
+        )
+        contacts = SimpleNamespace(carrier=np.array([carrier]), gap=[gap], pair=[0])
+        work = SimpleNamespace(lever=lever, pile=SimpleNamespace(velocity=velocity))
+        expected = max(0.0, gap) / h
+        for side, body in enumerate(carrier):
+            if body >= first_object:  # others are part of the world
+                expected += lever[0, side, 0] @ velocity[body - first_object]
+        assert abs(pile.closing(plant, contacts, work, 0, h) - expected) < 1e-12
+
+
+@pytest.mark.parametrize('room', [4, 128])
+def test_where_sweeps_stall_the_matrix_has_the_last_word_if_there_is_room(room, monkeypatch):
+    """Residuals are those of the forces that are taken, whichever way they were found."""
+    monkeypatch.setattr('rbd_ros.simulation.scene.assembly.MAX_ISLAND', room)
+    monkeypatch.setattr(pile, 'MAX_SWEEPS', 1)
+    stack = {
+        f'b{k}': cube(z=0.1 + 0.2 * k, friction=0.3, velocity=(0.4 * k, 0.1, 0)) for k in range(4)
+    }
+    with without_compiler(), np.errstate(all='ignore'):
+        simulator = simulated(**stack)
+        simulator.step()
+    assert len(simulator.contacts) > pile.PILE
+    assert simulator.status.unconverged_steps == (room == 4)
+    assert (worst_residual(simulator) > 1e-6) == (room == 4)

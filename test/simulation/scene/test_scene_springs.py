@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
+from support.interpreted import without_compiler
 from support.rigid_worlds import ball, cube, G, kinetic_energy, simulated, worst_residual
 from support.simulated_robots import collision, link, robot
 
 from rbd_ros import Simulator
+from rbd_ros.simulation.scene import island, pile
 from rbd_ros.simulation.scene.springs import (
     follow_spring,
     pressing_velocity,
@@ -374,3 +376,23 @@ def test_forces_that_are_not_found_are_counted():
     simulator = simulated(h=1e-5, body=start)
     simulator.step(n=10)
     assert simulator.status.unconverged_steps > 0
+
+
+@pytest.mark.parametrize('is_pile', [False, True])
+@pytest.mark.parametrize('rounds, unconverged', [(30, 0), (0, 1)])
+def test_springs_that_are_off_their_curves_at_the_end_are_counted(
+    is_pile, rounds, unconverged, monkeypatch
+):
+    """Of few contacts as of more than a matrix has room for; the tangents' problem is solved."""
+    monkeypatch.setattr('rbd_ros.simulation.scene.assembly.MAX_ISLAND', 4 if is_pile else 128)
+    for module in (island, pile):
+        monkeypatch.setattr(module, 'MAX_ROUNDS', rounds)
+    count = 4 if is_pile else 2
+    soft = spring(1e6, 0.5)
+    blocks = {f'b{k}': cube(z=0.099 + 0.198 * k, compliance=soft) for k in range(count)}
+    with without_compiler(), np.errstate(all='ignore'):
+        simulator = simulated(**blocks)
+        simulator.step()
+    assert len(simulator.contacts) == 4 * count
+    assert simulator.status.unconverged_steps == unconverged
+    assert worst_residual(simulator) < 1e-9
