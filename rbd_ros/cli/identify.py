@@ -1,4 +1,4 @@
-"""`rbd_ros identify [robot.urdf] recording`: payload, or inertias and friction, from a recording."""
+"""`rbd_ros identify [robot.urdf] recording`: payload, or inertias and friction, of a recording."""
 
 from __future__ import annotations
 

@@ -18,6 +18,9 @@ from rbd_ros.nodes.common.interface import NodeInterface, Parameter, Topic
 from rbd_ros.nodes.common.process import run_node
 from rbd_ros.nodes.torque.interface import JOINT_STATES, TORQUE_PARAMETERS
 
+#: What a collision leads to.
+NO_REACTION, STOP = 'none', 'stop'
+
 _SHARED = ('payload_link', 'payload_mass', 'payload_com', 'payload_inertia')
 
 INTERFACE = NodeInterface(
@@ -65,6 +68,14 @@ INTERFACE = NodeInterface(
             live=True,
         ),
         Parameter(
+            'reaction',
+            NO_REACTION,
+            'What a collision leads to besides the flag: none, or stop: a JointTrajectory without '
+            'points, at which inverse_dynamics holds the robot where it should be.',
+            choices=(NO_REACTION, STOP),
+            live=True,
+        ),
+        Parameter(
             'state_timeout',
             0.5,
             'Time without a usable state after which diagnostics tell of it [s], in real time; '
@@ -101,6 +112,13 @@ INTERFACE = NodeInterface(
             'std_msgs/msg/Bool',
             'out',
             'Whether a torque is beyond its threshold, with hysteresis.',
+        ),
+        Topic(
+            'joint_trajectory',
+            'trajectory_msgs/msg/JointTrajectory',
+            'out',
+            'A trajectory without points at the beginning of each collision.',
+            optional=f'with reaction {STOP}',
         ),
         DESCRIPTION_TOPIC,
         DIAGNOSTICS_TOPIC,

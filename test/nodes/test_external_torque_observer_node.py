@@ -7,6 +7,7 @@ from support import outside
 
 outside.load('rclpy')
 
+from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import WrenchStamped
 from lifecycle_harness import Managed
 from node_harness import Feed, gravity_torque, joint_state, ROOT, TWO_LINK_ARM
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from rbd_ros import Robot
 
@@ -87,6 +89,33 @@ def test_collisions_begin_at_the_threshold_and_end_below_the_release(rig):
             assert rig.collisions[-1].data is expected, push
     assert rig.ros.status('collision: external torque', 'observer')
     rig.ros.set_parameter(NODE, 'collision_threshold', [100.0])
+
+
+def test_a_collision_stops_the_robot_once_if_that_is_its_reaction(rig):
+    stops = rig.ros.listen(JointTrajectory, 'joint_trajectory')
+    collision, free = rig.at_rest((0.0, 1.5)), rig.at_rest()
+
+    def collide(expected):
+        with Feed(rig.states, collision) as feed:
+            rig.settled((0.0, 1.5))
+            rig.ros.until(lambda: len(stops) >= expected, f'{expected} stops')
+            count = len(rig.torques)
+            rig.ros.until(lambda: len(rig.torques) > count + 10, 'more states of the collision')
+            assert len(stops) == expected
+            feed.message = free
+            rig.settled((0.0, 0.0))
+
+    rig.ros.set_parameters(NODE, collision_threshold=[2.0, 1.0])
+    collide(0)  # by default it only tells
+    rig.ros.set_parameters(NODE, reaction='stop')
+    rig.ros.until(lambda: rig.ros.node.count_publishers('joint_trajectory'), 'the topic')
+    for expected in (1, 2):
+        collide(expected)
+    assert all(not each.points and each.joint_names == list(NAMES) for each in stops)
+    assert rig.ros.status('stopped at a collision', 'observer')
+    result = rig.ros.set_parameters(NODE, reaction='run away')[0]
+    assert not result.successful and 'none' in result.reason and 'stop' in result.reason
+    rig.ros.set_parameters(NODE, reaction='none', collision_threshold=[100.0])
 
 
 @pytest.mark.parametrize(
@@ -181,6 +210,48 @@ def test_beside_the_simulator_a_push_at_the_tool_is_found(ros, rig):
 
         ros.until(found, 'the wrench at the tool', 120.0)
     assert simulator.stop() == 0 and observer.stop() == 0
+
+
+def test_a_push_in_mid_motion_stops_the_trajectory_of_inverse_dynamics(ros):
+    topics = ('joint_states', 'joint_commands', 'joint_trajectory', 'external_wrench')
+    apart = [x for topic in topics for x in ('-r', f'{topic}:=/stop/{topic}')]
+    apart += ['-r', '__ns:=/stop']
+    simulator = ros.start('simulator', {'robot_description': TWO_LINK_ARM}, apart)
+    controller = ros.start('inverse_dynamics', {'robot_description': TWO_LINK_ARM}, apart)
+    parameters = {'robot_description': TWO_LINK_ARM, 'reaction': 'stop'}
+    observer = ros.start(
+        'external_torque_observer', {**parameters, 'collision_threshold': [4.0]}, apart
+    )
+    states = ros.listen(JointState, '/stop/joint_states')
+    collisions = ros.listen(Bool, f'/stop{NODE}/collision')
+    stops = ros.listen(JointTrajectory, '/stop/joint_trajectory')
+    motions = ros.publisher(JointTrajectory, '/stop/joint_trajectory')
+    pushes = ros.publisher(WrenchStamped, '/stop/external_wrench')
+    ros.until(lambda: states and collisions, 'states and estimates', 60.0)
+    ros.until(lambda: ros.node.count_subscribers('/stop/joint_trajectory') > 1, 'the controller')
+    begin = dict(zip(states[-1].name, states[-1].position))
+    target = [begin[name] + 1.2 for name in NAMES]
+    point = JointTrajectoryPoint(positions=target, time_from_start=Duration(sec=6))
+    motions.publish(JointTrajectory(joint_names=list(NAMES), points=[point]))
+
+    def way():
+        return dict(zip(states[-1].name, states[-1].position))['shoulder'] - begin['shoulder']
+
+    ros.until(lambda: way() > 0.2, 'motion')
+    push = WrenchStamped()
+    push.header.frame_id = 'tool'
+    push.wrench.force.x = push.wrench.force.y = push.wrench.force.z = 40.0
+    with Feed(pushes, push, rate=50.0):
+        ros.until(lambda: any(not each.points for each in stops), 'the stop')
+
+    def at_rest():
+        return np.abs(states[-1].velocity).max() < 0.01
+
+    ros.until(at_rest, 'rest')
+    stopped, count = way(), len(states)
+    ros.until(lambda: len(states) > count + 300, 'more states')
+    assert abs(way() - stopped) < 0.02 and way() < 1.0
+    assert [each.stop() for each in (observer, controller, simulator)] == [0, 0, 0]
 
 
 @pytest.fixture

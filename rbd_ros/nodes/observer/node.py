@@ -7,7 +7,9 @@ from typing import Any, Dict, Mapping, NamedTuple, Optional
 
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
+from rclpy.publisher import Publisher
 from std_msgs.msg import Bool
+from trajectory_msgs.msg import JointTrajectory
 
 from rbd_ros.control import (
     CollisionDetector,
@@ -26,6 +28,8 @@ from rbd_ros.nodes.torque.prepared import checked_payload, per_joint
 from rbd_ros.robot import Robot
 
 SUBJECT, STATES = 'observer', 'joint_states'
+#: What a collision leads to besides the flag.
+NO_REACTION, STOP = 'none', 'stop'
 #: Threshold of a collision unless one is given: part of the effort limit, or without one [N m, N].
 OF_LIMIT, WITHOUT_LIMIT = 0.1, 10.0
 #: Condition number of the Jacobian from which on the wrench is told to be uncertain.
@@ -54,6 +58,10 @@ class ObserverNode(AnsweringNode[Estimator]):
         self._torques = publisher(self, interface.topic('~/external_torque'))
         self._wrenches = publisher(self, interface.topic('~/external_wrench'))
         self._collisions = publisher(self, interface.topic('~/collision'))
+        self._interface = interface
+        self._stops: Optional[Publisher] = None
+        self._stopped = 0
+        self._get_ready_to_stop(self.parameters['reaction'])
         self._reader = JointStateReader()
         self.diagnostics.every_second(self._look)
         subscription(self, interface.topic(STATES), self._on_states, raw=True)
@@ -106,6 +114,7 @@ class ObserverNode(AnsweringNode[Estimator]):
         return Estimator(observer, WrenchEstimator(robot, frame), detector)
 
     def _commit(self, prepared: Optional[Estimator], changed: Dict[str, Any]) -> None:
+        self._get_ready_to_stop(changed.get('reaction', NO_REACTION))
         if prepared is not None and self._prepared is not None:
             # A robot that is pushed stays so, whatever thresholds were a moment ago.
             prepared.detector.collision = self._prepared.detector.collision
@@ -200,6 +209,24 @@ class ObserverNode(AnsweringNode[Estimator]):
         self._arrived = time.monotonic()
         if collision != before or self._estimates == 1:
             self._tell_of(collision, estimator, torque)
+        if collision and not before and self.parameters['reaction'] == STOP:
+            self._stop()
+
+    def _get_ready_to_stop(self, reaction: str) -> None:
+        """Have the topic on which robots are stopped, before one has to be."""
+        # Whoever listens has to be found first, which takes DDS longer than a collision.
+        if reaction == STOP and self._stops is None:
+            self._stops = publisher(self, self._interface.topic('joint_trajectory'))
+
+    def _stop(self) -> None:
+        """Publish a trajectory without points: the robot holds where it should be."""
+        assert self._stops is not None and self.robot is not None
+        # No stamp: at once, whatever the clocks of others say.
+        self._stops.publish(JointTrajectory(joint_names=list(self.robot.joint_names)))
+        self._stopped += 1
+        listeners = self._stops.get_subscription_count()
+        heard = f'{listeners} listening' if listeners else 'and nobody listens to joint_trajectory'
+        self.diagnostics.event(SUBJECT, WARN, f'stopped at a collision, {heard}', code='stopped')
 
     def _tell_of(self, collision: bool, estimator: Estimator, torque: np.ndarray) -> None:
         if collision:
@@ -236,6 +263,7 @@ class ObserverNode(AnsweringNode[Estimator]):
         values: Dict[str, Any] = {
             'estimates': self._estimates,
             'states_not_used': self._refused,
+            'stops': self._stopped,
         }
         if self._prepared is not None:
             values['largest_torque'] = float(np.abs(self._prepared.observer.torque).max())
