@@ -1,4 +1,4 @@
-"""Faults of a running simulator, by its topic, in lockstep: the same seed, the same motion."""
+"""Faults of a running simulator, by topic and parameter, in lockstep: the same seed and motion."""
 
 import time
 
@@ -9,7 +9,7 @@ from support import outside
 outside.load('rclpy')
 
 from lockstep_harness import make_controllers, MILLISECOND
-from node_harness import LIMIT, reliable
+from node_harness import LIMIT, reliable, TWO_LINK_ARM
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -164,3 +164,51 @@ def test_faults_act_without_lockstep_too(controller):
     assert status.level == WARN
     arm.ros.until_status('none', 'faults', OK, since=len(arm.ros.diagnostics))
     assert arm.state()
+
+
+def test_the_parameter_takes_faults_and_refuses_them_by_line_and_key(controller):
+    arm = controller('told', lockstep='stamp', initial_command='zero')
+    run(arm, 3)
+    arm.state()
+
+    def put(text, **more):
+        return arm.ros.set_parameters(arm.name, faults=text, **more)[0]
+
+    assert put('faults: [{fault: dead, joints: [elbow]}]').successful
+    arm.ros.until_status('acting: dead of elbow', 'faults')
+    for text, words in (
+        ('faults:\n- {fault: dead, joints: [elbo]}', ('line 2', "'elbo'", "'elbow'")),
+        ('faults:\n- fault: drop\n  valeu: 0.1', ('line 3', "'valeu'")),
+        ('faults: [{fault: payload, value: 1.0, link: tool}]', ('payload is for scenarios',)),
+        ('{', ('line',)),
+    ):
+        result = put(text)
+        assert not result.successful and all(word in result.reason for word in words), result
+    arm.answer(arm.last, (40.0, 15.0))
+    assert list(read(run(arm, 1, (40.0, 15.0))[-1]).effort) == [40.0, 0.0]
+    arm.state()
+    # The last one counts whole, whether it comes by topic or by parameter.
+    tell(arm, 'faults: [{fault: dead, joints: [shoulder]}]', 'acting: dead of shoulder')
+    arm.answer(arm.last, (40.0, 15.0))
+    assert list(read(run(arm, 1, (40.0, 15.0))[-1]).effort) == [0.0, 15.0]
+    arm.state()
+    since = len(arm.ros.diagnostics)
+    assert put('', fault_seed=5).successful
+    arm.ros.until_status('none', 'faults', since=since)
+    arm.answer(arm.last, (40.0, 15.0))
+    assert list(read(run(arm, 1, (40.0, 15.0))[-1]).effort) == [40.0, 15.0]
+
+
+def test_faults_of_the_start_are_there_from_the_first_cycle(controller):
+    text = 'faults: [{fault: dead, joints: [shoulder]}]'
+    arm = controller('born', lockstep='stamp', initial_command='zero', faults=text)
+    arm.ros.until_status('acting: dead of shoulder', 'faults')
+    run(arm, 1, (40.0, 15.0))
+    assert list(read(run(arm, 1, (40.0, 15.0))[-1]).effort) == [0.0, 15.0]
+
+
+def test_faults_that_the_robot_cannot_have_end_the_start(ros):
+    parameters = {'robot_description': TWO_LINK_ARM, 'faults': 'faults: [{fault: dead, joint: x}]'}
+    process = ros.start('simulator', parameters, ['-r', '__ns:=/stillborn'])
+    assert process.wait() != 0
+    assert 'parameter faults: ' in process.output() and "'joint'" in process.output()

@@ -188,8 +188,37 @@ class FaultPorts:
         self._last_stamp = -1
 
 
+def live_faults(text: str, cycle: SimulationCycle) -> Tuple[Fault, ...]:
+    """Faults of a running simulation.
+
+    :param text: YAML, see docs/hil.md; empty: none
+    :param cycle: the simulation
+    :raises ValueError: for whatever is wrong with it, naming line and key, and for what this robot
+        or a running simulation cannot have
+    """
+    if not text.strip():
+        return ()
+    names, limits = cycle.commands.names, cycle.robot.effort_limits
+    faults = read_faults(text, names, tuple(cycle.robot.model.links))
+    for each in faults:
+        if each.kind == 'payload':
+            raise ValueError(
+                'payload is for scenarios (rbd_ros hil): a running simulation keeps its '
+                'inertias; push the link by external_wrench instead'
+            )
+        if each.kind == 'saturated':
+            # Now, not when it is due: nobody would be told then.
+            for name, at in zip(names, cycle.commands.at_v):
+                if (not each.joints or name in each.joints) and not math.isfinite(limits[at]):
+                    raise ValueError(
+                        f'joint {name!r} has no effort limit of which a saturated actuator gives '
+                        'a part: give effort in the <limit> of the URDF'
+                    )
+    return faults
+
+
 class Faults:
-    """What is wrong with a simulation, as its topic says.
+    """What is wrong with a simulation, as its topic and its parameter say.
 
     :param node: the simulator node
     """
@@ -205,20 +234,28 @@ class Faults:
 
         :param text: YAML, see docs/hil.md
         """
+        try:
+            if self._node.loop is None:
+                raise ValueError('there is no robot description yet')
+            faults = live_faults(text, self._node.cycle)
+        except ValueError as error:
+            self._refuse(error)
+        else:
+            self.plan(faults)
+
+    def plan(self, faults: Sequence[Fault]) -> None:
+        """Let these faults, and nothing else, be wrong from now on.
+
+        :param faults: those of `live_faults`
+        """
         node = self._node
         try:
-            if node.loop is None:
-                raise ValueError('there is no robot description yet')
-            cycle = node.cycle
-            faults = read_faults(text, cycle.commands.names, tuple(cycle.robot.model.links))
-            if any(each.kind == 'payload' for each in faults):
-                raise ValueError(
-                    'payload is for scenarios (rbd_ros hil): a running simulation keeps its '
-                    'inertias; push the link by external_wrench instead'
-                )
-            node.loop.request(lambda: self._begin(cycle, faults))
-        except (ValueError, TimeoutError) as error:
-            node.diagnostics.event(SUBJECT, ERROR, f'refused: {error}', code='refused')
+            node.loop.request(lambda: self.begin(node.cycle, faults))
+        except (ValueError, TimeoutError, RuntimeError) as error:
+            self._refuse(error)
+
+    def _refuse(self, error: Exception) -> None:
+        self._node.diagnostics.event(SUBJECT, ERROR, f'refused: {error}', code='refused')
 
     def forget(self) -> None:
         """Drop the messages under way; in the thread of the simulation."""
@@ -248,8 +285,8 @@ class Faults:
         if self._ports is not None:
             self._tell()
 
-    def _begin(self, cycle: SimulationCycle, faults: Sequence[Fault]) -> None:
-        """Take faults; in the thread of the simulation."""
+    def begin(self, cycle: SimulationCycle, faults: Sequence[Fault]) -> None:
+        """Take faults; in the thread of the simulation, or before there is one."""
         seed, now = self._node.parameters['fault_seed'], cycle.time_ns / NANOSECONDS
         if self._ports is None or seed != self._seed:
             self._make(cycle, seed)

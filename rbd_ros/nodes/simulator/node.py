@@ -57,7 +57,7 @@ class SimulatorNode(SturdyNode):
         self.parameters = ParameterTable(
             self,
             INTERFACE.parameters,
-            self._check,
+            self._prepare,
             self._commit,
             refused={'use_sim_time': OWN_CLOCK},
         )
@@ -112,6 +112,20 @@ class SimulatorNode(SturdyNode):
         check_simulator_parameters(values)
         check_snapshot_name(values['snapshot_name'])
         check_cores(values['cpu_affinity'])
+
+    def _prepare(self, values: Mapping[str, Any]) -> Any:
+        """Faults that a change of parameters plans, None for no change of them.
+
+        :raises ValueError: if the values cannot be used
+        """
+        self._check(values)
+        # Before there is a robot nobody knows what its joints are called: see `_use_robot`.
+        known = getattr(self, 'loop', None) is not None
+        if not known or values['faults'] == self.parameters['faults']:
+            return None
+        from rbd_ros.nodes.simulator.fault_ports import live_faults
+
+        return live_faults(values['faults'], self.cycle)
 
     def _check_places(self) -> None:
         """Refuse a world or a folder that cannot be used, whatever the robot is.
@@ -173,9 +187,23 @@ class SimulatorNode(SturdyNode):
         )
         if self.cycle.surroundings is not None:
             self._offer_changes()
+        if self.parameters['faults'].strip():
+            self._begin_with_faults(self.parameters['faults'])
         self._report_state()
         if self._running:
             self._begin()
+
+    def _begin_with_faults(self, text: str) -> None:
+        """Let faults be there from the first cycle.
+
+        :raises ValueError: if this robot cannot have them
+        """
+        from rbd_ros.nodes.simulator.fault_ports import live_faults
+
+        try:
+            self.faults_made().begin(self.cycle, live_faults(text, self.cycle))
+        except ValueError as error:
+            raise ValueError(f'parameter faults: {error}') from None
 
     def _wait_for_answers(self) -> None:
         """With lockstep, let the simulation wait for a command after each state."""
@@ -229,7 +257,9 @@ class SimulatorNode(SturdyNode):
         self._real_time.lock_memory()
         self.loop.start()
 
-    def _commit(self, _: None, changed: Dict[str, Any]) -> None:
+    def _commit(self, faults: Any, changed: Dict[str, Any]) -> None:
+        if faults is not None and (faults or self.faults is not None):
+            self.faults_made().plan(faults)
         if 'real_time_factor' in changed and self.loop is not None:
             self.loop.real_time_factor = changed['real_time_factor']
             self.loop.interruptions += 1

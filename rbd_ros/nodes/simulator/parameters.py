@@ -81,6 +81,14 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
+        'faults',
+        '',
+        'What is wrong from now on, instead of what was: YAML as on ~/faults, such as "faults: '
+        '[{fault: dead, joints: [elbow]}]"; empty: nothing. The last one of parameter and topic '
+        'counts.',
+        live=True,
+    ),
+    Parameter(
         'snapshot_name',
         'snapshot',
         'Name of the snapshot that ~/save_snapshot and ~/restore_snapshot mean: letters, digits, '
