@@ -180,6 +180,51 @@ def test_the_line_of_an_error_is_told(tmp_path):
         read_scenario({'robot': 'two_link_arm', 'trajectory': {}, 'controller': {}, 'x': 1})
 
 
+LINES = """\
+robot: two_link_arm
+duration: 0.5
+timestep: 0.001
+seed: 1
+trajectory:
+  times: [0.0, 0.4]
+  positions: [[0.2, 0.3], [0.5, 0.1]]
+controller:
+  python: a:b
+limits:
+  torque: 5.0
+  tracking_error: 0.2
+faults:
+  - fault: dead
+    at: 0.1
+  - fault: latency
+    value: 0.02
+"""
+
+
+@pytest.mark.parametrize(
+    ('right', 'wrong', 'key'),
+    [
+        ('robot: two_link_arm', 'robot: no_such_arm', 'robot'),
+        ('duration: 0.5', 'duration: -1.0', 'duration'),
+        ('timestep: 0.001', 'timestep: soon', 'timestep'),
+        ('seed: 1', 'seed: 1.5', 'seed'),
+        ('torque: 5.0', 'torque: -5.0', 'torque'),
+        ('tracking_error: 0.2', 'tracking_error: [0.2]', 'tracking_error'),
+        ('python: a:b', 'python: a.b', 'python'),
+        ('at: 0.1', 'at: -0.1', 'at'),
+        ('value: 0.02', 'value: much', 'value'),
+    ],
+)
+def test_the_line_is_that_of_the_wrong_value(tmp_path, right, wrong, key):
+    path = tmp_path / 'scenario.yaml'
+    path.write_text(LINES)
+    read_scenario(path)
+    number = LINES[: LINES.index(right)].count('\n') + 1
+    path.write_text(LINES.replace(right, wrong))
+    with pytest.raises(ScenarioError, match=rf'line {number}: .*{key}'):
+        read_scenario(path)
+
+
 # -- running --------------------------------------------------------------------------------------
 
 
