@@ -45,6 +45,8 @@ class FaultInjector:
     :param joints: names of the joints that faults may concern, (n,)
     :param at_v: degree of freedom of each, (n,)
     :param seed: of all that happens by chance
+    :param keep_changes: whether `changes` has all that began and ended, which takes memory for as
+        long as faults come and go
 
     >>> from rbd_ros.hil import Fault, FaultInjector
     >>> from rbd_ros.simulation import World
@@ -62,7 +64,10 @@ class FaultInjector:
     ['1.000000 s: dead of elbow_joint begins', '1.500000 s: dead of elbow_joint ends']
     """
 
-    def __init__(self, joints: Sequence[str], at_v: np.ndarray, seed: int = 0):
+    def __init__(
+        self, joints: Sequence[str], at_v: np.ndarray, seed: int = 0, keep_changes: bool = True
+    ):
+        self._keeps_changes = keep_changes
         self._places = {name: k for k, name in enumerate(joints)}
         self._at_v = np.array(at_v, dtype=np.intp)
         self._plant: Optional[PlantFaults] = None
@@ -119,8 +124,9 @@ class FaultInjector:
             return False
         told = round(time - 1e-9, 9)
         before, self._acting = self._acting, acting
-        self.changes += [Change(told, False, each) for each in before if each not in acting]
-        self.changes += [Change(told, True, each) for each in acting if each not in before]
+        if self._keeps_changes:
+            self.changes += [Change(told, False, each) for each in before if each not in acting]
+            self.changes += [Change(told, True, each) for each in acting if each not in before]
         self._put()
         return True
 

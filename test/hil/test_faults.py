@@ -354,3 +354,13 @@ def test_another_simulation_takes_over_what_acts(arm):
     other = Simulator(arm)
     injector.attach(other.world)
     assert other.world.plant.effort[1] == 0.0 and simulator.world.plant.effort[1] == 15.0
+
+
+def test_what_began_and_ended_is_kept_for_those_alone_who_want_it():
+    kept, lean = (FaultInjector(['a'], np.arange(1), keep_changes=keep) for keep in (True, False))
+    for injector in (kept, lean):
+        for k in range(100):
+            injector.plan([Fault('drop', 0.5)] if k % 2 else [])
+            assert injector.update(float(k)) == (k > 0)
+        assert len(injector.acting) == 1
+    assert len(kept.changes) == 99 and lean.changes == []

@@ -303,7 +303,8 @@ class Faults:
 
     def _make(self, cycle: SimulationCycle, seed: int) -> None:
         commands = cycle.commands
-        injector = FaultInjector(commands.names, commands.at_v, seed)
+        # A simulator may run for weeks, and nobody asks it what began when.
+        injector = FaultInjector(commands.names, commands.at_v, seed, keep_changes=False)
         if self._ports is not None:
             self._ports.injector.plan(())
             self._ports.injector.update(0.0)  # limits and friction are whole again
