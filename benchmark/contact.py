@@ -39,7 +39,12 @@ TIMESTEP = 1e-3  # of the tables [s]
 BUDGET = 60.0  # processor time of one scene in one engine [s]
 BEGIN = '<!-- measured contact: written by benchmark/contact.py, do not edit -->'
 END = '<!-- end of the measured contact -->'
-VARIANTS = {'': '', 'midpoint': ', midpoint', 'rk4': ', Runge-Kutta'}
+VARIANTS = {
+    '': '',
+    'midpoint': ', midpoint',
+    'rk4': ', Runge-Kutta',
+    'event-driven': ', from event to event',
+}
 #: Scenes whose speed was promised, in multiples of MuJoCo's: boxes may be no slower.
 SPEEDS = {'pressing': 5.0, 'standing': 5.0, 'lying': 5.0, 'boxes': 1.0}
 Facts = Dict[str, Any]
@@ -103,7 +108,7 @@ def error_rows(facts: Facts) -> Iterator[Tuple[str, ...]]:
             cells = [_error(found.get(column), k) for column in facts['columns']]
             title = facts['scenes'][name]['title'] + VARIANTS[variant] if k == 0 else ''
             goal, verdict = '', ''
-            if not variant:
+            if variant == error.get('variant', ''):
                 goal, limit = _goal(error, found, k)
                 ours = found.get(OURS)
                 if goal and ours is not None and not ours['skipped']:
@@ -264,7 +269,12 @@ def facts_of(results: Sequence[Result], quick: bool, names: Sequence[str]) -> Fa
         scenes[name] = {
             'title': scene.title,
             'errors': [
-                {'what': error.what, 'goal': error.goal, 'best': error.best}
+                {
+                    'what': error.what,
+                    'goal': error.goal,
+                    'best': error.best,
+                    'variant': error.variant,
+                }
                 for error in scene.errors
             ],
             'residual_goal': scene.residual_goal,

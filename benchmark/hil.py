@@ -1,170 +1,172 @@
 #!/usr/bin/env python3
-"""Lockstep: cycles a second of the simulator and a controller, two Python processes over DDS.
+"""Figures of the hardware-in-the-loop bench: lockstep, campaigns, and many steps with faults.
 
-    benchmark/hil.py [--cycles 40000] [--json FILE]
+    benchmark/hil.py [--parts lockstep,campaign,processes,cores,killed,soak] [--quick]
+                     [--cycles 1000000] [--runs 1000] [--pairs 20] [--steps 100000000]
+                     [--json FILE] [--with FILE] [--document docs/performance.md]
 
-The controller answers each state with a torque that depends on it. Twice, from a start anew: the
-states of both runs must be the same to the bit. Exit code 1 if they are not, or if the rate is
-below the floor. Wants a machine that has nothing else to do, and Linux.
+Exit code 1 if a goal is not reached. Wants Linux, a C compiler, fmpy, and a machine with nothing
+else to do: lockstep takes five minutes, campaigns a quarter of an hour, the soak an hour or two.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
+from dataclasses import asdict, fields
 import json
 import os
 from pathlib import Path
-import random
-import struct
 import sys
 import tempfile
-import time
-from typing import Any, Dict, NamedTuple, Tuple
+from typing import Callable, List, Optional
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 os.environ['OPENBLAS_NUM_THREADS'] = '1'  # read when NumPy is imported
 
-import numpy as np  # noqa: E402
+from hil_measures import figure  # noqa: E402
+from hil_measures.figure import Figure  # noqa: E402
+from marked import replace  # noqa: E402
 
-from rbd_ros import Robot  # noqa: E402
-from rbd_ros.demonstration.processes import Children  # noqa: E402
+from rbd_ros.cli.measurement import machine, versions  # noqa: E402
 
-URDF = HERE.parent / 'urdf' / 'six_axis_arm.urdf'
-LOWEST_RATE = 4000.0  # cycles a second
-START_TIMEOUT = 300.0  # for a simulator that has to compile [s]
-ANSWER_TIMEOUT = 30.0  # [s]
-WAIT_NS = 10_000_000
-STAMP = struct.Struct('<4xiI').unpack_from
+FORMAT = 'rbd_ros benchmark of the bench 1'
+PARTS = ('lockstep', 'campaign', 'processes', 'cores', 'killed', 'soak')
+DURATION = 5.0  # of a run [s]
+BEGIN = '<!-- measured bench: written by benchmark/hil.py, do not edit -->'
+END = '<!-- end of the measured bench -->'
+
+Told = Callable[[int, int], None]
 
 
-class Run(NamedTuple):
-    """What a run gave.
+def progress_of(part: str, wanted: bool) -> Told:
+    """Function that shows how far a part is, on standard error."""
+    last = [-1]
 
-    :param rate: cycles a second, after the first tenth
-    :param delays: from a command to the next state, as the controller sees them [s]
-    :param digest: of all states, stamps included
+    def told(done: int, of: int) -> None:
+        percent = 100 * done // max(of, 1)
+        if wanted and percent != last[0]:
+            last[0] = percent
+            print(f'\r\033[K{part}: {percent} %', end='', file=sys.stderr, flush=True)
+
+    return told
+
+
+def measure(arguments: argparse.Namespace, parts: List[str], folder: Path) -> List[Figure]:
+    """Measure what the command line asks for.
+
+    :raises RuntimeError: if a run fails
     """
+    figures: List[Figure] = []
+    for part in PARTS:
+        if part not in parts:
+            continue
+        told = progress_of(part, arguments.progress)
+        # Each part imports what it needs: ROS, or a C compiler.
+        if part == 'lockstep':
+            from hil_measures import lockstep
 
-    rate: float
-    delays: np.ndarray
-    digest: str
+            figures += lockstep.measure(folder, arguments.cycles, told)
+        elif part == 'processes':
+            from hil_measures import processes
+
+            figures += processes.measure(folder, arguments.pairs, arguments.duration)
+        elif part == 'soak':
+            from hil_measures import soak
+
+            figures += soak.measure(arguments.steps, told)
+        else:
+            from hil_measures import campaigns
+
+            runs, duration = arguments.runs, arguments.duration
+            if part == 'campaign':
+                kinds = campaigns.KINDS[:1] if arguments.quick else campaigns.KINDS
+                figures += campaigns.per_core(folder, runs, duration, kinds, told)
+            elif part == 'cores':
+                figures += campaigns.two_workers(folder, max(4, runs // 4), duration, told)
+            else:
+                figures += campaigns.killed(folder, max(6, runs // 10), duration, told)
+    return figures
 
 
-def run(cycles: int, domain: int, folder: Path) -> Run:
-    """Run a simulator and control it for so many cycles.
-
-    :raises RuntimeError: if no state comes
-    """
-    environment = {
-        **os.environ,
-        'PYTHONPATH': str(HERE.parent),
-        'ROS_DOMAIN_ID': str(domain),
-        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-    }
-    options = ['lockstep:=stamp', 'clock_publish_rate:=0.0', f'robot_description_file:={URDF}']
-    words = [word for option in options for word in ('-p', option)]
-    command = [sys.executable, '-m', 'rbd_ros.nodes.simulator', '--ros-args', *words]
-    with Children(environment, folder) as children:
-        children.start('simulator', command)
-        return control(cycles, domain)
-
-
-def control(cycles: int, domain: int) -> Run:
-    """Be the controller.
-
-    :raises RuntimeError: if no state comes
-    """
-    os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-    import rclpy
-    from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
-    from rclpy.qos import QoSProfile
-    from sensor_msgs.msg import JointState
-
-    from rbd_ros.nodes.common.wire import JointStateReader, JointStateWriter
-
-    context = rclpy.Context()
-    rclpy.init(context=context, domain_id=domain)
-    node = rclpy.create_node(
-        'controller', context=context, start_parameter_services=False, enable_rosout=False
+def parser() -> argparse.ArgumentParser:
+    """Arguments of the command line."""
+    found = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    found.add_argument(
+        '--parts',
+        default=','.join(PARTS),
+        metavar='PART,...',
+        help='what to measure (default: %(default)s)',
     )
-    robot = Robot.from_urdf(URDF)
-    profile = QoSProfile(depth=10)
-    states = node.create_subscription(
-        JointState, 'joint_states', lambda _: None, profile, raw=True
-    ).handle
-    publish = node.create_publisher(JointState, 'joint_commands', profile).handle.publish_raw
-    waiting = _rclpy.WaitSet(1, 0, 0, 0, 0, 0, context.handle)
-    reader = JointStateReader()
-    writer = JointStateWriter(list(robot.joint_names), ['effort'])
-    digest, delays = hashlib.sha256(), np.zeros(cycles)
-    last, answered, begin, sent = 0, 0, 0.0, 0.0
-    patience = time.monotonic() + START_TIMEOUT
+    for name, default, text in (
+        ('cycles', 1_000_000, 'cycles of each of two runs in lockstep'),
+        (
+            'runs',
+            1000,
+            'runs of a campaign; a quarter of them for two cores, a tenth for the kill',
+        ),
+        ('pairs', 20, 'runs of a controller that is a process'),
+        ('steps', 100_000_000, 'steps of the soak'),
+    ):
+        found.add_argument(
+            f'--{name}', type=int, default=default, help=f'{text} (default: %(default)s)'
+        )
+    found.add_argument('--quick', action='store_true', help='a glance: all of it shorter')
+    found.add_argument('--json', metavar='FILE', help='write the results as JSON')
+    found.add_argument(
+        '--with', dest='others', metavar='FILE', help='show the parts of such a file as well'
+    )
+    found.add_argument(
+        '--document',
+        metavar='FILE.md',
+        help='put the table between the markers of a Markdown file',
+    )
+    found.add_argument(
+        '--progress',
+        action='store_true',
+        default=sys.stderr.isatty(),
+        help='say how far it is even where there is no terminal',
+    )
+    found.set_defaults(duration=DURATION)
+    return found
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    """Measure as the command line says, print the table and judge."""
+    reader = parser()
+    arguments = reader.parse_args(argv)
+    parts = arguments.parts.split(',')
+    if unknown := [each for each in parts if each not in PARTS]:
+        reader.error(f'parts: there is no {unknown[0]!r}, but {", ".join(PARTS)}')
+    if arguments.quick:
+        arguments.cycles, arguments.runs, arguments.pairs = 5000, 6, 2
+        arguments.steps, arguments.duration = 60_000, 0.5
     try:
-        while answered < cycles:
-            waiting.clear_entities()
-            waiting.add_subscription(states)
-            waiting.wait(WAIT_NS)
-            taken = states.take_message(JointState, True)
-            now = time.perf_counter()
-            if taken is None:
-                if time.monotonic() > patience:
-                    raise RuntimeError('the simulator does not answer')
-                continue
-            seconds, nanoseconds = STAMP(taken[0])
-            stamp = seconds * 1_000_000_000 + nanoseconds
-            if stamp <= last:
-                continue  # a copy, for who had not seen the first
-            last = stamp
-            digest.update(taken[0])
-            delays[answered] = now - sent
-            state = reader.read(taken[0])
-            writer.effort[:] = 20.0 * (0.5 - state.position) - 5.0 * state.velocity
-            writer.set_stamp_ns(stamp)
-            sent = time.perf_counter()
-            publish(writer.data())
-            answered += 1
-            if answered == cycles // 10:
-                begin = time.perf_counter()
-            if answered % 1000 == 0:
-                patience = time.monotonic() + ANSWER_TIMEOUT
-        rate = (cycles - cycles // 10) / (time.perf_counter() - begin)
-    finally:
-        node.destroy_node()
-        rclpy.shutdown(context=context)
-    return Run(rate, delays[cycles // 10 :], digest.hexdigest())
-
-
-def table(runs: Tuple[Run, ...]) -> Dict[str, Any]:
-    """Results by quantity."""
-    delays = 1e6 * runs[0].delays
-    return {
-        'cycles a second': min(each.rate for each in runs),
-        'delay [us], median': float(np.median(delays)),
-        'delay [us], 99 of 100': float(np.percentile(delays, 99.0)),
-        'delay [us], longest': float(delays.max()),
-        'same states to the bit': len({each.digest for each in runs}) == 1,
+        with tempfile.TemporaryDirectory() as folder:
+            figures = measure(arguments, parts, Path(folder))
+    except RuntimeError as error:
+        reader.exit(2, f'\n{error}\n')
+    if arguments.others:
+        before = json.loads(Path(arguments.others).read_text(encoding='utf-8'))['figures']
+        names = [field.name for field in fields(Figure)]
+        kept = [Figure(**{name: each[name] for name in names}) for each in before]
+        measured = {each.part for each in figures}
+        figures += [each for each in kept if each.part not in measured]
+    if arguments.progress:
+        print('\r\033[K', end='', file=sys.stderr, flush=True)
+    facts = {
+        'format': FORMAT,
+        'machine': machine(),
+        'versions': versions(),
+        'middleware': os.environ.get('RMW_IMPLEMENTATION') or 'the default middleware',
+        'figures': [{**asdict(each), 'verdict': each.verdict} for each in figures],
     }
-
-
-def main() -> int:
-    """Measure, print and judge."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--cycles', type=int, default=40_000)
-    parser.add_argument('--json', type=Path, help='write the results there, too')
-    arguments = parser.parse_args()
-    domains = random.Random(time.time_ns()).sample(range(1, 101), 2)
-    with tempfile.TemporaryDirectory() as folder:
-        runs = tuple(run(arguments.cycles, domain, Path(folder)) for domain in domains)
-    results = table(runs)
-    for name, value in results.items():
-        print(f'{name:28s}{value:>12.0f}' if type(value) is float else f'{name:28s}{value!s:>12}')
+    print('\n'.join(figure.report(facts, figures)))
     if arguments.json:
-        arguments.json.write_text(json.dumps(results, indent=2) + '\n')
-    good = results['cycles a second'] >= LOWEST_RATE and results['same states to the bit']
-    print('PASS' if good else f'BELOW: at least {LOWEST_RATE:.0f} cycles/s, and the same states')
-    return 0 if good else 1
+        Path(arguments.json).write_text(json.dumps(facts, indent=2) + '\n', encoding='utf-8')
+    if arguments.document:
+        replace(Path(arguments.document), BEGIN, END, list(figure.markdown(facts, figures)))
+    return 0 if all(each.holds for each in figures) else 1
 
 
 if __name__ == '__main__':

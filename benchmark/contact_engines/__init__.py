@@ -5,6 +5,7 @@ from __future__ import annotations
 from contact_engines import (
     bullet_engine,
     drake_engine,
+    event_engine,
     mujoco_engine,
     our_engine,
     pinocchio_engine,
@@ -13,6 +14,7 @@ from contact_engines import (
 #: In the order of the table; ours first.
 ENGINES = [
     *our_engine.ENGINES,
+    *event_engine.ENGINES,
     *mujoco_engine.ENGINES,
     *drake_engine.ENGINES,
     *bullet_engine.ENGINES,

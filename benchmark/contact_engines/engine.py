@@ -69,6 +69,8 @@ class Engine:
 
     def suits(self, scene: Scene) -> bool:
         """Whether a scene has a row for it."""
+        if self.variant == 'event-driven':
+            return scene.apart
         return scene.flight or not self.variant
 
 

@@ -20,7 +20,7 @@ STYLES: Dict[str, Tuple[str, str]] = {
     'Pinocchio': ('#6b7785', 'v'),
 }
 _LEAST = 1e-16  # errors below are shown there
-_DASHES = {'': '-', 'midpoint': '-.', 'rk4': '--'}
+_DASHES = {'': '-', 'midpoint': '-.', 'rk4': '--', 'event-driven': ':'}
 
 
 def points(facts: Dict[str, Any], scene: str) -> Dict[Tuple[str, str], List[tuple]]:

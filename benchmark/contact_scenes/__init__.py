@@ -10,7 +10,7 @@ from contact_scenes.scene import by_name, Scene
 
 #: Names of the scenes, in the order of the table.
 NAMES = (
-    'sliding', 'dragged', 'tipped', 'stack', 'tower', 'peg', 'painleve',
+    'sliding', 'dragged', 'held', 'tipped', 'stack', 'tower', 'peg', 'painleve',
     'rolling_y', 'rolling_xy', 'wheel', 'top', 'cradle', 'bouncing', 'settling', 'elastic',
     'boxes', 'anymal_energy', 'anymal_momentum', 'standing', 'lying',
     'pressing', 'pushing', 'gripper',

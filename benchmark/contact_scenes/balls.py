@@ -30,6 +30,12 @@ def energy_error(scene: Scene, trajectory: Trajectory) -> float:
     return float(np.mean((E - E[0]) ** 2))
 
 
+def largest_change(scene: Scene, trajectory: Trajectory) -> float:
+    """Largest change of the energy, relative to that at the start."""
+    E = energy(scene, trajectory)
+    return float(np.max(np.abs(E - E[0])) / abs(E[0]))
+
+
 # -- rolling: 25 balls on a plate that is pushed --------------------------------------------------
 
 _PLATE, _BALL, _PUSH, _MU = 10.0, 1.0, 150.0, 0.4
@@ -101,9 +107,13 @@ BOUNCING = Scene(
     ),
     duration=20.0,
     quick=2.0,
-    errors=(Error('mean square of the energy error [J²]', energy_error, best=True),),
+    errors=(
+        Error('mean square of the energy error [J²]', energy_error, best=True),
+        Error('largest change of energy, relative', largest_change, 1e-8, variant='event-driven'),
+    ),
     restitution=1.0,
     every=0.005,
+    apart=True,
 )
 
 
@@ -175,7 +185,7 @@ CRADLE = Scene(
     ),
     duration=0.2,
     quick=0.2,
-    errors=(Error('largest error of the velocities afterwards [m/s]', cradle_error),),
+    errors=(Error('largest error of the velocities afterwards [m/s]', cradle_error, 1e-8),),
     restitution=1.0,
     gravity=0.0,
 )
@@ -220,7 +230,7 @@ WHEEL = Scene(
     ),
     duration=1.0,
     quick=0.3,
-    errors=(Error('largest relative error of speed and turning', wheel_error),),
+    errors=(Error('largest relative error of speed and turning', wheel_error, 1e-8),),
     friction=_WHEEL_MU,
     wrenches=lambda t: _TORQUES,
     steady=True,

@@ -67,6 +67,15 @@ SLIDING = Scene(
     residual_goal=1e-10,
 )  # fmt: skip
 
+
+def drift(scene: Scene, trajectory: Trajectory) -> float:
+    """Largest displacement of any body after the first second, or a quarter of the time [m]."""
+    begin = min(1.0, 0.25 * trajectory.time[-1])
+    settled = int(np.searchsorted(trajectory.time, begin))
+    apart = trajectory.position[settled:] - trajectory.position[settled]
+    return float(np.max(np.linalg.norm(apart, axis=2)))
+
+
 # -- a cube that is dragged by a growing force ----------------------------------------------------
 
 _RATE, _MOST = 4.0 * GRAVITY, 0.9 * GRAVITY * 2.0  # [N/s], [N]
@@ -101,6 +110,20 @@ DRAGGED = Scene(
     errors=(Error('mean square of the velocity error [m²/s²]', dragged_error),),
     friction=_MU,
     wrenches=lambda t: {'cube': np.array([0.0, 0.0, 0.0, drag(t), 0.0, 0.0])},
+    residual_goal=1e-8,
+)
+
+HELD = Scene(
+    'held',
+    'A cube that nine tenths of its friction pull at for a minute',
+    (GROUND, _cube('cube', 0.5 * _SIDE, 1.0)),
+    duration=60.0,
+    quick=0.5,
+    errors=(Error('drift [m]', drift, 1e-8),),
+    friction=_MU,
+    wrenches=lambda t: {'cube': np.array([0.0, 0.0, 0.0, 0.9 * _MU * GRAVITY, 0.0, 0.0])},
+    steady=True,
+    every=0.02,
     residual_goal=1e-8,
 )
 
@@ -158,22 +181,18 @@ TIPPED = Scene(
     'tipped',
     'A cube that falls back from standing on an edge, which sticks',
     (GROUND, _tilted()),
-    duration=0.6,
+    duration=60.0,
     quick=0.3,
-    errors=(Error('root mean square of the angle error while falling [rad]', tipping_error),),
+    errors=(
+        Error('root mean square of the angle error while falling [rad]', tipping_error),
+        Error('drift of what lies [m]', drift, 1e-8),
+    ),
     friction=1.0,
+    every=0.002,
     residual_goal=1e-8,
 )
 
 # -- stacks ---------------------------------------------------------------------------------------
-
-
-def drift(scene: Scene, trajectory: Trajectory) -> float:
-    """Largest displacement of any body after the first second, or a quarter of the time [m]."""
-    begin = min(1.0, 0.25 * trajectory.time[-1])
-    settled = int(np.searchsorted(trajectory.time, begin))
-    apart = trajectory.position[settled:] - trajectory.position[settled]
-    return float(np.max(np.linalg.norm(apart, axis=2)))
 
 
 STACK = Scene(
@@ -358,4 +377,6 @@ BOXES = Scene(
     every=0.01,
 )
 
-SCENES: List[Scene] = [SLIDING, DRAGGED, TIPPED, STACK, TOWER, PEG_IN_HOLE, PAINLEVE, BOXES]
+SCENES: List[Scene] = [
+    SLIDING, DRAGGED, HELD, TIPPED, STACK, TOWER, PEG_IN_HOLE, PAINLEVE, BOXES,
+]  # fmt: skip

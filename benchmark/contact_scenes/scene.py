@@ -225,12 +225,14 @@ class Error:
     :param of: computes it from a trajectory; NaN where it cannot be
     :param goal: what was promised of ours at 1 ms; None for nothing
     :param best: whether ours is to be no larger than that of any other engine
+    :param variant: variant of ours that the goal is one of
     """
 
     what: str
     of: Callable[[Scene, Trajectory], float]
     goal: Optional[float] = None
     best: bool = False
+    variant: str = ''
 
 
 @dataclass(frozen=True)
@@ -246,6 +248,8 @@ class Scene:
     :param every: seconds from sample to sample; 0 for each step
     :param flight: whether it is about motion without contact, where integrators are compared
     :param residual_goal: largest residual that was promised; None for nothing
+    :param apart: whether it is of balls that touch nothing but the ground, as an event-driven
+        simulation takes them
     """
 
     name: str
@@ -265,6 +269,7 @@ class Scene:
     control: float = 0.0
     every: float = 0.0
     flight: bool = False
+    apart: bool = False
     residual_goal: Optional[float] = None
 
     @property

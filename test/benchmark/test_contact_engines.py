@@ -355,15 +355,15 @@ def test_goals_are_compared_with_our_figures():
         [
             result('sliding', 'rbd_ros', (4e-4, 2e-10), 2e-6, 1e-12),
             result('sliding', 'MuJoCo', (1e-4, 1e-3), 8e-6, 1e-3),
-            result('bouncing', 'rbd_ros', (2.0,)),
-            result('bouncing', 'MuJoCo', (1.0,)),
+            result('bouncing', 'rbd_ros', (2.0, 0.0)),
+            result('bouncing', 'MuJoCo', (1.0, 0.0)),
         ],
         ('sliding', 'bouncing'),
     )
-    first, second, third = rows_of(the_facts, 'Errors')
+    first, second, third, fourth = rows_of(the_facts, 'Errors')
     assert first[2:] == ('4.0e-4', '1.0e-4', '5.1e-4', 'PASS')
     assert second[-1] == 'BELOW' and second[0] == ''
-    assert third[-2:] == ('best', 'BELOW')
+    assert third[-2:] == ('best', 'BELOW') and fourth[-2:] == ('', '')
     sliding, bouncing = rows_of(the_facts, 'Processor time')
     assert sliding[1:4] == ('2', '8', '4 x')
     (residuals,) = rows_of(the_facts, 'Residuals')
@@ -372,7 +372,7 @@ def test_goals_are_compared_with_our_figures():
 
 
 def test_being_as_good_as_the_best_is_enough():
-    the_facts = facts([result('bouncing', who, (1.0,)) for who in ('rbd_ros', 'MuJoCo')])
+    the_facts = facts([result('bouncing', who, (1.0, 0.0)) for who in ('rbd_ros', 'MuJoCo')])
     assert rows_of(the_facts, 'Errors')[0][-2:] == ('best', 'PASS')
 
 
@@ -422,14 +422,14 @@ def test_nobody_on_the_front_is_beaten():
 
 
 def test_points_of_the_plot_are_times_of_a_simulated_second():
-    the_facts = facts([result('bouncing', 'rbd_ros', (0.0,), 2e-6)], ('bouncing',))
+    the_facts = facts([result('bouncing', 'rbd_ros', (0.0, 0.0), 2e-6)], ('bouncing',))
     assert front.points(the_facts, 'bouncing') == {
         ('rbd_ros', ''): [(pytest.approx(2e-3), 1e-16, 1e-3)]
     }
 
 
 def test_the_plot_is_a_picture_and_needs_something_to_show(tmp_path):
-    results = [result('bouncing', who, (1e-3,)) for who in front.STYLES]
+    results = [result('bouncing', who, (1e-3, 0.0)) for who in front.STYLES]
     front.plot(facts(results, ('bouncing',)), str(tmp_path / 'front.png'))
     assert (tmp_path / 'front.png').read_bytes().startswith(b'\x89PNG')
     with pytest.raises(ValueError, match='nothing to plot'):
@@ -448,6 +448,27 @@ def test_variants_are_for_scenes_that_compare_integrators():
     rk4 = next(each for each in our_engine.ENGINES if each.variant == 'rk4')
     flying = dataclasses.replace(boxes.SLIDING, flight=True)
     assert rk4.suits(flying) and not rk4.suits(boxes.SLIDING) and OURS.suits(boxes.SLIDING)
+
+
+def test_from_event_to_event_balls_keep_their_energy():
+    event_driven = next(e for e in contact_engines.ENGINES if e.variant == 'event-driven')
+    assert event_driven.suits(balls.BOUNCING) and not event_driven.suits(boxes.SLIDING)
+    ground, *others = balls.BOUNCING.bodies
+    two = [
+        dataclasses.replace(each, position=(0.0, 0.0, z)) for each, z in zip(others, (0.5, 1.3))
+    ]
+    low = dataclasses.replace(balls.BOUNCING, bodies=(ground, *two), every=0.1)
+    found, stepped = (engine.measure(low, each, 1e-3, True) for each in (event_driven, OURS))
+    assert not found.skipped and found.residuals is None and found.errors[1] < 1e-10
+    assert stepped.errors[1] > found.errors[1]  # it did bounce
+
+
+def test_a_goal_of_a_variant_is_judged_in_its_row():
+    event_driven = result('bouncing', 'rbd_ros', (1e-9, 1e-12), variant='event-driven')
+    the_facts = facts([result('bouncing', 'rbd_ros', (1.0, 1e-3)), event_driven], ('bouncing',))
+    rows = rows_of(the_facts, 'Errors')
+    assert [row[-2:] for row in rows] == [('best', 'PASS'), ('', ''), ('', ''), ('1.0e-8', 'PASS')]
+    assert rows[2][0].endswith(', from event to event')
 
 
 def test_the_command_measures_writes_and_reads(tmp_path, capsys):

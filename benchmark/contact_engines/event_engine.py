@@ -1,0 +1,89 @@
+"""This package, from event to event: balls that touch nothing but the ground, each for itself."""
+
+from __future__ import annotations
+
+from typing import Any, List, Mapping, Tuple
+
+from contact_scenes.scene import Body, rotation, Scene, Sphere
+import numpy as np
+
+from contact_engines.engine import Engine, NotPossible
+from contact_engines.our_engine import LIBRARY
+from rbd_ros import Robot
+from rbd_ros.simulation import EventDrivenSimulator, FaceContact
+
+VARIANT = 'event-driven'
+
+
+def ball(body: Body, scene: Scene) -> EventDrivenSimulator:
+    """Simulation of one ball on the ground.
+
+    :raises NotPossible: for what is no ball
+    """
+    if not isinstance(body.shape, Sphere) or body.mass is None:
+        raise NotPossible(f'{body.name} is no ball that moves')
+    x, y, z = (float(moment) for moment in body.moments)
+    robot = Robot.from_urdf(
+        f'<robot name="{body.name}"><link name="ball"><inertial><mass value="{body.mass}"/>'
+        f'<inertia ixx="{x}" iyy="{y}" izz="{z}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '</robot>',
+        floating_base=True,
+        gravity=(0.0, 0.0, -float(scene.gravity)),
+    )
+    ground = FaceContact('ball', radius=body.shape.radius, restitution=float(scene.restitution))
+    simulator = EventDrivenSimulator(robot, [ground])
+    R = rotation(np.array(body.quaternion))
+    v = np.concatenate([R.T @ np.array(body.angular), R.T @ np.array(body.linear)])
+    simulator.reset(np.array([*body.quaternion, *body.position], dtype=float), v)
+    return simulator
+
+
+class EventDrivenWorld:
+    """A scene of balls in `EventDrivenSimulator`."""
+
+    def __init__(self, scene: Scene, timestep: float):
+        self.timestep, self.steps = timestep, 0
+        self.simulators = [ball(body, scene) for body in scene.free]
+
+    def push(self, wrenches: Mapping[str, np.ndarray]) -> None:
+        """Refuse forces: no scene that is `apart` has any."""
+        raise NotPossible('no forces are known here')
+
+    def drive(self, torque: np.ndarray) -> None:
+        """Refuse torques, likewise."""
+        raise NotPossible('there is no machine')
+
+    def step(self, count: int) -> None:
+        """Go on for as long as so many steps take."""
+        self.steps += count
+        for each in self.simulators:
+            each.advance(self.steps * self.timestep - each.time)
+
+    def bodies(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Positions, quaternions and velocities of the balls."""
+        q = np.array([each.q for each in self.simulators])
+        v = np.array([each.v for each in self.simulators])
+        R = rotation(q[:, :4])
+        turned = [np.einsum('nij,nj->ni', R, v[:, part]) for part in (slice(3), slice(3, 6))]
+        return q[:, 4:7], q[:, :4], np.hstack(turned)
+
+    def machine(self) -> Any:
+        """Nothing."""
+        return None
+
+    def watch(self) -> None:
+        """Nothing: what lasts no time has no force."""
+
+    def touches(self) -> None:
+        """No contacts: these last no time."""
+
+
+ENGINES: List[Engine] = [
+    Engine(
+        'rbd_ros',
+        LIBRARY,
+        EventDrivenWorld,
+        'EventDrivenSimulator with its defaults; its time is that of a step between samples',
+        variant=VARIANT,
+    )
+]

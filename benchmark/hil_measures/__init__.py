@@ -1,0 +1,1 @@
+"""What benchmark/hil.py measures, a part of it in each module."""

@@ -1,0 +1,88 @@
+"""A figure of benchmark/hil.py and its goal, and the table of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, Iterator, List, Optional, Sequence
+
+from marked import row as text_row
+
+from rbd_ros.cli.bench import columns, number
+
+HEAD = ('part', 'figure', 'measured', 'goal', '')
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the table.
+
+    :param part: of which part it is
+    :param what: what was measured, with its unit
+    :param value: the value
+    :param goal: the goal, as text; empty if there is none
+    :param holds: whether it is reached
+    """
+
+    part: str
+    what: str
+    value: float
+    goal: str = ''
+    holds: bool = True
+
+    @property
+    def verdict(self) -> str:
+        """Whether the goal is reached, as PASS or BELOW; empty without one."""
+        if not self.goal:
+            return ''
+        return 'PASS' if self.holds else 'BELOW'
+
+
+def at_least(part: str, what: str, value: float, least: float) -> Figure:
+    """Figure that must not be smaller."""
+    return Figure(part, what, value, f'at least {least:g}', value >= least)
+
+
+def at_most(part: str, what: str, value: float, most: float) -> Figure:
+    """Figure that must not be larger."""
+    return Figure(part, what, value, f'at most {most:g}', value <= most)
+
+
+def told(part: str, what: str, value: Optional[float]) -> Figure:
+    """Figure without a goal."""
+    return Figure(part, what, float('nan') if value is None else value)
+
+
+def cells(figure: Figure) -> tuple:
+    """Cells of a figure, as text."""
+    whole = float(figure.value).is_integer() and abs(figure.value) < 1e6
+    value = f'{figure.value:.0f}' if whole else number(figure.value)
+    return figure.part, figure.what, value, figure.goal, figure.verdict
+
+
+def report(facts: Dict[str, Any], figures: Sequence[Figure]) -> Iterator[str]:
+    """Lines of the table for a terminal."""
+    yield conditions(facts)
+    yield ''
+    yield from columns([HEAD, *map(cells, figures)], rule_after=1)
+    yield ''
+    judged = [each for each in figures if each.goal]
+    good = sum(each.holds for each in judged)
+    yield f'{good} of {len(judged)} goals are reached, {len(judged) - good} are not'
+
+
+def markdown(facts: Dict[str, Any], figures: Sequence[Figure]) -> Iterator[str]:
+    """Lines of the table for a document."""
+    yield f'Measured on {conditions(facts)}.'
+    yield ''
+    rule: List[str] = [':---' if k < 2 else '---:' for k in range(len(HEAD))]
+    for line in (('Part', 'Figure', 'Measured', 'Goal', 'Verdict'), rule, *map(cells, figures)):
+        yield text_row(line)
+
+
+def conditions(facts: Dict[str, Any]) -> str:
+    """Where and how it was measured."""
+    computer, made_by = facts['machine'], facts['versions']
+    return (
+        f'{computer["cpu"]}, {computer["cores"]} cores, {computer["system"]}, Python '
+        f'{made_by["python"]}, NumPy {made_by["numpy"]}, {facts["middleware"]}'
+    )

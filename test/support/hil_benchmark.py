@@ -1,0 +1,14 @@
+"""The benchmark of the bench for tests: benchmark/ is no package; its files meet there."""
+
+import sys
+
+from support.source_imports import ROOT
+
+_before = list(sys.path)
+sys.path.insert(0, str(ROOT / 'benchmark'))
+import hil  # noqa: E402
+from hil_measures import campaigns, figure, lockstep, processes, soak  # noqa: E402
+
+sys.path[:] = _before
+
+__all__ = ['campaigns', 'figure', 'hil', 'lockstep', 'processes', 'soak']
