@@ -16,6 +16,7 @@ from contact_scenes.scene import (
     forces_between,
     GRAVITY,
     Ground,
+    load_error,
     Machine,
     ROBOT,
     Scene,
@@ -180,6 +181,15 @@ def push_error(scene: Scene, trajectory: Trajectory) -> float:
     return float(abs(force[0] / (_MU * (_WEIGHT * GRAVITY - force[2])) - 1.0))
 
 
+def lifted_error(scene: Scene, trajectory: Trajectory) -> float:
+    """Relative error of all vertical forces on the box while it moves evenly: its weight."""
+    if not trajectory.touches:
+        return math.nan
+    touches = trajectory.touches[-1][1]
+    total = forces_between(touches, ROBOT, 'box') + forces_between(touches, 'table', 'box')
+    return float(abs(total[2] / (_WEIGHT * GRAVITY) - 1.0))
+
+
 def push_speed_error(scene: Scene, trajectory: Trajectory) -> float:
     """Root mean square error of the speed of the box while it moves evenly [m/s]."""
     part = trajectory.time > 2.0 * _RAMP
@@ -209,6 +219,7 @@ def pushing_scene() -> Scene:
         errors=(
             Error('relative error of the mean force on the box', push_error, 1e-3),
             Error('root mean square of its speed error [m/s]', push_speed_error),
+            Error('vertical forces on it at the end, relative error', lifted_error, 1e-6),
         ),
         # The tool slides along the box, so that it carries nothing of its weight.
         friction={(ROBOT, 'box'): 0.0, ('table', 'box'): _MU},
@@ -295,7 +306,10 @@ GRIPPER = Scene(
                                     mass=_LOAD)),
     duration=11.2,
     quick=0.6,
-    errors=(Error('slip in the hand while it is held [m]', slip, 1e-6),),
+    errors=(
+        Error('slip in the hand while it is held [m]', slip, 1e-6),
+        Error('forces on the cube at the end, relative error', load_error('cube', _LOAD), 1e-6),
+    ),
     friction=_GRIP_MU,
     machine=Machine(gripper()),
     torque=_grip,

@@ -18,6 +18,7 @@ from contact_scenes.scene import (
     GRAVITY,
     grid,
     Ground,
+    load_error,
     rotation,
     Scene,
     Trajectory,
@@ -229,6 +230,7 @@ TOWER = Scene(
 # -- a peg in a hole ------------------------------------------------------------------------------
 
 PEG, LENGTH, PLAY, DEPTH = 0.02, 0.08, 1e-4, 0.06
+_PEG_MASS = 7850.0 * PEG**2 * LENGTH  # of steel [kg]
 _WALL = 0.02
 _HALF_HOLE = 0.5 * (PEG + PLAY)
 
@@ -272,7 +274,7 @@ PEG_IN_HOLE = Scene(
             Box((PEG, PEG, LENGTH)),
             (2e-5, -1e-5, DEPTH - 0.001 + 0.5 * LENGTH),
             about((0.6, 0.8, 0.0), 5e-4),
-            mass=7850.0 * PEG**2 * LENGTH,
+            mass=_PEG_MASS,
         ),
     ),
     duration=1.0,
@@ -280,6 +282,7 @@ PEG_IN_HOLE = Scene(
     errors=(
         Error('distance from the bottom at the end [m]', not_inserted, 1e-5),
         Error('deepest penetration into the walls [m]', into_walls, 1e-5),
+        Error('forces on it at the end, relative error', load_error('peg', _PEG_MASS), 1e-6),
     ),
     friction=0.2,
 )

@@ -392,6 +392,24 @@ def forces_between(touches: Sequence[Touch], first: str, second: str) -> np.ndar
     return total
 
 
+def load_error(name: str, mass: float) -> Callable[[Scene, Trajectory], float]:
+    """Error by statics: relative difference of all contact forces on a body from its weight.
+
+    :param name: of a body that at the end rests, or moves evenly
+    :param mass: its mass [kg]
+    """
+
+    def error(scene: Scene, trajectory: Trajectory) -> float:
+        if not trajectory.touches:
+            return math.nan
+        total, weight = np.zeros(3), np.array([0.0, 0.0, mass * scene.gravity])
+        for touch in trajectory.touches[-1][1]:
+            total += touch.force * ((touch.second == name) * 1.0 - (touch.first == name) * 1.0)
+        return float(np.linalg.norm(total - weight) / weight[2])
+
+    return error
+
+
 def by_name(scenes: Sequence[Scene]) -> Dict[str, Scene]:
     """Scenes by their names.
 
