@@ -39,7 +39,7 @@ def ball(body: Body, scene: Scene) -> EventDrivenSimulator:
 
 
 class EventDrivenWorld:
-    """A scene of balls in `EventDrivenSimulator`; those that differ by their place alone are one."""
+    """A scene of balls in `EventDrivenSimulator`; those that differ by place alone are one."""
 
     def __init__(self, scene: Scene, timestep: float):
         self.timestep, self.steps = timestep, 0
