@@ -488,8 +488,33 @@ def test_errors_of_a_push_are_those_while_it_is_even(arm_scenes):
         (t, [scene.Touch('robot/tool', 'box', *[np.zeros(3)] * 2, np.array([x, 9.0, z]), None)])
         for t, (x, z) in forces.items()
     ]
+    # The table bears the box and what presses on it, but for a hundredth of its weight.
+    bears = np.array([0.0, 0.0, 1.01 * 9.81 + 0.4])
+    motion.touches[-1][1].append(scene.Touch('table', 'box', *[np.zeros(3)] * 2, bears, None))
     found = [error.of(the_scene, motion) for error in the_scene.errors]
-    assert_allclose(found, [0.1, 0.01 / math.sqrt(2.0)])
+    assert_allclose(found, [0.1, 0.01 / math.sqrt(2.0), 0.01])
+
+
+def test_the_load_of_a_body_is_that_of_all_its_contacts():
+    error = scene.load_error('peg', 2.0)
+    weight, apart = 2.0 * 9.81, np.array([3.0, 0.0, 0.0])
+    up = np.array([0.0, 0.0, weight])
+    touches = [
+        scene.Touch(*names, *[np.zeros(3)] * 2, force, None)
+        for names, force in (
+            (('ground', 'peg'), 0.25 * up),
+            (('peg', 'wall0'), -0.75 * up + apart),  # which pushes the peg the other way
+            (('wall1', 'peg'), apart),
+            (('ground', 'wall0'), 100.0 * up),
+        )
+    ]
+    motion = recorded(None, np.array([0.0, 1.0]), np.zeros((2, 0)), np.zeros((2, 0)))
+    motion.touches = [(1.0, touches)]
+    assert error(boxes.PEG_IN_HOLE, motion) < 1e-14
+    motion.touches = [(1.0, touches[:-2])]
+    assert error(boxes.PEG_IN_HOLE, motion) == pytest.approx(3.0 / weight)
+    motion.touches = []
+    assert math.isnan(error(boxes.PEG_IN_HOLE, motion))
 
 
 def test_the_tool_of_a_push_goes_straight_and_does_not_turn(arm_scenes):
