@@ -6,7 +6,7 @@
                      [--json FILE] [--with FILE] [--document docs/performance.md]
 
 Exit code 1 if a goal is not reached. Wants Linux, a C compiler, fmpy, and a machine with nothing
-else to do: lockstep takes five minutes, campaigns a quarter of an hour, the soak an hour or two.
+else to do: lockstep takes five minutes, campaigns a quarter of an hour, the soak half an hour.
 """
 
 from __future__ import annotations
