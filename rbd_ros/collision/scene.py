@@ -20,6 +20,7 @@ from rbd_ros.collision.scene_contacts import (
     SceneRoom,
     SceneTable,
     STIFFNESS,
+    with_pairs,
 )
 from rbd_ros.collision.scene_shapes import reach, ShapeMaker
 from rbd_ros.collision.self_collision import allowed_pairs, enabled_pairs
@@ -293,13 +294,7 @@ def _overlapping(
     model: Model, table: SceneTable, own: Sequence[int], carriers: int, q: Sequence[float]
 ) -> Set[int]:
     """Which of some pairs of links overlap at a configuration."""
-    fewer = table._replace(
-        pair=table.pair[own],
-        surface=table.surface[own],
-        direction=table.direction[own],
-        directed_by=table.directed_by[own],
-        group=table.group[own],
-    )
+    fewer = with_pairs(table, own)
     most = len(own) * MAX_POINTS
     sizes = {'carriers': carriers, 'shapes': len(table.kind), 'pairs': len(own), 'contacts': most}
     room, contacts = allocate(SceneRoom, **sizes), allocate(SceneContacts, contacts=most)

@@ -7,7 +7,7 @@ movable objects after those.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Tuple
+from typing import NamedTuple, Sequence, Tuple, Union
 
 from rbd_ros.collision.arrays import (
     FloatArray,
@@ -78,6 +78,21 @@ class SceneTable(NamedTuple):
     directed_by: IntArray
     group: IntArray
     tables: Tables
+
+
+def with_pairs(scene: SceneTable, which: Union[Sequence[int], IntArray]) -> SceneTable:
+    """Table of some of the pairs, in the order that they are given in.
+
+    :param scene: the table
+    :param which: numbers of the pairs
+    """
+    return scene._replace(
+        pair=scene.pair[which],
+        surface=scene.surface[which],
+        direction=scene.direction[which],
+        directed_by=scene.directed_by[which],
+        group=scene.group[which],
+    )
 
 
 class SceneContacts(NamedTuple):

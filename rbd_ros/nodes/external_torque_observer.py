@@ -16,10 +16,8 @@ from rbd_ros.nodes.common.declared import (
 )
 from rbd_ros.nodes.common.interface import NodeInterface, Parameter, Topic
 from rbd_ros.nodes.common.process import run_node
+from rbd_ros.nodes.observer.reactions import NO_REACTION, STOP
 from rbd_ros.nodes.torque.interface import JOINT_STATES, TORQUE_PARAMETERS
-
-#: What a collision leads to.
-NO_REACTION, STOP = 'none', 'stop'
 
 _SHARED = ('payload_link', 'payload_mass', 'payload_com', 'payload_inertia')
 

@@ -330,7 +330,7 @@ def _by_dop853(
             group, acceleration, times[-1], q, v, duration, h, rtol, atol, max_step
         )
         q, v = step.at(1.0)
-        times.append(step.t + step.h)
+        times.append(step.end)
         states.append((q, v))
         steps.append(step)
     # SciPy does not tell how many steps it took again.

@@ -25,6 +25,8 @@ class Dop853Step:
 
     def __init__(self, group: Group, solver: Any, q: FloatArray):
         self.t, self.h = float(solver.t_old), float(solver.t - solver.t_old)
+        #: Time at its end, to the bit: t + h may be another number [s].
+        self.end = float(solver.t)
         self._group, self._solver, self._q = group, solver, q
         self._within: Any = None
 

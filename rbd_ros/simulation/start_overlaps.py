@@ -13,7 +13,7 @@ import numpy as np
 
 from rbd_ros.collision.arrays import HEIGHT_FIELD, MESH
 from rbd_ros.collision.scene import Scene
-from rbd_ros.collision.scene_contacts import find_scene_contacts, STIFFNESS
+from rbd_ros.collision.scene_contacts import find_scene_contacts, STIFFNESS, with_pairs
 from rbd_ros.contact.arrays import BoolArray, FloatArray
 from rbd_ros.simulation.assembly import make_world
 from rbd_ros.simulation.free_bodies import place_objects
@@ -78,14 +78,7 @@ def deepest_overlap(scene: Scene, plant: Plant, q: FloatArray, least: float) -> 
     wanted = np.flatnonzero(_rigid_pairs(plant.scene)[0])
     if not len(wanted):
         return None
-    table = plant.scene.table
-    fewer = table._replace(
-        pair=table.pair[wanted],
-        surface=table.surface[wanted],
-        direction=table.direction[wanted],
-        directed_by=table.directed_by[wanted],
-        group=table.group[wanted],
-    )
+    fewer = with_pairs(plant.scene.table, wanted)
     fields = make_world(
         plant._replace(scene=plant.scene._replace(table=fewer), has_external_forces=False), len(q)
     )

@@ -24,12 +24,11 @@ from rbd_ros.nodes.common.diagnostics import OK, STALE, WARN
 from rbd_ros.nodes.common.interface import NodeInterface
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.wire import JointStateData, JointStateReader, JointStateWriter, WireError
+from rbd_ros.nodes.observer.reactions import NO_REACTION, STOP
 from rbd_ros.nodes.torque.prepared import checked_payload, per_joint
 from rbd_ros.robot import Robot
 
 SUBJECT, STATES = 'observer', 'joint_states'
-#: What a collision leads to besides the flag.
-NO_REACTION, STOP = 'none', 'stop'
 #: Threshold of a collision unless one is given: part of the effort limit, or without one [N m, N].
 OF_LIMIT, WITHOUT_LIMIT = 0.1, 10.0
 #: Condition number of the Jacobian from which on the wrench is told to be uncertain.

@@ -1,0 +1,5 @@
+"""What a collision leads to besides the flag: values of the parameter `reaction`."""
+
+from __future__ import annotations
+
+NO_REACTION, STOP = 'none', 'stop'
