@@ -11,7 +11,7 @@ import time
 from typing import Callable, List, Tuple
 
 from hil_measures import scenarios
-from hil_measures.figure import at_least, at_most, Figure, told
+from hil_measures.figure import at_least, at_most, Figure
 from rbd_ros.hil.campaign import Campaign
 from rbd_ros.hil.campaign_files import Row
 
@@ -84,5 +84,5 @@ def killed(folder: Path, count: int, duration: float, told_of: Told) -> List[Fig
     return [
         at_most(part, f'runs that failed, of {count}', lost, 1.0),
         at_most(part, 'runs without a row, or with two', abs(count - len(numbers)), 0.0),
-        told(part, 'workers killed', len(victims)),
+        at_least(part, 'workers killed', len(victims), 1.0),
     ]
