@@ -119,6 +119,10 @@ class SceneRoom(NamedTuple):
 
     :param pose: rotation row by row and position of each carrier
     :param velocity: spatial velocity of each carrier in world coordinates [rad/s, m/s]
+    :param ahead: likewise at the end of the step, as far as it is known
+    :param look: 0 to look for what is touched by `velocity`; then, in the same step, 1, 2, ... to
+        look for what is touched by `ahead` as well, or by any that it was before
+    :param closing: most negative rate of the gap of each pair that was seen ahead, (P,) [m/s]
     :param speed: speed of the origin of each carrier [m/s]
     :param turning: its angular speed [rad/s]
     :param shape_pose: rotation and position of each shape that is looked at in this step
@@ -138,6 +142,9 @@ class SceneRoom(NamedTuple):
 
     pose: FloatArray = floats('carriers', 12)
     velocity: FloatArray = floats('carriers', 6)
+    ahead: FloatArray = floats('carriers', 6)
+    look: IntArray = integers(1)
+    closing: FloatArray = floats('pairs')
     speed: FloatArray = floats('carriers')
     turning: FloatArray = floats('carriers')
     shape_pose: FloatArray = floats('shapes', 12)
@@ -171,6 +178,27 @@ def compose(pose: FloatArray, placement: FloatArray, result: FloatArray) -> None
 
 
 @compiled
+def speed_at_origin(v: FloatArray, pose: FloatArray) -> float:
+    """Speed of the origin of a carrier [m/s].
+
+    :param v: its spatial velocity in world coordinates, (6,) [rad/s, m/s]
+    :param pose: its pose, (12,)
+    """
+    total = 0.0
+    for r in range(3):
+        s, t = (r + 1) % 3, (r + 2) % 3
+        rate = v[3 + r] + v[s] * pose[9 + t] - v[t] * pose[9 + s]
+        total += rate * rate
+    return math.sqrt(total)
+
+
+@compiled
+def angular_speed(v: FloatArray) -> float:
+    """Angular speed [rad/s] of a spatial velocity, (6,)."""
+    return math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+
+
+@compiled
 def bound_speeds(scene: SceneTable, room: SceneRoom) -> float:
     """Find how fast carriers move and turn, and forget where shapes were.
 
@@ -178,15 +206,14 @@ def bound_speeds(scene: SceneTable, room: SceneRoom) -> float:
     """
     fastest = 0.0
     for carrier in range(len(room.pose)):
-        v, at, speed, turning = room.velocity[carrier], room.pose[carrier], 0.0, 0.0
-        for r in range(3):
-            s, t = (r + 1) % 3, (r + 2) % 3
-            rate = v[3 + r] + v[s] * at[9 + t] - v[t] * at[9 + s]
-            speed += rate * rate
-            turning += v[r] * v[r]
-        room.speed[carrier], room.turning[carrier] = math.sqrt(speed), math.sqrt(turning)
-        most = room.speed[carrier] + room.turning[carrier] * scene.carrier_arm[carrier]
-        fastest = max(fastest, most)
+        v, pose = room.velocity[carrier], room.pose[carrier]
+        speed, turning = speed_at_origin(v, pose), angular_speed(v)
+        if room.look[0] > 0:
+            ahead = room.ahead[carrier]
+            speed = max(room.speed[carrier], speed_at_origin(ahead, pose))
+            turning = max(room.turning[carrier], angular_speed(ahead))
+        room.speed[carrier], room.turning[carrier] = speed, turning
+        fastest = max(fastest, speed + turning * scene.carrier_arm[carrier])
     for g in range(len(room.placed)):
         room.placed[g] = 0
     return fastest
@@ -308,15 +335,33 @@ def set_frame(frame: FloatArray, along: FloatArray) -> None:
 
 
 @compiled
-def approach(room: SceneRoom, a: int, b: int, position: FloatArray, normal: FloatArray) -> float:
+def has_sped_up(scene: SceneTable, room: SceneRoom, timestep: float) -> bool:
+    """Whether more may be touched at the velocities `ahead` than what has been looked for.
+
+    :param timestep: h [s]
+    """
+    first, second = 0.0, 0.0
+    change = vector(6)
+    for carrier in range(len(room.pose)):
+        for r in range(6):
+            change[r] = room.ahead[carrier, r] - room.velocity[carrier, r]
+        speed = speed_at_origin(change, room.pose[carrier])
+        speed += angular_speed(change) * scene.carrier_arm[carrier]
+        second = max(second, min(first, speed))
+        first = max(first, speed)
+    # Of two that approach each other; what has no end is for others to tell.
+    return MARGIN < timestep * (first + second) < math.inf
+
+
+@compiled
+def approach(v: FloatArray, w: FloatArray, position: FloatArray, normal: FloatArray) -> float:
     """Rate of the gap at a point [m/s].
 
-    :param a: carrier of the first shape
-    :param b: carrier of the second one
+    :param v: spatial velocity of the carrier of the first shape in world coordinates, (6,)
+    :param w: that of the second one's, (6,)
     :param position: the point, (3,) [m]
     :param normal: unit normal from the first to the second, (3,)
     """
-    v, w = room.velocity[a], room.velocity[b]
     rate = 0.0
     for r in range(3):
         s, t = (r + 1) % 3, (r + 2) % 3
@@ -365,6 +410,9 @@ def find_scene_contacts(
     :return: how many were found, and how many more had no room
     """
     fastest = bound_speeds(scene, room)
+    if room.look[0] == 1:
+        for p in range(len(room.closing)):
+            room.closing[p] = 0.0
     list_near_pairs(scene, room, timestep, fastest)
     found, count, dropped = room.found, 0, 0
     along = vector(3)
@@ -407,7 +455,11 @@ def find_scene_contacts(
                 position[r] = 0.5 * (found.on_a[k, r] + found.on_b[k, r])
                 frame[0, r] = found.normal[k, r]
             # Half a step more than the velocity says, for forces that act in the meantime.
-            rate = approach(room, first, second, position, frame[0])
+            rate = approach(room.velocity[first], room.velocity[second], position, frame[0])
+            if room.look[0] > 0:
+                later = approach(room.ahead[first], room.ahead[second], position, frame[0])
+                room.closing[p] = min(room.closing[p], later)
+                rate = min(rate, room.closing[p])
             if found.gap[k] + min(0.0, 1.5 * timestep * rate) > MARGIN:
                 continue
             # The points of a face have one normal.
@@ -429,7 +481,9 @@ def find_scene_contacts(
             contacts.carrier[count, 0], contacts.carrier[count, 1] = first, second
             contacts.gap[count] = found.gap[k]
             count += 1
-    room.shifted[0] = 0.0
+    # What moves shapes besides has moved them, unless the step that is looked at again does so.
+    if room.look[0] == 0:
+        room.shifted[0] = 0.0
     return count, dropped
 
 

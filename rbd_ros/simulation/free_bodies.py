@@ -88,6 +88,21 @@ def multiply(A: FloatArray, x: FloatArray, y: FloatArray) -> None:
 
 
 @compiled
+def find_twist(objects: Objects, work: SceneWork, o: int, twist: FloatArray) -> None:
+    """Spatial velocity of an object in world coordinates, from `turning` and its velocity.
+
+    :param o: number of the object
+    :param twist: the result, (6,) [rad/s, m/s]
+    """
+    turning, x = work.turning[o], objects.position[o]
+    for r in range(3):
+        s, t = (r + 1) % 3, (r + 2) % 3
+        twist[r] = turning[r]
+        # Of the point of the body at the origin of the world: v + x cross w.
+        twist[3 + r] = objects.velocity[o, r] + x[s] * turning[t] - x[t] * turning[s]
+
+
+@compiled
 def place_objects(plant: ScenePlant, objects: Objects, work: SceneWork) -> None:
     """Find poses and velocities of the objects, and what impulses do to them."""
     R, room = matrix(3, 3), matrix(3, 3)
@@ -95,21 +110,16 @@ def place_objects(plant: ScenePlant, objects: Objects, work: SceneWork) -> None:
     for r in range(3):
         work.room.pose[0, 4 * r] = 1.0  # the world itself
     for o in range(len(bodies.mass)):
-        pose, velocity = work.room.pose[plant.first_object + o], work.room.velocity
-        twist, turning, x = velocity[plant.first_object + o], work.turning[o], objects.position[o]
+        pose, x = work.room.pose[plant.first_object + o], objects.position[o]
         rotation_of(objects.quaternion[o], R)
         rotational_mobility(bodies.inertia[o], R, work.mobility[o], room)
-        multiply(work.mobility[o], objects.spin[o], turning)
+        multiply(work.mobility[o], objects.spin[o], work.turning[o])
         for r in range(3):
             pose[9 + r] = x[r]
             for s in range(3):
                 pose[3 * r + s] = R[r, s]
                 pose[9 + r] -= R[r, s] * bodies.centre[o, s]
-        for r in range(3):
-            s, t = (r + 1) % 3, (r + 2) % 3
-            twist[r] = turning[r]
-            # Of the point of the body at the origin of the world: v + x cross w.
-            twist[3 + r] = objects.velocity[o, r] + x[s] * turning[t] - x[t] * turning[s]
+        find_twist(objects, work, o, work.room.velocity[plant.first_object + o])
 
 
 @compiled

@@ -255,6 +255,19 @@ class Before(NamedTuple):
     objects: FloatArray = floats('objects', 13)
 
 
+class BeforeContact(NamedTuple):
+    """What contacts change before anything moves, as it was (scene/looking.py).
+
+    :param v: velocity
+    :param counters: counters
+    :param objects: state of the objects
+    """
+
+    v: FloatArray = floats('nv')
+    counters: IntArray = integers(COUNTERS)
+    objects: FloatArray = floats('objects', 13)
+
+
 class Workspace(NamedTuple):
     """All intermediate results of a step, by what they are for."""
 
@@ -266,6 +279,7 @@ class Workspace(NamedTuple):
     scene: SceneWork = _nested(SceneWork)
     middle: Middle = _nested(Middle)
     before: Before = _nested(Before)
+    before_contact: BeforeContact = _nested(BeforeContact)
 
 
 class Commands(NamedTuple):

@@ -232,7 +232,7 @@ def test_a_push_in_mid_motion_stops_the_trajectory_of_inverse_dynamics(ros):
     target = [begin[name] + 1.2 for name in NAMES]
     point = JointTrajectoryPoint(positions=target, time_from_start=Duration(sec=6))
     motion = JointTrajectory(joint_names=list(NAMES), points=[point])
-    # A motion is refused while there is no usable state, on a busy machine at any time: sent again.
+    # A motion is refused where the newest state is too old, as on a busy machine: sent again.
     with Feed(motions, motion, rate=0.5, stamped=False):
         ros.until_status('trajectory of 1 point', 'stop/inverse_dynamics: trajectory')
 

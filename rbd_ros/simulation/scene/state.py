@@ -155,6 +155,7 @@ class SceneWork(NamedTuple):
     """Intermediate results of a step.
 
     :param room: where carriers and shapes are
+    :param wanted: how many contacts there are without those that others imply
     :param turning: angular velocity of the objects [rad/s]
     :param mobility: inverse of their rotational inertia in world coordinates
     :param wrench: moment about the centre of mass and force that act from outside [N m, N]
@@ -200,6 +201,7 @@ class SceneWork(NamedTuple):
     """
 
     room: SceneRoom = _nested(SceneRoom)
+    wanted: IntArray = integers(1)
     turning: FloatArray = floats('objects', 3)
     mobility: FloatArray = floats('objects', 3, 3)
     wrench: FloatArray = floats('objects', 6)

@@ -3,14 +3,17 @@
 Contacts are found at the beginning of the step. Those that bounce do so first, at velocities as
 they are. Then forces are found such that at the end of the step nothing penetrates: where there
 is a gap, the velocity may close it but no further; contacts, joint limits and joint friction of
-all that touches each other are one problem (problem.py), solved by constraints/solvers.
-Bodies that overlap are parted by moving them, which gives them no velocity.
+all that touches each other are one problem (problem.py), solved by constraints/solvers. If these
+velocities reach more than was looked for, all this is done again with what they reach
+(look_ahead.py). Then everything moves; bodies that overlap are parted by moving them, which gives
+them no velocity.
 """
 
 from __future__ import annotations
 
-from rbd_ros.collision.scene_reduction import drop_implied
-from rbd_ros.compiler.loops import call_loop, compiled
+from typing import Tuple
+
+from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.free_bodies import (
     accelerate_objects,
     are_lost,
@@ -25,6 +28,13 @@ from rbd_ros.simulation.scene.couples import find_turning
 from rbd_ros.simulation.scene.island import end_island, solve_island
 from rbd_ros.simulation.scene.islands import find_islands, list_contacts
 from rbd_ros.simulation.scene.jacobians import find_jacobians
+from rbd_ros.simulation.scene.look_ahead import (
+    go_back,
+    keep_before_contact,
+    look_for_contacts,
+    LOOKS,
+    reaches_more,
+)
 from rbd_ros.simulation.scene.memory import recall, remember
 from rbd_ros.simulation.scene.parting import move_robot_apart, part_bodies
 from rbd_ros.simulation.scene.pile import PILE, solve_pile
@@ -70,17 +80,68 @@ def take_scene_substep(
 
     :param unused: contacts with a ground, of which there is none
     """
-    scene, problem = work.scene, work.problem
-    contacts = touches.contacts
     remember(touches)
-    place_objects(plant.scene, objects, scene)
+    place_objects(plant.scene, objects, work.scene)
     if plant.has_external_forces:
-        find_wrenches(plant.scene, external_forces, objects, scene)
+        find_wrenches(plant.scene, external_forces, objects, work.scene)
     if plant.has_robot:
         place_robot(plant, state, external_forces, work)
-    count = call_loop(plant.scene.finder, plant.scene.table, scene.room, contacts, h)
-    if plant.scene.has_compounds:
-        count = drop_implied(plant.scene.table, scene.room, contacts, count)
+    keep_before_contact(state, objects, work)
+    seen = look_for_contacts(plant, touches, work, h)
+    found, parted = VELOCITY, False
+    for look in range(LOOKS):
+        found, parted = find_velocities(
+            plant, state, external_forces, unused, objects, touches, work, h
+        )
+        if found == NOTHING:
+            return False
+        if look == LOOKS - 1:
+            # Whatever is reached beyond this row of bodies is not known.
+            state.counters[UNCONVERGED] += 1
+            break
+        now = reaches_more(plant, objects, touches, work, look + 1, seen, h)
+        if now == seen:
+            break
+        seen = now
+        go_back(state, objects, work)
+
+    if plant.has_robot:
+        if found == VELOCITY:
+            follow_velocity(plant, state, work, h)
+        if parted:
+            move_robot_apart(plant, work)
+        if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
+            return False
+    if plant.scene.has_objects:
+        # As what is not finite in velocities and momenta makes poses, too.
+        move_objects(plant.scene.bodies, objects, work.scene, h)
+        if are_lost(objects, work.scene):
+            return False
+    if plant.has_robot:
+        settle(plant, state, work.motion, work.problem.impulse, h)
+    return True
+
+
+@compiled
+def find_velocities(
+    plant: Plant,
+    state: State,
+    external_forces: ExternalForces,
+    unused: Contacts,
+    objects: Objects,
+    touches: Touches,
+    work: Workspace,
+    h: float,
+) -> Tuple[int, bool]:
+    """Find the velocities at the end of the step with the contacts that were found.
+
+    Those of the robot are `next_v`, those of objects change in place, and blows change `v`.
+
+    :return: which of the robot's velocity and position is known, see untouched.py, and whether
+        the robot must be parted from what it overlaps
+    """
+    scene, problem, contacts = work.scene, work.problem, touches.contacts
+    count = scene.wanted[0]
     touches.counts[NOW] = state.counters[NEAR] = count
     state.counters[DROPPED] += scene.room.dropped[0]
     recall(touches, count)
@@ -102,7 +163,7 @@ def take_scene_substep(
             # What touches nothing moves as it would without a world, to the bit.
             found = step_untouched(plant, state, external_forces, unused, work, h)
             if found == NOTHING:
-                return False
+                return NOTHING, False
     rebounds = False
     if plant.has_servos:
         rebounds = robot_touched and may_rebound(plant, contacts, count)
@@ -119,11 +180,39 @@ def take_scene_substep(
         rows = find_free_velocity(plant, state, objects, contacts, work, count, h)
     if plant.scene.has_objects:
         accelerate_objects(plant.scene.bodies, objects, scene, h)
+    parted = solve_islands(plant, state, objects, touches, work, rows, robot_touched, h)
+    if plant.has_robot:
+        if robot_touched:
+            end_robot(plant, state, touches, work, rows, h)
+        if not is_finite(work.motion.next_v):
+            return NOTHING, False
+        if plant.has_free_bases:
+            hold_bases(plant, touches, count, load, work)
+    return found, parted and robot_touched
+
+
+@compiled
+def solve_islands(
+    plant: Plant,
+    state: State,
+    objects: Objects,
+    touches: Touches,
+    work: Workspace,
+    rows: int,
+    robot_touched: bool,
+    h: float,
+) -> bool:
+    """Find the forces in each island of what touches each other, and how to part it.
+
+    :param rows: number of rows of joints
+    :param robot_touched: whether the robot touches anything
+    :return: whether anything in an island with a matrix must be parted
+    """
+    scene, contacts, count = work.scene, touches.contacts, touches.counts[NOW]
     for o in range(len(objects.position)):
         clear(scene.object_push[o])
     clear(scene.pushed)
     clear(scene.gathered)
-
     parted = False
     for island in range(len(scene.label)):
         if scene.label[island] != island:
@@ -159,24 +248,4 @@ def take_scene_substep(
     state.counters[CONTACTS] = 0
     for c in range(count):
         state.counters[CONTACTS] += touches.impulse[c, 0] > 0.0
-    if plant.has_robot:
-        if robot_touched:
-            end_robot(plant, state, touches, work, rows, h)
-        if not is_finite(work.motion.next_v):
-            return False
-        if plant.has_free_bases:
-            hold_bases(plant, touches, count, load, work)
-        if found == VELOCITY:
-            follow_velocity(plant, state, work, h)
-        if parted and robot_touched:
-            move_robot_apart(plant, work)
-        if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
-            return False
-    if plant.scene.has_objects:
-        # As what is not finite in velocities and momenta makes poses, too.
-        move_objects(plant.scene.bodies, objects, scene, h)
-        if are_lost(objects, scene):
-            return False
-    if plant.has_robot:
-        settle(plant, state, work.motion, problem.impulse, h)
-    return True
+    return parted

@@ -1,0 +1,100 @@
+"""What a step sets in motion so much that it reaches more than was looked for.
+
+Contacts are looked for by the velocities at the beginning of a step, half as fast again. What a
+blow or a strong drive speeds up beyond that in the same step could pass into others: they are
+looked for once more, by the velocities that were found, and the step is taken again with them.
+"""
+
+from __future__ import annotations
+
+from rbd_ros.collision.scene_contacts import has_sped_up
+from rbd_ros.collision.scene_reduction import drop_implied
+from rbd_ros.compiler.loops import call_loop, compiled
+from rbd_ros.contact.detection import body_velocities
+from rbd_ros.simulation.free_bodies import find_twist, keep_objects, restore_objects
+from rbd_ros.simulation.linear import copy
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.scene.blows import turn_with_spin
+from rbd_ros.simulation.scene.state import Objects, Touches
+from rbd_ros.simulation.state import State
+from rbd_ros.simulation.workspace import Workspace
+
+#: How often contacts are looked for in a step: each time may show one more body to be reached, as
+#: blows run through a row of bodies with gaps.
+LOOKS = 50
+
+
+@compiled
+def look_for_contacts(plant: Plant, touches: Touches, work: Workspace, h: float) -> int:
+    """Find contacts; returns their number with those that others imply, which are left out.
+
+    How many there are without these is in `scene.wanted`.
+
+    :param h: time step [s]
+    """
+    scene, contacts, table = work.scene, touches.contacts, plant.scene.table
+    count = call_loop(plant.scene.finder, table, scene.room, contacts, h)
+    scene.wanted[0] = count
+    if plant.scene.has_compounds:
+        scene.wanted[0] = drop_implied(table, scene.room, contacts, count)
+    return count
+
+
+@compiled
+def keep_before_contact(state: State, objects: Objects, work: Workspace) -> None:
+    """Keep what contacts will change before anything moves."""
+    before = work.before_contact
+    copy(state.v, before.v)
+    copy(state.counters, before.counters)
+    keep_objects(objects, before.objects)
+
+
+@compiled
+def go_back(state: State, objects: Objects, work: Workspace) -> None:
+    """Go back to what `keep_before_contact` kept."""
+    before = work.before_contact
+    copy(before.v, state.v)
+    copy(before.counters, state.counters)
+    restore_objects(objects, before.objects)
+    turn_with_spin(objects, work.scene)
+
+
+@compiled
+def reaches_more(
+    plant: Plant,
+    objects: Objects,
+    touches: Touches,
+    work: Workspace,
+    look: int,
+    seen: int,
+    h: float,
+) -> int:
+    """Look for contacts by the velocities at the end of the step, if anything has sped up.
+
+    :param look: how many times this has been done in the step, with this time
+    :param seen: how many were found until now
+    :param h: time step [s]
+    :return: how many there are, which are in `touches` then, as those until now if it is `seen`
+    """
+    room, tree, velocities = work.scene.room, plant.tree, work.dynamics.velocities
+    if plant.has_robot:
+        body_velocities(
+            work.dynamics.columns,
+            tree.parent,
+            tree.dof_first,
+            tree.dof_index,
+            tree.dof_ratio,
+            work.motion.next_v,
+            velocities,
+        )
+        for i in range(len(velocities)):
+            copy(velocities[i], room.ahead[i])
+    turn_with_spin(objects, work.scene)
+    for o in range(len(objects.position)):
+        find_twist(objects, work.scene, o, room.ahead[plant.scene.first_object + o])
+    if not has_sped_up(plant.scene.table, room, h):
+        return seen
+    room.look[0] = look
+    count: int = look_for_contacts(plant, touches, work, h)
+    room.look[0] = 0
+    return count

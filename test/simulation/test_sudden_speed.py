@@ -1,0 +1,122 @@
+"""What gets its speed within a step touches what it reaches then: nothing passes through."""
+
+import numpy as np
+import pytest
+from support.rigid_worlds import ball, simulated
+from support.simulated_robots import collision, joint, link, robot
+
+#: Machine code as users have it: see conftest.py.
+OPTIMISED = True
+
+
+def sled():
+    """A box on a rail along x, whose front is 0.1 m ahead of its origin."""
+    return robot(
+        link('base'),
+        link('sled', 1.0, (0.01,) * 3, (0, 0, 0), collision('box size="0.2 0.2 0.2"')),
+        joint(
+            'slide', 'base', 'sled', 'prismatic', (1, 0, 0),
+            inside='<limit lower="-1" upper="1" effort="1e9" velocity="1000"/>',
+        ),
+    )  # fmt: skip
+
+
+def gap_before(simulator):
+    return simulator.object_pose('disc')[0, 3] - 0.1 - (simulator.q[0] + 0.1)
+
+
+@pytest.mark.parametrize('servo', [True, False])
+@pytest.mark.parametrize('distance', [0.001, 0.01, 0.05])
+def test_a_drive_that_jumps_pushes_what_is_in_its_way(servo, distance):
+    """It went 87 mm into the ball, which it had not touched at the beginning of the step."""
+    simulator = simulated(robot=sled(), floor=False, disc=ball(0.2 + distance, z=0, mass=0.1))
+    simulator.reset([0.0])
+    if servo:
+        simulator.servo([0.2], kp=1e8, kd=2e3)
+        simulator.step()
+    else:
+        simulator.step([1e5])
+    assert simulator.q[0] > 0.05  # it has jumped indeed
+    assert gap_before(simulator) > -1e-9
+    assert simulator.object_velocity('disc')[3] > 10.0
+    assert simulator.status.unconverged_steps == 0 and len(simulator.contacts) == 1
+    # Momentum: the impulse at the contact is what the ball has got.
+    impulse = 1e-3 * simulator.contacts[0].force[0]
+    assert abs(impulse) == pytest.approx(0.1 * simulator.object_velocity('disc')[3], rel=1e-9)
+
+
+def row(count, gap, restitution, speed=20.0):
+    """Balls in a row, of which the first flies into the others."""
+    return {
+        f'ball_{k:02d}': ball(
+            k * (0.2 + gap), z=0.0, mass=0.1, restitution=restitution,
+            velocity=(speed if k == 0 else 0.0, 0.0, 0.0),
+        )
+        for k in range(count)
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize('restitution', [0.0, 0.5, 1.0])
+@pytest.mark.parametrize('gap', [2.5e-4, 1e-3, 5e-3])
+@pytest.mark.parametrize('count', [2, 3, 8])
+def test_a_blow_runs_through_a_row_with_gaps_that_it_crosses_in_one_step(restitution, gap, count):
+    balls = row(count, gap, restitution)
+    simulator = simulated(floor=False, gravity=(0, 0, 0), **balls)
+    for _ in range(40):
+        simulator.step()
+        at = np.array([simulator.object_pose(name)[0, 3] for name in balls])
+        assert np.diff(at).min() > 0.2 - 1e-9
+    speeds = np.array([simulator.object_velocity(name)[3] for name in balls])
+    assert speeds.sum() == pytest.approx(20.0, rel=1e-12)
+    assert simulator.status.unconverged_steps == 0
+    if restitution == 0.0:
+        assert speeds == pytest.approx(np.full(count, 20.0 / count), rel=1e-9)
+    elif restitution == 1.0:
+        assert speeds[-1] == pytest.approx(20.0, rel=1e-12)
+        assert np.abs(speeds[:-1]).max() < 1e-9
+    else:
+        # One blow after the other: each hands on (1 + e) / 2 of what it has.
+        assert speeds[-1] == pytest.approx(20.0 * 0.75 ** (count - 1), rel=1e-9)
+
+
+def test_a_row_too_long_to_be_followed_in_one_step_is_told():
+    balls = row(60, 2.5e-4, 1.0)
+    simulator = simulated(floor=False, gravity=(0, 0, 0), **balls)
+    simulator.step(n=3)
+    assert simulator.status.unconverged_steps > 0
+
+
+def test_what_reaches_nothing_is_as_it_would_be_without_others_to_the_bit():
+    """A jump that ends before the ball: looking for it again changes nothing."""
+    alone = simulated(robot=sled(), floor=False, disc=ball(5.0, z=0, mass=0.1))
+    beside = simulated(robot=sled(), floor=False, disc=ball(0.5, z=0, mass=0.1))
+    for simulator in (alone, beside):
+        simulator.reset([0.0])
+        simulator.step([1e5])
+        simulator.step([-1e5])
+        simulator.step([-1e5], n=3)
+    assert alone.q[0] == beside.q[0] and alone.v[0] == beside.v[0]
+    assert (alone.object_velocity('disc') == beside.object_velocity('disc')).all()
+
+
+def test_the_tip_of_an_arm_does_not_enter_a_wall_that_it_flips_into():
+    """A hanging bar with a ball at its end, turned by a torque that begins with the step."""
+    bar = robot(
+        link('base'),
+        link(
+            'bar', 1.0, (0.1, 0.1, 0.001), (0, 0, -0.5),
+            collision('sphere radius="0.02"', (0, 0, -1.0)),
+        ),
+        joint(
+            'turn', 'base', 'bar', 'continuous', (0, 1, 0),
+            inside='<limit effort="1e9" velocity="1e6"/>',
+        ),
+    )  # fmt: skip
+    wall = {'type': 'box', 'size': [0.2, 2.0, 0.1], 'xyz': [-0.15, 0, -1.0]}
+    simulator = simulated(robot=bar, floor=False, wall=wall)
+    simulator.reset([0.0])
+    simulator.step([3e4])
+    # The ball has 30 mm to go, in this step 86 without the wall.
+    assert abs(simulator.q[0]) == pytest.approx(0.03, abs=1e-3)
+    assert max(contact.depth for contact in simulator.contacts) < 1e-3
+    assert simulator.status.unconverged_steps == 0
