@@ -5,15 +5,16 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Dict
 
-from contact_scenes import arms, balls, boxes, quadruped
+from contact_scenes import arms, balls, boxes, edge, quadruped
 from contact_scenes.scene import by_name, Scene
 
 #: Names of the scenes, in the order of the table.
 NAMES = (
-    'sliding', 'dragged', 'held', 'tipped', 'stack', 'tower', 'peg', 'painleve',
+    'sliding', 'dragged', 'released', 'held', 'tipped', 'fallen', 'stack', 'tower', 'peg',
+    'painleve',
     'rolling_y', 'rolling_xy', 'wheel', 'top', 'cradle', 'bouncing', 'settling', 'elastic',
     'boxes', 'anymal_energy', 'anymal_momentum', 'standing', 'lying',
-    'pressing', 'pushing', 'gripper',
+    'pressing', 'pushing', 'edge', 'gripper',
 )  # fmt: skip
 _WITH_ROBOTS = {
     'anymal_energy', 'anymal_momentum', 'standing', 'lying', 'pressing', 'pushing',
@@ -22,7 +23,7 @@ _WITH_ROBOTS = {
 
 @lru_cache(maxsize=None)
 def _bodies() -> Dict[str, Scene]:
-    return by_name([*boxes.SCENES, *balls.SCENES, *arms.SCENES])
+    return by_name([*boxes.SCENES, *balls.SCENES, *arms.SCENES, *edge.SCENES])
 
 
 @lru_cache(maxsize=None)

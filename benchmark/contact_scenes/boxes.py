@@ -80,6 +80,7 @@ def drift(scene: Scene, trajectory: Trajectory) -> float:
 # -- a cube that is dragged by a growing force ----------------------------------------------------
 
 _RATE, _MOST = 4.0 * GRAVITY, 0.9 * GRAVITY * 2.0  # [N/s], [N]
+_DRAGGED = 1.098  # until it is let go [s]
 
 
 def drag(t: float) -> float:
@@ -102,15 +103,40 @@ def dragged_error(scene: Scene, trajectory: Trajectory) -> float:
     return float(np.mean(np.sum((trajectory.velocity[:, 0, 3:] - exact) ** 2, axis=1)))
 
 
+def released_error(scene: Scene, trajectory: Trajectory) -> float:
+    """Error of where the cube comes to rest after it was let go, by the way that takes [1]."""
+    speed = float(dragged_speed(np.array(_DRAGGED)))
+    times = np.linspace(0.0, _DRAGGED, 20001)
+    exact = float(np.trapezoid(dragged_speed(times), times)) + speed**2 / (2.0 * _MU * GRAVITY)
+    return float(abs(trajectory.position[-1, 0, 0] / exact - 1.0))
+
+
 DRAGGED = Scene(
     'dragged',
     'A cube that is dragged by a growing force: it sticks, then slides',
     (GROUND, _cube('cube', 0.5 * _SIDE, 1.0)),
-    duration=1.098,
+    duration=_DRAGGED,
     quick=0.3,
     errors=(Error('mean square of the velocity error [m²/s²]', dragged_error),),
     friction=_MU,
     wrenches=lambda t: {'cube': np.array([0.0, 0.0, 0.0, drag(t), 0.0, 0.0])},
+    residual_goal=1e-8,
+)
+
+RELEASED = Scene(
+    'released',
+    'The same cube, let go at the end, which slides on and comes to rest',
+    (GROUND, _cube('cube', 0.5 * _SIDE, 1.0)),
+    duration=4.5,
+    quick=4.5,
+    errors=(
+        Error('relative error of where it rests', released_error),
+        Error('speed at rest [m/s]', creep, 1e-10),
+    ),
+    friction=_MU,
+    wrenches=lambda t: {
+        'cube': np.array([0.0, 0.0, 0.0, drag(t) if t < _DRAGGED else 0.0, 0.0, 0.0])
+    },
     residual_goal=1e-8,
 )
 
@@ -182,14 +208,22 @@ TIPPED = Scene(
     'tipped',
     'A cube that falls back from standing on an edge, which sticks',
     (GROUND, _tilted()),
-    duration=60.0,
+    duration=0.6,
     quick=0.3,
-    errors=(
-        Error('root mean square of the angle error while falling [rad]', tipping_error),
-        Error('drift of what lies [m]', drift, 1e-8),
-    ),
+    errors=(Error('root mean square of the angle error while falling [rad]', tipping_error),),
     friction=1.0,
-    every=0.002,
+    residual_goal=1e-8,
+)
+
+FALLEN = Scene(
+    'fallen',
+    'The same cube, which lies for a minute then',
+    (GROUND, _tilted()),
+    duration=60.0,
+    quick=1.0,
+    errors=(Error('drift [m]', drift, 1e-8),),
+    friction=1.0,
+    every=0.02,
     residual_goal=1e-8,
 )
 
@@ -381,5 +415,5 @@ BOXES = Scene(
 )
 
 SCENES: List[Scene] = [
-    SLIDING, DRAGGED, HELD, TIPPED, STACK, TOWER, PEG_IN_HOLE, PAINLEVE, BOXES,
+    SLIDING, DRAGGED, RELEASED, HELD, TIPPED, FALLEN, STACK, TOWER, PEG_IN_HOLE, PAINLEVE, BOXES,
 ]  # fmt: skip
