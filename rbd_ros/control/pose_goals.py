@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Tuple
 
 import numpy as np
 
@@ -14,6 +14,8 @@ ITERATIONS = 60
 DAMPING = 1e-3  # of the steps, in units of metres and radians per joint unit, at the beginning
 LARGEST_STEP = 0.3  # of any joint in one iteration [rad or m]
 ENOUGH = 1e-9  # squared error below which the pose is reached
+FARTHEST_FROM = 2  # number of the start from which on it is anywhere within the limits
+TURN = np.pi  # how far a start may be from where the first one was [rad or m]
 
 
 class PoseGoal(NamedTuple):
@@ -29,13 +31,15 @@ class PoseGoal(NamedTuple):
     angle: float
 
 
-def joints_for_pose(robot: Robot, link: str, pose: Any, q: Any) -> PoseGoal:
+def joints_for_pose(robot: Robot, link: str, pose: Any, q: Any, starts: int = 1) -> PoseGoal:
     """Positions near `q` at which a link has a pose, as far as limits and arm allow.
 
     :param robot: the robot, with one degree of freedom a joint
     :param link: the link
     :param pose: homogeneous matrix of its pose in coordinates of the base, (4, 4)
     :param q: where the search begins, (nv,)
+    :param starts: how often it may begin: after the first time, as long as the pose is not
+        reached, at positions further and further away, which are always the same for a `q`
 
     >>> from rbd_ros.control.pose_goals import joints_for_pose
     >>> goal = robot.frame('tool0').pose(q + 0.1)
@@ -46,6 +50,26 @@ def joints_for_pose(robot: Robot, link: str, pose: Any, q: Any) -> PoseGoal:
     frame, pose = robot.frame(link), np.asarray(pose, dtype=float)
     lower, upper = robot.lower_limits, robot.upper_limits
     q = np.clip(np.array(q, dtype=float), lower, upper)
+    best, least = _search(frame, pose, q, lower, upper)
+    rng = np.random.default_rng(0)
+    for k in range(1, starts):
+        if least < ENOUGH:
+            break
+        # Anywhere in the end; within a turn where a joint has no limits.
+        part = min(1.0, k / FARTHEST_FROM)
+        low, high = np.maximum(lower, q - TURN), np.minimum(upper, q + TURN)
+        start = q + part * (rng.uniform(low, high) - q)
+        found, error = _search(frame, pose, start, lower, upper)
+        if error < least:
+            best, least = found, error
+    error = _error(frame.pose(best), pose)
+    return PoseGoal(best, float(np.linalg.norm(error[3:])), float(np.linalg.norm(error[:3])))
+
+
+def _search(
+    frame: Any, pose: FloatArray, q: FloatArray, lower: FloatArray, upper: FloatArray
+) -> Tuple[FloatArray, float]:
+    """Search from one start; returns positions and the squared error there."""
     error, damping = _error(frame.pose(q), pose), DAMPING
     for _ in range(ITERATIONS):
         if error @ error < ENOUGH:
@@ -63,7 +87,7 @@ def joints_for_pose(robot: Robot, link: str, pose: Any, q: Any) -> PoseGoal:
             q, error, damping = trial, after, max(damping / 4.0, 1e-9)
         else:
             damping = min(4.0 * damping, 1e6)
-    return PoseGoal(q, float(np.linalg.norm(error[3:])), float(np.linalg.norm(error[:3])))
+    return q, float(error @ error)
 
 
 def _error(present: FloatArray, wanted: FloatArray) -> FloatArray:

@@ -30,7 +30,7 @@ class Reference:
     def __init__(self, arm):
         self.joint_names, self.desired_position = tuple(arm.joint_names), HOME
         self.time, self.followed, self.told = NOW, [], []
-        self.received = 0
+        self.received, self.at_rest = 0, True
 
     def present_time(self):
         return self.time
@@ -172,6 +172,58 @@ def test_joints_for_a_pose_are_found_within_their_limits(arm, seed):
     assert found.distance < 1e-4 and found.angle < 1e-4
     np.testing.assert_allclose(arm.frame('tool0').pose(found.q), pose, atol=2e-4)
     assert (found.q >= arm.lower_limits).all() and (found.q <= arm.upper_limits).all()
+
+
+def poses_within_reach(arm, count=40):
+    """Poses of the tool at random positions of the joints, and these."""
+    rng = np.random.default_rng(7)
+    for _ in range(count):
+        q = rng.uniform(np.maximum(arm.lower_limits, -3.0), np.minimum(arm.upper_limits, 3.0))
+        yield q, arm.frame('tool0').pose(q)
+
+
+def reached(found):
+    return found.distance < pose_target.NEAR and found.angle < pose_target.NEARLY_TURNED
+
+
+def test_with_more_starts_nearly_all_poses_within_reach_are_found(arm):
+    poses = [pose for _, pose in poses_within_reach(arm)]
+    few = sum(reached(joints_for_pose(arm, 'tool0', pose, HOME)) for pose in poses)
+    many = [joints_for_pose(arm, 'tool0', pose, HOME, 8) for pose in poses]
+    assert few < 36 and sum(map(reached, many)) >= 38
+    for pose, found in zip(poses, many):
+        assert (found.q >= arm.lower_limits).all() and (found.q <= arm.upper_limits).all()
+        if reached(found):
+            np.testing.assert_allclose(arm.frame('tool0').pose(found.q), pose, atol=6e-3)
+        again = joints_for_pose(arm, 'tool0', pose, HOME, 8)
+        assert (again.q == found.q).all()
+
+
+def test_what_is_found_from_where_the_joints_are_is_not_looked_for_elsewhere(arm):
+    pose = arm.frame('tool0').pose(HOME + 0.3)
+    near = joints_for_pose(arm, 'tool0', pose, HOME)
+    assert (joints_for_pose(arm, 'tool0', pose, HOME, 50).q == near.q).all()
+
+
+def test_an_arm_goes_over_to_another_configuration_at_rest_alone(arm, targets):
+    q, _ = next(
+        (q, pose)
+        for q, pose in poses_within_reach(arm)
+        if not reached(joints_for_pose(arm, 'tool0', pose, HOME))
+        and reached(joints_for_pose(arm, 'tool0', pose, HOME, 5))
+    )
+    reference = targets._reference
+    reference.at_rest = False
+    targets.on_pose(message(arm, q))
+    assert not reference.followed
+    ((code, text),) = reference.told
+    assert code == 'pose out of reach' and 'at rest, other configurations' in text
+    reference.at_rest, targets.values['pose_starts'] = True, 1
+    targets.on_pose(message(arm, q))
+    assert not reference.followed and 'other configurations' not in reference.told[-1][1]
+    targets.values['pose_starts'] = 5
+    targets.on_pose(message(arm, q))
+    assert len(reference.followed) == 1
 
 
 def test_what_is_beyond_a_limit_is_approached_within_it(arm):

@@ -80,12 +80,15 @@ class PoseTargets:
             )
         pose = _pose_matrix(message)
         start = reference.desired_position
-        goal = joints_for_pose(self._robot, values['task_frame'], pose, start)
+        # In motion, as in a stream of poses, it is not to swing over to another configuration.
+        starts = values['pose_starts'] if reference.at_rest else 1
+        goal = joints_for_pose(self._robot, values['task_frame'], pose, start, starts)
         if goal.distance > NEAR or goal.angle > NEARLY_TURNED:
             raise _refusal(
                 'out of reach',
                 f'{values["task_frame"]!r} comes no nearer to it than {goal.distance:.3g} m and '
-                f'{goal.angle:.3g} rad within the limits of the joints, from where it is',
+                f'{goal.angle:.3g} rad within the limits of the joints, from where it is'
+                + ('' if reference.at_rest else '; at rest, other configurations are tried, too'),
             )
         mean = self._speeds * values['pose_speed'] / PEAK
         duration = max(float((np.abs(goal.q - start) / mean).max(initial=0.0)), SHORTEST)

@@ -80,6 +80,15 @@ TASK_PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
+        'pose_starts',
+        5,
+        'How often the search for a desired_pose may begin: 1 looks from where the joints are '
+        'alone; more let an arm at rest go over to another configuration, as of its elbow.',
+        minimum=1,
+        maximum=50,
+        live=True,
+    ),
+    Parameter(
         'pose_timeout',
         0.5,
         'How far the stamp of a desired_pose may be from the time of joint_states [s]; 0: any.',

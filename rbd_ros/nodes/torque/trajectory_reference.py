@@ -236,6 +236,11 @@ class TrajectoryReference:
         """Desired position as of the last state, (n,) [rad or m]."""
         return self._motion.position
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether the desired position stays where it is, as of the last state."""
+        return self._motion.at_rest
+
     def present_time(self) -> Optional[int]:
         """Time of the last state [ns]; None before the first."""
         self._close()
