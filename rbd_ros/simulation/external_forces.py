@@ -48,6 +48,7 @@ def add_external_forces(
         if use[w, 2] == 0 or body >= len(total):
             continue
         moment, force = external_forces.moment[w], external_forces.force[w]
+        part = present_part(external_forces, w)
         clear(point)
         if use[w, 1] == 1:
             point_in_base(dynamics.poses[body], external_forces.point[w], point)
@@ -55,8 +56,9 @@ def add_external_forces(
         # the cross product p x f is p_s f_t - p_t f_s, with s and t the next ones round.
         for r in range(3):
             s, t = (r + 1) % 3, (r + 2) % 3
-            wrench[w, r] = moment[r] + point[s] * force[t] - point[t] * force[s]
-            wrench[w, 3 + r] = force[r]
+            about_point = point[s] * force[t] - point[t] * force[s]
+            wrench[w, r] = part * (moment[r] + about_point)
+            wrench[w, 3 + r] = part * force[r]
         external_forces.acted[w] = step
         add_scaled(1.0, wrench[w], total[body])
     # From the tips to the base, each body hands on to its parent what its joint does not take:
@@ -69,6 +71,23 @@ def add_external_forces(
 
 
 @compiled
+def present_part(external_forces: ExternalForces, w: int) -> float:
+    """Part of an external force that acts in this step: less than one where it rises or falls.
+
+    Its mean over all steps is that of a force without ramps that ends where this begins to fall.
+
+    :param w: its row
+    """
+    ramp, age = external_forces.ramp[w, 0], external_forces.ramp[w, 1]
+    if ramp == 0:
+        return 1.0
+    part, left = min(1.0, (age + 0.5) / ramp), external_forces.use[w, 2]
+    if left > 0:
+        part -= max(0.0, 1.0 - (left - 0.5) / ramp)
+    return part
+
+
+@compiled
 def age_external_forces(external_forces: ExternalForces, state: State) -> None:
     """Count down the steps that the external forces last, and how many forces still act."""
     acting, use = 0, external_forces.use
@@ -76,5 +95,6 @@ def age_external_forces(external_forces: ExternalForces, state: State) -> None:
         if use[w, 2] > 0:
             use[w, 2] -= 1
         if use[w, 2] != 0:
+            external_forces.ramp[w, 1] += 1
             acting += 1
     state.counters[FORCES] = acting

@@ -11,6 +11,7 @@ import math
 from rbd_ros.compiler.loops import compiled, matrix, vector
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import point_in_base
+from rbd_ros.simulation.external_forces import present_part
 from rbd_ros.simulation.linear import clear, is_finite
 from rbd_ros.simulation.scene.state import FreeBodies, Objects, ScenePlant, SceneWork
 from rbd_ros.simulation.state import ExternalForces
@@ -135,6 +136,7 @@ def find_wrenches(
         if use[w, 2] == 0 or o < 0:
             continue
         moment, force, into = external_forces.moment[w], external_forces.force[w], work.wrench[o]
+        part = present_part(external_forces, w)
         clear(point)
         if use[w, 1] == 1:
             point_in_base(work.room.pose[use[w, 0]], external_forces.point[w], point)
@@ -142,8 +144,8 @@ def find_wrenches(
             point[r] -= objects.position[o, r]
         for r in range(3):
             s, t = (r + 1) % 3, (r + 2) % 3
-            into[r] += moment[r] + point[s] * force[t] - point[t] * force[s]
-            into[3 + r] += force[r]
+            into[r] += part * (moment[r] + point[s] * force[t] - point[t] * force[s])
+            into[3 + r] += part * force[r]
 
 
 @compiled

@@ -511,7 +511,12 @@ class Simulator(SimulatedServos, SimulatedObjects):
         return results
 
     def apply_wrench(
-        self, link: str, wrench: Any, duration: float = math.inf, point: Any = None
+        self,
+        link: str,
+        wrench: Any,
+        duration: float = math.inf,
+        point: Any = None,
+        ramp: float = 0.0,
     ) -> int:
         """Apply an external force to a link from the next step on.
 
@@ -521,6 +526,8 @@ class Simulator(SimulatedServos, SimulatedObjects):
         :param point: point that moves with the link, in link coordinates, (3,) [m], which the
             force acts at and the moment is about; None for the origin of the base (as
             `external_forces` of `Robot`)
+        :param ramp: how long it rises from zero at its beginning, and falls to zero after its
+            duration, in even steps; so its impulse is that of one without [s]
         :return: a handle for `clear_wrenches`
         :raises ValueError: for an unknown link, a wrong shape, what is not finite, or too many
             wrenches
@@ -544,6 +551,8 @@ class Simulator(SimulatedServos, SimulatedObjects):
         )
         if not duration > 0.0:
             raise ValueError(f'duration must be positive, got {duration}')
+        if not 0.0 <= ramp < math.inf:
+            raise ValueError(f'ramp must be finite and not negative, got {ramp}')
         # After the checks: for an unknown link or a wrong shape, nothing is compiled anew.
         self._world.allow_external_forces()
         forces, counters = self._world.external_forces, self._world.state.counters
@@ -558,7 +567,9 @@ class Simulator(SimulatedServos, SimulatedObjects):
         forces.moment[free] = wrench[:3]
         forces.force[free] = wrench[3:]
         forces.point[free] = at
-        use[free] = (body, 0 if point is None else 1, max(steps, 1) if steps >= 0 else -1)
+        rising = math.ceil(ramp / self.timestep - 1e-6)
+        use[free] = (body, 0 if point is None else 1, max(steps, 1) + rising if steps >= 0 else -1)
+        forces.ramp[free] = rising, 0
         links = list(self.robot.model.links)
         forces.link[free] = links.index(link) if link in links else -1
         forces.acted[free] = 0

@@ -120,6 +120,7 @@ class ExternalForces(NamedTuple):
     :param point: point of the body it acts at, in body coordinates [m]
     :param use: body; 1 if it acts at that point, 0 at the origin of the base; remaining steps,
         negative: for ever, 0: none
+    :param ramp: steps in which it rises, and falls at its end; steps that it has acted
     :param link: number of the link among those of the robot, -1 if it is not of the robot
     :param acted: number of the step in which it acted last, counted from 1
     :param wrench: moment and force then, about the origin of the base [N m, N]
@@ -129,6 +130,7 @@ class ExternalForces(NamedTuple):
     force: FloatArray = floats(MAX_FORCES, 3)
     point: FloatArray = floats(MAX_FORCES, 3)
     use: IntArray = integers(MAX_FORCES, 3)
+    ramp: IntArray = integers(MAX_FORCES, 2)
     # For whoever asks what the last step was like.
     link: IntArray = integers(MAX_FORCES)
     acted: IntArray = integers(MAX_FORCES)

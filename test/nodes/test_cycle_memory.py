@@ -91,8 +91,11 @@ def go_back(cycle, snapshot, **options):
     cycle.publish()
 
 
-def test_pushes_go_on_and_end_as_they_would_have():
-    cycle, ports = make(initial_command='zero', external_wrench_duration=0.05)
+@pytest.mark.parametrize('ramp', [0.0, 0.02])
+def test_pushes_go_on_and_end_as_they_would_have(ramp):
+    cycle, ports = make(
+        initial_command='zero', external_wrench_duration=0.05, external_wrench_ramp=ramp
+    )
     push = WrenchStamped()
     push.header.frame_id = 'lower'
     push.wrench.force.z = 60.0

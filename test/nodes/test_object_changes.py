@@ -16,6 +16,7 @@ from visualization_msgs.msg import Marker
 from rbd_ros.nodes.simulator import object_changes, world_ports
 from rbd_ros.nodes.simulator.entities import Entities
 from rbd_ros.nodes.simulator.object_changes import ObjectChanges, RefusedError
+from rbd_ros.nodes.simulator.wrenches import Acting
 from rbd_ros.spatial import PluckerTransform
 
 OK, NOT_FOUND, FAILED = 1, 2, 4
@@ -34,6 +35,11 @@ URDF = """<robot name="crate"><link name="crate"><inertial><origin xyz="0 0 0.1"
 <visual><geometry><box size="1 1 1"/></geometry><material name="red"><color rgba="1 0 0 1"/>
 </material></visual><collision><geometry><box size="0.4 0.4 0.4"/></geometry></collision></link>
 </robot>"""
+
+
+def acting(wrench):
+    """A wrench that acts for ever."""
+    return Acting(np.array(wrench, dtype=float), np.zeros(6), 0.0, np.inf, 0.0)
 
 
 class Node:
@@ -193,8 +199,7 @@ def test_a_change_that_another_has_overtaken_is_made_all_the_same(rig):
 def test_friction_of_a_pair_is_changed_while_it_slides(rig):
     """The box, pushed sideways by half its weight, which the friction until now bears."""
     rig.changes.on_spawn(String(data='pairs: [{between: [floor, box], friction: 0.6}]'))
-    rig.cycle.wrenches._forces = {'box': np.array([0, 0, 0, 0.5 * 9.81, 0, 0])}
-    rig.cycle.wrenches._until = {'box': np.inf}
+    rig.cycle.wrenches._forces = {'box': acting([0, 0, 0, 0.5 * 9.81, 0, 0])}
     rig.run(100)
     x = rig.pose('box')[0][0]
     assert abs(x) < 1e-6
@@ -205,8 +210,7 @@ def test_friction_of_a_pair_is_changed_while_it_slides(rig):
 
 
 def test_a_wrench_on_an_object_ends_with_it(rig):
-    rig.cycle.wrenches._forces = {'box': np.ones(6), 'ball': np.ones(6), 'foot': np.ones(6)}
-    rig.cycle.wrenches._until = dict.fromkeys(('box', 'ball', 'foot'), np.inf)
+    rig.cycle.wrenches._forces = {name: acting(np.ones(6)) for name in ('box', 'ball', 'foot')}
     rig.changes.on_delete(String(data='box'))
     assert set(rig.cycle.wrenches._forces) == {'ball', 'foot'}
     rig.run(2)

@@ -80,10 +80,11 @@ class CycleInputs:
             if self._surroundings is not None:
                 self._surroundings.take_placements()
             duration = self._parameters['external_wrench_duration']
+            ramp = self._parameters['external_wrench_ramp']
             for take_wrench, robot in self._wrenches_in:
                 taken, room = take_wrench(), MOST_MESSAGES_A_CYCLE
                 while taken is not None:
-                    self._wrenches.take(taken[0], duration, robot)
+                    self._wrenches.take(taken[0], duration, robot, ramp)
                     room -= 1
                     taken = take_wrench() if room else None
         return commanded

@@ -344,6 +344,15 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
+        'external_wrench_ramp',
+        0.0,
+        'Simulated time in which what acts on a link or object goes over to the wrench of a '
+        'message, and to zero after external_wrench_duration [s].',
+        minimum=0.0,
+        maximum=1e6,
+        live=True,
+    ),
+    Parameter(
         'state_publish_rate',
         0.0,
         'Rate of joint_states in simulated time [Hz]; 0: every cycle.',

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, Mapping, Optional, Tuple
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -16,6 +16,36 @@ from rbd_ros.simulation.state import MAX_FORCES
 SUBJECT = 'external_wrench'
 
 LARGEST_FORCE = 1e7  # no robot survives more, and no sum of these overflows [N or N m]
+
+
+class Acting(NamedTuple):
+    """A wrench that acts on a link or an object.
+
+    :param wrench: torque and force that the message asks for, (6,) [N m, N]
+    :param before: those that acted when it came, (6,)
+    :param since: when it came [s]
+    :param until: when it ends, infinite for never [s]
+    :param ramp: time in which it takes the place of `before`, and falls after its end [s]
+    """
+
+    wrench: np.ndarray
+    before: np.ndarray
+    since: float
+    until: float
+    ramp: float
+
+    def at(self, time: float) -> np.ndarray:
+        """Torque and force at a time, (6,)."""
+        if self.ramp == 0.0:
+            return self.wrench
+        risen = min(1.0, max(0.0, (time - self.since) / self.ramp))
+        left = 1.0 - min(1.0, max(0.0, (time - self.until) / self.ramp))
+        return left * (self.before + risen * (self.wrench - self.before))
+
+    @property
+    def end(self) -> float:
+        """When nothing of it is left [s]."""
+        return self.until + self.ramp
 
 
 class ExternalWrenches:
@@ -31,17 +61,17 @@ class ExternalWrenches:
         self._diagnostics = diagnostics
         self._prefix = prefix
         self._reader = WrenchStampedReader()
-        self._forces: Dict[str, np.ndarray] = {}
-        self._until: Dict[str, float] = {}
+        self._forces: Dict[str, Acting] = {}
         self.accepted = 0
         self.refused = 0
 
-    def take(self, data: bytes, duration: float, robot: str = '') -> None:
+    def take(self, data: bytes, duration: float, robot: str = '', ramp: float = 0.0) -> None:
         """Let the wrench of a message act from now on.
 
         :param data: serialised WrenchStamped
         :param duration: how long [s]; 0: until the next one for the same link
         :param robot: what the names of the links have in front that are meant, such as 'left/'
+        :param ramp: time in which it takes the place of what acts, and falls after its end [s]
         """
         try:
             message = self._reader.read(data)
@@ -59,8 +89,10 @@ class ExternalWrenches:
             self._refuse(*problem)
             return
         self.accepted += 1
-        self._forces[link] = force
-        self._until[link] = self._simulator.time + duration if duration > 0.0 else math.inf
+        now, present = self._simulator.time, self._forces.get(link)
+        before = np.zeros(6) if present is None else present.at(now)
+        until = now + duration if duration > 0.0 else math.inf
+        self._forces[link] = Acting(force, before, now, until, ramp)
 
     def _refuse(self, text: str, code: str) -> None:
         self.refused += 1
@@ -105,12 +137,17 @@ class ExternalWrenches:
 
     def memory(self) -> Dict[str, Any]:
         """Wrenches that act, and until when, by link; JSON values."""
-        return {link: [force.tolist(), self._until[link]] for link, force in self._forces.items()}
+        return {
+            link: [each.wrench.tolist(), each.before.tolist(), each.since, each.until, each.ramp]
+            for link, each in self._forces.items()
+        }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
         """Go back to a `memory`, of the same time of the simulation."""
-        self._forces = {link: np.array(force) for link, (force, _) in memory.items()}
-        self._until = {link: until for link, (_, until) in memory.items()}
+        self._forces = {
+            link: Acting(np.array(wrench), np.array(before), *times)
+            for link, (wrench, before, *times) in memory.items()
+        }
 
     def apply(self, cycle_time: float, substeps: int) -> None:
         """Apply the wrenches to the cycle that begins now.
@@ -119,17 +156,19 @@ class ExternalWrenches:
         :param substeps: steps in a cycle
         """
         step = cycle_time / substeps
+        simulator = self._simulator
         for link in [
-            k for k in self._forces if self._simulator.time > self._until[k] - 0.5 * step
+            k for k, each in self._forces.items() if simulator.time > each.end - 0.5 * step
         ]:
             del self._forces[link]
-        simulator = self._simulator
         poses = simulator.robot.forward_kinematics(simulator.q)
-        for link, force in self._forces.items():
+        for link, acting in self._forces.items():
+            # In the middle of the cycle, so that the impulse is that without a ramp.
+            force = acting.at(simulator.time + 0.5 * cycle_time)
             pose = poses[link] if link in poses else simulator.object_pose(link)
             rotation = pose[:3, :3]
             base = np.concatenate([rotation @ force[:3], rotation @ force[3:]])
             # Half a step less than the cycle: durations are rounded up to whole steps.
-            self._simulator.apply_wrench(
+            simulator.apply_wrench(
                 link, base, duration=cycle_time - 0.5 * step, point=(0.0, 0.0, 0.0)
             )
