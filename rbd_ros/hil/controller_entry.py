@@ -48,7 +48,7 @@ def read_controller(field: Field, folder: Path) -> Controller:
     :param folder: that of the file, which paths start from
     :raises ModelError: for whatever is wrong with it, naming file, line, key and cure
     """
-    entries = field.mapping((), [*CONTROLLERS, 'options'])
+    entries = field.mapping((), [*CONTROLLERS, 'options', 'keep'])
     kinds = [name for name in CONTROLLERS if name in entries]
     if len(kinds) != 1:
         raise field.error(f'name one of {", ".join(CONTROLLERS)}; got {len(kinds)} of them')
@@ -56,6 +56,8 @@ def read_controller(field: Field, folder: Path) -> Controller:
     given = entries[kind]
     if 'options' in entries and kind != 'python':
         raise entries['options'].error('options are for python; give arguments as words')
+    if 'keep' in entries and kind not in OVER_ROS:
+        raise entries['keep'].error(f'keep is for {" and ".join(OVER_ROS)}; leave it out')
     if kind == 'python':
         return _python(given, entries, folder)
     if kind == 'c':
@@ -65,7 +67,8 @@ def read_controller(field: Field, folder: Path) -> Controller:
         return Controller(kind, (path,), options)
     if kind == 'udp':
         return _udp(given, folder)
-    return Controller(kind, _words(given), {})
+    keep = 'keep' in entries and entries['keep'].boolean()
+    return Controller(kind, _words(given), {'keep': True} if keep else {})
 
 
 def _python(given: Field, entries: Mapping[str, Field], folder: Path) -> Controller:

@@ -48,6 +48,11 @@ rclpy.spin(node)
 @pytest.fixture
 def bench(ros, tmp_path):
     """Return a function that starts the command for a scenario."""
+    return bench_of(ros, tmp_path, {})
+
+
+def bench_of(ros, tmp_path, changes):
+    """Return a function that starts the command for a scenario with changes."""
     (tmp_path / 'controller.py').write_text(CONTROLLER)
     scenario = {
         'robot': 'two_link_arm',
@@ -59,6 +64,8 @@ def bench(ros, tmp_path):
         'faults': [{'fault': 'position_noise', 'value': 1e-4}],
         'limits': {'tracking_error': 0.5},
     }
+    scenario['controller'].update(changes.get('controller', {}))
+    scenario.update({name: each for name, each in changes.items() if name != 'controller'})
     path = tmp_path / 'scenario.yaml'
     path.write_text(yaml.safe_dump(scenario))
     environment = {**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': str(ROOT)}
@@ -111,6 +118,64 @@ def test_pairs_side_by_side_give_the_table_of_one_after_the_other(bench, ros, tm
     again = finished(bench('--report', 'two', '--replay', '3'))
     assert again[0] == 0 and 'the same to the bit' in again[1], again
     assert (tmp_path / 'two' / 'run_3' / 'report.html').is_file()
+
+
+def test_a_controller_that_is_kept_is_one_process_and_gives_the_same_table(bench, ros, tmp_path):
+    assert finished(bench('--report', 'new', '--seeds', '3', '--jobs', '1'))[0] == 0
+    keeping = bench_of(ros, tmp_path, {'controller': {'keep': True}})
+    code, _, err = finished(keeping('--report', 'kept', '--seeds', '5', '--jobs', '1'))
+    assert code == 0, err
+    new, kept = rows_of(tmp_path / 'new'), rows_of(tmp_path / 'kept')
+    assert [each['digest'] for each in kept][:3] == [each['digest'] for each in new]
+    assert len({each['digest'] for each in kept}) == 5
+    processes = [process for _, process in seen(tmp_path)]
+    assert len(processes) == 3 + 1 and not alive(processes[-1])
+    assert sorted(each.name for each in (tmp_path / 'kept').iterdir()) == [
+        'campaign.html', 'campaign.json', 'campaign.lock', 'runs.csv',
+    ]  # fmt: skip
+    again = finished(keeping('--report', 'kept', '--replay', '4'))
+    assert again[0] == 0 and 'the same to the bit' in again[1], again
+
+
+def test_a_kept_controller_that_fails_is_replaced_for_the_next_run(ros, tmp_path):
+    keeping = bench_of(ros, tmp_path, {'controller': {'keep': True}})
+    words = ['--report', 'runs', '--seeds', '6', '--vary', 'position_bias=0:0.5:2']
+    code, _, err = finished(keeping(*words, '--jobs', '1'))
+    assert code == 1, err
+    rows = rows_of(tmp_path / 'runs')
+    lost = [float(row['position_bias']) > 0.0 for row in rows]
+    assert [row['passed'] == 'False' for row in rows] == lost and True in lost and False in lost
+    for row, bad in zip(rows, lost):
+        log = tmp_path / 'runs' / f'run_{row["run"]}' / 'controller.log'
+        assert log.is_file() == bad
+        if bad:
+            assert 'ended with code 4' in row['failure']
+            assert log.read_text().strip().endswith('the first joint is lost')
+    # One for the first run, and one after each that failed, unless it was the last.
+    assert len(seen(tmp_path)) == 1 + sum(lost[:-1])
+
+
+def test_a_kept_node_with_a_lifecycle_begins_anew_in_each_run(ros, tmp_path):
+    """The node inverse_dynamics, whose integral would otherwise go on from run to run."""
+    node = [sys.executable, '-m', 'rbd_ros.nodes.inverse_dynamics', '--ros-args']
+    for name, value in {
+        'robot_description_file': ROOT / 'urdf' / 'two_link_arm.urdf',
+        'kp': '[400.0]', 'kd': '[40.0]', 'ki': '[200.0]',
+    }.items():  # fmt: skip
+        node += ['-p', f'{name}:={value}']
+    changes = {'command': node}
+    starts = bench_of(ros, tmp_path, {'controller': changes})
+    code, _, err = finished(starts('--report', 'new', '--seeds', '3', '--jobs', '1'))
+    assert code == 0, err
+    keeping = bench_of(ros, tmp_path, {'controller': {**changes, 'keep': True}})
+    code, _, err = finished(keeping('--report', 'kept', '--seeds', '3', '--jobs', '1'))
+    assert code == 0, err
+    new, kept = rows_of(tmp_path / 'new'), rows_of(tmp_path / 'kept')
+    assert [each['digest'] for each in kept] == [each['digest'] for each in new]
+
+
+def alive(process):
+    return Path('/proc', str(process)).is_dir() and state(process) != 'Z'
 
 
 def test_a_controller_that_ends_costs_its_run_and_what_it_said_is_kept(bench, tmp_path):

@@ -34,12 +34,9 @@ def over_ros(
     # Imported for these alone: other controllers need no ROS.
     from rbd_ros.nodes.bench.topic_controller import TopicController
 
-    words = scenario.controller.words
-    if scenario.controller.kind == 'launch':
-        words = ('ros2', 'launch', *words)
     bench = Bench(scenario)
     with (
-        ControllerProcess(words, folder / 'controller.log') as process,
+        ControllerProcess(_words(scenario), folder / 'controller.log') as process,
         TopicController(scenario, scenario.description, process.ended) as topics,
     ):
         try:
@@ -47,6 +44,12 @@ def over_ros(
         except ControllerFailure as error:
             return bench.unanswered(str(error), seed, recorder)
         return bench.run(topics, seed, recorder=recorder)
+
+
+def _words(scenario: Scenario) -> Tuple[str, ...]:
+    """Command that starts the controller."""
+    words = scenario.controller.words
+    return ('ros2', 'launch', *words) if scenario.controller.kind == 'launch' else words
 
 
 def _replayed(arguments: argparse.Namespace) -> Tuple[int, str]:
@@ -64,6 +67,8 @@ _one_at_a_time = threading.Lock()
 def over_ros_apart(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
     """Do the same in a ROS domain of this process's own, one at a time.
 
+    If the scenario says so, the controller's process stays for the next run.
+
     :param folder: where its output is kept, controller.log
     :return: the run; a failure without a step if it does not answer at all
     :raises ValueError: if it cannot be started, or no domain is free
@@ -72,6 +77,11 @@ def over_ros_apart(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run
 
     with _one_at_a_time:
         take_own_domain()
+        if scenario.controller.options.get('keep'):
+            # Imported for these alone: other controllers need no ROS.
+            from rbd_ros.nodes.bench.kept_controller import run_kept
+
+            return run_kept(scenario, _words(scenario), folder, seed)
         return over_ros(scenario, folder, seed)
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from time import monotonic
 from typing import Any, Callable, Dict, Optional, Sequence
 
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 import numpy as np
 import rclpy
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
@@ -34,8 +37,9 @@ STEPS_BEFORE = 100  # states at the rate of the scenario before it begins
 WAIT = 20_000_000  # for a message, before the process is looked at again [ns]
 FIRST_CONTACT = 0.05  # real time after which the first state is sent again [s]
 TRAJECTORY_PATIENCE = 2.0  # for who wants a trajectory, after the first answer [s]
-TRAJECTORY_REPETITION = 0.3  # real time after which it is sent again [s]
-TRAJECTORY_SETTLING = 0.5  # real time that a controller has to take it up then [s]
+# Real time after which it is sent again, and that a controller has to take it up then [s]; of one
+# that has had a trajectory before, and so is known to listen.
+FIRST_WAITS, KNOWN_WAITS = (0.3, 0.5), (0.1, 0.25)
 CLOCK_PERIOD = 10_000_000  # of /clock [ns]
 
 
@@ -78,10 +82,53 @@ class TopicController:
         self._node.destroy_node()
         rclpy.shutdown(context=self._context)
 
-    def connect(self, timeout: float) -> None:
+    def begin_anew(self, timeout: float) -> None:
+        """Have what has run begin anew: nodes with a lifecycle are deactivated and activated.
+
+        Others have to see by the stamps of states, which go back.
+
+        :param timeout: how long each has for each of it [s]
+        :raises ControllerFailure: if one does not, or refuses
+        """
+        for name, kinds in self._node.get_service_names_and_types():
+            if 'lifecycle_msgs/srv/ChangeState' in kinds:
+                client = self._node.create_client(ChangeState, name)
+                try:
+                    for step in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE):
+                        self._change_state(client, name, step, timeout)
+                finally:
+                    self._node.destroy_client(client)
+
+    def _change_state(self, client: Any, name: str, step: int, timeout: float) -> None:
+        end = monotonic() + timeout
+        executor = SingleThreadedExecutor(context=self._context)
+        executor.add_node(self._node)
+        try:
+            while not client.service_is_ready():
+                self._look(name, end)
+                executor.spin_once(timeout_sec=0.01)
+            answer = client.call_async(ChangeState.Request(transition=Transition(id=step)))
+            while not answer.done():
+                self._look(name, end)
+                executor.spin_once(timeout_sec=0.01)
+        finally:
+            executor.remove_node(self._node)
+            executor.shutdown()
+        if not answer.result().success:
+            word = 'activate' if step == Transition.TRANSITION_ACTIVATE else 'deactivate'
+            raise ControllerFailure(f'{name}: the controller does not {word} between two runs')
+
+    def _look(self, name: str, end: float) -> None:
+        if problem := self._ended():
+            raise ControllerFailure(problem)
+        if monotonic() > end:
+            raise ControllerFailure(f'{name}: no answer between two runs')
+
+    def connect(self, timeout: float, known: bool = False) -> None:
         """Wait until the controller answers the first state, and give it its trajectory.
 
         :param timeout: how long to wait for the first answer [s]
+        :param known: whether it has had a trajectory before
         :raises ControllerFailure: if it does not come
         """
         stamp, begin = CONTACT, monotonic()
@@ -97,7 +144,7 @@ class TopicController:
             stamp += CONTACT_STEP
             self._held(stamp)
         # Twice: who has been seen to listen need not hear what comes at once. It is the same plan.
-        for settling in (TRAJECTORY_REPETITION, TRAJECTORY_SETTLING):
+        for settling in KNOWN_WAITS if known else FIRST_WAITS:
             self._trajectories.publish(self._trajectory())
             begin = monotonic()
             while monotonic() - begin < settling:

@@ -1,0 +1,102 @@
+"""A controller under test that is one process for many runs of a campaign."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from multiprocessing.util import Finalize
+import os
+from pathlib import Path
+import shutil
+from typing import Optional
+
+from rbd_ros.hil.bench import Bench, Run
+from rbd_ros.hil.failures import ControllerFailure
+from rbd_ros.hil.process import ControllerProcess, start_timeout
+from rbd_ros.hil.scenario import Scenario
+from rbd_ros.nodes.bench.topic_controller import TopicController
+
+
+class KeptController:
+    """Its process, its topics and the bench, until it fails; a context manager.
+
+    :param scenario: what is run; of its runs, the faults alone may differ
+    :param words: command of the controller
+    :param log: file for all that it writes
+    :raises ValueError: if it cannot be started
+    """
+
+    def __init__(self, scenario: Scenario, words: tuple[str, ...], log: Path):
+        self.same = replace(scenario, faults=())
+        self._log, self._runs = log, 0
+        self._bench = Bench(scenario)
+        with ExitStack() as stack:
+            process = stack.enter_context(ControllerProcess(words, log))
+            self._topics = stack.enter_context(
+                TopicController(scenario, scenario.description, process.ended)
+            )
+            self._stack = stack.pop_all()
+
+    def __enter__(self) -> KeptController:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process; what it has written is kept in the folders of runs that failed."""
+        self._stack.close()
+        self._log.unlink(missing_ok=True)
+
+    def run(self, scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
+        """Run once more, from the beginning.
+
+        :param scenario: with the faults of this run
+        :param folder: where all that the controller has written is put if the run fails
+        :param seed: of all that happens by chance
+        """
+        try:
+            if self._runs:
+                self._topics.begin_anew(start_timeout())
+            self._topics.connect(start_timeout(), known=self._runs > 0)
+            run = self._bench.run(self._topics, seed, scenario.faults)
+        except ControllerFailure as error:
+            run = self._bench.unanswered(str(error), seed)
+        self._runs += 1
+        if run.failure:
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(self._log, folder / 'controller.log')
+        return run
+
+
+_kept: Optional[KeptController] = None
+
+
+def run_kept(scenario: Scenario, words: tuple[str, ...], folder: Path, seed: Optional[int]) -> Run:
+    """Run a scenario with the controller that this process keeps, or begin to keep one.
+
+    :param scenario: the scenario, with the faults of this run
+    :param words: command of the controller
+    :param folder: folder of the run, in that of the campaign
+    :param seed: of all that happens by chance
+    :raises ValueError: if the controller cannot be started
+    """
+    global _kept
+    if _kept is not None and _kept.same != replace(scenario, faults=()):
+        drop_kept()
+    if _kept is None:
+        _kept = KeptController(scenario, words, folder.parent / f'controller_{os.getpid()}.log')
+        # Workers of a campaign end without what `atexit` calls.
+        Finalize(None, drop_kept, exitpriority=1)
+    run = _kept.run(scenario, folder, seed)
+    if run.failure:
+        drop_kept()  # the next run is not to suffer from what has happened in this one
+    return run
+
+
+def drop_kept() -> None:
+    """End the controller that this process keeps, if there is one."""
+    global _kept
+    if _kept is not None:
+        kept, _kept = _kept, None
+        kept.close()
