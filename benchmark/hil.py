@@ -2,11 +2,12 @@
 """Figures of the hardware-in-the-loop bench: lockstep, campaigns, and many steps with faults.
 
     benchmark/hil.py [--parts lockstep,campaign,processes,cores,killed,soak] [--quick]
-                     [--cycles 1000000] [--runs 1000] [--pairs 20] [--steps 100000000]
+                     [--cycles 1000000] [--runs 1000] [--pairs 1000] [--steps 100000000]
                      [--json FILE] [--with FILE] [--document docs/performance.md]
 
 Exit code 1 if a goal is not reached. Wants Linux, a C compiler, fmpy, and a machine with nothing
-else to do: lockstep takes five minutes, campaigns a quarter of an hour, the soak half an hour.
+else to do: lockstep takes five minutes, campaigns a quarter of an hour, those of
+processes and the soak half an hour each.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def parser() -> argparse.ArgumentParser:
             1000,
             'runs of a campaign; a quarter of them for two cores, a tenth for the kill',
         ),
-        ('pairs', 20, 'runs of a controller that is a process'),
+        ('pairs', 1000, 'runs of a controller that is a process'),
         ('steps', 100_000_000, 'steps of the soak'),
     ):
         found.add_argument(

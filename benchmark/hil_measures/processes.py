@@ -8,10 +8,10 @@ from pathlib import Path
 import subprocess
 import sys
 import time
-from typing import List
+from typing import List, Tuple
 
 from hil_measures import scenarios
-from hil_measures.figure import at_least, Figure, told
+from hil_measures.figure import at_least, at_most, Figure, told
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOOR = 3.5  # times real time, per pair of processes
@@ -20,17 +20,35 @@ PARAMETERS = ['-p', 'robot_description_file:={robot}', '-p', 'output:=joint_stat
 
 
 def measure(folder: Path, count: int, duration: float) -> List[Figure]:
-    """Runs of our inverse_dynamics node, one pair of processes after the other.
+    """Runs of our inverse_dynamics node: one process kept for all, and one for each.
 
-    :param count: number of runs
+    :param count: number of runs with the process kept; of a tenth of them each has its own
     :param duration: of each [s]
     :raises RuntimeError: if a run failed
     """
+    kept, digests = campaign(folder, 'kept', count, duration)
+    few = max(2, count // 10)
+    anew, others = campaign(folder, 'anew', few, duration)
+    different = sum(one != other for one, other in zip(digests, others))
+    part, runs = 'processes', f'runs of {duration:g} s over DDS, times real time per pair'
+    return [
+        at_least(part, f'{count} {runs}, process kept', count * duration / kept, FLOOR),
+        told(part, f'{few} {runs}, a process for each', few * duration / anew),
+        at_most(part, 'of the latter, runs whose motion is another to the bit', different, 0.0),
+    ]
+
+
+def campaign(folder: Path, name: str, count: int, duration: float) -> Tuple[float, List[str]]:
+    """Real time of a campaign [s], and the fingerprints of its runs.
+
+    :param name: 'kept' or 'anew'
+    """
     urdf = ROOT / 'urdf' / 'six_axis_arm.urdf'
     words = [*NODE, *(word.format(robot=urdf) for word in PARAMETERS)]
-    path = scenarios.write(folder, 'processes', {'controller': {'command': words}}, duration)
+    controller = {'command': words, 'keep': name == 'kept'}
+    path = scenarios.write(folder, f'processes_{name}', {'controller': controller}, duration)
     command = [sys.executable, '-m', 'rbd_ros.cli.main', 'hil', str(path)]
-    command += ['--seeds', str(count), '--jobs', '1', '--report', str(folder / 'pairs')]
+    command += ['--seeds', str(count), '--jobs', '1', '--report', str(folder / name)]
     begin = time.perf_counter()
     done = subprocess.run(
         command,
@@ -40,16 +58,11 @@ def measure(folder: Path, count: int, duration: float) -> List[Figure]:
         text=True,
     )
     spent = time.perf_counter() - begin
-    table = folder / 'pairs' / 'runs.csv'
+    table = folder / name / 'runs.csv'
     if not table.exists():
         raise RuntimeError(f'the campaign has no table: {done.stderr[-500:]}')
     with table.open(newline='', encoding='utf-8') as file:
         rows = list(csv.DictReader(file))
     if bad := [row for row in rows if row['failure']]:
         raise RuntimeError(f'a run failed: {bad[0]["failure"]}')
-    part = 'processes'
-    what = f'{count} runs of {duration:g} s over DDS, times real time per pair'
-    return [
-        at_least(part, what, count * duration / spent, FLOOR),
-        told(part, 'real time of a run [s]', spent / count),
-    ]
+    return spent, [row['digest'] for row in rows]
