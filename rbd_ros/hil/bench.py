@@ -6,30 +6,23 @@ from dataclasses import dataclass
 import hashlib
 from time import perf_counter
 from typing import Any, cast, Dict, NamedTuple, Optional, Sequence, Tuple, TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.control import payload_parameters
 from rbd_ros.hil.controllers import Callback
 from rbd_ros.hil.failures import ControllerFailure, PlantFailure
 from rbd_ros.hil.fault_injector import Change, FaultInjector
 from rbd_ros.hil.faults import Fault
 from rbd_ros.hil.fmu_plant import check_fault, FmuPlant
+from rbd_ros.hil.payloads import key_of, sets_of_payloads, with_payloads
 from rbd_ros.hil.scenario import Scenario
-from rbd_ros.model import Model
-from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
-from rbd_ros.spatial import RigidBodyInertia
 
 if TYPE_CHECKING:
     from rbd_ros.hil.recording import RunRecorder
 
 INTEGRATOR = 'semi_implicit'
-
-# Robots with payloads, by robot and by what each link carries: each is a model of its own.
-_loaded: WeakKeyDictionary[Robot, Dict[Tuple[Any, ...], Robot]] = WeakKeyDictionary()
 
 
 class _Answer(NamedTuple):
@@ -100,8 +93,8 @@ class Bench:
         self._time: FloatArray = np.array([k * h for k in range(steps)])
         self._wanted = np.array([scenario.trajectory.sample(t)[0] for t in self._time])
         # Compiled before time runs.
-        for at in {0.0, *(t for each in scenario.faults for t in (each.at, each.end))}:
-            self._simulator([f for f in scenario.faults if f.kind == 'payload' and f.acts(at)])
+        for payloads in sets_of_payloads(scenario.faults):
+            self._simulator(payloads)
 
     def run(
         self,
@@ -210,13 +203,13 @@ class Bench:
 
     def _simulator(self, payloads: Sequence[Fault]) -> Simulator:
         """Simulation of the robot with payloads; made once for each set of them."""
-        key = tuple(sorted((each.link, each.value, each.com) for each in payloads))
+        key = key_of(payloads)
         if key not in self._simulators and self.scenario.plant is not None:
             # It has what is used of a simulator here, and no payloads.
             unit = FmuPlant(self.scenario.plant, self.scenario.robot, self.scenario.step)
             self._simulators[key] = cast(Simulator, unit)
         elif key not in self._simulators:
-            robot = _with_payloads(self.scenario.robot, key)
+            robot = with_payloads(self.scenario.robot, payloads)
             self._simulators[key] = Simulator(robot, self.scenario.step, INTEGRATOR)
         return self._simulators[key]
 
@@ -235,17 +228,3 @@ def _checked(given: Any, count: int) -> FloatArray:
     if not np.isfinite(torque).all():
         raise ControllerFailure('the controller answered a torque that is not finite')
     return torque
-
-
-def _with_payloads(robot: Robot, payloads: Tuple[Any, ...]) -> Robot:
-    if not payloads:
-        return robot
-    known = _loaded.setdefault(robot, {})
-    if payloads not in known:
-        model: Model = robot.model
-        for link, mass, com in payloads:
-            m, *_ = payload_parameters(mass, com)
-            point = RigidBodyInertia.from_mass_centre(m, com, ((0.0,) * 3,) * 3)
-            model = model.with_link_inertia(link, point, add=True)
-        known[payloads] = Robot(model)
-    return known[payloads]

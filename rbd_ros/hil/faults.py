@@ -73,14 +73,18 @@ KINDS: Mapping[str, Kind] = {
     ),
     'dead': Kind('joints', '', 0.0, 'The actuator gives no torque.'),
     'friction': Kind(
-        'joints', 'further dry friction [N m, N]', 1e6, 'Dry friction comes on top of its own.'
+        'joints',
+        'further dry friction [N m, N]',
+        1e6,
+        'Dry friction comes on top of its own; of a negative value less is left of it, down to '
+        'none.',
     ),
     'payload': Kind('link', 'mass [kg]', 1e5, 'A mass is fixed to a link.'),
     'power_cut': Kind('robot', '', 0.0, 'No actuator gives any torque.'),
 }
 
 #: Kinds whose value may be negative.
-SIGNED = ('position_bias', 'velocity_bias')
+SIGNED = ('position_bias', 'velocity_bias', 'friction')
 
 
 class FaultError(ModelError):

@@ -54,4 +54,7 @@ class PlantFaults:
         elif kind == 'stuck':
             self._friction[at] = SEIZED
         else:
-            self._friction[at] = np.maximum(self._friction[at], self._own_friction[at] + value)
+            present = self._friction[at]
+            changed = np.maximum(0.0, self._own_friction[at] + value)
+            # One that is seized stays so.
+            self._friction[at] = np.where(present < SEIZED, changed, present)

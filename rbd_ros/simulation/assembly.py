@@ -88,16 +88,16 @@ def make_plant(
     stiffness = np.array(robot.stiffness, dtype=float)
     stiff = _is_stiff(robot, timestep * damping)
     stiff_spring = _is_stiff(robot, timestep**2 * stiffness)
-    # Damping is taken at the velocity of the end, d (v + h a), and springs at the position there.
-    # What depends on a is a part of the inertia, so that a step is stable however large d is.
-    diagonal = timestep * damping + timestep**2 * stiffness
-    implicit = {'diagonal': tuple(diagonal.tolist())} if diagonal.any() else {}
     # The mean of both ends is more accurate, but rings where damping is stiff.
     implicit_damping = np.where(stiff, damping, 0.5 * damping)
     # Likewise for springs: k times the mean of the positions at both ends.
     spring_lead = np.where(stiff_spring, 1.0, 0.5)
-    halves = implicit_damping + timestep * spring_lead**2 * stiffness
-    ends = {'diagonal': tuple(halves.tolist())} if halves.any() else {}
+    kernels = _dynamics_kernels(
+        robot,
+        integrator,
+        _implicit_inertia(timestep, damping, stiffness),
+        implicit_damping + timestep * spring_lead**2 * stiffness,
+    )
     position, lower, upper, speed, turning = _by_degree_of_freedom(robot, speed_limit)
     free_bases, free_gravity = _free_bases(robot)
     bracket_index, bracket_value = _brackets(model)
@@ -115,21 +115,10 @@ def make_plant(
         runge_kutta=runge_kutta,
         midpoint=midpoint,
         frictional=int(np.any(robot.friction)),
-        damped=int(diagonal.any()),
+        damped=int(damping.any() or stiffness.any()),
         stiff=int(stiff.any() or stiff_spring.any()),
         timestep=float(timestep),
-        forward_dynamics=(
-            0 if has_loops or midpoint else _address(robot, 'forward_dynamics', **implicit)
-        ),
-        # The same without damping in the inertia: each stage has its own velocity to damp.
-        smooth_dynamics=(
-            _address(robot, 'forward_dynamics') if runge_kutta and not has_loops else 0
-        ),
-        midpoint_acceleration=(
-            _address(robot, 'midpoint_acceleration', **ends) if midpoint else 0
-        ),
-        mass_matrix=_address(robot, 'mass_matrix'),
-        bias_force=_address(robot, 'bias_force'),
+        **kernels,
         contact_kinematics=(
             _address(robot, 'contact_kinematics')
             if len(shapes.kind) or (has_scene and robot.nv)
@@ -162,6 +151,56 @@ def make_plant(
         ground=Ground(shapes, ground.axes(), float(ground.offset), contact.array()),
         scene=scene,
     )
+
+
+def _implicit_inertia(timestep: float, damping: FloatArray, stiffness: FloatArray) -> FloatArray:
+    """What damping and springs add to the inertia of each joint, (nv,).
+
+    Damping is taken at the velocity of the end, d (v + h a), and springs at the position there.
+    What depends on a is a part of the inertia, so that a step is stable however large d is.
+    """
+    return np.array(timestep * damping + timestep**2 * stiffness)
+
+
+def _dynamics_kernels(
+    robot: Robot, integrator: str, ends: FloatArray, middle: FloatArray
+) -> Dict[str, int]:
+    """Addresses of the kernels that depend on the inertias of the robot, by fields of `Plant`.
+
+    :param ends: what damping and springs add to the inertia where they act at the end, (nv,)
+    :param middle: likewise in the middle of a step, (nv,)
+    """
+    has_loops = robot.model.loop_constraints > 0
+    runge_kutta, midpoint = integrator == 'rk4', integrator == 'midpoint'
+    at_end = {'diagonal': tuple(ends.tolist())} if ends.any() else {}
+    at_middle = {'diagonal': tuple(middle.tolist())} if middle.any() else {}
+    return {
+        'forward_dynamics': (
+            0 if has_loops or midpoint else _address(robot, 'forward_dynamics', **at_end)
+        ),
+        # The same without damping in the inertia: each stage has its own velocity to damp.
+        'smooth_dynamics': (
+            _address(robot, 'forward_dynamics') if runge_kutta and not has_loops else 0
+        ),
+        'midpoint_acceleration': (
+            _address(robot, 'midpoint_acceleration', **at_middle) if midpoint else 0
+        ),
+        'mass_matrix': _address(robot, 'mass_matrix'),
+        'bias_force': _address(robot, 'bias_force'),
+    }
+
+
+def dynamics_of(plant: Plant, robot: Robot, integrator: str) -> Dict[str, int]:
+    """Kernels of the dynamics of a robot with other inertias, by fields of `Plant`.
+
+    :param plant: the simulation
+    :param robot: its robot with other inertias, else the same
+    :param integrator: that of the simulation
+    """
+    h = plant.timestep
+    middle = plant.implicit_damping + h * plant.spring_lead**2 * plant.stiffness
+    ends = _implicit_inertia(h, plant.damping, plant.stiffness)
+    return _dynamics_kernels(robot, integrator, ends, middle)
 
 
 def with_external_forces(plant: Plant, robot: Robot) -> Plant:

@@ -6,6 +6,7 @@ They read what is exact: noise is whoever's who wants it. Nothing is computed un
 from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -94,17 +95,14 @@ class Sensors:
             cuts.append(find_cut(model, name))
         self._cuts: List[Cut] = cuts
         self._columns = np.array([-1] * len(self._gauges) + columns, dtype=np.int64)
-        self._kernels: Tuple[Any, ...] = ()
         cut_bodies: List[int] = []
-        self._reactions, bodies = 0, 0
+        bodies = 0
         if cuts:
             cut, cut_bodies = cut_model(model, cuts)
-            kernel = Robot(cut).kernel('joint_reactions')
-            self._kernels, self._reactions, bodies = (
-                (kernel,),
-                int(kernel.address),
-                len(cut.bodies),
-            )
+            bodies = len(cut.bodies)
+        #: Kernel of the reactions at all cuts, of the robot with its inertias or with others.
+        self._reactions: WeakKeyDictionary[Robot, Any] = WeakKeyDictionary()
+        self.prepare(world.loaded)
         # The kernel tells of all bodies but the base.
         self._cut_bodies = np.array(cut_bodies, dtype=np.int64) - 1
         self.room = allocate(
@@ -120,6 +118,15 @@ class Sensors:
         self._room = Record(self.room)
         self._binding: Optional[SensorBinding] = None
 
+    def prepare(self, robot: Robot) -> None:
+        """Compile what sensors need if the robot gets other inertias: see `World.load`.
+
+        :param robot: the robot with them
+        """
+        if self._cuts and robot not in self._reactions:
+            cut, _ = cut_model(robot.model, self._cuts)
+            self._reactions[robot] = Robot(cut).kernel('joint_reactions')
+
     def binding(self, record: Record, scene: Optional[Scene]) -> SensorBinding:
         """Sensors for a world, perhaps one that the simulation does not have yet.
 
@@ -127,6 +134,7 @@ class Sensors:
         :param scene: its shapes
         """
         world, model = self._world, self._robot.model
+        self.prepare(world.loaded)
         links = list(model.links)
         frames = [model.link(name) for name in self._imus]
         prefix = f'{ROBOT}/'
@@ -135,7 +143,7 @@ class Sensors:
             has_gauges=len(self._cuts) > 0,
             midpoint=world.integrator != 'semi_implicit',
             kinematics=int(self._robot.kernel('contact_kinematics').address),
-            reactions=self._reactions,
+            reactions=int(self._reactions[world.loaded].address) if self._cuts else 0,
             body=_integers([frame.body for frame in frames]),
             pose=_poses([frame.placement for frame in frames]),
             cut_body=self._cut_bodies,

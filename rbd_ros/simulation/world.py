@@ -15,7 +15,12 @@ from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
 from rbd_ros.contact.arrays import AnyArray, FloatArray
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.assembly import make_plant, make_world, with_external_forces
+from rbd_ros.simulation.assembly import (
+    dynamics_of,
+    make_plant,
+    make_world,
+    with_external_forces,
+)
 from rbd_ros.simulation.bound_steps import bind_steps, Steps
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.assembly import make_scene_plant, scene_of
@@ -116,6 +121,8 @@ class World:
             if not 0.0 < float(value) < math.inf:
                 raise ValueError(f'{name} must be positive and finite, got {value}')
         self.robot, self.integrator, self.ground = robot, integrator, ground
+        #: The robot with the inertias that it has now, see `load`.
+        self.loaded = robot
         self.environment = environment
         self.scene = None if environment is None else scene_of(robot, environment)
         shapes, self.geometries, self.shape_warnings = contact_shapes(
@@ -178,6 +185,42 @@ class World:
         """
         if bool(self.plant.frictional) != allowed:
             self._replace_plant(self.plant._replace(frictional=int(allowed)))
+
+    def load(self, robot: Robot) -> None:
+        """Let the robot have other inertias from now on, as with a payload; the motion goes on.
+
+        :param robot: the robot with them, and else the same; `loads` of it first compiles what
+            takes seconds
+        :raises ValueError: if it is another robot
+
+        >>> from rbd_ros.hil import Fault
+        >>> from rbd_ros.hil.payloads import with_payloads
+        >>> from rbd_ros.simulation import World
+        >>> world = World(robot)
+        >>> world.load(with_payloads(robot, [Fault('payload', 2.0, link='tool0')]))
+        >>> state = world.step(world.loaded.gravity_torque(np.zeros(6)))
+        >>> np.abs(state.acceleration).max() < 1e-9  # held, with the payload
+        True
+        """
+        kernels = self.loads(robot)
+        self.loaded = robot
+        self._replace_plant(self.plant._replace(**kernels))
+
+    def loads(self, robot: Robot) -> Dict[str, int]:
+        """Kernels of the robot with other inertias: made while the simulation goes on elsewhere.
+
+        :param robot: as for `load`
+        :return: their addresses
+        :raises ValueError: if it is another robot
+        """
+        own = self.robot.model
+        if (robot.joint_names, robot.nq, list(robot.model.links)) != (
+            self.robot.joint_names,
+            self.robot.nq,
+            list(own.links),
+        ):
+            raise ValueError(f'{robot.name!r} is not {self.robot.name!r} with other inertias')
+        return dynamics_of(self.plant, robot, self.integrator)
 
     def _replace_plant(self, plant: Plant) -> None:
         self.plant = plant

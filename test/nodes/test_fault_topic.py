@@ -14,6 +14,9 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from rbd_ros import Robot, Simulator
+from rbd_ros.hil import Fault
+from rbd_ros.hil.payloads import with_payloads
 from rbd_ros.nodes.common.diagnostics import ERROR, OK, WARN
 from rbd_ros.nodes.simulator.lockstep import stamp_of
 
@@ -131,6 +134,53 @@ def test_a_dead_a_stuck_and_a_powerless_joint(controller):
     assert list(states[-1].position) == pytest.approx(list(states[0].position), abs=1e-12)
 
 
+def test_a_payload_comes_and_goes_in_mid_motion_and_the_motion_is_that_of_the_loaded_robot(
+    controller,
+):
+    """The oracle is a simulation of the robot with that payload, from the same state."""
+    arm = controller('loaded', lockstep='stamp', initial_command='zero')
+    robot = Robot.from_urdf(TWO_LINK_ARM)
+    loads = {
+        'none': [],
+        'payload 3 at tool': [Fault('payload', 3.0, link='tool')],
+        'payload 0.5 at upper': [Fault('payload', 0.5, link='upper', com=(0.2, 0.0, 0.1))],
+    }
+    texts = {
+        'none': 'faults: []',
+        'payload 3 at tool': 'faults: [{fault: payload, value: 3.0, link: tool}]',
+        'payload 0.5 at upper': (
+            'faults: [{fault: payload, value: 0.5, link: upper, com: [0.2, 0.0, 0.1]}]'
+        ),
+    }
+    run(arm, 20, (5.0, 2.0))
+    for name in ('payload 3 at tool', 'payload 0.5 at upper', 'payload 3 at tool', 'none'):
+        begin = read(arm.state())
+        tell(arm, texts[name], name)
+        arm.answer(arm.last, (5.0, 2.0))
+        states = [read(data) for data in run(arm, 30, (5.0, 2.0))]
+        expected = Simulator(with_payloads(robot, loads[name]), integrator='semi_implicit')
+        expected.reset(begin.position, begin.velocity)
+        for state in states:
+            expected.step([5.0, 2.0])
+            assert list(state.position) == pytest.approx(list(expected.q), abs=1e-9)
+            assert list(state.velocity) == pytest.approx(list(expected.v), abs=1e-8)
+
+
+def test_a_payload_drops_when_its_time_is_over(controller):
+    arm = controller('dropping', lockstep='stamp', initial_command='zero')
+    run(arm, 3)
+    arm.state()
+    text = 'faults: [{fault: payload, value: 3.0, link: tool, at: 0.01, for: 0.02}]'
+    result = arm.ros.set_parameters(arm.name, faults=text)[0]
+    assert result.successful, result.reason
+    arm.answer(arm.last)
+    speeds = np.array([read(data).velocity for data in run(arm, 60)])
+    rates = np.diff(speeds[:, 1]) / 1e-3
+    # Three stretches of nearly even acceleration: the elbow falls otherwise with the load.
+    jumps = np.flatnonzero(np.abs(np.diff(rates)) > 0.5)
+    assert len(jumps) == 2 and jumps[1] - jumps[0] == 20
+
+
 def test_wrong_faults_are_refused_and_what_acted_goes_on(controller):
     arm = controller('refused', lockstep='stamp', initial_command='zero')
     run(arm, 3)
@@ -140,7 +190,7 @@ def test_wrong_faults_are_refused_and_what_acted_goes_on(controller):
         ('faults:\n- {fault: dead, joints: [elbo]}', 'line 2'),
         ('faults: [{fault: gremlin}]', 'gremlin'),
         ('{', 'refused'),
-        ('faults: [{fault: payload, value: 1.0, link: tool}]', 'payload is for scenarios'),
+        ('faults: [{fault: payload, value: 1.0, link: tol}]', "'tol'"),
     ):
         status = tell(arm, text, words)
         assert status.level == ERROR
@@ -179,7 +229,7 @@ def test_the_parameter_takes_faults_and_refuses_them_by_line_and_key(controller)
     for text, words in (
         ('faults:\n- {fault: dead, joints: [elbo]}', ('line 2', "'elbo'", "'elbow'")),
         ('faults:\n- fault: drop\n  valeu: 0.1', ('line 3', "'valeu'")),
-        ('faults: [{fault: payload, value: 1.0, link: tool}]', ('payload is for scenarios',)),
+        ('faults: [{fault: payload, value: 1.0, link: tol}]', ('line 1', "'tol'", "'tool'")),
         ('{', ('line',)),
     ):
         result = put(text)

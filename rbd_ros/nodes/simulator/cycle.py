@@ -185,6 +185,24 @@ class SimulationCycle:
         self.use_record()
         return ports
 
+    def prepare_load(self, robot: Robot) -> None:
+        """Compile what `load` needs; in any thread.
+
+        :param robot: the robot of the simulation with other inertias
+        """
+        self.simulator.world.loads(robot)
+        if self.measurements is not None:
+            self.measurements.prepare(robot)
+
+    def load(self, robot: Robot) -> None:
+        """Let the robot have other inertias from now on; in the thread of the simulation.
+
+        :param robot: as for `prepare_load`
+        """
+        if robot is not self.simulator.world.loaded:
+            self.simulator.world.load(robot)
+            self.use_record()
+
     def use_record(self) -> None:
         """Let the compiled part work on the records that the simulation has now."""
         world = self.simulator.world

@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from rbd_ros.hil import Fault, FaultInjector, read_faults
+from rbd_ros.hil.payloads import sets_of_payloads, with_payloads
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import ERROR, OK, WARN
 from rbd_ros.nodes.common.text import shorten
@@ -201,11 +202,6 @@ def live_faults(text: str, cycle: SimulationCycle) -> Tuple[Fault, ...]:
     names, limits = cycle.commands.names, cycle.robot.effort_limits
     faults = read_faults(text, names, tuple(cycle.robot.model.links))
     for each in faults:
-        if each.kind == 'payload':
-            raise ValueError(
-                'payload is for scenarios (rbd_ros hil): a running simulation keeps its '
-                'inertias; push the link by external_wrench instead'
-            )
         if each.kind == 'saturated':
             # Now, not when it is due: nobody would be told then.
             for name, at in zip(names, cycle.commands.at_v):
@@ -214,6 +210,9 @@ def live_faults(text: str, cycle: SimulationCycle) -> Tuple[Fault, ...]:
                         f'joint {name!r} has no effort limit of which a saturated actuator gives '
                         'a part: give effort in the <limit> of the URDF'
                     )
+    for payloads in sets_of_payloads(faults):
+        # Compiled here, beside the simulation, which goes on.
+        cycle.prepare_load(with_payloads(cycle.robot, payloads))
     return faults
 
 
@@ -283,7 +282,7 @@ class Faults:
             self._ports.forget_shown()
             self._seed = -1
         if self._ports is not None:
-            self._tell()
+            self._changed()
 
     def begin(self, cycle: SimulationCycle, faults: Sequence[Fault]) -> None:
         """Take faults; in the thread of the simulation, or before there is one."""
@@ -299,7 +298,7 @@ class Faults:
             self._ports.injector.update(now)
             raise
         finally:
-            self._tell()
+            self._changed()
 
     def _make(self, cycle: SimulationCycle, seed: int) -> None:
         commands = cycle.commands
@@ -317,10 +316,18 @@ class Faults:
             injector.attach(cycle.simulator.world)
 
             def between(ports: Any, true: JointStateWriter, like: JointStateWriter) -> FaultPorts:
-                return FaultPorts(ports, true, like, injector, lambda: cycle.time_ns, self._tell)
+                return FaultPorts(
+                    ports, true, like, injector, lambda: cycle.time_ns, self._changed
+                )
 
             self._ports = cycle.pass_through(between)
         self._seed = seed
+
+    def _changed(self) -> None:
+        """Let the robot carry what it is to carry now, and tell what acts."""
+        cycle = self._node.cycle
+        cycle.load(with_payloads(cycle.robot, self._ports.injector.payloads))
+        self._tell()
 
     def _tell(self) -> None:
         acting = [str(each) for each in self._ports.injector.acting]

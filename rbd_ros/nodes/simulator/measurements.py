@@ -18,6 +18,7 @@ from rbd_ros.nodes.common.wire import (
 )
 from rbd_ros.nodes.simulator.measured_robots import MeasuredBase, MeasuredRobot
 from rbd_ros.nodes.simulator.sensor_places import SensorNames
+from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.sensors import SensorBinding, Sensors
 
@@ -192,6 +193,14 @@ class Measurements:
             efforts.effort[:] = room.torque[chosen]
             efforts.set_stamp_ns(time)
             send(topic, efforts.data())
+
+    def prepare(self, robot: Robot) -> None:
+        """Compile what sensors need if the robot gets other inertias; in any thread.
+
+        :param robot: the robot with them
+        """
+        if self._sensors is not None:
+            self._sensors.prepare(robot)
 
     # -- another world --------------------------------------------------------------------------
 
