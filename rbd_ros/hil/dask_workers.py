@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 import logging
 import pickle
+import sys
 import threading
 import time
 from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
@@ -101,10 +102,17 @@ def _results(
     packed, succeeded, one_by_one = pickle.dumps(task), False, False
     running: Dict[Any, int] = {}
     try:
-        room, looked = AHEAD * _threads(client), time.monotonic()
+        room, looked, alone = AHEAD * _threads(client), time.monotonic(), False
         while left or running or suspects:
             if time.monotonic() - looked > LOOK:  # workers come and go
-                room, looked = AHEAD * max(1, _threads(client)), time.monotonic()
+                threads, looked = _threads(client), time.monotonic()
+                room = AHEAD * max(1, threads)
+                if not threads and not alone:
+                    sys.stderr.write(
+                        f'\nthe scheduler at {address} has no worker left: waiting for one, by '
+                        f'`dask worker {address} --nthreads 1`\n'
+                    )
+                alone = not threads
             # What was on a worker when it died need not have killed it: that is found out alone.
             if not left and not running:
                 one_by_one, left = True, [suspects.pop()]

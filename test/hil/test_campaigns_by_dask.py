@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -55,10 +56,13 @@ class Cluster:
         self.scheduler = self._start('scheduler', '--host', '127.0.0.1', '--port', '0', *common)
         self._wait(lambda: file.is_file() and file.read_text().endswith('}'))
         self.address = yaml.safe_load(file.read_text())['address']
-        self.workers = [
-            self._start('worker', self.address, '--nthreads', '1', '--no-dashboard', '--no-nanny')
-            for _ in range(workers)
-        ]
+        self.workers = [self.start_worker() for _ in range(workers)]
+
+    def start_worker(self):
+        """Start one more; returns its process."""
+        return self._start(
+            'worker', self.address, '--nthreads', '1', '--no-dashboard', '--no-nanny'
+        )
 
     def _start(self, kind, *words):
         module = f'distributed.cli.dask_{kind}'
@@ -156,6 +160,27 @@ def test_a_killed_worker_of_a_cluster_loses_no_run_and_a_scheduler_that_goes_awa
     seen = []
     Campaign(str(path), folder).execute(count, 2, lambda *each: seen.append(each))
     assert seen[0][0] >= len(done) - 2 and seen[-1] == (count, count)
+
+
+@pytest.mark.slow
+def test_a_cluster_without_a_worker_is_told_and_goes_on_with_the_next_one(
+    path, tmp_path, importable, capfd
+):
+    (tmp_path / 'controllers.py').write_text(SLEEPY)
+    with Cluster(tmp_path, 1) as cluster:
+
+        def replace(done, count):
+            if done == 2 and len(cluster.workers) == 1:
+                cluster.workers[0].kill()
+                timer = threading.Timer(
+                    5.0, lambda: cluster.workers.append(cluster.start_worker())
+                )
+                timer.start()
+
+        rows = Campaign(str(path), tmp_path / 'runs').execute(6, 1, replace, cluster.address)
+        assert len(rows) == 6 and not any(each['failure'] for each in rows)
+    said = capfd.readouterr().err
+    assert said.count('has no worker left') == 1 and f'dask worker {cluster.address}' in said
 
 
 @pytest.mark.slow
