@@ -189,8 +189,8 @@ class World:
     def load(self, robot: Robot) -> None:
         """Let the robot have other inertias from now on, as with a payload; the motion goes on.
 
-        :param robot: the robot with them, and else the same; `loads` of it first compiles what
-            takes seconds
+        :param robot: the robot with them, and else the same; `prepare_load` compiles beforehand
+            what takes seconds
         :raises ValueError: if it is another robot
 
         >>> from rbd_ros.hil import Fault
@@ -202,16 +202,24 @@ class World:
         >>> np.abs(state.acceleration).max() < 1e-9  # held, with the payload
         True
         """
-        kernels = self.loads(robot)
+        kernels = self.prepare_load(robot)
         self.loaded = robot
         self._replace_plant(self.plant._replace(**kernels))
 
-    def loads(self, robot: Robot) -> Dict[str, int]:
-        """Kernels of the robot with other inertias: made while the simulation goes on elsewhere.
+    def prepare_load(self, robot: Robot) -> Dict[str, int]:
+        """Compile what `load` needs of a robot, while the simulation goes on elsewhere.
 
         :param robot: as for `load`
-        :return: their addresses
+        :return: addresses of its kernels, by fields of `plant`
         :raises ValueError: if it is another robot
+
+        >>> from rbd_ros.hil import Fault
+        >>> from rbd_ros.hil.payloads import with_payloads
+        >>> from rbd_ros.simulation import World
+        >>> world = World(robot)
+        >>> kernels = world.prepare_load(with_payloads(robot, [Fault('payload', 2, link='tool0')]))
+        >>> kernels['mass_matrix'] != world.plant.mass_matrix
+        True
         """
         own = self.robot.model
         if (robot.joint_names, robot.nq, list(robot.model.links)) != (

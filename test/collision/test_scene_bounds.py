@@ -18,6 +18,7 @@ from rbd_ros.collision.scene_contacts import (
     bound_speeds,
     compose,
     find_scene_contacts,
+    has_sped_up,
     list_near_pairs,
     MARGIN,
     place_shape,
@@ -70,7 +71,7 @@ def test_speeds_are_those_of_the_origins_of_carriers(rng):
     poses = [pose_of(rng)[0] for _ in range(3)]
     room = scene_of(
         pose=np.array(poses), velocity=rng.normal(size=(3, 6)), speed=np.zeros(3),
-        turning=np.zeros(3), placed=np.ones(4, int),
+        turning=np.zeros(3), placed=np.ones(4, int), look=[0],
     )  # fmt: skip
     table = scene_of(carrier_arm=np.array([0.3, 1.2, 0.7]), carrier=[2], arm=[0.4])
     most = bound_speeds(table, room)
@@ -84,10 +85,48 @@ def test_speeds_are_those_of_the_origins_of_carriers(rng):
 
 
 def test_the_rate_of_a_gap_is_that_of_the_points_at_it(rng):
-    room = scene_of(velocity=rng.normal(size=(2, 6)))
+    one, other = rng.normal(size=(2, 6))
     position, normal = rng.normal(size=3), np.array([0.6, 0.0, -0.8])
-    first, second = (v[3:] + np.cross(v[:3], position) for v in room.velocity)
-    assert abs(approach(room, 0, 1, position, normal) - normal @ (second - first)) < 1e-14
+    first, second = (v[3:] + np.cross(v[:3], position) for v in (one, other))
+    assert abs(approach(one, other, position, normal) - normal @ (second - first)) < 1e-14
+
+
+def test_in_further_looks_the_largest_speed_of_all_counts(rng):
+    poses = np.array([pose_of(rng)[0] for _ in range(2)])
+    slow, fast, middle = (s * np.ones((2, 6)) for s in (0.1, 3.0, 1.0))
+    room = scene_of(
+        pose=poses, velocity=slow, ahead=fast, speed=np.zeros(2), turning=np.zeros(2),
+        placed=np.zeros(1, int), look=[0],
+    )  # fmt: skip
+    table = scene_of(carrier_arm=np.array([0.3, 1.2]), carrier=[1], arm=[0.4])
+    first = bound_speeds(table, room)
+    found = []
+    for room.look, room.ahead in (([1], fast), ([2], middle), ([0], fast)):
+        found.append(bound_speeds(table, room))
+    assert found[0] == pytest.approx(30.0 * first) and found[1] == found[0] and found[2] == first
+
+
+def test_what_speeds_up_by_more_than_was_looked_for_is_noticed(rng):
+    poses = np.array([pose_of(rng)[0] for _ in range(3)])
+    velocity = rng.normal(size=(3, 6))
+    table = scene_of(carrier_arm=np.array([0.0, 0.5, 0.2]))
+    room = scene_of(pose=poses, velocity=velocity, ahead=velocity.copy())
+    assert not has_sped_up(table, room, H)
+    # Carriers 1 and 2 towards each other, each by half of what counts; then by a little more.
+    for part, told in ((0.49, False), (0.51, True)):
+        room.ahead = velocity.copy()
+        room.ahead[1:, 3] += np.array([part, -part]) * MARGIN / H
+        assert has_sped_up(table, room, H) == told
+    # Turning about its own origin moves what is on its arm.
+    for part, told in ((0.99, False), (1.01, True)):
+        room.ahead = velocity.copy()
+        turn = np.array([0.0, 0.0, part * MARGIN / H / 0.5])
+        room.ahead[1, :3] += turn
+        room.ahead[1, 3:] -= np.cross(turn, poses[1, 9:])
+        assert has_sped_up(table, room, H) == told
+    for odd in (np.inf, np.nan):
+        room.ahead[1, 3] = odd
+        assert not has_sped_up(table, room, H)
 
 
 @pytest.mark.parametrize('kinds', [(BOX, BOX), (PLANE, BOX), (BOX, PLANE)])

@@ -190,7 +190,7 @@ class SimulationCycle:
 
         :param robot: the robot of the simulation with other inertias
         """
-        self.simulator.world.loads(robot)
+        self.simulator.world.prepare_load(robot)
         if self.measurements is not None:
             self.measurements.prepare(robot)
 
