@@ -9,7 +9,7 @@ from support.simulated_robots import collision, joint, link, robot
 OPTIMISED = True
 
 
-def sled():
+def sled(**options):
     """A box on a rail along x, whose front is 0.1 m ahead of its origin."""
     return robot(
         link('base'),
@@ -18,6 +18,7 @@ def sled():
             'slide', 'base', 'sled', 'prismatic', (1, 0, 0),
             inside='<limit lower="-1" upper="1" effort="1e9" velocity="1000"/>',
         ),
+        **options,
     )  # fmt: skip
 
 
@@ -77,6 +78,29 @@ def test_a_blow_runs_through_a_row_with_gaps_that_it_crosses_in_one_step(restitu
     else:
         # One blow after the other: each hands on (1 + e) / 2 of what it has.
         assert speeds[-1] == pytest.approx(20.0 * 0.75 ** (count - 1), rel=1e-9)
+
+
+@pytest.mark.parametrize('restitution', [0.0, 0.5, 1.0])
+def test_a_robot_that_strikes_a_row_loses_what_the_row_gets(restitution):
+    """Its velocity before the blow counts in each look, not what an earlier look has left."""
+    surface = {'restitution': restitution, 'friction': 0.0}
+    balls = {f'ball_{k}': ball(0.205 + 0.201 * k, z=0, mass=1.0, **surface) for k in range(4)}
+    simulator = simulated(
+        robot=sled(gravity=(0.0, 0.0, 0.0)), floor=False, gravity=(0, 0, 0),
+        pairs=[{'between': ['robot', name], **surface} for name in balls], **balls,
+    )  # fmt: skip
+    simulator.reset([0.0], [20.0])
+    for _ in range(20):
+        simulator.step()
+        at = [simulator.q[0], *(simulator.object_pose(n)[0, 3] for n in balls)]
+        assert np.diff(at).min() > 0.2 - 1e-9
+    speeds = [simulator.v[0], *(simulator.object_velocity(name)[3] for name in balls)]
+    assert sum(speeds) == pytest.approx(20.0, rel=1e-9)
+    expected = {0.0: 4.0, 0.5: 20.0 * 0.75**4, 1.0: 20.0}
+    assert speeds[-1] == pytest.approx(expected[restitution], rel=1e-9)
+    assert simulator.status.unconverged_steps == 0
+    # The limit of speed and of position was not met, in any look.
+    assert simulator.status.limit_steps == simulator.status.speed_guard_steps == 0
 
 
 def test_a_row_too_long_to_be_followed_in_one_step_is_told():
