@@ -62,8 +62,8 @@ def joints_for_pose(robot: Robot, link: str, pose: Any, q: Any, starts: int = 1)
         found, error = _search(frame, pose, start, lower, upper)
         if error < least:
             best, least = found, error
-    error = _error(frame.pose(best), pose)
-    return PoseGoal(best, float(np.linalg.norm(error[3:])), float(np.linalg.norm(error[:3])))
+    left = _error(frame.pose(best), pose)
+    return PoseGoal(best, float(np.linalg.norm(left[3:])), float(np.linalg.norm(left[:3])))
 
 
 def _search(

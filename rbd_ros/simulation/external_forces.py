@@ -84,7 +84,8 @@ def present_part(external_forces: ExternalForces, w: int) -> float:
     part, left = min(1.0, (age + 0.5) / ramp), external_forces.use[w, 2]
     if left > 0:
         part -= max(0.0, 1.0 - (left - 0.5) / ramp)
-    return part
+    present: float = part
+    return present
 
 
 @compiled

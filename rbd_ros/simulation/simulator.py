@@ -410,15 +410,17 @@ class Simulator(SimulatedServos, SimulatedObjects):
     def step_derivatives(self, tau: Any = None) -> StepDerivatives:
         """State after one step, and its derivatives by the present state and the torque.
 
-        Exact for the step as it is taken, of any integrator and with implicit damping, gears,
-        substeps and torques cut at their limits, where it is smooth: no contact, limit or wrench,
-        and joints that slide or stick throughout. The simulation stays where it is.
+        Those of the step as it is taken, of any integrator and with implicit damping, gears,
+        substeps and torques cut at their limits, where it is smooth: no contact or limit, and
+        joints that slide or stick throughout. By the chain rule, to rounding; of free bases but
+        with rk4, and under external wrenches, by differences, to some 1e-11. The simulation stays
+        where it is.
 
         :param tau: torque, (nv,) [N m, N]; None for no torque
         :return: q and v after the step, dq_dq, dq_dv, dq_dtau, dv_dq, dv_dv and dv_dtau, (nv, nv)
             each; configurations are differentiated along the velocities
-        :raises ValueError: if the step is not smooth, or for loops, and free bases but with rk4;
-            for a wrong shape or dtype, or what is not finite
+        :raises ValueError: if the step is not smooth, or for loops; for a wrong shape or dtype,
+            or what is not finite
 
         >>> simulator = Simulator(robot)
         >>> simulator.reset(q, v)

@@ -3,7 +3,8 @@
 They are those of the discrete map that the integrator is, by the chain rule through its stages,
 not of the motion in continuous time; from those of inverse dynamics (`Robot.derivatives`). On
 joints whose velocities do not commute, displacements u are differentiated by the derivative of the
-exponential, sum of (-ad u)^k / (k + 1)! with the bracket ad u of velocities.
+exponential, sum of (-ad u)^k / (k + 1)! with the bracket ad u of velocities. What corrects the
+momentum of free bases, and external wrenches, have no such text: see step_differences.py.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from rbd_ros.simulation.joint_servo import FREE
 from rbd_ros.simulation.midpoint import ROUNDS as ROUNDS_OF_FRICTION
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import FORCES, Servo
+from rbd_ros.simulation.step_differences import differences, NOT_SMOOTH
 from rbd_ros.simulation.stepping import count_substeps
 
 if TYPE_CHECKING:
@@ -225,6 +227,10 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
     world = simulator.world
     plant, n = world.plant, world.robot.nv
     _require_smooth(simulator)
+    corrected = plant.has_free_bases and not plant.runge_kutta
+    if corrected or world.state.counters[FORCES] > 0:
+        q, v, D = differences(simulator, tau)
+        return StepDerivatives(q, v, *np.hsplit(D[:n], 3), *np.hsplit(D[n:], 3))
     taken = _taken(simulator, tau)
     slides = np.select([taken.segment == FORWARD, taken.segment == BACKWARD], [-1.0, 1.0])
     # What is cut at the effort limit does not change with what is asked.
@@ -269,18 +275,11 @@ def _require_smooth(simulator: Simulator) -> None:
     plant, name = world.plant, repr(world.robot.name)
     if plant.has_loops:
         raise ValueError(f'{name} has kinematic loops: its steps are not differentiated')
-    if plant.has_free_bases and not plant.runge_kutta:
-        raise ValueError(
-            f'the base of {name} is free: the correction of its momentum, which '
-            f"{simulator.integrator} makes, is not differentiated; take integrator='rk4'"
-        )
     if plant.runge_kutta and plant.stiff:
         raise ValueError(
             f'the damping, or a spring, of {name} is too stiff for rk4 at {plant.timestep:g} s: '
             "take integrator='midpoint'"
         )
-    if world.state.counters[FORCES] > 0:
-        raise ValueError('external wrenches act: clear them, their derivatives are not known')
 
 
 class _Taken(NamedTuple):
@@ -320,7 +319,4 @@ def _require_same(simulator: Simulator, taken: _Taken, end: _Point, sticks: bool
     close = _ROUNDING * (1.0 + np.abs(end.v).max(initial=0.0))
     same = np.allclose(taken.q, end.q, rtol=_ROUNDING, atol=close)
     if not (same and np.allclose(taken.v, end.v, rtol=_ROUNDING, atol=close)):
-        raise ValueError(
-            'the step is not smooth: in it a joint limit, a contact or the guard on speed acts, '
-            'or the friction of a joint changes, or whether the torque of a servo is cut'
-        )
+        raise ValueError(NOT_SMOOTH)

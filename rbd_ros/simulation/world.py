@@ -202,7 +202,7 @@ class World:
         >>> np.abs(state.acceleration).max() < 1e-9  # held, with the payload
         True
         """
-        kernels = self.prepare_load(robot)
+        kernels: Dict[str, Any] = self.prepare_load(robot)
         self.loaded = robot
         self._replace_plant(self.plant._replace(**kernels))
 
