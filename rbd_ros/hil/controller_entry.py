@@ -17,7 +17,10 @@ CONTROLLERS = ('python', 'c', 'fmu', 'udp', 'command', 'launch')
 IN_PROCESS = ('python', 'c', 'fmu')
 #: Those that are processes and talk ROS.
 OVER_ROS = ('command', 'launch')
+#: What is the answer to a state: the command with its stamp, or the next one, whatever its stamp.
+BY_STAMP, BY_ORDER = 'stamp', 'order'
 
+_PROCESS_KEYS = ('keep', 'answers')
 ADDRESS = '127.0.0.1'
 #: Vectors that the names of variables of an FMU are patterns for.
 PATTERNS = (*ARRAYS, 'effort')
@@ -48,7 +51,7 @@ def read_controller(field: Field, folder: Path) -> Controller:
     :param folder: that of the file, which paths start from
     :raises ModelError: for whatever is wrong with it, naming file, line, key and cure
     """
-    entries = field.mapping((), [*CONTROLLERS, 'options', 'keep'])
+    entries = field.mapping((), [*CONTROLLERS, 'options', *_PROCESS_KEYS])
     kinds = [name for name in CONTROLLERS if name in entries]
     if len(kinds) != 1:
         raise field.error(f'name one of {", ".join(CONTROLLERS)}; got {len(kinds)} of them')
@@ -56,8 +59,9 @@ def read_controller(field: Field, folder: Path) -> Controller:
     given = entries[kind]
     if 'options' in entries and kind != 'python':
         raise entries['options'].error('options are for python; give arguments as words')
-    if 'keep' in entries and kind not in OVER_ROS:
-        raise entries['keep'].error(f'keep is for {" and ".join(OVER_ROS)}; leave it out')
+    for name in _PROCESS_KEYS:
+        if name in entries and kind not in OVER_ROS:
+            raise entries[name].error(f'{name} is for {" and ".join(OVER_ROS)}; leave it out')
     if kind == 'python':
         return _python(given, entries, folder)
     if kind == 'c':
@@ -67,8 +71,12 @@ def read_controller(field: Field, folder: Path) -> Controller:
         return Controller(kind, (path,), options)
     if kind == 'udp':
         return _udp(given, folder)
-    keep = 'keep' in entries and entries['keep'].boolean()
-    return Controller(kind, _words(given), {'keep': True} if keep else {})
+    options = {}
+    if 'keep' in entries and entries['keep'].boolean():
+        options['keep'] = True
+    if 'answers' in entries and entries['answers'].choice((BY_STAMP, BY_ORDER)) == BY_ORDER:
+        options['answers'] = BY_ORDER
+    return Controller(kind, _words(given), options)
 
 
 def _python(given: Field, entries: Mapping[str, Field], folder: Path) -> Controller:

@@ -147,6 +147,8 @@ def test_controllers_can_be_processes(tmp_path, kind, given, words):
         ({'controller': {'command': 'a', 'options': {}}}, 'options are for python'),
         ({'controller': {'python': 'a:b', 'keep': True}}, 'keep is for command and launch'),
         ({'controller': {'command': 'a', 'keep': 3}}, 'true or false'),
+        ({'controller': {'command': 'a', 'answers': 'late'}}, 'order'),
+        ({'controller': {'fmu': 'a.fmu', 'answers': 'order'}}, 'answers is for command'),
         ({'limits': {'torque': -1}}, 'torque.*not above 0'),
         ({'limits': {'tork': 1}}, 'unknown key.*tork'),
         (

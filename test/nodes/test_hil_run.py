@@ -104,6 +104,15 @@ def test_a_process_is_tested_to_the_bit_in_any_order_of_joints_and_however_often
     assert len({each['digest'] for each in numbers}) == 1
 
 
+def test_answers_in_order_need_no_stamp_and_the_run_is_the_same_to_the_bit(run):
+    """As those of ros2_control: its hardware stamps commands with the time of writing."""
+    results = [run(run.words('plain'))]
+    results += [run({**run.words(kind), 'answers': 'order'}) for kind in ('plain', 'unstamped')]
+    assert [code for code, _, _ in results] == [0, 0, 0], results
+    assert len({numbers['digest'] for _, _, numbers in results}) == 1
+    assert results[-1][2]['steps'] == 400
+
+
 @pytest.mark.parametrize(
     ('kind', 'words'),
     [

@@ -17,6 +17,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory as TrajectoryMessage, JointTrajectoryPoint
 
+from rbd_ros.hil.controller_entry import BY_ORDER
 from rbd_ros.hil.failures import ControllerFailure
 from rbd_ros.hil.recording import BEGIN  # stamp of time 0; before, the robot is held [ns]
 from rbd_ros.hil.scenario import Scenario
@@ -53,6 +54,7 @@ class TopicController:
 
     def __init__(self, scenario: Scenario, description: str, ended: Callable[[], str]):
         self._scenario, self._ended = scenario, ended
+        self._by_order = scenario.controller.options.get('answers') == BY_ORDER
         self._names = list(scenario.robot.joint_names)
         self._context = rclpy.Context()
         rclpy.init(context=self._context)
@@ -186,7 +188,10 @@ class TopicController:
     def _silence(self, stamp: int, timeout: float) -> str:
         text = f'no answer to the state of {stamp / NANOSECONDS:.6f} s within {timeout:g} s'
         if self._unstamped:
-            text += ': commands come without the stamp of their state; set header.stamp to it'
+            text += (
+                ': commands come without the stamp of their state; set header.stamp to it, or '
+                'write "answers: order" in the scenario'
+            )
         return text
 
     def _exchange(
@@ -195,12 +200,17 @@ class TopicController:
         """Send a state and wait for its answer; None if none comes in time."""
         self._writer.position[:], self._writer.velocity[:] = q, v
         self._writer.set_stamp_ns(stamp)
+        handle = self._commands.handle
+        if self._by_order:
+            while handle.take_message(JointState, True) is not None:
+                pass  # what came before the state is no answer to it
         self._states.publish(bytes(self._writer.data()))
-        if stamp // CLOCK_PERIOD != self._last_tick:
+        # Who is asked in order may run by the clock alone.
+        if self._by_order or stamp // CLOCK_PERIOD != self._last_tick:
             self._last_tick = stamp // CLOCK_PERIOD
             self._clock_writer.set_stamp_ns(stamp)
             self._clock.publish(bytes(self._clock_writer.data()))
-        end, handle = monotonic() + timeout, self._commands.handle
+        end = monotonic() + timeout
         while True:
             # Waiting takes out of the set what was not ready.
             self._wait_set.clear_entities()
@@ -208,7 +218,7 @@ class TopicController:
             self._wait_set.wait(WAIT)
             while (taken := handle.take_message(JointState, True)) is not None:
                 found = stamp_of(taken[0])
-                if found == stamp:
+                if self._by_order or found == stamp:
                     return self._efforts(taken[0])
                 self._unstamped = self._unstamped or found == 0
             if problem := self._ended():
