@@ -76,7 +76,7 @@ def reaches_more(
     :param h: time step [s]
     :return: how many there are, which are in `touches` then, as those until now if it is `seen`
     """
-    room, tree, velocities = work.scene.room, plant.tree, work.dynamics.velocities
+    room, tree = work.scene.room, plant.tree
     if plant.has_robot:
         body_velocities(
             work.dynamics.columns,
@@ -85,10 +85,8 @@ def reaches_more(
             tree.dof_index,
             tree.dof_ratio,
             work.motion.next_v,
-            velocities,
+            room.ahead,
         )
-        for i in range(len(velocities)):
-            copy(velocities[i], room.ahead[i])
     turn_with_spin(objects, work.scene)
     for o in range(len(objects.position)):
         find_twist(objects, work.scene, o, room.ahead[plant.scene.first_object + o])
