@@ -1,17 +1,20 @@
-"""How long a torque node takes to end its torque when states fail, by kind of failure.
+"""How long nodes take to do what is safe when something fails, by kind of failure.
 
     python benchmark/reaction.py --rounds 10
 
-A publisher in a process of its own sends states at 1 kHz and notes when it sent the last good one;
-the time ends when this process has received the last torque, zero. It prints a table for
-docs/safety.md.
+A process of its own sends states to a torque node, or commands to the simulator, or answers a
+bridge, at 1 kHz and notes when it did so last, all being well; the time ends when this process has
+received what the node does about it: the last torque, zero, or a state in which the command is no
+longer followed. It prints a table for docs/safety.md.
 """
 
 import argparse
+from contextlib import closing
 import mmap
 import os
 from pathlib import Path
 import signal
+import socket
 import statistics
 import struct
 import subprocess
@@ -21,12 +24,23 @@ import time
 from typing import Any, Dict, List
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / 'test')]
+sys.path[:0] = [str(ROOT / 'test'), str(ROOT)]
 
 from support.limited_arm import limited_arm  # noqa: E402
+import yaml  # noqa: E402
 
-FAILURES = ('states end', 'not a number', 'excess speed', 'kill -9 of the publisher')
-TIMEOUT = 0.1  # parameter state_timeout [s]
+#: Of the torque node gravity_compensation.
+OF_STATES = (
+    'states end',
+    'not a number',
+    'excess speed',
+    'kill -9 of the publisher',
+    'two publishers that contradict each other',
+)
+OF_PROGRAM = 'kill -9 of the program behind udp_bridge'
+OF_COMMANDS = 'kill -9 of the torque node, seen by the simulator'
+TIMEOUT = 0.1  # parameters state_timeout, answer_timeout, command_timeout [s]
+EFFORT = 5.0  # of the commands to the simulator [N m]
 POSE = (0.3, -1.1)
 
 
@@ -46,47 +60,90 @@ def publish(folder: str, kind: str) -> None:
         bad.position = [float('nan'), POSE[1]]
     if kind == 'excess speed':
         bad.velocity = [0.0, 1e3]
+    if kind.startswith('two'):
+        other = node.create_publisher(JointState, 'joint_states', 1)
+        wrong = JointState(name=good.name, position=[-1.0, 1.0], velocity=[0.0, 0.0])
     due = time.monotonic()
     while True:
         fails = last[8] != 0
         if fails and kind == 'states end':
             time.sleep(0.1)
             continue
-        message = bad if fails else good
+        message = bad if fails and not kind.startswith('two') else good
         message.header.stamp = node.get_clock().now().to_msg()
         # of excess speed, the first bad state is what is answered
         if not fails or (kind == 'excess speed' and last[9] == 0):
             last[:8] = struct.pack('d', time.monotonic())
             last[9] = fails
         publisher.publish(message)
+        if fails and kind.startswith('two'):
+            wrong.header.stamp = message.header.stamp
+            other.publish(wrong)
         due = max(due + 0.001, time.monotonic())
         time.sleep(max(due - time.monotonic(), 0.0))
 
 
-class Rig:
-    """A torque node, a publisher of states, and what the node sends."""
+def answer(folder: str, port: str) -> None:
+    """Answer the states of a bridge, as a program behind UDP; runs in a process of its own."""
+    import numpy as np
 
-    def __init__(self, folder: Path, description: str):
+    from rbd_ros.hil.udp_packets import ANSWER_HEAD, ANSWER_MAGIC, STATE_HEAD, VERSION
+
+    with open(Path(folder) / 'last', 'r+b') as file:
+        last = mmap.mmap(file.fileno(), 16)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as program:
+        program.bind(('127.0.0.1', int(port)))
+        while True:
+            data, where = program.recvfrom(65536)
+            _, _, n, sequence, _, _, _ = STATE_HEAD.unpack_from(data)
+            head = ANSWER_HEAD.pack(ANSWER_MAGIC, VERSION, n, sequence)
+            program.sendto(head + np.ones(n).tobytes(), where)
+            last[:8] = struct.pack('d', time.monotonic())
+
+
+def command(folder: str, kind: str) -> None:
+    """Command the simulator; runs in a process of its own."""
+    import rclpy
+    from sensor_msgs.msg import JointState
+
+    rclpy.init()
+    node = rclpy.create_node('commander')
+    publisher = node.create_publisher(JointState, 'joint_commands', 1)
+    with open(Path(folder) / 'last', 'r+b') as file:
+        last = mmap.mmap(file.fileno(), 16)
+    message = JointState(name=['shoulder', 'elbow'], effort=[EFFORT, EFFORT])
+    while True:
+        last[:8] = struct.pack('d', time.monotonic())
+        publisher.publish(message)
+        time.sleep(0.001)
+
+
+class Rig:
+    """A node, a process that it hears, and what it sends.
+
+    :param folder: for files
+    :param module: name of the node
+    :param topic: of what it sends
+    :param parameters: those of the node
+    """
+
+    def __init__(self, folder: Path, module: str, topic: str, parameters: Dict[str, Any]):
         import rclpy
         from sensor_msgs.msg import JointState
 
-        self._rclpy, self._folder = rclpy, folder
+        self._rclpy, self._folder, self._module = rclpy, folder, module
         self.node = rclpy.create_node('reaction')
         self.torques: List[Any] = []
         self.node.create_subscription(
             JointState,
-            'joint_commands',
+            topic,
             lambda m: self.torques.append((time.monotonic(), any(m.effort))),
             1000,
         )
-        parameters = folder / 'parameters.yaml'
-        parameters.write_text(
-            '/**:\n  ros__parameters:\n'
-            f'    robot_description_file: {description}\n'
-            f'    state_timeout: {TIMEOUT}\n    overspeed_factor: 2.0\n'
-        )
-        command = [sys.executable, '-m', 'rbd_ros.nodes.gravity_compensation', '--ros-args']
-        self._torque_node = subprocess.Popen([*command, '--params-file', str(parameters)])
+        file = folder / f'{module}.yaml'
+        file.write_text(yaml.safe_dump({'/**': {'ros__parameters': parameters}}))
+        words = [sys.executable, '-m', f'rbd_ros.nodes.{module}', '--ros-args']
+        self._process = subprocess.Popen([*words, '--params-file', str(file)])
 
     def until(self, condition: Any, seconds: float = 60.0) -> None:
         """Spin until a condition holds."""
@@ -96,12 +153,17 @@ class Rig:
                 raise TimeoutError('the torque node does not answer')
             self._rclpy.spin_once(self.node, timeout_sec=0.01)
 
-    def measure(self, kind: str) -> float:
-        """Time from the last good state to the receipt of the last torque [s]."""
+    def measure(self, kind: str, role: str = '--publish', word: str = '') -> float:
+        """Time from the last message, all being well, to the receipt of the last torque [s].
+
+        :param kind: what fails
+        :param role: what the other process does
+        :param word: its second argument, instead of `kind`
+        """
         path = self._folder / 'last'
         path.write_bytes(bytes(16))
-        command = [sys.executable, __file__, '--publish', str(self._folder), kind]
-        publisher = subprocess.Popen(command)
+        words = [sys.executable, __file__, role, str(self._folder), word or kind]
+        publisher = subprocess.Popen(words)
         try:
             self.torques.clear()
             self.until(lambda: len(self.torques) > 100 and self.torques[-1][1])
@@ -123,7 +185,7 @@ class Rig:
         """Go on after a cut-off."""
         from lifecycle_msgs.srv import ChangeState
 
-        client = self.node.create_client(ChangeState, 'gravity_compensation/change_state')
+        client = self.node.create_client(ChangeState, f'{self._module}/change_state')
         for label in ('deactivate', 'activate'):
             request = ChangeState.Request()
             request.transition.label = label
@@ -132,9 +194,10 @@ class Rig:
         self.node.destroy_client(client)
 
     def close(self) -> None:
-        """End the torque node."""
-        self._torque_node.terminate()
-        self._torque_node.wait()
+        """End the node."""
+        self._process.terminate()
+        self._process.wait()
+        self.node.destroy_node()
 
 
 def measure(rounds: int) -> Dict[str, List[float]]:
@@ -143,33 +206,74 @@ def measure(rounds: int) -> Dict[str, List[float]]:
 
     os.environ.setdefault('ROS_DOMAIN_ID', str(100 + os.getpid() % 100))
     os.environ['PYTHONPATH'] = f'{ROOT}{os.pathsep}{os.environ.get("PYTHONPATH", "")}'
-    times: Dict[str, List[float]] = {kind: [] for kind in FAILURES}
+    times: Dict[str, List[float]] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        description = folder / 'arm.urdf'
-        description.write_text(limited_arm())
+        (folder / 'arm.urdf').write_text(limited_arm())
+        common = {'robot_description_file': str(folder / 'arm.urdf')}
         rclpy.init()
-        rig = Rig(folder, str(description))
         try:
-            for kind in FAILURES:
-                for _ in range(rounds):
-                    times[kind].append(rig.measure(kind))
-                    rig.activate_again()
+            of_states = {**common, 'state_timeout': TIMEOUT, 'overspeed_factor': 2.0}
+            with closing(Rig(folder, 'gravity_compensation', 'joint_commands', of_states)) as rig:
+                for kind in OF_STATES:
+                    times[kind] = []
+                    for _ in range(rounds):
+                        times[kind].append(rig.measure(kind))
+                        rig.activate_again()
+            times[OF_PROGRAM] = _without_program(folder, common, rounds)
+            times[OF_COMMANDS] = _without_commands(folder, common, rounds)
         finally:
-            rig.close()
             rclpy.shutdown()
     return times
+
+
+def _without_program(folder: Path, common: Dict[str, Any], rounds: int) -> List[float]:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(('127.0.0.1', 0))
+        port = free.getsockname()[1]
+    parameters = {
+        **common,
+        'port': port,
+        'answer_timeout': 0.5 * TIMEOUT,
+        'state_timeout': TIMEOUT,
+    }
+    # With a file of its own: times are those of the program.
+    beside = folder / 'robot'
+    beside.mkdir()
+    (beside / 'last').write_bytes(bytes(16))
+    states = [sys.executable, __file__, '--publish', str(beside), 'go on']
+    with closing(Rig(folder, 'udp_bridge', 'joint_commands', parameters)) as rig:
+        robot = subprocess.Popen(states)
+        try:
+            return [rig.measure(OF_PROGRAM, '--answer', str(port)) for _ in range(rounds)]
+        finally:
+            robot.kill()
+            robot.wait()
+
+
+def _without_commands(folder: Path, common: Dict[str, Any], rounds: int) -> List[float]:
+    parameters = {
+        **common,
+        'command_timeout': TIMEOUT,
+        'timeout_command': 'zero',
+        'initial_command': 'zero',
+    }
+    with closing(Rig(folder, 'simulator', 'joint_states', parameters)) as rig:
+        return [rig.measure(OF_COMMANDS, '--command') for _ in range(rounds)]
 
 
 def main() -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     parser.add_argument('--rounds', type=int, default=10, help='of each kind (default: 10)')
-    parser.add_argument('--publish', nargs=2, help=argparse.SUPPRESS)
+    roles = {'publish': publish, 'answer': answer, 'command': command}
+    for name in roles:
+        parser.add_argument(f'--{name}', nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.publish:
-        publish(*options.publish)
-        return
+    for name, role in roles.items():
+        if given := getattr(options, name):
+            role(*given)
+            return
     print('| failure | median [ms] | maximum [ms] |\n|---|---|---|')
     for kind, times in measure(options.rounds).items():
         median, most = 1e3 * statistics.median(times), 1e3 * max(times)
