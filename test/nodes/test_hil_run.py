@@ -59,6 +59,36 @@ rclpy.spin(node)
 """
 
 
+# As ros2_control with joint_state_topic_hardware_interface: its loop runs by /clock, reads the
+# newest state, and stamps what it writes with a clock of its own.
+BY_THE_CLOCK = """
+import rclpy
+from rclpy.qos import QoSProfile
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+
+rclpy.init()
+node = rclpy.create_node('under_test')
+out = node.create_publisher(JointState, 'joint_commands', 10)
+newest = []
+
+def on_state(state):
+    newest[:] = [state]
+
+def on_clock(clock):
+    if newest:
+        state = newest[0]
+        efforts = [20.0 * (0.3 - q) - 2.0 * v for q, v in zip(state.position, state.velocity)]
+        answer = JointState(name=state.name, effort=efforts)
+        answer.header.stamp = node.get_clock().now().to_msg()
+        out.publish(answer)
+
+node.create_subscription(JointState, 'joint_states', on_state, 10)
+node.create_subscription(Clock, '/clock', on_clock, QoSProfile(depth=10))
+rclpy.spin(node)
+"""
+
+
 @pytest.fixture
 def run(ros, tmp_path):
     """Return a function that runs a scenario, and gives the exit code, the output, the numbers."""
@@ -111,6 +141,13 @@ def test_answers_in_order_need_no_stamp_and_the_run_is_the_same_to_the_bit(run):
     assert [code for code, _, _ in results] == [0, 0, 0], results
     assert len({numbers['digest'] for _, _, numbers in results}) == 1
     assert results[-1][2]['steps'] == 400
+
+
+def test_a_controller_that_runs_by_the_clock_is_waited_for(run, tmp_path):
+    (tmp_path / 'by_the_clock.py').write_text(BY_THE_CLOCK)
+    words = [sys.executable, str(tmp_path / 'by_the_clock.py')]
+    code, text, numbers = run({'command': words, 'answers': 'order'})
+    assert code == 0 and numbers['steps'] == 400 and numbers['largest_torque'] > 0.1, text
 
 
 @pytest.mark.parametrize(
