@@ -64,6 +64,9 @@ class Answers:
         """Send one message, and return whether it is answered soon."""
         return self._exchange(BEGIN_NS)
 
+    def resume(self) -> None:
+        """Go on after a pause, in which nothing has come."""
+
     def exchange(self) -> None:
         """Send a message and wait for its answer."""
         if not self._exchange(PATIENCE_NS):
@@ -106,6 +109,11 @@ class States:
         data = self._states.wait(BEGIN_NS)
         self.time = 0 if data is None else stamp_of(data)
         return data is not None
+
+    def resume(self) -> None:
+        """Go on after a pause with the newest state: without lockstep the simulator went on."""
+        while (data := self._states.take()) is not None:
+            self.time = max(self.time, stamp_of(data))
 
     def exchange(self) -> None:
         """Answer the last state and wait for the next one."""
@@ -196,8 +204,9 @@ def run(traffic: Any, reports: Waiting, wanted: Dict[str, Any]) -> Dict[str, Any
         traffic.exchange()
         if time.monotonic() > deadline:
             break
-    lost, before, sent = traffic.lost, counters(reports), traffic.sent
-    pid, begun = wanted['pid'], traffic.time
+    before, pid = counters(reports), wanted['pid']
+    traffic.resume()
+    lost, sent, begun = traffic.lost, traffic.sent, traffic.time
     count, memory = 0, [resident(pid)]
     begin = time.monotonic()
     looked = begin

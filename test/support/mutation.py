@@ -38,6 +38,7 @@ _OF_STEPS_IN_WORLDS = (
 )
 _OF_ISLANDS = (
     'test/simulation/scene/test_scene_equations.py',
+    'test/simulation/scene/test_scene_look_ahead.py',
     'test/simulation/scene/test_scene_starts.py',
     'test/simulation/scene/test_scene_springs.py',
     'test/simulation/test_rigid_contact.py',

@@ -9,14 +9,14 @@ from support.simulated_robots import collision, joint, link, robot
 OPTIMISED = True
 
 
-def sled(**options):
+def sled(upper=1.0, **options):
     """A box on a rail along x, whose front is 0.1 m ahead of its origin."""
     return robot(
         link('base'),
         link('sled', 1.0, (0.01,) * 3, (0, 0, 0), collision('box size="0.2 0.2 0.2"')),
         joint(
             'slide', 'base', 'sled', 'prismatic', (1, 0, 0),
-            inside='<limit lower="-1" upper="1" effort="1e9" velocity="1000"/>',
+            inside=f'<limit lower="-1" upper="{upper}" effort="1e9" velocity="1000"/>',
         ),
         **options,
     )  # fmt: skip
@@ -101,6 +101,39 @@ def test_a_robot_that_strikes_a_row_loses_what_the_row_gets(restitution):
     assert simulator.status.unconverged_steps == 0
     # The limit of speed and of position was not met, in any look.
     assert simulator.status.limit_steps == simulator.status.speed_guard_steps == 0
+
+
+def test_a_limit_that_was_met_in_the_first_look_alone_is_not_counted():
+    """Without the wall in its way, the sled would have jumped to its limit."""
+    wall = {'type': 'box', 'size': [0.1, 1.0, 1.0], 'xyz': [0.2, 0, 0]}
+    simulator = simulated(robot=sled(upper=0.12), floor=False, wall=wall)
+    simulator.reset([0.0])
+    simulator.step([3e5])
+    assert simulator.q[0] == pytest.approx(0.05, abs=1e-9)
+    assert simulator.status.limit_steps == 0 and simulator.status.unconverged_steps == 0
+    away = simulated(robot=sled(upper=0.12), floor=False, wall={**wall, 'xyz': [5, 0, 0]})
+    away.reset([0.0])
+    away.step([3e5])
+    assert away.q[0] == pytest.approx(0.12) and away.status.limit_steps == 1
+
+
+def test_spins_count_in_each_look_as_they_were_before_the_blow():
+    """The first ball does not feel whether the second one strikes a third in the same step."""
+    found = []
+    for count in (2, 3):
+        balls = {
+            f'ball_{k}': ball(
+                0.201 * k, z=0.0, restitution=1.0, friction=0.3,
+                velocity=(20.0 if k == 0 else 0.0, 0, 0), spin=(0, 0, 50.0 if k == 0 else 0.0),
+            )
+            for k in range(count)
+        }  # fmt: skip
+        simulator = simulated(floor=False, gravity=(0, 0, 0), **balls)
+        simulator.step()
+        found.append(simulator.object_velocity('ball_0'))
+        assert np.abs(simulator.object_velocity(f'ball_{count - 1}')[3]) > 15.0
+    assert found[0][2] < 45.0  # friction has slowed it
+    assert found[1] == pytest.approx(found[0], abs=1e-9)
 
 
 def test_a_row_too_long_to_be_followed_in_one_step_is_told():
