@@ -11,7 +11,7 @@ from rbd_ros.model import Model
 from rbd_ros.robot import Robot
 from rbd_ros.spatial import RigidBodyInertia
 
-#: Robots with payloads that are kept for each robot, the newest; each has machine code.
+#: Robots with payloads that are kept for each robot, the last ones made; each has machine code.
 MOST_KEPT = 100
 
 #: What each link carries: names, masses and their centres.
@@ -47,11 +47,11 @@ def with_payloads(robot: Robot, payloads: Iterable[Fault]) -> Robot:
             m, *_ = payload_parameters(mass, com)
             point = RigidBodyInertia.from_mass_centre(m, com, ((0.0,) * 3,) * 3)
             model = model.with_link_inertia(link, point, add=True)
-        known[key] = Robot(model)
-    else:
-        known[key] = known.pop(key)  # the newest now
-    while len(known) > MOST_KEPT:
-        del known[next(iter(known))]
+        # Never taken out and put back: another thread may look for it meanwhile.
+        loaded = known[key] = Robot(model)
+        while len(known) > MOST_KEPT:
+            del known[next(iter(known))]
+        return loaded
     return known[key]
 
 

@@ -166,6 +166,15 @@ def test_a_payload_comes_and_goes_in_mid_motion_and_the_motion_is_that_of_the_lo
             assert list(state.velocity) == pytest.approx(list(expected.v), abs=1e-8)
 
 
+def test_too_many_payloads_one_after_the_other_are_refused(controller):
+    arm = controller('burdened', lockstep='stamp', initial_command='zero')
+    arm.state()
+    entry = '{{fault: payload, value: {0}, link: tool, at: {0}, for: 1}}'
+    text = f'faults: [{", ".join(entry.format(k) for k in range(1, 40))}]'
+    result = arm.ros.set_parameters(arm.name, faults=text)[0]
+    assert not result.successful and 'sets of payloads' in result.reason
+
+
 def test_a_payload_drops_when_its_time_is_over(controller):
     arm = controller('dropping', lockstep='stamp', initial_command='zero')
     run(arm, 3)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support import outside
-from support.simulated_robots import collision, joint, link, robot
+from support.simulated_robots import sled
 
 outside.load('rclpy')
 
@@ -15,13 +15,8 @@ H = 1e-3  # cycle of the node [s]
 
 
 def rail():
-    """2 kg on a rail along x, without friction."""
-    return robot(
-        link('base'),
-        link('sled', 2.0, (0.01,) * 3, (0, 0, 0), collision('sphere radius="0.1"')),
-        joint('slide', 'base', 'sled', 'prismatic', (1, 0, 0),
-              inside='<limit lower="-100" upper="100" effort="10" velocity="100"/>'),
-    )  # fmt: skip
+    """2 kg on a rail along x."""
+    return sled(2.0, 'sphere radius="0.1"', effort=10.0)
 
 
 def rig(**parameters):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.rigid_worlds import ball, simulated, worst_residual
-from support.simulated_robots import collision, joint, link, robot
+from support.simulated_robots import sled
 
 #: Machine code as users have it: see conftest.py.
 OPTIMISED = True
@@ -33,23 +33,17 @@ def test_a_ball_driven_into_a_slot_that_is_too_narrow_jams(width):
     assert max(abs(contact.depth) for contact in simulator.contacts) < 1e-3
 
 
-def sled(limit):
-    """A box on a rail along x."""
-    return robot(
-        link('base'),
-        link('sled', 1.0, (0.01,) * 3, (0, 0, 0), collision('box size="0.2 0.2 0.2"')),
-        joint(
-            'slide', 'base', 'sled', 'prismatic', (1, 0, 0),
-            inside=f'<limit lower="{limit}" upper="1" effort="1e9" velocity="10"/>',
-        ),
-    )  # fmt: skip
+def box_on_a_rail(limit):
+    """A box along x with a lower limit."""
+    return sled(1.0, 'box size="0.2 0.2 0.2"', limit, 1.0, velocity=10.0)
 
 
 @pytest.mark.seed('CN03', kind='part')
 def test_a_servo_that_presses_a_ball_against_a_wall_stops_where_nothing_gives_way():
     wall = {'type': 'box', 'size': [0.1, 1.0, 1.0], 'xyz': [0.45, 0, 0]}
     simulator = simulated(
-        robot=sled(-1.0), floor=False, wall=wall, low={'type': 'plane', 'xyz': [0, 0, -0.1]},
+        robot=box_on_a_rail(-1.0), floor=False, wall=wall,
+        low={'type': 'plane', 'xyz': [0, 0, -0.1]},
         disc=ball(0.3, z=0.0, mass=0.1, friction=0.5),
     )  # fmt: skip
     simulator.reset([0.09])
@@ -65,7 +59,7 @@ def test_a_servo_that_presses_a_ball_against_a_wall_stops_where_nothing_gives_wa
 @pytest.mark.parametrize('beyond', [0.05, 0.001])
 def test_a_joint_beyond_its_limit_that_a_wall_keeps_there_stays_at_the_wall(beyond):
     wall = {'type': 'box', 'size': [0.1, 1.0, 1.0], 'xyz': [0.15 - beyond, 0, 0]}
-    simulator = simulated(robot=sled(0.0), floor=False, wall=wall)
+    simulator = simulated(robot=box_on_a_rail(0.0), floor=False, wall=wall)
     simulator.reset([-beyond])
     assert any('outside its limits' in text for text in simulator.warnings)
     simulator.step([0.0], n=1000)

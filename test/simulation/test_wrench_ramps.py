@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.rigid_worlds import ball, simulated
-from support.simulated_robots import collision, joint, link, robot
+from support.simulated_robots import sled
 
 from rbd_ros import Simulator
 
@@ -11,13 +11,8 @@ H = 1e-3
 
 
 def rail():
-    """2 kg on a rail along x, without friction."""
-    return robot(
-        link('base'),
-        link('sled', 2.0, (0.01,) * 3, (0, 0, 0), collision('sphere radius="0.1"')),
-        joint('slide', 'base', 'sled', 'prismatic', (1, 0, 0),
-              inside='<limit lower="-100" upper="100" effort="10" velocity="100"/>'),
-    )  # fmt: skip
+    """2 kg on a rail along x."""
+    return sled(2.0, 'sphere radius="0.1"', effort=10.0)
 
 
 def course(simulator, name, count):

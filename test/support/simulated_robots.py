@@ -38,6 +38,20 @@ def robot(*elements, **options):
     return Robot.from_urdf(f'<robot name="small">{"".join(elements)}</robot>', **options)
 
 
+def sled(mass, shape, lower=-100.0, upper=100.0, effort=1e9, velocity=1000.0, **options):
+    """Return a mass with a shape on a rail along x, without friction."""
+    return robot(
+        link('base'),
+        link('sled', mass, (0.01,) * 3, (0, 0, 0), collision(shape)),
+        joint(
+            'slide', 'base', 'sled', 'prismatic', (1, 0, 0),
+            inside=f'<limit lower="{lower}" upper="{upper}" effort="{effort}" '
+            f'velocity="{velocity}"/>',
+        ),
+        **options,
+    )  # fmt: skip
+
+
 def pendulum(mass=1.0, length=0.5, damping=0.0, friction=0.0, limit='', kind='continuous'):
     """Point-like mass on a rod that turns about the base's y axis, hanging at angle zero."""
     inside = f'<dynamics damping="{damping!r}" friction="{friction!r}"/>{limit}'

@@ -70,6 +70,7 @@ class KeptController:
 
 
 _kept: Optional[KeptController] = None
+_ending: Optional[Finalize] = None  # has it ended with this process
 
 
 def run_kept(scenario: Scenario, words: tuple[str, ...], folder: Path, seed: Optional[int]) -> Run:
@@ -81,13 +82,13 @@ def run_kept(scenario: Scenario, words: tuple[str, ...], folder: Path, seed: Opt
     :param seed: of all that happens by chance
     :raises ValueError: if the controller cannot be started
     """
-    global _kept
+    global _kept, _ending
     if _kept is not None and _kept.same != replace(scenario, faults=()):
         drop_kept()
     if _kept is None:
         _kept = KeptController(scenario, words, folder.parent / f'controller_{os.getpid()}.log')
         # Workers of a campaign end without what `atexit` calls.
-        Finalize(None, drop_kept, exitpriority=1)
+        _ending = _ending or Finalize(None, drop_kept, exitpriority=1)
     run = _kept.run(scenario, folder, seed)
     if run.failure:
         drop_kept()  # the next run is not to suffer from what has happened in this one

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.node import SimulatorNode
 
 SUBJECT = 'faults'
+MOST_LOADS = 20  # sets of payloads, each of which is compiled before faults are taken
 MOST_COLLECTED = 50  # messages of a topic in a cycle: a flood must not stop the simulation
 
 
@@ -210,7 +211,13 @@ def live_faults(text: str, cycle: SimulationCycle) -> Tuple[Fault, ...]:
                         f'joint {name!r} has no effort limit of which a saturated actuator gives '
                         'a part: give effort in the <limit> of the URDF'
                     )
-    for payloads in sets_of_payloads(faults):
+    sets = sets_of_payloads(faults)
+    if len(sets) > MOST_LOADS:
+        raise ValueError(
+            f'{len(sets)} different sets of payloads one after the other; a running simulation '
+            f'takes {MOST_LOADS} at a time, each a model of its own'
+        )
+    for payloads in sets:
         # Compiled here, beside the simulation, which goes on.
         cycle.prepare_load(with_payloads(cycle.robot, payloads))
     return faults

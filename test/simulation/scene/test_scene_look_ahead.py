@@ -3,23 +3,18 @@
 import numpy as np
 import pytest
 from support.rigid_worlds import ball, simulated
-from support.simulated_robots import collision, joint, link, robot
+from support.simulated_robots import collision, joint, link, robot, sled
 
 #: Machine code as users have it: see conftest.py.
 OPTIMISED = True
 
 
-def sled(upper=1.0, **options):
-    """A box on a rail along x, whose front is 0.1 m ahead of its origin."""
-    return robot(
-        link('base'),
-        link('sled', 1.0, (0.01,) * 3, (0, 0, 0), collision('box size="0.2 0.2 0.2"')),
-        joint(
-            'slide', 'base', 'sled', 'prismatic', (1, 0, 0),
-            inside=f'<limit lower="-1" upper="{upper}" effort="1e9" velocity="1000"/>',
-        ),
-        **options,
-    )  # fmt: skip
+BOX = 'box size="0.2 0.2 0.2"'
+
+
+def box_on_a_rail(upper=1.0, **options):
+    """A box of 1 kg, whose front is 0.1 m ahead of its origin."""
+    return sled(1.0, BOX, -1.0, upper, **options)
 
 
 def gap_before(simulator):
@@ -30,7 +25,9 @@ def gap_before(simulator):
 @pytest.mark.parametrize('distance', [0.001, 0.01, 0.05])
 def test_a_drive_that_jumps_pushes_what_is_in_its_way(servo, distance):
     """It went 87 mm into the ball, which it had not touched at the beginning of the step."""
-    simulator = simulated(robot=sled(), floor=False, disc=ball(0.2 + distance, z=0, mass=0.1))
+    simulator = simulated(
+        robot=box_on_a_rail(), floor=False, disc=ball(0.2 + distance, z=0, mass=0.1)
+    )
     simulator.reset([0.0])
     if servo:
         simulator.servo([0.2], kp=1e8, kd=2e3)
@@ -86,7 +83,7 @@ def test_a_robot_that_strikes_a_row_loses_what_the_row_gets(restitution):
     surface = {'restitution': restitution, 'friction': 0.0}
     balls = {f'ball_{k}': ball(0.205 + 0.201 * k, z=0, mass=1.0, **surface) for k in range(4)}
     simulator = simulated(
-        robot=sled(gravity=(0.0, 0.0, 0.0)), floor=False, gravity=(0, 0, 0),
+        robot=box_on_a_rail(gravity=(0.0, 0.0, 0.0)), floor=False, gravity=(0, 0, 0),
         pairs=[{'between': ['robot', name], **surface} for name in balls], **balls,
     )  # fmt: skip
     simulator.reset([0.0], [20.0])
@@ -106,12 +103,12 @@ def test_a_robot_that_strikes_a_row_loses_what_the_row_gets(restitution):
 def test_a_limit_that_was_met_in_the_first_look_alone_is_not_counted():
     """Without the wall in its way, the sled would have jumped to its limit."""
     wall = {'type': 'box', 'size': [0.1, 1.0, 1.0], 'xyz': [0.2, 0, 0]}
-    simulator = simulated(robot=sled(upper=0.12), floor=False, wall=wall)
+    simulator = simulated(robot=box_on_a_rail(upper=0.12), floor=False, wall=wall)
     simulator.reset([0.0])
     simulator.step([3e5])
     assert simulator.q[0] == pytest.approx(0.05, abs=1e-9)
     assert simulator.status.limit_steps == 0 and simulator.status.unconverged_steps == 0
-    away = simulated(robot=sled(upper=0.12), floor=False, wall={**wall, 'xyz': [5, 0, 0]})
+    away = simulated(robot=box_on_a_rail(upper=0.12), floor=False, wall={**wall, 'xyz': [5, 0, 0]})
     away.reset([0.0])
     away.step([3e5])
     assert away.q[0] == pytest.approx(0.12) and away.status.limit_steps == 1
@@ -145,8 +142,8 @@ def test_a_row_too_long_to_be_followed_in_one_step_is_told():
 
 def test_what_reaches_nothing_is_as_it_would_be_without_others_to_the_bit():
     """A jump that ends before the ball: looking for it again changes nothing."""
-    alone = simulated(robot=sled(), floor=False, disc=ball(5.0, z=0, mass=0.1))
-    beside = simulated(robot=sled(), floor=False, disc=ball(0.5, z=0, mass=0.1))
+    alone = simulated(robot=box_on_a_rail(), floor=False, disc=ball(5.0, z=0, mass=0.1))
+    beside = simulated(robot=box_on_a_rail(), floor=False, disc=ball(0.5, z=0, mass=0.1))
     for simulator in (alone, beside):
         simulator.reset([0.0])
         simulator.step([1e5])
