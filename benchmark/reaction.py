@@ -44,6 +44,12 @@ EFFORT = 5.0  # of the commands to the simulator [N m]
 POSE = (0.3, -1.1)
 
 
+def shared(folder: Path) -> mmap.mmap:
+    """What both processes see: the time of the last message, all being well, and what fails."""
+    with open(folder / 'last', 'r+b') as file:
+        return mmap.mmap(file.fileno(), 16)
+
+
 def publish(folder: str, kind: str) -> None:
     """Send good states, then fail in a way; runs in a process of its own."""
     import rclpy
@@ -52,8 +58,7 @@ def publish(folder: str, kind: str) -> None:
     rclpy.init()
     node = rclpy.create_node('robot')
     publisher = node.create_publisher(JointState, 'joint_states', 1)
-    with open(Path(folder) / 'last', 'r+b') as file:
-        last = mmap.mmap(file.fileno(), 16)
+    last = shared(Path(folder))
     good = JointState(name=['shoulder', 'elbow'], position=list(POSE), velocity=[0.0, 0.0])
     bad = JointState(name=good.name, position=list(POSE), velocity=[0.0, 0.0])
     if kind == 'not a number':
@@ -89,8 +94,7 @@ def answer(folder: str, port: str) -> None:
 
     from rbd_ros.hil.udp_packets import ANSWER_HEAD, ANSWER_MAGIC, STATE_HEAD, VERSION
 
-    with open(Path(folder) / 'last', 'r+b') as file:
-        last = mmap.mmap(file.fileno(), 16)
+    last = shared(Path(folder))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as program:
         program.bind(('127.0.0.1', int(port)))
         while True:
@@ -109,8 +113,7 @@ def command(folder: str, kind: str) -> None:
     rclpy.init()
     node = rclpy.create_node('commander')
     publisher = node.create_publisher(JointState, 'joint_commands', 1)
-    with open(Path(folder) / 'last', 'r+b') as file:
-        last = mmap.mmap(file.fileno(), 16)
+    last = shared(Path(folder))
     message = JointState(name=['shoulder', 'elbow'], effort=[EFFORT, EFFORT])
     while True:
         last[:8] = struct.pack('d', time.monotonic())
@@ -167,16 +170,15 @@ class Rig:
         try:
             self.torques.clear()
             self.until(lambda: len(self.torques) > 100 and self.torques[-1][1])
-            with open(path, 'r+b') as file:
-                shared = mmap.mmap(file.fileno(), 16)
+            last = shared(self._folder)
             if kind.startswith('kill'):
                 os.kill(publisher.pid, signal.SIGKILL)
                 publisher.wait()
             else:
-                shared[8] = 1
+                last[8] = 1
             self.until(lambda: not self.torques[-1][1])
             arrived = next(at for at, moves in reversed(self.torques) if not moves)
-            return float(arrived - struct.unpack('d', shared[:8])[0])
+            return float(arrived - struct.unpack('d', last[:8])[0])
         finally:
             publisher.kill()
             publisher.wait()
