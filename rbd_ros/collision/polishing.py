@@ -346,11 +346,29 @@ def polish(
         kind_a, size_a, kind_b, size_b, pose, tables, trial, number_a, number_b, row
     )
     better = -dot(trial, row)
-    if not better >= before - _ROUNDING * math.sqrt(dot(row, row)):
+    chosen = better >= before - _ROUNDING * math.sqrt(dot(row, row))
+    if not chosen:
+        better = before
+        for r in range(3):
+            trial[r] = normal[r]
+        support_of_difference(
+            kind_a, size_a, kind_b, size_b, pose, tables, trial, number_a, number_b, row
+        )
+    # Along a rim distances hardly change, so that steps along it may end too soon. Where its
+    # tangent is across the normal is known without steps.
+    for r in range(3):
+        a[r] = row[OF_A + r] if feature_a == RIM else a[r]
+        b[r] = row[OF_B + r] if feature_b == RIM else b[r]
+        if feature_a == RIM:
+            on_a[r] = a[r]
+        elif feature_b == RIM:
+            on_a[r] = b[r] - better * trial[r]
+    if not chosen:
         return gap, False
     for r in range(3):
         normal[r] = trial[r]
-        on_a[r] = a[r]
+        if feature_a != RIM and feature_b != RIM:
+            on_a[r] = a[r]
         # What the points of both are beside each other.
         w[r] = b[r] - a[r] - better * trial[r]
     if not dot(w, w) <= _EXACT * _EXACT * max(dot(row, row), better * better):

@@ -36,6 +36,14 @@ MARGIN = 2e-4
 #: many steps the fastest shape goes that far at least.
 SKIN, STEPS_OF_SKIN = 0.02, 20.0
 
+#: Largest gap, or overlap, of what rests: with more, arms of forces matter, which are those of the
+#: middle [m].
+THIN = 2e-5
+
+#: How much further the points of one surface are from a plane than those of the other if only one
+#: is a plane: more than rounding [m].
+LEVEL = 1e-12
+
 #: Places in a row of `Scene.surface`.
 ALONG, ACROSS, RESTITUTION, TORSIONAL, ROLLING, STIFFNESS, DAMPING = 0, 1, 2, 3, 4, 5, 6
 EXPONENT, DISSIPATION = 7, 8
@@ -101,7 +109,8 @@ class SceneContacts(NamedTuple):
     :param pair: number of the pair
     :param feature: number of the features that touch
     :param carrier: what carries the first and the second shape
-    :param position: middle between both surfaces [m]
+    :param position: where forces act, on either surface or in the middle between both, see
+        `share_of_second` [m]
     :param frame: normal from the first to the second shape and two tangents, the rows
     :param gap: signed gap along the normal [m]
     """
@@ -410,6 +419,49 @@ def distance_within(scene: SceneTable, room: SceneRoom, a: int, b: int, most: fl
 
 
 @compiled
+def have_one_normal(found: FoundPoints, j: int, k: int) -> bool:
+    """Whether two points of a pair have the same normal, as those of a face do."""
+    same = True
+    for r in range(3):
+        same = same and found.normal[j, r] == found.normal[k, r]
+    return same
+
+
+@compiled
+def share_of_second(found: FoundPoints, begin: int, end: int, first: bool, second: bool) -> float:
+    """Where between both surfaces the points of a face are taken to be: 0 first, 1 second one.
+
+    What rests on something has tiny gaps, different ones, which it closes by turning. All its
+    points can be held meanwhile if they are in one plane across the normal; else they contradict
+    each other, by little, and yet by more than the solver's tolerance. So they are on the surface
+    that is such a plane, or on that of the world, as single points that others share it with.
+
+    :param found: points of a pair
+    :param begin: first of those of the face
+    :param end: one more than the last point of the pair
+    :param first: whether the first shape is fixed to the world
+    :param second: whether the second one is
+    """
+    of_first = of_second = 0.0
+    for k in range(begin, end):
+        if not have_one_normal(found, begin, k):
+            break
+        if not abs(found.gap[k]) <= THIN:
+            return 0.5
+        d = e = 0.0
+        for r in range(3):
+            n = found.normal[begin, r]
+            d += n * (found.on_a[k, r] - found.on_a[begin, r])
+            e += n * (found.on_b[k, r] - found.on_b[begin, r])
+        of_first, of_second = max(of_first, abs(d)), max(of_second, abs(e))
+    if abs(of_first - of_second) > LEVEL:
+        return 0.0 if of_first < of_second else 1.0
+    if first == second:
+        return 0.5
+    return 0.0 if first else 1.0
+
+
+@compiled
 def find_scene_contacts(
     scene: SceneTable, room: SceneRoom, timestep: float, contacts: SceneContacts
 ) -> Tuple[int, int]:
@@ -456,15 +508,17 @@ def find_scene_contacts(
             room.apart[p] = distance_within(scene, room, a, b, SKIN) - MARGIN
             continue
         room.apart[p] = 0.0
-        begin = count
+        begin, share = count, 0.5
+        first, second = scene.carrier[a], scene.carrier[b]
         for k in range(points):
+            if k == 0 or not have_one_normal(found, k - 1, k):
+                share = share_of_second(found, k, points, first == 0, second == 0)
             if count == len(contacts.gap):
                 dropped += 1
                 continue
             position, frame = contacts.position[count], contacts.frame[count]
-            first, second = scene.carrier[a], scene.carrier[b]
             for r in range(3):
-                position[r] = 0.5 * (found.on_a[k, r] + found.on_b[k, r])
+                position[r] = (1.0 - share) * found.on_a[k, r] + share * found.on_b[k, r]
                 frame[0, r] = found.normal[k, r]
             # Half a step more than the velocity says, for forces that act in the meantime.
             rate = approach(room.velocity[first], room.velocity[second], position, frame[0])

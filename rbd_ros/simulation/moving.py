@@ -12,6 +12,11 @@ from rbd_ros.simulation.workspace import Motion
 #: thrown, since its velocity stays zero meanwhile [rad/s or m/s].
 RETURN_SPEED = 0.5
 
+#: Distance from a limit, or of two surfaces, that counts as none [rad, m]. It is what rounding and
+#: the last digits of the solver leave of one that was closed. To close it as well would be to ask
+#: what holds a body at several places for velocities that contradict each other by as little.
+CLOSED = 1e-10
+
 
 @compiled
 def move(plant: Plant, motion: Motion, q: FloatArray) -> None:

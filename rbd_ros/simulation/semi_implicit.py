@@ -17,7 +17,7 @@ from rbd_ros.simulation.linear import clear, copy, dot
 from rbd_ros.simulation.loop_closing import follow_loops
 from rbd_ros.simulation.loop_directions import find_loops, fix_held
 from rbd_ros.simulation.loop_solver import find_closed_velocity, keep_loop_force
-from rbd_ros.simulation.moving import move
+from rbd_ros.simulation.moving import CLOSED, move
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.solver import solve_velocity
 from rbd_ros.simulation.state import Contacts, GUARDED, LIMITED, State, UNCONVERGED
@@ -138,8 +138,9 @@ def prepare(plant: Plant, state: State, dynamics: Dynamics, problem: Problem, h:
             at = q[plant.position[i]]
             # A joint that is outside its limits already may stay there: `settle` moves it back
             # without giving it any speed.
-            problem.low[i] = max(problem.low[i], min(0.0, (plant.lower[i] - at) / h))
-            problem.high[i] = min(problem.high[i], max(0.0, (plant.upper[i] - at) / h))
+            below, above = at - plant.lower[i], plant.upper[i] - at
+            problem.low[i] = max(problem.low[i], -below / h if below > CLOSED else 0.0)
+            problem.high[i] = min(problem.high[i], above / h if above > CLOSED else 0.0)
     if plant.has_servos:
         add_servos(plant, state, H, problem.momentum, h)
     if plant.has_loops:

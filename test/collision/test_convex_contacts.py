@@ -55,6 +55,43 @@ def test_a_leaning_cylinder_touches_with_the_lowest_point_of_its_rim_exactly():
         assert_allclose(found.points_b[k], pose[:3] @ [0.2, 0, -0.5, 1], atol=1e-9)
 
 
+@pytest.mark.parametrize('turned', [False, True])
+@pytest.mark.parametrize('table', [CUBE, HULL], ids=['box', 'hull'])
+def test_a_rim_on_a_face_does_not_feel_its_cylinder_turn(table, turned):
+    """The point is where the rim is lowest, to rounding, so that the arm of a spin is none.
+
+    Along the rim the distance hardly changes: what looks for the nearest point may stop too soon,
+    as it does where that point is right on an edge of the face.
+    """
+    random = np.random.default_rng(11)
+    for trial in range(400):
+        lean = about(2, random.uniform(-np.pi, np.pi)) @ about(1, random.uniform(0.02, 1.5))
+        R = lean @ about(2, random.uniform(-np.pi, np.pi))
+        gap = random.choice([-1.0, 1.0]) * 10.0 ** random.uniform(-11, -4)
+        lowest = np.array([0.0, 0.0, -1.0]) @ R
+        lowest = np.array([*(0.2 * lowest[:2] / np.hypot(*lowest[:2])), -0.5])
+        there = np.array([*random.uniform(-0.3, 0.3, 2), 0.5 + gap])
+        on_edge = trial % 2 == 1
+        if on_edge:
+            # A little too deep: over an edge, and far below, the normal is another one.
+            gap = -(10.0 ** random.uniform(-11, -9))
+            there[random.integers(2)], there[2] = random.choice([-0.5, 0.5]), 0.5 + gap
+        pose = at(*(there - R @ lowest), rotation=R)
+        if turned:
+            found = contacts(ROD, pose, table, np.eye(4), margin=2e-4)
+            points, normal = found.points_a, -found.normal
+        else:
+            found = contacts(table, np.eye(4), ROD, pose, margin=2e-4)
+            points, normal = found.points_b, found.normal
+        k = np.argmin(found.gap)
+        assert abs(found.gap[k] - gap) < 1e-13
+        assert_allclose(normal[k], [0.0, 0.0, 1.0], atol=1e-9 if on_edge else 1e-15)
+        spin = R[:, 2]
+        assert abs(np.cross(spin, points[k] - pose[:3, 3]) @ normal[k]) < 1e-13
+        # On the surface itself: the rim, and the face that it touches.
+        assert abs(points[k] - pose[:3] @ [*lowest, 1.0]).max() < 1e-12
+
+
 def prism(sides):
     turns = 2.0 * np.pi * np.arange(sides) / sides
     return ConvexHull([(0.2 * np.cos(t), 0.2 * np.sin(t), z) for t in turns for z in (-0.5, 0.5)])

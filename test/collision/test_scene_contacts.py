@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from rbd_ros import Robot
 from rbd_ros.collision import contacts, read_world
@@ -132,6 +133,85 @@ def random_pose(rng, near):
     return pose
 
 
+def place_of(alone, k, first_is_fixed, second_is_fixed):
+    """Where the force of a point acts: on the flatter surface, that of the world, or between."""
+    face = np.all(alone.normal == alone.normal[k], axis=1)
+    if np.abs(alone.gap[face]).max() > 2e-5:
+        return (alone.points_a[k] + alone.points_b[k]) / 2
+    first, second = (
+        np.ptp((points - points[0])[face] @ alone.normal[k])
+        for points in (alone.points_a, alone.points_b)
+    )
+    if np.sum(face) == 1 or abs(first - second) < 1e-10:
+        first, second = not first_is_fixed, not second_is_fixed
+    points = alone.points_a, (alone.points_a + alone.points_b) / 2, alone.points_b
+    return points[0 if first < second else 2 if second < first else 1][k]
+
+
+def level(found, count):
+    """Heights of contact points above the first of them, along its normal."""
+    return (found.position[:count] - found.position[0]) @ found.frame[0, 0]
+
+
+@pytest.mark.parametrize('lower', ['floor', 'table', 'block'])
+def test_points_of_a_tilted_face_are_in_the_plane_that_it_lies_on(lower):
+    """What lies there can stop at all of them at once, whichever way it has to turn for it."""
+    empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
+    objects = boxes(a=[0, 0, 0])
+    if lower == 'floor':
+        objects[lower] = {'type': 'plane'}
+    else:
+        objects[lower] = {'type': 'box', 'size': [1, 1, 0.2], 'xyz': [0, 0, -0.1]}
+    if lower == 'block':
+        objects[lower] |= {'movable': True, 'mass': 1.0}
+    scene = make_scene(empty, read_world({'objects': objects}))
+    pose = np.eye(4)
+    pose[:3, :3] = Rotation.from_rotvec([4e-5, 3e-5, 0.0]).as_matrix()
+    pose[2, 3] = 0.1 + 8e-6
+    poses = [np.eye(4), pose]
+    if lower == 'block':
+        poses.append(np.eye(4))
+        poses[-1][2, 3] = -0.1
+    found, count = found_in(scene, poses)
+    assert count == 4 and np.ptp(found.gap[:count]) > 1e-6
+    assert np.abs(level(found, count)).max() < 1e-16
+    if lower == 'floor':
+        assert np.abs(found.position[:count, 2]).max() < 1e-16
+
+
+@pytest.mark.parametrize(
+    'gap, share', [(1.9e-5, 0.0), (2.1e-5, 0.5), (-1.9e-5, 0.0), (-3e-4, 0.5)]
+)
+def test_forces_of_what_is_about_to_touch_have_the_arm_of_the_middle(gap, share):
+    empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
+    objects = boxes(a=[0, 0, 0]) | {'floor': {'type': 'plane'}}
+    scene, pose = make_scene(empty, read_world({'objects': objects})), np.eye(4)
+    pose[2, 3] = 0.1 + gap
+    found, count = found_in(
+        scene, [np.eye(4), pose], 1e-3, np.array([[0.0] * 6, [0, 0, 0, 0, 0, -1]])
+    )
+    assert count == 4
+    assert np.allclose(found.position[:count, 2], share * gap, rtol=0.0, atol=1e-16)
+
+
+def test_a_single_point_is_on_what_does_not_move():
+    """Feet that stand on one table touch it in one plane, each a pair of its own."""
+    empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
+    balls = {
+        name: {'type': 'sphere', 'radius': 0.05, 'movable': True, 'mass': 1.0} for name in 'ab'
+    }
+    table = {'type': 'box', 'size': [1, 1, 0.2], 'xyz': [0, 0, -0.1]}
+    scene = make_scene(empty, read_world({'objects': {'table': table, **balls}}))
+    poses = [np.eye(4) for _ in range(3)]
+    poses[1][:3, 3], poses[2][:3, 3] = [-0.05, 0, 0.05 + 1e-5], [0.05 + 1e-5, 0, 0.05 + 1e-6]
+    found, count = found_in(scene, poses)
+    assert count == 3
+    on_table = np.any(found.carrier[:count] == 0, axis=1)
+    assert np.abs(found.position[:count][on_table, 2]).max() < 1e-16
+    # Of two that move, neither comes before the other.
+    assert np.allclose(found.position[:count][~on_table], [[5e-6, 0, 0.05 + 5.5e-6]], atol=1e-12)
+
+
 def test_contacts_of_a_scene_are_those_of_its_pairs(model):
     rng = np.random.default_rng(5)
     empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
@@ -148,8 +228,8 @@ def test_contacts_of_a_scene_are_those_of_its_pairs(model):
             alone = contacts(a.shape, poses[a.carrier], b.shape, poses[b.carrier], 2e-4)
             for k in range(len(alone.gap)):
                 assert found.pair[at] == p and found.feature[at] == alone.feature[k]
-                middle = (alone.points_a[k] + alone.points_b[k]) / 2
-                assert np.array_equal(found.position[at], middle)
+                place = place_of(alone, k, a.carrier == 0, b.carrier == 0)
+                assert np.allclose(found.position[at], place, rtol=0.0, atol=1e-15)
                 assert np.array_equal(found.frame[at, 0], alone.normal[k])
                 assert found.gap[at] == alone.gap[k]
                 assert tuple(found.carrier[at]) == (a.carrier, b.carrier)

@@ -15,6 +15,7 @@ from rbd_ros.compiler.loops import (
     entry_point,
     matrix,
     Record,
+    side_by_side,
     vector,
     why_interpreted,
 )
@@ -381,6 +382,23 @@ def room_on_the_stack(data: Data, a: float, b: float, i: int, j: int) -> int:
 
 
 @entry_point
+def rounds_side_by_side(data: Data, a: float, b: float, i: int, j: int) -> int:
+    """Rounds that run in vector registers: any number, from anywhere, in an array and onto it."""
+    out, first, last = data.out, i % 7, SIZE - j % 9
+    for k in side_by_side(SIZE):
+        out[k] = k * a
+    for k in side_by_side(first, last):
+        out[k] -= b * data.cube[0, 1, 2] + out[k]
+    for k in side_by_side(last, first):
+        out[k] = 7.0
+    total = 0
+    for k in side_by_side(last - 1, first, -2):
+        data.whole[k] = k - i
+        total += k
+    return total
+
+
+@entry_point
 def mathematics(data: Data, a: float, b: float, i: int, j: int) -> int:
     """Functions of numbers, and what turns them into others."""
     out, whole, x = data.out, data.whole, data.x
@@ -437,6 +455,7 @@ EXAMPLES = [
     functions,
     arrays,
     room_on_the_stack,
+    rounds_side_by_side,
     mathematics,
     what_is_known,
 ]

@@ -106,7 +106,7 @@ def refusal(tmp_path, body, end='    return 0\n'):
 REFUSED = [
     ('y = [1.0]', 1, 'List ([1.0]) is not compiled'),
     ('y = 1.0\nn = "text"', 2, 'is no number'),
-    ('y = 2\nfor a in table:\n    y = a', 2, 'range(...) only'),
+    ('y = 2\nfor a in table:\n    y = a', 2, 'range(...) and side_by_side(...) only'),
     ('for r in range(3):\n    y += r\nelse:\n    y = 1.0', 1, 'else'),
     ('while n < 3:\n    n += 1\nelse:\n    n = 1', 1, 'else'),
     ('for r in range(0, 5, i):\n    y += r', 1, 'step of a range is a literal'),

@@ -22,6 +22,7 @@ from rbd_ros.compiler.loops import (
     integers,
     matrix,
     Record,
+    side_by_side,
     vector,
     why_interpreted,
     word_at,
@@ -140,6 +141,38 @@ def test_no_loop_is_written_out_for_rounds_that_are_not_known():
     for node in loops:
         assert f'{node} = distinct !{{{node}, !1}}' in text
     assert '!1 = !{!"llvm.loop.unroll.runtime.disable"}' in text
+
+
+@entry_point
+def add_rows(inner: Numbers, count: int) -> int:
+    """Loops side by side, in a loop that is not."""
+    for _ in range(count):
+        for k in side_by_side(count):
+            inner.values[k] += 0.5
+        for k in range(count):
+            inner.values[k] *= 2.0
+    return 0
+
+
+def test_loops_run_in_vectors_where_they_say_so_alone():
+    from rbd_ros.compiler.loops import translation
+    from rbd_ros.compiler.targets.llvm import native
+
+    inner, _ = arguments()
+    kinds = [Record(inner).kind]
+    text = translation.module_text(add_rows.function, kinds, add_rows.numbers)
+    loops = re.findall(r'br label %\w+, !llvm.loop (!\d+)', text)
+    assert len(loops) == len(set(loops)) == 3
+    marked = [node for node in loops if f'{node} = distinct !{{{node}, !1, !2}}' in text]
+    assert len(marked) == 1
+    assert '!2 = !{!"llvm.loop.vectorize.enable", i1 true}' in text
+    with native.compile_lock:
+        module, target = translation.llvm.parse_assembly(text), native.new_target(3)
+        module.triple, module.data_layout = target.triple, str(target.target_data)
+        translation._optimise(module, target, 1)
+    # Sums of some at once, products one by one.
+    assert re.search(r'fadd <\d+ x double>', str(module))
+    assert 'fmul double' in str(module) and not re.search(r'fmul <\d+ x double>', str(module))
 
 
 COMPILER = 'rbd_ros.compiler.loops.translation'

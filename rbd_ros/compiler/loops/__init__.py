@@ -14,6 +14,7 @@ from rbd_ros.compiler.loops.vocabulary import (
     compiled,
     double_at,
     matrix,
+    side_by_side,
     vector,
     word_at,
 )
@@ -31,6 +32,7 @@ __all__ = [
     'floats',
     'integers',
     'matrix',
+    'side_by_side',
     'vector',
     'why_interpreted',
     'word_at',

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import count
 import re
 from typing import Any, Callable, List, Sequence, Tuple
 
 import llvmlite.binding as llvm
 
 from rbd_ros.compiler.loops.instances import Instance, Instances
-from rbd_ros.compiler.loops.statements import function_text, REPEATED
+from rbd_ros.compiler.loops.statements import function_text, IN_VECTORS, REPEATED
 from rbd_ros.compiler.loops.values import Bytes, FLOAT, INT, record_type, Refused, Type
 from rbd_ros.compiler.runtime.loop_builtin import loop_function
 from rbd_ros.compiler.targets.llvm import native
@@ -24,6 +23,9 @@ _PASSES = (1, 2)
 # Loops of a known few rounds, as over three axes, become straight text; others are not written out
 # several times over. That made a simulator's step no faster, and a third of its compilation.
 _NOT_LONGER = '!"llvm.loop.unroll.runtime.disable"'
+
+# Only these run in vector registers; see `_optimise`.
+_VECTORS = '!"llvm.loop.vectorize.enable", i1 true'
 
 # Functions with more instructions, before any pass, stay functions: a call costs them nothing, and
 # LLVM's passes take longer for one large function than for many small ones.
@@ -53,15 +55,22 @@ def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
         loop_function(len(kinds), numbers),
         '!0 = !{}',
         f'!1 = !{{{_NOT_LONGER}}}',
+        f'!2 = !{{{_VECTORS}}}',
     ]
     return _number_loops(native.module_text([*texts, *((text, []) for text in whole)]))
 
 
 def _number_loops(text: str) -> str:
-    """Text in which each loop has a node of its own, as LLVM insists, instead of `REPEATED`."""
-    numbers = count(2)
-    text = re.sub(re.escape(REPEATED), lambda _: f', !llvm.loop !{next(numbers)}', text)
-    nodes = [f'!{k} = distinct !{{!{k}, !1}}' for k in range(2, next(numbers))]
+    """Text in which each loop has a node of its own, as LLVM insists, instead of a mark."""
+    nodes: List[str] = []
+
+    def number(found: re.Match) -> str:
+        k = 3 + len(nodes)
+        properties = '!1, !2' if found[0] == IN_VECTORS else '!1'
+        nodes.append(f'!{k} = distinct !{{!{k}, {properties}}}')
+        return f'{REPEATED} !{k}'
+
+    text = re.sub(f'{re.escape(IN_VECTORS)}|{re.escape(REPEATED)}', number, text)
     return '\n'.join([text, *nodes])
 
 

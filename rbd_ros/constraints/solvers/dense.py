@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbd_ros.compiler.loops import compiled
+from rbd_ros.compiler.loops import compiled, side_by_side
 from rbd_ros.constraints.friction_space import FloatArray, IntArray
 
 #: A pivot below this is a rounding error, of matrices whose elements are of the order of one.
@@ -35,7 +35,7 @@ def factorise_pivoted(A: FloatArray, order: IntArray, n: int) -> None:
             part = below[k] * scale
             below[k] = part
             if part != 0.0:
-                for j in range(k + 1, n):
+                for j in side_by_side(k + 1, n):
                     below[j] -= part * above[j]
 
 
@@ -82,7 +82,7 @@ def factorise(A: FloatArray, n: int) -> None:
             part = above[i] * inverse
             below[k] = part
             if part != 0.0:
-                for j in range(i, n):
+                for j in side_by_side(i, n):
                     below[j] -= part * above[j]
 
 
@@ -97,9 +97,10 @@ def solve_factorised(A: FloatArray, x: FloatArray, n: int) -> None:
     for k in range(n):
         above = A[k]
         x[k] *= above[k]
-        for i in range(k + 1, n):
-            x[i] -= x[k] * above[i]
+        part = x[k]
+        for i in side_by_side(k + 1, n):
+            x[i] -= part * above[i]
     for k in range(n - 1, 0, -1):
-        below = A[k]
-        for j in range(k):
-            x[j] -= x[k] * below[j]
+        below, part = A[k], x[k]
+        for j in side_by_side(k):
+            x[j] -= part * below[j]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from rbd_ros.collision.scene_contacts import DAMPING, SceneContacts, STIFFNESS
 from rbd_ros.compiler.loops import compiled
+from rbd_ros.simulation.moving import CLOSED
 from rbd_ros.simulation.scene.springs import is_curved
 from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
 
@@ -56,7 +57,7 @@ def normal_bias(
             return tangent
     gap = contacts.gap[c]
     # A gap may close within the step.
-    bias: float = max(0.0, gap) / h
+    bias: float = gap / h if gap > CLOSED else 0.0
     if gap < 0.0:
         surface = plant.table.surface[contacts.pair[c]]
         if surface[STIFFNESS] > 0.0:

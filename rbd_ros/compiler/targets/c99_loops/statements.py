@@ -7,6 +7,7 @@ import re
 from typing import Any, Dict, List, Sequence, Tuple
 
 from rbd_ros.compiler.loops.instances import Instance, number_of
+from rbd_ros.compiler.loops.vocabulary import side_by_side
 from rbd_ros.compiler.targets.c99_loops import arithmetic
 from rbd_ros.compiler.targets.c99_loops.calls import is_room, room
 from rbd_ros.compiler.targets.c99_loops.expressions import Expressions
@@ -360,8 +361,11 @@ class _Function(Expressions):
         if node.orelse or not isinstance(node.target, ast.Name):
             raise Refused('loops count with a variable, and have no else')
         call, name = node.iter, node.target.id
-        if not isinstance(call, ast.Call) or self.meaning(call.func) is not range:
-            raise Refused('for is compiled over range(...) only')
+        if not isinstance(call, ast.Call) or self.meaning(call.func) not in (
+            range,
+            side_by_side,
+        ):
+            raise Refused('for is compiled over range(...) and side_by_side(...) only')
         values = [convert(x, INT, 'an argument of range') for x in self.values(call.args)]
         if len(values) == 1:
             values.insert(0, constant(0))
