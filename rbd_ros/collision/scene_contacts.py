@@ -36,8 +36,8 @@ MARGIN = 2e-4
 #: many steps the fastest shape goes that far at least.
 SKIN, STEPS_OF_SKIN = 0.02, 20.0
 
-#: Largest gap, or overlap, of what rests: with more, arms of forces matter, which are those of the
-#: middle [m].
+#: Largest gap, or overlap, of what rests. With more, the arm of the force matters, and is best that
+#: of the middle [m].
 THIN = 2e-5
 
 #: How much further the points of one surface are from a plane than those of the other if only one
@@ -446,8 +446,6 @@ def share_of_second(found: FoundPoints, begin: int, end: int, first: bool, secon
     for k in range(begin, end):
         if not have_one_normal(found, begin, k):
             break
-        if not abs(found.gap[k]) <= THIN:
-            return 0.5
         d = e = 0.0
         for r in range(3):
             n = found.normal[begin, r]
@@ -480,8 +478,8 @@ def find_scene_contacts(
     list_near_pairs(scene, room, timestep, fastest)
     found, count, dropped = room.found, 0, 0
     along = vector(3)
-    for at in range(room.listed[0] - 1):
-        p = room.near[at]
+    for near in range(room.listed[0] - 1):
+        p = room.near[near]
         a, b = scene.pair[p, 0], scene.pair[p, 1]
         speeds = speed_of(scene, room, a) + speed_of(scene, room, b)
         way = timestep * speeds + 2.0 * room.shifted[0]
@@ -517,8 +515,9 @@ def find_scene_contacts(
                 dropped += 1
                 continue
             position, frame = contacts.position[count], contacts.frame[count]
+            at = share if abs(found.gap[k]) <= THIN else 0.5
             for r in range(3):
-                position[r] = (1.0 - share) * found.on_a[k, r] + share * found.on_b[k, r]
+                position[r] = (1.0 - at) * found.on_a[k, r] + at * found.on_b[k, r]
                 frame[0, r] = found.normal[k, r]
             # Half a step more than the velocity says, for forces that act in the meantime.
             rate = approach(room.velocity[first], room.velocity[second], position, frame[0])

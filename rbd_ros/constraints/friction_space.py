@@ -43,7 +43,8 @@ RESIDUAL, FLOOR, BEST, SWEEPS, NEWTON_STEPS, ADMM_STEPS, TOLERANCE = 0, 1, 2, 3,
 #: A diagonal element smaller than this part of the block's largest is a rounding error.
 IMMOVABLE = 1e-14
 
-#: Largest residual that rounding errors excuse: forces without bound solve nothing.
+#: Largest residual that rounding errors excuse, and largest rounding error of forces that may be a
+#: solution: forces without bound solve nothing.
 COARSEST = 1e-7
 
 #: Unit of rounding.
@@ -259,11 +260,15 @@ def worse_of(one: float, other: float) -> float:
 def residual(space: FrictionSpace) -> float:
     """Largest residual of contacts and rows; remembers the best forces.
 
-    :return: zero for a solution, in units of the largest velocity without forces
+    :return: zero for a solution, in units of the largest velocity without forces; infinite for
+        forces so large that it is lost in their rounding
     """
     x, u = space.x, space.u
     contacts = space.sizes[CONTACTS]
     worst = 0.0
+    for i in range(size_of(space)):
+        worst += abs(x[i])
+    worst = math.inf if EPSILON * worst > COARSEST else 0.0
     for c in range(contacts):
         each = contact_residual(x, u, 3 * c)
         worst = worse_of(worst, each)

@@ -136,7 +136,7 @@ def random_pose(rng, near):
 def place_of(alone, k, first_is_fixed, second_is_fixed):
     """Where the force of a point acts: on the flatter surface, that of the world, or between."""
     face = np.all(alone.normal == alone.normal[k], axis=1)
-    if np.abs(alone.gap[face]).max() > 2e-5:
+    if abs(alone.gap[k]) > 2e-5:
         return (alone.points_a[k] + alone.points_b[k]) / 2
     first, second = (
         np.ptp((points - points[0])[face] @ alone.normal[k])

@@ -17,26 +17,43 @@ def factorise_pivoted(A: FloatArray, order: IntArray, n: int) -> None:
     :param order: which row was exchanged with each, a result, (n,) or longer
     :param n: size of the leading part
     """
-    for k in range(n):
-        pivot = k
+    for k in range(0, n - 1, 2):
+        # Two columns at a time: what is below them is loaded and stored half as often.
+        first, second = A[k], A[k + 1]
+        exchange_rows(A, order, k, n)
+        scale = 1.0 / first[k] if first[k] != 0.0 else 0.0
         for i in range(k + 1, n):
-            if abs(A[i, k]) > abs(A[pivot, k]):
-                pivot = i
-        order[k] = pivot
-        if pivot != k:
-            for j in range(n):
-                A[k, j], A[pivot, j] = A[pivot, j], A[k, j]
-        above = A[k]
-        if above[k] == 0.0:
-            continue
-        scale = 1.0 / above[k]
-        for i in range(k + 1, n):
+            A[i, k] *= scale
+            A[i, k + 1] -= A[i, k] * first[k + 1]
+        exchange_rows(A, order, k + 1, n)
+        scale = 1.0 / second[k + 1] if second[k + 1] != 0.0 else 0.0
+        part = second[k]
+        for j in side_by_side(k + 2, n):
+            second[j] -= part * first[j]
+        for i in range(k + 2, n):
             below = A[i]
-            part = below[k] * scale
-            below[k] = part
-            if part != 0.0:
-                for j in side_by_side(k + 1, n):
-                    below[j] -= part * above[j]
+            below[k + 1] *= scale
+            part, other = below[k], below[k + 1]
+            for j in side_by_side(k + 2, n):
+                below[j] -= part * first[j] + other * second[j]
+    if n % 2 == 1:
+        order[n - 1] = n - 1
+
+
+@compiled
+def exchange_rows(A: FloatArray, order: IntArray, k: int, n: int) -> None:
+    """Exchange a row of a matrix and the one below with the largest element of column k.
+
+    :param order: which row that was; element k is a result
+    """
+    pivot = k
+    for i in range(k + 1, n):
+        if abs(A[i, k]) > abs(A[pivot, k]):
+            pivot = i
+    order[k] = pivot
+    if pivot != k:
+        for j in range(n):
+            A[k, j], A[pivot, j] = A[pivot, j], A[k, j]
 
 
 @compiled
@@ -52,15 +69,30 @@ def solve_pivoted(A: FloatArray, order: IntArray, x: FloatArray, n: int) -> None
         pivot = order[k]
         x[k], x[pivot] = x[pivot], x[k]
     for i in range(1, n):
-        row, total = A[i], x[i]
-        for k in range(i):
-            total -= row[k] * x[k]
-        x[i] = total
+        x[i] -= product_of_parts(A[i], x, 0, i)
     for k in range(n - 1, -1, -1):
-        row, total = A[k], x[k]
-        for j in range(k + 1, n):
-            total -= row[j] * x[j]
-        x[k] = total / row[k] if row[k] != 0.0 else 0.0
+        row = A[k]
+        left = x[k] - product_of_parts(row, x, k + 1, n)
+        x[k] = left / row[k] if row[k] != 0.0 else 0.0
+
+
+@compiled
+def product_of_parts(x: FloatArray, y: FloatArray, first: int, end: int) -> float:
+    """Scalar product of parts of two vectors, by four sums that do not wait for each other.
+
+    :param first: where the parts begin
+    :param end: where they have ended
+    """
+    a = b = c = d = 0.0
+    in_fours = end - (end - first) % 4
+    for k in range(first, in_fours, 4):
+        a += x[k] * y[k]
+        b += x[k + 1] * y[k + 1]
+        c += x[k + 2] * y[k + 2]
+        d += x[k + 3] * y[k + 3]
+    for k in range(in_fours, end):
+        a += x[k] * y[k]
+    return (a + b) + (c + d)
 
 
 @compiled

@@ -7,8 +7,6 @@ import math
 from rbd_ros.compiler.loops import compiled, entry_point, vector
 from rbd_ros.constraints.friction_space import (
     BEST,
-    CONTACTS,
-    FloatArray,
     FLOOR,
     FrictionSpace,
     is_solved,
@@ -17,7 +15,12 @@ from rbd_ros.constraints.friction_space import (
     TOLERANCE,
 )
 from rbd_ros.constraints.solvers.friction_admm import admm
-from rbd_ros.constraints.solvers.friction_interior import FIRST_FORCE, interior, NEARER_FORCE
+from rbd_ros.constraints.solvers.friction_interior import (
+    FARTHER_FORCE,
+    FIRST_FORCE,
+    interior,
+    NEARER_FORCE,
+)
 from rbd_ros.constraints.solvers.friction_newton import (
     correct_start,
     guess_states,
@@ -31,13 +34,14 @@ COMBINED, SWEEPS_ALONE, ADMM_ALONE = 0, 1, 2
 
 #: Most sweeps before an attempt of Newton's method, and how many attempts there are before
 #: other methods.
-FEW_SWEEPS, ATTEMPTS = 30, 3
+FEW_SWEEPS, ATTEMPTS = 30, 2
 
 #: Sweeps after all other methods before the next attempt of Newton's method, doubled each time.
 MANY_SWEEPS = 100
 
-#: Most steps of the interior-point method, with De Saxce's term and without it.
-FOLLOWING_LIMIT, AT_REST_LIMIT = 60, 25
+#: Most steps of the interior-point method, with De Saxce's term and without it, and of a first
+#: attempt of ADMM.
+FOLLOWING_LIMIT, AT_REST_LIMIT, FEW_STEPS = 60, 25, 60
 
 #: Residual by the tolerance up to which forces of the step before are swept first, and how often.
 NEARLY, FIRST_SWEEPS = 1e3, 2
@@ -98,16 +102,15 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
                 if not solved:
                     solved = newton(space, NEWTON_LIMIT, attempt > 0)
             if not solved:
-                solved = look_again(space, limit, q, new)
-            if not solved:
                 solved = (
                     interior(space, FOLLOWING_LIMIT, True, FIRST_FORCE)
+                    # Where forces and velocities both vanish, it may stop halfway.
+                    or admm(space, min(limit, FEW_STEPS), True)
                     # On another way; where forces are not unique, it ends at others.
                     or interior(space, FOLLOWING_LIMIT, True, NEARER_FORCE)
-                    or interior(space, AT_REST_LIMIT, False, FIRST_FORCE)
+                    or interior(space, AT_REST_LIMIT, False, FARTHER_FORCE)
+                    or admm(space, limit, True)
                 )
-            if not solved:
-                solved = admm(space, limit, True)
             more, used = MANY_SWEEPS, 0
             while not solved and used < limit:
                 # What turns and slides under no large ratios is theirs after all.
@@ -121,30 +124,6 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
         return_to_best(space)
         solved = is_solved(space)
     return solved
-
-
-@compiled
-def look_again(space: FrictionSpace, limit: int, q: FloatArray, new: FloatArray) -> bool:
-    """Go on from the best forces so far, of which nothing is believed: states are guessed anew.
-
-    Those that the step before has left may lead into a corner, as when contacts came and went.
-
-    :param limit: most sweeps
-    :param q: room for a vector, (3,)
-    :param new: likewise
-    """
-    return_to_best(space)
-    guess_states(space)
-    for c in range(space.sizes[CONTACTS]):
-        space.slip[c] = 0.0
-    if newton(space, COLD_LIMIT, False):
-        return True
-    for attempt in range(ATTEMPTS):
-        if sweep_until(space, min(limit, FEW_SWEEPS), SETTLED + 4 * attempt, q, new):
-            return True
-        if newton(space, NEWTON_LIMIT, attempt > 0):
-            return True
-    return False
 
 
 @entry_point

@@ -67,11 +67,12 @@ SELDOM = True
 #: Added to the diagonal.
 PROXIMAL = 1e-13
 
-#: Forces and velocities to begin with: far inside, as forces of ill-conditioned problems are.
-FIRST_FORCE, FIRST_VELOCITY = 1e3, 1.0
+#: Forces and velocities to begin with, as large as those of most problems that get here.
+FIRST_FORCE, FIRST_VELOCITY = 30.0, 1.0
 
-#: Forces to begin another attempt with.
-NEARER_FORCE = 30.0
+#: Forces to begin other attempts with: near, or far inside, as those of ill-conditioned problems
+#: are.
+NEARER_FORCE, FARTHER_FORCE = 1.0, 1e3
 
 #: Part of the way to the boundaries that is gone at most.
 CAUTION = 0.95

@@ -54,7 +54,7 @@ PROXIMAL = 1e-11
 
 #: The same of the symmetric Jacobian, where its effect is taken back: forces among which the
 #: matrix cannot choose are found the better, the more there is.
-SYMMETRIC = 1e-9
+SYMMETRIC = 3e-10
 
 #: Steps in a row that do not improve the best forces, and end the attempt.
 PATIENCE = 3

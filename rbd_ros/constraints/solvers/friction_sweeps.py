@@ -41,8 +41,17 @@ SETTLED = 2
 
 @compiled
 def part_of(p: float, e: float) -> float:
-    """P / e, and zero where nothing is to be divided."""
-    return p / max(e, 1e-300) if p != 0.0 else 0.0
+    """P / e, zero where nothing is to be divided, and of a size that can be squared."""
+    return p / max(e, 1e-150) if p != 0.0 else 0.0
+
+
+@compiled
+def without_rounding(p: float, e: float, size: float) -> float:
+    """P, or zero if it is a rounding error of a velocity that its force cannot change, by e.
+
+    :param size: size of what p was made of
+    """
+    return 0.0 if e <= IMMOVABLE and abs(p) <= IMMOVABLE * size else p
 
 
 @compiled
@@ -103,6 +112,10 @@ def solve_block(
         size = math.sqrt(u_1 * u_1 + u_2 * u_2)
         u_1, u_2 = u_1 / size, u_2 / size
     p_1, p_2 = u_1 * p_1 + u_2 * p_2, u_1 * p_2 - u_2 * p_1
+    # What has one freedom, as a hip, stops along tangents as soon as it stops along the normal.
+    # Then both are rounding, whose quotient is any force at all.
+    whole = (1.0 + (abs(c_1) + abs(c_2)) / a) * abs(q[0]) + abs(q[1]) + abs(q[2])
+    p_1, p_2 = without_rounding(p_1, e_1, whole), without_rounding(p_2, e_2, whole)
     d_1, d_2 = u_1 * c_1 + u_2 * c_2, u_1 * c_2 - u_2 * c_1
 
     x_1, x_2 = -part_of(p_1, e_1), -part_of(p_2, e_2)

@@ -166,7 +166,7 @@ def test_products_are_those_of_contacts_and_of_bounds():
     )
     space = ready(problem)
     space.low[:], space.high[:] = [0.0, -2.0, -np.inf], [np.inf, 2.0, 1.0]
-    begin(space, FIRST_FORCE)
+    begin(space, 1e3)
     assert_allclose(space.z, [1e3, 0, 0, 1e3, 0.0, 1.0 - 1e3])
     assert_allclose(space.velocity[0], [1, 0, 0])
     assert_allclose(space.y[3:], [1, 1, 0])
@@ -195,7 +195,7 @@ def test_it_begins_inside_of_cones_and_bounds_whatever_was_there():
     space = ready(friction_problem(np.eye(8), np.zeros(8), [1.0], *bounds))
     space.low[:], space.high[:] = bounds
     space.z[:] = space.y[:] = space.upper[:] = space.force[:] = space.velocity[:] = 9.0
-    begin(space, FIRST_FORCE)
+    begin(space, 1e3)
     assert_allclose(space.z, [1e3, 0, 0, 1001.5, -0.5, -1001.0, 0.0, 0.7])
     assert_allclose(space.force[0], [1e3, 0, 0])
     assert_allclose(space.velocity[0], [1, 0, 0])
@@ -518,15 +518,15 @@ def sliding_tower(seed):
 
 
 @pytest.mark.parametrize('seed', [147, 246, 280, 660, 1191, 2974])
-def test_states_that_are_guessed_anew_solve_what_the_interior_leaves(seed):
-    """Towers whose blocks slide and turn: no ADMM, which took two thousand steps."""
+def test_what_the_interior_leaves_is_solved_by_few_steps_of_others(seed):
+    """Towers whose blocks slide and turn, of which each method by itself leaves some."""
     found = solve_friction(sliding_tower(seed))
-    assert found.converged and found.iterations[2] == 0 and sum(found.iterations) < 300
+    assert found.converged and sum(found.iterations) < 500
 
 
 def test_what_all_other_methods_leave_is_swept():
     found = solve_friction(sliding_tower(510))
-    assert found.converged and found.iterations[0] > 180 and found.iterations[2] == 2000
+    assert found.converged and found.iterations[0] > 100 and found.iterations[2] == 2060
 
 
 def test_sweeps_end_at_their_limit():
@@ -537,7 +537,9 @@ def test_sweeps_end_at_their_limit():
         found = solve_friction(problem, iterations=limit)
         assert not found.converged
         assert limit < found.iterations[0] <= 6 * min(limit, 30) + limit
-        assert found.iterations[2] == limit
+        assert found.iterations[2] == limit + min(limit, 60)
+        # The larger they are, the less is left of the contradiction beside their rounding.
+        assert np.abs(found.force).max() < 1e9
 
 
 @pytest.mark.parametrize('points', [4, 8, 9])

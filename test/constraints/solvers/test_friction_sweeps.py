@@ -139,6 +139,30 @@ def test_a_contact_that_nothing_moves_gets_no_force():
     assert_allclose(found.certificate, [1.0, 0.0, 0.0])
 
 
+@pytest.mark.parametrize('speed', [0.0, 1e-9])
+def test_a_contact_that_stops_as_a_whole_gets_no_force_of_rounding(speed):
+    """Of a body with one freedom, all three rows of the contact are multiples of one."""
+    rng = np.random.default_rng(4)
+    for _ in range(300):
+        row = np.append(1.0, rng.uniform(-0.9, 0.9, 2))
+        mu = rng.uniform(0.2, 1.0)
+        problem = friction_problem(np.outer(row, row), -rng.uniform(0.1, 2.0) * row, [mu])
+        space, scale = scaled_space(problem)
+        refresh(space)
+        q, x = space.u.copy(), np.zeros(3)
+        q[1:] += 1e-16 * rng.normal(size=2)
+        q[1] += speed
+        state = solve_one(space, 0, q, x)
+        u = space.A @ x + q
+        if speed > 0.0:
+            # This is no rounding: it slides on, and friction is at the cone's boundary.
+            assert state == SLIDE and np.hypot(*x[1:]) == pytest.approx(x[0], rel=1e-9)
+            assert np.abs(x).max() < 1e2 and abs(u[0]) < 1e-9
+            continue
+        assert state == STICK and np.abs(x).max() < 1e2
+        assert np.abs(u).max() < 1e-15
+
+
 def test_rows_between_bounds():
     """A loop, an open limit, a limit that pushes, dry friction that holds, and that slips."""
     low, high = [-np.inf, 0.0, 0.0, -1.0, -1.0], [np.inf, np.inf, np.inf, 1.0, 1.0]

@@ -1,0 +1,74 @@
+"""Real robots that fall on rigid ground and lie on many points: every step is solved.
+
+With trunk, thighs and feet on the ground, links that touch each other, joints at their limits and
+dry friction in them, there are more equations than freedoms: they are consistent only as far as
+contact points are where they ought to be.
+"""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from support import example_robots
+from support.rigid_worlds import worst_residual
+
+from rbd_ros import Robot, Simulator
+
+#: Machine code as users have it: see conftest.py.
+OPTIMISED = True
+
+H = 1e-3
+#: Robots, and the height of their bases to begin with [m].
+ROBOTS = {
+    'go1': 0.5,
+    'b1': 0.7,
+    'a1': 0.5,
+    'anymal_b_simple_description/anymal': 0.7,
+    'g1_29dof_rev_1_0': 1.0,
+}
+
+
+@pytest.fixture(scope='module', params=ROBOTS)
+def fallen(request):
+    """A simulator, and the height that its robot falls from."""
+    robot = Robot.from_urdf(example_robots.path(request.param), floating_base=True)
+    return Simulator(robot, H, ground=True), ROBOTS[request.param]
+
+
+def start_of(robot, height, seed):
+    """Configuration in which a robot is let go: upright for seed 0, else turned, limbs bent."""
+    q = robot.neutral()
+    rotation = Rotation.identity()
+    if seed:
+        rng = np.random.default_rng(seed)
+        rotation = Rotation.random(random_state=rng)
+        q[:4] = rotation.as_quat()[[3, 0, 1, 2]]
+        limits = robot.lower_limits[7:], robot.upper_limits[7:]
+        q[7:] = rng.uniform(*(np.clip(each, -2.5, 2.5) for each in limits))
+    q[4:7] = rotation.inv().apply([0.0, 0.0, height])
+    return q
+
+
+@pytest.mark.parametrize('seed', [0, 1])
+def test_a_robot_that_falls_is_solved_in_every_step(fallen, seed):
+    simulator, height = fallen
+    simulator.reset(start_of(simulator.robot, height + 0.2 * (seed > 0), seed))
+    tau, touched, worst = np.zeros(simulator.robot.nv), 0, 0.0
+    before = simulator.status.unconverged_steps
+    for _ in range(1500):
+        simulator.step(tau)
+        touched += len(simulator.contacts) > 0
+        worst = max(worst, worst_residual(simulator))
+    assert touched > 800 and len(simulator.contacts) >= 4
+    # Where legs are parallel, friction between two feet is as hard to tell from none as rounding.
+    assert simulator.status.unconverged_steps - before <= 5
+    assert worst < 1e-6
+
+
+def test_what_rests_on_the_ground_touches_it_in_the_plane_of_the_ground(fallen):
+    """Whichever link it is: only points in one plane can be held all at once."""
+    simulator, height = fallen
+    simulator.reset(start_of(simulator.robot, height, 0))
+    simulator.step(np.zeros(simulator.robot.nv), n=1200)
+    near = [each for each in simulator.contacts if 'ground' in (each.first, each.second)]
+    heights = [each.position[2] for each in near if abs(each.depth) < 2e-5]
+    assert heights and np.abs(heights).max() < 1e-15
