@@ -36,8 +36,8 @@ MARGIN = 2e-4
 #: many steps the fastest shape goes that far at least.
 SKIN, STEPS_OF_SKIN = 0.02, 20.0
 
-#: Largest gap, or overlap, of what rests. With more, the arm of the force matters, and is best that
-#: of the middle [m].
+#: Largest gap, or overlap, of what rests [m]. With more, the arm of the force matters, and is best
+#: that of the middle.
 THIN = 2e-5
 
 #: How much further the points of one surface are from a plane than those of the other if only one
