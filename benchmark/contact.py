@@ -4,6 +4,7 @@
     benchmark/contact.py [--quick] [--only SCENE,...] [--engines NAME,...] [--timesteps H,...]
                          [--budget SECONDS] [--json FILE] [--from FILE.json]
                          [--document docs/contact.md] [--plot docs/images/contact_front.png]
+                         [--plot-all docs/images/contact_scenes.png]
 
 All engines run in turn on this machine, each scene in each of them in a process of its own. What
 is not installed, or cannot do a scene, is left out with the reason.
@@ -313,7 +314,10 @@ def main(argv: Optional[List[str]] = None) -> int:
     parser.add_argument(
         '--from', dest='source', metavar='FILE', help='measure nothing: take the results of --json'
     )
-    parser.add_argument('--plot', metavar='FILE.png', help='plot errors against time')
+    parser.add_argument(
+        '--plot', metavar='FILE.png', help=f'plot errors against time: {", ".join(FRONT)}'
+    )
+    parser.add_argument('--plot-all', metavar='FILE.png', help='likewise, of all scenes')
     parser.add_argument(
         '--document',
         metavar='FILE.md',
@@ -352,6 +356,8 @@ def main(argv: Optional[List[str]] = None) -> int:
         Path(arguments.json).write_text(json.dumps(facts, indent=1) + '\n', encoding='utf-8')
     if arguments.plot:
         plot(facts, arguments.plot)
+    if arguments.plot_all:
+        plot(facts, arguments.plot_all, contact_scenes.NAMES)
     for document in arguments.document:
         replace(Path(document), BEGIN, END, markdown(facts))
     return 0

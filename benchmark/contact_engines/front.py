@@ -7,7 +7,7 @@ import re
 from typing import Any, Dict, List, Sequence, Tuple
 
 INK, FAINT = '#1f2933', '#9aa5b1'
-#: Scenes of the plot, and which of their errors is shown.
+#: Scenes that are measured with several time steps, and which of their errors is shown.
 FRONT: Dict[str, int] = {
     'dragged': 0, 'tipped': 0, 'rolling_xy': 0, 'bouncing': 0, 'anymal_energy': 0, 'standing': 1,
 }  # fmt: skip
@@ -18,6 +18,7 @@ STYLES: Dict[str, Tuple[str, str]] = {
     'Drake': ('#2a9d60', '^'),
     'Bullet': ('#8e5ea2', 'D'),
     'Pinocchio': ('#6b7785', 'v'),
+    'Pinocchio, PGS': ('#b3bcc6', 'v'),
 }
 _LEAST = 1e-16  # errors below are shown there
 _DASHES = {'': '-', 'midpoint': '-.', 'rk4': '--', 'event-driven': ':'}
@@ -29,7 +30,8 @@ def points(facts: Dict[str, Any], scene: str) -> Dict[Tuple[str, str], List[tupl
     for result in facts['results']:
         if result['scene'] != scene or result['skipped']:
             continue
-        error = result['errors'][FRONT[scene]]
+        errors = result['errors']
+        error = errors[FRONT.get(scene, 0)] if errors else None
         if error is None or not math.isfinite(error):
             continue
         key = result['engine'], result['variant']
@@ -47,18 +49,19 @@ def pareto(points: Sequence[tuple]) -> List[tuple]:
     return front
 
 
-def plot(facts: Dict[str, Any], path: str) -> None:
-    """Plot the scenes of `FRONT` that were measured.
+def plot(facts: Dict[str, Any], path: str, names: Sequence[str] = tuple(FRONT)) -> None:
+    """Plot scenes that were measured.
 
+    :param names: the scenes; those that were not measured are left out
     :raises ValueError: if there are none, or the file cannot be written
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    scenes = [name for name in FRONT if name in facts['scenes'] and points(facts, name)]
+    scenes = [name for name in names if name in facts['scenes'] and points(facts, name)]
     if not scenes:
-        raise ValueError(f'there is nothing to plot: none of {", ".join(FRONT)} was measured')
-    across = min(3, len(scenes))
+        raise ValueError(f'there is nothing to plot: none of {", ".join(names)} was measured')
+    across = min(3 if len(scenes) <= 9 else 5, len(scenes))
     down = -(-len(scenes) // across)
     figure = Figure(figsize=(3.7 * across, 3.1 * down + 0.7), dpi=140, facecolor='white')
     FigureCanvasAgg(figure)
@@ -78,7 +81,8 @@ def plot(facts: Dict[str, Any], path: str) -> None:
         0.99, 0.005, f'{facts["machine"]["cpu"]}; shaded: no engine is both faster and more exact',
         ha='right', va='bottom', fontsize=7, color=FAINT,
     )  # fmt: skip
-    figure.tight_layout(rect=(0.0, 0.02, 1.0, 0.94))
+    # The legend is as high as a line, however many panels there are.
+    figure.tight_layout(rect=(0.0, 0.04 / down, 1.0, 1.0 - 0.12 / down))
     try:
         figure.savefig(path)
     except (OSError, ValueError) as error:
@@ -113,7 +117,7 @@ def _panel(axes: Any, facts: Dict[str, Any], name: str, handles: Dict[str, Any])
     scene = facts['scenes'][name]
     title = re.split('[:,]', scene['title'])[0]
     axes.set_title(title, fontsize=8.5, color=INK, loc='left')
-    axes.set_ylabel(scene['errors'][FRONT[name]]['what'], fontsize=7, color=INK)
+    axes.set_ylabel(scene['errors'][FRONT.get(name, 0)]['what'], fontsize=7, color=INK)
     axes.set_xlabel('processor time of a simulated second [s]', fontsize=7, color=INK)
     axes.tick_params(which='both', labelsize=7, colors=INK)
     low, high = axes.get_xlim()

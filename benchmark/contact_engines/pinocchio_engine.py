@@ -1,4 +1,4 @@
-"""Pinocchio's ADMM solver of the unrelaxed law, with coal's contact patches.
+"""Pinocchio's solvers of the unrelaxed law, ADMM and PGS, with coal's contact patches.
 
 Pinocchio is no simulator: what is between its functions is put together here, in Python, so its
 times are those of a prototype.
@@ -6,6 +6,7 @@ times are those of a prototype.
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 import itertools
 import math
@@ -44,14 +45,17 @@ class _Point(NamedTuple):
 
 
 class PinocchioWorld:
-    """A scene that is stepped with Pinocchio's functions."""
+    """A scene that is stepped with Pinocchio's functions.
 
-    def __init__(self, scene: Scene, timestep: float):
+    :param solver: ADMM or PGS
+    """
+
+    def __init__(self, scene: Scene, timestep: float, solver: str = 'ADMM'):
         self.pin = pin = import_module('pinocchio')
         self.coal = import_module('coal')
         if len(scene.free) > _MOST:
             raise NotPossible(f'put together in Python, more than {_MOST} bodies take hours')
-        self.scene, self.timestep = scene, timestep
+        self.scene, self.timestep, self.solver = scene, timestep, solver
         self.solids: List[_Solid] = []
         model = pin.Model()
         if scene.machine is not None:
@@ -275,13 +279,16 @@ class PinocchioWorld:
         for made, each in zip(models, datas):
             made.calc(dummy, data, each)
         order = (np.arange(len(g)).reshape(-1, 3)[:, _NORMAL_LAST]).ravel()
-        settings, result = pin.ADMMSolverSettings(), pin.ADMMSolverResult()
-        settings.max_iterations, settings.mu_prox = _ITERATIONS, 1e-8
+        settings = getattr(pin, f'{self.solver}SolverSettings')()
+        result = getattr(pin, f'{self.solver}SolverResult')()
+        settings.max_iterations = _ITERATIONS
+        if self.solver == 'ADMM':
+            settings.mu_prox = 1e-8
         for kind in ('complementarity', 'feasibility'):
             for measure in ('absolute', 'relative'):
                 setattr(settings, f'{measure}_{kind}_tol', _TOLERANCE)
         delassus = pin.DelassusOperatorDense(np.asfortranarray(G[np.ix_(order, order)]))
-        pin.ADMMConstraintSolver(len(g)).solve(
+        getattr(pin, f'{self.solver}ConstraintSolver')(len(g)).solve(
             delassus, g[order].copy(), models, datas, settings, result
         )
         impulse = np.zeros(len(g))
@@ -350,10 +357,11 @@ def _frame(normal: np.ndarray) -> np.ndarray:
 
 ENGINES = [
     Engine(
-        'Pinocchio',
+        name,
         LIBRARY,
-        PinocchioWorld,
-        f'ADMM to {_TOLERANCE:g} on a dense Delassus matrix, contacts of coal; steps are put '
+        partial(PinocchioWorld, solver=solver),
+        f'{solver} to {_TOLERANCE:g} on a dense Delassus matrix, contacts of coal; steps are put '
         'together in Python',
     )
+    for name, solver in (('Pinocchio', 'ADMM'), ('Pinocchio, PGS', 'PGS'))
 ]

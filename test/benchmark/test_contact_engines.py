@@ -432,6 +432,11 @@ def test_the_plot_is_a_picture_and_needs_something_to_show(tmp_path):
     results = [result('bouncing', who, (1e-3, 0.0)) for who in front.STYLES]
     front.plot(facts(results, ('bouncing',)), str(tmp_path / 'front.png'))
     assert (tmp_path / 'front.png').read_bytes().startswith(b'\x89PNG')
+    # All scenes, also those of which the first error is shown.
+    results.append(result('sliding', 'rbd_ros', (1e-3, 0.0)))
+    names = ('bouncing', 'sliding', 'boxes')
+    front.plot(facts(results, names[:2]), str(tmp_path / 'all.png'), names)
+    assert (tmp_path / 'all.png').stat().st_size > (tmp_path / 'front.png').stat().st_size
     with pytest.raises(ValueError, match='nothing to plot'):
         front.plot(facts([], ()), str(tmp_path / 'front.png'))
     with pytest.raises(ValueError, match='cannot be written'):
