@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray, PLANE
 from rbd_ros.collision.narrow_phase import find_ordered
-from rbd_ros.collision.scene_contacts import between_centres, compose, SceneTable
+from rbd_ros.collision.scene_arrays import SceneTable
+from rbd_ros.collision.scene_bounds import between_centres, compose
 from rbd_ros.compiler.loops import (
     buffer,
     call_kernel,

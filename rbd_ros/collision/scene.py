@@ -14,14 +14,14 @@ from rbd_ros.collision import shapes
 from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
 from rbd_ros.collision.environment import Environment, ROBOT, WorldObject, WorldRobot
 from rbd_ros.collision.queries import supported
-from rbd_ros.collision.scene_contacts import (
-    scene_contacts_of,
+from rbd_ros.collision.scene_arrays import (
     SceneContacts,
     SceneRoom,
     SceneTable,
     STIFFNESS,
     with_pairs,
 )
+from rbd_ros.collision.scene_contacts import scene_contacts_of
 from rbd_ros.collision.scene_shapes import reach, ShapeMaker
 from rbd_ros.collision.self_collision import allowed_pairs, enabled_pairs
 from rbd_ros.collision.shape_tables import tables_for, tabulated

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.collision.reduction import area, HEIGHT
-from rbd_ros.collision.scene_contacts import SceneContacts, SceneRoom, SceneTable
+from rbd_ros.collision.scene_arrays import SceneContacts, SceneRoom, SceneTable
 from rbd_ros.compiler.loops import compiled
 
 #: Distance that counts as none, of points and from the plane of a face [m].

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from rbd_ros.collision.scene_contacts import compose
+from rbd_ros.collision.scene_bounds import compose
 from rbd_ros.compiler.loops import (
     buffer,
     call_kernel,

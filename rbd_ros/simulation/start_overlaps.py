@@ -13,7 +13,8 @@ import numpy as np
 
 from rbd_ros.collision.arrays import HEIGHT_FIELD, MESH
 from rbd_ros.collision.scene import Scene
-from rbd_ros.collision.scene_contacts import find_scene_contacts, STIFFNESS, with_pairs
+from rbd_ros.collision.scene_arrays import STIFFNESS, with_pairs
+from rbd_ros.collision.scene_contacts import find_scene_contacts
 from rbd_ros.contact.arrays import BoolArray, FloatArray
 from rbd_ros.simulation.assembly import make_world
 from rbd_ros.simulation.free_bodies import place_objects

@@ -12,21 +12,20 @@ from scipy.spatial.transform import Rotation
 from rbd_ros.collision.arrays import MAX_POINTS, PLANE
 from rbd_ros.collision.narrow_phase import BOX
 from rbd_ros.collision.scene import make_scene
-from rbd_ros.collision.scene_contacts import (
+from rbd_ros.collision.scene_arrays import SceneContacts, SceneRoom
+from rbd_ros.collision.scene_bounds import (
     approach,
     are_apart,
     bound_speeds,
     compose,
-    find_scene_contacts,
     has_sped_up,
     list_near_pairs,
     MARGIN,
     place_shape,
-    SceneContacts,
-    SceneRoom,
     SKIN,
     speed_of,
 )
+from rbd_ros.collision.scene_contacts import find_scene_contacts
 from rbd_ros.collision.world_file import read_world
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.robot import Robot

@@ -8,12 +8,8 @@ from rbd_ros import Robot
 from rbd_ros.collision import contacts, read_world
 from rbd_ros.collision.arrays import MAX_POINTS
 from rbd_ros.collision.scene import make_scene, neutral_configuration
-from rbd_ros.collision.scene_contacts import (
-    find_scene_contacts,
-    SceneContacts,
-    SceneRoom,
-    set_frame,
-)
+from rbd_ros.collision.scene_arrays import SceneContacts, SceneRoom
+from rbd_ros.collision.scene_contacts import find_scene_contacts, set_frame
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.resources import resource_path
 

@@ -8,7 +8,7 @@ from scipy.spatial import ConvexHull
 
 from rbd_ros.collision import read_world
 from rbd_ros.collision.scene import make_scene
-from rbd_ros.collision.scene_contacts import SceneContacts, SceneRoom
+from rbd_ros.collision.scene_arrays import SceneContacts, SceneRoom
 from rbd_ros.collision.scene_reduction import drop_implied
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.robot import Robot

@@ -14,7 +14,7 @@ import pytest
 from scipy.optimize import nnls
 from scipy.spatial.transform import Rotation
 
-from rbd_ros.collision.scene_contacts import (
+from rbd_ros.collision.scene_arrays import (
     ACROSS,
     ALONG,
     DAMPING,

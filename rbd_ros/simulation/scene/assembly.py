@@ -9,14 +9,14 @@ import numpy as np
 from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
 from rbd_ros.collision.environment import Environment, WorldObject
 from rbd_ros.collision.scene import make_scene, Scene
-from rbd_ros.collision.scene_contacts import (
+from rbd_ros.collision.scene_arrays import (
     EXPONENT,
-    finder_of,
     RESTITUTION,
     ROLLING,
     SceneTable,
     TORSIONAL,
 )
+from rbd_ros.collision.scene_contacts import finder_of
 from rbd_ros.collision.shape_tables import tables_for
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.collision.scene_contacts import RESTITUTION, SceneContacts
+from rbd_ros.collision.scene_arrays import RESTITUTION, SceneContacts
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import MOMENTS, OPEN, scale_space
 from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space

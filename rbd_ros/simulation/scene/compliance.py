@@ -10,7 +10,7 @@ touches it from there on. Springs that are not linear are in springs.py.
 
 from __future__ import annotations
 
-from rbd_ros.collision.scene_contacts import DAMPING, SceneContacts, STIFFNESS
+from rbd_ros.collision.scene_arrays import DAMPING, SceneContacts, STIFFNESS
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.moving import CLOSED
 from rbd_ros.simulation.scene.springs import is_curved

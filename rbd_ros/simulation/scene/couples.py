@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-from rbd_ros.collision.scene_contacts import ROLLING, SceneContacts, TORSIONAL
+from rbd_ros.collision.scene_arrays import ROLLING, SceneContacts, TORSIONAL
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import (
     ALONE,

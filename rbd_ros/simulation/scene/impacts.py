@@ -11,7 +11,7 @@ takes the most.
 
 from __future__ import annotations
 
-from rbd_ros.collision.scene_contacts import (
+from rbd_ros.collision.scene_arrays import (
     ACROSS,
     ALONG,
     RESTITUTION,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-from rbd_ros.collision.scene_contacts import SceneContacts
+from rbd_ros.collision.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import compiled, vector
 from rbd_ros.constraints.friction_space import (
     COARSEST,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbd_ros.collision.scene_contacts import SceneContacts
+from rbd_ros.collision.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
 

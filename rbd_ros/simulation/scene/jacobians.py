@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbd_ros.collision.scene_contacts import SceneContacts
+from rbd_ros.collision.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import compiled, vector
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import point_rate

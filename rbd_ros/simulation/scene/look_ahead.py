@@ -7,7 +7,7 @@ looked for once more, by the velocities that were found, and the step is taken a
 
 from __future__ import annotations
 
-from rbd_ros.collision.scene_contacts import has_sped_up
+from rbd_ros.collision.scene_bounds import has_sped_up
 from rbd_ros.collision.scene_reduction import drop_implied
 from rbd_ros.compiler.loops import call_loop, compiled
 from rbd_ros.contact.detection import body_velocities

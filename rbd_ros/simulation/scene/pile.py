@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.collision.scene_contacts import (
-    ACROSS,
-    ALONG,
-    ROLLING,
-    SceneContacts,
-    TORSIONAL,
-)
+from rbd_ros.collision.scene_arrays import ACROSS, ALONG, ROLLING, SceneContacts, TORSIONAL
 from rbd_ros.compiler.loops import compiled, vector
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
 from rbd_ros.constraints.solvers.friction_bodies import solve_body_space

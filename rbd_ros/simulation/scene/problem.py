@@ -8,7 +8,7 @@ kinematic loops, Y is the Jacobian in velocities that keep them closed and are o
 
 from __future__ import annotations
 
-from rbd_ros.collision.scene_contacts import ACROSS, ALONG, SceneContacts
+from rbd_ros.collision.scene_arrays import ACROSS, ALONG, SceneContacts
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import CONTACTS as CONES, ROWS
 from rbd_ros.contact.arrays import FloatArray

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.collision.scene_contacts import SceneContacts
+from rbd_ros.collision.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.arrays import IntArray
 from rbd_ros.contact.detection import body_velocities

@@ -1,0 +1,138 @@
+"""What compiled loops over a scene work on: what may touch what, contacts, and room for both.
+
+Shapes are fixed to carriers: the world, which is number 0, the bodies of a robot after it, and the
+movable objects after those.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Sequence, Union
+
+from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray, Tables
+from rbd_ros.compiler.loops import floats, integers
+
+#: Places in a row of `Scene.surface`.
+ALONG, ACROSS, RESTITUTION, TORSIONAL, ROLLING, STIFFNESS, DAMPING = 0, 1, 2, 3, 4, 5, 6
+EXPONENT, DISSIPATION = 7, 8
+
+
+class SceneTable(NamedTuple):
+    """What may touch what: constants for compiled loops.
+
+    :param kind: kind of each shape (narrow_phase.py), (G,)
+    :param size: its sizes (shapes.py), or its number in the tables first, (G, 3) [m]
+    :param carrier: what carries it, (G,)
+    :param placement: its rotation row by row and its position in coordinates of its carrier,
+        (G, 12)
+    :param reach: radius of its bounding sphere; infinite for planes, (G,) [m]
+    :param arm: distance from the origin of its carrier within which it is; zero for planes, which
+        do not move, (G,) [m]
+    :param carrier_arm: the largest of them of each carrier, (carriers,) [m]
+    :param pair: shapes of each pair that may touch, (P, 2)
+    :param surface: of each pair friction along the first direction and across it, restitution,
+        torsional and rolling friction, stiffness, damping, exponent and dissipation, (P, 9); a
+        stiffness of zero is that of a rigid contact, an exponent of zero that of a linear spring
+    :param direction: first direction of friction in coordinates of the carrier that has it;
+        zero where friction is the same in all directions, (P, 3)
+    :param directed_by: that carrier, (P,)
+    :param group: number that pairs of the same carriers and with the same surface have in common;
+        -1 for one that has none in common, (P,)
+    :param tables: tables of hulls, meshes and height fields
+    """
+
+    kind: IntArray
+    size: FloatArray
+    carrier: IntArray
+    placement: FloatArray
+    reach: FloatArray
+    arm: FloatArray
+    carrier_arm: FloatArray
+    pair: IntArray
+    surface: FloatArray
+    direction: FloatArray
+    directed_by: IntArray
+    group: IntArray
+    tables: Tables
+
+
+def with_pairs(scene: SceneTable, which: Union[Sequence[int], IntArray]) -> SceneTable:
+    """Table of some of the pairs, in the order that they are given in.
+
+    :param scene: the table
+    :param which: numbers of the pairs
+    """
+    return scene._replace(
+        pair=scene.pair[which],
+        surface=scene.surface[which],
+        direction=scene.direction[which],
+        directed_by=scene.directed_by[which],
+        group=scene.group[which],
+    )
+
+
+class SceneContacts(NamedTuple):
+    """The contacts that were found, of which the first ones count; all in world coordinates.
+
+    :param pair: number of the pair
+    :param feature: number of the features that touch
+    :param carrier: what carries the first and the second shape
+    :param position: where forces act, on either surface or in the middle between both, see
+        `share_of_second` [m]
+    :param frame: normal from the first to the second shape and two tangents, the rows
+    :param gap: signed gap along the normal [m]
+    """
+
+    pair: IntArray = integers('contacts')
+    feature: IntArray = integers('contacts')
+    carrier: IntArray = integers('contacts', 2)
+    position: FloatArray = floats('contacts', 3)
+    frame: FloatArray = floats('contacts', 3, 3)
+    gap: FloatArray = floats('contacts')
+
+
+class SceneRoom(NamedTuple):
+    """Where carriers and shapes are, and room for the contacts of one pair.
+
+    :param pose: rotation row by row and position of each carrier
+    :param velocity: spatial velocity of each carrier in world coordinates [rad/s, m/s]
+    :param ahead: likewise at the end of the step, as far as it is known
+    :param look: 0 to look for what is touched by `velocity`; then, in the same step, 1, 2, ... to
+        look for what is touched by `ahead` as well, or by any that it was before
+    :param closing: most negative rate of the gap of each pair that was seen ahead, (P,) [m/s]
+    :param speed: speed of the origin of each carrier [m/s]
+    :param turning: its angular speed [rad/s]
+    :param shape_pose: rotation and position of each shape that is looked at in this step
+    :param placed: 1 for these
+    :param near: numbers of the pairs that are near each other
+    :param listed: one more than there are of them; 0: they are not known
+    :param slack: how far shapes may still move towards each other before others come near [m]
+    :param apart: how far the shapes of a pair may still move before they must be looked at [m]
+    :param shifted: how far shapes were moved besides what their velocities say [m]
+    :param dropped: how many contacts had no room
+    :param found: contacts of one pair
+    :param seen: whether a contact has been looked at (scene_reduction.py)
+    :param keep: whether it is kept
+    :param member: contacts of one face
+    :param flat: their places in its plane, and their gaps [m]
+    """
+
+    pose: FloatArray = floats('carriers', 12)
+    velocity: FloatArray = floats('carriers', 6)
+    ahead: FloatArray = floats('carriers', 6)
+    look: IntArray = integers(1)
+    closing: FloatArray = floats('pairs')
+    speed: FloatArray = floats('carriers')
+    turning: FloatArray = floats('carriers')
+    shape_pose: FloatArray = floats('shapes', 12)
+    placed: IntArray = integers('shapes')
+    near: IntArray = integers('pairs')
+    listed: IntArray = integers(1)
+    slack: FloatArray = floats(1)
+    apart: FloatArray = floats('pairs')
+    shifted: FloatArray = floats(1)
+    dropped: IntArray = integers(1)
+    found: FoundPoints = FoundPoints  # type: ignore[assignment]
+    seen: IntArray = integers('contacts')
+    keep: IntArray = integers('contacts')
+    member: IntArray = integers('contacts')
+    flat: FloatArray = floats('contacts', 3)

@@ -1,0 +1,206 @@
+"""Which shapes of a scene may touch within a step: bounds on speeds, and pairs that are near."""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.collision.arrays import FloatArray, HEIGHT_FIELD, PLANE
+from rbd_ros.collision.scene_arrays import SceneRoom, SceneTable
+from rbd_ros.compiler.loops import compiled, vector
+
+#: Gap that a contact may have after a step without forces, and still count as one that may close
+#: [m]. One too many costs three rows of the solver, one too few a step of penetration.
+MARGIN = 2e-4
+
+#: By how much more than that pairs may be apart and still be listed as near ones [m], and in how
+#: many steps the fastest shape goes that far at least.
+SKIN, STEPS_OF_SKIN = 0.02, 20.0
+
+
+@compiled
+def compose(pose: FloatArray, placement: FloatArray, result: FloatArray) -> None:
+    """Pose of what is placed in a frame that has a pose.
+
+    :param pose: rotation of the frame row by row, and its position, (12,)
+    :param placement: rotation and position in that frame, (12,)
+    :param result: rotation and position, (12,)
+    """
+    for r in range(3):
+        a, b, c = pose[3 * r], pose[3 * r + 1], pose[3 * r + 2]
+        for s in range(3):
+            result[3 * r + s] = a * placement[s] + b * placement[3 + s] + c * placement[6 + s]
+        result[9 + r] = a * placement[9] + b * placement[10] + c * placement[11] + pose[9 + r]
+
+
+@compiled
+def speed_at_origin(v: FloatArray, pose: FloatArray) -> float:
+    """Speed of the origin of a carrier [m/s].
+
+    :param v: its spatial velocity in world coordinates, (6,) [rad/s, m/s]
+    :param pose: its pose, (12,)
+    """
+    total = 0.0
+    for r in range(3):
+        s, t = (r + 1) % 3, (r + 2) % 3
+        rate = v[3 + r] + v[s] * pose[9 + t] - v[t] * pose[9 + s]
+        total += rate * rate
+    return math.sqrt(total)
+
+
+@compiled
+def angular_speed(v: FloatArray) -> float:
+    """Angular speed [rad/s] of a spatial velocity, (6,)."""
+    return math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+
+
+@compiled
+def bound_speeds(scene: SceneTable, room: SceneRoom) -> float:
+    """Find how fast carriers move and turn, and forget where shapes were.
+
+    :return: a bound on the speed of anything on them [m/s]
+    """
+    fastest = 0.0
+    for carrier in range(len(room.pose)):
+        v, pose = room.velocity[carrier], room.pose[carrier]
+        speed, turning = speed_at_origin(v, pose), angular_speed(v)
+        if room.look[0] > 0:
+            ahead = room.ahead[carrier]
+            speed = max(room.speed[carrier], speed_at_origin(ahead, pose))
+            turning = max(room.turning[carrier], angular_speed(ahead))
+        room.speed[carrier], room.turning[carrier] = speed, turning
+        fastest = max(fastest, speed + turning * scene.carrier_arm[carrier])
+    for g in range(len(room.placed)):
+        room.placed[g] = 0
+    return fastest
+
+
+@compiled
+def speed_of(scene: SceneTable, room: SceneRoom, g: int) -> float:
+    """Bound on the speed of any point of a shape [m/s]."""
+    carrier = scene.carrier[g]
+    bound: float = room.speed[carrier] + room.turning[carrier] * scene.arm[g]
+    return bound
+
+
+@compiled
+def has_sped_up(scene: SceneTable, room: SceneRoom, timestep: float) -> bool:
+    """Whether more may be touched at the velocities `ahead` than what has been looked for.
+
+    :param timestep: h [s]
+    """
+    change = vector(6)
+    # In most steps nothing has: told without roots, as (a + b)^2 is at most 2 a^2 + 2 b^2.
+    most = 0.0
+    for carrier in range(len(room.pose)):
+        v, w, at = room.velocity[carrier], room.ahead[carrier], room.pose[carrier]
+        arm, total = scene.carrier_arm[carrier], 0.0
+        for r in range(3):
+            s, t = (r + 1) % 3, (r + 2) % 3
+            rate = w[3 + r] - v[3 + r] + (w[s] - v[s]) * at[9 + t] - (w[t] - v[t]) * at[9 + s]
+            total += rate * rate + arm * arm * (w[r] - v[r]) * (w[r] - v[r])
+        most = max(most, total)
+    if 8.0 * timestep * timestep * most <= MARGIN * MARGIN:
+        return False
+    first, second = 0.0, 0.0
+    for carrier in range(len(room.pose)):
+        for r in range(6):
+            change[r] = room.ahead[carrier, r] - room.velocity[carrier, r]
+        speed = speed_at_origin(change, room.pose[carrier])
+        speed += angular_speed(change) * scene.carrier_arm[carrier]
+        second = max(second, min(first, speed))
+        first = max(first, speed)
+    # Of two that approach each other; what has no end is for others to tell.
+    return MARGIN < timestep * (first + second) < math.inf
+
+
+@compiled
+def approach(v: FloatArray, w: FloatArray, position: FloatArray, normal: FloatArray) -> float:
+    """Rate of the gap at a point [m/s].
+
+    :param v: spatial velocity of the carrier of the first shape in world coordinates, (6,)
+    :param w: that of the second one's, (6,)
+    :param position: the point, (3,) [m]
+    :param normal: unit normal from the first to the second, (3,)
+    """
+    rate = 0.0
+    for r in range(3):
+        s, t = (r + 1) % 3, (r + 2) % 3
+        relative = w[3 + r] - v[3 + r]
+        relative += (w[s] - v[s]) * position[t] - (w[t] - v[t]) * position[s]
+        rate += normal[r] * relative
+    return rate
+
+
+@compiled
+def place_shape(scene: SceneTable, room: SceneRoom, g: int) -> None:
+    """Find where a shape is, unless that has been done in this step."""
+    if room.placed[g] == 0:
+        room.placed[g] = 1
+        compose(room.pose[scene.carrier[g]], scene.placement[g], room.shape_pose[g])
+
+
+@compiled
+def between_centres(scene: SceneTable, a: int, b: int, p: FloatArray, q: FloatArray) -> float:
+    """Squared distance of the centres of two bounding spheres [m^2].
+
+    That of a height field, whose solid has no lower end, is where it is nearest to the other on
+    its way down.
+
+    :param a: one shape
+    :param b: the other one
+    :param p: pose of the first, (12,)
+    :param q: pose of the other one, (12,)
+    """
+    x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
+    below = 0.0
+    if scene.kind[b] == HEIGHT_FIELD:
+        below = max(0.0, q[2] * x + q[5] * y + q[8] * z)
+    if scene.kind[a] == HEIGHT_FIELD:
+        below = max(0.0, -(p[2] * x + p[5] * y + p[8] * z))
+    return max(0.0, x * x + y * y + z * z - below * below)
+
+
+@compiled
+def are_apart(scene: SceneTable, room: SceneRoom, a: int, b: int, margin: float) -> bool:
+    """Whether the bounding spheres of two shapes are further apart than a margin.
+
+    :param a: one shape
+    :param b: the other one
+    :param margin: [m]
+    """
+    p, q = room.shape_pose[a], room.shape_pose[b]
+    x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
+    if scene.kind[a] == PLANE:
+        return p[2] * x + p[5] * y + p[8] * z > scene.reach[b] + margin
+    if scene.kind[b] == PLANE:
+        return -(q[2] * x + q[5] * y + q[8] * z) > scene.reach[a] + margin
+    far = scene.reach[a] + scene.reach[b] + margin
+    return between_centres(scene, a, b, p, q) > far * far
+
+
+@compiled
+def list_near_pairs(scene: SceneTable, room: SceneRoom, timestep: float, fastest: float) -> None:
+    """List the pairs of which contacts must be looked for, if others may have come near.
+
+    As neighbour lists of molecular dynamics (Verlet 1967): what is not listed is so far away that
+    it cannot touch before shapes have moved by the slack. Lists change nothing of what is found.
+
+    :param timestep: h [s]
+    :param fastest: bound on the speed of shapes [m/s]
+    """
+    # Two shapes, each of which moves by h v, and three times as far counts as near.
+    way = 2.0 * (timestep * fastest + room.shifted[0])
+    if room.listed[0] > 0 and room.slack[0] >= 2.5 * way:
+        room.slack[0] -= way
+        return
+    skin, count = max(SKIN, STEPS_OF_SKIN * way), 0
+    for g in range(len(scene.kind)):
+        place_shape(scene, room, g)
+    for p in range(len(scene.pair)):
+        if not are_apart(scene, room, scene.pair[p, 0], scene.pair[p, 1], MARGIN + skin):
+            room.near[count] = p
+            room.apart[p] = 0.0
+            count += 1
+    # One more than there are: zero says that nothing is known.
+    room.listed[0] = count + 1
+    room.slack[0] = skin - way
