@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from typing import Any, Dict, List, Sequence, Tuple
 
 INK, FAINT = '#1f2933', '#9aa5b1'
@@ -115,14 +116,22 @@ def _panel(axes: Any, facts: Dict[str, Any], name: str, handles: Dict[str, Any])
         if not variant:
             handles[engine] = handle
     scene = facts['scenes'][name]
-    title = re.split('[:,]', scene['title'])[0]
-    axes.set_title(title, fontsize=8.5, color=INK, loc='left')
-    axes.set_ylabel(scene['errors'][FRONT.get(name, 0)]['what'], fontsize=7, color=INK)
+    title = scene['title']
+    if not title.startswith('The same'):
+        title = re.split('[:,]', title)[0]
+    axes.set_title(textwrap.fill(title, 42), fontsize=8.5, color=INK, loc='left')
+    what = textwrap.fill(scene['errors'][FRONT.get(name, 0)]['what'], 36)
+    axes.set_ylabel(what, fontsize=7, color=INK)
     axes.set_xlabel('processor time of a simulated second [s]', fontsize=7, color=INK)
     axes.tick_params(which='both', labelsize=7, colors=INK)
-    low, high = axes.get_xlim()
-    if math.ceil(math.log10(low)) <= math.floor(math.log10(high)):
-        axes.xaxis.set_minor_formatter(NullFormatter())  # they would overlap
+    for axis, limits, set_limits in (
+        (axes.xaxis, axes.get_xlim(), axes.set_xlim),
+        (axes.yaxis, axes.get_ylim(), axes.set_ylim),
+    ):
+        # A decade at least, so that there is a power of ten to read; others would overlap.
+        short = max(0.0, 1.1 - math.log10(limits[1] / limits[0]))
+        set_limits(limits[0] * 10 ** (-0.5 * short), limits[1] * 10 ** (0.5 * short))
+        axis.set_minor_formatter(NullFormatter())
     axes.grid(color='#eef1f4', zorder=0)
     for side in ('top', 'right'):
         axes.spines[side].set_visible(False)
