@@ -350,6 +350,7 @@ def _table(
         dtype=np.int64,
     )
     arms, carrier_arms = np.zeros(count), np.zeros(carriers)
+    first_object = carriers - len(world.movable)
     for g, each in enumerate(found):
         if np.isfinite(reach(each.shape)):
             arms[g] = np.linalg.norm(each.pose[:3, 3]) + reach(each.shape)
@@ -370,5 +371,9 @@ def _table(
         direction=np.array(direction, dtype=float).reshape(-1, 3),
         directed_by=np.array(directed_by, dtype=np.int64),
         group=groups,
+        of_robot=np.array(
+            [any(0 < found[k].carrier < first_object for k in pair) for pair in pairs],
+            dtype=np.int64,
+        ),
         tables=tables_for([(found[i].shape.kind, found[j].shape.kind) for i, j in pairs], parts),
     )

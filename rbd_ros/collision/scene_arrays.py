@@ -37,6 +37,7 @@ class SceneTable(NamedTuple):
     :param directed_by: that carrier, (P,)
     :param group: number that pairs of the same carriers and with the same surface have in common;
         -1 for one that has none in common, (P,)
+    :param of_robot: 1 for pairs of which a body of a robot carries a shape, (P,)
     :param tables: tables of hulls, meshes and height fields
     """
 
@@ -52,6 +53,7 @@ class SceneTable(NamedTuple):
     direction: FloatArray
     directed_by: IntArray
     group: IntArray
+    of_robot: IntArray
     tables: Tables
 
 
@@ -67,6 +69,7 @@ def with_pairs(scene: SceneTable, which: Union[Sequence[int], IntArray]) -> Scen
         direction=scene.direction[which],
         directed_by=scene.directed_by[which],
         group=scene.group[which],
+        of_robot=scene.of_robot[which],
     )
 
 

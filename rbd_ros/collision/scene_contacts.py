@@ -19,8 +19,8 @@ from rbd_ros.collision.scene_bounds import (
 )
 from rbd_ros.compiler.loops import allocate, compiled, entry_point, Record, vector
 
-#: Largest gap, or overlap, of what rests [m]. With more, the arm of the force matters, and is best
-#: that of the middle.
+#: Largest gap, or overlap, of a robot that rests [m]. With more, the arm of the force matters, and
+#: is best that of the middle.
 THIN = 2e-5
 
 #: How much further the points of one surface are from a plane than those of the other if only one
@@ -174,7 +174,7 @@ def find_scene_contacts(
             room.apart[p] = distance_within(scene, room, a, b, SKIN) - MARGIN
             continue
         room.apart[p] = 0.0
-        begin, share = count, 0.5
+        begin, share, thin = count, 0.5, THIN if scene.of_robot[p] > 0 else -1.0
         first, second = scene.carrier[a], scene.carrier[b]
         for k in range(points):
             if k == 0 or not have_one_normal(found, k - 1, k):
@@ -183,7 +183,7 @@ def find_scene_contacts(
                 dropped += 1
                 continue
             position, frame = contacts.position[count], contacts.frame[count]
-            at = share if abs(found.gap[k]) <= THIN else 0.5
+            at = share if abs(found.gap[k]) <= thin else 0.5
             for r in range(3):
                 position[r] = (1.0 - at) * found.on_a[k, r] + at * found.on_b[k, r]
                 frame[0, r] = found.normal[k, r]

@@ -129,21 +129,6 @@ def random_pose(rng, near):
     return pose
 
 
-def place_of(alone, k, first_is_fixed, second_is_fixed):
-    """Where the force of a point acts: on the flatter surface, that of the world, or between."""
-    face = np.all(alone.normal == alone.normal[k], axis=1)
-    if abs(alone.gap[k]) > 2e-5:
-        return (alone.points_a[k] + alone.points_b[k]) / 2
-    first, second = (
-        np.ptp((points - points[0])[face] @ alone.normal[k])
-        for points in (alone.points_a, alone.points_b)
-    )
-    if np.sum(face) == 1 or abs(first - second) < 1e-10:
-        first, second = not first_is_fixed, not second_is_fixed
-    points = alone.points_a, (alone.points_a + alone.points_b) / 2, alone.points_b
-    return points[0 if first < second else 2 if second < first else 1][k]
-
-
 def level(found, count):
     """Heights of contact points above the first of them, along its normal."""
     return (found.position[:count] - found.position[0]) @ found.frame[0, 0]
@@ -161,6 +146,8 @@ def test_points_of_a_tilted_face_are_in_the_plane_that_it_lies_on(lower):
     if lower == 'block':
         objects[lower] |= {'movable': True, 'mass': 1.0}
     scene = make_scene(empty, read_world({'objects': objects}))
+    assert not scene.table.of_robot.any()
+    scene.table.of_robot[:] = 1  # as if they were links
     pose = np.eye(4)
     pose[:3, :3] = Rotation.from_rotvec([4e-5, 3e-5, 0.0]).as_matrix()
     pose[2, 3] = 0.1 + 8e-6
@@ -182,6 +169,7 @@ def test_forces_of_what_is_about_to_touch_have_the_arm_of_the_middle(gap, share)
     empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
     objects = boxes(a=[0, 0, 0]) | {'floor': {'type': 'plane'}}
     scene, pose = make_scene(empty, read_world({'objects': objects})), np.eye(4)
+    scene.table.of_robot[:] = 1
     pose[2, 3] = 0.1 + gap
     found, count = found_in(
         scene, [np.eye(4), pose], 1e-3, np.array([[0.0] * 6, [0, 0, 0, 0, 0, -1]])
@@ -198,6 +186,7 @@ def test_a_single_point_is_on_what_does_not_move():
     }
     table = {'type': 'box', 'size': [1, 1, 0.2], 'xyz': [0, 0, -0.1]}
     scene = make_scene(empty, read_world({'objects': {'table': table, **balls}}))
+    scene.table.of_robot[:] = 1
     poses = [np.eye(4) for _ in range(3)]
     poses[1][:3, 3], poses[2][:3, 3] = [-0.05, 0, 0.05 + 1e-5], [0.05 + 1e-5, 0, 0.05 + 1e-6]
     found, count = found_in(scene, poses)
@@ -224,8 +213,8 @@ def test_contacts_of_a_scene_are_those_of_its_pairs(model):
             alone = contacts(a.shape, poses[a.carrier], b.shape, poses[b.carrier], 2e-4)
             for k in range(len(alone.gap)):
                 assert found.pair[at] == p and found.feature[at] == alone.feature[k]
-                place = place_of(alone, k, a.carrier == 0, b.carrier == 0)
-                assert np.allclose(found.position[at], place, rtol=0.0, atol=1e-15)
+                middle = (alone.points_a[k] + alone.points_b[k]) / 2
+                assert np.array_equal(found.position[at], middle)
                 assert np.array_equal(found.frame[at, 0], alone.normal[k])
                 assert found.gap[at] == alone.gap[k]
                 assert tuple(found.carrier[at]) == (a.carrier, b.carrier)

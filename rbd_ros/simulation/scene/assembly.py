@@ -198,5 +198,6 @@ def _empty_table() -> SceneTable:
         direction=nothing.reshape(0, 3),
         directed_by=whole,
         group=whole,
+        of_robot=whole,
         tables=tables_for([], []),
     )
