@@ -177,7 +177,7 @@ def find_scene_contacts(
         begin, share, thin = count, 0.5, THIN if scene.of_robot[p] > 0 else -1.0
         first, second = scene.carrier[a], scene.carrier[b]
         for k in range(points):
-            if k == 0 or not have_one_normal(found, k - 1, k):
+            if thin > 0.0 and (k == 0 or not have_one_normal(found, k - 1, k)):
                 share = share_of_second(found, k, points, first == 0, second == 0)
             if count == len(contacts.gap):
                 dropped += 1
