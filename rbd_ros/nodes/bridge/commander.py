@@ -11,7 +11,7 @@ from rbd_ros.control import TorqueLaw, TorqueLimiter
 from rbd_ros.control.soft_stops import SoftStops
 from rbd_ros.hil.udp_exchange import UdpExchange
 from rbd_ros.hil.udp_packets import PacketError
-from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
+from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.output import TorqueOutput
 from rbd_ros.nodes.torque.reference import Motion
@@ -44,6 +44,7 @@ class BridgeCommander(Commander):
         self._exchange, self._timeout, self._diagnostics = exchange, timeout, diagnostics
         #: States without an answer since the last one with one
         self.unanswered = 0
+        self._problem, self._silence = '', 0.0
 
     def answer(self, law: TorqueLaw, state: MeasuredState, motion: Motion) -> Optional[np.ndarray]:
         """Send the torque that the program answers, within the limits.
@@ -81,9 +82,26 @@ class BridgeCommander(Commander):
                 raise PacketError(f'no answer within {timeout:g} s: {self._exchange.silence()}')
         except PacketError as error:
             self.unanswered += 1
-            self._diagnostics.condition(SUBJECT, WARN, str(error), code='no answer')
+            self._problem = str(error)
+            self._tell_of_problem()
             raise
-        if self.unanswered or not self.sent:
-            self.unanswered = 0
+        if self.unanswered or self._silence or not self.sent:
+            self.unanswered, self._silence = 0, 0.0
             self._diagnostics.condition(SUBJECT, OK, 'answering', code='answering')
         return torque
+
+    def tell_of_silence(self, timeout: float) -> None:
+        """Tell that no answer could be used for so long, until one can.
+
+        :param timeout: how long there was none [s]
+        """
+        self._silence = timeout
+        self._tell_of_problem()
+
+    def _tell_of_problem(self) -> None:
+        if not self._silence:
+            self._diagnostics.condition(SUBJECT, WARN, self._problem, code='no answer')
+            return
+        # States go on, at 1 kHz: what each of them met must not hide that the torque has ended.
+        text = f'no usable answer for {self._silence:g} s: {self._problem}'
+        self._diagnostics.condition(SUBJECT, ERROR, text, code='silent')

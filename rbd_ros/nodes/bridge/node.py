@@ -7,7 +7,7 @@ from typing import Any, Dict, Optional
 from rbd_ros.control import TorqueLimiter
 from rbd_ros.hil.udp_exchange import UdpExchange
 from rbd_ros.nodes.bridge.commander import BridgeCommander, SUBJECT
-from rbd_ros.nodes.common.diagnostics import ERROR, FORGOTTEN, OK, WARN
+from rbd_ros.nodes.common.diagnostics import FORGOTTEN, OK, WARN
 from rbd_ros.nodes.common.interface import NodeInterface
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.torque.commander import Commander
@@ -105,12 +105,7 @@ class BridgeNode(TorqueNode):
         if not self._commander.unanswered:
             super()._tell_of_silence(timeout)
             return
-        self.diagnostics.condition(
-            SUBJECT,
-            ERROR,
-            f'no usable answer for {timeout:g} s: {self.exchange.silence()}',
-            code='silent',
-        )
+        self._commander.tell_of_silence(timeout)
 
     def _values(self) -> Dict[str, Any]:
         exchange = self.exchange
