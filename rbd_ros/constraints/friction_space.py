@@ -370,16 +370,18 @@ def scale_space(space: FrictionSpace, friction: FloatArray) -> float:
     for k in range(space.sizes[MOMENTS]):
         scale[first + k] = scale[3 * space.holder[k]]
     for c in range(contacts):
-        scale[3 * c + 1] = scale[3 * c + 2] = scale[3 * c]
-    for i in range(n):
+        largest = max(largest, scale[3 * c])
+    for i in range(3 * contacts, n):
         largest = max(largest, scale[i])
     if not largest > 0.0:
         largest = 1.0
-    for i in range(n):
-        scale[i] = 1.0 / math.sqrt(scale[i] if scale[i] > 1e-24 * largest else largest)
     for c in range(contacts):
+        own = unit_of(scale[3 * c], largest)
+        scale[3 * c] = own
         for r in range(2):
-            scale[3 * c + 1 + r] *= friction[c, r]
+            scale[3 * c + 1 + r] = own * friction[c, r]
+    for i in range(3 * contacts, n):
+        scale[i] = unit_of(scale[i], largest)
     for k in range(space.sizes[MOMENTS]):
         scale[first + k] *= space.coefficient[k]
     unit = 0.0
@@ -390,8 +392,10 @@ def scale_space(space: FrictionSpace, friction: FloatArray) -> float:
     for i in range(n):
         row, own = A[i], scale[i]
         b[i] *= own / unit
-        for j in range(n):
+        for j in range(i):
             row[j] *= own * scale[j]
+            A[j, i] = row[j]
+        row[i] *= own * own
     for i in range(n):
         scale[i] *= unit
         x[i] = x[i] / scale[i] if scale[i] > 0.0 else 0.0
@@ -399,6 +403,16 @@ def scale_space(space: FrictionSpace, friction: FloatArray) -> float:
         space.low[k] /= scale[3 * contacts + k]
         space.high[k] /= scale[3 * contacts + k]
     return unit
+
+
+@compiled
+def unit_of(mobility: float, largest: float) -> float:
+    """Unit of a force that makes what it moves one.
+
+    :param mobility: largest diagonal element of its block
+    :param largest: that of all blocks, which is taken where it is no more than a rounding error
+    """
+    return 1.0 / math.sqrt(mobility if mobility > 1e-24 * largest else largest)
 
 
 @compiled

@@ -20,7 +20,12 @@ from rbd_ros.simulation.scene.island import MAX_ITERATIONS, strike
 from rbd_ros.simulation.scene.islands import at_robot
 from rbd_ros.simulation.scene.paths import full_response
 from rbd_ros.simulation.scene.pile import PILE, solve_blows
-from rbd_ros.simulation.scene.problem import assemble_matrix, contact_velocity, enter_problem
+from rbd_ros.simulation.scene.problem import (
+    assemble_matrix,
+    contact_velocities,
+    contact_velocity,
+    enter_problem,
+)
 from rbd_ros.simulation.scene.state import Objects, ScenePlant, SceneWork, Touches
 from rbd_ros.simulation.state import State, UNCONVERGED
 from rbd_ros.simulation.workspace import Workspace
@@ -112,8 +117,7 @@ def collide(
         clear(scene.gathered)
         for a in range(n):
             add_scaled(1.0, scene.blow[a], touches.blow[scene.listed[a]])
-            for r in range(3):
-                strike(plant, objects, contacts, scene, scene.listed[a], r, scene.blow[a, r])
+            strike(plant, objects, contacts, scene, scene.listed[a], scene.blow[a])
         if plant.scene.has_couples:
             for k in range(list_couples(plant.scene, contacts, n, scene)):
                 c = scene.listed[scene.couples.listed[k]]
@@ -153,10 +157,9 @@ def solve_rebound(
     space = scene.space
     for a in range(n):
         c = scene.listed[a]
+        u = contact_velocities(plant, contacts, objects, state.v, c, scene)
+        scene.free[3 * a], scene.free[3 * a + 1], scene.free[3 * a + 2] = u
         for r in range(3):
-            scene.free[3 * a + r] = contact_velocity(
-                plant, contacts, objects, state.v, c, r, scene
-            )
             space.x[3 * a + r] = 0.0
         scene.free[3 * a] += scene.rebound[a]
         space.state[a], space.slip[a] = OPEN, 0.0

@@ -30,7 +30,7 @@ from rbd_ros.simulation.plant import Plant, Tree
 from rbd_ros.simulation.scene.islands import at_robot, node_of
 from rbd_ros.simulation.scene.jacobians import dot3
 from rbd_ros.simulation.scene.paths import add_along, clear_along, dot_along, half_responses
-from rbd_ros.simulation.scene.problem import add_product, add_robot_product, clear_part
+from rbd_ros.simulation.scene.problem import add_product, clear_part, enter_robot_product
 from rbd_ros.simulation.scene.state import Objects, ScenePlant, SceneWork, Touches
 from rbd_ros.simulation.workspace import Problem
 
@@ -164,17 +164,17 @@ def assemble_couples(
                 tree, tip, y = plant.tree, work.tip[c], couples.response[c]
                 for j in range((m + 2) // 3):
                     z = work.row_response[j]
-                    add_robot_product(tree, tip, work.row_tip[j], y, z, G, first, 3 * (n + j))
+                    enter_robot_product(tree, tip, work.row_tip[j], y, z, G, first, 3 * (n + j))
                 for b in range(n):
                     d = work.listed[b]
                     if at_robot(scene, contacts, d):
                         z = work.response[d]
-                        add_robot_product(tree, tip, work.tip[d], y, z, G, first, 3 * b)
+                        enter_robot_product(tree, tip, work.tip[d], y, z, G, first, 3 * b)
                 for b in range(k + 1):
                     d, column = work.listed[couples.listed[b]], 3 * n + m + 3 * b
                     if at_robot(scene, contacts, d):
                         z = couples.response[d]
-                        add_robot_product(tree, tip, work.tip[d], y, z, G, first, column)
+                        enter_robot_product(tree, tip, work.tip[d], y, z, G, first, column)
         for i in range(2):
             carrier, lever = contacts.carrier[c, i], couples.lever[c, i]
             if carrier < scene.first_object:

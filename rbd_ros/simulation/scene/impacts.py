@@ -32,6 +32,7 @@ from rbd_ros.constraints.friction_space import (
     size_of,
 )
 from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
+from rbd_ros.simulation.scene.problem import entry
 from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
 
 #: Easier ways are taken first: see `runs_seldom`.
@@ -132,10 +133,3 @@ def row_of(n: int, i: int) -> int:
     :param i: number of the impulse
     """
     return 3 * (i // 2) + 1 + i % 2 if i < 2 * n else n + i
-
-
-@compiled
-def entry(work: SceneWork, row: int, column: int) -> float:
-    """Element of the Delassus matrix, of which couples have only what is left of the diagonal."""
-    element: float = work.matrix[max(row, column), min(row, column)]
-    return element

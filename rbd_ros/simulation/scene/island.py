@@ -24,10 +24,10 @@ from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.compliance import soften
 from rbd_ros.simulation.scene.couples import begin_couples, enter_couples, power_of_couples, twist
 from rbd_ros.simulation.scene.islands import at_robot
-from rbd_ros.simulation.scene.paths import add_along
+from rbd_ros.simulation.scene.paths import add_along, add_rows_along
 from rbd_ros.simulation.scene.problem import (
     assemble_matrix,
-    contact_velocity,
+    contact_velocities,
     enter_problem,
     FRICTION,
     UPPER_LIMIT,
@@ -69,10 +69,8 @@ def solve_island(
     scene, contacts = work.scene, touches.contacts
     for a in range(n):
         c = scene.listed[a]
-        for r in range(3):
-            scene.free[3 * a + r] = contact_velocity(
-                plant, contacts, objects, scene.velocity, c, r, scene
-            )
+        u = contact_velocities(plant, contacts, objects, scene.velocity, c, scene)
+        scene.free[3 * a], scene.free[3 * a + 1], scene.free[3 * a + 2] = u
     for k in range(m):
         v = scene.velocity[scene.row_joint[k]]
         v = -v if scene.row_kind[k] == UPPER_LIMIT else v
@@ -183,16 +181,16 @@ def end_island(plant: Plant, objects: Objects, touches: Touches, work: Workspace
     scene, contacts = work.scene, touches.contacts
     for a in range(n):
         c = scene.listed[a]
-        for r in range(3):
-            impulse = touches.impulse[c, r]
-            strike(plant, objects, contacts, scene, c, r, impulse)
+        impulse = touches.impulse[c]
+        if not is_zero(impulse):
+            strike(plant, objects, contacts, scene, c, impulse)
             if plant.has_robot:
-                if impulse != 0.0 and at_robot(plant.scene, contacts, c):
-                    J = scene.jacobian[c, r]
-                    add_along(plant.tree, scene.tip[c], impulse, J, work.problem.impulse)
+                if at_robot(plant.scene, contacts, c):
+                    J = scene.jacobian[c]
+                    add_rows_along(plant.tree, scene.tip[c], impulse, J, work.problem.impulse)
         if plant.scene.has_couples:
             end_couple(plant, objects, touches, work, c)
-        if touches.impulse[c, 0] > 0.0:
+        if impulse[0] > 0.0:
             for side in range(2):
                 o = contacts.carrier[c, side] - plant.scene.first_object
                 if o >= 0:
@@ -206,13 +204,12 @@ def end_couple(plant: Plant, objects: Objects, touches: Touches, work: Workspace
     :param c: number of the contact
     """
     couple, scene = touches.couple[c], work.scene
-    if couple[0] != 0.0 or couple[1] != 0.0 or couple[2] != 0.0:
+    if not is_zero(couple):
         twist(plant, objects, touches.contacts, scene, c, couple)
         if plant.has_robot:
             if at_robot(plant.scene, touches.contacts, c):
-                for r in range(3):
-                    J = scene.couples.jacobian[c, r]
-                    add_along(plant.tree, scene.tip[c], couple[r], J, work.problem.impulse)
+                J = scene.couples.jacobian[c]
+                add_rows_along(plant.tree, scene.tip[c], couple, J, work.problem.impulse)
 
 
 @compiled
@@ -222,27 +219,32 @@ def strike(
     contacts: SceneContacts,
     scene: SceneWork,
     c: int,
-    r: int,
-    impulse: float,
+    impulse: FloatArray,
 ) -> None:
     """Apply an impulse at a contact to objects, and gather what it does to the robot.
 
     :param c: number of the contact
-    :param r: 0 for the normal, 1 and 2 for tangents
-    :param impulse: [N s]
+    :param impulse: along normal and tangents, (3,) [N s]
     """
-    if impulse == 0.0:
-        return
     if plant.has_robot:
         if at_robot(plant.scene, contacts, c):
-            add_along(plant.tree, scene.tip[c], impulse, scene.response[c, r], scene.gathered)
+            add_rows_along(plant.tree, scene.tip[c], impulse, scene.response[c], scene.gathered)
     for side in range(2):
         o = contacts.carrier[c, side] - plant.scene.first_object
         if o >= 0:
-            lever, mass = scene.lever[c, side, r], plant.scene.bodies.mass[o]
-            for s in range(3):
-                objects.spin[o, s] += lever[s] * impulse
-                objects.velocity[o, s] += lever[3 + s] * impulse / mass
+            mass = plant.scene.bodies.mass[o]
+            for r in range(3):
+                lever = scene.lever[c, side, r]
+                for s in range(3):
+                    objects.spin[o, s] += lever[s] * impulse[r]
+                    objects.velocity[o, s] += lever[3 + s] * impulse[r] / mass
+
+
+@compiled
+def is_zero(x: FloatArray) -> bool:
+    """Whether an impulse or a couple is none."""
+    zero: bool = x[0] == 0.0 and x[1] == 0.0 and x[2] == 0.0
+    return zero
 
 
 @compiled

@@ -5,7 +5,6 @@ from __future__ import annotations
 from rbd_ros.collision.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import compiled, vector
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.contact.detection import point_rate
 from rbd_ros.simulation.plant import Plant, Tree
 from rbd_ros.simulation.scene.islands import node_of
 from rbd_ros.simulation.scene.paths import clear_along
@@ -85,11 +84,19 @@ def add_jacobian(
     :param frame: normal and tangents, (3, 3)
     :param J: the sum, (3, nv)
     """
+    x, y, z = point[0], point[1], point[2]
+    n, s, t = frame[0], frame[1], frame[2]
+    J_n, J_s, J_t = J[0], J[1], J[2]
     for at in range(tree.support_first[body], tree.support_first[body + 1]):
         k = tree.support[at]
-        for r in range(3):
-            rate = point_rate(columns[k], point, frame[r])
-            J[r, tree.dof_index[k]] += sign * tree.dof_ratio[k] * rate
+        i, ratio, column = tree.dof_index[k], sign * tree.dof_ratio[k], columns[k]
+        # Velocity of the point by that of the joint, v + w x p.
+        a = ratio * (column[3] + column[1] * z - column[2] * y)
+        b = ratio * (column[4] + column[2] * x - column[0] * z)
+        c = ratio * (column[5] + column[0] * y - column[1] * x)
+        J_n[i] += n[0] * a + n[1] * b + n[2] * c
+        J_s[i] += s[0] * a + s[1] * b + s[2] * c
+        J_t[i] += t[0] * a + t[1] * b + t[2] * c
 
 
 @compiled

@@ -12,6 +12,7 @@ from rbd_ros.simulation.scene.compliance import is_compliant
 from rbd_ros.simulation.scene.islands import at_robot
 from rbd_ros.simulation.scene.paths import add_along, full_response
 from rbd_ros.simulation.scene.pile import part_pile, PART_SWEEPS
+from rbd_ros.simulation.scene.problem import entry
 from rbd_ros.simulation.scene.state import Touches
 from rbd_ros.simulation.workspace import Workspace
 
@@ -56,7 +57,7 @@ def part_bodies(
             # What is apart may come nearer.
             left = max(contacts.gap[scene.listed[a]], -most)
             for b in range(n):
-                left += G[3 * a, 3 * b] * push[b]
+                left += entry(scene, 3 * a, 3 * b) * push[b]
             new = max(0.0, push[a] - left / G[3 * a, 3 * a])
             change = max(change, abs(new - push[a]) * G[3 * a, 3 * a])
             push[a] = new

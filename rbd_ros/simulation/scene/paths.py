@@ -6,6 +6,8 @@ but on that path, so that nothing else of them is read or written.
 
 from __future__ import annotations
 
+from typing import Tuple
+
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
@@ -53,6 +55,50 @@ def dot_along(tree: Tree, tip: int, x: FloatArray, y: FloatArray) -> float:
 
 
 @compiled
+def add_rows_along(
+    tree: Tree, tip: int, weights: FloatArray, X: FloatArray, y: FloatArray
+) -> None:
+    """Add `weights` X to y, all three rows in one pass; see `clear_along`.
+
+    :param weights: (3,)
+    :param X: (3, nv)
+    :param y: the sum, (nv,)
+    """
+    a, b, c = weights[0], weights[1], weights[2]
+    first, second, third = X[0], X[1], X[2]
+    if tip < 0:
+        for k in range(len(y)):
+            y[k] = y[k] + a * first[k] + b * second[k] + c * third[k]
+    else:
+        for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+            k = tree.path[at]
+            y[k] = y[k] + a * first[k] + b * second[k] + c * third[k]
+
+
+@compiled
+def rows_along(tree: Tree, tip: int, X: FloatArray, y: FloatArray) -> Tuple[float, float, float]:
+    """Scalar products of three rows and y, in one pass; see `clear_along`.
+
+    :param X: (3, nv)
+    :param y: (nv,)
+    """
+    a = b = c = 0.0
+    first, second, third = X[0], X[1], X[2]
+    if tip < 0:
+        for k in range(len(y)):
+            a += first[k] * y[k]
+            b += second[k] * y[k]
+            c += third[k] * y[k]
+    else:
+        for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+            k = tree.path[at]
+            a += first[k] * y[k]
+            b += second[k] * y[k]
+            c += third[k] * y[k]
+    return a, b, c
+
+
+@compiled
 def half_response(
     plant: Plant, problem: Problem, root: FloatArray, J: FloatArray, y: FloatArray
 ) -> None:
@@ -97,19 +143,22 @@ def half_responses(
         return
     tree = plant.tree
     J_0, J_1, J_2, Y_0, Y_1, Y_2 = J[0], J[1], J[2], Y[0], Y[1], Y[2]
-    for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
-        k = tree.path[at]
-        Y_0[k], Y_1[k], Y_2[k] = J_0[k], J_1[k], J_2[k]
-    for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+    first, end = tree.path_first[tip], tree.path_first[tip + 1]
+    for at in range(first, end):
         i = tree.path[at]
-        row, a, b, c = problem.factor[i], Y_0[i], Y_1[i], Y_2[i]
-        for entry in range(tree.row_first[i], tree.row_first[i + 1]):
-            k = tree.row_index[entry]
-            factor = row[k]
-            Y_0[k] -= factor * a
-            Y_1[k] -= factor * b
-            Y_2[k] -= factor * c
-        Y_0[i], Y_1[i], Y_2[i] = a * root[i], b * root[i], c * root[i]
+        a, b, c = J_0[i], J_1[i], J_2[i]
+        # Rows of L that lead to it are those before it on the path, which begins at the tip.
+        for before in range(first, at):
+            k = tree.path[before]
+            factor = problem.factor[k, i]
+            a -= factor * Y_0[k]
+            b -= factor * Y_1[k]
+            c -= factor * Y_2[k]
+        Y_0[i], Y_1[i], Y_2[i] = a, b, c
+    for at in range(first, end):
+        i = tree.path[at]
+        by = root[i]
+        Y_0[i], Y_1[i], Y_2[i] = Y_0[i] * by, Y_1[i] * by, Y_2[i] * by
 
 
 @compiled

@@ -8,13 +8,15 @@ kinematic loops, Y is the Jacobian in velocities that keep them closed and are o
 
 from __future__ import annotations
 
+from typing import Tuple
+
 from rbd_ros.collision.scene_arrays import ACROSS, ALONG, SceneContacts
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import CONTACTS as CONES, ROWS
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.plant import Plant, Tree
 from rbd_ros.simulation.scene.islands import at_robot
-from rbd_ros.simulation.scene.paths import dot_along
+from rbd_ros.simulation.scene.paths import dot_along, rows_along
 from rbd_ros.simulation.scene.state import Objects, ScenePlant, SceneWork
 
 #: Kinds of rows of joints.
@@ -27,6 +29,8 @@ def assemble_matrix(
 ) -> None:
     """Find the Delassus matrix of the listed contacts, and of the rows of joints after them.
 
+    It is symmetric, and found up to the diagonal.
+
     :param n: number of contacts
     :param m: number of rows of joints
     """
@@ -35,21 +39,14 @@ def assemble_matrix(
         c = work.listed[a]
         for b in range(a + 1):
             d = work.listed[b]
-            for r in range(3):
-                for s in range(3):
-                    G[3 * a + r, 3 * b + s] = 0.0
+            apart = True
             if plant.has_robot:
                 if at_robot(scene, contacts, c) and at_robot(scene, contacts, d):
-                    add_robot_product(
-                        plant.tree,
-                        work.tip[c],
-                        work.tip[d],
-                        work.response[c],
-                        work.response[d],
-                        G,
-                        3 * a,
-                        3 * b,
-                    )
+                    apart, y, z = False, work.response[c], work.response[d]
+                    tip, other = work.tip[c], work.tip[d]
+                    enter_robot_product(plant.tree, tip, other, y, z, G, 3 * a, 3 * b)
+            if apart:
+                clear_block(G, 3 * a, 3 * b)
             for i in range(2):
                 # All carriers after those of the robot are objects.
                 carrier = contacts.carrier[c, i]
@@ -67,27 +64,15 @@ def assemble_matrix(
             for b in range(n):
                 d = work.listed[b]
                 if at_robot(scene, contacts, d):
-                    add_robot_product(
-                        plant.tree, tip, work.tip[d], y, work.response[d], G, first, 3 * b
-                    )
+                    z = work.response[d]
+                    enter_robot_product(plant.tree, tip, work.tip[d], y, z, G, first, 3 * b)
             for j in range(k + 1):
-                add_robot_product(
-                    plant.tree,
-                    tip,
-                    work.row_tip[j],
-                    y,
-                    work.row_response[j],
-                    G,
-                    first,
-                    3 * n + 3 * j,
-                )
-    for i in range(3 * n + m):
-        for j in range(i):
-            G[j, i] = G[i, j]
+                z, at = work.row_response[j], 3 * (n + j)
+                enter_robot_product(plant.tree, tip, work.row_tip[j], y, z, G, first, at)
 
 
 @compiled
-def add_robot_product(
+def enter_robot_product(
     tree: Tree,
     tip_y: int,
     tip_z: int,
@@ -97,7 +82,7 @@ def add_robot_product(
     row: int,
     column: int,
 ) -> None:
-    """Add Y Z^T to a block of G, along what the paths of both have in common.
+    """Enter Y Z^T as a block of G, along what the paths of both have in common.
 
     :param tip_y: tip of Y, see `SceneWork`
     :param tip_z: tip of Z
@@ -111,8 +96,10 @@ def add_robot_product(
     if tip_y >= 0 and tip_z >= 0:
         common = tree.meet[tip_y, tip_z]
         if common < 0:
+            clear_block(G, row, column)
             return
     if common < 0:
+        clear_block(G, row, column)
         add_product(Y, Z, G, row, column)
         return
     p, q, r = Y[0], Y[1], Y[2]
@@ -132,15 +119,15 @@ def add_robot_product(
         rt += c * y
         ru += c * z
     first, second, third = G[row], G[row + 1], G[row + 2]
-    first[column] += ps
-    first[column + 1] += pt
-    first[column + 2] += pu
-    second[column] += qs
-    second[column + 1] += qt
-    second[column + 2] += qu
-    third[column] += rs
-    third[column + 1] += rt
-    third[column + 2] += ru
+    first[column] = ps
+    first[column + 1] = pt
+    first[column + 2] = pu
+    second[column] = qs
+    second[column + 1] = qt
+    second[column + 2] = qu
+    third[column] = rs
+    third[column + 1] = rt
+    third[column + 2] = ru
 
 
 @compiled
@@ -181,6 +168,21 @@ def add_product(Y: FloatArray, Z: FloatArray, G: FloatArray, row: int, column: i
 
 
 @compiled
+def entry(work: SceneWork, row: int, column: int) -> float:
+    """Element of the Delassus matrix, of which there is what is left of the diagonal."""
+    element: float = work.matrix[max(row, column), min(row, column)]
+    return element
+
+
+@compiled
+def clear_block(G: FloatArray, row: int, column: int) -> None:
+    """Set a block of the matrix to zero, (3, 3)."""
+    for r in range(3):
+        for s in range(3):
+            G[row + r, column + s] = 0.0
+
+
+@compiled
 def clear_part(x: FloatArray, n: int) -> None:
     """Set the first elements of x to zero."""
     for i in range(n):
@@ -216,6 +218,34 @@ def contact_velocity(
 
 
 @compiled
+def contact_velocities(
+    plant: Plant,
+    contacts: SceneContacts,
+    objects: Objects,
+    v: FloatArray,
+    c: int,
+    work: SceneWork,
+) -> Tuple[float, float, float]:
+    """Velocity at a contact along the normal and both tangents, see `contact_velocity` [m/s].
+
+    :param v: velocity of the joints, (nv,)
+    :param c: number of the contact
+    """
+    first = second = third = 0.0
+    if at_robot(plant.scene, contacts, c):
+        first, second, third = rows_along(plant.tree, work.tip[c], work.jacobian[c], v)
+    for side in range(2):
+        o = contacts.carrier[c, side] - plant.scene.first_object
+        if o >= 0:
+            lever, turning, velocity = work.lever[c, side], work.turning[o], objects.velocity[o]
+            for s in range(3):
+                first += lever[0, s] * turning[s] + lever[0, 3 + s] * velocity[s]
+                second += lever[1, s] * turning[s] + lever[1, 3 + s] * velocity[s]
+                third += lever[2, s] * turning[s] + lever[2, 3 + s] * velocity[s]
+    return first, second, third
+
+
+@compiled
 def enter_problem(
     plant: ScenePlant, contacts: SceneContacts, n: int, m: int, work: SceneWork
 ) -> None:
@@ -228,8 +258,8 @@ def enter_problem(
     space.sizes[CONES], space.sizes[ROWS] = n, m
     for i in range(size):
         row, into = work.matrix[i], space.A[i]
-        for j in range(size):
-            into[j] = row[j]
+        for j in range(i + 1):
+            into[j] = space.A[j, i] = row[j]
         space.b[i] = work.free[i]
     for a in range(n):
         p = contacts.pair[work.listed[a]]
