@@ -406,6 +406,26 @@ def scale_space(space: FrictionSpace, friction: FloatArray) -> float:
 
 
 @compiled
+def hold_back(space: FrictionSpace) -> None:
+    """Take of forces that solve nothing the part that takes the most energy away.
+
+    At the velocities that they leave, forces of a solution do no work but that of friction:
+    x . u <= 0 where no row must have a force. More of them than this part would add energy.
+    """
+    b, x, u = space.b, space.x, space.u
+    n, before, after = size_of(space), 0.0, 0.0
+    for i in range(n):
+        before += x[i] * b[i]
+        after += x[i] * u[i]
+    if not after > 0.0:
+        return
+    part = -before / (after - before) if before < 0.0 else 0.0
+    for i in range(n):
+        x[i] *= part
+    refresh(space)
+
+
+@compiled
 def unit_of(mobility: float, largest: float) -> float:
     """Unit of a force that makes what it moves one.
 

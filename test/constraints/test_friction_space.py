@@ -17,6 +17,7 @@ from rbd_ros.constraints.friction_space import (
     find_floor,
     FLOOR,
     FrictionSpace,
+    hold_back,
     is_small,
     project,
     refresh,
@@ -125,6 +126,39 @@ def test_the_best_forces_are_remembered():
         8.0 * np.finfo(float).eps * (np.abs(space.A) @ space.x + np.abs(space.b)).max(),
     )
     assert 1e-10 < space.report[FLOOR] < 1e-7
+
+
+@pytest.mark.parametrize('size', [1e-3, 1.0, 1e3])
+def test_forces_that_solve_nothing_add_no_energy(size):
+    """The part of them is left that takes the most away, forces of a solution are left alone."""
+    rng = np.random.default_rng(8)
+    shortened = 0
+    for problem in [random_contacts(rng, 3, 9) for _ in range(20)] + [
+        problem_with_rows(rng, 2) for _ in range(20)
+    ]:
+        space, _ = scaled_space(problem)
+        for c in range(problem.contacts):
+            space.x[3 * c : 3 * c + 3] = projection(size * rng.normal(size=3))
+        rows = slice(3 * problem.contacts, None)
+        space.x[rows] = np.clip(size * rng.normal(size=len(space.x[rows])), space.low, space.high)
+        refresh(space)
+        x = space.x.copy()
+        hold_back(space)
+        part = space.x @ x / (x @ x)
+        assert 0.0 <= part <= 1.0
+        shortened += 0.0 < part < 1.0
+        assert_allclose(space.x, part * x, rtol=1e-13)
+        assert_allclose(space.u, space.A @ space.x + space.b, rtol=1e-12, atol=1e-12)
+        assert space.x @ space.u <= 1e-12 * np.abs(space.x) @ np.abs(space.b)
+        parts = np.linspace(0.0, 1.0, 101)
+        energies = parts * (x @ space.b) + 0.5 * parts**2 * (x @ space.A @ x)
+        least = part * (x @ space.b) + 0.5 * part**2 * (x @ space.A @ x)
+        assert least <= energies.min() + 1e-12 * np.abs(energies).max()
+        assert solve_friction_space(space, COMBINED, 500, 1e-12)
+        solution = space.x.copy()
+        hold_back(space)
+        assert_allclose(space.x, solution, rtol=1e-9)
+    assert shortened > 0 or size < 1.0
 
 
 @pytest.mark.parametrize('contact', range(3))

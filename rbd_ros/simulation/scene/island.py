@@ -12,6 +12,7 @@ from rbd_ros.constraints.friction_space import (
     CONTACTS as CONES,
     FLOOR,
     FrictionSpace,
+    hold_back,
     MOMENTS,
     OPEN,
     scale_space,
@@ -122,6 +123,8 @@ def solve_problem(
         begin_couples(touches, scene, count)
     unit: float = scale_space(space, scene.friction)
     solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
+    if not solved:
+        hold_back(space)
     for a in range(n):
         for r in range(3):
             touches.impulse[scene.listed[a], r] = space.scale[3 * a + r] * space.x[3 * a + r]
