@@ -27,9 +27,10 @@ for _variable in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS'):
     os.environ.setdefault(_variable, '1')
 
 from contact_engines import COLUMNS, ENGINES, OURS  # noqa: E402
-from contact_engines.engine import isolated, Result  # noqa: E402
+from contact_engines.engine import Engine, isolated, Result  # noqa: E402
 from contact_engines.front import FRONT, plot  # noqa: E402
 import contact_scenes  # noqa: E402
+from contact_scenes.scene import Scene  # noqa: E402
 from marked import replace, row as text_line  # noqa: E402
 
 from rbd_ros.cli.bench import columns  # noqa: E402
@@ -52,28 +53,36 @@ Facts = Dict[str, Any]
 Key = Tuple[str, str]  # scene and variant
 
 
-def measure(
-    names: Sequence[str],
-    engines: Sequence[str],
-    timesteps: Sequence[float],
-    quick: bool,
-    budget: float,
-    progress: Progress,
-) -> Iterator[Result]:
-    """Results of scenes in engines; other time steps than `TIMESTEP` for the front only."""
+def planned(
+    names: Sequence[str], engines: Sequence[str], timesteps: Sequence[float]
+) -> Tuple[List[Tuple[Scene, Engine, float]], List[Result]]:
+    """Runs of scenes in engines, other time steps than `TIMESTEP` for the front only.
+
+    :return: scene, engine and time step of each; and why there are none of other scenes
+    """
+    runs, missing = [], []
     for name in names:
         try:
             scene = contact_scenes.load(name)
         except FileNotFoundError as error:
-            yield Result(name, '', '', TIMESTEP, skipped=str(error))
+            missing.append(Result(name, '', '', TIMESTEP, skipped=str(error)))
             continue
         for timestep in timesteps:
             if timestep != TIMESTEP and name not in FRONT:
                 continue
             for engine in ENGINES:
                 if engine.name in engines and engine.suits(scene):
-                    progress.step(f'{name} {engine.name} {engine.variant} {timestep:g} s')
-                    yield isolated(scene, engine, timestep, quick, budget)
+                    runs.append((scene, engine, timestep))
+    return runs, missing
+
+
+def measure(
+    runs: Sequence[Tuple[Scene, Engine, float]], quick: bool, budget: float, progress: Progress
+) -> Iterator[Result]:
+    """Results of runs."""
+    for scene, engine, timestep in runs:
+        progress.step(f'{scene.name} {engine.name} {engine.variant} {timestep:g} s')
+        yield isolated(scene, engine, timestep, quick, budget)
 
 
 # -- tables ---------------------------------------------------------------------------------------
@@ -345,10 +354,9 @@ def main(argv: Optional[List[str]] = None) -> int:
             parser.error(f'{arguments.source} is not of {FORMAT!r}')
     else:
         timesteps = [float(each) for each in arguments.timesteps.split(',')]
-        progress = Progress(arguments.progress, len(names) * len(engines))
-        results = list(
-            measure(names, engines, timesteps, arguments.quick, arguments.budget, progress)
-        )
+        runs, missing = planned(names, engines, timesteps)
+        progress = Progress(arguments.progress, len(runs))
+        results = [*missing, *measure(runs, arguments.quick, arguments.budget, progress)]
         progress.finish()
         facts = facts_of(results, arguments.quick, names)
     print('\n'.join(report(facts)))
