@@ -83,6 +83,26 @@ def speed_of(scene: SceneTable, room: SceneRoom, g: int) -> float:
 
 
 @compiled
+def closing_speed(scene: SceneTable, room: SceneRoom, a: int, b: int) -> float:
+    """Bound on the rate at which two shapes come nearer to each other by their velocities [m/s].
+
+    It is how fast one moves as seen from the other: of what moves together, as the links of a
+    robot that walks, less than both speeds.
+    """
+    # A plane has no end.
+    g = a if scene.kind[b] == PLANE else b
+    k = scene.carrier[g]
+    v, w, pose = room.velocity[scene.carrier[a + b - g]], room.velocity[k], room.pose[k]
+    speed, turning = 0.0, 0.0
+    for r in range(3):
+        s, t = (r + 1) % 3, (r + 2) % 3
+        rate = w[3 + r] - v[3 + r] + (w[s] - v[s]) * pose[9 + t] - (w[t] - v[t]) * pose[9 + s]
+        speed += rate * rate
+        turning += (w[r] - v[r]) * (w[r] - v[r])
+    return math.sqrt(speed) + math.sqrt(turning) * scene.arm[g]
+
+
+@compiled
 def has_sped_up(scene: SceneTable, room: SceneRoom, timestep: float) -> bool:
     """Whether more may be touched at the velocities `ahead` than what has been looked for.
 
@@ -161,21 +181,19 @@ def between_centres(scene: SceneTable, a: int, b: int, p: FloatArray, q: FloatAr
 
 
 @compiled
-def are_apart(scene: SceneTable, room: SceneRoom, a: int, b: int, margin: float) -> bool:
-    """Whether the bounding spheres of two shapes are further apart than a margin.
+def clearance(scene: SceneTable, room: SceneRoom, a: int, b: int) -> float:
+    """How far the bounding spheres of two shapes are apart; negative if they overlap [m].
 
     :param a: one shape
     :param b: the other one
-    :param margin: [m]
     """
     p, q = room.shape_pose[a], room.shape_pose[b]
     x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
     if scene.kind[a] == PLANE:
-        return p[2] * x + p[5] * y + p[8] * z > scene.reach[b] + margin
+        return p[2] * x + p[5] * y + p[8] * z - scene.reach[b]
     if scene.kind[b] == PLANE:
-        return -(q[2] * x + q[5] * y + q[8] * z) > scene.reach[a] + margin
-    far = scene.reach[a] + scene.reach[b] + margin
-    return between_centres(scene, a, b, p, q) > far * far
+        return -(q[2] * x + q[5] * y + q[8] * z) - scene.reach[a]
+    return math.sqrt(between_centres(scene, a, b, p, q)) - scene.reach[a] - scene.reach[b]
 
 
 @compiled
@@ -197,9 +215,14 @@ def list_near_pairs(scene: SceneTable, room: SceneRoom, timestep: float, fastest
     for g in range(len(scene.kind)):
         place_shape(scene, room, g)
     for p in range(len(scene.pair)):
-        if not are_apart(scene, room, scene.pair[p, 0], scene.pair[p, 1], MARGIN + skin):
-            room.near[count] = p
+        between = clearance(scene, room, scene.pair[p, 0], scene.pair[p, 1]) - MARGIN
+        if between > skin:
             room.apart[p] = 0.0
+        else:
+            room.near[count] = p
+            # Of those that were listed before, more is known.
+            known = room.apart[p] if room.listed[0] > 0 else 0.0
+            room.apart[p] = max(known, between, 0.0)
             count += 1
     # One more than there are: zero says that nothing is known.
     room.listed[0] = count + 1

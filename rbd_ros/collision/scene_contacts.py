@@ -11,10 +11,10 @@ from rbd_ros.collision.scene_arrays import SceneContacts, SceneRoom, SceneTable
 from rbd_ros.collision.scene_bounds import (
     approach,
     bound_speeds,
+    closing_speed,
     list_near_pairs,
     MARGIN,
     place_shape,
-    SKIN,
     speed_of,
 )
 from rbd_ros.compiler.loops import allocate, compiled, entry_point, Record, vector
@@ -26,6 +26,13 @@ THIN = 2e-5
 #: How much further the points of one surface are from a plane than those of the other if only one
 #: is a plane: more than rounding [m].
 LEVEL = 1e-12
+
+#: Distances beyond this are not found exactly [m].
+FAR = 0.1
+
+#: Number of steps within which a pair would have to be looked at, by the speeds of both shapes,
+#: for which it is worth finding how fast they come nearer.
+SOON = 8.0
 
 
 @compiled
@@ -151,6 +158,9 @@ def find_scene_contacts(
         a, b = scene.pair[p, 0], scene.pair[p, 1]
         speeds = speed_of(scene, room, a) + speed_of(scene, room, b)
         way = timestep * speeds + 2.0 * room.shifted[0]
+        # In further looks, the speeds are those of all looks.
+        if room.look[0] == 0 and room.apart[p] < SOON * way:
+            way = min(way, timestep * closing_speed(scene, room, a, b) + 2.0 * room.shifted[0])
         left = room.apart[p] - way
         if left > 1.5 * way:
             room.apart[p] = left
@@ -158,6 +168,12 @@ def find_scene_contacts(
         margin = MARGIN + 1.5 * way
         place_shape(scene, room, a)
         place_shape(scene, room, b)
+        if room.apart[p] > 0.0:
+            # It was apart, and mostly is.
+            distance = distance_within(scene, room, a, b, max(FAR, margin))
+            if distance > margin:
+                room.apart[p] = distance - MARGIN
+                continue
         points = find_contacts(
             scene.kind[a],
             scene.size[a],
@@ -171,7 +187,7 @@ def find_scene_contacts(
             found,
         )
         if points == 0:
-            room.apart[p] = distance_within(scene, room, a, b, SKIN) - MARGIN
+            room.apart[p] = distance_within(scene, room, a, b, FAR) - MARGIN
             continue
         room.apart[p] = 0.0
         begin, share, thin = count, 0.5, THIN if scene.of_robot[p] > 0 else -1.0

@@ -83,6 +83,12 @@ class FrictionSpace(NamedTuple):
     :param predicted: change of the forces that its predictor has found
     :param change: change of the forces
     :param along: sliding velocity of each cone by its part that separates
+    :param beta: size of the scaling of each cone (friction_cones.py)
+    :param axis: unit vector of that scaling
+    :param aimed: what of the change of each cone's velocity is no effect of that of its force
+    :param turn: change of each cone's velocity
+    :param bound_aimed: likewise of a row's velocities at its lower and its upper bound
+    :param bound_turn: changes of these velocities
     :param step: right-hand side, then solution
     :param unknown: contact or row, and which part of it, for each unknown of Newton's method
     :param at: first row of A that an unknown is made of, and how many; the same of its equation
@@ -127,6 +133,12 @@ class FrictionSpace(NamedTuple):
     predicted: FloatArray = floats('blocks', 3)
     change: FloatArray = floats('blocks', 3)
     along: FloatArray = floats('blocks', 2)
+    beta: FloatArray = floats('blocks')
+    axis: FloatArray = floats('blocks', 3)
+    aimed: FloatArray = floats('blocks', 3)
+    turn: FloatArray = floats('blocks', 3)
+    bound_aimed: FloatArray = floats('m', 2)
+    bound_turn: FloatArray = floats('m', 2)
 
 
 @compiled

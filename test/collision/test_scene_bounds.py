@@ -15,8 +15,9 @@ from rbd_ros.collision.scene import make_scene
 from rbd_ros.collision.scene_arrays import SceneContacts, SceneRoom
 from rbd_ros.collision.scene_bounds import (
     approach,
-    are_apart,
     bound_speeds,
+    clearance,
+    closing_speed,
     compose,
     has_sped_up,
     list_near_pairs,
@@ -105,6 +106,30 @@ def test_in_further_looks_the_largest_speed_of_all_counts(rng):
     assert found[0] == pytest.approx(30.0 * first) and found[1] == found[0] and found[2] == first
 
 
+@pytest.mark.parametrize('kinds', [(BOX, BOX), (PLANE, BOX), (BOX, PLANE)])
+def test_gaps_close_no_faster_than_the_bound(rng, kinds):
+    """That of the motion of one shape, of which no point is further than its arm, seen from the
+    other one.
+    """
+    for _ in range(20):
+        poses, v = [pose_of(rng) for _ in range(2)], rng.normal(size=(2, 6))
+        room = scene_of(pose=np.array([pose for pose, _ in poses]), velocity=v)
+        table = scene_of(carrier=[0, 1], arm=[0.4, 0.7], kind=kinds)
+        moving = 0 if kinds[1] == PLANE else 1
+        origin, arm = poses[moving][1][:3, 3], table.arm[moving]
+        away = rng.normal(size=(500, 3))
+        points = origin + arm * away / np.linalg.norm(away, axis=1)[:, None]
+        spin, rate = np.split(v[moving] - v[1 - moving], 2)
+        speeds = np.linalg.norm(rate + np.cross(spin, points), axis=1)
+        at_origin = np.linalg.norm(rate + np.cross(spin, origin))
+        bound = closing_speed(table, room, 0, 1)
+        assert (speeds <= bound + 1e-12).all()
+        assert bound == pytest.approx(at_origin + arm * np.linalg.norm(spin), rel=1e-12)
+        # What moves together does not come nearer.
+        room.velocity = np.array([v[0]] * 2)
+        assert closing_speed(table, room, 0, 1) == 0.0
+
+
 def test_what_speeds_up_by_more_than_was_looked_for_is_noticed(rng):
     poses = np.array([pose_of(rng)[0] for _ in range(3)])
     velocity = rng.normal(size=(3, 6))
@@ -130,27 +155,27 @@ def test_what_speeds_up_by_more_than_was_looked_for_is_noticed(rng):
 
 @pytest.mark.parametrize('kinds', [(BOX, BOX), (PLANE, BOX), (BOX, PLANE)])
 @pytest.mark.parametrize('seed', range(6))
-def test_what_is_apart_is_apart_by_its_bounding_sphere(kinds, seed):
+def test_bounding_spheres_tell_how_far_shapes_are_apart(kinds, seed):
     rng = np.random.default_rng(seed)
-    margin, reach = 0.01, np.array([0.2, 0.3])
+    reach = np.array([0.2, 0.3])
     room, table = scene_of(shape_pose=np.zeros((2, 12))), scene_of(kind=kinds, reach=reach)
-    for beyond in (-0.002, 0.002):
+    for between in (-0.002, 0.0, 0.012):
         room.shape_pose[0], A = pose_of(rng)
         away = rng.normal(size=3)
         away /= np.linalg.norm(away)
         if PLANE in kinds:
             # Anywhere above the plane, at that height.
             plane = kinds.index(PLANE)
-            height = reach[1 - plane] + margin + beyond
+            height = reach[1 - plane] + between
             along = A[:3, :3] @ [rng.normal(), rng.normal(), 0.0]
             position = A[:3, 3] + along + height * A[:3, 2]
             room.shape_pose[1] = pose_of(rng, position)[0]
             if plane == 1:
                 room.shape_pose[[0, 1]] = room.shape_pose[[1, 0]]
         else:
-            position = A[:3, 3] + (reach.sum() + margin + beyond) * away
+            position = A[:3, 3] + (reach.sum() + between) * away
             room.shape_pose[1] = pose_of(rng, position)[0]
-        assert are_apart(table, room, 0, 1, margin) == (beyond > 0.0)
+        assert abs(clearance(table, room, 0, 1) - between) < 1e-14
 
 
 def two_boxes(gap):
@@ -204,6 +229,42 @@ def test_what_comes_from_far_is_listed_in_time(both):
         room.pose[:, 9:] += step * room.velocity[:, 3:]
         first = k if count and first is None else first
     assert first is not None and lists < 20
+
+
+def test_what_moves_together_is_looked_at_once():
+    """However fast it is; and as soon as it comes nearer, by what it does."""
+    table, room, found = two_boxes(0.05)
+    room.velocity[1:, 3:] = [30.0, -20.0, 10.0]
+    for _ in range(200):
+        assert find_scene_contacts(table, room, H, found)[0] == 0
+        assert room.apart[0] == pytest.approx(0.05 - MARGIN, abs=1e-12)
+        room.pose[1:, 9:] += H * room.velocity[1:, 3:]
+    room.velocity[2, 3] -= 1.0
+    for k in range(1, 60):
+        count, _ = find_scene_contacts(table, room, H, found)
+        gap = 0.05 - 1e-3 * (k - 1)
+        assert (count > 0) == (gap - 1.5e-3 <= MARGIN + 1e-12)
+        room.pose[1:, 9:] += H * room.velocity[1:, 3:]
+
+
+def test_a_new_list_knows_what_the_one_before_knew():
+    table, room, found = two_boxes(0.5)
+    assert find_scene_contacts(table, room, H, found)[0] == 0 and room.listed[0] == 1
+    room.pose[2, 9] = 0.28
+    room.listed[0] = 0
+    assert find_scene_contacts(table, room, H, found)[0] == 0
+    # The spheres around the boxes overlap, so that their distance was asked for.
+    assert room.listed[0] == 2 and room.apart[0] == pytest.approx(0.08 - MARGIN, abs=1e-12)
+    room.slack[0] = 0.0
+    list_near_pairs(table, room, H, 0.0)
+    assert room.apart[0] == pytest.approx(0.08 - MARGIN, abs=1e-12)
+    # Nothing is known of where it was put otherwise; spheres that are apart tell how far.
+    room.listed[0], room.pose[2, 9], room.placed[:] = 0, 0.28, 0
+    list_near_pairs(table, room, H, 0.0)
+    assert room.apart[0] == 0.0
+    room.listed[0], room.pose[2, 9], room.placed[:] = 0, 0.36, 0
+    list_near_pairs(table, room, H, 0.0)
+    assert room.apart[0] == pytest.approx(0.36 - 0.2 * 3**0.5 - MARGIN, abs=1e-12)
 
 
 def test_what_was_moved_besides_is_looked_at_again():

@@ -129,23 +129,23 @@ def scale(beta: float, v: FloatArray, x: FloatArray, result: FloatArray) -> None
 
 @compiled
 def aim_at(
+    beta: float,
+    v: FloatArray,
     x: FloatArray,
-    y: FloatArray,
     predicted: FloatArray,
     aim: float,
-    v: FloatArray,
     d: FloatArray,
     h: FloatArray,
-) -> float:
-    """What of a change of y is no effect of one of x; returns beta.
+) -> None:
+    """What of a change of y is no effect of one of x.
 
+    :param beta: size of the scaling of x and y
+    :param v: unit vector of the scaling, (3,)
     :param predicted: change of x that the predictor found, (3,); zero for the predictor itself
     :param aim: product of x and y that is aimed at
-    :param v: unit vector of the scaling, a result, (3,)
     :param d: room, (3,)
     :param h: the result, (3,), with dy = h - W^2 dx
     """
-    beta: float = scaling(x, y, v)
     # lambda o lambda and the product of both predicted changes: lambda o lambda - d o (lambda + d)
     scale(beta, v, x, h)
     scale(beta, v, predicted, d)
@@ -157,7 +157,6 @@ def aim_at(
     h[0] = (l_0 * r_0 - l_1 * r_1 - l_2 * r_2) / square(h)
     h[1], h[2] = (r_1 - h[0] * l_1) / l_0, (r_2 - h[0] * l_2) / l_0
     scale(beta, v, h, h)
-    return beta
 
 
 @compiled

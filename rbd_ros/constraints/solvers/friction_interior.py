@@ -78,11 +78,11 @@ NEARER_FORCE, FARTHER_FORCE = 1.0, 1e3
 CAUTION = 0.95
 
 #: Mean product of forces and velocities below which Newton's method attempts to finish, and most
-#: steps of an attempt.
-NEAR, NEWTON_LIMIT = 1e-4, 20
+#: steps of an attempt: with the right states, it takes two or three.
+NEAR, NEWTON_LIMIT = 1e-4, 4
 
 #: Part of it that is left when the next attempt is made.
-FURTHER = 0.1
+FURTHER = 0.01
 
 
 @compiled
@@ -95,7 +95,6 @@ def interior(space: FrictionSpace, limit: int, follow: bool, first: float) -> bo
     """
     x, z, y, step, upper = space.x, space.z, space.y, space.step, space.upper
     contacts, n = space.sizes[CONTACTS], size_of(space)
-    v, d, h = vector(3), vector(3), vector(3)
     begin(space, first)
     attempt = NEAR
     for _ in range(limit):
@@ -113,38 +112,26 @@ def interior(space: FrictionSpace, limit: int, follow: bool, first: float) -> bo
                 x[i] = z[i]
             refresh(space)
         find_term(space, follow)
-        assemble_scaled(space, v)
+        assemble_scaled(space)
         # The predictor aims at products of zero, by itself.
         for i in range(n):
             step[i] = 0.0
-        of_cones(space, step, space.predicted)
-        for k in range(space.sizes[ROWS]):
-            space.row[3 * contacts + k] = 0.0
-        right_side(space, 0.0, v, d, h)
-        solve_pivoted(space.factor, space.order, step, n)
-        of_cones(space, step, space.change)
-        affine = longest_step(space, 0.0, v, d, h)
-        left = product_after(space, affine, v, d, h)
+        remember_prediction(space)
+        find_step(space, 0.0)
+        left = product_after(space, longest_step(space))
         part = clamp(left / mean, 0.0, 1.0) if mean > 0.0 else 0.0
-        aim = part * part * part * mean
-        of_cones(space, step, space.predicted)
-        for k in range(space.sizes[ROWS]):
-            space.row[3 * contacts + k] = step[3 * contacts + k]
-        right_side(space, aim, v, d, h)
-        solve_pivoted(space.factor, space.order, step, n)
-        of_cones(space, step, space.change)
-        length = min(1.0, CAUTION * longest_step(space, aim, v, d, h))
+        remember_prediction(space)
+        find_step(space, part * part * part * mean)
+        length = min(1.0, CAUTION * longest_step(space))
         if not length > 0.0:
             break
         for b in range(blocks_of(space)):
             if is_cone(space, b):
-                velocity_step(space, b, aim, v, d, h)
                 for r in range(3):
-                    space.velocity[b, r] += length * h[r]
+                    space.velocity[b, r] += length * space.turn[b, r]
         for k in range(space.sizes[ROWS]):
-            bound_step(space, k, aim, h)
-            y[3 * contacts + k] += length * h[0]
-            upper[k] += length * h[1]
+            y[3 * contacts + k] += length * space.bound_turn[k, 0]
+            upper[k] += length * space.bound_turn[k, 1]
         for i in range(n):
             z[i] += length * step[i]
         of_cones(space, z, space.force)
@@ -225,11 +212,8 @@ def gap(distance: float) -> float:
 
 
 @compiled
-def assemble_scaled(space: FrictionSpace, v: FloatArray) -> None:
-    """Factorise A and C W^2 of cones, and velocities by distances to bounds of rows.
-
-    :param v: room, (3,)
-    """
+def assemble_scaled(space: FrictionSpace) -> None:
+    """Factorise A and C W^2 of cones, and velocities by distances to bounds of rows."""
     A, M, z, y = space.A, space.factor, space.z, space.y
     contacts, n = space.sizes[CONTACTS], size_of(space)
     for i in range(n):
@@ -241,7 +225,9 @@ def assemble_scaled(space: FrictionSpace, v: FloatArray) -> None:
     for b in range(blocks_of(space)):
         if not is_cone(space, b):
             continue
-        beta = scaling(space.force[b], space.velocity[b], v)
+        v = space.axis[b]
+        beta: float = scaling(space.force[b], space.velocity[b], v)
+        space.beta[b] = beta
         normal, tangent = normal_row(space, b), tangent_row(space, b)
         size = 1 + tangents_of(space, b)
         for r in range(size):
@@ -271,29 +257,50 @@ def keep_normal(along: FloatArray, h: FloatArray) -> None:
 
 
 @compiled
-def velocity_step(
-    space: FrictionSpace, b: int, aim: float, v: FloatArray, d: FloatArray, h: FloatArray
-) -> None:
-    """Find the change of a cone's velocity, dy = h - W^2 dx.
-
-    :param h: the result, (3,); the others as `aim_at` has them
-    """
-    beta = aim_at(space.force[b], space.velocity[b], space.predicted[b], aim, v, d, h)
-    scale(beta, v, space.change[b], d)
-    scale(beta, v, d, d)
-    for r in range(3):
-        h[r] -= d[r]
+def remember_prediction(space: FrictionSpace) -> None:
+    """Take the present step as what the predictor has found, of cones and of rows."""
+    first = 3 * space.sizes[CONTACTS]
+    of_cones(space, space.step, space.predicted)
+    for k in range(space.sizes[ROWS]):
+        space.row[first + k] = space.step[first + k]
 
 
 @compiled
-def bound_aim(space: FrictionSpace, k: int, aim: float, h: FloatArray) -> None:
-    """Find what of both velocities' changes is no effect of dx, at a row's bounds.
+def find_step(space: FrictionSpace, aim: float) -> None:
+    """Find the changes of forces and velocities; the matrix is factorised.
 
-    :param h: at the lower one, then at the upper one, (2,) or longer
+    :param aim: product of forces and velocities that is aimed at
     """
+    d, h = vector(3), vector(3)
+    right_side(space, aim, d, h)
+    solve_pivoted(space.factor, space.order, space.step, size_of(space))
+    of_cones(space, space.step, space.change)
+    for b in range(blocks_of(space)):
+        if is_cone(space, b):
+            velocity_step(space, b, d)
+    for k in range(space.sizes[ROWS]):
+        bound_step(space, k)
+
+
+@compiled
+def velocity_step(space: FrictionSpace, b: int, d: FloatArray) -> None:
+    """Find the change of a cone's velocity, dy = h - W^2 dx.
+
+    :param d: room, (3,)
+    """
+    beta, v, turn = space.beta[b], space.axis[b], space.turn[b]
+    scale(beta, v, space.change[b], d)
+    scale(beta, v, d, d)
+    for r in range(3):
+        turn[r] = space.aimed[b, r] - d[r]
+
+
+@compiled
+def bound_aim(space: FrictionSpace, k: int, aim: float) -> None:
+    """Find what of both velocities' changes is no effect of dx, at a row's bounds."""
     i = 3 * space.sizes[CONTACTS] + k
     below, above = gap(space.z[i] - space.low[k]), gap(space.high[k] - space.z[i])
-    before, y, y_high = space.row[i], space.y[i], space.upper[k]
+    before, y, y_high, h = space.row[i], space.y[i], space.upper[k], space.bound_aimed[k]
     h[0] = h[1] = 0.0
     if y > 0.0:
         h[0] = (aim + before * (y + y / below * before)) / below - y
@@ -302,21 +309,23 @@ def bound_aim(space: FrictionSpace, k: int, aim: float, h: FloatArray) -> None:
 
 
 @compiled
-def bound_step(space: FrictionSpace, k: int, aim: float, h: FloatArray) -> None:
+def bound_step(space: FrictionSpace, k: int) -> None:
     """Find the changes of both velocities at a row's bounds."""
-    bound_aim(space, k, aim, h)
-    i = 3 * space.sizes[CONTACTS] + k
+    i, turn = 3 * space.sizes[CONTACTS] + k, space.bound_turn[k]
+    turn[0], turn[1] = space.bound_aimed[k, 0], space.bound_aimed[k, 1]
     if space.y[i] > 0.0:
-        h[0] -= space.y[i] / gap(space.z[i] - space.low[k]) * space.step[i]
+        turn[0] -= space.y[i] / gap(space.z[i] - space.low[k]) * space.step[i]
     if space.upper[k] > 0.0:
-        h[1] += space.upper[k] / gap(space.high[k] - space.z[i]) * space.step[i]
+        turn[1] += space.upper[k] / gap(space.high[k] - space.z[i]) * space.step[i]
 
 
 @compiled
-def right_side(
-    space: FrictionSpace, aim: float, v: FloatArray, d: FloatArray, h: FloatArray
-) -> None:
-    """Find the right-hand side, C h - (u + s - y)."""
+def right_side(space: FrictionSpace, aim: float, d: FloatArray, h: FloatArray) -> None:
+    """Find the right-hand side, C h - (u + s - y), and what is aimed at.
+
+    :param d: room, (3,)
+    :param h: room, (3,)
+    """
     u, step = space.u, space.step
     contacts = space.sizes[CONTACTS]
     for i in range(size_of(space)):
@@ -325,74 +334,69 @@ def right_side(
         step[3 * c] -= space.shift[c]
     for b in range(blocks_of(space)):
         if is_cone(space, b):
-            y, tangent = space.velocity[b], tangent_row(space, b)
-            aim_at(space.force[b], y, space.predicted[b], aim, v, d, h)
+            y, tangent, aimed = space.velocity[b], tangent_row(space, b), space.aimed[b]
+            aim_at(space.beta[b], space.axis[b], space.force[b], space.predicted[b], aim, d, aimed)
+            for r in range(3):
+                h[r] = aimed[r]
             keep_normal(space.along[b], h)
             step[normal_row(space, b)] += h[0] + y[0]
             for r in range(tangents_of(space, b)):
                 step[tangent + r] += h[1 + r] + y[1 + r]
     for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
-        bound_aim(space, k, aim, h)
-        step[i] += h[0] - h[1] + space.y[i] - space.upper[k]
+        bound_aim(space, k, aim)
+        step[i] += space.bound_aimed[k, 0] - space.bound_aimed[k, 1] + space.y[i] - space.upper[k]
 
 
 @compiled
-def longest_step(
-    space: FrictionSpace, aim: float, v: FloatArray, d: FloatArray, h: FloatArray
-) -> float:
+def longest_step(space: FrictionSpace) -> float:
     """How many steps there are to the first boundary; zero if some step is no number."""
     z, y, step, upper = space.z, space.y, space.step, space.upper
     contacts, longest, total = space.sizes[CONTACTS], math.inf, 0.0
     for b in range(blocks_of(space)):
         if is_cone(space, b):
-            velocity_step(space, b, aim, v, d, h)
+            turn = space.turn[b]
             longest = min(
                 longest,
                 room_along(space.force[b], space.change[b]),
-                room_along(space.velocity[b], h),
+                room_along(space.velocity[b], turn),
             )
-            total += abs(h[0]) + abs(h[1]) + abs(h[2])
+            total += abs(turn[0]) + abs(turn[1]) + abs(turn[2])
     for k in range(space.sizes[ROWS]):
-        i = 3 * contacts + k
-        bound_step(space, k, aim, h)
+        i, turn = 3 * contacts + k, space.bound_turn[k]
         if y[i] > 0.0:
             if step[i] < 0.0:
                 longest = min(longest, (space.low[k] - z[i]) / step[i])
-            if h[0] < 0.0:
-                longest = min(longest, -y[i] / h[0])
+            if turn[0] < 0.0:
+                longest = min(longest, -y[i] / turn[0])
         if upper[k] > 0.0:
             if step[i] > 0.0:
                 longest = min(longest, (space.high[k] - z[i]) / step[i])
-            if h[1] < 0.0:
-                longest = min(longest, -upper[k] / h[1])
+            if turn[1] < 0.0:
+                longest = min(longest, -upper[k] / turn[1])
         total += abs(step[i])
     return longest if total < math.inf else 0.0
 
 
 @compiled
-def product_after(
-    space: FrictionSpace, length: float, v: FloatArray, d: FloatArray, h: FloatArray
-) -> float:
+def product_after(space: FrictionSpace, length: float) -> float:
     """Mean product that a step of the predictor would leave."""
     z, y, step = space.z, space.y, space.step
     contacts, total, count = space.sizes[CONTACTS], 0.0, 0
     t = min(length, 1.0)
     for b in range(blocks_of(space)):
         if is_cone(space, b):
-            velocity_step(space, b, 0.0, v, d, h)
             for r in range(3):
                 force = space.force[b, r] + t * space.change[b, r]
-                total += force * (space.velocity[b, r] + t * h[r])
+                total += force * (space.velocity[b, r] + t * space.turn[b, r])
             count += 1
     for k in range(space.sizes[ROWS]):
-        i = 3 * contacts + k
-        bound_step(space, k, 0.0, h)
+        i, turn = 3 * contacts + k, space.bound_turn[k]
         if y[i] > 0.0:
-            total += (z[i] + t * step[i] - space.low[k]) * (y[i] + t * h[0])
+            total += (z[i] + t * step[i] - space.low[k]) * (y[i] + t * turn[0])
             count += 1
         if space.upper[k] > 0.0:
-            total += (space.high[k] - z[i] - t * step[i]) * (space.upper[k] + t * h[1])
+            total += (space.high[k] - z[i] - t * step[i]) * (space.upper[k] + t * turn[1])
             count += 1
     return total / max(count, 1)
 

@@ -54,6 +54,20 @@ def ready(problem):
     return space
 
 
+def take(space, step):
+    """Take a step of the forces as what the equations of the predictor gave."""
+    module.find_term(space, False)
+    module.assemble_scaled(space)
+    module.right_side(space, 0.0, np.zeros(3), np.zeros(3))
+    space.step[:] = step
+    of_cones(space, space.step, space.change)
+    for b in range(blocks_of(space)):
+        if is_cone(space, b):
+            velocity_step(space, b, np.zeros(3))
+    for k in range(len(space.low)):
+        module.bound_step(space, k)
+
+
 def without_newton(monkeypatch):
     """Let the method go to its end by itself."""
     monkeypatch.setattr(module, 'newton', lambda space, limit, careful: False)
@@ -77,21 +91,20 @@ def test_the_scaling_makes_force_and_velocity_equal():
 def test_the_corrector_is_that_of_the_algebra():
     rng = np.random.default_rng(1)
     space = ready(random_contacts(rng, 2, 9))
-    v, d, h = np.zeros(3), np.zeros(3), np.zeros(3)
+    v, d, h = space.axis[1], np.zeros(3), space.aimed[1]
     for _ in range(50):
         force, velocity = inside(rng), inside(rng)
         before, after, aim = rng.normal(size=3), rng.normal(size=3), rng.uniform()
-        beta = aim_at(force, velocity, before, aim, v, d, h)
+        beta = space.beta[1] = scaling(force, velocity, v)
+        aim_at(beta, v, force, before, aim, d, h)
         W = beta * (2.0 * np.outer(v, v) - J)
         x, predicted = W @ force, W @ before
         other = np.linalg.solve(W, -velocity - W @ W @ before)
         right = aim * np.eye(3)[0] - arrow(x) @ x - arrow(predicted) @ other
         assert_allclose(h, W @ np.linalg.solve(arrow(x), right), rtol=1e-6, atol=1e-8)
-        expected = h - W @ W @ after
-        space.force[1], space.velocity[1] = force, velocity
-        space.predicted[1], space.change[1] = before, after
-        velocity_step(space, 1, aim, v, d, h)
-        assert_allclose(h, expected, rtol=1e-8, atol=1e-10)
+        space.change[1] = after
+        velocity_step(space, 1, d)
+        assert_allclose(space.turn[1], h - W @ W @ after, rtol=1e-8, atol=1e-10)
 
 
 def test_the_corrector_at_bounds():
@@ -99,15 +112,16 @@ def test_the_corrector_at_bounds():
     rng = np.random.default_rng(5)
     problem = friction_problem(np.eye(2), np.zeros(2), np.zeros((0, 2)), [-3.0, -3.0], [2.0, 2.0])
     for _ in range(50):
-        space, h = ready(problem), np.zeros(3)
+        space = ready(problem)
         space.low[:], space.high[:] = -3.0, 2.0
         space.z[:] = rng.uniform(-2.9, 1.9, 2)
         space.y[:], space.upper[:], aim = rng.uniform(0.1, 2, 2), rng.uniform(0.1, 2, 2), 0.3
         space.row[:], space.step[:] = rng.normal(size=2), rng.normal(size=2)
-        module.bound_step(space, 1, aim, h)
+        module.bound_aim(space, 1, aim)
+        module.bound_step(space, 1)
         for sign, gap, y, dy in (
-            (1.0, space.z[1] + 3.0, space.y[1], h[0]),
-            (-1.0, 2.0 - space.z[1], space.upper[1], h[1]),
+            (1.0, space.z[1] + 3.0, space.y[1], space.bound_turn[1, 0]),
+            (-1.0, 2.0 - space.z[1], space.upper[1], space.bound_turn[1, 1]),
         ):
             predicted, change = sign * space.row[1], sign * space.step[1]
             other = -y - y / gap * predicted
@@ -134,7 +148,6 @@ def test_steps_end_at_the_boundary():
 def test_the_longest_step_ends_at_the_first_boundary():
     """Of forces and velocities of contacts, and of rows at their bounds; without any boundary."""
     problem = friction_problem(np.eye(5), np.zeros(5), [1.0], [0.0, -2.0], [np.inf, 2.0])
-    v, d, h = np.zeros(3), np.zeros(3), np.zeros(3)
     cases = [
         ([-1.0, 0.0, 0.0, 0.0, 0.0], 1.0, 1.0),
         ([0.0, 2.0, 0.0, 0.0, 0.0], 1.0, 1.0 / 3.0),  # the velocity is (1 - t, -2 t, 0)
@@ -153,11 +166,11 @@ def test_the_longest_step_ends_at_the_first_boundary():
         begin(space, FIRST_FORCE)
         space.z[:], space.force[0], space.velocity[0] = [1.0, 0, 0, 1.0, 0.0], [1, 0, 0], [1, 0, 0]
         space.y[3:], space.upper[:] = [1.0, lower], [0.0, 1.0]
-        space.row[:], space.step[:], space.predicted[:] = 0.0, step, 0.0
-        of_cones(space, space.step, space.change)
-        assert_allclose(longest_step(space, 0.0, v, d, h), expected)
-    space.change[0, 0] = np.nan
-    assert longest_step(space, 0.0, v, d, h) == 0.0
+        space.row[:], space.predicted[:] = 0.0, 0.0
+        take(space, step)
+        assert_allclose(longest_step(space), expected)
+    space.turn[0, 0] = np.nan
+    assert longest_step(space) == 0.0
 
 
 def test_products_are_those_of_contacts_and_of_bounds():
@@ -176,18 +189,17 @@ def test_products_are_those_of_contacts_and_of_bounds():
     space.velocity[0] = [2.0, -1.0, 1.0]
     space.y[3:], space.upper[:] = [3.0, 5.0, 0.0], [0.0, 7.0, 2.0]
     assert_allclose(mean_product(space), (5.5 + 12.0 + 12.5 + 10.5 + 14.0) / 5.0)
-    space.row[:] = space.step[:] = 0.0
-    space.predicted[:] = space.change[:] = 0.0
-    v, d, h = np.zeros(3), np.zeros(3), np.zeros(3)
+    space.row[:] = space.predicted[:] = 0.0
+    take(space, 0.0)
     # Without a change of forces the predictor removes the velocities.
     for t, left in ((0.0, 1.0), (0.25, 0.75), (1.0, 0.0), (7.0, 0.0)):
         expected = left * mean_product(space)
-        assert_allclose(product_after(space, t, v, d, h), expected, atol=1e-12)
-    space.step[:] = [0, 0, 0, 2.0, 0.25, 1.0]
+        assert_allclose(product_after(space, t), expected, atol=1e-12)
+    take(space, [0, 0, 0, 2.0, 0.25, 1.0])
     expected = 0.5 * 5.5
     for distance, change, y in ((4.0, 2.0, 3.0), (2.5, 0.25, 5.0), (1.5, -0.25, 7.0), (7, -1, 2)):
         expected += (distance + 0.5 * change) * (y + 0.5 * (-y - y / distance * change))
-    assert_allclose(product_after(space, 0.5, v, d, h), expected / 5.0)
+    assert_allclose(product_after(space, 0.5), expected / 5.0)
 
 
 def test_it_begins_inside_of_cones_and_bounds_whatever_was_there():
@@ -254,8 +266,6 @@ def test_steps_solve_the_equations_to_first_order(moments):
     for _ in range(5):
         problem = random_moments(rng, 3) if moments else random_rows(rng, 3)
         space, aim, t = ready(problem), 0.3, 1e-6
-        N = len(problem.g)
-        v, d, h = np.zeros(3), np.zeros(3), np.zeros(3)
         begin(space, FIRST_FORCE)
         cones = cones_of(space)
         for b in cones:
@@ -274,21 +284,14 @@ def test_steps_solve_the_equations_to_first_order(moments):
         space.x[:], space.row[:], space.predicted[:] = space.z, 0.0, 0.0
         refresh(space)
         module.find_term(space, True)
-        module.assemble_scaled(space, v)
-        module.right_side(space, aim, v, d, h)
-        module.solve_pivoted(space.factor, space.order, space.step, N)
-        of_cones(space, space.step, space.change)
-        changes, dy, upper = np.zeros((len(space.velocity), 3)), np.zeros(4), np.zeros(4)
-        for b in cones:
-            velocity_step(space, b, aim, v, d, changes[b])
-        for k in range(4):
-            module.bound_step(space, k, aim, h)
-            dy[k], upper[k] = h[0], h[1]
+        module.assemble_scaled(space)
+        module.find_step(space, aim)
+        changes, dy, upper = space.turn, space.bound_turn[:, 0], space.bound_turn[:, 1]
 
         def left(share, space=space, dy=dy, upper=upper, changes=changes, cones=cones):
             """What is missing from y - upper = u + s."""
             y = -space.A @ (space.z + share * space.step) - space.b
-            y[9:13] += space.y[9:13] + share * dy - space.upper[:4] - share * upper
+            y[9:13] += space.y[9:13] + share * dy[:4] - space.upper[:4] - share * upper[:4]
             for b in cones:
                 own, row = space.velocity[b] + share * changes[b], tangent_row(space, b)
                 y[normal_row(space, b)] += own[0] - np.hypot(*own[1:])
