@@ -6,7 +6,7 @@ from functools import lru_cache
 import math
 import os
 import time
-from typing import Any, Callable, List, Tuple
+from typing import Any, Callable, Dict, List, Tuple
 
 from contact_scenes.urdf import prepared, text_of
 import mujoco_models
@@ -32,6 +32,8 @@ _COMPLIANT, _RIGID = (
     'one thread, pressing on rigid ground',
 )
 _GO1_RIGID = 'one thread, rigid ground'
+#: What a world does not let touch: the peer's robots do not touch themselves either.
+_NOT_ITSELF = [['robot', 'robot']]
 _FACE, _THICK = 0.06, 0.04  # [m]
 _PRESS = 20.0  # [N]
 #: Link with the tool, whose z axis points down, and positions of joints by name.
@@ -113,9 +115,11 @@ def _calls(
     """
     path, on_ground = robots.find(robot), robot.floating_base
     model = Robot.from_urdf(path, floating_base=robot.floating_base)
-    # Both take Euler's steps; ours are by default of second order.
-    ground = (rigid or HalfSpace()) if on_ground else None
-    simulator = Simulator(model, _TIMESTEP, 'semi_implicit', ground=ground)
+    # Neither touches itself, and both take Euler's steps; ours are by default of second order.
+    around: Dict[str, Any] = {'ground': HalfSpace()} if on_ground else {}
+    if on_ground and rigid:
+        around = {'world': {'objects': {'floor': {'type': 'plane'}}, 'ignore': _NOT_ITSELF}}
+    simulator = Simulator(model, _TIMESTEP, 'semi_implicit', **around)
     peer = mujoco_models.model(path, _TIMESTEP, robot.floating_base, on_ground)
     rng = np.random.default_rng(0)
     q = np.array([model.neutral()] * STATES)
@@ -155,7 +159,7 @@ def _pressing(
     around = {'ground': HalfSpace(offset=face[2])}
     if rigid:
         floor = {'type': 'plane', 'xyz': [0.0, 0.0, float(face[2])]}
-        around = {'world': {'objects': {'floor': floor}, 'ignore': [['robot', 'robot']]}}
+        around = {'world': {'objects': {'floor': floor}, 'ignore': _NOT_ITSELF}}
     simulator = Simulator(model, _TIMESTEP, 'semi_implicit', **around)
     peer = mujoco_models.model_of(text, _TIMESTEP, False, True, face[2])
     rng = np.random.default_rng(0)

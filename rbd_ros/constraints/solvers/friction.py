@@ -17,8 +17,8 @@ from rbd_ros.constraints.friction_space import (
 from rbd_ros.constraints.solvers.friction_admm import admm
 from rbd_ros.constraints.solvers.friction_interior import (
     FARTHER_FORCE,
-    FIRST_FORCE,
     interior,
+    MIDDLE_FORCE,
     NEARER_FORCE,
 )
 from rbd_ros.constraints.solvers.friction_newton import (
@@ -103,10 +103,11 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
                     solved = newton(space, NEWTON_LIMIT, attempt > 0)
             if not solved:
                 solved = (
-                    interior(space, FOLLOWING_LIMIT, True, FIRST_FORCE)
+                    interior(space, FOLLOWING_LIMIT, True, MIDDLE_FORCE)
                     # Where forces and velocities both vanish, it may stop halfway.
                     or admm(space, min(limit, FEW_STEPS), True)
-                    # On another way; where forces are not unique, it ends at others.
+                    # On other ways; where forces are not unique, it ends at others.
+                    or interior(space, FOLLOWING_LIMIT, True, 0.0)
                     or interior(space, FOLLOWING_LIMIT, True, NEARER_FORCE)
                     or interior(space, AT_REST_LIMIT, False, FARTHER_FORCE)
                     or admm(space, limit, True)

@@ -67,12 +67,13 @@ SELDOM = True
 #: Added to the diagonal.
 PROXIMAL = 1e-13
 
-#: Forces and velocities to begin with, as large as those of most problems that get here.
-FIRST_FORCE, FIRST_VELOCITY = 30.0, 1.0
+#: How far forces and velocities that are there are moved into their cones to begin with, and which
+#: part of an interval between bounds is left on both sides.
+INSIDE, ASIDE = 0.1, 0.1
 
-#: Forces to begin other attempts with: near, or far inside, as those of ill-conditioned problems
-#: are.
-NEARER_FORCE, FARTHER_FORCE = 1.0, 1e3
+#: Forces to begin with on the axes of the cones: as large as those of most problems that get here,
+#: nearer, or far inside, as those of ill-conditioned problems are; and velocities.
+MIDDLE_FORCE, NEARER_FORCE, FARTHER_FORCE, MIDDLE_VELOCITY = 30.0, 1.0, 1e3, 1.0
 
 #: Part of the way to the boundaries that is gone at most.
 CAUTION = 0.95
@@ -86,16 +87,19 @@ FURTHER = 0.01
 
 
 @compiled
-def interior(space: FrictionSpace, limit: int, follow: bool, first: float) -> bool:
-    """Solve from the middle of the cones; returns whether the problem is solved.
+def interior(space: FrictionSpace, limit: int, follow: bool, middle: float) -> bool:
+    """Solve from within the cones; returns whether the problem is solved.
 
     :param limit: most steps
     :param follow: whether De Saxce's term follows the velocities; else it is zero
-    :param first: forces to begin with
+    :param middle: forces to begin with, on the axes of the cones; 0 for those that are there
     """
     x, z, y, step, upper = space.x, space.z, space.y, space.step, space.upper
     contacts, n = space.sizes[CONTACTS], size_of(space)
-    begin(space, first)
+    if middle > 0.0:
+        begin(space, middle)
+    else:
+        begin_near(space)
     attempt = NEAR
     for _ in range(limit):
         for i in range(n):
@@ -140,31 +144,67 @@ def interior(space: FrictionSpace, limit: int, follow: bool, first: float) -> bo
 
 
 @compiled
-def begin(space: FrictionSpace, first: float) -> None:
+def begin(space: FrictionSpace, middle: float) -> None:
     """Start from the middle of cones and intervals.
 
-    :param first: forces of cones, and within bounds on one side
+    :param middle: forces of cones, and within bounds on one side
     """
     z, y = space.z, space.y
     contacts = space.sizes[CONTACTS]
     for i in range(size_of(space)):
         z[i] = 0.0
     for c in range(contacts):
-        z[3 * c] = first
+        z[3 * c] = middle
     for b in range(blocks_of(space)):
         for r in range(3):
-            space.velocity[b, r] = FIRST_VELOCITY if r == 0 else 0.0
+            space.velocity[b, r] = MIDDLE_VELOCITY if r == 0 else 0.0
     for k in range(space.sizes[ROWS]):
         i, low, high = 3 * contacts + k, space.low[k], space.high[k]
         below, above = low > -math.inf, high < math.inf
-        y[i] = FIRST_VELOCITY if below and low < high else 0.0
-        space.upper[k] = FIRST_VELOCITY if above and low < high else 0.0
+        y[i] = MIDDLE_VELOCITY if below and low < high else 0.0
+        space.upper[k] = MIDDLE_VELOCITY if above and low < high else 0.0
         if below and above:
             z[i] = 0.5 * (low + high)
         elif below:
-            z[i] = low + first
+            z[i] = low + middle
         elif above:
-            z[i] = high - first
+            z[i] = high - middle
+    of_cones(space, z, space.force)
+
+
+@compiled
+def begin_near(space: FrictionSpace) -> None:
+    """Start from forces and velocities that are there, moved into their cones and intervals.
+
+    Moments begin at none.
+    """
+    x, u, z, y = space.x, space.u, space.z, space.y
+    contacts = space.sizes[CONTACTS]
+    begin(space, INSIDE)
+    refresh(space)
+    for c in range(contacts):
+        i = 3 * c
+        force = math.sqrt(x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
+        speed = math.sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
+        z[i] = max(x[i], force) + INSIDE
+        space.velocity[c, 0] = max(u[i], 0.0) + speed + INSIDE
+        for r in range(1, 3):
+            z[i + r] = x[i + r]
+            space.velocity[c, r] = u[i + r]
+    for k in range(space.sizes[ROWS]):
+        i, low, high = 3 * contacts + k, space.low[k], space.high[k]
+        below, above = low > -math.inf, high < math.inf
+        if below and above:
+            aside = ASIDE * (high - low)
+            z[i] = clamp(x[i], low + aside, high - aside)
+        elif below:
+            z[i] = max(x[i], low) + INSIDE
+        elif above:
+            z[i] = min(x[i], high) - INSIDE
+        if y[i] > 0.0:
+            y[i] = max(u[i], 0.0) + INSIDE
+        if space.upper[k] > 0.0:
+            space.upper[k] = max(-u[i], 0.0) + INSIDE
     of_cones(space, z, space.force)
 
 
