@@ -368,5 +368,5 @@ def test_lists_change_nothing_of_what_turns_and_moves_together(together, tmp_pat
         seen += number
         for mine, other in zip(found, expected):
             assert np.array_equal(mine[:number], other[:number])
-    # Of 55 pairs, hardly any is looked at in a step, however fast all of them are.
-    assert seen > 2000 and looked < 400 * 3
+    # Of 55 pairs, hardly any but those with the floor are looked at again, however fast all are.
+    assert seen > 2000 and looked < 400 * 8
