@@ -364,21 +364,42 @@ def scale_space(space: FrictionSpace, friction: FloatArray) -> float:
 
     :param friction: coefficients along both tangents of each contact, (n, 2)
     """
-    A, b, x, scale = space.A, space.b, space.x, space.scale
-    contacts, n = space.sizes[CONTACTS], size_of(space)
-    largest = 0.0
+    A, scale, n = space.A, space.scale, size_of(space)
     for i in range(n):
         scale[i] = A[i, i]
+    unit: float = find_units(space, friction)
+    for i in range(n):
+        row, own = A[i], scale[i]
+        for j in range(i):
+            row[j] *= own * scale[j]
+            A[j, i] = row[j]
+        row[i] *= own * own
+    scale_vectors(space, unit)
+    return unit
+
+
+@compiled
+def find_units(space: FrictionSpace, friction: FloatArray) -> float:
+    """Find the units of a problem that is not scaled yet; returns U, see `scale_space`.
+
+    In `scale` are the diagonal elements of A; they are replaced by units of forces, which are
+    those of x when they are multiplied by U.
+
+    :param friction: see `scale_space`
+    """
+    b, scale = space.b, space.scale
+    contacts, n = space.sizes[CONTACTS], size_of(space)
+    largest = 0.0
     for c in range(contacts):
         i = 3 * c
         # Of whole contacts, so that cones stay cones.
         for r in range(2):
             mu = friction[c, r]
-            scale[i] = max(scale[i], mu * mu * A[i + 1 + r, i + 1 + r])
+            scale[i] = max(scale[i], mu * mu * scale[i + 1 + r])
     first = 3 * contacts + space.sizes[ROWS]
     for k in range(space.sizes[MOMENTS]):
         i, by = 3 * space.holder[k], space.coefficient[k]
-        scale[i] = max(scale[i], by * by * A[first + k, first + k])
+        scale[i] = max(scale[i], by * by * scale[first + k])
     for k in range(space.sizes[MOMENTS]):
         scale[first + k] = scale[3 * space.holder[k]]
     for c in range(contacts):
@@ -399,22 +420,23 @@ def scale_space(space: FrictionSpace, friction: FloatArray) -> float:
     unit = 0.0
     for i in range(n):
         unit = max(unit, abs(scale[i] * b[i]))
-    if not unit > 0.0:
-        unit = 1.0
-    for i in range(n):
-        row, own = A[i], scale[i]
-        b[i] *= own / unit
-        for j in range(i):
-            row[j] *= own * scale[j]
-            A[j, i] = row[j]
-        row[i] *= own * own
-    for i in range(n):
+    return unit if unit > 0.0 else 1.0
+
+
+@compiled
+def scale_vectors(space: FrictionSpace, unit: float) -> None:
+    """Scale all of a problem but A, by the units that `find_units` has found.
+
+    :param unit: U
+    """
+    b, x, scale, contacts = space.b, space.x, space.scale, space.sizes[CONTACTS]
+    for i in range(size_of(space)):
+        b[i] *= scale[i] / unit
         scale[i] *= unit
         x[i] = x[i] / scale[i] if scale[i] > 0.0 else 0.0
     for k in range(space.sizes[ROWS]):
         space.low[k] /= scale[3 * contacts + k]
         space.high[k] /= scale[3 * contacts + k]
-    return unit
 
 
 @compiled

@@ -6,7 +6,7 @@ what is here.
 
 from __future__ import annotations
 
-from rbd_ros.compiler.loops import call_kernel, compiled, matrix, vector
+from rbd_ros.compiler.loops import call_kernel, compiled, matrix, side_by_side, vector
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import (
     body_velocities,
@@ -175,19 +175,22 @@ def add_contact(
     :param product: room for h slope J, (3, nv)
     """
     n = len(x)
+    J_0, J_1, J_2 = J[0], J[1], J[2]
+    for r in range(3):
+        row = product[r]
+        a, b, c = h * slope[r, 0], h * slope[r, 1], h * slope[r, 2]
+        for i in side_by_side(n):
+            row[i] = a * J_0[i] + b * J_1[i] + c * J_2[i]
+    first, second, third = product[0], product[1], product[2]
     for i in range(n):
-        for r in range(3):
-            product[r, i] = h * (
-                slope[r, 0] * J[0, i] + slope[r, 1] * J[1, i] + slope[r, 2] * J[2, i]
-            )
-    for i in range(n):
-        a, b, c = J[0, i], J[1, i], J[2, i]
+        a, b, c = J_0[i], J_1[i], J_2[i]
         # Most of a legged robot does not move a given foot: its rows stay as they are.
         if a != 0.0 or b != 0.0 or c != 0.0:
             x[i] += h * (a * intercept[0] + b * intercept[1] + c * intercept[2])
-            for j in range(n):
+            row = A[i]
+            for j in side_by_side(n):
                 # The slope is negative: contact adds to the inertia that velocities feel.
-                A[i, j] -= a * product[0, j] + b * product[1, j] + c * product[2, j]
+                row[j] -= a * first[j] + b * second[j] + c * third[j]
 
 
 @compiled

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.compiler.loops import compiled
+from rbd_ros.compiler.loops import compiled, side_by_side
+from rbd_ros.constraints.solvers.dense import product_of_parts
 from rbd_ros.contact.arrays import AnyArray, FloatArray, IntArray
 
 
@@ -116,18 +117,17 @@ def solve_dense(A: FloatArray, x: FloatArray) -> None:
             for j in range(k, n):
                 A[k, j], A[pivot, j] = A[pivot, j], A[k, j]
             x[k], x[pivot] = x[pivot], x[k]
-        scale = 1.0 / A[k, k]
+        top = A[k]
+        scale = 1.0 / top[k]
         for i in range(k + 1, n):
-            a = A[i, k] * scale
+            row = A[i]
+            a = row[k] * scale
             if a != 0.0:  # held joints leave rows that are zero but for the diagonal
-                for j in range(k + 1, n):
-                    A[i, j] -= a * A[k, j]
+                for j in side_by_side(k + 1, n):
+                    row[j] -= a * top[j]
                 x[i] -= a * x[k]
     for k in range(n - 1, -1, -1):
-        total = x[k]
-        for j in range(k + 1, n):
-            total -= A[k, j] * x[j]
-        x[k] = total / A[k, k]
+        x[k] = (x[k] - product_of_parts(A[k], x, k + 1, n)) / A[k, k]
 
 
 @compiled

@@ -99,6 +99,28 @@ def rows_along(tree: Tree, tip: int, X: FloatArray, y: FloatArray) -> Tuple[floa
 
 
 @compiled
+def squares_along(tree: Tree, tip: int, X: FloatArray) -> Tuple[float, float, float]:
+    """Squared lengths of three rows, in one pass; see `clear_along`.
+
+    :param X: (3, nv)
+    """
+    a = b = c = 0.0
+    first, second, third = X[0], X[1], X[2]
+    if tip < 0:
+        for k in range(len(first)):
+            a += first[k] * first[k]
+            b += second[k] * second[k]
+            c += third[k] * third[k]
+    else:
+        for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+            k = tree.path[at]
+            a += first[k] * first[k]
+            b += second[k] * second[k]
+            c += third[k] * third[k]
+    return a, b, c
+
+
+@compiled
 def half_response(
     plant: Plant, problem: Problem, root: FloatArray, J: FloatArray, y: FloatArray
 ) -> None:
