@@ -6,7 +6,7 @@ import math
 from typing import Tuple
 
 from rbd_ros.collision.scene_arrays import SceneContacts
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import (
     COARSEST,
     CONTACTS as CONES,
@@ -14,10 +14,7 @@ from rbd_ros.constraints.friction_space import (
     FrictionSpace,
     hold_back,
     MOMENTS,
-    OPEN,
     scale_space,
-    SLIDE,
-    STICK,
 )
 from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
 from rbd_ros.contact.arrays import FloatArray
@@ -25,12 +22,12 @@ from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.compliance import soften
 from rbd_ros.simulation.scene.couples import begin_couples, enter_couples, power_of_couples, twist
 from rbd_ros.simulation.scene.islands import at_robot
+from rbd_ros.simulation.scene.kept_forces import keep_forces
 from rbd_ros.simulation.scene.paths import add_along, add_rows_along
 from rbd_ros.simulation.scene.problem import (
     assemble_matrix,
     contact_velocities,
     enter_problem,
-    FRICTION,
     UPPER_LIMIT,
 )
 from rbd_ros.simulation.scene.springs import (
@@ -41,6 +38,7 @@ from rbd_ros.simulation.scene.springs import (
     MAX_ROUNDS,
     ON_CURVE,
 )
+from rbd_ros.simulation.scene.starts import begin_contact, begin_row
 from rbd_ros.simulation.scene.state import (
     CONIC,
     CONTACT,
@@ -77,7 +75,36 @@ def solve_island(
         v = -v if scene.row_kind[k] == UPPER_LIMIT else v
         scene.free[3 * n + k] = v + scene.row_bias[k]
         scene.row_impulse[k] = touches.joint_impulse[scene.row_kind[k], scene.row_joint[k]]
-    assemble_matrix(plant, contacts, n, m, scene)
+    kept, solved, unit = False, True, 1.0
+    # Springs that are not linear want the matrix, and couples have no rows without it.
+    if not plant.scene.stiffens:
+        if not plant.scene.has_couples:
+            kept, unit = keep_forces(plant, touches, scene, n, m, h)
+    scene.has_matrix[0] = 0 if kept else 1
+    if kept:
+        take_forces(touches, scene, n, m)
+    else:
+        assemble_matrix(plant, contacts, n, m, scene)
+        solved, unit = solve_with_springs(plant, touches, scene, n, m, h)
+    find_residuals(scene.space, touches.residuals, unit)
+    for k in range(m):
+        i, kind, impulse = scene.row_joint[k], scene.row_kind[k], scene.row_impulse[k]
+        work.problem.impulse[i] += -impulse if kind == UPPER_LIMIT else impulse
+        response, tip = scene.row_response[k // 3, k % 3], scene.row_tip[k // 3]
+        add_along(plant.tree, tip, impulse, response, scene.gathered)
+    return solved
+
+
+@compiled
+def solve_with_springs(
+    plant: Plant, touches: Touches, scene: SceneWork, n: int, m: int, h: float
+) -> Tuple[bool, float]:
+    """Find impulses by the matrix, and again until springs are on their curves; see `solve_problem`.
+
+    :param n: number of contacts
+    :param m: number of rows
+    :param h: time step [s]
+    """
     if plant.scene.stiffens:
         begin_springs(plant.scene, touches, scene, n, h)
     solved: bool
@@ -90,13 +117,7 @@ def solve_island(
             solved, unit = solve_problem(plant, touches, scene, n, m, h)
             on_curves = follow_springs(plant.scene, touches, scene, n, h, unit)
         solved = solved and on_curves
-    find_residuals(scene.space, touches.residuals, unit)
-    for k in range(m):
-        i, kind, impulse = scene.row_joint[k], scene.row_kind[k], scene.row_impulse[k]
-        work.problem.impulse[i] += -impulse if kind == UPPER_LIMIT else impulse
-        response, tip = scene.row_response[k // 3, k % 3], scene.row_tip[k // 3]
-        add_along(plant.tree, tip, impulse, response, scene.gathered)
-    return solved
+    return solved, unit
 
 
 @compiled
@@ -125,17 +146,28 @@ def solve_problem(
     solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
     if not solved:
         hold_back(space)
-    for a in range(n):
-        for r in range(3):
-            touches.impulse[scene.listed[a], r] = space.scale[3 * a + r] * space.x[3 * a + r]
+    take_forces(touches, scene, n, m)
     for k in range(count):
         c = scene.listed[scene.couples.listed[k]]
         for r in range(3):
             i = 3 * n + m + 3 * k + r
             touches.couple[c, r] = space.scale[i] * space.x[i]
+    return solved, unit
+
+
+@compiled
+def take_forces(touches: Touches, scene: SceneWork, n: int, m: int) -> None:
+    """Take the impulses of the listed contacts and of rows of joints from the solver's space.
+
+    :param n: number of contacts
+    :param m: number of rows
+    """
+    space = scene.space
+    for a in range(n):
+        for r in range(3):
+            touches.impulse[scene.listed[a], r] = space.scale[3 * a + r] * space.x[3 * a + r]
     for k in range(m):
         scene.row_impulse[k] = space.scale[3 * n + k] * space.x[3 * n + k]
-    return solved, unit
 
 
 @compiled
@@ -248,50 +280,6 @@ def is_zero(x: FloatArray) -> bool:
     """Whether an impulse or a couple is none."""
     zero: bool = x[0] == 0.0 and x[1] == 0.0 and x[2] == 0.0
     return zero
-
-
-@compiled
-def begin_contact(space: FrictionSpace, friction: FloatArray, a: int, impulse: FloatArray) -> None:
-    """Enter the start of a contact: its impulse and what it does.
-
-    :param friction: coefficients along both tangents, (2,)
-    :param a: number of the contact in the problem
-    :param impulse: along normal and tangents, (3,) [N s]
-    """
-    x, part = space.x, vector(2)
-    for r in range(3):
-        x[3 * a + r] = impulse[r]
-    for r in range(2):
-        part[r] = impulse[1 + r] / friction[r] if friction[r] > 0.0 else 0.0
-    length = math.sqrt(part[0] * part[0] + part[1] * part[1])
-    space.slip[a] = 0.0
-    if impulse[0] <= 0.0:
-        space.state[a] = OPEN
-        for r in range(3):
-            x[3 * a + r] = 0.0
-    elif length < impulse[0] * (1.0 - 1e-9):
-        space.state[a] = STICK
-    else:
-        space.state[a] = SLIDE
-        for r in range(2):
-            space.direction[a, r] = -part[r] / length
-            # Frames turn, so that it is on the boundary but for rounding.
-            x[3 * a + 1 + r] = impulse[1 + r] * (impulse[0] / length)
-
-
-@compiled
-def begin_row(space: FrictionSpace, scene: SceneWork, n: int, k: int) -> None:
-    """Enter bounds and start of a row of a joint.
-
-    :param n: number of contacts
-    :param k: number of the row
-    """
-    kind = scene.row_kind[k]
-    space.low[k] = -scene.row_box[k] if kind == FRICTION else 0.0
-    space.high[k] = scene.row_box[k] if kind == FRICTION else math.inf
-    force = min(max(scene.row_impulse[k], space.low[k]), space.high[k])
-    space.x[3 * n + k] = force
-    space.state[n + k] = STICK if space.low[k] < force < space.high[k] else OPEN
 
 
 @compiled

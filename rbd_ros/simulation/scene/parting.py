@@ -12,7 +12,7 @@ from rbd_ros.simulation.scene.compliance import is_compliant
 from rbd_ros.simulation.scene.islands import at_robot
 from rbd_ros.simulation.scene.paths import add_along, full_response
 from rbd_ros.simulation.scene.pile import part_pile, PART_SWEEPS
-from rbd_ros.simulation.scene.problem import entry
+from rbd_ros.simulation.scene.problem import assemble_matrix, entry
 from rbd_ros.simulation.scene.state import Touches
 from rbd_ros.simulation.workspace import Workspace
 
@@ -29,7 +29,7 @@ def part_bodies(
     They are those that forces along the normals would cause, the least that part all.
 
     :param n: number of contacts
-    :param pile: whether there is no matrix of the island
+    :param pile: whether there is no room for a matrix of the island
     :param h: time step [s]
     """
     scene, contacts, G = work.scene, touches.contacts, work.scene.matrix
@@ -40,6 +40,8 @@ def part_bodies(
             deepest = min(deepest, contacts.gap[scene.listed[a]])
     if deepest > -PART_FROM:
         return False
+    if not pile and scene.has_matrix[0] == 0:
+        assemble_matrix(plant, contacts, n, 0, scene)
     push, most = scene.push, RETURN_SPEED * h
     # How far bodies go although they have no speed: levers make it more than the depth.
     scene.room.shifted[0] = max(scene.room.shifted[0], 4.0 * min(most, -deepest))

@@ -261,6 +261,15 @@ def enter_problem(
         for j in range(i + 1):
             into[j] = space.A[j, i] = row[j]
         space.b[i] = work.free[i]
+    enter_friction(plant, contacts, n, work)
+
+
+@compiled
+def enter_friction(plant: ScenePlant, contacts: SceneContacts, n: int, work: SceneWork) -> None:
+    """Enter the coefficients of friction of the listed contacts.
+
+    :param n: number of contacts
+    """
     for a in range(n):
         p = contacts.pair[work.listed[a]]
         work.friction[a, 0] = plant.table.surface[p, ALONG]

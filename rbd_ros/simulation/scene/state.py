@@ -185,6 +185,9 @@ class SceneWork(NamedTuple):
     :param push: displacements along normals by which bodies are parted
     :param units: rows of a Jacobian of joints
     :param gathered: sum of responses
+    :param response_sum: the same of the forces of the step before, Y^T lambda
+    :param object_sum: what these forces change of the velocities of the objects
+    :param has_matrix: 1 where `matrix` is that of the island
     :param gathered_push: the same of displacements
     :param velocity: velocity of the joints without contacts
     :param turned: room for a displacement of the joints
@@ -228,6 +231,9 @@ class SceneWork(NamedTuple):
     push: FloatArray = floats('island_rows')
     units: FloatArray = floats(3, 'nv')
     gathered: FloatArray = floats('nv')
+    response_sum: FloatArray = floats('nv')
+    object_sum: FloatArray = floats('objects', 6)
+    has_matrix: IntArray = integers(1)
     gathered_push: FloatArray = floats('nv')
     velocity: FloatArray = floats('nv')
     turned: FloatArray = floats('nv')

@@ -14,7 +14,7 @@ from support.simulated_robots import collision, joint, link, robot as chain
 
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
 from rbd_ros.constraints.solvers import friction_bodies
-from rbd_ros.simulation.scene import blows, island, pile, step
+from rbd_ros.simulation.scene import blows, island, pile, starts, step
 from rbd_ros.simulation.scene.couples import begin_couples
 from rbd_ros.simulation.scene.problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
 
@@ -128,7 +128,7 @@ def test_rows_of_joints_start_from_their_impulse_as_far_as_bounds_allow():
         x=np.full(3 * n + m, np.nan), state=np.full(n + m, nothing),
     )  # fmt: skip
     for k in range(m):
-        island.begin_row(space, scene, n, k)
+        starts.begin_row(space, scene, n, k)
     friction = np.array(kinds) == FRICTION
     assert np.array_equal(space.low, np.where(friction, -np.array(boxes), 0.0))
     assert np.array_equal(space.high, np.where(friction, boxes, np.inf))

@@ -1,0 +1,159 @@
+"""Forces of the step before, where they solve the problem of an island again: without its matrix.
+
+What touches something mostly rests on it, or slides as it did. The Delassus matrix is Y Y^T
+(problem.py), so what forces do is Y (Y^T lambda), and the units of the problem follow from the
+lengths of Y's rows: whether forces are a solution takes no products of rows with each other, of
+which there are many more.
+"""
+
+from __future__ import annotations
+
+from typing import Tuple
+
+from rbd_ros.collision.scene_arrays import SceneContacts
+from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.constraints.friction_space import (
+    BEST,
+    CONTACTS as CONES,
+    find_units,
+    residual,
+    ROWS,
+    scale_vectors,
+    size_of,
+)
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.linear import add_scaled, clear
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.scene.compliance import give, normal_bias
+from rbd_ros.simulation.scene.islands import at_robot
+from rbd_ros.simulation.scene.paths import (
+    add_along,
+    add_rows_along,
+    dot_along,
+    rows_along,
+    squares_along,
+)
+from rbd_ros.simulation.scene.problem import enter_friction
+from rbd_ros.simulation.scene.starts import begin_contact, begin_row
+from rbd_ros.simulation.scene.state import SceneWork, Touches
+
+
+@compiled
+def keep_forces(
+    plant: Plant, touches: Touches, scene: SceneWork, n: int, m: int, h: float
+) -> Tuple[bool, float]:
+    """Enter what there is of a problem without its matrix; returns whether forces solve it, and U.
+
+    If they do, the space holds them and their velocities, as the solver would leave it; else
+    nothing of what it holds is of use. Springs that are linear are among what may be in it, those
+    that are not, and couples, are not.
+
+    :param n: number of contacts
+    :param m: number of rows
+    :param h: time step [s]
+    :return: whether they solve the problem to the tolerance, and `scale_space`
+    """
+    space, contacts = scene.space, touches.contacts
+    space.sizes[CONES], space.sizes[ROWS] = n, m
+    enter_friction(plant.scene, contacts, n, scene)
+    for a in range(n):
+        begin_contact(space, scene.friction[a], a, touches.impulse[scene.listed[a]])
+    for k in range(m):
+        begin_row(space, scene, n, k)
+    add_responses(plant, contacts, scene, n, m)
+    for a in range(n):
+        enter_contact(plant, contacts, scene, a, h)
+    for k in range(m):
+        i, tip, y = 3 * n + k, scene.row_tip[k // 3], scene.row_response[k // 3, k % 3]
+        space.b[i] = scene.free[i]
+        space.u[i] = dot_along(plant.tree, tip, y, scene.response_sum)
+        space.scale[i] = dot_along(plant.tree, tip, y, y)
+    unit: float = find_units(space, scene.friction)
+    scale_vectors(space, unit)
+    for i in range(size_of(space)):
+        space.u[i] = space.b[i] + space.u[i] * (space.scale[i] / (unit * unit))
+    space.report[BEST] = 0.0  # of which nothing is better, so that nothing is remembered
+    kept: bool = residual(space) <= plant.scene.tolerance
+    return kept, unit
+
+
+@compiled
+def add_responses(
+    plant: Plant, contacts: SceneContacts, scene: SceneWork, n: int, m: int
+) -> None:
+    """Find Y^T lambda: what all forces of a problem do to the robot and to the objects.
+
+    :param n: number of contacts
+    :param m: number of rows
+    """
+    x, force = scene.space.x, vector(3)
+    clear(scene.response_sum)
+    for a in range(n):
+        for side in range(2):
+            o = contacts.carrier[scene.listed[a], side] - plant.scene.first_object
+            if o >= 0:
+                clear(scene.object_sum[o])
+    for a in range(n):
+        c = scene.listed[a]
+        for r in range(3):
+            force[r] = x[3 * a + r]
+        if force[0] == 0.0:
+            continue
+        if plant.has_robot:
+            if at_robot(plant.scene, contacts, c):
+                add_rows_along(
+                    plant.tree, scene.tip[c], force, scene.response[c], scene.response_sum
+                )
+        for side in range(2):
+            o = contacts.carrier[c, side] - plant.scene.first_object
+            if o >= 0:
+                for r in range(3):
+                    add_scaled(force[r], scene.lever_response[c, side, r], scene.object_sum[o])
+    for k in range(m):
+        f, y = x[3 * n + k], scene.row_response[k // 3, k % 3]
+        if f != 0.0:
+            add_along(plant.tree, scene.row_tip[k // 3], f, y, scene.response_sum)
+
+
+@compiled
+def enter_contact(
+    plant: Plant, contacts: SceneContacts, scene: SceneWork, a: int, h: float
+) -> None:
+    """Enter the velocity of a contact without forces, what forces add to it, and its diagonal.
+
+    :param a: number of the contact in the problem
+    :param h: time step [s]
+    """
+    space, c, i = scene.space, scene.listed[a], 3 * a
+    u, diagonal = vector(3), vector(3)
+    clear(u)
+    clear(diagonal)
+    if plant.has_robot:
+        if at_robot(plant.scene, contacts, c):
+            tip, Y = scene.tip[c], scene.response[c]
+            u[0], u[1], u[2] = rows_along(plant.tree, tip, Y, scene.response_sum)
+            diagonal[0], diagonal[1], diagonal[2] = squares_along(plant.tree, tip, Y)
+    for side in range(2):
+        o = contacts.carrier[c, side] - plant.scene.first_object
+        if o >= 0:
+            lever, response = scene.lever[c, side], scene.lever_response[c, side]
+            for r in range(3):
+                u[r] += dot6(lever[r], scene.object_sum[o])
+                diagonal[r] += dot6(lever[r], response[r])
+    softness = give(plant.scene, contacts, c, h, scene)
+    u[0] += softness * space.x[i]
+    diagonal[0] += softness
+    for r in range(3):
+        space.b[i + r] = scene.free[i + r]
+        space.u[i + r] = u[r]
+        space.scale[i + r] = diagonal[r]
+    space.b[i] += normal_bias(plant.scene, contacts, c, h, scene)
+
+
+@compiled
+def dot6(x: FloatArray, y: FloatArray) -> float:
+    """Scalar product of two vectors of six elements, by two sums that need not wait."""
+    product: float = (x[0] * y[0] + x[1] * y[1] + x[2] * y[2]) + (
+        x[3] * y[3] + x[4] * y[4] + x[5] * y[5]
+    )
+    return product

@@ -1,0 +1,55 @@
+"""Where the solver of an island begins: with the forces that its contacts and joints have had."""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.constraints.friction_space import FrictionSpace, OPEN, SLIDE, STICK
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.scene.problem import FRICTION
+from rbd_ros.simulation.scene.state import SceneWork
+
+
+@compiled
+def begin_contact(space: FrictionSpace, friction: FloatArray, a: int, impulse: FloatArray) -> None:
+    """Enter the start of a contact: its impulse and what it does.
+
+    :param friction: coefficients along both tangents, (2,)
+    :param a: number of the contact in the problem
+    :param impulse: along normal and tangents, (3,) [N s]
+    """
+    x, part = space.x, vector(2)
+    for r in range(3):
+        x[3 * a + r] = impulse[r]
+    for r in range(2):
+        part[r] = impulse[1 + r] / friction[r] if friction[r] > 0.0 else 0.0
+    length = math.sqrt(part[0] * part[0] + part[1] * part[1])
+    space.slip[a] = 0.0
+    if impulse[0] <= 0.0:
+        space.state[a] = OPEN
+        for r in range(3):
+            x[3 * a + r] = 0.0
+    elif length < impulse[0] * (1.0 - 1e-9):
+        space.state[a] = STICK
+    else:
+        space.state[a] = SLIDE
+        for r in range(2):
+            space.direction[a, r] = -part[r] / length
+            # Frames turn, so that it is on the boundary but for rounding.
+            x[3 * a + 1 + r] = impulse[1 + r] * (impulse[0] / length)
+
+
+@compiled
+def begin_row(space: FrictionSpace, scene: SceneWork, n: int, k: int) -> None:
+    """Enter bounds and start of a row of a joint.
+
+    :param n: number of contacts
+    :param k: number of the row
+    """
+    kind = scene.row_kind[k]
+    space.low[k] = -scene.row_box[k] if kind == FRICTION else 0.0
+    space.high[k] = scene.row_box[k] if kind == FRICTION else math.inf
+    force = min(max(scene.row_impulse[k], space.low[k]), space.high[k])
+    space.x[3 * n + k] = force
+    space.state[n + k] = STICK if space.low[k] < force < space.high[k] else OPEN
