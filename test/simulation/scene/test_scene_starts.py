@@ -14,9 +14,11 @@ from support.simulated_robots import collision, joint, link, robot as chain
 
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
 from rbd_ros.constraints.solvers import friction_bodies
-from rbd_ros.simulation.scene import blows, island, pile, starts, step
+from rbd_ros.simulation.scene import blows, island, pile, step
 from rbd_ros.simulation.scene.couples import begin_couples
+from rbd_ros.simulation.scene.kept_forces import keep_forces
 from rbd_ros.simulation.scene.problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
+from rbd_ros.simulation.scene.starts import begin_row
 
 
 @pytest.fixture(autouse=True, scope='module')
@@ -56,8 +58,14 @@ UNEQUAL = [
 
 @pytest.fixture
 def efforts(monkeypatch):
-    """Sweeps and steps of the solvers, of each problem."""
+    """Sweeps and steps of the solvers, of each problem; none where forces are kept."""
     found = []
+
+    def keep(*arguments):
+        kept, unit = keep_forces(*arguments)
+        if kept:
+            found.append(0.0)
+        return kept, unit
 
     def solve_space(space, method, limit, tolerance):
         solved = blows.solve_friction_space(space, method, limit, tolerance)
@@ -69,6 +77,7 @@ def efforts(monkeypatch):
         found.append(space.report[friction_bodies.SWEEPS])
         return solved
 
+    monkeypatch.setattr(island, 'keep_forces', keep)
     monkeypatch.setattr(island, 'solve_friction_space', solve_space)
     monkeypatch.setattr(pile, 'solve_body_space', solve_body_space)
     return found
@@ -128,7 +137,7 @@ def test_rows_of_joints_start_from_their_impulse_as_far_as_bounds_allow():
         x=np.full(3 * n + m, np.nan), state=np.full(n + m, nothing),
     )  # fmt: skip
     for k in range(m):
-        starts.begin_row(space, scene, n, k)
+        begin_row(space, scene, n, k)
     friction = np.array(kinds) == FRICTION
     assert np.array_equal(space.low, np.where(friction, -np.array(boxes), 0.0))
     assert np.array_equal(space.high, np.where(friction, boxes, np.inf))
