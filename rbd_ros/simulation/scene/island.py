@@ -18,6 +18,7 @@ from rbd_ros.constraints.friction_space import (
 )
 from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
 from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.linear import add_scaled
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.compliance import soften
 from rbd_ros.simulation.scene.couples import begin_couples, enter_couples, power_of_couples, twist
@@ -83,6 +84,7 @@ def solve_island(
     scene.has_matrix[0] = 0 if kept else 1
     if kept:
         take_forces(touches, scene, n, m)
+        add_scaled(1.0, scene.response_sum, scene.gathered)
     else:
         assemble_matrix(plant, contacts, n, m, scene)
         solved, unit = solve_with_springs(plant, touches, scene, n, m, h)
@@ -90,8 +92,9 @@ def solve_island(
     for k in range(m):
         i, kind, impulse = scene.row_joint[k], scene.row_kind[k], scene.row_impulse[k]
         work.problem.impulse[i] += -impulse if kind == UPPER_LIMIT else impulse
-        response, tip = scene.row_response[k // 3, k % 3], scene.row_tip[k // 3]
-        add_along(plant.tree, tip, impulse, response, scene.gathered)
+        if not kept:
+            response, tip = scene.row_response[k // 3, k % 3], scene.row_tip[k // 3]
+            add_along(plant.tree, tip, impulse, response, scene.gathered)
     return solved
 
 
@@ -218,11 +221,14 @@ def end_island(plant: Plant, objects: Objects, touches: Touches, work: Workspace
         c = scene.listed[a]
         impulse = touches.impulse[c]
         if not is_zero(impulse):
-            strike(plant, objects, contacts, scene, c, impulse)
+            strike_objects(plant, objects, contacts, scene, c, impulse)
             if plant.has_robot:
                 if at_robot(plant.scene, contacts, c):
-                    J = scene.jacobian[c]
-                    add_rows_along(plant.tree, scene.tip[c], impulse, J, work.problem.impulse)
+                    tip, J = scene.tip[c], scene.jacobian[c]
+                    add_rows_along(plant.tree, tip, impulse, J, work.problem.impulse)
+                    # What forces that were kept do to the robot has been gathered to try them.
+                    if scene.has_matrix[0] == 1:
+                        add_rows_along(plant.tree, tip, impulse, scene.response[c], scene.gathered)
         if plant.scene.has_couples:
             end_couple(plant, objects, touches, work, c)
         if impulse[0] > 0.0:
@@ -264,6 +270,19 @@ def strike(
     if plant.has_robot:
         if at_robot(plant.scene, contacts, c):
             add_rows_along(plant.tree, scene.tip[c], impulse, scene.response[c], scene.gathered)
+    strike_objects(plant, objects, contacts, scene, c, impulse)
+
+
+@compiled
+def strike_objects(
+    plant: Plant,
+    objects: Objects,
+    contacts: SceneContacts,
+    scene: SceneWork,
+    c: int,
+    impulse: FloatArray,
+) -> None:
+    """Apply an impulse at a contact to objects; see `strike`."""
     for side in range(2):
         o = contacts.carrier[c, side] - plant.scene.first_object
         if o >= 0:
