@@ -195,7 +195,7 @@ def triangle_contacts(
     forward = dot(normal, face_normal)
     if status == BEYOND or (gap > margin and not (solid_below and forward < 0.0)):
         return 0
-    if nearest and status == APART and not (solid_below and forward < 0.0):
+    if nearest and status == APART and (free or not (solid_below and forward < 0.0)):
         feature = code_of(simplex, points, NUMBER_B, BASE)
         return enter(own, on_a, normal, gap, feature, margin, found, 0)
     use = OWN

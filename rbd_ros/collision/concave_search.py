@@ -12,12 +12,10 @@ from rbd_ros.collision.arrays import FloatArray, FoundPoints, MESH, Tables
 from rbd_ros.collision.box_axes import relative_pose
 from rbd_ros.collision.candidates import collect, FEATURE, GAP, NORMAL, reduce_candidates
 from rbd_ros.collision.concave_pairs import FREE, SHARED, triangle_contacts
+from rbd_ros.collision.inside import begins_inside, LEAF, turn_outward
 from rbd_ros.collision.supports import radius_of, support
 from rbd_ros.collision.vectors import add, placed, turned
 from rbd_ros.compiler.loops import compiled, matrix, vector
-
-#: Triangles of a leaf.
-LEAF = 4
 
 
 @compiled
@@ -276,6 +274,10 @@ def field_candidates(
     last_row = int(min(rows - 2.0, max(-1.0, (y0 - bounds[1] + reach) / dy)))
     if bounds[3] + reach < x0 or y0 < bounds[1] - reach:
         return 0, False
+    # What is beside the field is not lifted to its height.
+    beside = bounds[3] < x0 or bounds[0] > x0 + (columns - 1) * dx
+    beside = beside or bounds[1] > y0 or bounds[4] < y0 - (rows - 1) * dy
+    alone = free or beside
     count = 0
     for row in range(first_row, last_row + 1):
         for column in range(first_column, last_column + 1):
@@ -311,7 +313,7 @@ def field_candidates(
                     across,
                     True,
                     True,
-                    free,
+                    alone,
                     middle,
                     own,
                     kind,
@@ -348,20 +350,30 @@ def convex_concave(
     pose, candidates = vector(12), matrix(64, 8)
     normal, on_mesh, point = vector(3), vector(3), vector(3)
     relative_pose(pose_b, pose_a, pose)
-    count, refused = 0, True
-    for number in range(2):
-        # What is in a surface touches it, if all else fails with whatever triangle it likes.
-        if count > 0 or not refused:
-            continue
+    count, refused, limit = 0, False, margin
+    for number in range(3):
+        # What is in a surface touches it, if all else fails with whatever triangle it likes; of
+        # what is in it, nothing else is nearest. Beside and under a height field, triangles are
+        # nearest that would not be touched.
+        if number == 1 and not (refused and (nearest or count == 0)):
+            if not (nearest and count == 0 and kind_b != MESH):
+                continue
+        if number == 2:
+            # All of the surface is farther than was asked for, but perhaps all around.
+            if not (nearest and count == 0 and limit < math.inf):
+                continue
+            if not begins_inside(kind_b, size_b, kind_a, size_a, pose, tables):
+                continue
+            limit = math.inf
         if kind_b == MESH:
             count, refused = mesh_candidates(
                 size_b,
                 kind_a,
                 size_a,
                 pose,
-                margin,
+                limit,
                 nearest,
-                number == 1,
+                number > 0,
                 tables,
                 found,
                 candidates,
@@ -372,13 +384,15 @@ def convex_concave(
                 kind_a,
                 size_a,
                 pose,
-                margin,
+                limit,
                 nearest,
-                number == 1,
+                number > 0,
                 tables,
                 found,
                 candidates,
             )
+    if nearest and count > 0:
+        count = turn_outward(kind_b, size_b, kind_a, size_a, pose, tables, candidates, count)
     if kind_b != MESH or not nearest:
         count = reduce_candidates(candidates, count, len(found.gap))
     total = 0

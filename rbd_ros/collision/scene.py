@@ -33,6 +33,10 @@ from rbd_ros.spatial import PluckerTransform
 #: Depth at which two links at a robot's neutral configuration count as made to overlap [m].
 OVERLAP = 1e-6
 
+#: Friction from which on a contact sticks whatever pushes it, within 0.06 degrees: more would only
+#: be numbers too far apart.
+STICKS = 1e3
+
 #: Duration of a step in which nothing moves [s].
 _INSTANT = 1e-9
 
@@ -318,7 +322,7 @@ def _table(
         properties = between.surface
         surface.append(
             (
-                *properties.friction,
+                *(min(mu, STICKS) for mu in properties.friction),
                 properties.restitution,
                 properties.torsional,
                 properties.rolling,

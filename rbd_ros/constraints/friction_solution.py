@@ -19,6 +19,7 @@ from rbd_ros.constraints.friction import (
 from rbd_ros.constraints.friction_space import (
     ADMM_STEPS,
     ALONE,
+    AT_REST,
     FIRST,
     FrictionSpace,
     NEWTON_STEPS,
@@ -137,7 +138,8 @@ def scaled_space(problem: FrictionProblem) -> Tuple[FrictionSpace, Array]:
     largest[: 3 * n], largest[end:] = np.repeat(blocks, 3), blocks[space.holder[:at]]
     all_of_them = float(largest.max(initial=0.0)) or 1.0
     scale /= np.sqrt(np.where(largest > 1e-24 * all_of_them, largest, all_of_them))
-    unit = float(np.abs(scale * problem.g).max(initial=0.0)) or 1.0
+    unit = float(np.abs(scale * problem.g).max(initial=0.0))
+    unit = unit if unit > AT_REST else 1.0
     np.multiply(matrix * scale, scale[:, None], out=space.A)
     np.multiply(problem.g, scale / unit, out=space.b)
     scale = scale * unit

@@ -47,6 +47,10 @@ IMMOVABLE = 1e-14
 #: solution: forces without bound solve nothing.
 COARSEST = 1e-7
 
+#: Velocities by mobility below which all is at rest: products of smaller ones are no numbers any
+#: more [(kg m^2/s^2)^1/2].
+AT_REST = 1e-100
+
 #: Unit of rounding.
 EPSILON = 2.220446049250313e-16
 
@@ -420,7 +424,7 @@ def find_units(space: FrictionSpace, friction: FloatArray) -> float:
     unit = 0.0
     for i in range(n):
         unit = max(unit, abs(scale[i] * b[i]))
-    return unit if unit > 0.0 else 1.0
+    return unit if unit > AT_REST else 1.0
 
 
 @compiled

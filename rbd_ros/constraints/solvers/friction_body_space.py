@@ -12,6 +12,7 @@ from typing import NamedTuple
 from rbd_ros.compiler.loops import compiled, floats, integers
 from rbd_ros.constraints.friction_space import (
     ALONE,
+    AT_REST,
     contact_residual,
     FIRST,
     FloatArray,
@@ -158,7 +159,7 @@ def prepare(space: BodySpace) -> None:
             unit = max(unit, abs(free))
             space.x[c, r] = space.force[c, r] / scale[r] if scale[r] > 0.0 else 0.0
             space.way[c, r] = 0.0
-    space.report[UNIT] = unit if unit > 0.0 else 1.0
+    space.report[UNIT] = unit if unit > AT_REST else 1.0
 
 
 @compiled

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from rbd_ros.constraints.problem import (
     Array,
+    BALANCE,
     IMMOVABLE,
     InfeasibleContactError,
     NotSolvedError,
@@ -57,6 +58,7 @@ def solve_gauss(H: ArrayLike, free: ArrayLike, T: ArrayLike, bias: ArrayLike) ->
     :param bias: Tdot^T v, (r,) [m/s^2]
     :raises ValueError: for wrong shapes or numbers that are not finite
     :raises InfeasibleContactError: if every motion penetrates
+    :raises NotSolvedError: if rounding keeps it from telling
     :raises numpy.linalg.LinAlgError: if H is not positive-definite
 
     >>> from rbd_ros.constraints import solve_gauss
@@ -113,6 +115,9 @@ def _shortest(A: Array, d: Array) -> Tuple[bool, Array, int]:
     while True:
         excess = np.where(working | settled, 0.0, A.T @ (A @ x) + d)
         if excess.min(initial=0.0) >= -(VIOLATION + ROUNDING * x.max(initial=0.0)):
+            # Forces beyond this come of dividing by rounding errors, which excuse anything.
+            if not x.max(initial=0.0) < 1.0 / BALANCE:
+                raise NotSolvedError('forces are too large to tell them from rounding errors')
             return True, x, steps
         entering = int(np.argmin(excess))
         while True:

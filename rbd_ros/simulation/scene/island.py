@@ -102,7 +102,7 @@ def solve_island(
 def solve_with_springs(
     plant: Plant, touches: Touches, scene: SceneWork, n: int, m: int, h: float
 ) -> Tuple[bool, float]:
-    """Find impulses by the matrix, and again until springs are on their curves; see `solve_problem`.
+    """Find impulses by the matrix, until springs are on their curves; see `solve_problem`.
 
     :param n: number of contacts
     :param m: number of rows

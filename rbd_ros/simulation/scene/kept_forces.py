@@ -78,9 +78,7 @@ def keep_forces(
 
 
 @compiled
-def add_responses(
-    plant: Plant, contacts: SceneContacts, scene: SceneWork, n: int, m: int
-) -> None:
+def add_responses(plant: Plant, contacts: SceneContacts, scene: SceneWork, n: int, m: int) -> None:
     """Find Y^T lambda: what all forces of a problem do to the robot and to the objects.
 
     :param n: number of contacts

@@ -35,7 +35,7 @@ def by_the_interpreter():
 
 @pytest.fixture
 def compared(monkeypatch):
-    """Hold what is entered without a matrix against the same with one; whether forces were kept."""
+    """Hold what is entered without a matrix against that with one; whether forces were kept."""
     found = []
 
     def entered(space):
