@@ -8,6 +8,7 @@ from typing import Tuple
 from rbd_ros.collision.arrays import CYLINDER, FloatArray, FoundPoints, Tables
 from rbd_ros.collision.box_axes import relative_pose
 from rbd_ros.collision.epa import depth_of_cores
+from rbd_ros.collision.face_normals import try_faces
 from rbd_ros.collision.gjk import APART, BEYOND, nearest_of_cores
 from rbd_ros.collision.manifolds import add_manifold, code_of, enter
 from rbd_ros.collision.polishing import polish
@@ -100,6 +101,12 @@ def nearest_of_convex(
         )
         if exact or status != APART:
             break
+    if curved:
+        distance = try_faces(kind_a, size_a, kind_b, size_b, pose, tables, distance, normal, on_a)
+        if distance > limit:
+            return BEYOND, count, math.inf
+        if distance > 0.0:
+            status = APART
     return status, count, distance
 
 
