@@ -7,7 +7,7 @@ import math
 import signal
 import sys
 import threading
-from typing import List, Optional, Sequence, TYPE_CHECKING, Union
+from typing import Optional, Sequence, TYPE_CHECKING, Union
 import webbrowser
 
 import numpy as np
@@ -31,6 +31,9 @@ FloatArray = NDArray[np.float64]
 
 _RECORDED = 10.0  # without --duration [s]
 _NOTICES = 5  # that are printed
+#: Largest number of a configuration to start from [rad, m].
+_FARTHEST = 1e6
+
 _OF_A_ROBOT = ('start', 'hold', 'gravity_compensation', 'watch', 'srdf')
 
 
@@ -149,7 +152,7 @@ def run(arguments: argparse.Namespace) -> int:
         model = simulator.robot.model  # with the robots of the world that move
     scene = make_scene(model, arguments.shapes, world=world)
     if arguments.start is not None:
-        simulator.reset(_numbers(arguments.start, simulator.robot.nq))
+        simulator.reset(_start(arguments.start, simulator, robot))
     torque = chosen_torque(simulator, arguments.hold, arguments.gravity_compensation)
     _report(arguments, [*simulator.warnings, *scene.notices], scene)
     if arguments.record is not None:
@@ -234,11 +237,22 @@ def _report(arguments: argparse.Namespace, notices: Sequence[str], scene: Scene)
         print(f'{name} has no {arguments.shapes} shapes that could be drawn', file=sys.stderr)
 
 
-def _numbers(text: str, count: int) -> List[float]:
+def _start(text: str, simulator: Simulator, robot: Optional[Robot]) -> FloatArray:
+    """Configuration to start from: of the robot that was named, or of all that move.
+
+    :raises ValueError: for what is no number, too large, or for another number of them
+    """
     try:
-        numbers = [float(word) for word in text.split(',')]
+        numbers = np.array([float(word) for word in text.split(',')])
     except ValueError:
         raise ValueError(f'--start {text!r}: give numbers, separated by commas') from None
-    if len(numbers) != count:
-        raise ValueError(f'--start has {len(numbers)} numbers, this robot has {count}')
-    return numbers
+    if not (np.abs(numbers) <= _FARTHEST).all():  # NaN as well
+        raise ValueError(f'--start {text!r}: give numbers of at most {_FARTHEST:g}')
+    q, own = simulator.q.copy(), simulator.robot.nq if robot is None else robot.nq
+    if len(numbers) not in (own, len(q)):
+        joints = ', '.join(simulator.robot.joint_names)
+        all_of_them = '' if own == len(q) else f', all that move here {len(q)} ({joints})'
+        raise ValueError(f'--start has {len(numbers)} numbers, this robot has {own}{all_of_them}')
+    # The robot that was named comes first; others start as the world says.
+    q[: len(numbers)] = numbers
+    return q

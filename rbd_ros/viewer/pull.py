@@ -17,6 +17,9 @@ FloatArray = NDArray[np.float64]
 STRONGEST = 3.0
 #: Stretch at which the spring carries that weight, in radii of the scene.
 STRETCH = 0.1
+#: Coordinates of points beyond which nothing is pulled [m]: their squares are numbers still.
+_FARTHEST = 1e9
+
 #: Bounds of h omega and of h d/m for the point that is pulled, h being the step: explicit forces
 #: are stable below 2 and 1, and it gets lighter as the robot moves.
 _FREQUENCY, _DAMPING = 0.2, 0.3
@@ -49,6 +52,8 @@ class Pull(ABC):
         :raises ValueError: if nothing moves that point, or it is none; nothing is changed
         """
         held, aimed = _point(point), _point(target)
+        if max(np.abs(held).max(), np.abs(aimed).max()) > _FARTHEST:
+            raise ValueError(f'a pull leads no farther than {_FARTHEST:g} m, got {list(aimed)}')
         if not np.array_equal(held, self.point):
             mass, h = self._mass(held), self.simulator.timestep
             self.stiffness = min(self._desired, mass * (_FREQUENCY / h) ** 2)

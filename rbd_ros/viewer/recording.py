@@ -196,8 +196,8 @@ class Recording:
 def check_format(path: Union[str, 'os.PathLike[str]']) -> None:
     """Refuse a file that no recording can be written to, before there is one.
 
-    :raises ValueError: if its name ends otherwise than .html, .mp4 or .mcap, or for want of what
-        the format needs, with the cure
+    :raises ValueError: if its name ends otherwise than .html, .mp4 or .mcap, its folder is not
+        there, or for want of what the format needs, with the cure
 
     >>> from rbd_ros.viewer.recording import check_format
     >>> check_format('motion.html')
@@ -211,6 +211,10 @@ def check_format(path: Union[str, 'os.PathLike[str]']) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
         raise ValueError(f'{path}: name a page (.html), a video (.mp4) or an MCAP file (.mcap)')
+    target = Path(path)
+    if target.is_dir() or not target.parent.is_dir():
+        what = 'is a folder' if target.is_dir() else f'there is no folder {target.parent}'
+        raise ValueError(f'{path} cannot be written: {what}')
     reason = {'.mp4': video.why_not, '.mcap': mcap_file.why_not}.get(suffix, str)()
     if reason:
         raise ValueError(reason)

@@ -150,7 +150,10 @@ class LiveSession:
                     else ObjectPull(self.simulator, name, self._radius)
                 )
             pull.aim(value['point'], value['target'])
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError):
+            self._let_go()
+            self._message = 'a pull has a frame, a point and a target'
+        except ValueError as error:
             self._let_go()
             self._message = str(error)
         else:

@@ -58,7 +58,9 @@ def write_video(recording: Recording, path: Path, width: int = 960, height: int 
     path.open('wb').close()  # ffmpeg's own words on this are many
     given = ['-f', 'rawvideo', '-pix_fmt', 'rgb24', '-s', f'{width}x{height}', '-r', f'{RATE}']
     made = ['-an', '-pix_fmt', 'yuv420p', '-movflags', '+faststart', '-f', 'mp4']
-    command = [ffmpeg(), '-y', '-loglevel', 'error', *given, '-i', '-', *made, str(path)]
+    # A name alone may look like an option, or like an address.
+    target = f'file:{path.absolute()}'
+    command = [ffmpeg(), '-y', '-loglevel', 'error', *given, '-i', '-', *made, target]
     with tempfile.TemporaryFile() as words:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=words)
         assert process.stdin is not None

@@ -40,12 +40,46 @@ def test_a_recording_is_written_without_a_display(capsys, tmp_path, torque):
     assert path.read_text().startswith('<!DOCTYPE html>')
 
 
+@pytest.mark.parametrize('others', ['', ',0.1,-1,1,0,0,0'])
+def test_a_start_is_that_of_the_robot_that_is_named_or_of_all(others, tmp_path, monkeypatch):
+    found = []
+    monkeypatch.setattr(simulate, 'record', lambda simulator, *rest: found.append(simulator))
+    with pytest.raises(AttributeError):  # of a recording that is none
+        main(
+            [
+                *('simulate', ARM, '--world', 'two_arms', '--record', str(tmp_path / 'a.html')),
+                f'--start=0.2,-1.2,1.5,0,0,0{others}',
+            ]
+        )
+    q = dict(zip(found[0].robot.joint_names, found[0].q, strict=True))
+    own = [value for name, value in q.items() if '/' not in name]
+    theirs = [value for name, value in q.items() if '/' in name]
+    assert own == [0.2, -1.2, 1.5, 0.0, 0.0, 0.0]
+    assert theirs == (
+        [0.1, -1.0, 1.0, 0.0, 0.0, 0.0] if others else [0.0, -1.2, 1.5, 0.0, 0.0, 0.0]
+    )
+
+
+@pytest.mark.skipif(bool(video.why_not()), reason=video.why_not())
+@pytest.mark.parametrize('name', ['10:30.mp4', 'file:x.mp4', '-x.mp4', '100%03d.mp4'])
+def test_videos_have_the_names_that_they_are_given(name, tmp_path, monkeypatch):
+    """Whatever such a name would mean to the program that makes them."""
+    monkeypatch.chdir(tmp_path)
+    assert main(['simulate', ARM, f'--record={name}', '--duration', '0.05']) == 0
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_bytes()[4:8] == b'ftyp'
+
+
 @pytest.mark.parametrize(
     ('options', 'message'),
     [
         (['--duration', '0'], '--duration must be positive'),
         (['--start=1,2'], '--start has 2 numbers, this robot has 6'),
         (['--start=a'], 'separated by commas'),
+        (['--start=1e300,0,0,0,0,0'], 'give numbers of at most'),
+        (['--world', 'two_arms', '--start=1,2'], 'has 6, all that move here 12 (shoulder_pan'),
+        (['--record', 'no/such/folder/out.mp4'], 'there is no folder no/such/folder'),
+        (['--record', 'no/such/folder/out.mcap'], 'there is no folder no/such/folder'),
         (['--gravity-compensation', '--floating-base'], 'whose base is fixed'),
         (['--record', 'no/such/folder/out.html', '--duration', '0.01'], 'cannot be written'),
         (['--timestep', '-1'], 'timestep'),

@@ -135,6 +135,25 @@ def test_what_is_put_into_something_is_told(rig):
     assert "'box'" in told[0] and "'robot/foot'" in told[1]
 
 
+def test_what_is_placed_in_something_is_told(rig):
+    """As what is spawned there, each time."""
+    for count in (1, 2):
+        rig.place('box', (0.0, 7.0, 0.02))
+        rig.run(3)
+        assert sum("'floor' and 'box' overlap by" in each for each in rig.told.texts) == count
+        rig.place('box', (0.0, 7.0, 2.0))
+        rig.run(3)
+        assert sum('overlap by' in each for each in rig.told.texts) == count
+
+
+@pytest.mark.parametrize('name', ['world', 'odom'])
+def test_frames_of_poses_are_no_names_of_objects(rig, name):
+    ball = '{type: sphere, radius: 0.1, movable: true, mass: 1.0, xyz: [3, 2, 1]}'
+    rig.changes.on_spawn(String(data=f'objects: {{{name}: {ball}}}'))
+    assert 'the frame that poses are given in' in rig.told.texts[-1]
+    assert name not in rig.simulator.objects
+
+
 def test_a_signal_ends_what_is_being_compiled(same, monkeypatch):
     def interrupted(_):
         raise KeyboardInterrupt

@@ -474,6 +474,25 @@ def test_the_law_of_impacts_is_chosen(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    'parameters',
+    [
+        {'contact_friction': 0.1},
+        {'ground_law': 'compliant'},
+        {'contact_stiffness': 2e4},
+        {'contact_damping': 1.0},
+    ],
+)
+def test_parameters_of_the_ground_are_refused_with_a_world(parameters):
+    """Whoever sets them would believe that they count."""
+    values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
+    check_simulator_parameters({**values, 'world': 'push'})
+    with pytest.raises(
+        ValueError, match=f'{next(iter(parameters))} .* is not for .* with a world'
+    ):
+        check_simulator_parameters({**values, **parameters, 'world': 'push'})
+
+
+@pytest.mark.parametrize(
     'parameters, text',
     [
         ({'contact_stiffness': 1e4}, 'contact_stiffness 10000 .* set ground_law to compliant'),

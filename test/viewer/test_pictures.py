@@ -225,7 +225,7 @@ def test_a_video_that_cannot_be_written_says_why(recording, monkeypatch, tmp_pat
     monkeypatch.setattr(shutil, 'which', lambda name: str(script))
     with pytest.raises(ValueError, match='ffmpeg failed: no such codec'):
         recording.write(tmp_path / 'motion.mp4')
-    with pytest.raises(ValueError, match='cannot be written: No such file'):
+    with pytest.raises(ValueError, match='cannot be written: there is no folder'):
         recording.write(tmp_path / 'no' / 'motion.mp4')
 
 

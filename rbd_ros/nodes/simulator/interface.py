@@ -60,6 +60,13 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
     if values['world'].strip():
         if values['ground']:
             raise ValueError('ground is not for a simulation with a world: let there be a plane')
+        for name in ('ground_law', 'contact_friction', 'contact_stiffness', 'contact_damping'):
+            default = next(each.default for each in SIMULATOR_PARAMETERS if each.name == name)
+            if values[name] != default:
+                raise ValueError(
+                    f'{name} {values[name]} is not for a simulation with a world: give its '
+                    f'objects a surface, or leave {name} at {default}'
+                )
     if has_rigid_ground(values):
         for name in ('contact_stiffness', 'contact_damping'):
             default = next(each.default for each in SIMULATOR_PARAMETERS if each.name == name)

@@ -32,6 +32,10 @@ class Newcomers:
             name for name, each in self._known.items() if known.get(name) is not each
         )
 
+    def placed(self, name: str) -> None:
+        """Note what has been put elsewhere."""
+        self.names = self.names | {name}
+
     def tell(self) -> None:
         """Warn, after a step."""
         for text in newcomer_warnings(self._simulator.world, self.names, DEEP):

@@ -192,7 +192,11 @@ class ObjectChanges:
                     raise RefusedError(
                         'name', f'{short_name(each.name)!r} is longer than {LONGEST_NAME} letters'
                     )
-            check_names(world, self._node.cycle.simulator.robot.model)
+            model, odom_frame = (
+                self._node.cycle.simulator.robot.model,
+                self._node.parameters['odom_frame'],
+            )
+            check_names(world, model, odom_frame)
             begin = perf_counter()
             ready = self._prepared(world)
         except ValueError:

@@ -247,7 +247,9 @@ class Surroundings:
         frame = self.frames.local(message.frame_id)
         if not self._is_world(message.frame_id):
             pose = self._simulator.robot.forward_kinematics(self._simulator.q)[frame] @ pose
-        self._simulator.place_object(self.frames.local(message.child_frame_id), pose)
+        name = self.frames.local(message.child_frame_id)
+        self._simulator.place_object(name, pose)
+        self._newcomers.placed(name)
         return True
 
     def _is_world(self, frame: str) -> bool:
@@ -295,6 +297,7 @@ class Surroundings:
         if velocity is None:
             velocity = self._simulator.object_velocity(name)
         self._simulator.place_object(name, None if pose is None else row_matrix(pose), velocity)
+        self._newcomers.placed(name)
 
     # -- publishing -------------------------------------------------------------------------------
 

@@ -11,6 +11,9 @@ from rbd_ros.collision.world_file import read_world
 from rbd_ros.model import Model
 from rbd_ros.worlds import find_world
 
+#: Frame of the world, in which poses of objects are given.
+WORLD_FRAME = 'world'
+
 
 def environment_of(
     parameters: Mapping[str, Any], robot: Optional[Model] = None
@@ -37,18 +40,24 @@ def environment_of(
         )
     if robot is not None:
         try:
-            check_names(world, robot)
+            check_names(world, robot, parameters['odom_frame'])
         except ValueError as error:
             raise ValueError(f'world {name!r}: {error}') from None
     return world
 
 
-def check_names(world: Environment, robot: Model) -> None:
+def check_names(world: Environment, robot: Model, odom_frame: str) -> None:
     """Refuse movable objects whose frames would have the names of others.
 
+    :param odom_frame: frame in which the pose of a free base is published
     :raises ValueError: naming the object
     """
     for each in world.movable:
+        if each.name in (WORLD_FRAME, odom_frame.strip('/')):
+            raise ValueError(
+                f'object {each.name!r} has the name of the frame that poses are given in; give it '
+                'another one'
+            )
         if each.name in robot.links:
             raise ValueError(
                 f'object {each.name!r} has the name of a link of the robot, and so would their '

@@ -130,8 +130,16 @@
   const arrows = makeArrows(scene, span, data.weight || 1);
   let pull = null;
 
+  // Once for each picture on the screen, however many events there are: where no graphics card
+  // draws, they would wait in a row.
+  let waiting = false;
   function draw() {
-    renderer.render(scene, camera);
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      renderer.render(scene, camera);
+    });
   }
   function resize() {
     renderer.setSize(window.innerWidth, window.innerHeight);
