@@ -14,6 +14,7 @@ from rbd_ros.constraints.friction_space import (
     FrictionSpace,
     hold_back,
     MOMENTS,
+    NEWTON_STEPS,
     scale_space,
 )
 from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
@@ -80,7 +81,9 @@ def solve_island(
     # Springs that are not linear want the matrix, and couples have no rows without it.
     if not plant.scene.stiffens:
         if not plant.scene.has_couples:
-            kept, unit = keep_forces(plant, touches, scene, n, m, h)
+            # Where forces change by much, they do so step after step: no use in trying.
+            if all_steady(touches, scene, n):
+                kept, unit = keep_forces(plant, touches, scene, n, m, h)
     scene.has_matrix[0] = 0 if kept else 1
     if kept:
         take_forces(touches, scene, n, m)
@@ -88,6 +91,9 @@ def solve_island(
     else:
         assemble_matrix(plant, contacts, n, m, scene)
         solved, unit = solve_with_springs(plant, touches, scene, n, m, h)
+        steady = 1 if scene.space.report[NEWTON_STEPS] == 0.0 else 0
+        for a in range(n):
+            touches.steady[scene.listed[a]] = steady
     find_residuals(scene.space, touches.residuals, unit)
     for k in range(m):
         i, kind, impulse = scene.row_joint[k], scene.row_kind[k], scene.row_impulse[k]
@@ -96,6 +102,18 @@ def solve_island(
             response, tip = scene.row_response[k // 3, k % 3], scene.row_tip[k // 3]
             add_along(plant.tree, tip, impulse, response, scene.gathered)
     return solved
+
+
+@compiled
+def all_steady(touches: Touches, scene: SceneWork, n: int) -> bool:
+    """Whether no listed contact is new, or had a problem before that needed Newton's method.
+
+    :param n: number of contacts
+    """
+    for a in range(n):
+        if touches.steady[scene.listed[a]] == 0:
+            return False
+    return True
 
 
 @compiled

@@ -20,6 +20,7 @@ def remember(touches: Touches) -> None:
     touches.counts[BEFORE] = count
     for c in range(count):
         touches.old_pair[c], touches.old_feature[c] = contacts.pair[c], contacts.feature[c]
+        touches.old_steady[c] = touches.steady[c]
         copy(contacts.position[c], touches.old_position[c])
         for s in range(3):
             total = 0.0
@@ -47,6 +48,7 @@ def recall(touches: Touches, count: int) -> None:
     for c in range(count):
         pair = contacts.pair[c]
         clear(touches.impulse[c])
+        touches.steady[c] = 0
         if len(touches.couple) > 0:
             clear(touches.couple[c])
         # Both are in the order of the pairs.
@@ -67,6 +69,7 @@ def recall(touches: Touches, count: int) -> None:
         if own > MUCH_NEARER * least:
             same = nearest if least < SAME_PLACE else -1
         if same >= 0:
+            touches.steady[c] = touches.old_steady[same]
             for r in range(3):
                 total = 0.0
                 for s in range(3):

@@ -92,6 +92,8 @@ class Touches(NamedTuple):
     :param old_feature: their features
     :param old_position: where they were [m]
     :param old_impulse: their impulses in world coordinates [N s]
+    :param steady: whether the last problem was solved without Newton's method, 1 or 0
+    :param old_steady: the same of the contacts of the step before
     :param couple: couple on the second shape about normal and tangents [N m s]
     :param old_couple: couples of the step before in world coordinates [N m s]
     :param blow: impulse of rebounds on the second shape, as `impulse` [N s]
@@ -107,6 +109,8 @@ class Touches(NamedTuple):
     old_feature: IntArray = integers('contacts')
     old_position: FloatArray = floats('contacts', 3)
     old_impulse: FloatArray = floats('contacts', 3)
+    steady: IntArray = integers('contacts')
+    old_steady: IntArray = integers('contacts')
     couple: FloatArray = floats('turning_contacts', 3)
     old_couple: FloatArray = floats('turning_contacts', 3)
     blow: FloatArray = floats('contacts', 3)
