@@ -17,6 +17,12 @@ from rbd_ros.collision.supports import radius_of, support
 from rbd_ros.collision.vectors import add, placed, turned
 from rbd_ros.compiler.loops import compiled, matrix, vector
 
+#: Searches of `convex_concave`, in their order. Triangles that are touched from the side that they
+#: face. Triangles from any side: what is in a surface touches it, if all else fails with whatever
+#: triangle it likes; of what is in it, beside and under a height field, nothing else is nearest.
+#: The whole surface: all of it is farther than was asked for, but perhaps all around.
+FACING, ANY_SIDE, ALL_AROUND = 0, 1, 2
+
 
 @compiled
 def bounds_of(
@@ -351,15 +357,13 @@ def convex_concave(
     normal, on_mesh, point = vector(3), vector(3), vector(3)
     relative_pose(pose_b, pose_a, pose)
     count, refused, limit = 0, False, margin
-    for number in range(3):
-        # What is in a surface touches it, if all else fails with whatever triangle it likes; of
-        # what is in it, nothing else is nearest. Beside and under a height field, triangles are
-        # nearest that would not be touched.
-        if number == 1 and not (refused and (nearest or count == 0)):
-            if not (nearest and count == 0 and kind_b != MESH):
+    for search in range(3):
+        if search == ANY_SIDE:
+            within = refused and (nearest or count == 0)
+            beside = nearest and count == 0 and kind_b != MESH
+            if not (within or beside):
                 continue
-        if number == 2:
-            # All of the surface is farther than was asked for, but perhaps all around.
+        if search == ALL_AROUND:
             if not (nearest and count == 0 and limit < math.inf):
                 continue
             if not begins_inside(kind_b, size_b, kind_a, size_a, pose, tables):
@@ -373,7 +377,7 @@ def convex_concave(
                 pose,
                 limit,
                 nearest,
-                number > 0,
+                search != FACING,
                 tables,
                 found,
                 candidates,
@@ -386,7 +390,7 @@ def convex_concave(
                 pose,
                 limit,
                 nearest,
-                number > 0,
+                search != FACING,
                 tables,
                 found,
                 candidates,

@@ -19,6 +19,8 @@ LOOKING = 20.0  # for a topic, by commands that do not find it at once [s]
 NOT_YET = 'does not appear to be published yet'
 READY = ('ready after', 'torque: publishing', 'robot ')  # what nodes say when they run
 INSTALLS = ('sudo',)
+LATE = 'over-run'  # what a simulator says that has no time for its steps
+ATTEMPTS = 3
 
 
 def own(command, with_ros2):
@@ -50,22 +52,37 @@ def test_a_tutorial_does_what_it_says(name, with_ros2, tmp_path):
         if not any(Path(each, 'lib', 'controller_manager').is_dir() for each in prefixes):
             pytest.skip('controller_manager is not installed')
     domain = 60 + 2 * TUTORIALS.index(name) + with_ros2
+    for attempt in range(ATTEMPTS):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        if read(name, with_ros2, folder, domain, attempt == ATTEMPTS - 1):
+            break
+
+
+def read(name, with_ros2, folder, domain, for_good):
+    """Do what a tutorial says; False if the machine was too busy for what it shows to be true."""
     for step in steps(FIRST):
         if isinstance(step, Save):
-            (tmp_path / step.name).write_text(step.text)
+            (folder / step.name).write_text(step.text)
     staying = []
     try:
         for step in steps(name):
             if isinstance(step, Save):
-                (tmp_path / step.name).write_text(step.text)
+                (folder / step.name).write_text(step.text)
             elif isinstance(step, Stop):
                 stop(staying)
             elif not step.command.begins(*INSTALLS) and own(step.command, with_ros2):
-                follow(step, tmp_path, domain, staying)
+                try:
+                    follow(step, folder, domain, staying)
+                except AssertionError:
+                    if for_good or not any(LATE in shell.output() for shell in staying):
+                        raise
+                    return False
         stop(staying)
     finally:
         for shell in staying:
             shell.stop()
+    return True
 
 
 def follow(step, folder, domain, staying):
