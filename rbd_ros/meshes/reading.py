@@ -16,6 +16,10 @@ from rbd_ros.meshes.triangles import FloatArray, MeshError, Triangles
 #: Maximum size of a mesh file: reading takes several times its size of memory [bytes].
 MAX_FILE_SIZE = 500_000_000
 
+#: Largest coordinate of a vertex, in the unit of the file: a thousand kilometres in mm. Products
+#: of larger lengths would overflow.
+MAX_COORDINATE = 1e9
+
 _READERS = {'.stl': read_stl, '.obj': read_obj, '.dae': read_collada}
 
 
@@ -111,6 +115,10 @@ def _parts(path: str) -> List[Triangles]:
     used = [part.vertices[part.corners] if len(part.corners) else part.vertices for part in parts]
     if not all(np.isfinite(each).all() for each in used):
         raise MeshError(f'{path} holds vertices that are not finite; export it again')
+    if any(np.abs(each).max(initial=0.0) > MAX_COORDINATE for each in used):
+        raise MeshError(
+            f'{path} holds vertices beyond {MAX_COORDINATE:g} from its origin; export it again'
+        )
     return parts or [Triangles(np.empty((0, 3)), np.empty((0, 3), dtype=np.int64))]
 
 

@@ -53,13 +53,16 @@ def damaged(folder):
     nan = CUBE.copy()
     nan[3, 1, 2] = np.nan
     flat = CUBE * [1.0, 1.0, 0.0]
-    for name, triangles in {'nan': nan, 'flat': flat, 'line': flat * [1, 0, 0]}.items():
+    far = CUBE * [1.0, 1.0, 1e30]
+    files = {'nan': nan, 'far': far, 'flat': flat, 'line': flat * [1, 0, 0]}
+    for name, triangles in files.items():
         write_stl(folder / f'{name}.stl', triangles)
     (folder / 'empty.stl').write_bytes(b'')
     (folder / 'nothing.stl').write_bytes(b'solid\nendsolid')
     (folder / 'half.stl').write_bytes((folder / 'nan.stl').read_bytes()[:-20])
     return {
         'nan.stl': 'holds vertices that are not finite; export it again',
+        'far.stl': r'holds vertices beyond 1e\+09 from its origin; export it again',
         'flat.stl': 'enclose no volume .* in a plane.*; give a solid, or a thin box',
         'line.stl': 'enclose no volume .* in line.*; give a solid, or a thin box',
         'empty.stl': 'neither a text STL file nor a whole binary one.*; export it again',

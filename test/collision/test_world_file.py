@@ -511,10 +511,21 @@ def test_sources_that_are_no_worlds(source, message):
         read_world(source)
 
 
-def test_a_list_is_no_world(tmp_path):
-    path = tmp_path / 'list.yaml'
-    path.write_text('- objects\n')
-    with pytest.raises(WorldFileError, match='expected a mapping such as "objects.*docs/world.md'):
+@pytest.mark.parametrize(
+    'content, message',
+    [
+        (b'\n- objects\n', 'line 2: expected a mapping such as "objects.*docs/world.md'),
+        (b'42', 'line 1: expected a mapping such as "objects'),
+        (b'objects:\n  caf\xe9: {}\n', 'line 2: an unreadable byte; give a YAML file in UTF-8'),
+        ('objects: {}'.encode('utf-16'), 'line 1: an unreadable byte'),
+        (b'objects:\n\n  a: "\x07"\n', 'line 3: an unreadable character; give a YAML file in UTF'),
+        (b'# a\r\n\x00', 'line 2: an unreadable character'),
+    ],
+)
+def test_files_that_are_no_worlds_are_refused_with_the_line(content, message, tmp_path):
+    path = tmp_path / 'no.yaml'
+    path.write_bytes(content)
+    with pytest.raises(WorldFileError, match=message):
         read_world(path)
 
 

@@ -24,6 +24,8 @@ MAX_DEPTH = 16
 Source = Union[str, 'os.PathLike[str]', Mapping[str, Any]]
 
 _TAGS = {f'tag:yaml.org,2002:{name}': name for name in ('bool', 'float', 'int', 'null')}
+#: What is said of files that are no text, and the cure.
+_UNREADABLE, _READABLE = 'an unreadable', 'give a YAML file in UTF-8'
 _TRUE, _FALSE = ('true', 'yes', 'on'), ('false', 'no', 'off')
 _ADMITTED = (*_TAGS, *(f'tag:yaml.org,2002:{name}' for name in ('str', 'map', 'seq', 'timestamp')))
 
@@ -86,9 +88,7 @@ def read_document(
     if document.item.value is None and empty:
         return Document(document.label, Item({}, 0, {}))
     if not isinstance(document.item.value, dict):
-        raise ModelError(
-            f'{document.label}: expected a mapping such as "{example}" at the top; see {page}'
-        )
+        raise _no_mapping(document, example, page)
     return document
 
 
@@ -107,8 +107,13 @@ def parse_document(
         raise ModelError(f'{kind}: larger than {MAX_BYTES} bytes; give one entry an element')
     document = Document(kind, _parsed(text, kind))
     if not isinstance(document.item.value, dict):
-        raise ModelError(f'{kind}: expected a mapping such as "{example}" at the top; see {page}')
+        raise _no_mapping(document, example, page)
     return document
+
+
+def _no_mapping(document: Document, example: str, page: str) -> ModelError:
+    where = document.where(document.item.line)
+    return ModelError(f'{where}: expected a mapping such as "{example}" at the top; see {page}')
 
 
 # -- mappings of Python
@@ -175,11 +180,12 @@ def _read_file(path: Union[str, os.PathLike[str]], label: str) -> Item:
             )
         with open(path, encoding='utf-8') as file:
             text = file.read()
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b'\n') + 1
+        raise ModelError(f'{label}: line {line}: {_UNREADABLE} byte; {_READABLE}') from None
     except (OSError, ValueError) as error:
         reason = ' '.join(str(error).split()) or type(error).__name__
-        raise ModelError(
-            f'{label}: {shorten(reason, 200)[1:-1]}; give a YAML file in UTF-8'
-        ) from None
+        raise ModelError(f'{label}: {shorten(reason, 200)[1:-1]}; {_READABLE}') from None
     return _parsed(text, label)
 
 
@@ -193,11 +199,12 @@ def _parsed(text: str, label: str) -> Item:
         line = f': line {mark.line + 1}' if mark is not None else ''
         reason = shorten(' '.join(str(error.problem or error.context).split()), 200)[1:-1]
         raise ModelError(f'{label}{line}: {reason}; correct the YAML there') from None
+    except yaml.reader.ReaderError as error:
+        number = text[: error.position].count('\n') + 1
+        raise ModelError(f'{label}: line {number}: {_UNREADABLE} character; {_READABLE}') from None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         reason = ' '.join(str(error).split()) or type(error).__name__
-        raise ModelError(
-            f'{label}: {shorten(reason, 200)[1:-1]}; give a YAML file in UTF-8'
-        ) from None
+        raise ModelError(f'{label}: {shorten(reason, 200)[1:-1]}; {_READABLE}') from None
 
 
 def _item(node: Any, label: str) -> Item:
