@@ -13,6 +13,8 @@ NOTHING = 1e-15
 def factorise_pivoted(A: FloatArray, order: IntArray, n: int) -> None:
     """Replace a matrix by its factors, P A = L R (Gaussian elimination with partial pivoting).
 
+    Zeros are left out: of bodies in a row, each is coupled with its neighbours alone.
+
     :param A: matrix, (n, n) or larger, whose leading part becomes R and, below the diagonal, L
     :param order: which row was exchanged with each, a result, (n,) or longer
     :param n: size of the leading part
@@ -34,8 +36,9 @@ def factorise_pivoted(A: FloatArray, order: IntArray, n: int) -> None:
             below = A[i]
             below[k + 1] *= scale
             part, other = below[k], below[k + 1]
-            for j in side_by_side(k + 2, n):
-                below[j] -= part * first[j] + other * second[j]
+            if part != 0.0 or other != 0.0:
+                for j in side_by_side(k + 2, n):
+                    below[j] -= part * first[j] + other * second[j]
     if n % 2 == 1:
         order[n - 1] = n - 1
 
