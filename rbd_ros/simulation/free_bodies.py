@@ -222,6 +222,8 @@ def turn_freely(
     angle, middle, R, room = vector(3), vector(4), matrix(3, 3), matrix(3, 3)
     mobility, new = matrix(3, 3), vector(3)
     square = turning[0] * turning[0] + turning[1] * turning[1] + turning[2] * turning[2]
+    if square == 0.0 or is_round(inertia):
+        return h
     speed = math.sqrt(square)
     parts = 1 + int(min(h * speed / LARGEST_TURN, MOST_PARTS))
     own = h / parts
@@ -248,6 +250,15 @@ def turn_freely(
             for r in range(4):
                 quaternion[r] = middle[r]
     return own
+
+
+@compiled
+def is_round(inertia: FloatArray) -> bool:
+    """Whether an inertia is the same about all axes, as of balls and cubes, which turn evenly."""
+    equal = inertia[0, 0] == inertia[1, 1] and inertia[0, 0] == inertia[2, 2]
+    apart = inertia[0, 1] == 0.0 and inertia[0, 2] == 0.0 and inertia[1, 2] == 0.0
+    round_: bool = equal and apart
+    return round_
 
 
 @compiled

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.spatial.transform import Rotation
 from support.rigid_worlds import kinetic_energy
 
 from rbd_ros import Simulator
@@ -46,6 +47,15 @@ def test_the_energy_of_what_turns_does_not_grow(size, spin, h, seconds):
     # As large at the beginning as at the end.
     assert np.abs(found[-20:]).max() < 2.0 * np.abs(found[:20]).max() + 1e-9
     assert np.array_equal(simulator.world.objects.spin, momentum)
+
+
+@pytest.mark.parametrize('spin', [(0.0, 0.0, 0.0), (3.0, -1.0, 2.0), (3000.0, 100.0, -7000.0)])
+def test_cubes_turn_evenly_about_any_axis(spin):
+    simulator = flying((0.3, 0.3, 0.3), spin)
+    simulator.step(n=500)
+    turned = Rotation.from_rotvec(0.5 * np.array(spin)).as_matrix()
+    assert_allclose(simulator.object_pose('b')[:3, :3], turned, atol=1e-9)
+    assert_allclose(simulator.object_velocity('b')[:3], spin, rtol=1e-9, atol=1e-9)
 
 
 def test_the_rule_is_its_own_reverse():
