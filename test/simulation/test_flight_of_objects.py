@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 from support.rigid_worlds import kinetic_energy
 
 from rbd_ros import Simulator
+from rbd_ros.simulation.free_bodies import is_round
 
 ROD, BRICK, DISC = (0.02, 0.03, 0.4), (0.1, 0.2, 0.3), (0.2, 0.2, 0.01)
 
@@ -56,6 +57,15 @@ def test_cubes_turn_evenly_about_any_axis(spin):
     turned = Rotation.from_rotvec(0.5 * np.array(spin)).as_matrix()
     assert_allclose(simulator.object_pose('b')[:3, :3], turned, atol=1e-9)
     assert_allclose(simulator.object_velocity('b')[:3], spin, rtol=1e-9, atol=1e-9)
+
+
+def test_what_turns_evenly_has_one_inertia_and_no_products():
+    assert is_round(2.0 * np.eye(3))
+    for r, s in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
+        inertia = 2.0 * np.eye(3)
+        inertia[r, s] += 0.1
+        inertia[s, r] = inertia[r, s]
+        assert not is_round(inertia)
 
 
 def test_the_rule_is_its_own_reverse():
