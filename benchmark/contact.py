@@ -31,7 +31,7 @@ from contact_engines.engine import Engine, isolated, Result  # noqa: E402
 from contact_engines.front import FRONT, plot  # noqa: E402
 import contact_scenes  # noqa: E402
 from contact_scenes.scene import Scene  # noqa: E402
-from marked import replace, row as text_line  # noqa: E402
+from marked import Part, row as text_line  # noqa: E402
 
 from rbd_ros.cli.bench import columns  # noqa: E402
 from rbd_ros.cli.measurement import machine, Progress, versions  # noqa: E402
@@ -39,8 +39,7 @@ from rbd_ros.cli.measurement import machine, Progress, versions  # noqa: E402
 FORMAT = 'rbd_ros contact benchmark 1'
 TIMESTEP = 1e-3  # of the tables [s]
 BUDGET = 60.0  # processor time of one scene in one engine [s]
-BEGIN = '<!-- measured contact: written by benchmark/contact.py, do not edit -->'
-END = '<!-- end of the measured contact -->'
+PART = Part('measured contact', 'benchmark/contact.py')
 VARIANTS = {
     '': '',
     'midpoint': ', midpoint',
@@ -367,7 +366,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     if arguments.plot_all:
         plot(facts, arguments.plot_all, contact_scenes.NAMES)
     for document in arguments.document:
-        replace(Path(document), BEGIN, END, markdown(facts))
+        PART.replace(Path(document), markdown(facts))
     return 0
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Dict, List
 
-from marked import replace, row as text_line
+from marked import Part, row as text_line
 from rows import SHORT
 from sections.batches import BATCH
 
 from rbd_ros.cli.measurement.plot import plot_groups
 
-BEGIN = '<!-- measured table: written by benchmark/run.py, do not edit -->'
-END = '<!-- end of the measured table -->'
+PART = Part('measured table', 'benchmark/run.py')
 HEAD = (
     'Robot', 'Function', 'rbd_ros [ns]', 'Pinocchio [ns]', 'Measured', 'Middle half of the rounds',
     'Floor', 'Verdict',
@@ -26,7 +25,7 @@ def update(path: Path, facts: Dict[str, Any]) -> None:
 
     :raises ValueError: if the file has no markers
     """
-    replace(path, BEGIN, END, markdown(facts))
+    PART.replace(path, markdown(facts))
 
 
 def markdown(facts: Dict[str, Any]) -> List[str]:

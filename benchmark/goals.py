@@ -18,7 +18,7 @@ from typing import Callable, Dict, Iterator, List, Optional
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / 'test')]
 
-from marked import replace, row  # noqa: E402
+from marked import Part, row  # noqa: E402
 import numpy as np  # noqa: E402
 from robots import cmeel_prefix  # noqa: E402
 from support.closed_loop import random_motions, run, with_wrong_model  # noqa: E402
@@ -34,13 +34,13 @@ REAL = ('panda', 'ur5_robot', 'xarm7', 'z1', 'so101')
 
 SETTLING = 0.5  # after the end of a motion, until the arm must rest where it should [s]
 FLOOR, FLOOR_WRONG = 1e-3, 0.02  # maximum error at rest, right model and wrong ones [rad or m]
+SAMPLES = 100_000  # configurations whose gradient of gravity is looked at
 WRONG = 0.2  # error of each mass, inertia and friction of the wrong models
 
-BEGIN = '<!-- measured goals: written by benchmark/goals.py, do not edit -->'
-END = '<!-- end of the measured goals -->'
+PART = Part('measured goals', 'benchmark/goals.py')
 HEAD = (
-    'robot', 'peak, exact', 'at rest, exact', 'floor', 'peak, wrong', 'at rest, wrong', 'floor',
-    '',
+    'robot', 'gravity', 'peak, exact', 'at rest, exact', 'floor', 'peak, wrong', 'at rest, wrong',
+    'floor', '',
 )  # fmt: skip
 
 
@@ -49,6 +49,8 @@ class Row:
     """Results of one robot; errors are those of the worst joint and motion [rad or m].
 
     :param robot: name of the robot
+    :param gravity: square root of the maximum eigenvalue of -H^-1 dg/dq [rad/s]: how fast the arm
+        falls away from where it stands, which stiffness without a model would have to beat
     :param peak: maximum error during the motions, with the right model
     :param rest: maximum error at rest, with the right model
     :param peak_wrong: maximum error during the motions, with the worst of the wrong models
@@ -56,6 +58,7 @@ class Row:
     """
 
     robot: str
+    gravity: float = 0.0
     peak: float = 0.0
     rest: float = 0.0
     peak_wrong: float = 0.0
@@ -71,8 +74,8 @@ class Row:
         errors = (self.peak, self.rest, self.peak_wrong, self.rest_wrong)
         text = [f'{x:.2g}' if x < 99.5 else f'{x:.0f}' for x in (1e3 * error for error in errors)]
         return [
-            self.robot, *text[:2], f'{1e3 * FLOOR:g}', *text[2:], f'{1e3 * FLOOR_WRONG:g}',
-            'PASS' if self.holds else 'BELOW',
+            self.robot, f'{self.gravity:.1f}', *text[:2], f'{1e3 * FLOOR:g}', *text[2:],
+            f'{1e3 * FLOOR_WRONG:g}', 'PASS' if self.holds else 'BELOW',
         ]  # fmt: skip
 
 
@@ -96,9 +99,20 @@ def wrong_models() -> Dict[str, Callable[[], float]]:
     return models
 
 
+def gravity_rate(robot: Robot) -> float:
+    """Return the square root of the maximum eigenvalue of -H^-1 dg/dq, all poses [rad/s]."""
+    rng = np.random.default_rng(1)
+    q = np.array([robot.random_configuration(rng) for _ in range(SAMPLES)])
+    at_rest = np.zeros((SAMPLES, robot.nv))
+    found = robot.derivatives.inverse_dynamics(q, at_rest, at_rest)
+    rates = np.linalg.eigvals(-np.linalg.solve(found.dtau_da, found.dtau_dq))
+    return float(np.sqrt(max(rates.real.max(), 0.0)))
+
+
 def measure(name: str, path: Path, motions: int) -> Row:
     """Follow random motions with the right model and with wrong ones."""
-    robot, result = Robot.from_urdf(path), Row(name)
+    robot = Robot.from_urdf(path)
+    result = Row(name, gravity_rate(robot))
     settings = LawSettings.for_robot(robot)
     planned = random_motions(robot, motions)
     for motion in planned:
@@ -158,10 +172,10 @@ def main(argv: Optional[List[str]] = None) -> int:
             continue
         rows.append(measure(name, path, arguments.motions))
     progress.finish()
-    print('Error of the worst joint [1e-3 rad or m]')
+    print('Error of the worst joint [1e-3 rad or m]; gravity [rad/s]')
     print('\n'.join(columns([HEAD, *(tuple(each.cells()) for each in rows)], rule_after=1)))
     if arguments.document:
-        replace(Path(arguments.document), BEGIN, END, list(markdown(rows)))
+        PART.replace(Path(arguments.document), list(markdown(rows)))
     return 0 if all(each.holds for each in rows) else 1
 
 

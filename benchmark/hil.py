@@ -27,15 +27,14 @@ os.environ['OPENBLAS_NUM_THREADS'] = '1'  # read when NumPy is imported
 
 from hil_measures import figure  # noqa: E402
 from hil_measures.figure import Figure  # noqa: E402
-from marked import replace  # noqa: E402
+from marked import Part  # noqa: E402
 
 from rbd_ros.cli.measurement import machine, versions  # noqa: E402
 
 FORMAT = 'rbd_ros benchmark of the bench 1'
 PARTS = ('lockstep', 'campaign', 'processes', 'cores', 'killed', 'soak')
 DURATION = 5.0  # of a run [s]
-BEGIN = '<!-- measured bench: written by benchmark/hil.py, do not edit -->'
-END = '<!-- end of the measured bench -->'
+PART = Part('measured bench', 'benchmark/hil.py')
 
 Told = Callable[[int, int], None]
 
@@ -166,7 +165,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(facts, indent=2) + '\n', encoding='utf-8')
     if arguments.document:
-        replace(Path(arguments.document), BEGIN, END, list(figure.markdown(facts, figures)))
+        PART.replace(Path(arguments.document), list(figure.markdown(facts, figures)))
     return 0 if all(each.holds for each in figures) else 1
 
 

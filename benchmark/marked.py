@@ -1,25 +1,70 @@
-"""Parts of Markdown files that benchmarks write, between two marked lines."""
+"""Parts of Markdown files that benchmarks write, between two marked lines.
+
+The second line has a digest of what is between them, so that a test tells a page that was printed
+from one that was edited.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+import hashlib
 from pathlib import Path
-from typing import Sequence
+import re
+from typing import Dict, List, Sequence
+
+_PART = re.compile(
+    r'<!-- (?P<name>[\w ]+): written by (?P<command>\S+), do not edit -->\n\n'
+    r'(?P<body>.*?)\n\n<!-- end of the (?P=name), (?P<digest>\S+) -->',
+    re.DOTALL,
+)
 
 
-def replace(path: Path, begin: str, end: str, lines: Sequence[str]) -> None:
-    """Replace what is between two lines of a file.
+@dataclass(frozen=True)
+class Part:
+    """A part of a page that a command writes.
 
-    :raises ValueError: if the file lacks them
+    :param name: what it has, as its marked lines say
+    :param command: path of the command, from the root of the repository
     """
-    text = path.read_text(encoding='utf-8')
-    before, found, rest = text.partition(begin)
-    _, closed, after = rest.partition(end)
-    if not (found and closed):
-        raise ValueError(f'{path} lacks the lines {begin!r} and {end!r}')
-    body = '\n'.join(lines)
-    path.write_text(f'{before}{begin}\n\n{body}\n\n{end}{after}', encoding='utf-8')
+
+    name: str
+    command: str
+
+    def replace(self, path: Path, lines: Sequence[str]) -> None:
+        """Replace the part in a file.
+
+        :raises ValueError: if the file lacks its marked lines
+        """
+        text, begin = path.read_text(encoding='utf-8'), self._begin
+        ends = f'<!-- end of the {self.name}, '
+        before, found, rest = text.partition(begin)
+        _, closed, after = rest.partition(ends)
+        if not (found and closed):
+            raise ValueError(f'{path} lacks the lines {begin!r} and {ends!r}')
+        body, after = '\n'.join(lines), after.partition(' -->')[2]
+        page = f'{before}{begin}\n\n{body}\n\n{ends}{digest(body)} -->{after}'
+        path.write_text(page, encoding='utf-8')
+
+    @property
+    def blank(self) -> str:
+        """The marked lines with nothing between them: what a new page gets."""
+        return f'{self._begin}\n\n\n\n<!-- end of the {self.name}, {digest("")} -->'
+
+    @property
+    def _begin(self) -> str:
+        return f'<!-- {self.name}: written by {self.command}, do not edit -->'
+
+
+def parts(text: str) -> List[Dict[str, str]]:
+    """Return name, command, body and digest of each part of a page."""
+    return [found.groupdict() for found in _PART.finditer(text)]
+
+
+def digest(body: str) -> str:
+    """Return what tells one text from another."""
+    return hashlib.sha256(body.encode()).hexdigest()[:16]
 
 
 def row(cells: Sequence[str]) -> str:
-    """Line of a table."""
+    """Return a line of a table."""
     return f'| {" | ".join(cells)} |'

@@ -21,7 +21,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / 'test')]
 
-from marked import replace, row  # noqa: E402
+from marked import Part, row  # noqa: E402
 import numpy as np  # noqa: E402
 from support.denoc_counts import general_chain  # noqa: E402
 
@@ -55,8 +55,7 @@ from rbd_ros.spatial import (  # noqa: E402
 from rbd_ros.spatial.axial_screw import AxialScrew  # noqa: E402
 
 SIZES = 6, 12
-BEGIN = '<!-- counted operations: written by benchmark/operations.py, do not edit -->'
-END = '<!-- end of the counted operations -->'
+PART = Part('counted operations', 'benchmark/operations.py')
 HEAD = ('what', 'of', 'ours m', 'a', 'printed m', 'a', 'printed by', '')
 
 Pair = Tuple[float, float]
@@ -366,7 +365,7 @@ def main(argv: Optional[List[str]] = None) -> int:
         rule = [':---', ':---', '---:', '---:', '---:', '---:', ':---', ':---']
         text = [row(HEAD), row(rule), *(row(line.cells) for line in found), '']
         text += [f'* {note}' for note in notes]
-        replace(Path(arguments.document), BEGIN, END, text)
+        PART.replace(Path(arguments.document), text)
     return 0
 
 

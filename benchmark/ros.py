@@ -22,7 +22,7 @@ from typing import List, Optional
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from marked import replace  # noqa: E402
+from marked import Part  # noqa: E402
 from ros_measures import endurance, loops, real_time, start, table  # noqa: E402
 from ros_measures.row import Row  # noqa: E402
 
@@ -33,8 +33,7 @@ PARTS = ('loops', 'real_time', 'endurance', 'start')
 NODES = tuple(endurance.PARAMETERS)
 QUICK_WARM_SECONDS = 3.0
 
-BEGIN = '<!-- measured nodes: written by benchmark/ros.py, do not edit -->'
-END = '<!-- end of the measured nodes -->'
+PART = Part('measured nodes', 'benchmark/ros.py')
 
 
 def measure(arguments: argparse.Namespace, nodes: List[str], parts: List[str]) -> List[Row]:
@@ -127,7 +126,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(facts, indent=2) + '\n', encoding='utf-8')
     if arguments.document:
-        replace(Path(arguments.document), BEGIN, END, list(table.markdown(facts, rows)))
+        PART.replace(Path(arguments.document), list(table.markdown(facts, rows)))
     if arguments.plot:
         table.plot(facts, rows, arguments.plot)
     return 0 if all(row.holds for row in rows) else 1

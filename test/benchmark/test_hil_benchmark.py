@@ -93,13 +93,13 @@ def test_a_killed_worker_costs_its_run_alone(tmp_path):
 
 def test_the_command_measures_writes_and_judges(tmp_path, capsys, monkeypatch):
     page, results = tmp_path / 'page.md', tmp_path / 'results.json'
-    page.write_text(f'before\n{hil.BEGIN}\nold\n{hil.END}\nafter\n', encoding='utf-8')
+    page.write_text(f'before\n{hil.PART.blank}\nafter\n', encoding='utf-8')
     monkeypatch.setattr(soak, 'BLOCK', 500)
     words = ['--parts', 'soak', '--steps', '2000', '--json', str(results)]
     assert hil.main([*words, '--document', str(page)]) == 0
     assert '4 of 4 goals are reached' in capsys.readouterr().out
     text = page.read_text(encoding='utf-8')
-    assert text.startswith('before') and '| soak |' in text and 'old' not in text
+    assert text.startswith('before') and '| soak |' in text
     assert {each['part'] for each in json.loads(results.read_text())['figures']} == {'soak'}
     # Parts that were measured before come along.
     other = json.loads(results.read_text())

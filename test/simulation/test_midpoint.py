@@ -1,7 +1,5 @@
 """Steps of the midpoint integrator: the method written out, what it keeps, what it leaves."""
 
-import re
-
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
@@ -246,18 +244,10 @@ def test_a_quaternion_is_turned_in_the_body(rng):
         assert_allclose(end[2:6] * np.sign(end[2:6] @ expected), expected, atol=1e-15)
 
 
-def without_losses(name):
-    """A real robot without limits, friction and damping."""
-    text = example_robots.path(name).read_text()
-    text = re.sub(r'<(visual|collision)\b.*?</\1>', '', text, flags=re.S)
-    text = re.sub(r'<(limit|dynamics|mimic|safety_controller)\b[^>]*/>', '', text)
-    return re.sub(r'type\s*=\s*"revolute"', 'type="continuous"', text)
-
-
 @pytest.fixture(scope='module')
 def quadruped():
     name = 'anymal_b_simple_description/anymal'
-    return Robot.from_urdf(without_losses(name), floating_base=True)
+    return Robot.from_urdf(example_robots.without_losses(name), floating_base=True)
 
 
 def tumbler():
@@ -330,7 +320,7 @@ def test_a_quadruped_that_was_thrown_keeps_energy_and_momentum(quadruped, integr
 @pytest.mark.parametrize('name, allowed', [('double_pendulum', 1e-4), ('ur5_robot', 0.05)])
 def test_a_minute_of_falling_loses_and_gains_no_energy(name, allowed):
     """Of the 50 J of the arm, which swings through all its configurations, and 0.3 J."""
-    subject = Robot.from_urdf(without_losses(name))
+    subject = Robot.from_urdf(example_robots.without_losses(name))
     simulator = Simulator(subject, 1e-3, 'midpoint')
     simulator.reset([2.0, 1.0] if name == 'double_pendulum' else [0.3, -0.9, 0.8, 0.2, 0.1, 0.0])
     start, worst = subject.energy(simulator.q, simulator.v).total, 0.0

@@ -13,6 +13,9 @@ import contact_engines  # noqa: E402
 from contact_engines import engine, front, our_engine, rules  # noqa: E402
 import contact_scenes  # noqa: E402
 from contact_scenes import arms, balls, boxes, quadruped, scene, urdf  # noqa: E402
+import energy  # noqa: E402
+import goals  # noqa: E402
+import marked  # noqa: E402
 from sections import contact as section  # noqa: E402
 
 sys.path[:] = _before
@@ -24,9 +27,12 @@ __all__ = [
     'contact',
     'contact_engines',
     'contact_scenes',
+    'energy',
     'engine',
     'front',
+    'goals',
     'made_up',
+    'marked',
     'our_engine',
     'quadruped',
     'rules',

@@ -3,6 +3,7 @@
 import functools
 import hashlib
 from pathlib import Path
+import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -49,6 +50,14 @@ def path(name):
     if not known:
         pytest.skip(outside.problem('example_robot_data'))
     return known[name]
+
+
+def without_losses(name):
+    """Text of a robot without limits, friction and damping: what moves it is conservative."""
+    text = path(name).read_text()
+    text = re.sub(r'<(visual|collision)\b.*?</\1>', '', text, flags=re.S)
+    text = re.sub(r'<(limit|dynamics|mimic|safety_controller)\b[^>]*/>', '', text)
+    return re.sub(r'type\s*=\s*"revolute"', 'type="continuous"', text)
 
 
 def loadable():

@@ -1,0 +1,113 @@
+"""Pages have what the benchmark's commands printed."""
+
+import re
+
+import pytest
+from support.contact_benchmark import energy, goals, marked
+from support.source_imports import ROOT
+
+PAGES = sorted([*(ROOT / 'docs').rglob('*.md'), ROOT / 'README.md'])
+PARTS = [(page, part) for page in PAGES for part in marked.parts(page.read_text('utf-8'))]
+
+
+def part(page, name):
+    """Rows of a table of a page, by first cell."""
+    text = (ROOT / 'docs' / page).read_text(encoding='utf-8')
+    (body,) = (found['body'] for found in marked.parts(text) if found['name'] == name)
+    rows = [line.strip('| ').split(' | ') for line in body.splitlines() if line.startswith('| ')]
+    return {cells[0]: cells[1:] for cells in rows[2:]}
+
+
+def test_all_written_parts_are_found():
+    """A marked line that is misspelt would leave its part unchecked."""
+    begun = sum(page.read_text('utf-8').count(', do not edit -->') for page in PAGES)
+    assert begun == len(PARTS) == 8
+
+
+@pytest.mark.parametrize('page, part', PARTS, ids=[f'{p.stem}-{x["name"]}' for p, x in PARTS])
+def test_a_written_part_is_as_its_command_printed_it(page, part):
+    assert (ROOT / part['command']).is_file()
+    assert f'    {part["command"]} ' in page.read_text('utf-8')  # how to repeat it
+    assert marked.digest(part['body']) == part['digest']
+
+
+def test_pages_with_the_same_part_have_the_same():
+    bodies = {}
+    for _, found in PARTS:
+        assert bodies.setdefault(found['name'], found['body']) == found['body']
+
+
+def test_a_part_that_was_edited_is_noticed(tmp_path):
+    page, table = tmp_path / 'page.md', marked.Part('measured thing', 'benchmark/thing.py')
+    page.write_text(f'before\n{table.blank}\nafter\n')
+    table.replace(page, ['| a | 1.5 |', '| b | 2.5 |'])
+    (found,) = marked.parts(page.read_text())
+    assert found['body'] == '| a | 1.5 |\n| b | 2.5 |'
+    assert marked.digest(found['body']) == found['digest']
+    page.write_text(page.read_text().replace('2.5', '2.4'))
+    (found,) = marked.parts(page.read_text())
+    assert marked.digest(found['body']) != found['digest']
+    with pytest.raises(ValueError, match='lacks the lines'):
+        marked.Part('measured other', 'benchmark/thing.py').replace(page, [])
+
+
+@pytest.mark.parametrize('motion', energy.MOTIONS, ids=lambda motion: motion.label.split(',')[0])
+def test_energy_errors_are_those_of_the_page(motion):
+    """Within a tenth where the method errs, within a factor of 30 where rounding does."""
+    printed = [float(cell) for cell in part('simulation.md', 'measured energy')[motion.label]]
+    assert len(printed) == len(energy.INTEGRATORS)
+    for integrator, expected in zip(energy.INTEGRATORS, printed):
+        found = motion.measure(integrator)
+        if expected < 1e-8:
+            assert found < 30.0 * expected
+        elif 'falls about' in motion.label:  # a chaotic motion: other bits, another motion
+            assert expected / 10.0 < found < 10.0 * expected
+        else:
+            assert found == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize('name', [*goals.EMBEDDED, *goals.REAL])
+def test_errors_of_motions_are_those_of_the_page(name):
+    path = goals.find(name)
+    if path is None:
+        pytest.skip('example-robot-data is not installed')
+    found = goals.measure(name, path, 6)
+    assert found.holds
+    printed = [float(cell) for cell in part('performance.md', 'measured goals')[name][:-1]]
+    # Two digits are printed.
+    expected = [float(cell) for cell in found.cells()[1:-1]]
+    assert printed == pytest.approx(expected, rel=0.1)
+
+
+# -- the README -----------------------------------------------------------------------------------
+
+
+def speeds(body):
+    """Robot, nanoseconds and factor of each row of the measured table."""
+    for line in body.splitlines():
+        cells = line.strip('| ').split(' | ')
+        if len(cells) > 4 and cells[4].endswith(' x') and cells[2] != '-':
+            value, _, unit = cells[2].partition(' ')
+            if not unit:
+                yield cells[0], float(value), float(cells[4].split()[0])
+
+
+def test_speeds_of_the_readme_are_those_of_the_measured_table():
+    text = (ROOT / 'docs' / 'performance.md').read_text(encoding='utf-8')
+    (body,) = (x['body'] for x in marked.parts(text) if x['name'] == 'measured table')
+    known, checked, robots = set(speeds(body)), 0, []
+    for line in (ROOT / 'README.md').read_text(encoding='utf-8').splitlines():
+        cells = [cell.strip() for cell in line.strip('|').split('|')]
+        if line.startswith('| | '):
+            robots = [cell.partition(',')[0] for cell in cells[1:]]
+        for robot, cell in zip(robots, cells[1:]):
+            if found := re.fullmatch(r'([\d.]+) (ns|µs), ([\d.]+)x', cell):
+                time = float(found[1]) * (1.0 if found[2] == 'ns' else 1000.0)
+                assert any(
+                    robot == name
+                    and time == pytest.approx(ns, rel=0.05)
+                    and float(found[3]) == pytest.approx(factor, rel=0.05)
+                    for name, ns, factor in known
+                ), (cells[0], robot, cell)
+                checked += 1
+    assert checked >= 20
