@@ -5,21 +5,20 @@ from __future__ import annotations
 from contextlib import contextmanager
 import os
 from pathlib import Path
-import random
 import sys
 import tempfile
 import time
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple
+from typing import Any, Callable, Dict, IO, Iterator, List, Mapping, NamedTuple
 
 from rbd_ros import Robot
-from rbd_ros.demonstration.demo import free_domain
 from rbd_ros.demonstration.processes import Children
-from rbd_ros.nodes.bench.domains import DOMAINS
+from rbd_ros.nodes.bench.domains import free_domain
 
 HERE = Path(__file__).resolve().parents[1]
 URDF = HERE.parent / 'urdf' / 'six_axis_arm.urdf'
 START_TIMEOUT = 300.0  # for a node that has to compile [s]
 POLL = 0.02  # [s]
+_locks: List[IO[str]] = []
 
 # Children must choose their threads themselves: nothing of this process' environment helps them.
 POOLS = ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS', 'NUMBA_NUM_THREADS')
@@ -31,12 +30,10 @@ def joints() -> List[str]:
 
 
 def domains(count: int) -> List[int]:
-    """As many ROS domains, different ones that nobody uses."""
-    chosen: Dict[int, None] = {}
-    generator = random.Random(time.time_ns())
-    while len(chosen) < count:
-        chosen[free_domain(generator.randrange(DOMAINS))] = None
-    return list(chosen)
+    """As many ROS domains, different ones that nobody uses until this process ends."""
+    taken = [free_domain(os.getpid()) for _ in range(count)]
+    _locks.extend(lock for _, lock in taken)
+    return [domain for domain, _ in taken]
 
 
 @contextmanager

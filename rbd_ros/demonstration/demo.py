@@ -7,6 +7,8 @@ this machine only. This program plans the motion, starts and stops them, and rep
 from __future__ import annotations
 
 import argparse
+from contextlib import ExitStack
+from dataclasses import replace
 import json
 import os
 from pathlib import Path
@@ -14,17 +16,17 @@ import select
 import sys
 import tempfile
 import time
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 import yaml
 
-from rbd_ros.demonstration.experiment import evaluate, Law, Plan, Recording, Tracking
+from rbd_ros.demonstration.experiment import ANSWERS, evaluate, Law, measure, Plan, Recording
 from rbd_ros.demonstration.motion import Demonstration, demonstration
 from rbd_ros.demonstration.plot import plot
 from rbd_ros.demonstration.processes import Children, Interrupted
 from rbd_ros.demonstration.report import ratio, report
-from rbd_ros.nodes.bench.domains import DOMAINS, is_unused
+from rbd_ros.nodes.bench.domains import free_domain
 from rbd_ros.nodes.inverse_dynamics import INTERFACE
 from rbd_ros.robot import Robot
 from rbd_ros.robots import DEFAULT_ROBOT, embedded_robots, load_robot
@@ -43,17 +45,16 @@ LAWS = (
         {name: INTERFACE.defaults[name] for name in ('feedforward', 'friction_compensation')},
     ),
 )
-OUTPUT_TIMEOUT = 30.0  # longest silence of the recorder [s]
-LAST_WORDS = 2.0  # time for the recorder to end by itself [s]
+REAL_TIME = 'real_time'  # key of the run whose times are measured
+LAST_WORDS = 60.0  # time for the recorder to end by itself [s]
 BAR = 30
 EPILOG = f"""
 All laws have the same feedback: that of the node inverse_dynamics with its default parameters. The
 third law is the default as a whole; the first lacks the model and friction, the second has gravity
 alone. The motion is as fast as the limits of velocity (80 %) and effort (70 %) allow; collisions
-of the arm with itself are not considered. A run in which the machine was so busy that less than a
-quarter of the states were answered during 0.1 s, or that pauses held the motion up, is repeated
-with the simulation at half speed, six times in all at most; of the runs of one law the table
-shows the least disturbed.
+of the arm with itself are not considered. The three runs are in lockstep: the simulator waits for
+the answer to each state, so that the verdict is the same however busy the machine is. A run in
+real time follows, whose latency, answered states and real-time factor are shown and not judged.
 
 Exit code: 0 if the overall error with inverse dynamics is --threshold times less than with
 feedback alone; 1 if not; 2 if it could not be run; 128 + signal if it was stopped. The overall
@@ -127,22 +128,6 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
 
 
-def free_domain(first: Optional[int] = None) -> int:
-    """ROS domain between 1 and 101 that nobody on this machine uses.
-
-    Domain 0 is the default, and domains beyond 101 would use the ephemeral ports of Linux.
-
-    :param first: where to begin to look; None: where no other process is likely to begin
-    :raises DemoError: if all are taken
-    """
-    first = os.getpid() if first is None else first
-    for k in range(DOMAINS):
-        domain = 1 + (first + k) % DOMAINS
-        if is_unused(domain):
-            return domain
-    raise DemoError('all ROS domains are in use; give one by --domain-id')
-
-
 def _message(line: bytes) -> Optional[dict]:
     """Report of the recorder, or None for what its middleware writes to the same stream.
 
@@ -169,18 +154,28 @@ class _Demo:
         self._output = options.output.resolve()
         self._output.mkdir(parents=True, exist_ok=True)
         self._found = load_robot(options.robot, options.xacro)
-        self._say(f'{self._found.path.name}: planning a motion within the limits')
-        with Children(self._environment(), self._output) as children:
+        with ExitStack() as stack:
+            domain = options.domain_id
+            if domain is None:
+                domain, lock = free_domain(os.getpid())
+                stack.enter_context(lock)
+            children = stack.enter_context(Children(self._environment(domain), self._output))
+            self._say(f'{self._found.path.name}: planning a motion within the limits')
             self._robot = Robot.from_urdf(
                 self._found.source, armature=self._armature(), extension=self._extension()
             )
             motion = demonstration(self._robot)
             self._plan = self._make_plan(motion)
             self._describe(motion)
+            measured = (replace(LAWS[-1], key=REAL_TIME),)
             with tempfile.TemporaryDirectory(prefix='rbd_ros_demo_') as folder:
-                self._start(children, Path(folder))
-                self._follow(children)
-        return self._report()
+                problem = self._run_laws(children, Path(folder), self._plan, lockstep=True)
+                if problem:
+                    raise DemoError(self._failure(children, 'recorder', problem))
+                children.stop()
+                plan = replace(self._plan, laws=measured)
+                problem = self._run_laws(children, Path(folder), plan, lockstep=False)
+        return self._report(problem)
 
     def _say(self, text: str) -> None:
         print(f'[{time.monotonic() - self._begin:5.1f} s] {text}', flush=True)
@@ -222,11 +217,10 @@ class _Demo:
 
     # -- the processes ----------------------------------------------------------------------------
 
-    def _environment(self) -> Dict[str, str]:
-        domain = self._arguments.domain_id
+    def _environment(self, domain: int) -> Dict[str, str]:
         environment = {
             **os.environ,
-            'ROS_DOMAIN_ID': str(free_domain() if domain is None else domain),
+            'ROS_DOMAIN_ID': str(domain),
             'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
             'PYTHONUNBUFFERED': '1',
             # Threads of numerical libraries would only take the cores from the loop.
@@ -239,8 +233,7 @@ class _Demo:
             environment.pop('ROS_LOCALHOST_ONLY', None)
         return environment
 
-    def _parameters(self) -> Dict[str, dict]:
-        plan = self._plan
+    def _parameters(self, plan: Plan, lockstep: bool) -> Dict[str, dict]:
         expanded = self._found.expanded
         description = (
             {'robot_description_file': str(self._found.path)}
@@ -260,34 +253,42 @@ class _Demo:
         control = {**description, 'use_sim_time': True, **plan.laws[0].parameters}
         if self._arguments.natural_frequency is not None:
             control['natural_frequency'] = self._arguments.natural_frequency
+        if lockstep:
+            simulator['lockstep'] = 'stamp'
+            # Who is waited for is never late, and only commands with a stamp are answers.
+            control.update(state_timeout=0.0, output='joint_state')
         return {
             'simulator': {'ros__parameters': simulator},
             'inverse_dynamics': {'ros__parameters': control},
         }
 
-    def _start(self, children: Children, folder: Path) -> None:
-        parameters, plan = folder / 'parameters.yaml', folder / 'plan.npz'
-        parameters.write_text(yaml.safe_dump(self._parameters()))
-        self._plan.save(plan)
-        module = [sys.executable, '-m']
-        arguments = ['--ros-args', '--params-file', str(parameters)]
-        for name in ('simulator', 'inverse_dynamics'):
-            children.start(name, [*module, f'rbd_ros.nodes.{name}', *arguments], urgent=True)
-        self._recorder = children.start(
-            'recorder',
-            [*module, 'rbd_ros.demonstration.recorder', str(plan), str(self._output)],
-            pipe=True,
-        )
-        self._say('simulator, inverse_dynamics and recorder are starting')
+    def _run_laws(self, children: Children, folder: Path, plan: Plan, lockstep: bool) -> str:
+        """Have the laws of a plan run and recorded.
 
-    def _follow(self, children: Children) -> None:
-        """Show what the recorder reports until it is done.
-
+        :return: why the recorder could not do it; empty if it could
         :raises DemoError: if a process fails
         """
-        titles = {law.key: law.title for law in self._plan.laws}
-        pipe = self._recorder.stdout
-        deadline = time.monotonic() + OUTPUT_TIMEOUT
+        file = folder / 'parameters.yaml'
+        file.write_text(yaml.safe_dump(self._parameters(plan, lockstep)))
+        plan.save(folder / 'plan.npz')
+        for name, remapping in (
+            ('simulator', []),
+            ('inverse_dynamics', ['-r', f'joint_commands:={ANSWERS}'] if lockstep else []),
+        ):
+            command = [sys.executable, '-m', f'rbd_ros.nodes.{name}', '--ros-args', *remapping]
+            children.start(name, [*command, '--params-file', str(file)], urgent=not lockstep)
+        command = [sys.executable, '-m', 'rbd_ros.demonstration.recorder']
+        command += [str(folder / 'plan.npz'), str(self._output)]
+        recorder = children.start(
+            'recorder', command + ['--lockstep'] * lockstep, pipe=True, urgent=not lockstep
+        )
+        how = 'in lockstep' if lockstep else 'in real time'
+        self._say(f'simulator, inverse_dynamics and recorder are starting, {how}')
+        return self._follow(children, recorder.stdout, plan)
+
+    def _follow(self, children: Children, pipe: Any, plan: Plan) -> str:
+        """Show what the recorder reports until it is done; see `_run_laws`."""
+        titles = {law.key: law.title for law in plan.laws}
         while True:
             ready, _, _ = select.select([pipe], [], [], 0.2)
             line = pipe.readline() if ready else b''
@@ -295,31 +296,24 @@ class _Demo:
                 if name != 'recorder':
                     raise DemoError(self._failure(children, name, 'ended'))
             if not ready:
-                if time.monotonic() > deadline:
-                    raise DemoError('the recorder has fallen silent')
                 continue
             if not line:
                 raise DemoError(self._failure(children, 'recorder', 'ended'))
-            deadline = time.monotonic() + OUTPUT_TIMEOUT
             message = _message(line)
             if message is None:
                 continue
             event = message.pop('event')
             if event == 'done':
                 children.wait('recorder', LAST_WORDS)
-                return
+                return ''
             if event == 'error':
-                raise DemoError(self._failure(children, 'recorder', message['message']))
+                return str(message['message'])
             if event == 'ready':
-                self._say('all are running; each law tracks the same motion')
-            elif event == 'disturbed':
-                self._say_between(
-                    f'the machine was busy ({message["answered"]:.0%} of the states answered in '
-                    f'the worst 0.1 s, the motion held up by {1e3 * message["late"]:.0f} ms): '
-                    f'repeated at {message["factor"]:g} of real time'
-                )
+                self._say('all are running')
             elif event == 'waiting':
-                self._say(f'waiting for {message["what"]} (a first run compiles the simulation)')
+                self._say_between(
+                    f'waiting for {message["what"]} (a first run compiles the simulation)'
+                )
             else:
                 self._show(titles[message['law']], message.get('part', 0.0))
 
@@ -354,31 +348,34 @@ class _Demo:
 
     # -- the result -------------------------------------------------------------------------------
 
-    def _report(self) -> int:
+    def _report(self, problem: str) -> int:
+        """Show and judge what was recorded; return the exit code.
+
+        :param problem: why nothing was measured in real time; empty if it was
+        """
         plan, units, limits = self._plan, self._units(), self._robot.effort_limits
         if self._bars:
             print()
-        runs: Dict[str, Tracking] = {
-            law.key: evaluate(plan, Recording.load(self._output / f'{law.key}.npz'))
-            for law in plan.laws
-        }
-        table = report(plan, runs, units, limits)
+        runs = {law.key: evaluate(plan, self._recording(law.key)) for law in plan.laws}
+        timing = None if problem else measure(plan, self._recording(REAL_TIME))
+        table = report(plan, runs, units, limits, timing)
         (self._output / 'table.txt').write_text(table + '\n')
         print(f'\n{table}\n')
-        trackings = list(runs.values())
-        times = ratio(trackings[0], trackings[-1])
+        if problem:
+            self._say(f'real time: not measured: {problem}')
+        first, *_, last = runs.values()
+        times = ratio(first, last)
         verdict = f'inverse dynamics tracks {times:.0f} times closer than feedback alone'
         if not self._arguments.no_plot:
             path = self._output / 'tracking.png'
-            plot(path, self._title(trackings), verdict, plan, runs, units, limits)
+            rate = f'{1.0 / plan.period:.0f} Hz'
+            title = f'{self._robot.name}: one motion, three control laws, {rate} over ROS 2'
+            plot(path, title, verdict, plan, runs, units, limits)
             self._say(f'plot: {path}')
         reached = times >= self._arguments.threshold and np.isfinite(times)
         wanted = f'{self._arguments.threshold:g}'
         self._say(f'{"PASS" if reached else "FAIL"}: {verdict} (at least {wanted} wanted)')
         return 0 if reached else 1
 
-    def _title(self, trackings: Sequence[Tracking]) -> str:
-        rate = 1.0 / self._plan.period
-        title = f'{self._robot.name}: one motion, three control laws, {rate:.0f} Hz'
-        slowest = min(tracking.real_time_factor for tracking in trackings)
-        return f'{title} over ROS 2' + (f' at {slowest:g} of real time' if slowest < 1.0 else '')
+    def _recording(self, key: str) -> Recording:
+        return Recording.load(self._output / f'{key}.npz')

@@ -13,10 +13,12 @@ from typing import Dict, Sequence, Tuple, Union
 
 import numpy as np
 
-from rbd_ros.control.intervals import SHORTEST_BOUND, USUAL_INTERVALS
 from rbd_ros.control.trajectory import JointTrajectory
 
 NANOSECONDS = 1e9
+#: Topic of the commands in lockstep, which the recorder hands on to `joint_commands`.
+ANSWERS = 'recorded_joint_commands'
+BUSY, SLOW = 0.01, 0.95  # fraction of states without a command in time; real-time factor
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,6 @@ class Recording:
     of sending are those at which the publisher sent a message, by the system's clock.
 
     :param start: stamp at which the motion started [ns]
-    :param real_time_factor: speed of the simulation
     :param state_stamps: stamps of the states, (S,) [ns]
     :param state_sent: times at which the states were sent, (S,) [ns]
     :param q: positions, (S, n) [rad or m]
@@ -110,7 +111,6 @@ class Recording:
     """
 
     start: int
-    real_time_factor: float
     state_stamps: np.ndarray
     state_sent: np.ndarray
     q: np.ndarray
@@ -128,8 +128,7 @@ class Recording:
         """Read a recording that `save` wrote."""
         with np.load(path) as file:
             values = {f.name: file[f.name] for f in fields(cls)}
-        start, factor = int(values.pop('start')), float(values.pop('real_time_factor'))
-        return cls(start, factor, **values)
+        return cls(int(values.pop('start')), **values)
 
 
 @dataclass(frozen=True)
@@ -144,13 +143,6 @@ class Tracking:
     :param peak: maximum position errors, (n,) [rad or m]
     :param overall: root mean square over joints of rms / swing, a pure number
     :param peak_effort: maximum torques, (n,) [N m or N]
-    :param real_time_factor: speed of the simulation
-    :param rate: commands sent in a second of real time [Hz]
-    :param missed: states whose command was not sent within the period, or never
-    :param longest_gap: longest simulated time between commands [s]
-    :param states: number of states
-    :param lost_states: states that were published but not recorded
-    :param latency: times from sending a state to sending its command, sorted, (C,) [s]
     """
 
     times: np.ndarray = field(repr=False)
@@ -161,6 +153,26 @@ class Tracking:
     peak: np.ndarray
     overall: float
     peak_effort: np.ndarray
+
+    @property
+    def error(self) -> np.ndarray:
+        """Position errors, actual less desired, (S, n)."""
+        return self.q - self.desired
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Regularity of the control loop in one run, from the start to the end of the motion.
+
+    :param real_time_factor: simulated seconds in a real second
+    :param rate: commands sent in a second of real time [Hz]
+    :param missed: states whose command was not sent within the period, or never
+    :param longest_gap: longest simulated time between commands [s]
+    :param states: number of states
+    :param lost_states: states that were published but not recorded
+    :param latency: times from sending a state to sending its command, sorted, (C,) [s]
+    """
+
     real_time_factor: float
     rate: float
     missed: int
@@ -170,9 +182,9 @@ class Tracking:
     latency: np.ndarray = field(repr=False)
 
     @property
-    def error(self) -> np.ndarray:
-        """Position errors, actual less desired, (S, n)."""
-        return self.q - self.desired
+    def busy(self) -> bool:
+        """Whether the figures are those of a busy machine rather than those of the nodes."""
+        return self.missed > BUSY * self.states or self.real_time_factor < SLOW
 
     def latency_percentiles(self, percentiles: Sequence[float]) -> np.ndarray:
         """Percentiles of the latency, in the order asked for [s]; NaN if no command came."""
@@ -186,21 +198,14 @@ def evaluate(plan: Plan, recording: Recording) -> Tracking:
 
     :raises ValueError: if no state was recorded during the motion
     """
-    trajectory = plan.trajectory
-    stamps = recording.state_stamps
-    elapsed = (stamps - recording.start) / NANOSECONDS
-    during = (elapsed >= 0.0) & (elapsed <= trajectory.end_time)
-    if not during.any():
-        raise ValueError('no joint state was recorded during the motion')
+    elapsed, during = _motion(plan, recording)
     times, q = elapsed[during], recording.q[during]
-    desired = np.array([trajectory.sample(t)[0] for t in times.tolist()])
+    desired = np.array([plan.trajectory.sample(t)[0] for t in times.tolist()])
     error = q - desired
     swing = np.ptp(plan.positions, axis=0) / 2.0
     rms = np.sqrt(np.mean(error**2, axis=0))
     moving = swing > 0.0
     overall = np.sqrt(np.mean((rms[moving] / swing[moving]) ** 2)) if moving.any() else np.nan
-    latency, rate, missed = _timing(plan, recording, during)
-    expected = 1 + round((stamps[during][-1] - stamps[during][0]) / NANOSECONDS / plan.period)
     effort = recording.effort[during]
     return Tracking(
         times=times,
@@ -211,59 +216,15 @@ def evaluate(plan: Plan, recording: Recording) -> Tracking:
         peak=np.abs(error).max(axis=0),
         overall=float(overall),
         peak_effort=np.abs(effort).max(axis=0),
-        real_time_factor=recording.real_time_factor,
-        rate=rate,
-        missed=missed,
-        longest_gap=longest_gap(plan, recording),
-        states=len(times),
-        lost_states=int(expected - len(times)),
-        latency=latency,
     )
 
 
-def longest_gap(plan: Plan, recording: Recording) -> float:
-    """Longest simulated time between commands during the motion [s]."""
-    begin, end, stamps = _commands_during(plan, recording)
-    return float(np.diff(stamps, prepend=begin, append=end).max() / NANOSECONDS)
+def measure(plan: Plan, recording: Recording) -> Timing:
+    """Compare the times at which messages were sent with those at which they were due.
 
-
-def least_answered(plan: Plan, recording: Recording, window: float = 0.1) -> float:
-    """Fraction of the states answered by a command, in the worst `window` [s] of the motion."""
-    begin, end, stamps = _commands_during(plan, recording)
-    width = round(window * NANOSECONDS)
-    starts = np.concatenate([[begin], stamps[stamps <= end - width], [max(end - width, begin)]])
-    # The fewest commands are in a window just after one of them: it is not counted.
-    counts = np.searchsorted(stamps, starts + width, 'right') - np.searchsorted(
-        stamps, starts, 'right'
-    )
-    return float(counts.min() * plan.period / window)
-
-
-def held_up(plan: Plan, recording: Recording) -> float:
-    """Time by which the motion was late in the end, since one state counts for so much only [s].
-
-    The controller lets no pause make the arm leap (docs/nodes/inverse_dynamics.md), so that from
-    then on the motion is behind the plan, whatever the law. Pauses before the motion count as
-    well: the controller has it already, and is on the way to its start.
+    :raises ValueError: if no state was recorded during the motion
     """
-    begin, end, _ = _commands_during(plan, recording)
-    stamps = np.sort(recording.command_stamps)
-    stamps = stamps[(stamps >= begin - round(plan.lead * NANOSECONDS)) & (stamps <= end)]
-    first = stamps[0] if len(stamps) else begin
-    gaps = np.diff(np.concatenate([[min(first, begin)], stamps, [end]])) / NANOSECONDS
-    longest = max(SHORTEST_BOUND, USUAL_INTERVALS * plan.period)
-    return float(np.maximum(gaps - longest, 0.0).sum())
-
-
-def _commands_during(plan: Plan, recording: Recording) -> Tuple[int, int, np.ndarray]:
-    """Start and end of the motion, and the stamps of the commands between, in order [ns]."""
-    begin, end = recording.start, recording.start + round(plan.times[-1] * NANOSECONDS)
-    stamps = np.sort(recording.command_stamps)
-    return begin, end, stamps[(stamps >= begin) & (stamps <= end)]
-
-
-def _timing(plan: Plan, recording: Recording, during: np.ndarray) -> Tuple[np.ndarray, float, int]:
-    """Latencies [s], commands per second, and states without a command in time."""
+    _, during = _motion(plan, recording)
     stamps, sent = recording.state_stamps[during], recording.state_sent[during]
     answers = dict(zip(recording.command_stamps.tolist(), recording.command_sent.tolist()))
     delays = [
@@ -272,9 +233,27 @@ def _timing(plan: Plan, recording: Recording, during: np.ndarray) -> Tuple[np.nd
         if stamp in answers
     ]
     latency = np.sort(np.array(delays, dtype=float))
-    period = plan.period / recording.real_time_factor
-    missed = len(stamps) - int(np.count_nonzero(latency <= period))
     inside = (recording.command_sent >= sent[0]) & (recording.command_sent <= sent[-1])
     duration = (sent[-1] - sent[0]) / NANOSECONDS
-    rate = float(np.count_nonzero(inside) / duration) if duration > 0.0 else 0.0
-    return latency, rate, missed
+    simulated = (stamps[-1] - stamps[0]) / NANOSECONDS
+    begin, end = recording.start, recording.start + round(plan.times[-1] * NANOSECONDS)
+    commands = np.sort(recording.command_stamps)
+    commands = commands[(commands >= begin) & (commands <= end)]
+    return Timing(
+        real_time_factor=float(simulated / duration) if duration > 0.0 else 0.0,
+        rate=float(np.count_nonzero(inside) / duration) if duration > 0.0 else 0.0,
+        missed=len(stamps) - int(np.count_nonzero(latency <= plan.period)),
+        longest_gap=float(np.diff(commands, prepend=begin, append=end).max() / NANOSECONDS),
+        states=len(stamps),
+        lost_states=1 + round(simulated / plan.period) - len(stamps),
+        latency=latency,
+    )
+
+
+def _motion(plan: Plan, recording: Recording) -> Tuple[np.ndarray, np.ndarray]:
+    """Time of each state since the start of the motion, (S,) [s], and which are of the motion."""
+    elapsed = (recording.state_stamps - recording.start) / NANOSECONDS
+    during = (elapsed >= 0.0) & (elapsed <= plan.times[-1])
+    if not during.any():
+        raise ValueError('no joint state was recorded during the motion')
+    return elapsed, during

@@ -15,13 +15,14 @@ import subprocess
 import sys
 import time
 from types import FrameType
-from typing import Callable, Dict, Iterator, List, Optional, Sequence
+from typing import Callable, Dict, Iterator, List, Optional, Sequence, Set
 
 STOP_SIGNALS = tuple(
     getattr(signal, name) for name in ('SIGINT', 'SIGTERM', 'SIGHUP') if hasattr(signal, name)
 )
-GENTLE_TIMEOUT = 3.0  # time for a node to publish its last command and end [s]
-FIRM_TIMEOUT = 1.0
+GENTLE_TIMEOUT = 10.0  # time for a node to publish its last command and end [s]
+FIRM_TIMEOUT = 5.0
+LAST_TIMEOUT = 60.0  # time for the system to end what it was told to kill [s]
 POLL = 0.02
 PR_SET_PDEATHSIG = 1
 URGENT = -10  # added to the niceness
@@ -52,6 +53,7 @@ class Children:
         self._environment = environment
         self._log_folder = log_folder
         self._processes: Dict[str, subprocess.Popen] = {}
+        self._logs: Set[Path] = set()
         self._previous: Dict[int, object] = {}
         self._deferring = 0
         self._pending: Optional[int] = None
@@ -94,7 +96,10 @@ class Children:
         :param pipe: whether its standard output can be read; else it goes to the log
         :param urgent: whether it goes before other programs, if this user may have that
         """
-        with self._undisturbed(), open(self.log(name), 'wb') as log:
+        path = self.log(name)
+        # One of the same name that was stopped before has written there, too.
+        with self._undisturbed(), open(path, 'ab' if path in self._logs else 'wb') as log:
+            self._logs.add(path)
             process = subprocess.Popen(
                 command,
                 env=self._environment,
@@ -122,12 +127,17 @@ class Children:
         except subprocess.TimeoutExpired:
             return None
 
+    def stop(self) -> None:
+        """Stop all that were started, as at the end."""
+        with self._undisturbed():
+            self._stop()
+
     def _stop(self) -> None:
         """Stop all: gently, then firmly, then for certain."""
         for number, timeout in (
             (signal.SIGINT, GENTLE_TIMEOUT),
             (signal.SIGTERM, FIRM_TIMEOUT),
-            (signal.SIGKILL, FIRM_TIMEOUT),
+            (signal.SIGKILL, LAST_TIMEOUT),
         ):
             alive = [p for p in self._processes.values() if p.poll() is None]
             for process in alive if number != signal.SIGKILL else self._processes.values():
@@ -139,6 +149,7 @@ class Children:
         for process in self._processes.values():
             if process.stdout is not None:
                 process.stdout.close()
+        self._processes.clear()
 
 
 def _signal_group(group: int, number: int) -> None:

@@ -1,8 +1,9 @@
 """Runs a tracking experiment with a simulated arm and records it; the ROS side of the demo.
 
 For each law of a plan it sets the parameters of the inverse_dynamics node, resets the simulator,
-sends the trajectory, and records states and commands with the times at which they were sent. What
-it does, it says on standard output, one JSON object a line.
+sends the trajectory, and records states and commands with the times at which they were sent. In
+lockstep it hands each command on to the simulator once the state is recorded, so that none is lost
+however busy the machine is. What it does, it says on standard output, one JSON object a line.
 """
 
 from __future__ import annotations
@@ -13,41 +14,42 @@ from pathlib import Path
 import signal
 import sys
 import time
-from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 import numpy as np
 from rcl_interfaces.srv import SetParameters
 import rclpy
 from rclpy.duration import Duration
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
-from std_srvs.srv import Trigger
+from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from rbd_ros.demonstration.experiment import held_up, Law, least_answered, Plan, Recording
+from rbd_ros.demonstration.experiment import ANSWERS, Law, Plan, Recording
 from rbd_ros.nodes.common.communication import quality_of_service
 from rbd_ros.nodes.common.conversions import NANOSECONDS, nanoseconds, set_stamp
+from rbd_ros.nodes.common.declared import DIAGNOSTICS_TOPIC
 from rbd_ros.nodes.inverse_dynamics import JOINT_TRAJECTORY
+from rbd_ros.nodes.simulator.lockstep import stamp_of
 
 DRAIN_INTERVAL = 0.002  # messages wait in the middleware, which has noted their times already [s]
 PROGRESS_INTERVAL = 0.1  # [s]
 QUEUE = 1000
-STARTUP_TIMEOUT = 180.0  # the first time of all, the simulation's loops are compiled [s]
+# Nothing that is waited for takes so long, unless it never comes: the first time of all, the
+# simulation's loops are compiled, beside whatever else the machine does [s].
+CEILING = 600.0
 PATIENCE = 5.0  # after which the reader is told what is waited for [s]
-SERVICE_TIMEOUT = 5.0
-SILENCE_TIMEOUT = 2.0  # longest time without a state [s]
 WAY_PART = 0.8  # fraction of the lead for the way to the start of the motion
 SETTLING = 0.05  # recorded after the motion [s]
-LEAST_ANSWERED = 0.25  # fraction of states answered in the worst 0.1 s; less disturbs a run
-LONGEST_DELAY = 0.002  # by which pauses may hold the motion up; more disturbs a run [s]
-LONGEST_PAUSE = 0.5  # real time between states; more disturbs a run [s]
-MOST_REPEATS = 6  # of all runs together
-SLOW = 0.5  # speed of the simulation in repeated runs
-NODES = ('simulator', 'inverse_dynamics')
+CONTROLLER = 'inverse_dynamics'
 
 Raw = Tuple[bytes, int]
 
@@ -66,28 +68,46 @@ class TrajectoryExperiment(Node):
     """Node that runs the laws of a plan and records states and commands.
 
     :param plan: the plan
+    :param lockstep: whether the simulator waits for the answer to each state
     """
 
-    def __init__(self, plan: Plan):
+    def __init__(self, plan: Plan, lockstep: bool):
         super().__init__('trajectory_experiment')
         self._plan = plan
-        self._set_parameters = {
-            name: self.create_client(SetParameters, f'{name}/set_parameters') for name in NODES
-        }
+        self._set_parameters = self.create_client(SetParameters, f'{CONTROLLER}/set_parameters')
+        self._change_state = self.create_client(ChangeState, f'{CONTROLLER}/change_state')
         self._reset = self.create_client(Trigger, 'simulator/reset')
+        self._pause = self.create_client(SetBool, 'simulator/pause')
         self._publisher = self.create_publisher(
             JointTrajectory, JOINT_TRAJECTORY.name, quality_of_service(JOINT_TRAJECTORY)
+        )
+        self._sent = 0  # trajectories
+        self._status: Dict[str, DiagnosticStatus] = {}  # newest of the controller, by subject
+        self.create_subscription(
+            DiagnosticArray,
+            DIAGNOSTICS_TOPIC.name,
+            self._on_diagnostics,
+            quality_of_service(DIAGNOSTICS_TOPIC),
         )
         # Topics are read by a node that no executor spins: 2000 callbacks a second would cost
         # more than the taking of messages in bulk, and disturb what is measured.
         self._listener = Node('trajectory_experiment_listener', use_global_arguments=True)
         self._states = self._listen('joint_states')
-        self._commands = self._listen('joint_commands')
+        self._commands = self._listen(ANSWERS if lockstep else 'joint_commands')
+        self._hand_on = lockstep and self.create_publisher(JointState, 'joint_commands', 1)
+        self._wait_set = _rclpy.WaitSet(1, 0, 0, 0, 0, 0, self.context.handle)
+        self._now = 0  # stamp of the newest state [ns]
 
     def _listen(self, topic: str) -> Subscription:
         return self._listener.create_subscription(
             JointState, topic, lambda _: None, QUEUE, raw=True
         )
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            node, _, subject = status.name.partition(': ')
+            if node == CONTROLLER:
+                self._status[subject] = status
 
     def destroy_node(self) -> None:
         """Destroy the node and its listener."""
@@ -101,125 +121,133 @@ class TrajectoryExperiment(Node):
 
         :raises ExperimentError: if one of them does not come, naming it
         """
-        begin = time.monotonic()
+        clients = (self._reset, self._pause, self._set_parameters, self._change_state)
         for what, ready in (
-            ('service simulator/reset', self._reset.service_is_ready),
-            *(
-                (f'service {name}/set_parameters', client.service_is_ready)
-                for name, client in self._set_parameters.items()
-            ),
-            ('joint_states of the simulator', lambda: bool(_take(self._states))),
-            ('commands of inverse_dynamics', lambda: bool(_take(self._commands))),
+            *((f'service {client.srv_name}', client.service_is_ready) for client in clients),
+            ('joint_states of the simulator', self._new_states),
+            (f'commands of {CONTROLLER}', lambda: _take(self._commands)),
+            (f'diagnostics of {CONTROLLER}', lambda: self._status),
             ('a subscriber of joint_trajectory', self._publisher.get_subscription_count),
         ):
-            self._wait(ready, begin + STARTUP_TIMEOUT - time.monotonic(), what)
+            self._wait(ready, what)
+        if self._hand_on:
+            self._wait(self._hand_on.get_subscription_count, 'a subscriber of joint_commands')
 
-    def run(self, law: Law, real_time_factor: float) -> Recording:
+    def run(self, law: Law) -> Recording:
         """Track the motion under a law and return what was recorded.
 
-        :param real_time_factor: speed of the simulation
+        Time stands still while the law is changed and the trajectory sent, so that neither
+        depends on how long that takes. A node that was deactivated remembers nothing of the law
+        before.
+
         :raises ExperimentError: if a node refuses or falls silent
         """
-        self._configure('inverse_dynamics', law.parameters)
-        self._configure('simulator', {'real_time_factor': real_time_factor})
-        self._call(self._reset, Trigger.Request(), 'simulator/reset')
-        _take(self._states)
+        self._call(self._pause, SetBool.Request(data=True))
+        self._change('deactivate')
+        self._configure(law.parameters)
+        self._call(self._reset, Trigger.Request())
+        before = self._now
+        self._wait(lambda: self._new_states() and self._now > before, 'state after the reset')
         _take(self._commands)
-        self._wait(lambda: bool(self._latest()), SILENCE_TIMEOUT, 'joint_states after the reset')
+        self._change('activate')
+        self._wait(lambda: _take(self._commands), f'command of {CONTROLLER}')
+        self._new_states()
         start = self._now + round(self._plan.lead * NANOSECONDS)
-        self._publisher.publish(trajectory_message(self._plan, start))
+        self._follow(start)
+        self._call(self._pause, SetBool.Request(data=False))
         states, commands = self._record(start, law)
-        return decode(self._plan, start, real_time_factor, states, commands)
+        return decode(self._plan, start, states, commands)
 
-    def _configure(self, node: str, values: Mapping[str, Any]) -> None:
+    def _change(self, transition: str) -> None:
+        request = ChangeState.Request(transition=Transition(label=transition))
+        self._call(self._change_state, request)
+
+    def _configure(self, values: Mapping[str, Any]) -> None:
         request = SetParameters.Request()
         request.parameters = [
             Parameter(name, value=value).to_parameter_msg() for name, value in values.items()
         ]
-        response = self._call(self._set_parameters[node], request, f'{node}/set_parameters')
-        for result in response.results:
+        for result in self._call(self._set_parameters, request).results:
             if not result.successful:
-                raise ExperimentError(f'{node} refuses a parameter: {result.reason}')
+                raise ExperimentError(f'{CONTROLLER} refuses a parameter: {result.reason}')
+
+    def _follow(self, start: int) -> None:
+        """Send the trajectory, and wait until the controller has taken it."""
+        self._publisher.publish(trajectory_message(self._plan, start))
+        self._sent += 1
+
+        def count(key: str) -> int:
+            values = {each.key: each.value for each in self._status['torque'].values}
+            return int(values[f'trajectories_{key}'])
+
+        self._wait(lambda: count('received') >= self._sent, 'diagnostics of the trajectory')
+        if count('refused'):
+            raise ExperimentError(f'{CONTROLLER}: {self._status["trajectory"].message}')
 
     def _record(self, start: int, law: Law) -> Tuple[List[Raw], List[Raw]]:
         length = self._plan.times[-1]
         end = start + round((length + SETTLING) * NANOSECONDS)
-        states: List[Raw] = []
+        states: Dict[int, Raw] = {}  # by stamp: in lockstep one may be sent again
         commands: List[Raw] = []
+        waiting: List[Raw] = []  # commands that are not handed on yet
         heard = told = time.monotonic()
         while self._now < end:
-            time.sleep(DRAIN_INTERVAL)
+            self._pass_time()
             now = time.monotonic()
-            new = _take(self._states)
-            states += new
-            commands += _take(self._commands)
-            if new:
+            for state in self._new_states():
+                states.setdefault(stamp_of(state[0]), state)
                 heard = now
-                self._now = _stamp(new[-1])
-            elif now - heard > SILENCE_TIMEOUT:
+            new = _take(self._commands)
+            commands += new
+            if self._hand_on:
+                waiting = [*waiting, *new]
+                while waiting and stamp_of(waiting[0][0]) <= self._now < end:
+                    self._hand_on.publish(waiting.pop(0)[0])
+            if now - heard > CEILING:
                 raise ExperimentError('the simulator has fallen silent')
             if now - told > PROGRESS_INTERVAL:
                 told = now
                 part = (self._now - start) / NANOSECONDS / length
                 report('progress', law=law.key, part=float(np.clip(part, 0.0, 1.0)))
         commands += _take(self._commands)
-        return states, commands
+        return list(states.values()), commands
 
     # -- small helpers ----------------------------------------------------------------------------
 
-    def _latest(self) -> int:
+    def _new_states(self) -> List[Raw]:
         states = _take(self._states)
-        if not states:
-            return 0
-        self._now = _stamp(states[-1])
-        return self._now
+        self._now = max([self._now, *(stamp_of(data) for data, _ in states)])
+        return states
 
-    def _wait(self, ready: Callable[[], Any], timeout: float, what: str) -> None:
+    def _pass_time(self) -> None:
+        """Wait for the next command in lockstep, else for messages that are worth the taking."""
+        if not self._hand_on:
+            time.sleep(DRAIN_INTERVAL)
+            return
+        # Waiting takes out of the set what was not ready.
+        self._wait_set.clear_entities()
+        self._wait_set.add_subscription(self._commands.handle)
+        self._wait_set.wait(round(DRAIN_INTERVAL * NANOSECONDS))
+
+    def _wait(self, ready: Callable[[], Any], what: str) -> None:
         begin = told = time.monotonic()
         while not ready():
             now = time.monotonic()
-            if now - begin > timeout:
-                raise ExperimentError(f'no {what} within {max(timeout, 0.0):.0f} s')
+            if now - begin > CEILING:
+                raise ExperimentError(f'no {what} within {CEILING:.0f} s')
             if now - told > PATIENCE:
                 told = now
                 report('waiting', what=what)
-            time.sleep(DRAIN_INTERVAL)
+            rclpy.spin_once(self, timeout_sec=DRAIN_INTERVAL)
 
-    def _call(self, client: Any, request: Any, name: str) -> Any:
+    def _call(self, client: Any, request: Any) -> Any:
         future = client.call_async(request)
-        deadline = time.monotonic() + SERVICE_TIMEOUT
-        while not future.done():
-            if time.monotonic() > deadline:
-                raise ExperimentError(f'service {name} does not answer')
-            rclpy.spin_once(self, timeout_sec=0.05)
+        self._wait(future.done, f'answer of {client.srv_name}')
         result = future.result()
         if not getattr(result, 'success', True):
-            raise ExperimentError(f'service {name} fails: {result.message}')
+            reason = getattr(result, 'message', '') or str(request)
+            raise ExperimentError(f'service {client.srv_name} fails: {reason}')
         return result
-
-
-def run_all(node: TrajectoryExperiment, plan: Plan, output: Path) -> None:
-    """Run all laws and save the recordings.
-
-    A run in which the machine was too busy is repeated with the simulation slowed down, and so are
-    those after it: what counts is that commands come in time. The least disturbed one is saved.
-    """
-    factor, repeats = 1.0, MOST_REPEATS
-    for law in plan.laws:
-        recordings: List[Tuple[float, float, Recording]] = []
-        while True:
-            report('run', law=law.key)
-            recording = node.run(law, factor)
-            # After a long pause the nodes give the trajectory up.
-            pause = np.diff(recording.state_sent).max(initial=0) / NANOSECONDS
-            answered = least_answered(plan, recording) if pause < LONGEST_PAUSE else 0.0
-            late = held_up(plan, recording)
-            recordings.append((-late, answered, recording))
-            if answered >= LEAST_ANSWERED and late <= LONGEST_DELAY or not repeats:
-                break
-            factor, repeats = SLOW, repeats - 1
-            report('disturbed', law=law.key, answered=answered, late=late, factor=factor)
-        max(recordings, key=lambda each: each[:2])[2].save(output / f'{law.key}.npz')
 
 
 def _take(subscription: Subscription) -> List[Raw]:
@@ -231,10 +259,6 @@ def _take(subscription: Subscription) -> List[Raw]:
             if taken is None:
                 return result
             result.append((taken[0], taken[1]['source_timestamp']))
-
-
-def _stamp(raw: Raw) -> int:
-    return nanoseconds(deserialize_message(raw[0], JointState).header.stamp)
 
 
 def trajectory_message(plan: Plan, start: int) -> JointTrajectory:
@@ -257,13 +281,7 @@ def trajectory_message(plan: Plan, start: int) -> JointTrajectory:
     return message
 
 
-def decode(
-    plan: Plan,
-    start: int,
-    real_time_factor: float,
-    states: Sequence[Raw],
-    commands: Sequence[Raw],
-) -> Recording:
+def decode(plan: Plan, start: int, states: Sequence[Raw], commands: Sequence[Raw]) -> Recording:
     """Recording from messages as they came over the wire."""
     messages = [deserialize_message(data, JointState) for data, _ in states]
     order: List[int] = []
@@ -280,13 +298,12 @@ def decode(
 
     return Recording(
         start=start,
-        real_time_factor=real_time_factor,
         state_stamps=np.array([nanoseconds(m.header.stamp) for m in messages], dtype=np.int64),
         state_sent=np.array([sent for _, sent in states], dtype=np.int64),
         q=columns('position'),
         v=columns('velocity'),
         effort=columns('effort'),
-        command_stamps=np.array([_stamp(raw) for raw in commands], dtype=np.int64),
+        command_stamps=np.array([stamp_of(data) for data, _ in commands], dtype=np.int64),
         command_sent=np.array([sent for _, sent in commands], dtype=np.int64),
     )
 
@@ -296,15 +313,18 @@ def main(args: Optional[Sequence[str]] = None) -> int:
     parser = argparse.ArgumentParser(description='Run a tracking experiment and record it.')
     parser.add_argument('plan', type=Path, help='plan, as experiment.py saves it')
     parser.add_argument('output', type=Path, help='folder for the recordings')
+    parser.add_argument('--lockstep', action='store_true', help='the simulator waits for answers')
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     arguments = parser.parse_args(rclpy.utilities.remove_ros_args(sys.argv)[1:])
     plan = Plan.load(arguments.plan)
-    node = TrajectoryExperiment(plan)
+    node = TrajectoryExperiment(plan, arguments.lockstep)
     try:
         node.wait_for_nodes()
         report('ready')
-        run_all(node, plan, arguments.output)
+        for law in plan.laws:
+            report('run', law=law.key)
+            node.run(law).save(arguments.output / f'{law.key}.npz')
         report('done')
         return 0
     except ExperimentError as error:

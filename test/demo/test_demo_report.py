@@ -1,12 +1,13 @@
 """The demo's table and plot, from recordings made up for the purpose; its command line."""
 
 import argparse
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from rbd_ros.demonstration import demo
-from rbd_ros.demonstration.experiment import evaluate, Plan, Recording
+from rbd_ros.demonstration.experiment import evaluate, measure, Plan, Recording
 from rbd_ros.demonstration.motion import demonstration
 from rbd_ros.demonstration.plot import plot
 from rbd_ros.demonstration.report import ratio, report
@@ -29,15 +30,14 @@ def plan(robot):
 
 
 @pytest.fixture(scope='module')
-def runs(plan):
+def recordings(plan):
     result = {}
     for law, error in zip(plan.laws, ERRORS):
         stamps = MILLISECOND * np.arange(0, int(1e3 * plan.times[-1]) + 2)
         q = np.array([plan.trajectory.sample(t)[0] for t in (stamps / 1e9).tolist()])
         sent = 10**18 + stamps
-        recording = Recording(
+        result[law.key] = Recording(
             start=0,
-            real_time_factor=1.0,
             state_stamps=stamps,
             state_sent=sent,
             q=q + error * np.sin(stamps / 1e8)[:, None],
@@ -46,8 +46,17 @@ def runs(plan):
             command_stamps=stamps,
             command_sent=sent + 300_000,
         )
-        result[law.key] = evaluate(plan, recording)
     return result
+
+
+@pytest.fixture(scope='module')
+def runs(plan, recordings):
+    return {key: evaluate(plan, recording) for key, recording in recordings.items()}
+
+
+@pytest.fixture(scope='module')
+def timing(plan, recordings):
+    return measure(plan, recordings['inverse_dynamics'])
 
 
 UNITS = [('rad', 'N m'), ('rad', 'N m'), ('m', 'N'), *[('rad', 'N m')] * 3]
@@ -58,17 +67,26 @@ def test_the_ratio_is_that_of_the_errors(runs):
     assert ratio(first, last) == pytest.approx(ERRORS[0] / ERRORS[-1], rel=1e-6)
 
 
-def test_the_table_has_every_joint_law_and_figure(plan, runs, robot):
-    text = report(plan, runs, UNITS, robot.effort_limits)
+def test_the_table_has_every_joint_law_and_figure(plan, runs, robot, timing):
+    text = report(plan, runs, UNITS, robot.effort_limits, timing)
     for name in (*plan.joint_names, *(law.title for law in plan.laws)):
         assert name in text
     for phrase in ('RMS', 'peak torque', 'Hz', 'no command before', 'median', '99.9 %'):
         assert phrase in text
     assert f'{ERRORS[0] / ERRORS[-1]:.1f}' in text
+    assert 'busy' not in text
 
 
-def test_the_columns_of_the_table_are_aligned(plan, runs, robot):
-    for block in report(plan, runs, UNITS, robot.effort_limits).split('\n\n'):
+def test_only_the_table_of_times_depends_on_the_machine(plan, runs, robot, timing):
+    busy = replace(timing, missed=timing.states // 2)
+    texts = [report(plan, runs, UNITS, robot.effort_limits, t) for t in (timing, busy, None)]
+    quiet, loaded, nothing = (text.split('\n\n') for text in texts)
+    assert quiet[:-1] == loaded[:-1] == nothing
+    assert 'The machine was busy' in loaded[-1]
+
+
+def test_the_columns_of_the_table_are_aligned(plan, runs, robot, timing):
+    for block in report(plan, runs, UNITS, robot.effort_limits, timing).split('\n\n'):
         rule = next(line for line in block.splitlines() if set(line) == {'-'})
         assert all(len(line) <= len(rule) for line in block.splitlines())
 
@@ -112,7 +130,7 @@ def test_help_tells_laws_gains_and_exit_codes():
     parser = argparse.ArgumentParser()
     demo.add_arguments(parser)
     text = parser.format_help()
-    for phrase in ('same feedback', 'Exit code', '--threshold', 'example-robot-data'):
+    for phrase in ('same feedback', 'lockstep', 'Exit code', '--threshold', 'example-robot-data'):
         assert phrase in text
 
 

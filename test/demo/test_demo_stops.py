@@ -3,19 +3,23 @@
 import os
 from pathlib import Path
 import signal
-import time
 
 import pytest
 from support import outside
-from support.demo_process import PATIENCE
 
-from rbd_ros.demonstration import demo as demo_module
+from rbd_ros.nodes.bench.domains import free_domain
 
 outside.load('rclpy')
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
 
-STAGES = ('planning a motion', 'are starting', 'are running', 'gravity + feedback')
+STAGES = (
+    'planning a motion',
+    'are starting, in l',
+    'are running',
+    'gravity + feedback',
+    'real time',
+)
 
 
 @pytest.mark.parametrize('stage', STAGES)
@@ -23,10 +27,8 @@ STAGES = ('planning a motion', 'are starting', 'are running', 'gravity + feedbac
 def test_stopped_at_any_time_it_leaves_nothing_running(start, stage, number):
     demo = start('two_link_arm')
     demo.wait_for(stage)
-    if stage == 'planning a motion':
-        time.sleep(0.1)  # the handlers are set just after this is said
     demo.process.send_signal(number)
-    assert demo.process.wait(PATIENCE) == 128 + number, demo.text()
+    assert demo.wait() == 128 + number, demo.text()
     assert 'nothing is left running' in demo.text()
     assert demo.nothing_left()
 
@@ -35,13 +37,15 @@ def test_two_demos_at_once_do_not_meet(start, tmp_path):
     """Each takes a domain of its own; otherwise the arms would get each other's torques."""
     first = start('two_link_arm', '--no-plot')
     first.wait_for('are running')
-    domains = set()
+    domains, own = set(), int(os.environ.get('ROS_DOMAIN_ID') or 0)
     for process in first.relatives():
         variables = Path(f'/proc/{process}/environ').read_bytes().split(b'\0')
         domains |= {v for v in variables if v.startswith(b'ROS_DOMAIN_ID=')}
-    taken = {int(domain.partition(b'=')[2]) for domain in domains} - {0}
+    taken = {int(domain.partition(b'=')[2]) for domain in domains} - {0, own}
     assert len(taken) == 1
-    assert demo_module.free_domain() not in taken
+    domain, lock = free_domain(taken.pop() - 1)
+    lock.close()
+    assert domain not in taken
 
 
 def test_killed_it_leaves_nothing_running(start):
@@ -60,6 +64,6 @@ def test_a_process_that_dies_ends_the_demo_with_its_name(start, name):
     victims = [p for p in demo.relatives() if module in Path(f'/proc/{p}/cmdline').read_bytes()]
     assert len(victims) == 1
     os.kill(victims[0], signal.SIGKILL)
-    assert demo.process.wait(PATIENCE) == 2, demo.text()
+    assert demo.wait() == 2, demo.text()
     assert f'{name}: ended' in demo.text()
     assert demo.nothing_left()

@@ -4,14 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 
-from rbd_ros.demonstration.experiment import (
-    evaluate,
-    held_up,
-    Law,
-    least_answered,
-    Plan,
-    Recording,
-)
+from rbd_ros.demonstration.experiment import evaluate, Law, measure, Plan, Recording
 
 MILLISECOND = 1_000_000
 
@@ -31,20 +24,20 @@ def plan():
     )
 
 
-def recording(plan, offset=0.0, latency=0.3, keep=slice(None)):
+def recording(plan, offset=0.0, latency=0.3, keep=slice(None), pace=1):
     """States each millisecond from 0.5 s before to 0.05 s after, `offset` away from the desired.
 
-    Commands follow after `latency` [ms], a number or one for each state; NaN: none.
+    Commands follow after `latency` [ms], a number or one for each state; NaN: none. A simulated
+    second takes `pace` real ones.
     """
     start = 2_000 * MILLISECOND
     stamps = start + MILLISECOND * np.arange(-500, 1051)
     q = np.array([plan.trajectory.sample((s - start) / 1e9)[0] for s in stamps.tolist()]) + offset
-    sent = 10**18 + stamps
+    sent = 10**18 + pace * stamps
     latency = np.broadcast_to(latency, len(stamps))
     answered = np.isfinite(latency)
     return Recording(
         start=start,
-        real_time_factor=1.0,
         state_stamps=stamps[keep],
         state_sent=sent[keep],
         q=q[keep],
@@ -80,70 +73,60 @@ def test_a_constant_offset_is_the_rms_and_the_peak(plan):
 
 def test_only_the_motion_counts(plan):
     tracking = evaluate(plan, recording(plan))
-    assert tracking.states == 1001
+    assert len(tracking.times) == 1001
     assert tracking.times[0] == 0.0
     assert tracking.times[-1] == pytest.approx(1.0)
     assert_allclose(tracking.rms, 0.0, atol=1e-12)
 
 
 def test_rate_and_latency_are_those_of_the_commands(plan):
-    tracking = evaluate(plan, recording(plan))
-    assert tracking.rate == pytest.approx(1000.0, rel=2e-3)
-    assert_allclose(tracking.latency_percentiles([0, 50, 100]), 3e-4)
-    assert tracking.missed == 0
-    assert tracking.lost_states == 0
+    timing = measure(plan, recording(plan))
+    assert timing.states == 1001
+    assert timing.real_time_factor == pytest.approx(1.0)
+    assert timing.rate == pytest.approx(1000.0, rel=2e-3)
+    assert_allclose(timing.latency_percentiles([0, 50, 100]), 3e-4)
+    assert timing.missed == 0
+    assert timing.lost_states == 0
+    assert not timing.busy
 
 
 def test_late_and_absent_commands_are_missed(plan):
     latency = np.full(1551, 0.3)
     latency[600:610] = 1.5
     latency[700:720] = np.nan
-    tracking = evaluate(plan, recording(plan, latency=latency))
-    assert tracking.missed == 30
-    assert tracking.latency.max() == pytest.approx(1.5e-3)
-    assert len(tracking.latency) == 1001 - 20
-    assert tracking.longest_gap == pytest.approx(0.021)
+    timing = measure(plan, recording(plan, latency=latency))
+    assert timing.missed == 30
+    assert timing.latency.max() == pytest.approx(1.5e-3)
+    assert len(timing.latency) == 1001 - 20
+    assert timing.longest_gap == pytest.approx(0.021)
+
+
+@pytest.mark.parametrize(('missed', 'pace', 'busy'), [(10, 1, False), (11, 1, True), (0, 2, True)])
+def test_a_busy_machine_is_told_by_missed_states_and_by_its_pace(plan, missed, pace, busy):
+    latency = np.full(1551, 0.3)
+    latency[600 : 600 + missed] = np.nan
+    timing = measure(plan, recording(plan, latency=latency, pace=pace))
+    assert timing.missed == missed
+    assert timing.real_time_factor == pytest.approx(1.0 / pace)
+    assert timing.busy == busy
 
 
 def test_states_that_were_not_recorded_are_counted(plan):
     keep = np.ones(1551, dtype=bool)
     keep[800:850] = False
-    assert evaluate(plan, recording(plan, keep=keep)).lost_states == 50
+    assert measure(plan, recording(plan, keep=keep)).lost_states == 50
 
 
 def test_no_commands_at_all_are_told_without_failing(plan):
-    tracking = evaluate(plan, recording(plan, latency=np.nan))
-    assert tracking.missed == tracking.states
-    assert tracking.longest_gap == 1.0
-    assert tracking.rate == 0.0
-    assert np.isnan(tracking.latency_percentiles([50.0])).all()
+    timing = measure(plan, recording(plan, latency=np.nan))
+    assert timing.missed == timing.states
+    assert timing.longest_gap == 1.0
+    assert timing.rate == 0.0
+    assert np.isnan(timing.latency_percentiles([50.0])).all()
+    assert timing.busy
 
 
-def test_a_recording_without_the_motion_is_refused(plan):
+@pytest.mark.parametrize('of', [evaluate, measure])
+def test_a_recording_without_the_motion_is_refused(plan, of):
     with pytest.raises(ValueError, match='no joint state'):
-        evaluate(plan, recording(plan, keep=slice(0, 100)))
-
-
-def test_a_busy_machine_shows_in_the_worst_tenth_of_a_second(plan):
-    assert least_answered(plan, recording(plan)) == pytest.approx(1.0)
-    latency = np.full(1551, 0.3)
-    latency[700:730] = np.nan
-    assert least_answered(plan, recording(plan, latency=latency)) == pytest.approx(0.7)
-    latency[900:1100] = np.nan
-    assert least_answered(plan, recording(plan, latency=latency)) == 0.0
-    assert least_answered(plan, recording(plan, latency=np.nan)) == 0.0
-
-
-def test_pauses_longer_than_a_state_counts_for_hold_the_motion_up(plan):
-    latency = np.full(1551, 0.3)
-    assert held_up(plan, recording(plan, latency=latency)) == 0.0
-    latency[700:709] = np.nan  # answers 10 ms apart
-    assert held_up(plan, recording(plan, latency=latency)) == 0.0
-    latency[900:917] = np.nan  # 18 ms
-    assert held_up(plan, recording(plan, latency=latency)) == pytest.approx(0.008)
-    latency[1000:1017] = np.nan
-    assert held_up(plan, recording(plan, latency=latency)) == pytest.approx(0.016)
-    before = np.full(1551, 0.3)
-    before[470:487] = np.nan  # shortly before the motion, on the way to its start
-    assert held_up(plan, recording(plan, latency=before)) == pytest.approx(0.008)
-    assert held_up(plan, recording(plan, latency=np.nan)) > 0.5
+        of(plan, recording(plan, keep=slice(0, 100)))

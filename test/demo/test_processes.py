@@ -8,17 +8,19 @@ import sys
 import time
 
 import pytest
+from support.waiting import CEILING, until
 
 from rbd_ros.demonstration.processes import Children, Interrupted
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 20.0
 
 # A program with a child and a grandchild that ignore all gentle requests.
 PARENT = """
 import os, sys, time
 from pathlib import Path
+from rbd_ros.demonstration import processes
 from rbd_ros.demonstration.processes import Children
+processes.GENTLE_TIMEOUT = processes.FIRM_TIMEOUT = 1.0
 folder = Path(sys.argv[1])
 stubborn = "trap '' INT TERM HUP; sleep 1000 & echo $! > {0}/grandchild; echo $$ > {0}/child; wait"
 try:
@@ -29,13 +31,6 @@ try:
 except KeyboardInterrupt as stop:
     sys.exit(128 + stop.number)
 """
-
-
-def until(condition):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def alive(process_id):
@@ -85,7 +80,7 @@ def test_children_end_when_the_block_fails(children):
 def test_a_child_that_has_ended_is_told(children):
     with children:
         children.start('quick', [sys.executable, '-c', 'import sys; sys.exit(3)'])
-        assert children.wait('quick', PATIENCE) == 3
+        assert children.wait('quick', CEILING) == 3
         assert children.dead() == ['quick']
 
 
@@ -101,8 +96,8 @@ def test_what_children_write_goes_to_logs_and_pipes(children):
         children.start('logged', [sys.executable, '-c', code])
         piped = children.start('piped', [sys.executable, '-c', code], pipe=True)
         assert piped.stdout.read() == b'out\n'
-        children.wait('logged', PATIENCE)
-        children.wait('piped', PATIENCE)
+        children.wait('logged', CEILING)
+        children.wait('piped', CEILING)
     assert sorted(children.log('logged').read_text().split()) == ['err', 'out']
     assert children.log('piped').read_text() == 'err\n'
 
@@ -112,7 +107,7 @@ def test_signals_raise_in_the_main_thread_and_stop_the_children(children, number
     with pytest.raises(Interrupted) as caught, children:
         process = children.start('sleeper', ['sleep', '1000'])
         os.kill(os.getpid(), number)
-        time.sleep(PATIENCE)
+        time.sleep(CEILING)
     assert caught.value.number == number
     assert process.poll() is not None
 
@@ -152,7 +147,7 @@ def test_stubborn_children_and_their_children_are_ended(parent, tmp_path, number
     until((tmp_path / 'ready').exists)
     parent.send_signal(number)
     parent.send_signal(number)
-    assert parent.wait(PATIENCE) == 128 + number
+    assert parent.wait(CEILING) == 128 + number
     until(lambda: not any(map(alive, ids)))
 
 

@@ -28,7 +28,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 import yaml
 
-from rbd_ros.demonstration.demo import free_domain
+from rbd_ros.nodes.bench.domains import free_domain
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 60.0  # seconds within which anything must happen
@@ -139,7 +139,7 @@ class Ros:
 
     def __init__(self, folder):
         self.folder = folder
-        self.domain = free_domain(time.time_ns())
+        self.domain, self._domain_lock = free_domain(os.getpid())
         os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
         if os.environ.get('ROS_DISTRO') == 'humble':
             os.environ['ROS_LOCALHOST_ONLY'] = '1'
@@ -167,6 +167,7 @@ class Ros:
         self.executor.shutdown()
         self.node.destroy_node()
         rclpy.shutdown(context=self.context)
+        self._domain_lock.close()
 
     def start(self, module, parameters=None, arguments=()):
         process = NodeProcess(self.folder, self.domain, module, parameters, arguments)

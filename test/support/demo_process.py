@@ -5,12 +5,11 @@ from pathlib import Path
 import signal
 import subprocess
 import sys
-import time
 import uuid
 
+from support.waiting import CEILING, until
+
 ROOT = Path(__file__).parents[2]
-LONGEST = 300.0  # the first run of all compiles the simulation [s]
-PATIENCE = 15.0
 
 
 class Demo:
@@ -38,11 +37,12 @@ class Demo:
         return self.output.read_text(errors='replace')
 
     def wait_for(self, text):
-        deadline = time.monotonic() + LONGEST
-        while text not in self.text():
-            assert self.process.poll() is None, self.text()
-            assert time.monotonic() < deadline, self.text()
-            time.sleep(0.02)
+        until(lambda: text in self.text() or self.process.poll() is not None, self.text)
+        assert text in self.text(), self.text()
+
+    def wait(self):
+        """Exit code of the demo, when it has ended."""
+        return self.process.wait(CEILING)
 
     def relatives(self):
         """Processes that carry the mark and live, the demo among them."""
@@ -56,10 +56,7 @@ class Demo:
         return found
 
     def nothing_left(self):
-        deadline = time.monotonic() + PATIENCE
-        while self.relatives() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        return not self.relatives()
+        return until(lambda: not self.relatives(), lambda: f'end of {self.relatives()}')
 
     def end(self):
         for process in self.relatives():

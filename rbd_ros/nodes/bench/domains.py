@@ -1,4 +1,4 @@
-"""A ROS domain of its own for each process of a campaign, so that pairs do not hear each other.
+"""ROS domains for processes that must not hear each other: campaigns, demos, tests.
 
 Domains are shared out on one machine by locks, which end with their process; messages do not leave
 the machine, so that workers of other machines may have the same domain.
@@ -12,7 +12,7 @@ from pathlib import Path
 import socket
 import tempfile
 import threading
-from typing import IO, Optional
+from typing import IO, Optional, Tuple
 
 VARIABLE = 'ROS_DOMAIN_ID'
 DOMAINS = 101  # those beyond would use the ephemeral ports of Linux
@@ -34,7 +34,7 @@ def take_own_domain() -> int:
     global _held
     with _taking:
         if _held is None:
-            domain, _held = _free_domain(int(os.environ.get(VARIABLE) or 0))
+            domain, _held = free_domain(int(os.environ.get(VARIABLE) or 0))
             os.environ[VARIABLE] = str(domain)
             os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
             if os.environ.get('ROS_DISTRO') == 'humble':
@@ -42,8 +42,15 @@ def take_own_domain() -> int:
         return int(os.environ[VARIABLE])
 
 
-def _free_domain(common: int) -> tuple[int, IO[str]]:
-    """Free domain behind the common one, and its lock."""
+def free_domain(common: int) -> Tuple[int, IO[str]]:
+    """Find a domain that nobody on this machine uses, and take it while its lock is open.
+
+    Domain 0 is the default, and those beyond 101 would use the ephemeral ports of Linux.
+
+    :param common: the domain behind which to begin to look
+    :return: the domain, and its lock
+    :raises ValueError: if all are taken
+    """
     for k in range(1, DOMAINS):
         domain = 1 + (common + k - 1) % DOMAINS
         # For each user his own: files of others cannot be opened.
