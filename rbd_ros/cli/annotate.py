@@ -32,17 +32,13 @@ from rbd_ros.control.trajectory_files import (
     trajectory_text,
 )
 
-#: Exit code if a limit is exceeded.
 EXCEEDED = 3
+EXIT_CODES = {EXCEEDED: 'the trajectory exceeds a limit'}
 _UNITS = {'position': 'rad or m', 'velocity': 'rad/s or m/s', 'effort': 'N m or N'}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros annotate`."""
-    parser.epilog = (
-        'Exit code: 0; 1 for a file or value that cannot be used; 2 for a wrong command line; '
-        f'{EXCEEDED} if the trajectory exceeds a limit.'
-    )
     add_model_arguments(parser)
     parser.add_argument(
         'trajectory',

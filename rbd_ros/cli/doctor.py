@@ -1,8 +1,6 @@
 """`rbd_ros doctor [robot.urdf] [--graph]`: what is wrong, with cures.
 
 It looks at the description, the machine, and with --graph at the running nodes.
-
-Exit code 0: no errors, though there may be warnings; 1: errors.
 """
 
 from __future__ import annotations
@@ -19,6 +17,10 @@ from rbd_ros.doctor.urdf_lint import lint_urdf
 from rbd_ros.model import load_urdf, ModelError
 
 FORMAT = 'rbd_ros doctor 1'
+EXIT_CODES = {
+    0: 'no errors, though there may be warnings',
+    1: 'errors, or the robot or a value cannot be used',
+}
 
 #: Title of a group of findings, and the findings.
 Section = Tuple[str, List[Finding]]

@@ -1,7 +1,4 @@
-"""`rbd_ros hil scenario.yaml`: a controller, tested against a robot that breaks on purpose.
-
-Exit code 0: all limits were kept; 1: not all, or the controller failed, or the file is wrong.
-"""
+"""`rbd_ros hil scenario.yaml`: a controller, tested against a robot that breaks on purpose."""
 
 from __future__ import annotations
 
@@ -20,6 +17,10 @@ from rbd_ros.hil.controller_entry import OVER_ROS
 from rbd_ros.hil.scenario import read_scenario
 
 HIL_RUN = 'rbd_ros.nodes.bench.hil_run'
+EXIT_CODES = {
+    0: 'all limits were kept',
+    1: 'not all were kept, or the controller failed, or the file cannot be used',
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

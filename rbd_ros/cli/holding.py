@@ -1,6 +1,6 @@
 """`rbd_ros holding robot.urdf`: whether its effort limits hold it against gravity, and where not.
 
-Exit code 0: in all poses that were examined; 1: not in some.
+It is meant to be a gate of a build, so what cannot be judged does not pass.
 """
 
 from __future__ import annotations
@@ -16,10 +16,17 @@ import numpy as np
 
 from rbd_ros.cli.info import add_model_arguments, description, model_options
 from rbd_ros.control import hardest_poses, Holding, holding, payload_parameters
-from rbd_ros.control.static_holding import NOTHING, TOLERANCE
+from rbd_ros.control.static_holding import NOTHING, TOLERANCE, UnjudgedError
 from rbd_ros.robot import Robot
 
 FORMAT = 'rbd_ros holding 1'
+UNJUDGED = 2
+EXIT_CODES = {
+    0: 'all poses that were examined can be held',
+    1: 'some cannot, or the robot, a file or a value cannot be used',
+    UNJUDGED: 'that cannot be judged (masses or limits are missing, or the robot floats), or the '
+    'command line is wrong',
+}
 _MOST_SAMPLES = 10**6
 _OUTSIDE = 1e-4  # of a limit, by which a pose may be beyond it: numbers are typed [rad or m]
 
@@ -64,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Examine poses and print the table.
 
-    :return: 0 if all poses can be held, else 1
+    :return: 0 if all poses can be held, 1 if some cannot, 2 if that cannot be judged
     :raises ModelError: if the URDF cannot become a model
     :raises ValueError: for a wrong pose, number or payload
     """
@@ -77,22 +84,13 @@ def run(arguments: argparse.Namespace) -> int:
     robot = Robot.from_urdf(
         description(arguments.robot, arguments.xacro), **model_options(arguments)
     )
-    options: Dict[str, Any] = {'gravity': arguments.gravity}
-    if arguments.payload is not None:
-        mass, link = _payload(robot, arguments.payload)
-        options.update(payload=payload_parameters(mass), payload_link=link)
-    if arguments.pose:
-        poses = np.array([_pose(robot, text) for text in arguments.pose])
-        found = holding(robot, poses, **options)
-    else:
-        rng = np.random.default_rng(arguments.seed)
-        poses = robot.random_configurations(arguments.samples, rng)
-        if robot.model.loops:
-            from rbd_ros.control.closed_loop_holding import ClosedPoses
-
-            poses = ClosedPoses(robot).possible(poses)
-        hardest = hardest_poses(robot, poses, **options)
-        found = holding(robot, np.concatenate([poses, hardest]), **options)
+    try:
+        found = _examined(robot, arguments)
+    except UnjudgedError as error:
+        if arguments.json:
+            print(json.dumps({'format': FORMAT, 'name': robot.name, **_unknown(str(error))}))
+        print(f'rbd_ros holding: error: not judged: {error}', file=sys.stderr)
+        return UNJUDGED
     facts = summary(robot, found, sampled=not arguments.pose, payload=arguments.payload)
     print(json.dumps(facts, indent=2) if arguments.json else '\n'.join(report(facts)))
     if arguments.plot is not None:
@@ -100,7 +98,31 @@ def run(arguments: argparse.Namespace) -> int:
 
         plot_holding(facts, found, arguments.plot)
         print(f'{arguments.plot} written', file=sys.stderr)
-    return 0 if facts['held'] else 1
+    return UNJUDGED if facts['held'] is None else int(not facts['held'])
+
+
+def _unknown(reason: str) -> Dict[str, Any]:
+    """What JSON says of a robot that cannot be judged at all."""
+    return {'held': None, 'not_judged': [{'joint': None, 'reason': reason}]}
+
+
+def _examined(robot: Robot, arguments: argparse.Namespace) -> Holding:
+    """Torques in the poses that the command line gives, or in random and hardest ones."""
+    options: Dict[str, Any] = {'gravity': arguments.gravity}
+    if arguments.payload is not None:
+        mass, link = _payload(robot, arguments.payload)
+        options.update(payload=payload_parameters(mass), payload_link=link)
+    if arguments.pose:
+        poses = np.array([_pose(robot, text) for text in arguments.pose])
+        return holding(robot, poses, **options)
+    rng = np.random.default_rng(arguments.seed)
+    poses = robot.random_configurations(arguments.samples, rng)
+    if robot.model.loops:
+        from rbd_ros.control.closed_loop_holding import ClosedPoses
+
+        poses = ClosedPoses(robot).possible(poses)
+    hardest = hardest_poses(robot, poses, **options)
+    return holding(robot, np.concatenate([poses, hardest]), **options)
 
 
 def _payload(robot: Robot, text: str) -> Tuple[float, str]:
@@ -175,7 +197,15 @@ def summary(
     :param sampled: whether the poses were drawn and searched for, not given
     :param payload: payload as the command line gives it
     """
-    held, worst, maxima = found.held, found.worst, found.maxima
+    held, worst, maxima = found.within_limits, found.worst, found.maxima
+    not_judged = [{'joint': name, 'reason': why} for name, why in found.unjudged.items()]
+    if np.isinf(found.limits).all():
+        not_judged += [
+            {'joint': name, 'reason': 'it has no effort limit, nor has any other joint'}
+            for name in dict.fromkeys(found.joints)
+            if name not in found.unjudged
+        ]
+    unknown = {each['joint'] for each in not_judged}
     joints = []
     for i, name in enumerate(found.joints):
         limited = bool(np.isfinite(found.limits[i]))
@@ -186,7 +216,7 @@ def summary(
                 'effort_limit': float(found.limits[i]) if limited else None,
                 'torque': float(maxima[i]) if abs(maxima[i]) > NOTHING else 0.0,
                 'margin': (margin if math.isfinite(margin) else None) if limited else None,
-                'held': margin >= -TOLERANCE,
+                'held': _verdict(margin >= -TOLERANCE, name in unknown),
                 'worst_pose': [float(x) for x in found.configurations[worst[i]]],
             }
         )
@@ -199,11 +229,17 @@ def summary(
         'payload': payload,
         'poses': len(held),
         'poses_held': int(held.sum()),
-        'held': bool(held.all()),
+        'held': _verdict(bool(held.all()), bool(unknown)),
+        'not_judged': not_judged,
         'joints': joints,
         'worst_pose': [float(x) for x in found.configurations[hardest]],
         'without_limit': [joint['joint'] for joint in joints if joint['effort_limit'] is None],
     }
+
+
+def _verdict(held: bool, unknown: bool) -> Optional[bool]:
+    """Whether something is held; None if only as far as masses are known."""
+    return None if held and unknown else held
 
 
 def report(facts: Dict[str, Any]) -> List[str]:
@@ -216,8 +252,8 @@ def report(facts: Dict[str, Any]) -> List[str]:
     rows: List[Sequence[str]] = [('joint', 'limit', 'torque', 'margin', '')]
     for joint in facts['joints']:
         limit, margin = joint['effort_limit'], joint['margin']
-        remark = '' if joint['held'] else 'TOO MUCH'
-        if limit is None:
+        remark = {True: '', False: 'TOO MUCH', None: 'not judged'}[joint['held']]
+        if limit is None and joint['held']:
             remark = 'no limit given'
         rows.append(
             (
@@ -238,7 +274,13 @@ def report(facts: Dict[str, Any]) -> List[str]:
         'limit and torque in N m or N; margin: share of the limit that is left in the worst pose',
         f'worst pose: --pose={pose}',
     ]
-    if facts['held'] and facts['without_limit']:
+    for each in facts['not_judged']:
+        lines.append(f'{each["joint"]} cannot be judged: {each["reason"]}')
+    if facts['held'] is None:
+        lines.append(
+            'Not judged: give the links their <inertial>, and the joints effort="..." in <limit>.'
+        )
+    elif facts['held'] and facts['without_limit']:
         lines.append('Held as far as limits are given; add effort="..." to the <limit> of others.')
     elif facts['held']:
         lines.append('All poses can be held.')

@@ -12,6 +12,7 @@ from rbd_ros.algorithms.closed_loops.mobility import mobility
 from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
 from rbd_ros.model import load_urdf, LoopJoint, Model
 from rbd_ros.model.extension import read_extension
+from rbd_ros.model.floating_base import is_free_base
 from rbd_ros.model.geometry import Mesh
 from rbd_ros.model.joint_registry import joint_name
 from rbd_ros.model.joints import JointType
@@ -136,6 +137,7 @@ def summary(model: Model, q: Optional[Sequence[float]] = None) -> Dict[str, Any]
     ]
     return {
         'name': model.name,
+        'floating_base': bool(model.bodies) and is_free_base(model.body(1)),
         'nq': model.nq,
         'nv': model.nv,
         'joint_names': list(model.joint_names),
@@ -260,7 +262,7 @@ def _axis(joint: JointType) -> Union[List[float], None]:
 def report(facts: Dict[str, Any]) -> List[str]:
     """Lines of a report with the facts of `summary`."""
     bodies = facts['bodies']
-    floating = len(bodies) > 1 and bodies[1]['joint']['name'] == 'floating_base'
+    floating = facts['floating_base']
     lines = [
         f'{facts["name"]}: {len(bodies) - 1} moving bodies, {facts["links"]} links, '
         f'{"floating" if floating else "fixed"} base',

@@ -2,7 +2,7 @@
 
 A subcommand is a module of this package with `add_arguments(parser)` and `run(arguments)`, which
 returns the exit code; it is imported only when it is named, so that `rbd_ros info` does not wait
-for what `rbd_ros bench` needs.
+for what `rbd_ros bench` needs. Exit codes that only it has are in its `EXIT_CODES`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 from importlib import import_module
 import os
 import sys
-from typing import List, Optional
+from typing import Dict, List, Optional
 
 from rbd_ros import __version__
 
@@ -31,12 +31,20 @@ SUBCOMMANDS = {
 }
 
 
+#: Meaning of the exit codes of every subcommand; `--help` ends with them.
+EXIT_CODES = {
+    0: 'done',
+    1: 'the robot, a file or a value cannot be used',
+    2: 'the command line is wrong',
+    130: 'interrupted by Ctrl-C',
+}
+
+
 def main(argv: Optional[List[str]] = None) -> int:
     """Run the command.
 
     :param argv: arguments without the program's name; those of the process by default
-    :return: exit code: 0, 1 for a bad model or value, 2 for a wrong command line; others are of
-        subcommands
+    :return: exit code, see `EXIT_CODES` here and in the subcommands
     """
     argv = sys.argv[1:] if argv is None else list(argv)
     named = next((word for word in argv if word in SUBCOMMANDS), None)
@@ -47,6 +55,8 @@ def main(argv: Optional[List[str]] = None) -> int:
         except ImportError as error:
             return _fail(named, f'cannot be loaded: {error}', 2)
         module.add_arguments(subparsers[named])
+        if not subparsers[named].epilog:
+            subparsers[named].epilog = _exit_codes(getattr(module, 'EXIT_CODES', {}))
     arguments = parser.parse_args(argv)
     if arguments.subcommand is None:
         parser.print_help()
@@ -78,6 +88,11 @@ def _parser() -> tuple:
         for name, text in SUBCOMMANDS.items()
     }
     return parser, subparsers
+
+
+def _exit_codes(own: Dict[int, str]) -> str:
+    meanings = sorted({**EXIT_CODES, **own}.items())
+    return f'Exit codes: {"; ".join(f"{code}: {meaning}" for code, meaning in meanings)}.'
 
 
 def _fail(subcommand: str, message: str, code: int) -> int:

@@ -27,7 +27,7 @@ from rbd_ros.collision.self_collision import allowed_pairs, enabled_pairs
 from rbd_ros.collision.shape_tables import tables_for, tabulated
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.model import Model
-from rbd_ros.model.model import FLOATING_BASE_JOINT
+from rbd_ros.model.floating_base import is_free_base
 from rbd_ros.spatial import PluckerTransform
 
 #: Depth at which two links at a robot's neutral configuration count as made to overlap [m].
@@ -207,7 +207,7 @@ def start_configuration(robot: WorldRobot) -> List[float]:
         name = model.body(i).joint_name
         if name in robot.configuration:
             q[at_q] = [robot.configuration[name]]
-        elif robot.floating and name == FLOATING_BASE_JOINT:
+        elif robot.floating and is_free_base(model.body(i)):
             q[at_q] = [*robot.placement.quaternion(), *robot.placement.r]
     return q
 

@@ -15,6 +15,7 @@ from rbd_ros.control.friction import friction_torque
 from rbd_ros.control.law_settings import LawSettings
 from rbd_ros.control.names import listed
 from rbd_ros.control.slices import slices
+from rbd_ros.model.unknown_masses import require_masses
 from rbd_ros.robot import Robot
 
 # States that one call of the machine code takes: others must get their turn, see slices.py.
@@ -53,7 +54,7 @@ class Feedforward:
     :param robot: robot with one degree of freedom a joint, without loops
     :param settings: see `LawSettings.for_robot`; None: friction, gravity and limits of the robot
     :param payload_link: link that carries the payload of the settings; None: no payload
-    :raises ValueError: for another kind of robot, or an unknown link
+    :raises ValueError: for another kind of robot, one without masses, or an unknown link
 
     >>> from rbd_ros.control import Feedforward
     >>> arm = Robot.from_urdf(resource_path('urdf', 'two_link_arm.urdf'))
@@ -71,6 +72,7 @@ class Feedforward:
         check_robot(robot)
         if settings is None:
             settings = LawSettings.for_robot(robot, feedback='none')
+        require_masses(robot.model, settings.gravity)
         self.robot, self.settings = robot, settings
         runtime: Tuple[str, ...] = ('gravity',)
         inputs: Tuple[FloatArray, ...] = (settings.gravity,)

@@ -1,18 +1,24 @@
 """Whether a robot can hold itself still: gravity torque against effort limits over many poses.
 
 What no joint has to do is left out: no motion, no friction, which helps to hold but is not to be
-relied on. A spring at a joint is part of what is held.
+relied on. A spring at a joint is part of what is held. What a description does not say (the mass
+of a link that has shapes) is not judged, and not taken for zero.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional, Tuple
+from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
 from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.names import listed
 from rbd_ros.control.payload import check_payload
 from rbd_ros.control.robot_joints import dof_names
+from rbd_ros.model import ModelError
+from rbd_ros.model.floating_base import is_free
+from rbd_ros.model.model import FLOATING_BASE_JOINT
+from rbd_ros.model.unknown_masses import require_masses, unjudged_joints
 from rbd_ros.robot import Robot
 
 #: Share of the limit by which a torque may exceed it, for what rounding leaves.
@@ -23,6 +29,10 @@ _REACH = np.pi  # either side of the neutral position, of a joint without limits
 _POINTS, _SWEEPS, _SHRINKS = 17, 2, 4
 
 
+class UnjudgedError(ValueError):
+    """Nothing can be said about whether a robot is held; the message says why."""
+
+
 class Holding(NamedTuple):
     """Torques that hold a robot still in some poses, beside what its joints can exert.
 
@@ -30,6 +40,7 @@ class Holding(NamedTuple):
     :param configurations: poses, (N, nq) [rad or m]
     :param torques: torques that hold the robot there, (N, nv) [N m or N]
     :param limits: effort limits, (nv,) [N m or N]; infinite where none is given
+    :param unjudged: why a joint cannot be judged, by joint: masses that it carries are not known
 
     >>> from rbd_ros.control import holding
     >>> found = holding(robot, np.array([np.zeros(6), q]))
@@ -41,6 +52,7 @@ class Holding(NamedTuple):
     configurations: FloatArray
     torques: FloatArray
     limits: FloatArray
+    unjudged: Dict[str, str]
 
     @property
     def worst(self) -> Any:
@@ -82,9 +94,18 @@ class Holding(NamedTuple):
 
     @property
     def held(self) -> Any:
-        """Whether each pose can be held, (N,).
+        """Whether each pose is known to be held, (N,): none while a joint cannot be judged.
 
         >>> holding(robot, np.array([np.zeros(6), q])).held
+        array([ True,  True])
+        """
+        return self.within_limits & (not self.unjudged)
+
+    @property
+    def within_limits(self) -> Any:
+        """Whether the torques of each pose are within limits, as far as masses are known, (N,).
+
+        >>> holding(robot, np.array([np.zeros(6), q])).within_limits
         array([ True,  True])
         """
         return (self.loads <= 1.0 + TOLERANCE).all(axis=1)
@@ -105,8 +126,10 @@ def holding(
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]; None: the robot's
     :param payload: its ten inertial parameters, as `payload_parameters` makes them; None: none
     :param payload_link: link that carries it
-    :raises ValueError: for a floating base, a robot without joints, an unknown link, what is not
-        finite, loops that a pose does not close, or a freedom of theirs without an actuator
+    :raises UnjudgedError: for a body that floats, a robot without joints, or one whose moving
+        links have no mass although there is gravity
+    :raises ValueError: for an unknown link, what is not finite, loops that a pose does not close,
+        or a freedom of theirs without an actuator
 
     >>> from rbd_ros.control import holding, payload_parameters
     >>> found = holding(robot, q)
@@ -126,12 +149,13 @@ def holding(
     if not np.isfinite(poses).all():
         raise ValueError('poses must be finite; give numbers')
     torque = _holding_torque(robot, gravity, payload, payload_link)
+    unjudged = _unjudged(robot, gravity, payload, payload_link)
     if robot.model.loops:
         from rbd_ros.control.closed_loop_holding import ClosedPoses
 
         loops = ClosedPoses(robot)
         poses, torque = loops.closed(poses), loops.held_by(torque)
-    return Holding(dof_names(robot), poses, torque(poses), np.array(robot.effort_limits))
+    return Holding(dof_names(robot), poses, torque(poses), np.array(robot.effort_limits), unjudged)
 
 
 def hardest_poses(
@@ -194,11 +218,34 @@ def hardest_poses(
 
 def _check(robot: Robot) -> None:
     if robot.nv == 0:
-        raise ValueError(f'{robot.name!r} has no joint that moves: there is nothing to hold')
-    if 'floating_base' in robot.joint_names:
-        raise ValueError(
+        raise UnjudgedError(f'{robot.name!r} has no joint that moves: there is nothing to hold')
+    free = [body.joint_name for body in robot.model.bodies if is_free(body) and body.parent == 0]
+    if free:
+        raise UnjudgedError(
             f'{robot.name!r} has a floating base, which no joint holds; load it on a fixed base'
+            if free == [FLOATING_BASE_JOINT]
+            else f'{robot.name!r} floats by its joint {listed(free)}, which holds nothing; make '
+            'the joint fixed in the description'
         )
+
+
+def _unjudged(
+    robot: Robot, gravity: Any, payload: Any, payload_link: Optional[str]
+) -> Dict[str, str]:
+    """Why joints cannot be judged, by joint; none where there is no gravity."""
+    g = np.asarray(robot.gravity if gravity is None else gravity, dtype=float)
+    if not g.any():
+        return {}
+    try:
+        require_masses(robot.model, g)
+    except ModelError as error:
+        raise UnjudgedError(str(error)) from None
+    loads = {} if payload is None or payload_link is None else {payload_link: float(payload[0])}
+    free = [body.joint_name for body in robot.model.bodies if is_free(body)]
+    return {
+        **unjudged_joints(robot.model, loads),
+        **dict.fromkeys(free, 'it floats, so that nothing holds what it carries'),
+    }
 
 
 def _holding_torque(robot: Robot, gravity: Any, payload: Any, payload_link: Optional[str]) -> Any:

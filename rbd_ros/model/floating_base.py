@@ -102,6 +102,31 @@ def base_inertia(model: Model) -> RigidBodyInertia:
     return inertia
 
 
+def is_free(body: Body) -> bool:
+    """Return whether the joint of a body constrains nothing, whatever its name.
+
+    :param body: body of a model
+
+    >>> from rbd_ros.model.floating_base import is_free, with_floating_base
+    >>> is_free(with_floating_base(model).body(1)), is_free(model.body(1))
+    (True, False)
+    """
+    return body.joint.nv == 6
+
+
+def is_free_base(body: Body) -> bool:
+    """Return whether a body moves freely in the world, with its pose as `Floating` has it.
+
+    :param body: body of a model
+
+    >>> from rbd_ros.model import with_floating_base
+    >>> from rbd_ros.model.floating_base import is_free_base
+    >>> is_free_base(with_floating_base(model).body(1)), is_free_base(model.body(1))
+    (True, False)
+    """
+    return body.parent == 0 and body.joint.pose_variables() == (0, 4)
+
+
 def not_floating(model: Model) -> str:
     """Why a model does not have a floating base, in words; '' if it has one.
 

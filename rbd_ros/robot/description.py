@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints, singularity
 from rbd_ros.model import Body, Model
+from rbd_ros.model.unknown_masses import links_without_mass, WITHOUT_MASS
 from rbd_ros.robot.compiled import Array
 from rbd_ros.robot.configuration import neutral
 
@@ -78,17 +79,18 @@ class RobotDescription:
     @property
     def warnings(self) -> Tuple[str, ...]:
         """What is odd about the description, each warning naming a link or joint."""
+        found = (*self._model.warnings, *_of_masses(self._model))
         singular = singularity(self._model)
         if singular:
-            return (*self._model.warnings, f'forward dynamics is impossible: {singular}')
+            return (*found, f'forward dynamics is impossible: {singular}')
         joints = singular_joints(self._model, neutral(self._model))
         if joints:
             names = ', '.join(map(repr, joints))
             return (
-                *self._model.warnings,
+                *found,
                 f'the mass matrix is singular at the neutral configuration: joints {names}',
             )
-        return self._model.warnings
+        return found
 
     def diagnose(self, q: Optional[ArrayLike] = None) -> Diagnostics:
         """What of the model costs accuracy (book 10.1, 10.2): ratios and condition numbers.
@@ -190,3 +192,8 @@ class RobotDescription:
             for k in range(model.tree_nv)[body.v]:
                 result[model.tree_dof_index[k]] += value(body, model.tree_dof_ratio[k])
         return result
+
+
+def _of_masses(model: Model) -> Tuple[str, ...]:
+    links = links_without_mass(model)
+    return (f'{WITHOUT_MASS}: {", ".join(map(repr, links))}',) if links else ()

@@ -11,8 +11,9 @@ from typing import Dict, FrozenSet, List, Optional, Sequence, Tuple
 
 from rbd_ros.model import ModelError
 from rbd_ros.model.errors import unknown_name
+from rbd_ros.model.floating_base import is_free_base
 from rbd_ros.model.joints import Fixed
-from rbd_ros.model.model import Body, FLOATING_BASE_JOINT, Link, Model
+from rbd_ros.model.model import Body, Link, Model
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 
 
@@ -44,9 +45,7 @@ def find_cut(model: Model, name: str) -> Cut:
     if name not in joints and name not in model.links:
         raise ValueError(unknown_name('joint or link', name, (*joints, *model.links)))
     for i, body in model.outward():
-        if body.joint_name == FLOATING_BASE_JOINT or body.joint_name.endswith(
-            f'/{FLOATING_BASE_JOINT}'
-        ):
+        if is_free_base(body):
             if name in (body.joint_name, body.name):
                 raise ValueError(
                     f'{name!r}: no joint bears a base that floats, so there is no force to measure'

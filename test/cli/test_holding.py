@@ -94,10 +94,90 @@ def test_the_plot_is_a_picture(capsys, tmp_path):
         ('--pose=wrist=1', "there is no joint 'wrist' with one position"),
         ('--pose=0,9', 'elbow at 9 is outside of its limits'),
         ('--plot=/no/such/folder/x.png', 'the folder of /no/such/folder/x.png does not exist'),
-        ('--floating-base', 'floating base, which no joint holds'),
     ],
 )
 def test_bad_input_is_named(capsys, argument, message):
     code, captured = printed(capsys, TWO_LINK, argument)
     assert code == 1 and captured.out == ''
     assert captured.err.startswith('rbd_ros holding: error: ') and message in captured.err
+
+
+SHAPE = '<collision><geometry><box size="0.1 0.1 0.5"/></geometry></collision>'
+LINK = f'<link name="{{}}">{{}}{SHAPE}</link>'
+MASS = (
+    '<inertial><mass value="2"/>'
+    '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>'
+)
+JOINT = (
+    '<joint name="{}" type="{}"><parent link="{}"/><child link="{}"/><origin xyz="0.5 0 0"/>'
+    '<axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="{}" velocity="2"/></joint>'
+)
+
+
+def two_links(upper=MASS, lower=MASS, first='revolute', effort=50):
+    return (
+        f'<robot name="r"><link name="base"/>{LINK.format("upper", upper)}'
+        f'{LINK.format("lower", lower)}{JOINT.format("a", first, "base", "upper", effort)}'
+        f'{JOINT.format("b", "revolute", "upper", "lower", effort)}</robot>'
+    )
+
+
+@pytest.mark.parametrize(
+    ('text', 'options', 'reason'),
+    [
+        (two_links('', ''), [], "no link of 'r' that moves has a mass"),
+        (two_links('', ''), ['--payload', '1@base'], "no link of 'r' that moves has a mass"),
+        (two_links(first='floating'), [], "floats by its joint 'a', which holds nothing"),
+        (two_links(), ['--floating-base'], 'floating base, which no joint holds'),
+        ('<robot name="r"><link name="base"/></robot>', [], 'no joint that moves'),
+    ],
+)
+def test_a_robot_that_cannot_be_judged_ends_with_two(capsys, tmp_path, text, options, reason):
+    (tmp_path / 'r.urdf').write_text(text)
+    code, captured = printed(capsys, str(tmp_path / 'r.urdf'), *options)
+    assert (code, captured.out) == (2, '')
+    assert captured.err.startswith('rbd_ros holding: error: not judged: ')
+    assert reason in captured.err
+    code, captured = printed(capsys, str(tmp_path / 'r.urdf'), *options, '--json')
+    facts = json.loads(captured.out)
+    assert (code, facts['held']) == (2, None)
+    assert reason in facts['not_judged'][0]['reason']
+
+
+def test_joints_that_carry_an_unknown_mass_are_not_judged(capsys, tmp_path):
+    (tmp_path / 'r.urdf').write_text(two_links(upper=''))
+    code, captured = printed(capsys, str(tmp_path / 'r.urdf'), '--json')
+    facts = json.loads(captured.out)
+    assert (code, facts['held']) == (2, None)
+    assert [joint['held'] for joint in facts['joints']] == [None, True]
+    assert facts['not_judged'] == [{'joint': 'a', 'reason': "link 'upper' has shapes but no mass"}]
+    text = printed(capsys, str(tmp_path / 'r.urdf'))[1].out
+    assert "a cannot be judged: link 'upper' has shapes but no mass" in text
+    assert 'can be held' not in text
+
+
+def test_what_the_known_masses_overload_is_not_held_whatever_else_is_unknown(capsys, tmp_path):
+    (tmp_path / 'r.urdf').write_text(two_links(upper='', effort=9))  # needs 2 kg 0.5 m g = 9.81
+    code, captured = printed(capsys, str(tmp_path / 'r.urdf'))
+    assert code == 1 and 'TOO MUCH' in captured.out and 'a cannot be judged' in captured.out
+
+
+def test_without_gravity_masses_do_not_matter(capsys, tmp_path):
+    (tmp_path / 'r.urdf').write_text(two_links('', ''))
+    assert printed(capsys, str(tmp_path / 'r.urdf'), '--gravity', '0', '0', '0')[0] == 0
+
+
+def test_a_robot_without_any_effort_limit_is_not_judged(capsys, tmp_path):
+    text = two_links().replace(' effort="50"', '').replace('"revolute"', '"continuous"')
+    (tmp_path / 'r.urdf').write_text(
+        text.replace('<limit lower="-2" upper="2" velocity="2"/>', '')
+    )
+    code, captured = printed(capsys, str(tmp_path / 'r.urdf'))
+    assert code == 2 and 'nor has any other joint' in captured.out
+
+
+def test_help_says_the_exit_codes(capsys):
+    with pytest.raises(SystemExit):
+        main(['holding', '--help'])
+    text = ' '.join(capsys.readouterr().out.split())
+    assert '2: that cannot be judged' in text and '130: interrupted' in text

@@ -8,6 +8,7 @@ from support.urdf_text import chain, joint, link, one_joint, robot
 
 from rbd_ros import Robot
 from rbd_ros.control import hardest_poses, holding, payload_parameters
+from rbd_ros.control.static_holding import UnjudgedError
 from rbd_ros.resources import resource_path
 
 G = 9.81
@@ -138,6 +139,42 @@ def test_robots_that_no_joints_hold_are_refused(planar):
         holding(Robot.from_urdf(PLANAR, floating_base=True), np.zeros(9))
     with pytest.raises(ValueError, match='no joint that moves: there is nothing to hold'):
         holding(Robot.from_urdf(chain('fixed')), [])
+
+
+def test_a_joint_that_floats_is_known_by_its_kind(planar):
+    text = PLANAR.replace('"shoulder" type="revolute"', '"shoulder" type="floating"')
+    assert text != PLANAR
+    with pytest.raises(UnjudgedError, match="floats by its joint 'shoulder', which holds nothing"):
+        holding(Robot.from_urdf(text), np.zeros(8))
+    inner = PLANAR.replace('"elbow" type="revolute"', '"elbow" type="floating"')
+    found = holding(Robot.from_urdf(inner), np.eye(8)[1])
+    assert found.unjudged == {'elbow': 'it floats, so that nothing holds what it carries'}
+    assert not found.held[0]
+    named = PLANAR.replace('"shoulder"', '"floating_base"')  # the name alone is nothing
+    found, same = (holding(Robot.from_urdf(x), [0.1, 0.2]) for x in (PLANAR, named))
+    np.testing.assert_array_equal(found.torques, same.torques)
+
+
+def test_no_pose_is_known_to_be_held_while_a_mass_is_missing():
+    shape = '<visual><geometry><sphere radius="0.1"/></geometry></visual>'
+    text = PLANAR.replace(ROD.format(centre=0.25, mass=2), shape)
+    found = holding(Robot.from_urdf(text), [0.0, 0.0])
+    assert found.unjudged == {'shoulder': "link 'upper' has shapes but no mass"}
+    assert (found.held[0], found.within_limits[0]) == (False, True)
+    payload = payload_parameters(1.0)
+    found = holding(Robot.from_urdf(text), [0.0, 0.0], payload=payload, payload_link='upper')
+    assert 'shoulder' in found.unjudged  # what it carries does not say what it weighs
+    with pytest.raises(UnjudgedError, match="no link of 'planar' that moves has a mass"):
+        holding(Robot.from_urdf(text.replace(ROD.format(centre=0.2, mass=1), '')), [0.0, 0.0])
+
+
+def test_a_frame_without_shapes_has_no_unknown_mass(planar):
+    assert holding(planar, [0.0, 0.0]).unjudged == {}  # `tool` is one
+    bare = Robot.from_urdf(PLANAR.replace(ROD.format(centre=0.2, mass=1), ''))
+    assert holding(bare, [0.0, 0.0]).unjudged == {'elbow': 'nothing that it moves has a mass'}
+    load = payload_parameters(1.0)
+    carrying = holding(bare, [0.0, 0.0], payload=load, payload_link='tool')
+    assert carrying.unjudged == {}
 
 
 def test_bad_arguments_are_named(planar):

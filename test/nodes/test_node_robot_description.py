@@ -1,5 +1,7 @@
 """How nodes get their robot: parameter, file, topic; and what they do with a bad description."""
 
+import re
+
 import pytest
 from support import outside
 
@@ -73,6 +75,7 @@ def test_without_a_description_the_node_says_that_it_waits(ros, start):
     assert 'waiting for a robot description' in process.output()
 
 
+WITHOUT_MASSES = re.sub('<inertial>.*?</inertial>', '', TWO_LINK_ARM, flags=re.DOTALL)
 BAD = {
     '': 'not a URDF',
     'this is no URDF': 'not a URDF',
@@ -82,6 +85,7 @@ BAD = {
     '<robot name="rock"><link name="rock"/></robot>': 'no joint',
     TWO_LINK_ARM.replace('<parent link="upper"/>', '<parent link="nobody"/>'): 'nobody',
     TWO_LINK_ARM.replace('value="1"', 'value="heavy"'): 'lower',
+    WITHOUT_MASSES: 'moves has a mass',
     TWO_LINK_ARM.replace(
         'type="revolute"><parent link="base"/>', 'type="floating"><parent link="base"/>'
     ): 'shoulder',
@@ -103,6 +107,28 @@ def test_bad_descriptions_are_reported_and_a_good_one_on_the_topic_is_taken(
     assert_torques_come(ros)
     description.publish(String(data=TWO_LINK_ARM.replace('two_link', 'other')))
     ros.until_status('a different robot description arrived', 'robot_description')
+
+
+@pytest.mark.parametrize(
+    ('module', 'text'),
+    [
+        ('inverse_dynamics', 'moves no mass'),
+        ('external_torque_observer', 'moves has a mass'),
+        ('trajectory_annotator', 'moves has a mass'),
+    ],
+)
+def test_a_robot_without_masses_is_refused_by_whoever_needs_its_weight(ros, module, text):
+    parameters = {'robot_description': WITHOUT_MASSES}
+    assert_ends_with(ros, module, parameters, 'cannot be used', text)
+
+
+def test_links_with_shapes_but_no_mass_are_a_warning_for_as_long_as_the_robot_is_used(ros, start):
+    shape = '<link name="tool"><visual><geometry><sphere radius="1"/></geometry></visual></link>'
+    start({'robot_description': TWO_LINK_ARM.replace('<link name="tool"/>', shape)})
+    ros.until_status('shapes but no mass', 'robot_description', DiagnosticStatus.WARN)
+    status = ros.until_status(': tool', 'robot_description', DiagnosticStatus.WARN)
+    assert 'two_link, 2 degrees of freedom' in status.message
+    assert_torques_come(ros)
 
 
 def assert_ends_with(ros, module, parameters, *texts, arguments=()):

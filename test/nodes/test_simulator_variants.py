@@ -83,17 +83,27 @@ def test_gravity_keeps_an_arm_without_commands_in_balance(ros, start):
         ros.until(lambda: list(states[-1].effort) == [-4.0, 3.0], 'the efforts')
 
 
-def test_a_floating_robot_falls_on_the_ground_and_rests_there(ros, start):
+OWN_JOINT = BOX.replace(
+    '<link name="box">',
+    '<link name="world"/><joint name="free" type="floating"><parent link="world"/>'
+    '<child link="box"/></joint><link name="box">',
+)
+
+
+@pytest.mark.parametrize(
+    ('robot', 'floating'), [(BOX, True), (OWN_JOINT, False)], ids=['parameter', 'own joint']
+)
+def test_a_floating_robot_falls_on_the_ground_and_rests_there(ros, start, robot, floating):
     poses = ros.listen(PoseStamped, 'base_pose', reliable(1))
     twists = ros.listen(TwistStamped, 'base_twist', reliable(1))
     states = start(
         {
-            'floating_base': True,
+            'floating_base': floating,
             'ground': True,
             'initial_command': 'gravity',
             'initial_base_pose': [1.0, 2.0, 0.3, 0.0, 0.0, 0.0, 1.0],
         },
-        BOX,
+        robot,
     )
     assert list(states[0].name) == ['hinge']
 

@@ -13,13 +13,14 @@ from typing import Any, Callable, Optional, TYPE_CHECKING
 from rclpy.node import Node
 from std_msgs.msg import String
 
+from rbd_ros.model.unknown_masses import links_without_mass, WITHOUT_MASS
 from rbd_ros.nodes.common.communication import subscription
 from rbd_ros.nodes.common.declared import DESCRIPTION_TOPIC
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.parameters import ParameterTable
 from rbd_ros.nodes.common.process import interruptible, StartupError
 from rbd_ros.nodes.common.progress import Progress
-from rbd_ros.nodes.common.text import readable, short_name
+from rbd_ros.nodes.common.text import readable, short_name, shorten
 from rbd_ros.robots import described_by, RobotDescription, RobotNotFoundError, xacro_mappings
 
 if TYPE_CHECKING:
@@ -182,10 +183,12 @@ class RobotSource:
         give_back_memory()  # all that runs all day is machine code by now
         self.robot, self._text = robot, text
         self._diagnostics.hardware_id = short_name(robot.name)
+        lost = links_without_mass(robot.model)
         self._diagnostics.condition(
             SUBJECT,
-            OK,
-            f'{robot.name}, {robot.nv} degrees of freedom, from {origin}',
+            WARN if lost else OK,
+            f'{robot.name}, {robot.nv} degrees of freedom, from {origin}'
+            + (f'; {WITHOUT_MASS}: {shorten(lost)}' if lost else ''),
             code='loaded',
         )
         self._node.get_logger().info(

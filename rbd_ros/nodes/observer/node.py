@@ -17,6 +17,7 @@ from rbd_ros.control import (
     WrenchEstimate,
     WrenchEstimator,
 )
+from rbd_ros.model.unknown_masses import require_masses
 from rbd_ros.nodes.common.answering import AnsweringNode
 from rbd_ros.nodes.common.communication import publisher, subscription
 from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp, wrench_from_force
@@ -94,6 +95,7 @@ class ObserverNode(AnsweringNode[Estimator]):
         robot = self.robot
         if robot is None:
             return None
+        require_masses(robot.model, values['gravity'])
         observer = MomentumObserver(
             robot,
             values['gain'],

@@ -6,15 +6,28 @@ from typing import Optional
 
 import numpy as np
 
-from rbd_ros.model.model import FLOATING_BASE_JOINT
+from rbd_ros.model import Model
+from rbd_ros.model.floating_base import is_free_base
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.world import World
 from rbd_ros.spatial.rotation import quaternion_to_rotation
 
 
 def has_floating_base(robot: Robot) -> bool:
-    """Return whether the root link moves freely by the robot's own floating joint."""
-    return robot.joint_names[:1] == (FLOATING_BASE_JOINT,)
+    """Return whether the first body moves freely, whatever the name of its joint."""
+    return base_body(robot.model, '') == 1
+
+
+def base_body(model: Model, prefix: str) -> Optional[int]:
+    """Return the number of the body that is a robot's base, if it moves freely.
+
+    :param model: all robots of a simulation
+    :param prefix: what the names of the robot's joints begin with there
+    """
+    for i, body in model.outward():
+        if body.joint_name.startswith(prefix):
+            return i if is_free_base(body) else None
+    return None
 
 
 def floating_joint_position(pose: np.ndarray) -> np.ndarray:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.collision.environment import WorldRobot
-from rbd_ros.model.model import FLOATING_BASE_JOINT, Model
+from rbd_ros.model import Model
 from rbd_ros.nodes.simulator.control_tag import ControlTag, read_control_tag
+from rbd_ros.nodes.simulator.floating_base import base_body
 from rbd_ros.simulation import Simulator
 
 
@@ -79,11 +80,12 @@ def measured_robots(
 def _base(
     model: Model, prefix: str, frame_prefix: str, world_frame: str
 ) -> Optional[MeasuredBase]:
-    for i, (at_q, at_v) in model.independent_slices.items():
-        if model.body(i).joint_name == prefix + FLOATING_BASE_JOINT:
-            child = frame_prefix + model.body(i).name
-            return MeasuredBase(world_frame, child, at_q.start, at_v.start, False)
-    return None
+    i = base_body(model, prefix)
+    if i is None:
+        return None
+    at_q, at_v = model.independent_slices[i]
+    child = frame_prefix + model.body(i).name
+    return MeasuredBase(world_frame, child, at_q.start, at_v.start, False)
 
 
 def with_further_sensors(tag: ControlTag, robots: Sequence[WorldRobot]) -> ControlTag:

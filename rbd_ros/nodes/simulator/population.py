@@ -15,7 +15,8 @@ from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.collision.bounding_boxes import bounding_box, union
 from rbd_ros.collision.environment import Environment, ROBOT, WorldRobot
 from rbd_ros.collision.scene import start_configuration
-from rbd_ros.model.model import FLOATING_BASE_JOINT, Model
+from rbd_ros.model import Model
+from rbd_ros.nodes.simulator.floating_base import base_body
 from rbd_ros.nodes.simulator.poses import row_matrix
 
 # Categories of the standard.
@@ -87,10 +88,12 @@ class Population:
         return found
 
     def _moving(self, name: str, model: Model, prefix: str) -> RobotEntity:
-        whole, base = self._node.cycle.simulator.robot.model, None
-        for i, (at_q, at_v) in whole.independent_slices.items():
-            if whole.body(i).joint_name == prefix + FLOATING_BASE_JOINT:
-                base = at_q.start, at_v.start
+        whole = self._node.cycle.simulator.robot.model
+        i = base_body(whole, prefix)
+        base = None
+        if i is not None:
+            at_q, at_v = whole.independent_slices[i]
+            base = at_q.start, at_v.start
         return RobotEntity(name, model, prefix, base, None)
 
     @property

@@ -8,6 +8,7 @@ import numpy as np
 
 from rbd_ros.control import LawSettings, payload_parameters, TorqueLaw, TorqueLimits
 from rbd_ros.control.closed_loop_law import ClosedLoopLaw
+from rbd_ros.model.unknown_masses import require_masses
 from rbd_ros.nodes.common.realtime import check_cores
 from rbd_ros.nodes.common.timing_thresholds import check_thresholds
 from rbd_ros.nodes.torque.freedoms import Freedoms
@@ -109,6 +110,8 @@ def prepare(
             **options,
         },
     )
+    if own_weight and settings.feedforward != 'none':
+        require_masses(robot.model, settings.gravity)
     law: Union[TorqueLaw, ClosedLoopLaw]
     if known is not None and (known.payload_link, known.task_frame) == (link, frame):
         law = known.law

@@ -1,0 +1,120 @@
+"""What a description does not say about masses: links with shapes but without inertia.
+
+A massless link is legal in URDF, as a frame is. A link that has shapes is a thing that weighs
+something: without a mass, torques that carry it are too small, and nothing else tells.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Mapping, Tuple
+
+from rbd_ros.model.errors import ModelError
+from rbd_ros.model.model import Model
+
+#: What is said of links that move and have shapes, before their names.
+WITHOUT_MASS = 'links that move have shapes but no mass, so torques leave out their weight'
+
+
+def links_without_mass(model: Model) -> Tuple[str, ...]:
+    """Return the links that move and have shapes but no mass.
+
+    :param model: model whose inertias are numbers
+
+    >>> from rbd_ros.model.unknown_masses import links_without_mass
+    >>> links_without_mass(model)
+    ()
+    """
+    shaped = {shape.link for shape in model.geometries}
+    return tuple(
+        link.name
+        for link in model.links.values()
+        if link.body and link.name in shaped and not link.inertia.mass
+    )
+
+
+def bodies_without_mass(model: Model) -> Tuple[str, ...]:
+    """Return the moving bodies that have shapes although nothing that is fixed to them has mass.
+
+    :param model: model whose inertias are numbers
+
+    >>> from rbd_ros.model.unknown_masses import bodies_without_mass
+    >>> bodies_without_mass(model)
+    ()
+    """
+    shaped = {shape.body for shape in model.geometries}
+    return tuple(body.name for i, body in model.outward() if i in shaped and not body.inertia.mass)
+
+
+def moving_mass(model: Model) -> float:
+    """Return the mass of all that moves [kg].
+
+    :param model: model whose inertias are numbers
+
+    >>> from rbd_ros.model.unknown_masses import moving_mass
+    >>> moving_mass(model)  # [kg]
+    17.7
+    """
+    return sum(float(body.inertia.mass) for body in model.bodies)
+
+
+def require_masses(model: Model, gravity: Any) -> None:
+    """Refuse a robot of which nothing that moves has a mass, where there is gravity.
+
+    :param model: model whose inertias are numbers
+    :param gravity: acceleration of gravity, (3,) [m/s^2]
+    :raises ModelError: if torques against gravity would all be zero for want of masses
+
+    >>> from rbd_ros.model.unknown_masses import require_masses
+    >>> require_masses(model, (0.0, 0.0, -9.81))
+    """
+    if any(gravity) and not moving_mass(model):
+        raise ModelError(
+            f'no link of {model.name!r} that moves has a mass, so gravity has nothing to act on: '
+            'give the links their <inertial>'
+        )
+
+
+def unjudged_joints(model: Model, loads: Mapping[str, float]) -> Dict[str, str]:
+    """Return the joints whose load is not known, and why.
+
+    A joint that mimics another one is part of what that one carries. With loops, what one joint
+    carries is shared by all, so that one body without mass concerns each.
+
+    :param model: model whose inertias are numbers
+    :param loads: masses that links carry beside their own, by link [kg]
+
+    >>> from rbd_ros.model.unknown_masses import unjudged_joints
+    >>> from rbd_ros.spatial import RigidBodyInertia
+    >>> unjudged_joints(model, {})
+    {}
+    >>> light = model.with_link_inertia('wrist_3_link', RigidBodyInertia.zero())
+    >>> unjudged_joints(light, {})
+    {'wrist_3_joint': 'nothing that it moves has a mass'}
+    """
+    masters = {coupling.body: coupling.master for coupling in model.couplings}
+    carried = {i: 0.0 for i, _ in model.outward()}
+    lost: Dict[int, str] = {}
+    weights = {i: float(body.inertia.mass) for i, body in model.outward()}
+    for name, mass in loads.items():
+        at = model.link(name).body
+        if at:
+            weights[at] += mass
+    unknown = set(bodies_without_mass(model))
+    for i, body in model.outward():
+        for bearer in model.support(i):
+            joint = masters.get(bearer, bearer)
+            carried[joint] += weights[i]
+            if body.name in unknown:
+                lost.setdefault(joint, f'link {body.name!r} has shapes but no mass')
+    if model.loops and lost:
+        first = next(iter(lost.values()))
+        lost = {i: lost.get(i, first) for i in carried}
+    found = {}
+    for i, body in model.outward():
+        if i in masters:
+            continue
+        if i in lost:
+            found[body.joint_name] = lost[i]
+        elif not carried[i] and not model.loops:
+            found[body.joint_name] = 'nothing that it moves has a mass'
+    return found
