@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+import sys
 from typing import Any, Dict, List, Sequence, Union
 
 import numpy as np
@@ -28,7 +29,9 @@ from rbd_ros.identification import (
     patched_urdf,
     PayloadEstimate,
 )
+from rbd_ros.robot.families.regressors import NAMES
 
+UNKNOWN = 'not determined by this recording'
 Found = Union[PayloadEstimate, ModelEstimate]
 
 
@@ -91,6 +94,9 @@ def run(arguments: argparse.Namespace) -> int:
         patched = patched_urdf(text, robot, found)
         if arguments.out:
             write('--out', arguments.out, patched)
+            said = _of_the_file(found)
+            if said:
+                print(f'{arguments.out}: {said}', file=sys.stderr)
         if arguments.plot:
             identified = robot_of(patched, options)
             same = {'cutoff': arguments.cutoff, 'hold': hold}
@@ -122,6 +128,8 @@ def lines(found: Found, confidence: float) -> List[str]:
         (name, f'{x:.5g}', f'+- {h:.2g}', '' if np.isnan(n) else f'{n:.5g}')
         for name, x, h, n in zip(estimate.names, estimate.values, half, nominal)
     ]
+    if any(len(terms) > 1 for terms in found.combinations):
+        result += ['Of a sum only the value of the sum is known, not that of its terms.']
     result += [f'Estimates, with their confidence of {percent}']
     result += table(('parameter', 'value', '', 'URDF'), rows, '.>>>') + ['']
     return [*result, *_quality(estimate), *(f'Note: {note}.' for note in found.notes)]
@@ -129,25 +137,60 @@ def lines(found: Found, confidence: float) -> List[str]:
 
 def _payload_lines(found: PayloadEstimate, confidence: float) -> List[str]:
     half = found.estimate.intervals(confidence)
+    factor = half[0] / found.estimate.deviations[0]
     sure = found.centre_deviations()
-    result = [f'Payload of {found.link}: {found.mass:.4f} kg']
-    if found.seen[:1] == ('m',):
-        result[0] += f' +- {half[0]:.2g} kg'
-    centre = ', '.join(f'{x:.4f}' for x in found.centre)
-    text = f'centre of mass ({centre}) m in {found.link}'
-    if sure is not None:
-        factor = half[0] / found.estimate.deviations[0]
-        text += f' +- ({", ".join(f"{factor * s:.2g}" for s in sure)}) m'
+    result = [f'Payload of {found.link}', f'mass: {UNKNOWN}']
+    if not np.isnan(found.mass):
+        width = f' +- {half[0]:.2g} kg' if 'm' in found.seen and not found.adjusted else ''
+        result = [f'Payload of {found.link}: {found.mass:.4f} kg{width}']
+    if np.isnan(found.centre).all():
+        result += [f'centre of mass: {UNKNOWN}']
+    else:
+        text = f'centre of mass ({_numbers(found.centre, ".4f", ", ")}) m in {found.link}'
+        if sure is not None and not found.adjusted:
+            text += f' +- ({_numbers(factor * sure, ".2g", ", ")}) m'
+        result += [text]
     values = found.inertia[np.triu_indices(3)]
-    result += [
-        text,
-        'inertia about it, xx xy xz yy yz zz: ' + ' '.join(f'{x:.3g}' for x in values),
-    ]
+    if np.isnan(values).all():
+        result += [f'inertia about it: {UNKNOWN}']
+    else:
+        result += [f'inertia about it, xx xy xz yy yz zz: {_numbers(values, ".3g", " ")}']
     if len(found.seen) < 10:
-        result += [f'Efforts of this robot show {len(found.seen)} of its 10 parameters.']
+        mixed = sum(len(terms) > 1 for terms in found.combinations)
+        more = f', and {mixed} combination{"s" * (mixed > 1)} of others' if mixed else ''
+        seen = ', '.join(found.seen) or 'none'
+        result += [f'Of its 10 parameters the recording determines {seen}{more}.']
     if found.adjusted:
         result += ['The estimate itself is none that a body can have; this is the nearest one.']
     return result
+
+
+def _numbers(values: Any, form: str, between: str) -> str:
+    """Numbers of a line; ? for those that are not determined."""
+    return between.join('?' if np.isnan(x) else f'{x:{form}}' for x in values)
+
+
+def _known(values: Any) -> Any:
+    """Numbers for JSON, in lists; null for those that are not determined."""
+    if np.ndim(values):
+        return [_known(x) for x in values]
+    return None if np.isnan(values) else float(values)
+
+
+def _of_the_file(found: Found) -> str:
+    """What in the URDF that is written was not found but chosen; '' if nothing was."""
+    if isinstance(found, ModelEstimate):
+        return (
+            'inertias are those nearest to the old ones that have the combinations found: single '
+            'ones are not measured'
+        )
+    chosen = [name for name in NAMES if name not in found.seen]
+    if not chosen or not found.body.any():
+        return ''
+    return (
+        f'the payload in it is a body with what was found, of which {", ".join(chosen)} are '
+        f'chosen and not measured (mass {found.body[0]:.4g} kg)'
+    )
 
 
 def _quality(estimate: Estimate) -> List[str]:
@@ -164,8 +207,18 @@ def facts(found: Found, confidence: float) -> Dict[str, Any]:
     result: Dict[str, Any] = {
         'confidence': confidence,
         'parameters': [
-            {'name': name, 'value': float(x), 'interval': float(h)}
-            for name, x, h in zip(estimate.names, estimate.values, estimate.intervals(confidence))
+            {
+                'name': name,
+                'value': float(x),
+                'interval': float(h),
+                **({'combination': terms} if len(terms) > 1 else {}),
+            }
+            for name, x, h, terms in zip(
+                estimate.names,
+                estimate.values,
+                estimate.intervals(confidence),
+                [*found.combinations, *[{}] * len(estimate.names)],
+            )
         ],
         'condition': estimate.condition,
         'validation': [None if np.isnan(e) else float(e) for e in estimate.validation],
@@ -174,9 +227,10 @@ def facts(found: Found, confidence: float) -> Dict[str, Any]:
     if isinstance(found, PayloadEstimate):
         result['payload'] = {
             'link': found.link,
-            'mass': found.mass,
-            'centre': found.centre.tolist(),
-            'inertia': found.inertia.tolist(),
+            'mass': _known(found.mass),
+            'centre': _known(found.centre),
+            'inertia': _known(found.inertia),
+            'not_determined': [name for name in NAMES if name not in found.seen],
             'adjusted': found.adjusted,
         }
     return result

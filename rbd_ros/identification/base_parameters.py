@@ -12,7 +12,7 @@ approach" (IEEE T-RO 2020).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Tuple
+from typing import Dict, Tuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from rbd_ros.identification.columns import (
     FrictionColumns,
     measured_joints,
 )
+from rbd_ros.identification.combinations import combination_name, combinations
 from rbd_ros.identification.preparation import LowPass, motions
 from rbd_ros.identification.recording import Floats, Recording, RecordingError
 from rbd_ros.identification.regression import Estimate, estimated
@@ -43,8 +44,10 @@ THICKNESS, LIGHTEST = 5e-3, 1e-3
 class ModelEstimate:
     """Parameters of a robot, and the estimate from which they come.
 
-    :param parameters: inertial parameters of bodies, (10 bodies,) [kg, kg m, kg m^2], in the order
-        of `Robot.regressors.parameters`
+    :param parameters: inertial parameters of bodies that agree with the estimate, (10 bodies,)
+        [kg, kg m, kg m^2], in the order of `Robot.regressors.parameters`; those that are not
+        determined by themselves are chosen, as near to the description as that allows
+    :param combinations: inertial parameters in each base parameter, with their factors, by name
     :param damping: viscous friction of the joints, (n,); that of the robot if not estimated
     :param friction: Coulomb friction of the joints, (n,); likewise
     :param base: which combinations of the parameters were estimated
@@ -59,6 +62,7 @@ class ModelEstimate:
     """
 
     parameters: Floats
+    combinations: Tuple[Dict[str, float], ...]
     damping: Floats
     friction: Floats
     base: BaseParameters
@@ -117,7 +121,8 @@ def identify_base_parameters(
         return effort if friction else effort + friction_of(robot, v)
 
     made = equations(robot, parts, low_pass, reduced, len(base.columns), known, extra)
-    names = [regressors.parameter_names[k] for k in base.columns] + extra.names(robot)
+    parts_of = combinations(base, regressors.parameter_names)
+    names = [combination_name(terms) for terms in parts_of] + extra.names(robot)
     estimate = estimated(made, names)
     count, n = len(base.columns), robot.nv
     viscous, coulomb = robot.damping, robot.friction
@@ -130,7 +135,14 @@ def identify_base_parameters(
         nominal += [np.zeros(n)]
     parameters = consistent(base, estimate, urdf)
     return ModelEstimate(
-        parameters, viscous, coulomb, base, estimate, np.concatenate(nominal), whole.notes
+        parameters,
+        tuple(parts_of),
+        viscous,
+        coulomb,
+        base,
+        estimate,
+        np.concatenate(nominal),
+        whole.notes,
     )
 
 

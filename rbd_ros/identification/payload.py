@@ -1,8 +1,9 @@
 """Payload of a robot from a recording: mass, centre of mass and inertia of what a link carries.
 
 The model of the robot without it is known. Ten parameters are left, in which the efforts are
-linear; those that no body can have are replaced by the nearest that one can, through the
-log-Cholesky parameters of its pseudo-inertia.
+linear. Few joints show only some of them, or combinations of them: the others are NaN, and not
+what some body with these combinations has. Those that no body can have are replaced by the nearest
+that one can, through the log-Cholesky parameters of its pseudo-inertia.
 
 Source: Atkeson, An and Hollerbach, "Estimation of inertial parameters of manipulator loads and
 links" (Int. J. Robotics Research 1986); Rucker and Wensing, "Smooth parameterization of rigid-body
@@ -12,7 +13,7 @@ inertia" (IEEE RA-L 2022).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Mapping, Optional, Tuple
+from typing import Any, Dict, Mapping, Optional, Tuple
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -24,6 +25,11 @@ from rbd_ros.identification.columns import (
     friction_of,
     FrictionColumns,
     measured_joints,
+)
+from rbd_ros.identification.combinations import (
+    combination_name,
+    combinations,
+    determined,
 )
 from rbd_ros.identification.preparation import LowPass, motions
 from rbd_ros.identification.recording import Floats, Recording, RecordingError
@@ -37,6 +43,10 @@ from rbd_ros.spatial.pseudo_inertia import from_log_cholesky, log_cholesky
 GYRATION = 0.05
 #: How sure that is, beside measurements: standard deviation of log-Cholesky parameters.
 LOOSE = 30.0
+#: Share of a moment of inertia about the origin that the centre of mass is given.
+_SHARE = 0.5
+#: Standard deviations, and part of the largest parameter, by which a body may miss the estimate.
+_SIGNIFICANT, _CLOSE = 3.0, 1e-6
 #: A payload of less mass than this is none [kg].
 LIGHTEST = 1e-6
 
@@ -46,10 +56,13 @@ class PayloadEstimate:
     """Payload of a link, and the estimate from which it comes.
 
     :param link: name of the link
-    :param parameters: ten inertial parameters of a body, in link coordinates, (10,)
-        [kg, kg m, kg m^2]; all zero if there is none
-    :param estimate: what the equations say, friction and offsets after the inertial parameters
-    :param seen: those of the ten parameters that the efforts of this robot can show
+    :param parameters: ten inertial parameters in link coordinates, (10,) [kg, kg m, kg m^2]; NaN
+        those that the recording does not determine, all zero if there is no payload
+    :param estimate: what the equations say: parameters and combinations of them, then friction and
+        offsets
+    :param combinations: inertial parameters in each of the first of these, with their factors
+    :param seen: those of the ten parameters that the recording determines by themselves
+    :param body: parameters of a body that has what was found, (10,); what was not is chosen
     :param adjusted: whether the estimate was one that no body can have
     :param notes: what is odd about the recording
 
@@ -65,18 +78,20 @@ class PayloadEstimate:
     link: str
     parameters: Floats
     estimate: Estimate
+    combinations: Tuple[Dict[str, float], ...]
     seen: Tuple[str, ...]
+    body: Floats
     adjusted: bool
     notes: Tuple[str, ...]
 
     @property
     def mass(self) -> float:
-        """Mass [kg]."""
+        """Mass [kg]; NaN if the recording does not determine it."""
         return float(self.parameters[0])
 
     @property
     def centre(self) -> Floats:
-        """Centre of mass in link coordinates, (3,) [m]."""
+        """Centre of mass in link coordinates, (3,) [m]; NaN where it is not determined."""
         if self.mass < LIGHTEST:
             return np.zeros(3)
         centre: Floats = self.parameters[1:4] / self.mass
@@ -84,21 +99,32 @@ class PayloadEstimate:
 
     @property
     def inertia(self) -> Floats:
-        """Inertia about the centre of mass, in the axes of the link, (3, 3) [kg m^2]."""
+        """Inertia about the centre of mass, in the axes of the link, (3, 3) [kg m^2].
+
+        It is NaN where it is not determined.
+        """
         if self.mass < LIGHTEST:
             return np.zeros((3, 3))
         body = RigidBodyInertia.from_parameters(self.parameters.tolist())
         return np.array(body.mass_centre()[2], dtype=float)
 
     def centre_deviations(self) -> Optional[Floats]:
-        """Standard deviations of the centre of mass, (3,) [m]; None if it cannot be seen."""
-        if self.seen[:4] != NAMES[:4] or self.mass < LIGHTEST:
+        """Standard deviations of the centre of mass, (3,) [m], NaN where it is not determined.
+
+        None if no part of it is.
+        """
+        at = {next(iter(terms)): k for k, terms in enumerate(self.combinations) if len(terms) == 1}
+        found = [name in at for name in NAMES[1:4]]
+        if 'm' not in at or not any(found) or self.mass < LIGHTEST:
             return None
         x = self.estimate.values
-        slope = np.zeros((3, len(x)))
-        slope[:, 0] = -x[1:4] / x[0] ** 2
-        slope[range(3), range(1, 4)] = 1.0 / x[0]
-        deviations: Floats = np.sqrt(np.diag(slope @ self.estimate.covariance @ slope.T))
+        deviations: Floats = np.full(3, np.nan)
+        for axis, name in enumerate(NAMES[1:4]):
+            if name in at:
+                slope = np.zeros(len(x))
+                slope[at['m']] = -x[at[name]] / x[at['m']] ** 2
+                slope[at[name]] = 1.0 / x[at['m']]
+                deviations[axis] = np.sqrt(slope @ self.estimate.covariance @ slope)
         return deviations
 
 
@@ -159,11 +185,20 @@ def identify_payload(
         return base.reduced(regressor(q, v, a))
 
     made = equations(robot, parts, low_pass, reduced, len(base.columns), known, extra)
-    seen = tuple(NAMES[k] for k in base.columns)
-    names = [f'{link}: {name}' for name in seen] + extra.names(robot)
+    parts_of = combinations(base, NAMES)
+    names = [f'{link}: {combination_name(terms)}' for terms in parts_of] + extra.names(robot)
     estimate = estimated(made, names)
-    parameters, adjusted = _consistent(base, estimate)
-    return PayloadEstimate(link, parameters, estimate, seen, adjusted, whole.notes)
+    own, (found, adjusted) = determined(base), _consistent(base, estimate)
+    parameters: Floats = np.full(10, np.nan)
+    parameters[list(own)] = base.of(found)[[base.columns.index(k) for k in own]]
+    if not adjusted:
+        parameters[list(own)] = estimate.values[[base.columns.index(k) for k in own]]
+    elif not found.any():
+        parameters[:] = 0.0
+    seen = tuple(NAMES[k] for k in own)
+    return PayloadEstimate(
+        link, parameters, estimate, tuple(parts_of), seen, found, adjusted, whole.notes
+    )
 
 
 def parameter_transform(robot: Robot, link: str) -> Floats:
@@ -206,6 +241,7 @@ def _consistent(base: BaseParameters, estimate: Estimate) -> Tuple[Floats, bool]
     start = _usual(base, x)
     if start is None:
         return np.zeros(10), True
+    near = np.maximum(_SIGNIFICANT * scale, _CLOSE * np.abs(x).max())
 
     def errors(theta: Floats) -> Floats:
         parameters = np.array(from_log_cholesky(theta).parameters(), dtype=float)
@@ -213,15 +249,23 @@ def _consistent(base: BaseParameters, estimate: Estimate) -> Tuple[Floats, bool]
         joined: Floats = np.concatenate([measured, (theta - start) / LOOSE])
         return joined
 
-    best = least_squares(errors, start, x_scale='jac', max_nfev=400).x
+    best = least_squares(errors, start, x_scale='jac', max_nfev=400, xtol=1e-12, ftol=1e-12).x
     parameters = np.array(from_log_cholesky(best).parameters(), dtype=float)
-    return parameters, count == 10
+    return parameters, count == 10 or bool((np.abs(base.of(parameters) - x) > near).any())
 
 
 def _usual(base: BaseParameters, x: Floats) -> Optional[Floats]:
-    """Log-Cholesky parameters of a body of some extent with about the mass and centre found."""
-    guess = np.linalg.lstsq(base.grouping[:, :4], x, rcond=None)[0]
-    mass = guess[0]
+    """Log-Cholesky parameters of a body of some extent with about the mass and centre found.
+
+    Where the mass is not determined, it is one with which a body can have the moments found.
+    """
+    if 0 in determined(base):
+        guess = np.linalg.lstsq(base.grouping[:, :4], x, rcond=None)[0]
+        mass = guess[0]
+    else:
+        guess = np.linalg.pinv(base.grouping) @ x
+        about_origin = guess[[4, 7, 9]].max()  # m |c|^2 is not more
+        mass = guess[1:4] @ guess[1:4] / (_SHARE * about_origin) if about_origin > 0.0 else 0.0
     if mass < LIGHTEST:
         return None
     about: Any = (mass * GYRATION**2 * np.eye(3)).tolist()

@@ -30,7 +30,8 @@ Friction = Tuple[float, float]
 def patched_urdf(urdf: Text, robot: Robot, found: Union[PayloadEstimate, ModelEstimate]) -> bytes:
     """URDF of the robot as it was identified.
 
-    A payload becomes part of the link that carries it. Of a body of several links that are fixed
+    A payload becomes part of the link that carries it; where a recording does not determine all of
+    it, it is some body that has what was found. Of a body of several links that are fixed
     to each other, the link that gives it its name gets what was found of the body; if that leaves
     no inertia that a body can have, it gets all of it, and the others none.
 
@@ -49,7 +50,7 @@ def patched_urdf(urdf: Text, robot: Robot, found: Union[PayloadEstimate, ModelEs
     """
     if isinstance(found, PayloadEstimate):
         link = robot.model.link(found.link)
-        added = RigidBodyInertia.from_parameters(found.parameters.tolist())
+        added = RigidBodyInertia.from_parameters(found.body.tolist())
         return with_inertials(urdf, {found.link: link.inertia + added}, {})
     inertias: Dict[str, RigidBodyInertia] = {}
     for i, _ in robot.model.outward():

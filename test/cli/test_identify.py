@@ -127,3 +127,44 @@ def test_one_must_say_what_is_looked_for(example, capsys):
     with pytest.raises(SystemExit):
         main(['identify', 'six_axis_arm', str(folder / 'run.csv')])
     assert '--payload' in capsys.readouterr().err
+
+
+def test_what_a_recording_does_not_determine_has_no_number(tmp_path, capsys):
+    arm = (
+        '<robot name="pendulum"><link name="base"/><link name="l"><inertial><mass value="2"/>'
+        '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="j" type="revolute"><parent link="base"/><child link="l"/>'
+        '<axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="40" velocity="6"/></joint></robot>'
+    )
+    t = np.arange(0.0, 20.0, 0.005)
+    q = 1.2 * np.sin(0.9 * t) + 0.5 * np.sin(2.3 * t)
+    a = -1.2 * 0.81 * np.sin(0.9 * t) - 0.5 * 2.3**2 * np.sin(2.3 * t)
+    # 0.7 kg at (0.3, 0, 0): weight turns it down, about y.
+    tau = (0.1 + 0.063 + 0.001) * a - 0.21 * 9.81 * np.cos(q)
+    urdf, csv, out = (str(tmp_path / name) for name in ('p.urdf', 'p.csv', 'out.urdf'))
+    Path(urdf).write_text(arm)
+    np.savetxt(
+        csv,
+        np.c_[t, q, tau],
+        delimiter=',',
+        header='time,j.position,j.effort',
+        comments='',
+        fmt='%.12g',
+    )
+    assert main(['identify', urdf, csv, '--payload', 'l', '-o', out]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[:2] == [
+        'Payload of l',
+        'mass: not determined by this recording',
+    ]
+    assert ' kg' not in captured.out
+    assert re.search(r'l: m cx +0\.21 +\+- ', captured.out)
+    assert re.search(r'l: Iyy +0\.064 +\+- ', captured.out)
+    assert 'of which m, m cy, ' in captured.err and 'chosen and not measured' in captured.err
+    assert main(['identify', urdf, csv, '--payload', 'l', '--json']) == 0
+    payload = json.loads(capsys.readouterr().out)['payload']
+    assert payload['mass'] is None and payload['centre'] == [None] * 3
+    assert payload['not_determined'] == ['m', 'm cy', 'Ixx', 'Ixy', 'Ixz', 'Iyz', 'Izz']
+    assert main(['evaluate', out, csv, '--json']) == 0
+    (joint,) = json.loads(capsys.readouterr().out)['joints']
+    assert joint['relative'] < 1e-4  # the body that was written explains the efforts

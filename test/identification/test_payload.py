@@ -6,10 +6,13 @@ import pytest
 from scipy.stats import chi2
 from support.recorded_motions import arm, recorded
 
+from rbd_ros import Robot
 from rbd_ros.control import payload_parameters
 from rbd_ros.identification import identify_payload, Recording, RecordingError
 from rbd_ros.identification.payload import parameter_transform
+from rbd_ros.robot.families.regressors import NAMES
 from rbd_ros.spatial import RigidBodyInertia
+from rbd_ros.spatial.pseudo_inertia import log_cholesky
 
 PAYLOAD = payload_parameters(1.5, (0.01, 0.02, 0.08), np.diag([0.006, 0.005, 0.004]))
 
@@ -104,6 +107,100 @@ def test_of_a_planar_arm_what_shows_is_told():
     assert found.mass == pytest.approx(1.0, abs=0.02)
 
 
+INERTIAL = (
+    '<inertial><origin xyz="0.1 0 0"/><mass value="2"/>'
+    '<inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial>'
+)
+
+
+def few_joints(*axes):
+    """Robot of links in a row, 0.3 m apart, that turn about these axes."""
+    links, names = '<link name="base"/>', ['base', *(f'l{k}' for k in range(len(axes)))]
+    for k, axis in enumerate(axes):
+        links += (
+            f'<link name="l{k}">{INERTIAL}</link><joint name="j{k}" type="revolute">'
+            f'<parent link="{names[k]}"/><child link="l{k}"/><origin xyz="{0.3 * (k > 0)} 0 0"/>'
+            f'<axis xyz="{axis}"/><limit lower="-3" upper="3" effort="99" velocity="9"/></joint>'
+        )
+    return Robot.from_urdf(f'<robot name="few">{links}</robot>')
+
+
+def carried_by(robot, payload):
+    """Recording without noise of a motion of few joints, the last link with a payload."""
+    t = np.arange(0.0, 20.0, 0.005)[:, None]
+    w, p = 0.9 + 0.3 * np.arange(robot.nv), 0.7 * np.arange(robot.nv)
+    u = 2.3 + 0.4 * np.arange(robot.nv)
+    q = 1.2 * np.sin(w * t + p) + 0.5 * np.sin(u * t)
+    v = 1.2 * w * np.cos(w * t + p) + 0.5 * u * np.cos(u * t)
+    a = -1.2 * w**2 * np.sin(w * t + p) - 0.5 * u**2 * np.sin(u * t)
+    torque = robot.function('inverse_dynamics', (f'payload:l{robot.nv - 1}',))
+    return Recording(robot.joint_names, t[:, 0], q, torque(q, v, a, payload))
+
+
+LOAD = payload_parameters(0.7, (0.3, 0.02, 0.05), 1e-3 * np.eye(3))
+
+
+def test_a_pendulum_shows_moments_about_its_axis_and_no_mass():
+    robot = few_joints('0 1 0')
+    found = identify_payload(robot, carried_by(robot, LOAD), 'l0')
+    assert found.seen == ('m cx', 'm cz', 'Iyy')  # first moments across the axis, inertia about it
+    assert found.estimate.names == ('l0: m cx', 'l0: m cz', 'l0: Iyy')
+    assert_allclose(found.estimate.values, LOAD[[1, 3, 7]], rtol=1e-5)
+    assert np.isnan(found.mass) and np.isnan(found.centre).all()
+    assert np.isnan(found.inertia).all() and found.centre_deviations() is None
+    known = ~np.isnan(found.parameters)
+    assert known.nonzero()[0].tolist() == [1, 3, 7]
+    assert_allclose(found.parameters[known], LOAD[known], rtol=1e-5)
+
+
+def test_a_slanted_axis_shows_combinations_alone():
+    robot = few_joints('0 0.6 0.8')
+    found = identify_payload(robot, carried_by(robot, LOAD), 'l0')
+    assert found.seen == ('m cx',)
+    by_name = dict(zip(found.estimate.names, found.estimate.values))
+    # z 0.6 - y 0.8 is the arm of gravity, n I n the inertia about the axis n.
+    assert by_name['l0: m cy - 0.75 m cz'] == pytest.approx(LOAD[2] - 0.75 * LOAD[3], rel=1e-4)
+    (inertia,) = (name for name in by_name if name.startswith('l0: Iyy + '))
+    about = LOAD[7] + 2 * (4 / 3) * LOAD[8] + (16 / 9) * LOAD[9]
+    assert by_name[inertia] == pytest.approx(about, rel=1e-4)
+    assert found.combinations[2] == pytest.approx({'Iyy': 1.0, 'Iyz': 8 / 3, 'Izz': 16 / 9})
+    assert np.isnan(found.mass)
+
+
+def test_pan_and_tilt_show_the_mass_with_an_inertia():
+    robot = few_joints('0 0 1', '0 1 0')
+    found = identify_payload(robot, carried_by(robot, LOAD), 'l1')
+    (terms,) = (x for x in found.combinations if 'm' in x)
+    assert terms == pytest.approx({'m': 1.0, 'Izz': 1 / 0.3**2})
+    assert found.estimate.values[0] == pytest.approx(LOAD[0] + LOAD[9] / 0.3**2, rel=1e-4)
+    assert np.isnan(found.mass) and 'm cx' in found.seen
+
+
+@pytest.mark.parametrize('axes', [['0 1 0'], ['0 0.6 0.8'], ['0 0 1', '0 1 0']])
+def test_the_body_that_is_written_has_what_was_found(axes):
+    robot = few_joints(*axes)
+    states = carried_by(robot, LOAD)
+    found = identify_payload(robot, states, robot.link_names[-1])
+    assert not found.adjusted
+    log_cholesky(RigidBodyInertia.from_parameters(found.body.tolist()))  # a body can have it
+    for terms, value in zip(found.combinations, found.estimate.values):
+        mine = sum(c * found.body[NAMES.index(name)] for name, c in terms.items())
+        assert mine == pytest.approx(value, rel=1e-5)
+
+
+def test_a_planar_arm_shows_the_centre_in_its_plane():
+    planar = arm('two_link_arm')
+    link = planar.link_names[-1]
+    carried = payload_parameters(1.0, (0.1, 0.0, 0.03), np.diag([0.01, 0.01, 0.01]))
+    found = identify_payload(
+        planar, recorded(planar, payload=carried, link=link, noise=0.001), link
+    )
+    assert found.centre[0] == pytest.approx(0.1, abs=0.01)
+    assert found.centre[2] == pytest.approx(0.03, abs=0.01)
+    assert np.isnan(found.centre[1])
+    assert np.isnan(found.centre_deviations()).tolist() == [False, True, False]
+
+
 def test_gaps_do_no_harm(robot):
     states = recorded(robot, payload=PAYLOAD)
     kept = np.r_[0:1500, 1900:3600, 3700:5000]
@@ -153,8 +250,6 @@ def test_what_cannot_be_is_refused(robot):
 
 
 def test_a_floating_base_is_refused(robot):
-    from rbd_ros import Robot
-
     floating = Robot.from_urdf('urdf/six_axis_arm.urdf', floating_base=True)
     with pytest.raises(RecordingError, match='cannot be identified'):
         recorded(robot, duration=2.0).of_robot(floating)

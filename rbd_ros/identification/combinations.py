@@ -1,0 +1,60 @@
+"""Which inertial parameters a recording determines by themselves, and which only in combinations.
+
+A base parameter is named after its first inertial parameter, whose place is the pivot of a row in
+reduced echelon form. If nothing comes with it, it is that parameter; if something does, neither is
+known by itself, and only their combination has a value and an interval.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, List, Sequence, Tuple
+
+from rbd_ros.algorithms.regressors.base_parameters import BaseParameters
+
+_MOST_TERMS = 3  # that a name spells out beside the first
+
+
+def determined(base: BaseParameters) -> Tuple[int, ...]:
+    """Return the numbers of the inertial parameters that are base parameters by themselves.
+
+    :param base: base parameters of a robot, or of what a link carries
+
+    >>> from rbd_ros.identification.combinations import determined
+    >>> base = robot.regressors.base_parameters()
+    >>> [robot.regressors.parameter_names[k] for k in determined(base)][:2]
+    ['shoulder_link: Izz', 'upper_arm_link: Ixy']
+    """
+    return tuple(k for k, row in zip(base.columns, base.grouping) if (row != 0.0).sum() == 1)
+
+
+def combinations(base: BaseParameters, names: Sequence[str]) -> List[Dict[str, float]]:
+    """Return the inertial parameters in each base parameter, with their factors, by name.
+
+    :param base: base parameters
+    :param names: names of the inertial parameters
+    """
+    return [
+        {names[k]: float(row[k]) for k in [at, *(k for k in row.nonzero()[0] if k != at)]}
+        for at, row in zip(base.columns, base.grouping)
+    ]
+
+
+def combination_name(terms: Dict[str, float]) -> str:
+    """Return the name of a combination, as 'Ixx - Izz + 0.25 m'; its first terms if it is long.
+
+    :param terms: factors by name, the first of which is 1
+
+    >>> from rbd_ros.identification.combinations import combination_name
+    >>> combination_name({'Ixx': 1.0, 'Izz': -1.0, 'm': 0.25})
+    'Ixx - Izz + 0.25 m'
+    """
+    first, *others = terms
+    words = [first]
+    for name in others[:_MOST_TERMS]:
+        factor = terms[name]
+        size = '' if abs(abs(factor) - 1.0) < 1e-9 else f'{abs(factor):.4g} '
+        term = f'({name})' if ':' in name else name
+        words.append(f'{"-" if factor < 0.0 else "+"} {size}{term}')
+    if len(others) > _MOST_TERMS:
+        words.append(f'+ {len(others) - _MOST_TERMS} more')
+    return ' '.join(words)
