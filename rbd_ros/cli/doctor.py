@@ -11,7 +11,7 @@ import os
 from typing import Any, Dict, List, Tuple, Union
 
 from rbd_ros.cli.info import add_model_arguments, description, model_options
-from rbd_ros.doctor.findings import ERROR, Finding, LEVELS, worst_level
+from rbd_ros.doctor.findings import counted, ERROR, Finding, finding_lines, OK, worst_level
 from rbd_ros.doctor.machine import check_machine
 from rbd_ros.doctor.urdf_lint import lint_urdf
 from rbd_ros.model import load_urdf, ModelError
@@ -111,13 +111,6 @@ def report(sections: List[Section]) -> List[str]:
     """
     lines: List[str] = []
     for title, findings in sections:
-        lines += [title]
-        for finding in sorted(findings, key=lambda finding: -LEVELS.index(finding.level)):
-            lines += [f'  {line}' for line in finding.text()]
-        lines += ['']
-    every = [finding.level for _, findings in sections for finding in findings]
-    counts = (
-        f'{every.count(level)} {name}{"" if every.count(level) == 1 else "s"}'
-        for level, name in (('error', 'error'), ('warn', 'warning'))
-    )
-    return [*lines, ', '.join(counts)]
+        good = worst_level(findings) == OK
+        lines += [title if good else f'{title}: {counted(findings)}', *finding_lines(findings), '']
+    return [*lines, counted(finding for _, findings in sections for finding in findings)]

@@ -10,6 +10,8 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 
 from rbd_ros.algorithms.closed_loops.mobility import mobility
 from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
+from rbd_ros.doctor.findings import counted, Finding, finding_lines, OK
+from rbd_ros.doctor.urdf_lint import lint_model
 from rbd_ros.model import load_urdf, LoopJoint, Model
 from rbd_ros.model.extension import read_extension
 from rbd_ros.model.floating_base import is_free_base
@@ -166,6 +168,7 @@ def summary(model: Model, q: Optional[Sequence[float]] = None) -> Dict[str, Any]
         'singular_joints': singular,
         'accuracy': _accuracy(model, singular, q) if model.tree_nv <= _MAX_DIAGNOSED else None,
         'warnings': list(model.warnings),
+        'findings': [each.as_dict() for each in lint_model(model) if each.level != OK],
     }
 
 
@@ -308,9 +311,8 @@ def report(facts: Dict[str, Any]) -> List[str]:
         ]
     if accuracy is not None and accuracy['warnings']:
         lines += ['', 'Accuracy:', *(f'  - {warning}' for warning in accuracy['warnings'])]
-    count = len(facts['warnings'])
-    lines += ['', f'{count} warning{"s" if count != 1 else ""}{":" if count else ""}']
-    return lines + [f'  - {warning}' for warning in facts['warnings']]
+    findings = [Finding(**each) for each in facts['findings']]
+    return [*lines, '', counted(findings), *finding_lines(findings)]
 
 
 def _loop_lines(facts: Dict[str, Any]) -> List[str]:

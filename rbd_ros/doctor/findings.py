@@ -47,6 +47,31 @@ class Finding:
         return asdict(self)
 
 
+def finding_lines(findings: Iterable[Finding]) -> List[str]:
+    """Return the lines of some findings for a terminal, the worst first.
+
+    >>> from rbd_ros.doctor.findings import Finding, finding_lines
+    >>> finding_lines([Finding('ok', 'a', 'fine'), Finding('warn', 'b', 'less so')])
+    ['  warn   b: less so', '  ok     a: fine']
+    """
+    ordered = sorted(findings, key=lambda finding: -LEVELS.index(finding.level))
+    return [f'  {line}' for finding in ordered for line in finding.text()]
+
+
+def counted(findings: Iterable[Finding]) -> str:
+    """Return the numbers of errors and warnings in words.
+
+    >>> from rbd_ros.doctor.findings import counted, Finding
+    >>> counted([Finding('warn', 'b', 'less so'), Finding('ok', 'a', 'fine')])
+    '0 errors, 1 warning'
+    """
+    levels = [finding.level for finding in findings]
+    return ', '.join(
+        f'{levels.count(level)} {name}{"" if levels.count(level) == 1 else "s"}'
+        for level, name in ((ERROR, 'error'), (WARN, 'warning'))
+    )
+
+
 def worst_level(findings: Iterable[Finding]) -> str:
     """Worst level among findings, 'ok' if there are none.
 

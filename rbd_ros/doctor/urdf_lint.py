@@ -19,6 +19,7 @@ from rbd_ros.meshes import mesh_vertices, MeshError
 from rbd_ros.model import Link, load_urdf, Model, ModelError
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Sphere
 from rbd_ros.model.inertia_checks import violated_conditions
+from rbd_ros.model.unknown_masses import links_without_mass
 from rbd_ros.model.urdf.document import quote
 from rbd_ros.robot.diagnostics import diagnose, MAX_CENTRE_RATIO, MAX_CONDITION
 
@@ -34,7 +35,7 @@ HEAVY, LIGHT, NONE = 20.0, 0.005, 1e-9
 #: Positions and speeds among these are likely to be in degrees; beyond, they stand for unknown.
 DEGREES = (100.0, 720.0)
 _MOST_FREEDOMS = 200  # for more, matrices are not looked at
-_NAMED = 8  # joints that one finding names
+_NAMED = 8  # joints or links that one finding names
 
 _CURES = (
     ('the mass is negative', 'give a positive mass'),
@@ -111,7 +112,7 @@ def lint_model(model: Model) -> List[Finding]:
 
 
 def inertia_findings(model: Model) -> List[Finding]:
-    """Inertias that no body can have, and joints that move no mass.
+    """Inertias that no body can have, links without any, and joints that move no mass.
 
     :param model: the model
 
@@ -127,8 +128,10 @@ def inertia_findings(model: Model) -> List[Finding]:
         for condition in violated_conditions(mass, centre.tolist(), inertia.tolist()):
             cure = next(cure for start, cure in _CURES if condition.startswith(start))
             found.append(Finding(ERROR, f'link {quote(link.name)}', condition, cure))
+    massless: Sequence[str] = ()
     if model.tree_nv <= _MOST_FREEDOMS and not found:
-        for joint in singular_joints(model):
+        massless = singular_joints(model)
+        for joint in massless:
             found.append(
                 Finding(
                     ERROR,
@@ -137,6 +140,22 @@ def inertia_findings(model: Model) -> List[Finding]:
                     'give its link an inertia, or the joint an armature (extension file)',
                 )
             )
+    links = [
+        name
+        for name in links_without_mass(model)
+        # Others have an error already: numbers that no body has, or a joint that moves no mass.
+        if not any(model.link(name).inertia.parameters())
+        and model.body(model.link(name).body).joint_name not in massless
+    ]
+    if links:
+        found.append(
+            Finding(
+                WARN,
+                _named('link', links),
+                'with shapes but no <inertial>, although it moves: its weight is left out',
+                'give it <inertial> with mass and inertia (a frame has no shapes)',
+            )
+        )
     return found
 
 
@@ -360,7 +379,7 @@ def limit_findings(model: Model) -> List[Finding]:
         ),
     )
     return [
-        Finding(WARN, _joints([b.joint_name for b in bodies]), f'with {what}', cure)
+        Finding(WARN, _named('joint', [b.joint_name for b in bodies]), f'with {what}', cure)
         for what, bodies, cure in cases
         if bodies
     ]
@@ -370,9 +389,9 @@ def _in_degrees(limit: float) -> bool:
     return DEGREES[0] < abs(limit) <= DEGREES[1]
 
 
-def _joints(names: Sequence[str]) -> str:
+def _named(kind: str, names: Sequence[str]) -> str:
     more = f' and {len(names) - _NAMED} more' if len(names) > _NAMED else ''
-    word = 'joint' if len(names) == 1 else 'joints'
+    word = kind if len(names) == 1 else f'{kind}s'
     return f'{word} {", ".join(quote(name) for name in names[:_NAMED])}{more}'
 
 

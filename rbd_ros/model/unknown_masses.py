@@ -18,6 +18,8 @@ WITHOUT_MASS = 'links that move have shapes but no mass, so torques leave out th
 def links_without_mass(model: Model) -> Tuple[str, ...]:
     """Return the links that move and have shapes but no mass.
 
+    A link that is fixed to one with a mass is left out: that mass may well be of both.
+
     :param model: model whose inertias are numbers
 
     >>> from rbd_ros.model.unknown_masses import links_without_mass
@@ -28,7 +30,10 @@ def links_without_mass(model: Model) -> Tuple[str, ...]:
     return tuple(
         link.name
         for link in model.links.values()
-        if link.body and link.name in shaped and not link.inertia.mass
+        if link.body
+        and link.name in shaped
+        and not link.inertia.mass
+        and (link.name == model.body(link.body).name or not model.body(link.body).inertia.mass)
     )
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -183,3 +184,27 @@ def test_info_names_an_impossible_loop_in_one_line(tmp_path, capsys):
     error = capsys.readouterr().err
     assert "line 2: loops: 'far'" in error and 'open by 8.7 ' in error
     assert error.count('\n') == 1
+
+
+@pytest.mark.parametrize('mass', ['', inertial(mass='-1')])
+def test_info_says_what_doctor_says(tmp_path, capsys, mass):
+    shape = '<visual><geometry><sphere radius="0.1"/></geometry></visual>'
+    text = robot(
+        link('a'),
+        link('b', mass + shape),
+        link('c'),
+        joint('j', 'a', 'b', 'continuous', ''),
+        joint('k', 'b', 'c', 'continuous', '<mimic joint="nobody"/>'),
+    )
+    (tmp_path / 'r.urdf').write_text(text)
+    lines = printed(capsys, str(tmp_path / 'r.urdf')).splitlines()
+    main(['doctor', str(tmp_path / 'r.urdf')])
+    doctor = capsys.readouterr().out.splitlines()
+    (title,) = (line for line in doctor if line.startswith('robot '))
+    count = title.partition('.urdf: ')[2]
+    assert re.fullmatch(r'\d+ errors?, \d+ warnings?', count) and '0 warnings' not in count
+    assert count in lines
+    assert lines[lines.index(count) + 1 :] == doctor[1 : doctor.index('')]
+    facts = json.loads(printed(capsys, str(tmp_path / 'r.urdf'), '--json'))
+    levels = [finding['level'] for finding in facts['findings']]
+    assert f'{levels.count("warn")} warning' in count

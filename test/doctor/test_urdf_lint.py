@@ -221,3 +221,17 @@ def test_levels_are_those_that_there_are():
     assert worst_level([Finding('error', 'a', 'b'), Finding('warn', 'a', 'b')]) == 'error'
     with pytest.raises(ValueError, match='bad'):
         Finding('bad', 'a', 'b')
+
+
+@pytest.mark.parametrize('role', ['visual', 'collision'])
+def test_a_link_that_moves_and_has_shapes_wants_an_inertial(role):
+    shape = f'<{role}><geometry><sphere radius="0.1"/></geometry></{role}>'
+    level, subject, what, cure = only(arm(upper=shape))
+    assert (level, subject) == ('warn', "link 'upper'")
+    assert 'with shapes but no <inertial>' in what and '<inertial>' in cure
+    assert only(arm(upper=''))[0] == 'ok'  # a frame
+    standing = arm().replace('<link name="base"></link>', f'<link name="base">{shape}</link>')
+    assert shape in standing and only(standing)[0] == 'ok'  # it does not move
+    fixed = link('cover', shape) + joint('screw', 'lower', 'cover', 'fixed')
+    covered = arm().replace('</robot>', f'{fixed}</robot>')
+    assert 'cover' in covered and only(covered)[0] == 'ok'  # what it is fixed to has a mass
