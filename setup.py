@@ -96,6 +96,7 @@ setup(
         'ros': [
             'ros-jazzy-diagnostic-msgs',
             'ros-jazzy-geometry-msgs',
+            'ros-jazzy-nav-msgs',
             'ros-jazzy-rclpy[fastrtps]',  # without the extra it finds no middleware
             'ros-jazzy-sensor-msgs',
             'ros-jazzy-std-msgs',

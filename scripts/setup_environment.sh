@@ -131,9 +131,17 @@ _pip_install() {
     "$_venv/bin/python" -m pip install --disable-pip-version-check "$@" 2> >(tee "$_log" >&2)
 }
 
+# Have setuptools write what it finds into the environment, and not beside sources that are read-only.
+_spare_sources() {
+    mkdir -p "$_venv/.rbd_ros_build"
+    printf '[egg_info]\negg_base = %s\n' "$_venv/.rbd_ros_build" > "$_venv/.rbd_ros_build/setup.cfg"
+    export DIST_EXTRA_CONFIG="$_venv/.rbd_ros_build/setup.cfg"
+}
+
 _install() {
     local extras="$1" constraints=() status=0
     _log="$(mktemp)"
+    [ -w "$RBD_ROS_ROOT" ] || _spare_sources
     if [ "$_ros" = sourced ]; then
         _numpy_of_sourced_ros > "$_venv/.rbd_ros_constraints"
         constraints=(-c "$_venv/.rbd_ros_constraints")

@@ -16,7 +16,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # `from support...` whatever pytest's import mode
 
-from support import errors, example_robots, outside
+from support import errors, example_robots, outside, shared_cache
 
 # A shell script that starts this in the background has it ignore Ctrl-C, and so would all that a
 # test starts and then interrupts.
@@ -97,23 +97,11 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """Refuse to start where something is missing that must not be; share what is compiled."""
-    _share_cache(config)
+    shared_cache.share(config)
     if config.getoption('--nothing-missing') and not hasattr(config, 'workerinput'):
         problems = outside.all_problems()
         if problems:
             raise pytest.UsageError('\n'.join(['--nothing-missing', *problems.values()]))
-
-
-def _share_cache(config):
-    """Have all processes of a run keep machine code in one folder, and not in the user's.
-
-    Most robots are in several files, so that each process would compile them anew. The key of an
-    entry is a digest of the texts that make it, so what an earlier run left is as good as new.
-    """
-    if 'RBD_ROS_CACHE_DIR' not in os.environ and hasattr(config, 'cache'):
-        folder = config.cache.mkdir('kernels')
-        folder.chmod(0o700)  # otherwise it is not used
-        os.environ['RBD_ROS_CACHE_DIR'] = str(folder)
 
 
 @pytest.hookimpl(hookwrapper=True)

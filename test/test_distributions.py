@@ -210,3 +210,21 @@ def test_shared_files_are_found_beside_an_installed_package(tmp_path):
     assert 'installed without its data files' in ask().stderr
     shutil.copy(ROOT / 'package.xml', share)
     assert Path(ask().stdout.strip()) == share
+
+
+@pytest.mark.parametrize('spared', [False, True])
+def test_an_environment_is_made_from_a_checkout_that_cannot_be_written(tree, tmp_path, spared):
+    """What pip asks setuptools for first writes beside the sources unless it is told otherwise."""
+    shutil.copytree(tree, tmp_path / 'tree', ignore=shutil.ignore_patterns('*.egg-info'))
+    ask = 'from setuptools import build_meta; build_meta.get_requires_for_build_editable()'
+    script = (
+        '. scripts/setup_environment.sh && _venv="$1" && if [ -n "$2" ]; then _spare_sources; fi'
+    )
+    command = ['bash', '-euc', f'{script}; "$3" -c "$4"', 'set-up', str(tmp_path / 'venv')]
+    run = subprocess.run(
+        [*command, 'spared' * spared, sys.executable, ask],
+        cwd=tmp_path / 'tree', capture_output=True, text=True,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout + run.stderr
+    kept = tmp_path / ('venv/.rbd_ros_build' if spared else 'tree')
+    assert [path.parent for path in tmp_path.rglob('*.egg-info')] == [kept]

@@ -4,9 +4,10 @@ import ast
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
-from support import outside
+from support import outside, shared_cache
 from support.source_imports import ROOT
 
 TEST = ROOT / 'test'
@@ -95,6 +96,57 @@ def test_whatever_goes_wrong_is_told_in_one_line(tmp_path, monkeypatch, text, cu
     assert '\n' not in str(caught.value)
     assert outside.missing() == {'one_of_these': str(caught.value)}
     assert ('liba2' in outside.debian_packages()) == ('liba.so' in text)
+
+
+@pytest.mark.parametrize(
+    ('name', 'line'),
+    [
+        ('C compiler', 'C compiler: none of cc, gcc, clang is on the PATH: apt install gcc'),
+        ('ros2', 'ros2: none of ros2 is on the PATH: source a ROS 2'),
+    ],
+)
+def test_a_program_that_is_not_there_skips_and_is_named_last(tmp_path, monkeypatch, name, line):
+    monkeypatch.setenv('PATH', str(tmp_path))
+    monkeypatch.setattr(outside, '_missing', {})
+    mark = outside.needs(name).mark
+    assert mark.args == (True,) and mark.kwargs['reason'] == line
+    assert outside.missing() == {name: line}
+    program = tmp_path / outside.PROGRAMS[name].names[-1]
+    program.touch(0o700)
+    monkeypatch.setattr(outside, '_missing', {})
+    assert outside.needs(name).mark.args == (False,)
+    assert not outside.missing()
+
+
+def test_a_package_of_ros_that_is_on_no_index_names_its_cure(monkeypatch):
+    monkeypatch.setattr(outside, '_missing', {})
+    monkeypatch.setitem(outside.OPTIONAL, 'of_ros_alone', outside.SOURCE)
+    with pytest.raises(pytest.skip.Exception):
+        outside.load('of_ros_alone')
+    line = 'of_ros_alone: not installed: source a ROS 2 that has it'
+    assert outside.missing() == {'of_ros_alone': line}
+
+
+@pytest.mark.parametrize('unusable', ['of another user', 'of another user, for root', 'read-only'])
+def test_where_machine_code_cannot_be_shared_it_is_the_user_s(monkeypatch, unusable):
+    """Somebody else ran the tests in this checkout before, or nobody may write there."""
+
+    class Folder:
+        def mkdir(self, name):
+            if unusable == 'read-only':
+                raise PermissionError(name)
+            return self
+
+        def stat(self):
+            return SimpleNamespace(st_uid=os.getuid() + 1)
+
+        def chmod(self, mode):
+            if unusable != 'of another user, for root':
+                raise PermissionError(mode)
+
+    monkeypatch.delenv('RBD_ROS_CACHE_DIR', raising=False)
+    shared_cache.share(SimpleNamespace(cache=Folder()))
+    assert 'RBD_ROS_CACHE_DIR' not in os.environ
 
 
 def unchecked_imports(path):

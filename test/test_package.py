@@ -30,6 +30,7 @@ ROS_LIBRARIES = {
     'diagnostic_msgs': ('ros-jazzy-diagnostic-msgs', 'diagnostic_msgs'),
     'geometry_msgs': ('ros-jazzy-geometry-msgs', 'geometry_msgs'),
     'lifecycle_msgs': ('', 'lifecycle_msgs'),  # with rclpy
+    'nav_msgs': ('ros-jazzy-nav-msgs', 'nav_msgs'),
     'rcl_interfaces': ('', 'rcl_interfaces'),  # with rclpy
     'rclpy': ('ros-jazzy-rclpy', 'rclpy'),
     'rosgraph_msgs': ('', 'rosgraph_msgs'),  # with rclpy

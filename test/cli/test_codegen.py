@@ -21,7 +21,7 @@ COMPILERS = [name for name in ('gcc', 'clang') if shutil.which(name)]
 STRICT = ['-std=c99', '-Wall', '-Wextra', '-Wpedantic', '-Werror']
 ALL = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'bias_force', 'gravity_torque']
 
-needs_compiler = pytest.mark.skipif(not COMPILERS, reason='there is no C compiler: gcc, clang')
+needs_compiler = outside.needs('gcc or clang')
 every_compiler = pytest.mark.parametrize('compiler', COMPILERS)
 
 
@@ -166,7 +166,7 @@ def test_the_stack_that_the_header_states_is_enough(capsys, tmp_path, level):
         assert whole + max(used.values(), default=0) < limit
 
 
-@pytest.mark.skipif(not shutil.which('g++'), reason='there is no C++ compiler: g++')
+@outside.needs('C++ compiler')
 def test_the_header_is_for_cplusplus_too(capsys, tmp_path):
     files = written(capsys, tmp_path, example_robots.path('ur5_robot'))
     (tmp_path / 'it.cpp').write_text('#include "ur5.h"\nstatic_assert(UR5_NV == 6, "");\n')
@@ -176,7 +176,7 @@ def test_the_header_is_for_cplusplus_too(capsys, tmp_path):
 
 
 @needs_compiler
-@pytest.mark.skipif(not shutil.which('cmake'), reason='there is no cmake')
+@outside.needs('cmake')
 def test_cmake_builds_it(capsys, tmp_path):
     written(capsys, tmp_path, example_robots.path('ur5_robot'), '--functions', 'mass_matrix')
     for command in (['cmake', '-S', '.', '-B', 'build'], ['cmake', '--build', 'build']):

@@ -21,7 +21,7 @@ COMPILER = shutil.which('cc') or shutil.which('gcc') or shutil.which('clang')
 STRICT = ['-std=c99', '-pedantic', '-Wall', '-Wextra', '-Werror']
 FUNCTIONS = ['inverse_dynamics', 'forward_dynamics', 'equations_of_motion', 'contact_kinematics']
 
-pytestmark = pytest.mark.skipif(COMPILER is None, reason='there is no C compiler: cc, gcc, clang')
+pytestmark = outside.needs('C compiler')
 
 
 @pytest.fixture

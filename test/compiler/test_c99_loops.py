@@ -7,6 +7,7 @@ from typing import NamedTuple, Tuple
 
 import numpy as np
 import pytest
+from support import outside
 from test_loop_language import arguments, bits, EXAMPLES, make_data
 
 from rbd_ros.compiler.loops import call_kernel, compiled
@@ -16,7 +17,7 @@ COMPILERS = [name for name in ('gcc', 'clang') if shutil.which(name)]
 STRICT = ['-std=c99', '-Wall', '-Wextra', '-Wpedantic', '-Werror']
 HEAD = '#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n'
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason='there is no C compiler: gcc, clang')
+pytestmark = outside.needs('gcc or clang')
 
 
 def build(folder, function, record, numbers=(), constants=(), kernels=None, compiler=None):

@@ -5,7 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from support import loop_mechanisms
+from support import loop_mechanisms, outside
 from support.four_bar_statics import holding_torque, positions
 from test_unit import (
     COMPILERS,
@@ -22,7 +22,7 @@ from rbd_ros.contact import HalfSpace
 from rbd_ros.fmi import make_unit
 from rbd_ros.resources import resource_path
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason='there is no C compiler: gcc, clang')
+pytestmark = outside.needs('gcc or clang')
 
 
 def four_bar():

@@ -21,7 +21,7 @@ COMPILERS = [name for name in ('gcc', 'clang') if shutil.which(name)]
 STRICT = ['-std=c99', '-Wall', '-Wextra', '-Wpedantic', '-Werror']
 OK, DISCARD, ERROR = 0, 2, 3
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason='there is no C compiler: gcc, clang')
+pytestmark = outside.needs('gcc or clang')
 
 
 class Running:

@@ -6,7 +6,8 @@ import subprocess
 
 import numpy as np
 import pytest
-from support.c_example import build_example, compile_library, COMPILER, EXAMPLE, REASON
+from support import outside
+from support.c_example import build_example, compile_library, COMPILER, EXAMPLE
 import yaml
 
 from rbd_ros.cli.main import main
@@ -15,7 +16,7 @@ from rbd_ros.hil.controllers import make_controller
 from rbd_ros.robot.export import c_library
 from rbd_ros.robots import load_robot
 
-pytestmark = pytest.mark.skipif(COMPILER is None, reason=REASON)
+pytestmark = outside.needs('C compiler')
 
 HEAD = (
     'int control(int64_t n, double t, const double q[], const double v[], const double qw[], '
@@ -204,9 +205,8 @@ def test_a_function_that_crashes_costs_a_campaign_its_run_alone(tmp_path):
     assert len(rows) == 8 and 0 < len(died) < 8
 
 
+@outside.needs('cmake')
 def test_the_example_is_built_by_cmake(example, tmp_path):
-    if shutil.which('cmake') is None:
-        pytest.skip('there is no cmake')
     shutil.copytree(EXAMPLE, tmp_path / 'example', ignore=shutil.ignore_patterns('build'))
     shutil.copytree(example / 'arm', tmp_path / 'example' / 'build' / 'arm')
     for words in (['-B', 'build', '-S', '.'], ['--build', 'build']):

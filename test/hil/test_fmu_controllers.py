@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 from support import outside
-from support.small_units import COMPILER, Number, numbers, write_unit
+from support.small_units import Number, numbers, write_unit
 from support.unit_scenarios import (
     controller_variables,
     JOINTS,
@@ -21,7 +21,7 @@ from rbd_ros.hil import read_scenario, ScenarioError
 from rbd_ros.hil.controllers import make_controller
 
 outside.load('fmpy')
-pytestmark = pytest.mark.skipif(COMPILER is None, reason='there is no C compiler: cc, gcc, clang')
+pytestmark = outside.needs('C compiler')
 
 
 @pytest.fixture(scope='module')

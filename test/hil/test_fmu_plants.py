@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from support import outside
-from support.small_units import COMPILER, numbers, write_unit
+from support.small_units import numbers, write_unit
 from support.unit_scenarios import (
     JOINTS,
     run_of,
@@ -18,7 +18,7 @@ from rbd_ros.hil import Bench, judge, read_scenario, ScenarioError
 from rbd_ros.hil.controllers import make_controller
 
 outside.load('fmpy')
-pytestmark = pytest.mark.skipif(COMPILER is None, reason='there is no C compiler: cc, gcc, clang')
+pytestmark = outside.needs('C compiler')
 
 
 @pytest.fixture(scope='module')

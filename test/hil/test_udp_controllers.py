@@ -11,7 +11,8 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support.c_example import build_example, COMPILER, EXAMPLE, REASON
+from support import outside
+from support.c_example import build_example, EXAMPLE
 from support.source_imports import ROOT
 import yaml
 
@@ -274,7 +275,7 @@ def test_no_two_runs_have_one_port(monkeypatch):
 # -- the program in C -----------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(COMPILER is None, reason=REASON)
+@outside.needs('C compiler')
 def test_the_program_in_c_follows_its_trajectory_as_its_law_in_process_does(tmp_path, capsys):
     folder = build_example(tmp_path / 'build')
     content = yaml.safe_load((EXAMPLE / 'scenario.yaml').read_text())

@@ -63,10 +63,10 @@ def lack(command):
     if outside.problem('rclpy'):
         return outside.problem('rclpy')
     if command.words[0] == 'ros2':
-        if shutil.which('ros2') is None:
-            return 'ros2 is not on the PATH'
+        if outside.program_problem('ros2'):
+            return outside.program_problem('ros2')
         if share_of_rbd_ros() != ROOT / 'launch':
-            return 'no workspace with this rbd_ros is sourced'
+            return outside.lacks('rbd_ros', f'not in the workspace: {outside.SOURCE}')
     if set(command.words) & {f'urdf:={name}' for name in EXAMPLE_ROBOTS}:
         return outside.problem('example_robot_data')
     published_with = {'nav_msgs': '/odom'}
@@ -74,7 +74,7 @@ def lack(command):
         topic = published_with.get(package, f'{package}/')
         if any(f'{package}/' in word or word == topic for word in command.words):
             if importlib.util.find_spec(package) is None:
-                return f'{package} is not installed'
+                return outside.lacks(package, f'not installed: {outside.SOURCE}')
     needed = []
     if command.begins('ros2', 'run') and command.words[2] != 'rbd_ros':
         needed = [command.words[2]]
@@ -83,7 +83,7 @@ def lack(command):
     prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
     for package in needed:
         if not any(Path(prefix, 'lib', package).is_dir() for prefix in prefixes):
-            return f'the package {package} is not installed'
+            return outside.lacks(package, f'not installed: {outside.SOURCE}')
     return None
 
 
@@ -395,8 +395,6 @@ def test_commands_of_a_page_do_what_it_says(scene, observed):
     end = [c for c in scene.end if able[c] is None]
     if (scene.stay and not stay) or not (stay or end):
         pytest.skip(next(reason for reason in able.values() if reason))
-    for reason in filter(None, able.values()):
-        outside.note({reason: reason})
 
     shells = {}
     try:

@@ -1,9 +1,7 @@
 """The tutorials, followed word for word in an empty folder: with `ros2`, and without."""
 
-import importlib.util
 import os
 from pathlib import Path
-import shutil
 import subprocess
 import time
 
@@ -32,11 +30,7 @@ def own(command, with_ros2):
 
 def lack():
     """What this machine lacks to follow the pages with ros2; None if nothing."""
-    if shutil.which('ros2') is None:
-        return 'ros2 is not on the PATH'
-    if importlib.util.find_spec('launch_ros') is None:
-        return 'launch_ros is not installed'
-    return None
+    return outside.program_problem('ros2') or outside.problem('launch_ros')
 
 
 @pytest.mark.ros
@@ -50,7 +44,7 @@ def test_a_tutorial_does_what_it_says(name, with_ros2, tmp_path):
     if with_ros2 and name == 'ros2_control':
         prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
         if not any(Path(each, 'lib', 'controller_manager').is_dir() for each in prefixes):
-            pytest.skip('controller_manager is not installed')
+            pytest.skip(outside.lacks('controller_manager', outside.SOURCE))
     domain = 60 + 2 * TUTORIALS.index(name) + with_ros2
     for attempt in range(ATTEMPTS):
         folder = tmp_path / str(attempt)

@@ -12,6 +12,7 @@ import subprocess
 import time
 
 import pytest
+from support import outside
 
 ROOT = Path(__file__).resolve().parents[2]
 ARM = ROOT / 'urdf' / 'two_link_arm.urdf'
@@ -24,13 +25,13 @@ pytestmark = [pytest.mark.ros, pytest.mark.slow]
 @pytest.fixture(scope='module', autouse=True)
 def _needs_launch():
     for package in ('launch', 'launch_ros', 'ros2launch'):
-        pytest.importorskip(package, reason=f'{package} is not installed (it is not on PyPI)')
+        outside.load(package)
     from ament_index_python.packages import get_package_share_directory, PackageNotFoundError
 
     try:
         share = get_package_share_directory('rbd_ros')
     except PackageNotFoundError:
-        pytest.skip('rbd_ros is not in a sourced workspace')
+        pytest.skip(outside.lacks('rbd_ros', f'not in the workspace: {outside.SOURCE}'))
     file = Path(share, 'launch', 'bringup.launch.py')
     if file.resolve() != ROOT / 'launch' / 'bringup.launch.py' and (
         file.read_text() != (ROOT / 'launch' / 'bringup.launch.py').read_text()
@@ -159,10 +160,9 @@ def test_simulator_that_is_told_to_end_ends_everything_with_exit_code_0(running)
     assert not running.survivors(), running.output
 
 
+@outside.needs('setpriv')
 @pytest.mark.parametrize('number', [signal.SIGKILL, signal.SIGTERM])
 def test_nodes_do_not_outlive_a_launch_that_is_killed(running, number):
-    if not shutil.which('setpriv'):
-        pytest.skip('setpriv of util-linux is not installed')
     running.signal(number)
     running.wait()
     assert not running.survivors(), running.output

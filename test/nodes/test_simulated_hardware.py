@@ -4,7 +4,7 @@ from pathlib import Path
 import re
 from xml.etree import ElementTree
 
-import pytest
+from support import outside
 import yaml
 
 from rbd_ros import Robot
@@ -31,7 +31,7 @@ def test_the_tag_of_the_page_is_read_as_it_is_meant():
 
 
 def test_the_macros_make_the_tag_of_the_page(tmp_path):
-    xacro = pytest.importorskip('xacro', reason='xacro is not installed')
+    xacro = outside.load('xacro')
     file = tmp_path / 'arm.urdf.xacro'
     file.write_text(
         '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'

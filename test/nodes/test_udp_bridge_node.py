@@ -25,7 +25,7 @@ from node_harness import (
 import numpy as np
 from numpy.testing import assert_allclose
 from sensor_msgs.msg import JointState
-from support.c_example import build_example, COMPILER, REASON
+from support.c_example import build_example
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 NAMES = ('shoulder', 'elbow')
@@ -303,7 +303,7 @@ def test_what_cannot_work_is_refused_at_the_start(ros, tmp_path, parameters, tex
     assert text in process.output()
 
 
-@pytest.mark.skipif(COMPILER is None, reason=REASON)
+@outside.needs('C compiler')
 def test_a_program_in_c_moves_a_simulated_arm_to_its_goal(ros, tmp_path):
     folder = build_example(tmp_path / 'build')
     port = free_port()

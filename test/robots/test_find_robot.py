@@ -4,6 +4,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from support import outside
 
 from rbd_ros.resources import resource_path
 from rbd_ros.robots import (
@@ -181,7 +182,7 @@ def test_arguments_for_a_plain_urdf_are_refused(here):
 
 
 def test_real_xacro_expands(tmp_path):
-    pytest.importorskip('xacro', reason='xacro is not installed')
+    outside.load('xacro')
     file = tmp_path / 'arm.urdf.xacro'
     file.write_text(
         '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">'
@@ -206,7 +207,7 @@ def test_errors_of_xacro_say_what_to_do(here, xacro):
 
 
 def test_real_xacro_names_a_missing_argument(tmp_path):
-    pytest.importorskip('xacro', reason='xacro is not installed')
+    outside.load('xacro')
     file = tmp_path / 'arm.urdf.xacro'
     file.write_text(
         '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">'

@@ -12,7 +12,6 @@ from rbd_ros.robot.export import c_library
 from support.source_imports import ROOT
 
 COMPILER = shutil.which('cc') or shutil.which('gcc') or shutil.which('clang')
-REASON = 'there is no C compiler: cc, gcc, clang'
 EXAMPLE = ROOT / 'examples' / 'c_controller'
 STRICT = ['-std=gnu99', '-Wall', '-Wextra', '-Werror', '-O2']
 

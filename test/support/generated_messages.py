@@ -17,6 +17,8 @@ import sysconfig
 
 import pytest
 
+from support import outside
+
 KINDS = ('generator_c', 'typesupport_fastrtps_c', 'typesupport_introspection_c', 'typesupport_c')
 #: Packages that every action and service uses.
 ALWAYS = ('action_msgs', 'builtin_interfaces', 'service_msgs', 'std_msgs',
@@ -53,7 +55,7 @@ def provide(package, definitions, used, folder):
         except (ImportError, OSError, RuntimeError, subprocess.CalledProcessError) as error:
             problem = error
     if problem:
-        pytest.skip(f'{package} is not installed, and cannot be generated: {problem}')
+        pytest.skip(outside.lacks(package, f'not installed, and cannot be generated: {problem}'))
     sys.path.append(str(folder))
     paths = (os.environ.get('PYTHONPATH'), str(folder))
     os.environ['PYTHONPATH'] = os.pathsep.join(p for p in paths if p)

@@ -1,8 +1,9 @@
-"""What tests take from outside and a machine may lack: oracles, rclpy, real robots.
+"""What tests take from outside and a machine may lack: oracles, ROS, compilers, real robots.
 
-The one place that loads them. A test that needs what cannot be loaded is skipped with the reason
+The one place that looks for them. A test that needs what cannot be had is skipped with the reason
 and the cure, which test/conftest.py repeats at the end of the run; `--nothing-missing` makes the
-lack of any of them a failure. `python -m support.outside` prints the Debian packages to install.
+lack of any library of pip a failure. `python -m support.outside` prints the Debian packages to
+install.
 """
 
 import contextlib
@@ -14,6 +15,7 @@ import io
 import os
 from pathlib import Path
 import re
+import shutil
 import sys
 from types import ModuleType
 
@@ -35,6 +37,18 @@ class Source:
     debian: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Program:
+    """What a program is called, and where it comes from.
+
+    :param names: names on the PATH, any of which will do
+    :param cure: what to do where there is none
+    """
+
+    names: tuple[str, ...]
+    cure: str
+
+
 LIBRARIES = {
     'coal': Source("'rbd_ros[collision]'"),
     'distributed': Source("'rbd_ros[campaigns]'"),
@@ -44,11 +58,25 @@ LIBRARIES = {
     'mcap': Source("'rbd_ros[recording]'"),
     'mpmath': Source('mpmath'),
     'mujoco': Source('mujoco'),
+    'nav_msgs': Source("'rbd_ros[ros]'"),
     'pinocchio': Source('pin', ('libgomp1',)),
     'pyarrow': Source("'rbd_ros[campaigns]'"),
     'pydrake': Source('drake', ('libglib2.0-0',)),
     'rclpy': Source("'rbd_ros[ros]'"),
     'sympy': Source('sympy'),
+}
+SOURCE = 'source a ROS 2 that has it'  # for packages that are on no package index
+#: What `--nothing-missing` does not demand, and its cure.
+OPTIONAL = {
+    'launch': SOURCE, 'launch_ros': SOURCE, 'ros2launch': SOURCE, 'xacro': 'pip install xacro',
+}  # fmt: skip
+PROGRAMS = {
+    'C compiler': Program(('cc', 'gcc', 'clang'), 'apt install gcc'),
+    'gcc or clang': Program(('gcc', 'clang'), 'apt install gcc'),
+    'C++ compiler': Program(('g++',), 'apt install g++'),
+    'cmake': Program(('cmake',), 'apt install cmake'),
+    'setpriv': Program(('setpriv',), 'apt install util-linux'),
+    'ros2': Program(('ros2',), 'source a ROS 2'),
 }
 BROWSER = 'chromium'  # as Debian calls it
 _SHARED_LIBRARY = re.compile(r'(\S+\.so[.\d]*): cannot open shared object file')
@@ -57,7 +85,7 @@ _missing = {}  # library -> line for the reader: what tests asked for and could 
 
 
 def load(name: str) -> ModuleType:
-    """Import a module of one of `LIBRARIES`, or skip the test (at import: the test module)."""
+    """Import a module of a library that may be missing, or skip the test or test module."""
     library = name.partition('.')[0]
     line = problem(library)
     if line is not None:
@@ -70,24 +98,45 @@ def problem(library: str) -> str | None:
     error = _error(library)
     if error is None:
         return None
+    if library in OPTIONAL:
+        return lacks(library, f'{error}: {OPTIONAL[library]}')
     source = LIBRARIES[library]
     missing = _SHARED_LIBRARY.search(error)
     if missing is None:
-        line = f'{library}: {error}: pip install {source.requirement}'
-    elif source.debian:
-        line = f'{library}: no {missing[1]}: apt install {" ".join(source.debian)}'
-    else:
-        line = f'{library}: no {missing[1]}: apt install the package that `apt-file search` names'
-    _missing[library] = line
-    return line
+        return lacks(library, f'{error}: pip install {source.requirement}')
+    packages = ' '.join(source.debian) or 'the package that `apt-file search` names'
+    return lacks(library, f'no {missing[1]}: apt install {packages}')
+
+
+def lacks(name: str, text: str) -> str:
+    """Note that something is missing, and return the line that says so.
+
+    :param name: what is missing
+    :param text: the reason and the cure
+    """
+    _missing[name] = f'{name}: {text}'
+    return _missing[name]
+
+
+def program_problem(name: str) -> str | None:
+    """Why one of `PROGRAMS` cannot be used and what to do about it; None if it can."""
+    program = PROGRAMS[name]
+    if any(map(shutil.which, program.names)):
+        return None
+    return lacks(name, f'none of {", ".join(program.names)} is on the PATH: {program.cure}')
+
+
+def needs(name: str) -> pytest.MarkDecorator:
+    """Mark tests that one of `PROGRAMS` is needed for."""
+    line = program_problem(name)
+    return pytest.mark.skipif(line is not None, reason=line or '')
 
 
 def browser_problem() -> str | None:
     """Why there is no browser for tests of pages, and what to do about it; None if there is."""
     if browser.executable() is not None:
         return None
-    _missing['browser'] = f'browser: not installed: apt install {BROWSER}'
-    return _missing['browser']
+    return lacks('browser', f'not installed: apt install {BROWSER}')
 
 
 def docs_python() -> Path | None:
@@ -101,8 +150,7 @@ def docs_problem() -> str | None:
     """Why the documentation cannot be made, and what to do about it; None if it can."""
     if docs_python() is not None:
         return None
-    _missing['sphinx'] = 'sphinx: not installed: scripts/docs'
-    return _missing['sphinx']
+    return lacks('sphinx', 'not installed: scripts/docs')
 
 
 def missing() -> dict[str, str]:
@@ -116,8 +164,10 @@ def note(lines: dict[str, str]) -> None:
 
 
 def all_problems() -> dict[str, str]:
-    """Lines on all `LIBRARIES` that cannot be used."""
+    """Lines on all `LIBRARIES` that cannot be used, and on compilers."""
     lines = {library: problem(library) for library in LIBRARIES}
+    for name in ('C compiler', 'C++ compiler'):
+        lines[name] = program_problem(name)
     lines['browser'] = browser_problem()
     lines['sphinx'] = docs_problem()
     return {library: line for library, line in lines.items() if line is not None}
