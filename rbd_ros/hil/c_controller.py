@@ -13,6 +13,7 @@ along.
 from __future__ import annotations
 
 import ctypes
+import threading
 from typing import Any, List
 
 import numpy as np
@@ -48,6 +49,8 @@ class CController:
         pointers.append(ctypes.c_void_p(self._torque.ctypes.data))
         self._function = self._find(name)
         self._time = ctypes.c_double()
+        # The function runs without Python's lock, on the memory of this object.
+        self._mutex = threading.Lock()
         self._arguments = pointers
         self._bare = 'arguments' in options
         if self._bare:
@@ -76,10 +79,11 @@ class CController:
         :raises ControllerFailure: if the function returns a number other than 0
         """
         n, values = self._count, self._values
-        values[:n], values[n : 2 * n], values[2 * n :] = q, v, self._wanted.at(time)
-        self._torque[:] = np.nan  # what a function leaves out is noticed
-        self._time.value = time
-        code = self._function(*self._arguments)
+        with self._mutex:
+            values[:n], values[n : 2 * n], values[2 * n :] = q, v, self._wanted.at(time)
+            self._torque[:] = np.nan  # what a function leaves out is noticed
+            self._time.value = time
+            code = self._function(*self._arguments)
         if code and not self._bare:
             raise ControllerFailure(f'the function in C returned {code} at {time:.6f} s')
         return self._torque

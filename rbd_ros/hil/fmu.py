@@ -11,6 +11,7 @@ from multiprocessing.util import Finalize
 from pathlib import Path
 import shutil
 import tempfile
+import threading
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 from xml.etree import ElementTree
 import zipfile
@@ -144,6 +145,8 @@ class Instance:
 
     def __init__(self, unit: Unit, slave: Any):
         self._unit, self._slave, self._said = unit, slave, ''
+        # The FMU's functions run without Python's lock, and FMI allows one thread at a time.
+        self._mutex = threading.RLock()
         self._library = slave.dll
         try:
             if unit.version == 3:
@@ -214,16 +217,17 @@ class Instance:
         :param values: by name
         :raises FmuError: if it refuses, or has no such variable
         """
-        slave = self._slave
         try:
-            if self._unit.version == 2:
-                slave.setupExperiment(startTime=0.0)
-            for name, value in values.items():
-                channel = self.channel([name])
-                channel.values[:] = value
-                self._check(f'{name} = {value:g}', self._call_set(channel))
-            slave.enterInitializationMode()
-            slave.exitInitializationMode()
+            with self._mutex:
+                slave = self._opened()
+                if self._unit.version == 2:
+                    slave.setupExperiment(startTime=0.0)
+                for name, value in values.items():
+                    channel = self.channel([name])
+                    channel.values[:] = value
+                    self._check(f'{name} = {value:g}', self._set(*channel.arguments))
+                slave.enterInitializationMode()
+                slave.exitInitializationMode()
         except FmuError:
             raise
         except Exception as error:  # fmpy's for a bad status
@@ -242,22 +246,32 @@ class Instance:
             references.append(found.reference)
         return Channel(self._component, references, self._unit.version == 3)
 
-    def _call_set(self, channel: Channel) -> int:
-        return int(self._set(*channel.arguments))
+    def _opened(self) -> Any:
+        """Return fmpy's object; the caller holds the mutex.
+
+        :raises FmuError: after `close`
+        """
+        if self._slave is None:
+            raise FmuError(f'{self._unit.path}: the instance is closed; make another one')
+        return self._slave
 
     def write(self, channel: Channel) -> None:
         """Give the FMU the values of a channel.
 
         :raises FmuError: if it refuses
         """
-        self._check('its inputs', self._set(*channel.arguments))
+        with self._mutex:
+            self._opened()
+            self._check('its inputs', self._set(*channel.arguments))
 
     def read(self, channel: Channel) -> None:
         """Fetch the values of a channel.
 
         :raises FmuError: if it refuses
         """
-        self._check('its outputs', self._get(*channel.arguments))
+        with self._mutex:
+            self._opened()
+            self._check('its outputs', self._get(*channel.arguments))
 
     def step(self, time: float, size: float) -> None:
         """Take a step.
@@ -266,18 +280,21 @@ class Instance:
         :param size: how long it is [s]
         :raises FmuError: if it is not taken whole
         """
-        self._time.value, self._size.value = time, size
-        status = self._do(*self._step)
-        if status > WARNING:
-            self._check(f'the step from {time:.6f} s', status)
-        if self._flags[1]:
-            raise FmuError(f'{Path(self._unit.path).name} asks to end at {time:.6f} s')
+        with self._mutex:
+            self._opened()
+            self._time.value, self._size.value = time, size
+            status = self._do(*self._step)
+            if status > WARNING:
+                self._check(f'the step from {time:.6f} s', status)
+            if self._flags[1]:
+                raise FmuError(f'{Path(self._unit.path).name} asks to end at {time:.6f} s')
 
     def close(self) -> None:
         """Free it, and the library with its memory."""
-        slave, self._slave = self._slave, None
-        if slave is not None:
-            slave.freeInstance()
+        with self._mutex:
+            slave, self._slave = self._slave, None
+            if slave is not None:
+                slave.freeInstance()
 
 
 class Channel:

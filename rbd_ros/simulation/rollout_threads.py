@@ -20,7 +20,7 @@ import numpy as np
 
 from rbd_ros.compiler.loops import Record, why_interpreted
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.robot import threads
+from rbd_ros.robot import Robot, threads
 from rbd_ros.simulation.assembly import make_world
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.rollout_loop import Batch, in_one_memory, Memory, roll
@@ -97,12 +97,16 @@ class RolloutThreads:
     """The threads that do rollouts, and their memory.
 
     :param plant: constants of the simulation
-    :param nq: number of position variables of the robot
+    :param robot: the robot, with the inertias that it has now
     """
 
-    def __init__(self, plant: Plant, nq: int):
+    def __init__(self, plant: Plant, robot: Robot):
+        #: What they were made for.
+        self.plant = plant
         # External forces do not act in rollouts: less to compile, and to do.
-        self._plant, self._nq = plant._replace(has_external_forces=False), nq
+        self._plant, self._nq = plant._replace(has_external_forces=False), robot.nq
+        # Machine code of the robot is called by its address, and is to live as long.
+        self._robot = robot
         self._idle: List[_Worker] = [self._new()]
         # Of the loop that takes steps, the same for all.
         self._advance = advance.address(self._idle[0].world)

@@ -16,6 +16,7 @@ from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
+from rbd_ros.simulation.mutex import exclusive
 from rbd_ros.simulation.sensor_places import check_no_loops, Cut, cut_model, find_cut
 from rbd_ros.simulation.sensor_readings import read_sensors, SensorPlaces, SensorRoom
 from rbd_ros.simulation.world import World
@@ -173,6 +174,7 @@ class Sensors:
         """
         self._binding = binding
 
+    @exclusive
     def read(self) -> int:
         """Read all sensors after the last step.
 
@@ -184,6 +186,7 @@ class Sensors:
         return binding.read()
 
     @property
+    @exclusive
     def imus(self) -> Dict[str, ImuReading]:
         """What the inertial units read, by link."""
         self.read()
@@ -198,12 +201,14 @@ class Sensors:
         }
 
     @property
+    @exclusive
     def wrenches(self) -> Dict[str, FloatArray]:
         """What force and torque sensors read, by the names given: couple, force [N m, N]."""
         self.read()
         return {name: self.room.wrench[k].copy() for k, name in enumerate(self._gauges)}
 
     @property
+    @exclusive
     def joint_torques(self) -> Dict[str, float]:
         """What joints transmit along their freedoms, by name [N m, N]."""
         self.read()

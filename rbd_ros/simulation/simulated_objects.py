@@ -13,7 +13,6 @@ from typing import (
     Optional,
     Sequence,
     Tuple,
-    TYPE_CHECKING,
     Union,
 )
 
@@ -29,13 +28,11 @@ from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.free_bodies import rotation_of
+from rbd_ros.simulation.mutex import exclusive
 from rbd_ros.simulation.scene.assembly import place
 from rbd_ros.simulation.scene.change import PreparedScene
 from rbd_ros.simulation.scene.state import CONIC, CONTACT, NOW, SIGNORINI
 from rbd_ros.simulation.world import NO_WORLD, World
-
-if TYPE_CHECKING:
-    from rbd_ros.simulation.rollout_threads import RolloutThreads
 
 SrdfSource = Union[str, 'os.PathLike[str]']
 
@@ -141,7 +138,6 @@ class SimulatedObjects:
     """Objects and rigid contacts of a simulation."""
 
     _world: World
-    _rollouts: Optional[RolloutThreads]
     _distances: Optional[Tuple[Optional[Environment], RobotInWorld]] = None
 
     @property
@@ -183,6 +179,7 @@ class SimulatedObjects:
             raise ValueError(unknown_name('movable object', str(name)[:80], names))
         return names.index(name)
 
+    @exclusive
     def object_pose(self, name: str) -> FloatArray:
         """Pose of a movable object in the world, (4, 4) [1, m].
 
@@ -202,6 +199,7 @@ class SimulatedObjects:
         pose[:3, 3] = self._world.objects.position[o] - pose[:3, :3] @ centre
         return pose
 
+    @exclusive
     def object_velocity(self, name: str) -> FloatArray:
         """Angular velocity of a movable object and velocity of its origin, (6,) [rad/s, m/s].
 
@@ -228,6 +226,7 @@ class SimulatedObjects:
             [turning, objects.velocity[o] - np.cross(turning, R @ bodies.centre[o])]
         )
 
+    @exclusive
     def place_object(self, name: str, pose: Any = None, velocity: Any = None) -> None:
         """Put a movable object somewhere, and give it a velocity.
 
@@ -289,10 +288,10 @@ class SimulatedObjects:
         >>> simulator.distance_pairs[nearest], found.gradient[nearest].shape
         (('robot/base_link_inertia', 'robot/upper_arm_link'), (6,))
         """
-        poses = {name: self.object_pose(name) for name in self.objects}
-        return self._robot_in_world().distances(
-            self._world.state.q if q is None else q, max_distance, poses
-        )
+        with self._world.mutex:
+            poses = {name: self.object_pose(name) for name in self.objects}
+            configuration = self._world.state.q.copy() if q is None else q
+        return self._robot_in_world().distances(configuration, max_distance, poses)
 
     @property
     def distance_pairs(self) -> Tuple[Tuple[str, str], ...]:
@@ -316,6 +315,7 @@ class SimulatedObjects:
 
     # -- more objects, and fewer
 
+    @exclusive
     def add_object(self, name: str, entry: Mapping[str, Any]) -> None:
         """Let a further object be in the world from now on; the motion of all else goes on.
 
@@ -341,6 +341,7 @@ class SimulatedObjects:
         model = self._world.robot.model if self._world.robot.nv else None
         self.change_world(extend_world(self._present_world(), {'objects': {name: entry}}, model))
 
+    @exclusive
     def remove_object(self, name: str) -> None:
         """Take an object out of the world, movable or not; the motion of all else goes on.
 
@@ -354,6 +355,7 @@ class SimulatedObjects:
         """
         self.change_world(self._present_world().without(name))
 
+    @exclusive
     def change_world(self, world: Union[Environment, PreparedScene]) -> None:
         """Let another world be around the robot from now on; the motion goes on.
 
@@ -372,7 +374,6 @@ class SimulatedObjects:
         """
         ready = self._world.prepared(world) if isinstance(world, Environment) else world
         self._world.change_environment(ready)
-        self._rollouts = None
 
     def _present_world(self) -> Environment:
         environment = self._world.environment
@@ -381,6 +382,7 @@ class SimulatedObjects:
         return environment
 
     @property
+    @exclusive
     def residuals(self) -> Residuals:
         """How exactly the contacts of the last step obey their law; maxima over contacts.
 

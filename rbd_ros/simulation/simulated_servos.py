@@ -7,6 +7,7 @@ from typing import Any, List, Tuple
 import numpy as np
 
 from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.mutex import exclusive
 from rbd_ros.simulation.rollouts import checked_array
 from rbd_ros.simulation.world import World
 
@@ -16,6 +17,7 @@ class SimulatedServos:
 
     _world: World
 
+    @exclusive
     def servo(self, q: Any = None, v: Any = None, kp: Any = None, kd: Any = None) -> None:
         """Hold joints by tau + kp (q_d - q) + kd (v_d - v), cut at the effort limits.
 
@@ -59,7 +61,6 @@ class SimulatedServos:
             world.allow_servos()
             if goal is None:
                 goal = self._goals(world.state.q)
-            self._forget_rollouts()
         for name, array in gains.items():
             if array is not None:
                 getattr(servo, name)[:] = array
@@ -70,6 +71,7 @@ class SimulatedServos:
             servo.v[:] = speed
 
     @property
+    @exclusive
     def servo_gains(self) -> Tuple[FloatArray, FloatArray]:
         """Gains kp and kd of the servos, (nv,) each; zero where there is none.
 
@@ -80,10 +82,6 @@ class SimulatedServos:
         """
         servo = self._world.state.servo
         return servo.kp.copy(), servo.kd.copy()
-
-    def _forget_rollouts(self) -> None:
-        """Let go of what was compiled for rollouts without servos."""
-        raise NotImplementedError
 
     def _goals(self, q: FloatArray) -> FloatArray:
         """Positions by degree of freedom, of configurations (..., nq)."""

@@ -13,6 +13,7 @@ from rbd_ros.model import ModelError
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import state as layout
+from rbd_ros.simulation.mutex import exclusive
 from rbd_ros.simulation.rollouts import checked_starts, room, Trajectories
 from rbd_ros.simulation.simulated_objects import (
     PairContact,
@@ -220,34 +221,35 @@ class Simulator(SimulatedServos, SimulatedObjects):
     def q(self) -> FloatArray:
         """Configuration, (nq,) [rad, m]."""
         # Copies, here and below: the next step writes into the world's own arrays.
-        return self._world.state.q.copy()
+        return self._world.mutex.copy(self._world.state.q)
 
     @property
     def v(self) -> FloatArray:
         """Velocity, (nv,) [rad/s, m/s]."""
-        return self._world.state.v.copy()
+        return self._world.mutex.copy(self._world.state.v)
 
     @property
     def a(self) -> FloatArray:
         """Mean acceleration of the last step, (nv,) [rad/s^2, m/s^2]."""
-        return self._world.state.acceleration.copy()
+        return self._world.mutex.copy(self._world.state.acceleration)
 
     @property
     def tau(self) -> FloatArray:
         """Torque applied in the last step, after saturation, (nv,) [N m, N]."""
-        return self._world.state.applied.copy()
+        return self._world.mutex.copy(self._world.state.applied)
 
     @property
     def saturated(self) -> BoolArray:
         """Which torques were cut at the effort limit in the last call of `step`, (nv,) of bool."""
-        return self._world.state.saturated.astype(bool)
+        return self._world.mutex.copy(self._world.state.saturated).astype(bool)
 
     @property
     def constraint_force(self) -> FloatArray:
         """Force of joint friction, limits and contacts in the last step, (nv,) [N m, N]."""
-        return self._world.state.constraint_force.copy()
+        return self._world.mutex.copy(self._world.state.constraint_force)
 
     @property
+    @exclusive
     def loop_errors(self) -> FloatArray:
         """Position errors of the loops, by the constraints of `robot.loops`, (n^c,) [rad, m].
 
@@ -260,6 +262,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         return np.array(self.robot.loops.closure(self.q).residual)
 
     @property
+    @exclusive
     def loop_force(self) -> FloatArray:
         """Generalized force K^T lambda of the loops in the last step, (nv,) [N m, N].
 
@@ -274,6 +277,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         return force.copy() if len(force) else np.zeros(self.robot.nv)
 
     @property
+    @exclusive
     def loop_multipliers(self) -> FloatArray:
         """Constraint forces lambda of the loop joints in the last step, (n^c,) [N m, N].
 
@@ -293,6 +297,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         return np.linalg.pinv(state.loop_jacobian.T, rcond=1e-7) @ state.loop_force
 
     @property
+    @exclusive
     def contacts(self) -> Union[Tuple[Contact, ...], Tuple[PairContact, ...]]:
         """Points at which the robot touched a compliant ground in the last step.
 
@@ -321,6 +326,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         return tuple(result)
 
     @property
+    @exclusive
     def status(self) -> SimulationStatus:
         """What happened since the last reset."""
         counters = self._world.state.counters
@@ -349,6 +355,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
 
     # -- verbs ----------------------------------------------------------------------------------
 
+    @exclusive
     def reset(self, q: Any = None, v: Any = None, time: float = 0.0) -> None:
         """Start anew: external wrenches, counters and the memory of contacts are cleared.
 
@@ -407,6 +414,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
             raise ValueError(f'n must not be negative, got {n}')
         self._world.step(tau, n)
 
+    @exclusive
     def step_derivatives(self, tau: Any = None) -> StepDerivatives:
         """State after one step, and its derivatives by the present state and the torque.
 
@@ -492,26 +500,31 @@ class Simulator(SimulatedServos, SimulatedObjects):
             robot.nq,
             robot.nv,
         )
-        servo = self._world.state.servo
-        if target is not None and not self._world.plant.has_servos:
+        world = self._world
+        if target is not None and not world.plant.has_servos:
             raise ValueError('there is no servo that goes to a target: see Simulator.servo')
-        goals = servo.q.reshape(1, 1, -1) if target is None else self._goals(given.target)
         results = room(out, given.rows, given.steps, robot.nq, robot.nv)
         start_q, start_v = self._starts(given.q, given.v)
         if not robot.nv:
             # Nothing can move.
             results.q[...], results.diverged[...] = start_q[:, None], -1
             return results
-        if self._rollouts is None:
-            # Made when they are first asked for: records of a simulation, and a loop to compile.
-            from rbd_ros.simulation.rollout_threads import RolloutThreads
+        # Imported when they are asked for: records of a simulation, and a loop to compile.
+        from rbd_ros.simulation.rollout_threads import RolloutThreads
 
-            self._rollouts = RolloutThreads(self._world.plant, robot.nq)
-        goals = np.array(goals, order='C')  # a copy: it may be told anew meanwhile
-        held = (servo.kp.copy(), servo.kd.copy(), goals, servo.v.copy())
-        self._rollouts.run(start_q, start_v, given.torque, held, results)
+        with world.mutex:
+            # Copies, since servos may be told anew meanwhile.
+            servo = world.state.servo
+            goals = servo.q.reshape(1, 1, -1) if target is None else self._goals(given.target)
+            held = (servo.kp.copy(), servo.kd.copy(), np.array(goals, order='C'), servo.v.copy())
+            threads = self._rollouts
+            # What acts may have changed since they were made: servos, the world, a payload.
+            if threads is None or threads.plant is not world.plant:
+                threads = self._rollouts = RolloutThreads(world.plant, world.loaded)
+        threads.run(start_q, start_v, given.torque, held, results)
         return results
 
+    @exclusive
     def apply_wrench(
         self,
         link: str,
@@ -581,6 +594,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         self._handles[handle] = free
         return handle
 
+    @exclusive
     def clear_wrenches(self, handle: Optional[int] = None) -> None:
         """Remove external wrenches before their time.
 
@@ -633,6 +647,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
 
         return Sensors(self._world, imus, force_torque, joint_torques)
 
+    @exclusive
     def snapshot(self) -> Snapshot:
         """State of the simulation at this instant: all that the next steps depend on.
 
@@ -656,6 +671,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
             bool(self._world.plant.frictional),
         )
 
+    @exclusive
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot, exactly.
 
@@ -678,9 +694,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         if snapshot.handles:
             self._world.allow_external_forces()
         if any(snapshot.arrays.get(f'state.servo.{name}', np.zeros(0)).any() for name in _GAINS):
-            if not self._world.plant.has_servos:
-                self._world.allow_servos()
-                self._forget_rollouts()
+            self._world.allow_servos()
         arrays = self._world.arrays()
         # Into the arrays, not instead of them: machine code knows where they are.
         for name, array in arrays.items():
@@ -705,9 +719,6 @@ class Simulator(SimulatedServos, SimulatedObjects):
         arrays = self._world.arrays()
         if given != {name: (each.shape, each.dtype) for name, each in arrays.items()}:
             raise ValueError(f'the snapshot is that of another simulation, of {snapshot.robot!r}')
-
-    def _forget_rollouts(self) -> None:
-        self._rollouts = None
 
     def _pushed(self, name: str) -> Tuple[int, PluckerTransform]:
         """Body, or carrier, of a link or object, and its frame in body coordinates."""

@@ -120,7 +120,7 @@ def other_overlaps(world: World) -> Dict[Tuple[str, str], float]:
         return {}
     arrays = world.arrays()
     kept = {name: array.copy() for name, array in arrays.items()}
-    world.steps.alone(1)
+    world.steps.aside(1)
     found = _touching(world, wanted)
     for name, array in arrays.items():
         array[...] = kept[name]

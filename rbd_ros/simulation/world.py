@@ -21,7 +21,8 @@ from rbd_ros.simulation.assembly import (
     make_world,
     with_external_forces,
 )
-from rbd_ros.simulation.bound_steps import bind_steps, Steps
+from rbd_ros.simulation.bound_steps import ask_first, bind_steps, BUSY, Steps
+from rbd_ros.simulation.mutex import Mutex
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.assembly import make_scene_plant, scene_of
 from rbd_ros.simulation.scene.change import carry_over, prepare_scene, PreparedScene
@@ -152,10 +153,11 @@ class World:
         self.objects, self.touches = self.fields.objects, self.fields.touches
         # It keeps the table whose address machine code has.
         self.record = Record(self.fields)
+        #: Held by whoever reads or changes the records, while threads share the simulation.
+        self.mutex = Mutex()
         self.start_time = 0.0
         #: How the loops were closed at the last reset; None without loops.
         self.closed_start: Optional[ClosedStart] = None
-        self._torque = self.commands.torque
         self._forget_steps()
 
     def allow_servos(self) -> None:
@@ -167,8 +169,9 @@ class World:
         >>> world.plant.has_servos, world.state.servo.kp  # without gains there are none yet
         (True, array([0., 0., 0., 0., 0., 0.]))
         """
-        if not self.plant.has_servos:
-            self._replace_plant(self.plant._replace(has_servos=True))
+        with self.mutex:
+            if not self.plant.has_servos:
+                self._replace_plant(self.plant._replace(has_servos=True))
 
     def allow_friction(self, allowed: bool = True) -> None:
         """Let joints get dry friction from now on, also where none has any: `plant.friction`.
@@ -183,8 +186,9 @@ class World:
         >>> np.abs(state.v).max() < 1e-9
         True
         """
-        if bool(self.plant.frictional) != allowed:
-            self._replace_plant(self.plant._replace(frictional=int(allowed)))
+        with self.mutex:
+            if bool(self.plant.frictional) != allowed:
+                self._replace_plant(self.plant._replace(frictional=int(allowed)))
 
     def load(self, robot: Robot) -> None:
         """Let the robot have other inertias from now on, as with a payload; the motion goes on.
@@ -203,8 +207,9 @@ class World:
         True
         """
         kernels: Dict[str, Any] = self.prepare_load(robot)
-        self.loaded = robot
-        self._replace_plant(self.plant._replace(**kernels))
+        with self.mutex:
+            self.loaded = robot
+            self._replace_plant(self.plant._replace(**kernels))
 
     def prepare_load(self, robot: Robot) -> Dict[str, int]:
         """Compile what `load` needs of a robot, while the simulation goes on elsewhere.
@@ -240,7 +245,7 @@ class World:
     def _forget_steps(self) -> None:
         self._steps: Optional[Steps] = None
         # Until there is the loop itself.
-        self._step_alone: Callable[[int], int] = lambda count: self.steps.alone(count)
+        self._step_alone: Callable[[FloatArray, int], int] = ask_first
 
     @property
     def time(self) -> float:
@@ -249,18 +254,20 @@ class World:
 
     def allow_external_forces(self) -> None:
         """Let external forces act from now on: the loop that takes steps is made anew for them."""
-        if not self.plant.has_external_forces:
-            self._replace_plant(with_external_forces(self.plant, self.robot))
+        with self.mutex:
+            if not self.plant.has_external_forces:
+                self._replace_plant(with_external_forces(self.plant, self.robot))
 
     @property
     def steps(self) -> Steps:
         """The loop that takes steps; compiled when it is first asked for."""
-        if self._steps is None and not self.robot.nv and not self.plant.has_scene:
-            self._steps = Steps(self._let_time_pass, self._let_time_pass, 0)
-        elif self._steps is None:
-            self._steps = bind_steps(self.record)
-        self._step_alone = self._steps.alone
-        return self._steps
+        with self.mutex:
+            if self._steps is None and not self.robot.nv and not self.plant.has_scene:
+                self._steps = Steps(ask_first, self._let_time_pass, 0)
+            elif self._steps is None:
+                self._steps = bind_steps(self.record, self.mutex)
+            self._step_alone = self._steps.alone
+            return self._steps
 
     def _let_time_pass(self, count: int) -> int:
         """Stand in for the loop where nothing can move."""
@@ -268,7 +275,7 @@ class World:
         return count
 
     def step(self, torque: FloatArray, count: int = 1) -> State:
-        """Take time steps under a constant torque.
+        """Take time steps under a constant torque; threads that ask meanwhile wait their turn.
 
         :param torque: (nv,) [N m, N], cut at the effort limits
         :param count: number of steps
@@ -279,10 +286,15 @@ class World:
         """
         # Not checked here: `advance` looks whether commands are finite, before it changes
         # anything.
-        self._torque[:] = torque
         # A step takes microseconds: less than it takes to let go of Python's lock and get it back.
-        taken = self._step_alone(1) if count == 1 else self.steps.aside(count)
-        if taken != count:
+        taken = self._step_alone(torque, 1) if count == 1 else BUSY
+        if taken == BUSY:
+            with self.mutex:
+                self.commands.torque[:] = torque
+                taken = self.steps.aside(count)
+                if taken != count:
+                    raise self.failure(taken)
+        elif taken != count:
             raise self.failure(taken)
         return self.state
 
@@ -322,6 +334,10 @@ class World:
         :return: the contact point that is deepest in the ground, -1 if there is none
         :raises ValueError: if loops cannot be closed; nothing is changed
         """
+        with self.mutex:
+            return self._reset(q, v, time)
+
+    def _reset(self, q: FloatArray, v: FloatArray, time: float) -> int:
         self.closed_start = None
         if self.plant.has_loops:
             # First of all: what cannot be closed is refused, and nothing is changed.
@@ -376,7 +392,7 @@ class World:
                 'robots that move can neither come nor go while a simulation goes on: begin '
                 'another one with them'
             )
-        return prepare_scene(self.robot, environment, self.scene, self.record)
+        return prepare_scene(self.robot, environment, self.scene, self.record, self.mutex)
 
     def change_environment(self, prepared: PreparedScene) -> None:
         """Let another environment be around the robot from now on; the motion goes on.
@@ -395,15 +411,16 @@ class World:
         >>> world.environment.names, round(world.time, 6)
         (('robot', 'wall'), 0.01)
         """
-        assert self.scene is not None
-        if prepared.before is not self.record:  # which has changed since
-            prepared = self.prepared(prepared.environment)
-        carry_over(self.scene, prepared)
-        self.environment, self.scene = prepared.environment, prepared.scene
-        self.fields, self.record = prepared.fields, prepared.record
-        self.plant = self.fields.plant
-        self.objects, self.touches = self.fields.objects, self.fields.touches
-        self._steps, self._step_alone = prepared.steps, prepared.steps.alone
+        with self.mutex:
+            assert self.scene is not None
+            if prepared.before is not self.record:  # which has changed since
+                prepared = self.prepared(prepared.environment)
+            carry_over(self.scene, prepared)
+            self.environment, self.scene = prepared.environment, prepared.scene
+            self.fields, self.record = prepared.fields, prepared.record
+            self.plant = self.fields.plant
+            self.objects, self.touches = self.fields.objects, self.fields.touches
+            self._steps, self._step_alone = prepared.steps, prepared.steps.alone
 
     def arrays(self) -> Dict[str, AnyArray]:
         """All that the next steps depend on, by name; not copied."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -91,6 +92,7 @@ class Camera:
             raster.Raster, rows=rows, columns=columns, pixel_rows=height, pixel_columns=width
         )
         self._record = Record(self._raster)
+        self._mutex = threading.Lock()  # of the raster, which all pictures are drawn into
         lens = [0.5 * (columns - 1), 0.5 * (rows - 1), self._focus, _NEAREST * self.radius]
         self._look = Record(raster.Look(self._place, self._axes, _LIGHT, np.array(lens)))
         self._grounds = grounds(scene, ground or HalfSpace())
@@ -106,9 +108,13 @@ class Camera:
         :param poses: poses of the frames, (frames, 7)
         :param contacts: position and force of contacts, (C, 6) [m, N]
         """
+        with self._mutex:
+            return self._picture(np.asarray(poses, dtype=float), contacts)
+
+    def _picture(self, poses: FloatArray, contacts: Optional[ArrayLike]) -> NDArray[np.uint8]:
         surfaces, (colour, nearness) = self._surfaces, self._background
         self._raster.colour[...], self._raster.nearness[...] = colour, nearness
-        at = self._at(np.asarray(poses, dtype=float))
+        at = self._at(poses)
         still, moving, every = surfaces.ends
         for ground in self._grounds:
             self._draw_shadow(ground, at, surfaces.corners[still:moving])

@@ -28,6 +28,7 @@ from rbd_ros.compiler.loops import (
     word_at,
 )
 from rbd_ros.compiler.loops.sources import digest
+from rbd_ros.contact.arrays import FloatArray
 
 
 class Numbers(NamedTuple):
@@ -70,6 +71,37 @@ def expected():
     inner, record = arguments()
     result = gather.function(record.fields, DATA, len(DATA), 2.0)
     return result, inner.values
+
+
+class Scale(NamedTuple):
+    factor: float
+
+
+@entry_point
+def count_and_add(scale: Scale, first: FloatArray, count: int, second: FloatArray) -> int:
+    """Lengths of two arrays, and their weighted sum where there is one."""
+    total = 0.0
+    for k in range(len(first)):
+        total += scale.factor * first[k]
+    for k in range(len(second)):
+        total += second[k]
+    return 1_000_000 * len(first) + 1000 * len(second) + count * int(total)
+
+
+@pytest.mark.parametrize('keep_lock', [False, True])
+def test_arrays_are_passed_by_address_and_length(keep_lock):
+    assert why_interpreted() is None
+    bound = count_and_add.bind(Record(Scale(2.0)), keep_lock=keep_lock)
+    first, second = np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0])
+    assert bound(first, 3, second) == 3_002_000 + 3 * 42
+    assert bound(np.empty(0), 1, second) == 2_030
+    # Refused by their length, before anything of them is read.
+    column_of_both = np.arange(6.0).reshape(3, 2)[:, 0]
+    strange = ([1.0, 2.0], 3.5, None, first.astype(np.float32), first[:, None], column_of_both)
+    for odd in (*strange, np.float64(3.0), first.astype('>f8')):
+        if keep_lock or isinstance(odd, np.ndarray):
+            assert bound(odd, 1, second) == -1_000_000 + 2_030
+            assert bound(first, 1, odd) == 3_000_000 - 1000 + 12
 
 
 @pytest.mark.parametrize('keep_lock', [False, True])

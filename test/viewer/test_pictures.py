@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -324,3 +325,26 @@ def test_an_arrow_is_a_shaft_with_a_head():
     assert np.isclose(np.sum(a * np.cross(b, c)) / 6.0, volume)
     assert np.allclose(found.vertices.max(axis=0), [0.05, 0.05, 1.1])
     assert np.allclose(found.vertices.min(axis=0), [-0.05, -0.05, 0.0])
+
+
+def test_threads_that_share_a_camera_get_their_own_pictures():
+    arm = Robot.from_urdf(resource_path('urdf/six_axis_arm.urdf'))
+    scene = make_scene(arm.model)
+    poses = [scene.poses(arm, [np.full(6, angle)])[0] for angle in (0.0, 0.6)]
+    camera = Camera(scene, poses[0], width=160, height=120)
+    expected = [camera.picture(pose) for pose in poses]
+    assert not np.array_equal(*expected)
+    found = [[], []]
+
+    def look(k):
+        for _ in range(10):
+            found[k].append(camera.picture(poses[k]))
+
+    threads = [threading.Thread(target=look, args=(k,)) for k in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for pictures, picture in zip(found, expected):
+        assert len(pictures) == 10
+        assert all(np.array_equal(each, picture) for each in pictures)

@@ -6,7 +6,12 @@ instances.py one by one, statements.py, expressions.py, calls.py, arithmetic.py 
 numba_call.py is for users' own loops that numba compiles.
 """
 
-from rbd_ros.compiler.loops.entry_points import entry_point, EntryPoint, why_interpreted
+from rbd_ros.compiler.loops.entry_points import (
+    entry_point,
+    EntryPoint,
+    excludes_threads,
+    why_interpreted,
+)
 from rbd_ros.compiler.loops.records import allocate, buffer, floats, integers, Record
 from rbd_ros.compiler.loops.vocabulary import (
     call_kernel,
@@ -29,6 +34,7 @@ __all__ = [
     'compiled',
     'double_at',
     'entry_point',
+    'excludes_threads',
     'floats',
     'integers',
     'matrix',

@@ -14,7 +14,10 @@ import ctypes
 from functools import partial
 import logging
 import sys
-from typing import Any, Callable, Dict, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rbd_ros.compiler import cache
 from rbd_ros.compiler.loops import sources
@@ -26,14 +29,21 @@ from rbd_ros.compiler.targets.llvm import native
 
 # By its name, for its digest: it is imported only where something has to be compiled.
 _COMPILER = 'rbd_ros.compiler.loops.translation'
-_NUMBERS = {'int': ctypes.c_int64, 'float': ctypes.c_double, 'bytes': ctypes.c_char_p}
+_NUMBERS = {
+    'int': [ctypes.c_int64],
+    'float': [ctypes.c_double],
+    'bytes': [ctypes.c_char_p],
+    'FloatArray': [ctypes.c_void_p, ctypes.c_int64],
+}
 _log = logging.getLogger('rbd_ros')
 
 
 def entry_point(function: Callable[..., int]) -> EntryPoint:
     """Make a function what Python calls (decorator).
 
-    :param function: takes records, then what is annotated as int, float or bytes; returns an int
+    :param function: takes records, then what is annotated as int, float, bytes or FloatArray, an
+        array with one axis, whose length is -1 if it is not contiguous, or not of float64; returns
+        an int
     """
     return EntryPoint(function)
 
@@ -49,9 +59,7 @@ class EntryPoint:
         self.__doc__, self.__name__ = function.__doc__, function.__name__
         self._module = function.__module__
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
-        kinds = [function.__annotations__[name] for name in names]
-        # Texts where the module defers annotations (`from __future__ import annotations`).
-        kinds = [kind if isinstance(kind, str) else kind.__name__ for kind in kinds]
+        kinds = [_name(function.__annotations__[name]) for name in names]
         self.numbers = tuple(kind for kind in kinds if kind in _NUMBERS)
         # By kinds of records: sizes and addresses are data, so robots share what is loaded.
         self._code: Dict[tuple, native.MachineCode] = {}
@@ -87,11 +95,13 @@ class EntryPoint:
             )
         # A CFUNCTYPE lets go of Python's lock and takes it back, a PYFUNCTYPE does not.
         make = ctypes.PYFUNCTYPE if keep_lock else ctypes.CFUNCTYPE
-        numbers = [_NUMBERS[kind] for kind in self.numbers]
+        numbers = [word for kind in self.numbers for word in _NUMBERS[kind]]
         function = make(ctypes.c_int64, *[ctypes.c_int64] * len(records), *numbers)(
             code.address('entry')
         )
-        bound = partial(function, *(each.address for each in records))
+        bound: Any = partial(function, *(each.address for each in records))
+        if 'FloatArray' in self.numbers:
+            bound = partial(_call_with_arrays, bound)
         # Nothing else does: ctypes keeps neither the code nor what its arguments point at.
         bound.kept = (code, records)
         return bound
@@ -137,6 +147,34 @@ class EntryPoint:
             return None
         cache.store(name, {}, code)
         return native.MachineCode(code)
+
+
+def _name(annotation: Any) -> str:
+    """Name of an annotation as it is written."""
+    # Texts where the module defers annotations (`from __future__ import annotations`).
+    if isinstance(annotation, str):
+        return annotation
+    return 'FloatArray' if annotation == NDArray[np.float64] else str(annotation.__name__)
+
+
+def _call_with_arrays(function: Callable[..., int], *numbers: Any) -> int:
+    """Call a function of ctypes that takes arrays by address and length."""
+    words: List[Any] = []
+    for each in numbers:
+        if isinstance(each, np.ndarray):
+            plain = each.dtype == np.float64 and each.ndim == 1 and each.flags.c_contiguous
+            words += [each.ctypes.data, len(each)] if plain else [None, -1]
+        else:
+            words.append(each)
+    return function(*words)
+
+
+def excludes_threads() -> bool:
+    """Whether no other thread runs while a loop does that is bound with `keep_lock`.
+
+    Not so in the interpreter, nor without a lock of the interpreter.
+    """
+    return why_interpreted() is None and builtin.supported()
 
 
 def why_interpreted() -> Optional[str]:

@@ -9,12 +9,12 @@ import llvmlite.binding as llvm
 
 from rbd_ros.compiler.loops.instances import Instance, Instances
 from rbd_ros.compiler.loops.statements import function_text, IN_VECTORS, REPEATED
-from rbd_ros.compiler.loops.values import Bytes, FLOAT, INT, record_type, Refused, Type
+from rbd_ros.compiler.loops.values import Bytes, FLOAT, INT, record_type, Refused, Type, View
 from rbd_ros.compiler.runtime.loop_builtin import loop_function
 from rbd_ros.compiler.targets.llvm import native
 from rbd_ros.compiler.targets.llvm.routine import Routine
 
-_NUMBERS = {'int': INT, 'float': FLOAT, 'bytes': Bytes()}
+_NUMBERS = {'int': INT, 'float': FLOAT, 'bytes': Bytes(), 'FloatArray': View(FLOAT, 1)}
 
 # Code generation and passes, by `native.optimisation()`.
 _GENERATION = (0, 3)
@@ -37,7 +37,7 @@ def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
 
     :param function: the entry point
     :param kinds: kinds of its records
-    :param numbers: kinds of its other arguments: int, float or bytes
+    :param numbers: kinds of its other arguments: int, float, bytes or FloatArray
     :raises ValueError: if it cannot be compiled; it tells function and line
     """
     instances = Instances()
@@ -87,18 +87,26 @@ def _text(instances: Instances, instance: Instance) -> Tuple[str, Sequence[str]]
 
 def _entry(top: Instance) -> str:
     """Text of the function that is called from outside: records are addresses to it."""
-    kinds = ['double' if kind == FLOAT else 'i64' for kind in top.arguments]
     if top.result != INT:
         raise ValueError(
             f'{top.function.__name__}, an entry point, must be annotated to return int'
         )
-    code = Routine(f'i64 @entry({", ".join(f"{kind} %a{k}" for k, kind in enumerate(kinds))})')
+    taken: List[str] = []
+    for k, kind in enumerate(top.arguments):
+        taken.append(f'{"double" if kind == FLOAT else "i64"} %a{k}')
+        if isinstance(kind, View):
+            taken.append(f'i64 %length{k}')
+    code = Routine(f'i64 @entry({", ".join(taken)})')
     passed = []
     for k, kind in enumerate(top.arguments):
-        if kind in (INT, FLOAT, Bytes()):
-            passed.append(f'{kinds[k]} %a{k}')
+        if kind == FLOAT:
+            passed.append(f'double %a{k}')
+        elif kind in (INT, Bytes()):
+            passed.append(f'i64 %a{k}')
         else:
             passed.append(f'ptr {code.value(f"inttoptr i64 %a{k} to ptr")}')
+        if isinstance(kind, View):
+            passed.append(f'i64 %length{k}')
     result = code.value(f'call i64 @{top.name}({", ".join(passed)})')
     code.do(f'ret i64 {result}')
     return code.text()

@@ -1,18 +1,28 @@
 """Loops as builtin functions of CPython, whose call costs a tenth of a microsecond.
 
-A loop is bound to the addresses of its records; a call passes numbers, and bytes by the address of
-their content. `loop_function` is the text, `make_loop_builtin` the function object. What all
-builtins have in common is in builtin.py.
+A loop is bound to the addresses of its records; a call passes numbers, bytes by the address of
+their content, and arrays of floats by address and length. `loop_function` is the text,
+`make_loop_builtin` the function object. What all builtins have in common is in builtin.py.
 """
 
 from __future__ import annotations
 
 import ctypes
 import struct
-from typing import Callable, Sequence
+from typing import Callable, List, Sequence
+
+import numpy as np
 
 from rbd_ros.compiler.runtime.builtin import METH_FASTCALL, new_builtin
-from rbd_ros.compiler.runtime.layouts import TYPE
+from rbd_ros.compiler.runtime.layouts import (
+    CONTIGUOUS_ALIGNED,
+    DATA,
+    DESCR,
+    DIMENSIONS,
+    FLAGS,
+    ND,
+    TYPE,
+)
 
 _BYTES_DATA = bytes.__basicsize__ - 1  # where the content of a bytes object begins
 # What machine code of a loop needs of the interpreter, in the order of its table `context`.
@@ -22,17 +32,21 @@ _LOOP_CONTEXT = (
     'PyLong_FromLongLong',
     'bytes type',
     'PyErr_Occurred',
+    'array type',
+    'float64',
 )
 
 
 def loop_function(records: int, numbers: Sequence[str]) -> str:
     """Text of the function `builtin` that calls the loop `entry`, and of its table `context`.
 
-    Of a bytes object, the loop gets the address of its content. Addresses of the records are the
-    content of the bytes object that the builtin is bound to.
+    Of a bytes object, the loop gets the address of its content. Of an array, it gets the address
+    of its numbers and their count, which is -1 for anything but a contiguous array of float64 with
+    one axis: the loop answers that such a call has to be made in another way. Addresses of the
+    records are the content of the bytes object that the builtin is bound to.
 
     :param records: how many records the loop works on
-    :param numbers: kinds of what is passed at each call: int, float or bytes
+    :param numbers: kinds of what is passed at each call: int, float, bytes or FloatArray
     """
     lines, arguments = [], []
     for k in range(records):
@@ -47,6 +61,11 @@ def loop_function(records: int, numbers: Sequence[str]) -> str:
             lines.append(f'  %n{k} = call i64 %as_int(ptr %a{k})')
         elif kind == 'float':
             lines.append(f'  %n{k} = call double %as_float(ptr %a{k})')
+        elif kind == 'FloatArray':
+            lines += _array(k)
+            arguments.append(f'i64 %n{k}')
+            arguments.append(f'i64 %length{k}')
+            continue
         else:
             lines += [
                 f'  %type_p{k} = getelementptr i8, ptr %a{k}, i64 {TYPE}',
@@ -71,6 +90,10 @@ define ptr @builtin(ptr %self, ptr %args, i64 %nargs) nounwind {{
   %bytes = load ptr, ptr %bytes_p
   %occurred_p = getelementptr ptr, ptr @context, i64 4
   %occurred = load ptr, ptr %occurred_p
+  %array_p = getelementptr ptr, ptr @context, i64 5
+  %array = load ptr, ptr %array_p
+  %float64_p = getelementptr ptr, ptr @context, i64 6
+  %float64 = load ptr, ptr %float64_p
   %enough = icmp eq i64 %nargs, {len(numbers)}
   br i1 %enough, label %begin, label %wrong
 begin:
@@ -86,6 +109,41 @@ wrong:
   ret ptr null
 }}
 """
+
+
+def _array(k: int) -> List[str]:
+    """Lines that find address `%n<k>` and `%length<k>` of an array, the argument `%a<k>`."""
+    lines = []
+
+    def field(name: str, kind: str, offset: int) -> str:
+        lines.append(f'  %{name}_at{k} = getelementptr i8, ptr %a{k}, i64 {offset}')
+        lines.append(f'  %{name}{k} = load {kind}, ptr %{name}_at{k}')
+        return f'{kind} %{name}{k}'
+
+    def require(condition: str, name: str) -> None:
+        lines.append(f'  %is_{name}{k} = icmp eq {condition}')
+        lines.append(f'  br i1 %is_{name}{k}, label %{name}_good{k}, label %odd{k}')
+        lines.append(f'{name}_good{k}:')
+
+    # The type first: what follows is read of arrays alone.
+    require(f'{field("type", "ptr", TYPE)}, %array', 'type')
+    require(f'{field("descr", "ptr", DESCR)}, %float64', 'descr')
+    require(f'{field("axes", "i32", ND)}, 1', 'axes')
+    flags = field('flags', 'i32', FLAGS)
+    lines.append(f'  %kept{k} = and {flags}, {CONTIGUOUS_ALIGNED}')
+    require(f'i32 %kept{k}, {CONTIGUOUS_ALIGNED}', 'flags')
+    field('data', 'i64', DATA)
+    field('lengths', 'ptr', DIMENSIONS)
+    lines += [
+        f'  %first{k} = load i64, ptr %lengths{k}',
+        f'  br label %given{k}',
+        f'odd{k}:',
+        f'  br label %given{k}',
+        f'given{k}:',
+        f'  %n{k} = phi i64 [ %data{k}, %flags_good{k} ], [ 0, %odd{k} ]',
+        f'  %length{k} = phi i64 [ %first{k}, %flags_good{k} ], [ -1, %odd{k} ]',
+    ]
+    return lines
 
 
 # A class of its own, since a bytes object has no attributes.
@@ -110,7 +168,8 @@ def make_loop_builtin(
     *values, occurred = (
         ctypes.cast(each, ctypes.c_void_p).value for each in (*functions, api.PyErr_Occurred)
     )
-    for k, value in enumerate((*values, id(bytes), occurred)):
+    objects = (id(np.ndarray), id(np.dtype(np.float64)))
+    for k, value in enumerate((*values, id(bytes), occurred, *objects)):
         ctypes.c_void_p.from_address(context + 8 * k).value = value
     bound = _Addresses(struct.pack(f'={len(addresses)}q', *addresses))
     bound.kept = kept

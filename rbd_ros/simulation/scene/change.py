@@ -17,6 +17,7 @@ from rbd_ros.contact.arrays import IntArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.assembly import make_world
 from rbd_ros.simulation.bound_steps import bind_steps, Steps
+from rbd_ros.simulation.mutex import Mutex
 from rbd_ros.simulation.scene.assembly import make_scene_plant, scene_of
 from rbd_ros.simulation.scene.state import NOW, Touches
 from rbd_ros.simulation.state import FORCES
@@ -53,7 +54,7 @@ class PreparedScene(NamedTuple):
 
 
 def prepare_scene(
-    robot: Robot, environment: Environment, old: Scene, before: Record
+    robot: Robot, environment: Environment, old: Scene, before: Record, mutex: Mutex
 ) -> PreparedScene:
     """Make what a simulation needs for another environment; the simulation stays as it is.
 
@@ -61,6 +62,7 @@ def prepare_scene(
     :param environment: what is to be around it
     :param old: shapes until now
     :param before: table of the records until now
+    :param mutex: of the threads that use the simulation
     :raises ValueError: if the environment cannot be that of the robot
     """
     scene = scene_of(robot, environment)
@@ -82,7 +84,7 @@ def prepare_scene(
         scene,
         made,
         record,
-        bind_steps(record),
+        bind_steps(record, mutex),
         before,
         _same_pairs(old, scene),
         _same_carriers(old, scene),
