@@ -1,8 +1,9 @@
 """Methods that become machine code: what `Robot` and its families of functions are made of.
 
-A method says which algorithm it computes, and passes its arguments on. When it has run once, the
-builtin function of the kernel takes its place on the object, and falls back on the method for what
-is not plain: the first call of another kind, arguments to be refused, an array to be converted.
+A method says which algorithm it computes, and passes its arguments on. When it has run once, in
+whatever way, the builtin function of the kernel takes its place on the object, and falls back on
+the method for what is not plain: the first batch, the first forces on other links, arguments to be
+refused.
 """
 
 from __future__ import annotations
@@ -72,15 +73,9 @@ class Compiled:
         """
         unbound = self._declared_method(method)
         options = self._options(unbound.algorithm)
-        if external_forces is not None and not _is_empty(external_forces):
-            links, forces = _checked(external_forces)
-            loaded = self._kernels.get(unbound.algorithm, forces=links, **options)
-            kernel = self._kernels.get(unbound.algorithm, **options)
-            if isinstance(kernel, Kernel) and isinstance(loaded, Kernel):
-                kernel.call_with_forces(links, loaded)
-            return loaded(*arrays, *forces, out=out)  # type: ignore[return-value]
         kernel = self._kernels.get(unbound.algorithm, **options)
         refined = getattr(type(self), method) is not unbound
+        # Whatever the call is like: later ones of any kind are to be as fast.
         if bind and method not in self.__dict__ and not refined:
             fallback = _BoundMethod(unbound, self)
             if holder is not None:
@@ -88,6 +83,12 @@ class Compiled:
             builtin = kernel.bind(fallback, method, _doc(unbound))
             if builtin is not fallback:
                 self.__dict__[method] = builtin
+        if external_forces is not None and not _is_empty(external_forces):
+            links, forces = _checked(external_forces)
+            loaded = self._kernels.get(unbound.algorithm, forces=links, **options)
+            if isinstance(kernel, Kernel) and isinstance(loaded, Kernel):
+                kernel.call_with_forces(links, loaded)
+            return loaded.function(*arrays, *forces, out=out)  # type: ignore[return-value]
         result = kernel(*arrays, out=out)
         return result if holder is None else holder(result)  # type: ignore[return-value]
 

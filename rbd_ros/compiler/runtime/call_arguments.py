@@ -10,11 +10,16 @@ from __future__ import annotations
 
 from rbd_ros.compiler.runtime.call_table import (
     DRAWN,
+    FORCED,
+    FORCED_SELF,
     KEYS,
+    LINKS,
+    MOST_FORCED,
     MOST_INPUTS,
     MOST_LINKS,
     NAMES,
     NUMBERS,
+    OF_FORCED,
     SIZES,
     USUAL,
 )
@@ -83,20 +88,31 @@ def with_forces(r: CallWriter, n: str, slots: str) -> None:
     r.unless(r.is_type(forces, 'dict'), 'slow')
     count = r.value(f'call i64 {r.api("dict_size")}(ptr {forces})')
     r.when(r.same(count, '0', 'i64'), end)
-    r.unless(r.same(count, r.word('links'), 'i64'), 'slow')
     passed = r.array('ptr', MOST_INPUTS + MOST_LINKS + 1)
     with r.loop(n) as k:
         argument = r.get(slots, 'ptr', k)
         r.when(r.same(argument, 'null'), 'slow')
         r.put(passed, 'ptr', argument, k)
+    with r.loop(str(MOST_FORCED)) as f:
+        hand_on(r, n, slots, passed, forces, count, r.value(f'mul i64 {f}, {OF_FORCED}'))
+    r.go('slow')
+    r.label(end)
+
+
+def hand_on(
+    r: CallWriter, n: str, slots: str, passed: str, forces: str, count: str, place: str
+) -> None:
+    """Hand a call on to a builtin if that is for forces on these links; else go on after this."""
+    other = r.new_label()
+    r.unless(r.same(count, r.element(LINKS, place), 'i64'), other)
     with r.loop(count) as j:
         # As many forces as links, and one for each of them: so there is no other link.
-        key = r.element(KEYS, j, 'ptr')
+        key = r.element(KEYS, r.value(f'add i64 {place}, {j}'), 'ptr')
         force = r.value(f'call ptr {r.api("dict_get")}(ptr {forces}, ptr {key})')
-        r.when(r.same(force, 'null'), 'slow')
+        r.when(r.same(force, 'null'), other)
         r.put(passed, 'ptr', force, r.value(f'add i64 {n}, {j}'))
     # Others may run during a long batch: what only a dictionary or a table holds must stay.
-    bound = r.word('forced_self', 'ptr')
+    bound, called = (r.element(each, place, 'ptr') for each in (FORCED_SELF, FORCED))
     r.do(f'call void {r.api("retain")}(ptr {bound})')
     with r.loop(count) as j:
         force = r.get(passed, 'ptr', r.value(f'add i64 {n}, {j}'))
@@ -106,14 +122,13 @@ def with_forces(r: CallWriter, n: str, slots: str) -> None:
     r.put(passed, 'ptr', out, total)
     # The vectorcall protocol: values of named arguments follow the others.
     names = r.value(f'select i1 {r.same(out, "null")}, ptr null, ptr {r.word("out_name", "ptr")}')
-    called = r.word('forced', 'ptr')
     answer = r.value(f'call ptr {called}(ptr {bound}, ptr {passed}, i64 {total}, ptr {names})')
     with r.loop(count) as j:
         force = r.get(passed, 'ptr', r.value(f'add i64 {n}, {j}'))
         r.do(f'call void {r.api("release")}(ptr {force})')
     r.do(f'call void {r.api("release")}(ptr {bound})')
     r.do(f'ret ptr {answer}')
-    r.label(end)
+    r.label(other)
 
 
 def take_inputs(r: CallWriter, n: str, slots: str, ins: str, strides: str, rows: str) -> None:

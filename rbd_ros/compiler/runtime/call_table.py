@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from typing import Any, List, Sequence
+import threading
+from typing import Any, Dict, List, Sequence, Tuple
 
 from rbd_ros.compiler.definition import Definition
 from rbd_ros.compiler.runtime import reuse
@@ -15,16 +16,19 @@ from rbd_ros.compiler.targets.llvm import native
 
 # Most arrays, results, axes of a result and links with forces; with more the routine is not used.
 MOST_INPUTS, MOST_OUTPUTS, MOST_AXES, MOST_LINKS = 16, 16, 4, 8
+# How many kernels for forces on other links each are known: those asked for last.
+MOST_FORCED = 4
 
 # What the routine is told about a kernel, in a table of 64-bit words: single numbers; of each
 # input its size, whether it is a number, its value if it is not given, whether it is drawn then;
 # names of the arguments (inputs, external forces, out); number of axes, elements and shape of each
-# output; links of the kernel with forces. `own` and `batches` are where the addresses of its own
-# results are (reuse.py).
+# output; of each kernel with forces the number of its links, its code, what that is bound to, and
+# the names of the links. `own` and `batches` are where the addresses of its own results are
+# (reuse.py).
 _WORDS = (
-    'inputs', 'outputs', 'one', 'lanes', 'result_type', 'links', 'forced', 'forced_self',
-    'out_name', 'total', 'by_place', 'batch', 'run', 'scratch', 'scratch_size', 'kept_rows',
-    'alone_rows', 'chunk', 'ready', 'own', 'batches', 'most_rows',
+    'inputs', 'outputs', 'one', 'lanes', 'result_type', 'out_name', 'total', 'by_place', 'batch',
+    'run', 'scratch', 'scratch_size', 'kept_rows', 'alone_rows', 'chunk', 'ready', 'own',
+    'batches', 'most_rows',
 )  # fmt: skip
 AT = {name: k for k, name in enumerate(_WORDS)}
 SIZES = len(_WORDS)
@@ -34,8 +38,9 @@ DRAWN = USUAL + MOST_INPUTS
 NAMES = DRAWN + MOST_INPUTS
 SHAPES = NAMES + MOST_INPUTS + 2
 SHAPE = MOST_AXES + 2  # axes, elements, then the shape
-KEYS = SHAPES + MOST_OUTPUTS * SHAPE
-_LENGTH = KEYS + MOST_LINKS
+LINKS, FORCED, FORCED_SELF, KEYS = (SHAPES + MOST_OUTPUTS * SHAPE + k for k in range(4))
+OF_FORCED = 3 + MOST_LINKS  # words for each kernel with forces
+_LENGTH = LINKS + MOST_FORCED * OF_FORCED
 
 
 class CallTable:
@@ -57,6 +62,10 @@ class CallTable:
         # Machine code knows its address: it must stay where it is.
         self._words = (ctypes.c_int64 * _LENGTH)()
         self._kept: List[Any] = [routine]
+        # By links, what is kept of each kernel with forces; which of them the table has, in turn.
+        self._forced: Dict[Tuple[str, ...], Any] = {}
+        self._present: List[Tuple[str, ...]] = [()] * MOST_FORCED
+        self._next, self._changing = 0, threading.Lock()
         inputs, outputs = definition.inputs, definition.outputs
         self._set('inputs', len(inputs))
         self._set('outputs', len(outputs))
@@ -122,24 +131,30 @@ class CallTable:
         self._set('batch', rows.address)
 
     def allow_forces(self, links: Sequence[str], function: int, bound: Any) -> None:
-        """Let calls with forces on these links be done without Python, instead of others.
+        """Let calls with forces on these links be done without Python.
 
         :param links: names of the links in the order of the kernel's inputs
         :param function: address of the builtin's machine code of the kernel with forces
         :param bound: what that builtin is bound to
         """
-        if len(links) > MOST_LINKS:
-            return
-        keys = [sys.intern(link) for link in links]
-        # While the table changes, no number of links is right, so that no call comes through.
-        self._set('links', 0)
-        for k, key in enumerate(keys):
-            # Interned, as names in a program are, so that a dictionary finds them by identity.
-            self._words[KEYS + k] = id(key)
-        self._set('forced', function)
-        self._set('forced_self', id(bound))
-        self._set('links', len(links))
-        self._kept_for_forces = (keys, bound)  # what was kept before is not needed any more
+        with self._changing:
+            if tuple(links) in self._present or len(links) > MOST_LINKS:
+                return
+            keys = [sys.intern(link) for link in links]
+            # For ever: a thread may be about to use what is replaced.
+            self._forced.setdefault(tuple(links), (keys, bound))
+            # In the place of those that were allowed before all others.
+            self._present[self._next] = tuple(links)
+            place = OF_FORCED * self._next
+            self._next = (self._next + 1) % MOST_FORCED
+            # While the table changes, no number of links is right, so that no call comes through.
+            self._words[LINKS + place] = 0
+            for k, key in enumerate(keys):
+                # Interned, as names in a program are: a dictionary finds them by identity.
+                self._words[KEYS + place + k] = id(key)
+            self._words[FORCED + place] = function
+            self._words[FORCED_SELF + place] = id(bound)
+            self._words[LINKS + place] = len(links)
 
     def _set(self, name: str, value: int) -> None:
         self._words[AT[name]] = value
