@@ -43,7 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--start',
         metavar='NUMBER,...',
-        help='configuration to start from, as --start=0,-1.5,... (default: the neutral one)',
+        help='configuration to start from, as --start=0,-1.5,...; of a floating base: quaternion '
+        'w, x, y, z of norm 1, then x, y, z [m] (default: the neutral one)',
     )
     torque = parser.add_mutually_exclusive_group()
     torque.add_argument(

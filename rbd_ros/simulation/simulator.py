@@ -29,6 +29,7 @@ from rbd_ros.simulation.start_warnings import StartWarnings
 from rbd_ros.simulation.state import MAX_FORCES
 from rbd_ros.simulation.world import SPEED_LIMIT, TOLERANCE, World
 from rbd_ros.spatial import PluckerTransform
+from rbd_ros.spatial.rotation import NORM_TOLERANCE
 
 if TYPE_CHECKING:
     from rbd_ros.simulation.rollout_threads import RolloutThreads
@@ -364,12 +365,12 @@ class Simulator(SimulatedServos, SimulatedObjects):
         Kinematic loops are closed: the robot is moved to the assembly that Newton's method finds
         from `q`, and `v` is projected onto it; `warnings` says how far.
 
-        :param q: configuration, (nq,); None for the neutral one, moved into the joint limits, and
-            for robots of the world as it has them
+        :param q: configuration, (nq,), quaternions w first; None for the neutral one, moved into
+            the joint limits, and for robots of the world as it has them
         :param v: velocity, (nv,); None for rest
         :param time: time that it is now [s]
-        :raises ValueError: for a wrong shape or dtype, what is not finite, or loops that cannot be
-            closed; nothing is changed
+        :raises ValueError: for a wrong shape or dtype, what is not finite, a quaternion whose norm
+            is not one, or loops that cannot be closed; nothing is changed
 
         >>> simulator = Simulator(robot)
         >>> simulator.reset(q, v, time=10.0)
@@ -761,9 +762,19 @@ class Simulator(SimulatedServos, SimulatedObjects):
         for i, (at_q, _) in model.independent_slices.items():
             body = model.body(i)
             try:
-                q[at_q] = body.joint.normalize(q[at_q].tolist())
+                unit = np.array(body.joint.normalize(q[at_q].tolist()))
             except ValueError as error:
                 raise ValueError(f'position of joint {body.joint_name!r}: {error}') from None
+            # A unit quaternion is as far from the one given as that one's norm is from one.
+            if np.linalg.norm(unit - q[at_q]) > NORM_TOLERANCE:
+                norm = np.linalg.norm(q[at_q][:4])
+                after = ', then the position' if len(unit) > 4 else ''
+                raise ValueError(
+                    f'position of joint {body.joint_name!r}: its quaternion has the norm '
+                    f'{norm:.6g} instead of 1; the order is quaternion w, x, y, z{after} '
+                    '(ROS parameters and messages: x, y, z, w)'
+                )
+            q[at_q] = unit
         return q
 
 

@@ -15,6 +15,10 @@ from rbd_ros.spatial.scalar import cos, Scalar, sin
 # (w, x, y, z)
 Quaternion = Tuple[Scalar, Scalar, Scalar, Scalar]
 
+#: How far the norm of a quaternion that somebody writes may be from one; beyond, it is likely to
+#: be something else, as one with its numbers in another order among others.
+NORM_TOLERANCE = 1e-3
+
 
 def quaternion_to_rotation(quaternion: Sequence[Scalar]) -> Matrix3:
     """Rotation matrix R of a quaternion (w, x, y, z); its transpose is E of book eq 4.12.

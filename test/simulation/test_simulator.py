@@ -226,12 +226,21 @@ def test_bad_construction_raises(arguments, message):
         Simulator(turntable(), **arguments)
 
 
-def test_a_zero_quaternion_is_refused_and_others_are_made_unit():
+def test_a_quaternion_of_another_norm_is_refused_with_the_order():
     simulator = Simulator(ball())
     with pytest.raises(ValueError, match="'floating_base': its quaternion is zero"):
         simulator.reset(q=np.zeros(7))
-    simulator.reset(q=[2, 0, 0, 0, 1, 2, 3])
+    before = simulator.q
+    order = 'the order is quaternion w, x, y, z, then the position'
+    # 0.3 m up, with the numbers of a pose of ROS; twice a turn; 1.1e-3 too long
+    for q in ([0, 0, 0.3, 0, 0, 0, 1], [2, 0, 0, 0, 1, 2, 3], [1.0011, 0, 0, 0, 1, 2, 3]):
+        with pytest.raises(ValueError, match=f"'floating_base': its quaternion has.*{order}"):
+            simulator.reset(q=q)
+        assert np.array_equal(simulator.q, before)
+    simulator.reset(q=[0.9995, 0, 0, 0, 1, 2, 3])  # three digits leave so much
     assert np.array_equal(simulator.q, [1, 0, 0, 0, 1, 2, 3])
+    with pytest.raises(ValueError, match='rollout 0: .* has the norm 0.5 instead of 1'):
+        simulator.rollout([[0, 0.5, 0, 0, 1, 2, 3.0]], steps=2)
 
 
 def test_getters_return_copies():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Mapping
 
 from rbd_ros.nodes.common.interface import NodeInterface
@@ -9,6 +10,7 @@ from rbd_ros.nodes.common.timing_thresholds import check_thresholds
 from rbd_ros.nodes.simulator.parameters import AUTOMATIC, RIGID, SIMULATOR_PARAMETERS
 from rbd_ros.nodes.simulator.services import SIMULATOR_ACTIONS, SIMULATOR_SERVICES
 from rbd_ros.nodes.simulator.topics import SIMULATOR_TOPICS
+from rbd_ros.spatial.rotation import NORM_TOLERANCE
 
 INTERFACE = NodeInterface(
     name='simulator',
@@ -76,5 +78,10 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
                     f'compliant, or leave {name} at {default:g}'
                 )
     quaternion = values['initial_base_pose'][3:]
-    if not 0.5 < sum(x * x for x in quaternion) < 2.0:
-        raise ValueError(f'initial_base_pose: {list(quaternion)} is not a unit quaternion')
+    norm = math.sqrt(sum(x * x for x in quaternion))
+    if not abs(norm - 1.0) <= NORM_TOLERANCE:
+        raise ValueError(
+            f'initial_base_pose: {list(quaternion)} is not a unit quaternion: its norm is '
+            f'{norm:.6g}; the order is x, y, z [m], then the quaternion x, y, z, w (--start and '
+            'q in Python: quaternion w, x, y, z first)'
+        )

@@ -201,7 +201,7 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         'initial_base_pose',
         (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0),
         'Pose of a floating base at the start and after ~/reset: x, y, z [m], quaternion x, y, z, '
-        'w.',
+        'w of norm 1 (q in Python and --start: w, x, y, z, then the position).',
         length=7,
         minimum=-FARTHEST,
         maximum=FARTHEST,
