@@ -92,6 +92,8 @@ setup(
         'fmu': ['fmpy>=0.3'],
         # Recordings as MCAP files and, where there is no ffmpeg, as videos.
         'recording': ['imageio-ffmpeg>=0.4', 'mcap>=1.0'],
+        # Robots that are known by name: panda, ur5, g1, talos and some 60 more.
+        'robots': ['example-robot-data'],
         # ROS 2 without a ROS installation; not needed where a ROS 2 is sourced.
         'ros': [
             'ros-jazzy-diagnostic-msgs',

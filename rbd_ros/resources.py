@@ -1,9 +1,12 @@
 """Where the files of urdf/, config/, launch/ and rviz/ lie: source tree, pip or colcon prefix.
 
-Knows neither ROS nor anything else of the package.
+And which of several names somebody means. Knows neither ROS nor anything else of the package.
 """
 
 from pathlib import Path
+import re
+from types import MappingProxyType
+from typing import Iterable, List, Mapping
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -39,3 +42,48 @@ def resource_path(*parts: str) -> Path:
         beside = sorted(entry.name for entry in path.parent.glob('*'))
         raise FileNotFoundError(f'no {"/".join(parts)}; there are: {", ".join(beside) or "none"}')
     return path
+
+
+def matching_names(
+    wanted: str,
+    names: Iterable[str],
+    common: Mapping[str, str] = MappingProxyType({}),
+    further: Mapping[str, str] = MappingProxyType({}),
+) -> List[str]:
+    """Names that somebody may mean: one if it is clear, several if it is not, none if unknown.
+
+    Tried in this order: the name itself; without regard to case and punctuation; a common name;
+    the name with `_robot` behind it; words of a name, or of what belongs to it, the last of which
+    may be cut.
+
+    :param wanted: what somebody wrote
+    :param names: names that there are
+    :param common: names by what people call them, in lower case
+    :param further: other words that a name goes by, by the name
+
+    >>> from rbd_ros.resources import matching_names
+    >>> names = ['panda', 'ur5_robot', 'ur10_robot']
+    >>> [matching_names(x, names, {'franka': 'panda'}) for x in ('Franka', 'UR5', 'ur', 'x')]
+    [['panda'], ['ur5_robot'], ['ur5_robot', 'ur10_robot'], []]
+    """
+    names = list(names)
+    if wanted in names:
+        return [wanted]
+    plain = _plain(wanted)
+    equal = [name for name in names if _plain(name) == plain]
+    if equal:
+        return equal
+    if common.get(plain) in names:
+        return [common[plain]]
+    longer = [name for name in names if _plain(name) == f'{plain}_robot']
+    if longer or len(plain.strip('_')) < 2:
+        return longer
+    return [
+        name
+        for name in names
+        if any(f'_{plain}' in f'_{_plain(text)}' for text in (name, further.get(name, '')))
+    ]
+
+
+def _plain(name: str) -> str:
+    return re.sub('[^a-z0-9]+', '_', name.lower())

@@ -14,15 +14,30 @@ from pathlib import Path
 import re
 import shlex
 import sys
-from typing import Dict, Iterable, Iterator, List, Optional, Tuple
+from typing import Dict, Iterable, List, Optional, Tuple
 
-from rbd_ros.resources import resource_path
+from rbd_ros.resources import matching_names, resource_path
 
 DEFAULT_ROBOT = 'six_axis_arm'
 SUFFIXES = ('.urdf', '.xacro', '.xml')
 EXAMPLES = Path('share', 'example-robot-data', 'robots')
 # How xacro names an argument that the file asks for and nobody gives.
 _MISSING = re.compile(r'Undefined substitution argument (\w+)')
+#: What people call robots of example-robot-data, and the names of their files.
+COMMON_NAMES = {
+    'anymal_b': 'anymal',
+    'franka': 'panda',
+    'franka_emika_panda': 'panda',
+    'franka_panda': 'panda',
+    'g1': 'g1_29dof_rev_1_0',
+    'hyq': 'hyq_no_sensors',
+    'talos': 'talos_reduced',
+    'talos_full': 'talos_full_v2',
+    'unitree_g1': 'g1_29dof_rev_1_0',
+}
+INSTALL_EXAMPLES = 'pip install example-robot-data'
+_EMPTY = 1024  # bytes; one file of example-robot-data is a <robot> without links
+_OF_A_FOLDER = re.compile(r'(_simple)?_(description|data)$')
 MOST_SHOWN = 12  # names that an error message lists
 
 
@@ -94,10 +109,10 @@ def find_robot(name: str) -> Path:
     """Absolute path of the description that `name` means.
 
     Tried in this order: a file, with ~, relative to the working directory; a package:// URI, below
-    share/ of the prefixes of AMENT_PREFIX_PATH; the name of an embedded robot; that of a file of
-    example-robot-data, where it is installed.
+    share/ of the prefixes of AMENT_PREFIX_PATH; the name of an embedded robot, or that of a file
+    of example-robot-data, where it is installed, as `matching_names` takes it.
 
-    :raises RobotNotFoundError: if there is none
+    :raises RobotNotFoundError: if there is none, or several
     """
     if name.startswith('package://'):
         return _in_package(name)
@@ -112,10 +127,16 @@ def find_robot(name: str) -> Path:
     if path.suffix in SUFFIXES or len(path.parts) > 1:
         raise RobotNotFoundError(f'there is no file {os.path.abspath(path)}{_beside(path)}')
     embedded, examples = embedded_robots(), example_robots()
-    found = embedded.get(name) or examples.get(name) or examples.get(f'{name}_robot')
-    if found is None:
+    robots = {**examples, **embedded}
+    further = {each: path.parts[-3] for each, path in examples.items()}
+    found = matching_names(name, robots, COMMON_NAMES, further)
+    if not found:
         raise RobotNotFoundError(_no_such_robot(name, list(embedded), list(examples)))
-    return found
+    if len(found) > 1:
+        raise RobotNotFoundError(
+            f'robot {name!r} may be one of {len(found)}: {", ".join(found)}; name one of them'
+        )
+    return robots[found[0]]
 
 
 def embedded_robots() -> Dict[str, Path]:
@@ -124,12 +145,25 @@ def embedded_robots() -> Dict[str, Path]:
 
 
 def example_robots() -> Dict[str, Path]:
-    """Robots of the package example-robot-data: their files by name, none if it is missing."""
+    """Robots of the package example-robot-data: their files by name, none if it is missing.
+
+    The second file of a name goes by its folder, as anymal_c. Files without a robot are left out.
+    """
     found: Dict[str, Path] = {}
-    for folder in _example_folders():
+    for folder in _example_folders()[:1]:
         for path in sorted(folder.rglob('*.urdf')):
-            found.setdefault(path.stem, path)
+            if path.stat().st_size < _EMPTY and '<link' not in path.read_text(errors='replace'):
+                continue
+            name = path.stem
+            if name in found:
+                name = _OF_A_FOLDER.sub('', path.relative_to(folder).parts[0])
+            found.setdefault(name, path)
     return found
+
+
+def common_names() -> Dict[str, str]:
+    """What people call robots that are here, and the names of their files."""
+    return {name: file for name, file in COMMON_NAMES.items() if file in example_robots()}
 
 
 def split_xacro_arguments(robot: str) -> Tuple[str, Dict[str, str]]:
@@ -191,11 +225,10 @@ def _ament_prefixes() -> List[Path]:
     return [Path(p) for p in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep) if p]
 
 
-def _example_folders() -> Iterator[Path]:
+def _example_folders() -> List[Path]:
     prefixes = [Path(entry, 'cmeel.prefix') for entry in sys.path if entry]
-    for prefix in [*prefixes, *_ament_prefixes(), Path(sys.prefix)]:
-        if (prefix / EXAMPLES).is_dir():
-            yield prefix / EXAMPLES
+    prefixes += [*_ament_prefixes(), Path(sys.prefix)]
+    return [prefix / EXAMPLES for prefix in prefixes if (prefix / EXAMPLES).is_dir()]
 
 
 def _beside(path: Path) -> str:
@@ -212,11 +245,13 @@ def _no_such_robot(name: str, embedded: List[str], examples: List[str]) -> str:
     near = difflib.get_close_matches(name, embedded + examples, n=3)
     text = f'no robot {name!r}: neither a file nor one of {", ".join(embedded)}'
     if examples:
-        text += f', nor one of the {len(examples)} of example-robot-data'
+        text += (
+            f', nor one of the {len(examples)} of example-robot-data (rbd_ros robots lists all)'
+        )
     if near:
         text += f'; did you mean {" or ".join(near)}?'
-    elif not examples:
-        text += '; more have names with the Python package example-robot-data'
+    if not examples:
+        text += f'; panda, ur5, g1, talos and some 60 more come by: {INSTALL_EXAMPLES}'
     return text
 
 

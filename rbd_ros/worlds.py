@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Dict, Sequence
 
 from rbd_ros.model.mesh_paths import MeshPaths
-from rbd_ros.resources import resource_path
+from rbd_ros.resources import matching_names, resource_path
 
 #: What the names of worlds end with, among the files of config/.
 ENDING = '_world'
@@ -46,9 +46,16 @@ def find_world(name: str, package_paths: Sequence[str] = ()) -> Path:
     except (OSError, RuntimeError, ValueError) as error:
         raise WorldNotFoundError(f'{name!r} is no file: {error}') from None
     embedded = embedded_worlds()
-    for known in (name.removesuffix('.yaml'), name + ENDING):
-        if known in embedded:
-            return embedded[known]
+    if len(path.parts) == 1:
+        wanted = name.removesuffix('.yaml')
+        short = {each.removesuffix(ENDING): each for each in embedded}
+        found = matching_names(wanted, embedded, short)
+        if len(found) == 1:
+            return embedded[found[0]]
+        if found:
+            raise WorldNotFoundError(
+                f'world {name!r} may be one of {len(found)}: {", ".join(found)}; name one of them'
+            )
     raise WorldNotFoundError(
         f'there is no file {os.path.abspath(path)}, and no world of that name comes with rbd_ros '
         f'({", ".join(embedded)})'

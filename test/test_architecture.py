@@ -27,7 +27,7 @@ MAY_IMPORT = {
     'model': {'spatial'},
     'meshes': {'model'},
     'algorithms': {'spatial', 'model'},
-    'robot': {'spatial', 'model', 'algorithms', 'compiler', 'resources'},
+    'robot': {'spatial', 'model', 'algorithms', 'compiler', 'resources', 'robots'},
     'collision': {'spatial', 'model', 'algorithms', 'meshes'},
     'contact': {'spatial', 'model', 'algorithms', 'robot', 'meshes'},
     'constraints': {'spatial', 'model', 'algorithms', 'robot', 'collision'},

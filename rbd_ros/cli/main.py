@@ -16,6 +16,8 @@ from typing import Dict, List, Optional
 from rbd_ros import __version__
 
 SUBCOMMANDS = {
+    'robots': 'list the robots that are known by name',
+    'worlds': 'list the worlds that are known by name',
     'info': 'print the tree, masses, limits and warnings of a URDF',
     'doctor': 'tell what is wrong with a URDF, this machine and the running nodes, and the cures',
     'holding': 'tell whether the effort limits of a robot hold it against gravity',

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cached_property
 import os
+from pathlib import Path
 from typing import (
     Any,
     Callable,
@@ -23,13 +24,14 @@ from typing import (
 from numpy.typing import ArrayLike
 
 from rbd_ros.compiler import OperationCount
-from rbd_ros.model import load_urdf, Model
+from rbd_ros.model import load_urdf, Model, ModelError
 from rbd_ros.robot.compiled import Compiled
 from rbd_ros.robot.configuration import ConfigurationFunctions
 from rbd_ros.robot.description import RobotDescription
 from rbd_ros.robot.dynamics import DynamicsFunctions
 from rbd_ros.robot.kernels import Algorithm, AnyKernel, Kernels
 from rbd_ros.robot.kinematics import KinematicsFunctions
+from rbd_ros.robots import find_robot, RobotNotFoundError, SUFFIXES
 
 if TYPE_CHECKING:
     # Imported when they are used: most robots have no extension, and use few families.
@@ -93,7 +95,8 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
     ) -> Robot:
         """Load a robot from a URDF.
 
-        :param path_or_xml: path of a URDF file, or its text
+        :param path_or_xml: path of a URDF file, its text, a package:// URI, or a name as
+            `rbd_ros robots` lists them
         :param floating_base: whether the root link moves freely instead of being fixed to the
             world
         :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
@@ -120,7 +123,7 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
 
             extension = read_extension(extension)  # once, for all who need it
         model = load_urdf(
-            path_or_xml,
+            _found_by_name(path_or_xml),
             floating_base=floating_base,
             gravity=gravity,
             strict=strict,
@@ -321,3 +324,19 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
         if count is None or equivalent:
             return count
         return self._kernels.operations_as_it_is(name, **options)
+
+
+def _found_by_name(source: Union[str, os.PathLike[str]]) -> Union[str, os.PathLike[str]]:
+    """Return the path of a robot that is named; what is a path or a text as it is.
+
+    :raises ModelError: if there is none of that name, or several
+    """
+    if not isinstance(source, str) or '<' in source or '\n' in source or os.path.exists(source):
+        return source
+    is_uri = source.startswith('package://')
+    if not is_uri and (not source.strip() or os.sep in source or Path(source).suffix in SUFFIXES):
+        return source
+    try:
+        return str(find_robot(source))
+    except RobotNotFoundError as error:
+        raise ModelError(str(error)) from None

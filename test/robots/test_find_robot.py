@@ -1,11 +1,15 @@
 """A robot is found by path, package URI, xacro file or name, and by nothing else."""
 
+import json
+import re
 import sys
 from types import SimpleNamespace
 
 import pytest
 from support import outside
 
+from rbd_ros import ModelError, Robot
+from rbd_ros.cli.main import main
 from rbd_ros.resources import resource_path
 from rbd_ros.robots import (
     embedded_robots,
@@ -214,3 +218,85 @@ def test_real_xacro_names_a_missing_argument(tmp_path):
         '<link name="$(arg prefix)base"/></robot>'
     )
     assert 'as prefix:=VALUE' in refusal(load_robot, str(file))
+
+
+def file_of(folder, path):
+    path = folder.parents[1] / path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(URDF)
+    return path
+
+
+def test_names_are_found_in_any_case_by_common_names_and_by_parts(examples):
+    g1 = file_of(examples, 'g1_description/urdf/g1_29dof_rev_1_0.urdf')
+    hand = file_of(examples, 'g1_description/urdf/g1_29dof_with_hand_rev_1_0.urdf')
+    first = file_of(examples, 'dog_b_description/urdf/dog.urdf')
+    second = file_of(examples, 'dog_c_simple_description/urdf/dog.urdf')
+    for name in ('Panda', 'PANDA', 'franka', 'Franka-Panda'):
+        assert find_robot(name) == examples / 'panda.urdf'
+    assert find_robot('UR5') == examples / 'ur5_robot.urdf'
+    assert find_robot('g1') == find_robot('Unitree G1') == g1
+    assert find_robot('g1_29dof_with') == hand
+    assert find_robot('dog') == first and find_robot('dog_c') == second
+    assert find_robot('two_link') == resource_path('urdf', 'two_link_arm.urdf')
+
+
+def test_of_several_robots_that_may_be_meant_all_are_named(examples):
+    text = refusal(find_robot, 'arm')
+    assert 'six_axis_arm, stanford_arm, two_link_arm; name one of them' in text
+    file_of(examples, 'x_description/urdf/swarm.urdf')  # no word begins with it there
+    assert 'swarm' not in refusal(find_robot, 'arm')
+
+
+def test_a_file_without_links_is_no_robot(examples):
+    (examples / 'ur5.urdf').write_text('<robot name="ur5"/>')
+    assert find_robot('ur5') == examples / 'ur5_robot.urdf'
+
+
+def test_a_refusal_says_how_to_install_robots(here, monkeypatch):
+    for name in ('panda', 'g1', 'talos', 'anymal_c'):
+        assert 'pip install example-robot-data' in refusal(find_robot, name)
+
+
+@pytest.mark.parametrize(
+    'name', ['panda', 'ur5', 'g1', 'talos', 'franka', 'anymal_c', 'go2', 'UR3', 'tiago', 'hyq']
+)
+def test_robots_that_the_pages_promise_are_there_in_python_too(name):
+    if not example_robots():
+        pytest.skip('the pip package example-robot-data is not installed')
+    robot = Robot.from_urdf(name)
+    assert robot.nv > 0
+    assert robot.joint_names == Robot.from_urdf(str(find_robot(name))).joint_names
+
+
+def test_python_takes_a_name_or_says_what_there_is(examples, monkeypatch):
+    assert Robot.from_urdf('Two-Link').joint_names == ('shoulder', 'elbow')
+    with pytest.raises(ModelError, match='may be one of 3: six_axis_arm, stanford_arm, two_link'):
+        Robot.from_urdf('arm')
+    with pytest.raises(ModelError, match="no robot 'pandas'.*did you mean panda"):
+        Robot.from_urdf('pandas')
+    (examples / 'panda').write_text(URDF)
+    monkeypatch.chdir(examples)
+    assert Robot.from_urdf('panda').name == 'r'  # a file comes before a name
+    with pytest.raises(ModelError, match='nowhere.urdf'):
+        Robot.from_urdf('nowhere.urdf')
+
+
+def test_the_commands_list_robots_and_worlds(examples, capsys):
+    assert main(['robots']) == 0
+    text = capsys.readouterr().out
+    assert '  two_link_arm\n' in text and re.search('^  panda +franka', text, re.MULTILINE)
+    assert main(['robots', '--json']) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts['robots']['ur5_robot'] == str(examples / 'ur5_robot.urdf')
+    assert facts['common_names']['franka'] == 'panda'
+    assert main(['worlds', '--json']) == 0
+    worlds = json.loads(capsys.readouterr().out)['worlds']
+    assert worlds['table'] == str(resource_path('config', 'table_world.yaml'))
+    assert main(['worlds']) == 0
+    assert '  table\n' in capsys.readouterr().out
+
+
+def test_without_examples_the_list_says_how_to_get_them(here, capsys):
+    assert main(['robots']) == 0
+    assert 'pip install example-robot-data' in capsys.readouterr().out

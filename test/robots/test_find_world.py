@@ -17,7 +17,9 @@ def test_worlds_that_come_with_the_package_have_names_and_can_be_read():
         assert bool(world.objects or world.robots) == (name != 'empty_world')
 
 
-@pytest.mark.parametrize('name', ['table', 'table_world', 'table_world.yaml', str(TABLE)])
+@pytest.mark.parametrize(
+    'name', ['table', 'Table', 'tab', 'table_world', 'table_world.yaml', str(TABLE)]
+)
 def test_a_world_is_found_by_its_name_or_path(name):
     assert find_world(name) == TABLE
 

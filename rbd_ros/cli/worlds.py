@@ -1,0 +1,27 @@
+"""`rbd_ros worlds`: the worlds that commands and launch files know by name."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from rbd_ros.worlds import embedded_worlds, ENDING
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `rbd_ros worlds`."""
+    parser.add_argument('--json', action='store_true', help='print names and files as JSON')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the names and files of worlds.
+
+    :return: 0
+    """
+    worlds = {name.removesuffix(ENDING): str(path) for name, path in embedded_worlds().items()}
+    if arguments.json:
+        print(json.dumps({'worlds': worlds}, indent=2))
+        return 0
+    print('Worlds that come with rbd_ros')
+    print('\n'.join(f'  {name}' for name in worlds))
+    return 0
