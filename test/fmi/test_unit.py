@@ -144,9 +144,9 @@ def test_a_legged_robot_flies_as_in_the_simulator(tmp_path):
     rng = np.random.default_rng(3)
     q, v = robot.random_configuration(rng), 0.3 * rng.normal(size=robot.nv)
     # Quaternions of any length are set, unit ones used.
-    q[:4] *= 3.0
-    made = starting_at(running, robot, q, v)
     simulator.reset(q, v)
+    q[:4] *= 3.0  # of variables with names of their own, any length does
+    made = starting_at(running, robot, q, v)
     assert np.allclose(made.getFloat64(outputs(robot)), state(simulator), rtol=0, atol=1e-15)
     assert worst_difference(robot, made, simulator, 600, 0.02) < 1e-9
     names = running.references
@@ -160,7 +160,7 @@ def test_contact_with_the_ground_is_the_simulators(tmp_path):
     )
     running = Running(tmp_path, make_unit(robot, ground=HalfSpace()))
     simulator = Simulator(robot, ground=HalfSpace())
-    q = np.array([0.9, 0.1, 0.3, 0.2, 0.0, 0.0, 0.4])
+    q = simulated_robots.at((0.0, 0.0, 0.4), (0.9, 0.1, 0.3, 0.2))
     v = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
     made = starting_at(running, robot, q, v)
     simulator.reset(q, v)

@@ -85,8 +85,8 @@ def ball(mass=1.0, radius=0.1, share=0.4, **options):
 
 
 def at(position, quaternion=(1, 0, 0, 0)):
-    """Configuration of a free body."""
-    return np.array([*quaternion, *position], dtype=float)
+    """Configuration of a free body; the quaternion, w first, may have any length."""
+    return np.array([*(np.array(quaternion) / np.linalg.norm(quaternion)), *position], dtype=float)
 
 
 def _text(values):
