@@ -191,7 +191,7 @@ def neutral_configuration(model: Model) -> List[float]:
         body = model.body(i)
         neutral = list(body.joint.neutral())
         if body.joint.nv == 1:
-            limits = body.limits
+            limits = model.limits[i]
             neutral = [min(max(neutral[0], limits.lower), limits.upper)]
         q[at_q] = neutral
     return q

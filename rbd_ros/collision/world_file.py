@@ -427,7 +427,7 @@ def _position(model: Model, joint: str, field: Field) -> float:
     if body.joint.nq != 1:
         raise field.error('only joints of one freedom have a position at the start; leave it out')
     position = field.number()
-    limits = body.limits
+    limits = model.limits[i]
     if not limits.lower - LIMIT_TOLERANCE <= position <= limits.upper + LIMIT_TOLERANCE:
         raise field.error(
             f'{position:g} is not within the limits {limits.lower:g} and {limits.upper:g} of the '

@@ -147,8 +147,9 @@ class SoftLimits:
 
 def soft_limits(robot: Robot) -> Tuple[FloatArray, FloatArray]:
     """Soft limits of position of the description, each (nv,), infinite where it gives none."""
-    bodies = {body.joint_name: body.limits for body in robot.model.bodies}
-    limits = [bodies[name] for name in dof_names(robot)]
+    model = robot.model
+    named = {model.body(i).joint_name: limits for i, limits in model.limits.items()}
+    limits = [named[name] for name in dof_names(robot)]
     return (
         np.array([each.soft_lower for each in limits], dtype=float),
         np.array([each.soft_upper for each in limits], dtype=float),

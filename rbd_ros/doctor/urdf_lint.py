@@ -344,7 +344,7 @@ def limit_findings(model: Model) -> List[Finding]:
         (
             'the velocity limit 0',
             [b for b in joints if b.limits.velocity == 0.0],
-            'give velocity="..." in rad/s or m/s; 0 means that the joint cannot move',
+            'give velocity="..." in rad/s or m/s; 0 counts as not known in simulation',
         ),
         (
             'no effort limit',
@@ -402,6 +402,6 @@ def _numbers(values: Any) -> str:
 def _cure_of_warning(warning: str) -> str:
     if 'mesh file(s) not found' in warning:
         return 'source the workspace of the package that has them, or give --package-path'
-    if 'mimic' in warning:
+    if 'mimic a joint that does not exist' in warning:
         return 'correct the name of the joint in <mimic>, or remove it'
     return 'docs/urdf.md says how it was read; correct the description if that is not meant'

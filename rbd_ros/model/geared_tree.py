@@ -12,7 +12,8 @@ from functools import cached_property
 from typing import Dict, Iterator, List, Mapping, Sequence, Tuple, TYPE_CHECKING
 
 from rbd_ros.model.errors import unknown_name
-from rbd_ros.model.parts import Body, Coupling, Frame, Link
+from rbd_ros.model.gear_limits import gear_limits, GearLimits
+from rbd_ros.model.parts import Body, Coupling, Frame, JointLimits, Link
 from rbd_ros.spatial.scalar import Scalar
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class GearedTree:
     (6, 6, 6, 6, 'shoulder_pan_joint')
     >>> model.independent, model.independent_slices[2]
     ((1, 2, 3, 4, 5, 6), (slice(1, 2, None), slice(1, 2, None)))
+    >>> model.limits[3].effort, model.limit_notices
+    (150.0, ())
     >>> model.tree_dof_index, model.tree_dof_ratio[0]
     ((0, 1, 2, 3, 4, 5), 1.0)
     >>> np.allclose(model.tree_position(q), q), np.allclose(model.tree_velocity(v), v)  # no gears
@@ -168,6 +171,23 @@ class GearedTree:
     def tree_dof_ratio(self) -> Tuple[float, ...]:
         """Transmission ratio of each degree of freedom of the tree, (tree_nv,)."""
         return tuple(self._gears[i][1] for i, body in self.outward() for _ in range(body.joint.nv))
+
+    @cached_property
+    def _gear_limits(self) -> GearLimits:
+        return gear_limits(self.bodies, self.couplings)
+
+    @property
+    def limits(self) -> Mapping[int, JointLimits]:
+        """Limits of the independent joints, with which those of their mimic joints hold, too.
+
+        The keys are the numbers of the bodies. What each joint was given is in `Body.limits`.
+        """
+        return self._gear_limits.limits
+
+    @property
+    def limit_notices(self) -> Tuple[str, ...]:
+        """Which limits of mimic joints narrow those of what drives them, or cannot hold."""
+        return self._gear_limits.notices
 
     # -- gears: q_tree = gamma(q), v_tree = G v (book eq 3.11, 9.26)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Callable, Optional, Sequence, Tuple, TYPE_CHECKING
+from typing import Callable, Optional, Tuple, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints, singularity
-from rbd_ros.model import Body, Model
+from rbd_ros.model import Body, JointLimits, Model
 from rbd_ros.model.unknown_masses import links_without_mass, WITHOUT_MASS
 from rbd_ros.robot.compiled import Array
 from rbd_ros.robot.configuration import neutral
@@ -25,16 +25,13 @@ class RobotDescription:
 
     def __init__(self, model: Model):
         self._model = model
-        independent = [(model.body(i), at_v) for i, (_, at_v) in model.independent_slices.items()]
-        self._velocity_limits = self._for_each_dof(lambda body: body.limits.velocity, independent)
-        self._effort_limits = self._for_each_dof(lambda body: body.limits.effort, independent)
+        self._velocity_limits = self._for_each_dof(lambda limits: limits.velocity)
+        self._effort_limits = self._for_each_dof(lambda limits: limits.effort)
         self._lower, self._upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
         for i, (at_q, _) in model.independent_slices.items():
             if model.body(i).joint.nq == 1:
-                self._lower[at_q], self._upper[at_q] = (
-                    model.body(i).limits.lower,
-                    model.body(i).limits.upper,
-                )
+                limits = model.limits[i]
+                self._lower[at_q], self._upper[at_q] = limits.lower, limits.upper
         for array in (self._lower, self._upper):
             array.flags.writeable = False
 
@@ -113,7 +110,11 @@ class RobotDescription:
 
     @property
     def effort_limits(self) -> Array:
-        """Maximum generalized forces, (nv,) [N m or N]; infinite where the URDF gives none."""
+        """Maximum generalized forces, (nv,) [N m or N]; infinite where the URDF gives none.
+
+        Those of mimic joints hold as well, here and in the other limits: as limits of the joint
+        that drives them. `warnings` say where they are the narrower ones.
+        """
         return self._effort_limits
 
     @property
@@ -177,12 +178,10 @@ class RobotDescription:
                 force[model.tree_dof_index[k]] += body.stiffness * model.tree_dof_ratio[k] * lag
         return np.divide(force, total, out=np.zeros_like(force), where=total > 0.0)
 
-    def _for_each_dof(
-        self, value: Callable[[Body], float], independent: Sequence[Tuple[Body, slice]]
-    ) -> Array:
+    def _for_each_dof(self, value: Callable[[JointLimits], float]) -> Array:
         result = np.zeros(self._model.nv)
-        for body, at_v in independent:
-            result[at_v] = value(body)
+        for i, (_, at_v) in self._model.independent_slices.items():
+            result[at_v] = value(self._model.limits[i])
         result.flags.writeable = False
         return result
 

@@ -82,7 +82,7 @@ def test_json_holds_the_same_facts(arm, capsys):
     assert elbow['joint']['upper'] == 1.0
     assert facts['bodies'][2]['joint']['upper'] is None
     assert facts['mimic'] == [{'joint': 'slide', 'master': 'elbow', 'ratio': 0.5, 'offset': -0.25}]
-    assert len(facts['warnings']) == 1
+    assert len(facts['warnings']) == 2
 
 
 def test_singular_joints_are_named(tmp_path, capsys):

@@ -101,7 +101,8 @@ def test_a_mimic_of_a_joint_that_does_not_exist_is_independent_and_said_so():
     model = load_urdf(fingers(('nope', 1, 0), ('j0', 2, 0.5)))
     assert model.joint_names == ('j0',)
     assert model.couplings == (Coupling(2, 1, 2.0, 0.5),)
-    (warning,) = model.warnings
+    warning, narrower = model.warnings
+    assert 'speed 1 instead of 2' in narrower
     assert 'mimic a joint that does not exist' in warning and 'j0' in warning
 
 

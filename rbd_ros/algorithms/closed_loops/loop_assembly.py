@@ -194,7 +194,7 @@ def _random(model: Model, rng: np.random.Generator, q: Floats, fixed: Sequence[i
         body = model.body(i)
         u: List[float] = rng.random(body.joint.uniforms).tolist()
         if not set(range(model.nv)[at_v]) & set(fixed):
-            lower, upper = body.limits.lower, body.limits.upper
+            lower, upper = model.limits[i].lower, model.limits[i].upper
             # angles beyond many turns say nothing
             lower = lower if lower > -FARTHEST else -math.inf
             upper = upper if upper < FARTHEST else math.inf

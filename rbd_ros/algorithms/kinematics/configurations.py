@@ -74,6 +74,7 @@ def random_configuration(model: Model, u: Sequence[Scalar]) -> List[Scalar]:
     for i in model.independent_slices:
         body = model.body(i)
         last = first + body.joint.uniforms
-        result.extend(body.joint.sample(u[first:last], body.limits.lower, body.limits.upper))
+        limits = model.limits[i]
+        result.extend(body.joint.sample(u[first:last], limits.lower, limits.upper))
         first = last
     return result

@@ -6,7 +6,7 @@ its links and joints become bodies. See docs/urdf.md for the conventions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import math
 import os
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, TYPE_CHECKING, Union
@@ -87,7 +87,9 @@ def load_urdf(
         from rbd_ros.model.extension import with_listed_loops
 
         model = with_listed_loops(model, loops)
-    return model.with_armature(rotors) if rotors else model
+    if rotors:
+        model = model.with_armature(rotors)
+    return replace(model, warnings=(*model.warnings, *model.limit_notices))
 
 
 def _check_gravity(gravity: Sequence[float]) -> Tuple[float, float, float]:
@@ -245,14 +247,17 @@ class _Builder:
                     'give the greatest magnitude, a value >= 0'
                 )
             if value == 0.0:
-                self._note(
-                    f'have the {what} limit 0, which allows none; give the true limit if it '
-                    'is meant as unknown',
-                    name,
+                meaning = (
+                    'which allows none; give the true limit if it is meant as unknown'
+                    if what == 'effort'
+                    else 'which trajectories keep and simulation takes for unknown; give the true '
+                    'limit'
                 )
+                self._note(f'have the {what} limit 0, {meaning}', name)
         for what in self.description.missing_limits.get(name, ()):
             self._note(f'have a <limit> without {what} and are taken as unlimited in that', name)
         if not bounded:
+            self._note_unbounded(joint)
             return JointLimits(velocity=limit.velocity, effort=limit.effort)
         if limit.lower > limit.upper or limit.lower == math.inf or limit.upper == -math.inf:
             raise ModelError(
@@ -264,6 +269,18 @@ class _Builder:
         return JointLimits(
             limit.lower, limit.upper, limit.velocity, limit.effort, *self._soft_limits(joint)
         )
+
+    def _note_unbounded(self, joint: Any) -> None:
+        """Note position limits, hard or soft, of a joint that has none by its type."""
+        given = getattr(joint, 'safety_controller', None)
+        soft = [getattr(given, f'soft_{side}_limit', None) for side in ('lower', 'upper')]
+        hard = (joint.limit.lower, joint.limit.upper)
+        if any(map(math.isfinite, hard)) or any(soft):
+            cure = '; make them revolute to keep the limits' if joint.type == 'continuous' else ''
+            self._note(
+                f'are {joint.type} and have position limits, which count for nothing there{cure}',
+                joint.name,
+            )
 
     def _soft_limits(self, joint: Any) -> Tuple[float, float]:
         """Soft limits of <safety_controller>; infinite if it gives none that leave room."""
