@@ -83,6 +83,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='integrator (midpoint; with kinematic loops semi_implicit)',
     )
     parser.add_argument(
+        '--no-velocity-limits',
+        action='store_true',
+        help='let joints exceed the velocity limits of the description, which they keep otherwise',
+    )
+    parser.add_argument(
         '--duration',
         type=float,
         metavar='SECONDS',
@@ -148,6 +153,7 @@ def run(arguments: argparse.Namespace) -> int:
         external_forces=arguments.record is None,  # of a page that pulls
         world=world,
         srdf=arguments.srdf,
+        enforce_velocity_limits=not arguments.no_velocity_limits,
     )
     if robot is not None or simulator.robots:
         model = simulator.robot.model  # with the robots of the world that move

@@ -61,6 +61,7 @@ def make_plant(
     contact: ContactParameters,
     shapes: ContactShapes,
     speed_limit: float,
+    enforce_velocity_limits: bool,
     integrator: str,
     scene: ScenePlant,
     has_scene: bool,
@@ -73,6 +74,7 @@ def make_plant(
     :param contact: parameters of soft contact
     :param shapes: collision shapes, none if there is nothing to touch
     :param speed_limit: guard on the speed of joints [rad/s or m/s]
+    :param enforce_velocity_limits: whether the velocity limits of joints hold, too
     :param integrator: one of `rbd_ros.simulation.world.INTEGRATORS`
     :param scene: the world
     :param has_scene: whether there is one
@@ -98,7 +100,9 @@ def make_plant(
         _implicit_inertia(timestep, damping, stiffness),
         implicit_damping + timestep * spring_lead**2 * stiffness,
     )
-    position, lower, upper, speed, turning = _by_degree_of_freedom(robot, speed_limit)
+    position, lower, upper, speed, turning = _by_degree_of_freedom(
+        robot, speed_limit, enforce_velocity_limits
+    )
     free_bases, free_gravity = _free_bases(robot)
     bracket_index, bracket_value = _brackets(model)
     ground = ground or HalfSpace()  # a plane there must be, though nothing asks for it
@@ -270,9 +274,9 @@ def _address(robot: Robot, name: str, **options: Any) -> int:
 
 
 def _by_degree_of_freedom(
-    robot: Robot, speed_limit: float
+    robot: Robot, speed_limit: float, enforce_velocity_limits: bool
 ) -> Tuple[IntArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Position variable, limits, guard on the speed and rotation, of each degree of freedom."""
+    """Position variable, limits, maximum speed and rotation, of each degree of freedom."""
     model, nv = robot.model, robot.nv
     # Only joints with one variable have limits.
     position = np.full(nv, -1, dtype=np.int64)
@@ -283,6 +287,10 @@ def _by_degree_of_freedom(
         if joint.nv == 1:
             position[at_v] = at_q.start
             lower[at_v], upper[at_v] = robot.lower_limits[at_q], robot.upper_limits[at_q]
+            limit = float(robot.velocity_limits[at_v][0])
+            # A limit 0 is that of a description that does not know it.
+            if enforce_velocity_limits and limit > 0.0:
+                speed[at_v] = min(limit, speed_limit)
     # Whether a variable turns or slides is the same everywhere, though S may depend on q.
     neutral = model.tree_position(robot.neutral().tolist())
     for _, body in model.outward():

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.simulation.linear import add_scaled, copy, dot
-from rbd_ros.simulation.loop_directions import correct, find_directions, FIXED
+from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
+from rbd_ros.simulation.loop_directions import correct, find_directions, FIXED, respond
 from rbd_ros.simulation.moving import move, returned
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import State, UNCONVERGED
@@ -156,6 +156,7 @@ def settle_loops(
         loops.counts[FIXED] = 0
         if velocity_error(motion.next_v, loops) > CLOSED * largest(motion.next_v):
             project(plant, motion.next_v, dynamics, loops)
+    keep_speeds(plant, motion.next_v, loops)
 
 
 @compiled
@@ -171,6 +172,27 @@ def project(plant: Plant, v: FloatArray, dynamics: Dynamics, loops: Loops) -> No
             loops.error[c] = dot(loops.closure_jacobian[c], v)
         correct(plant, loops, loops.error, loops.correction)
         add_scaled(-1.0, loops.correction, v)
+
+
+@compiled
+def keep_speeds(plant: Plant, v: FloatArray, loops: Loops) -> None:
+    """Slow down joints that the turning of the loops has made too fast, the loops kept closed.
+
+    Impulses at these joints do it, so that nothing gains energy. The solver knows the directions
+    at the beginning of a step only; where a linkage reverses a joint, those of the end are others.
+
+    :param v: velocity that the loops allow, changed, (nv,)
+    """
+    x = loops.correction
+    for i in range(len(v)):
+        kept = min(max(v[i], -plant.speed[i]), plant.speed[i])
+        if v[i] != kept:
+            clear(x)
+            x[i] = 1.0
+            respond(plant, loops, x)
+            if x[i] > 0.0:
+                add_scaled((kept - v[i]) / x[i], x, v)
+                v[i] = kept
 
 
 @compiled

@@ -115,7 +115,8 @@ class Plant(NamedTuple):
     :param spring_lead: of midpoint, part of the step after which a spring is looked at: half of
         it, all of it where it is stiff, (nv,)
     :param effort: effort limits, (nv,) [N m, N]
-    :param speed: guard on the speed, (nv,) [rad/s, m/s]
+    :param speed: maximum speed, by the velocity limits and the guard on the speed, (nv,) [rad/s,
+        m/s]
     :param turning: rotation of the fastest shaft per unit of each variable, (nv,)
     :param free_bases: where in q the quaternion and the position of each free base begin, and
         where in v its velocity, (F, 3)

@@ -106,8 +106,10 @@ def runge_kutta_step(
 
 @compiled
 def is_at_limit(plant: Plant, state: State) -> bool:
-    """Return whether any joint is at a limit or beyond."""
+    """Return whether any joint is at a limit of position or speed, or beyond."""
     for i in range(len(plant.position)):
+        if abs(state.v[i]) >= plant.speed[i]:
+            return True
         if plant.position[i] >= 0:
             q = state.q[plant.position[i]]
             # Also at a limit: there the joint may be held, which only the implicit solve tells.

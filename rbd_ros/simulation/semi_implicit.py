@@ -108,7 +108,7 @@ def step_constrained(
     for i in range(len(next_v)):
         finite = finite and abs(next_v[i]) < math.inf
         if state.segment[i] == LOWER or state.segment[i] == UPPER:
-            # The guard on the speed is one more pair of limits, counted apart from the others.
+            # Those of the speed are one more pair of limits, counted apart from the others.
             if abs(next_v[i]) >= plant.speed[i]:
                 guarded = True
             else:

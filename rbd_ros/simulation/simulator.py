@@ -65,7 +65,8 @@ class SimulationStatus(NamedTuple):
     :param steps: steps taken
     :param substeps: substeps added by dividing steps in which joints turn far
     :param saturated_steps: steps in which a torque was cut at its effort limit
-    :param speed_guard_steps: substeps in which the guard on speed held a joint back
+    :param speed_guard_steps: substeps in which its velocity limit, or the guard on speed, held a
+        joint back
     :param limit_steps: substeps in which a joint was at a limit
     :param unconverged_steps: substeps whose forces are those of the sweeps, not exact
     :param dropped_contacts: contact points for which there was no room
@@ -106,6 +107,8 @@ class Simulator(SimulatedServos, SimulatedObjects):
         'poisson', of impulses
     :param srdf: path of an SRDF file, or its XML, which says which links of the robot touch each
         other in the world or on the rigid ground; None: what the world says, see docs/world.md
+    :param enforce_velocity_limits: whether joints keep the velocity limits of the description, as
+        those of a drive that goes no faster; a limit 0 counts as not given
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
     :raises ModelError: if a joint depends on time
@@ -143,6 +146,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         solver_tolerance: float = TOLERANCE,
         impact_law: str = 'newton',
         srdf: Optional[SrdfSource] = None,
+        enforce_velocity_limits: bool = True,
     ):
         if robot is not None and not isinstance(robot, Robot):
             raise ValueError(f'robot must be a Robot, got {type(robot).__name__}')
@@ -167,6 +171,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
             environment,
             solver_tolerance,
             impact_law,
+            enforce_velocity_limits,
         )
         if external_forces:
             self._world.allow_external_forces()

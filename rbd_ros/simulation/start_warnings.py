@@ -113,7 +113,7 @@ def _of_limits(world: World, q: FloatArray, v: FloatArray) -> List[str]:
             )
         if abs(v[i]) > plant.speed[i]:
             found.append(
-                f'joint {world.joint_of(i)!r} starts at speed {v[i]:g}, above the guard of '
-                f'{plant.speed[i]:g}'
+                f'joint {world.joint_of(i)!r} starts at speed {v[i]:g}, above its limit of '
+                f'{plant.speed[i]:g}, to which the first step slows it down'
             )
     return found

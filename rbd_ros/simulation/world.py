@@ -64,6 +64,7 @@ class World:
     :param tolerance: velocity error that rigid contact may have, as part of the largest velocity
         without contact forces
     :param impact_law: one of `RESTITUTION_LAWS`
+    :param enforce_velocity_limits: whether joints keep the velocity limits of the robot
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
 
@@ -89,6 +90,7 @@ class World:
         environment: Optional[Environment] = None,
         tolerance: float = TOLERANCE,
         impact_law: str = 'newton',
+        enforce_velocity_limits: bool = True,
     ):
         has_loops = robot.model.loop_constraints > 0
         if integrator is None:
@@ -137,6 +139,7 @@ class World:
             contact or ContactParameters(),
             shapes,
             float(speed_limit),
+            bool(enforce_velocity_limits),
             integrator,
             make_scene_plant(
                 self.scene,

@@ -162,7 +162,7 @@ def test_what_is_new_in_a_message_is_what_was_new_then():
     go_back(cycle, kept)
     command(ports, **both)
     assert run(cycle, ports, 50) == first
-    assert first[-1][1][1] > 0.3  # it goes there
+    assert first[-1][1][1] > 0.25  # it goes there, at its velocity limit of 5 rad/s at most
 
 
 def test_commands_are_as_old_as_they_were_by_the_present_clock():

@@ -142,7 +142,12 @@ def test_another_simulation_is_refused_by_what_is_different(arm, tmp_path):
         (plain, kept(Simulator(arm, integrator='rk4')), 'of the integrator rk4, and .* midpoint'),
         (plain, kept(Simulator(arm, ground=HalfSpace())), 'other ground'),
         (plain, kept(Simulator(arm, ground=True)), 'other objects or surfaces'),
-        (plain, kept(Simulator(arm, speed_limit=5.0)), 'with other inertias, frames, limits'),
+        (plain, kept(Simulator(arm, speed_limit=1.0)), 'with other inertias, frames, limits'),
+        (
+            plain,
+            kept(Simulator(arm, enforce_velocity_limits=False)),
+            'with other inertias, frames, limits',
+        ),
         (plain, kept(Simulator(arm, world=ball)), 'other movable objects, ball'),
         (Simulator(arm, world=ball), kept(plain), 'other movable objects, none'),
         (Simulator(arm, world=ball), kept(Simulator(arm, world=table)), 'other objects or surf'),

@@ -61,7 +61,9 @@ def test_what_is_solved_for_is_the_robots_equation(worlds, seed):
     assert_allclose(problem.momentum, M @ state.v + h * (state.applied - bias), atol=1e-12)
     for i, q in zip(range(6, 9), state.q[7:], strict=True):
         # The velocity at which it arrives at its limit; one that is beyond it may stay.
-        assert problem.low[i] == pytest.approx(min(0.0, (-2.0 - q) / h), abs=1e-9)
+        assert problem.low[i] == pytest.approx(
+            min(0.0, max((-2.0 - q) / h, -plant.speed[i])), abs=1e-9
+        )
         assert problem.high[i] == pytest.approx(
             max(0.0, min((1.0 - q) / h, plant.speed[i])), abs=1e-9
         )

@@ -111,6 +111,7 @@ class SimulationCycle:
             external_forces=True,
             solver_tolerance=parameters['solver_tolerance'],
             impact_law=parameters['impact_law'],
+            enforce_velocity_limits=parameters['enforce_velocity_limits'],
             **contact_options(parameters, robot.model),
         )
         # In a world whose robots move, all of them as one.

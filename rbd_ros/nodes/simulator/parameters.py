@@ -277,6 +277,12 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         choices=('newton', 'poisson'),
     ),
     Parameter(
+        'enforce_velocity_limits',
+        True,
+        'Whether joints keep the velocity limits of the robot description, as those of drives '
+        'that go no faster; without, only a guard at 2000 rad/s or m/s holds.',
+    ),
+    Parameter(
         'world_publish_rate',
         50.0,
         'Rate in simulated time of what is published about a world: objects, contacts, markers, '

@@ -190,7 +190,7 @@ def end_robot(
         i, kind = scene.row_joint[k], scene.row_kind[k]
         touches.joint_impulse[kind, i] = scene.row_impulse[k]
         if kind != FRICTION and touches.joint_impulse[kind, i] > 0.0:
-            # The guard on the speed is one more pair of limits, counted apart from the others.
+            # Those of the speed are one more pair of limits, counted apart from the others.
             if abs(next_v[i]) >= plant.speed[i] * (1.0 - 1e-9):
                 guarded = True
             else:
