@@ -67,6 +67,8 @@ class FrictionSpace(NamedTuple):
     :param order: rows that were exchanged when a matrix was factorised
     :param normal: number of the unknown that is a contact's normal force; -1 if there is none
     :param A: matrix of the scaled problem, compliance included
+    :param before: a solution to return to, where another one is looked for
+    :param diagonal: that of the matrix, while something is added to it
     :param b: scaled velocities without forces, of elements of at most one
     :param low: least force of each row; may be -inf
     :param high: largest force of each row; may be inf
@@ -104,6 +106,8 @@ class FrictionSpace(NamedTuple):
 
     sizes: IntArray = integers(3)
     A: FloatArray = floats('N', 'N')
+    before: FloatArray = floats('N')
+    diagonal: FloatArray = floats('N')
     b: FloatArray = floats('N')
     low: FloatArray = floats('m')
     high: FloatArray = floats('m')

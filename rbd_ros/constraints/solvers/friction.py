@@ -7,11 +7,14 @@ import math
 from rbd_ros.compiler.loops import compiled, entry_point, vector
 from rbd_ros.constraints.friction_space import (
     BEST,
+    CONTACTS,
     FLOOR,
     FrictionSpace,
     is_solved,
+    refresh,
     RESIDUAL,
     return_to_best,
+    size_of,
     TOLERANCE,
 )
 from rbd_ros.constraints.solvers.friction_admm import admm
@@ -45,6 +48,9 @@ FOLLOWING_LIMIT, AT_REST_LIMIT, FEW_STEPS = 60, 25, 60
 
 #: Residual by the tolerance up to which forces of the step before are swept first, and how often.
 NEARLY, FIRST_SWEEPS = 1e3, 2
+
+#: Compliance by which redundant contacts share a load, by the mobility of what they touch.
+COMPLIANCE = 1e-5
 
 #: Most steps of such an attempt.
 NEWTON_LIMIT = 20
@@ -125,6 +131,36 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
         return_to_best(space)
         solved = is_solved(space)
     return solved
+
+
+@compiled
+def prefer_sticking(space: FrictionSpace, method: int, limit: int, tolerance: float) -> None:
+    """Replace a solution in which something slides by that of the least forces.
+
+    Rigid contacts that are redundant share a load in many ways, and with some of them a body slides
+    that others hold: one pinched between two faces turns about a line if all force is at two points
+    of it. With a little compliance they share it in one way, whatever came before; from there
+    Newton's method changes forces by no more than it must. So what can stick sticks.
+
+    :param method: see `solve_friction_space`
+    :param limit: see `solve_friction_space`
+    :param tolerance: see `solve_friction_space`
+    """
+    A, contacts, n = space.A, space.sizes[CONTACTS], size_of(space)
+    for i in range(n):
+        space.before[i] = space.x[i]
+    for i in range(3 * contacts):
+        space.diagonal[i] = A[i, i]
+        A[i, i] += COMPLIANCE
+    refresh(space)
+    space.report[BEST] = math.inf
+    shared = newton(space, NEWTON_LIMIT, False)
+    for i in range(3 * contacts):
+        A[i, i] = space.diagonal[i]
+    if not (shared and solve_friction_space(space, method, limit, tolerance)):
+        for i in range(n):
+            space.x[i] = space.before[i]
+        is_solved(space)
 
 
 @entry_point

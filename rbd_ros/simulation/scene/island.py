@@ -17,13 +17,18 @@ from rbd_ros.constraints.friction_space import (
     NEWTON_STEPS,
     scale_space,
 )
-from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
+from rbd_ros.constraints.solvers.friction import (
+    COMBINED,
+    prefer_sticking,
+    solve_friction_space,
+)
+from rbd_ros.constraints.solvers.friction_newton import any_slides
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import add_scaled
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.compliance import soften
 from rbd_ros.simulation.scene.couples import begin_couples, enter_couples, power_of_couples, twist
-from rbd_ros.simulation.scene.islands import at_robot
+from rbd_ros.simulation.scene.islands import at_robot, freedom_of
 from rbd_ros.simulation.scene.kept_forces import keep_forces
 from rbd_ros.simulation.scene.paths import add_along, add_rows_along
 from rbd_ros.simulation.scene.problem import (
@@ -164,9 +169,12 @@ def solve_problem(
         count = enter_couples(plant, contacts, scene.velocity, n, m, scene)
         begin_couples(touches, scene, count)
     unit: float = scale_space(space, scene.friction)
-    solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
+    tolerance = plant.scene.tolerance
+    solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, tolerance)
     if not solved:
         hold_back(space)
+    elif any_slides(space) and 3 * n > freedom_of(plant, contacts, scene.listed[0], scene):
+        prefer_sticking(space, COMBINED, MAX_ITERATIONS, tolerance)
     take_forces(touches, scene, n, m)
     for k in range(count):
         c = scene.listed[scene.couples.listed[k]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rbd_ros.collision.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import compiled
+from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
 
 
@@ -72,3 +73,18 @@ def list_contacts(
             work.listed[found] = c
             found += 1
     return found
+
+
+@compiled
+def freedom_of(plant: Plant, contacts: SceneContacts, c: int, work: SceneWork) -> int:
+    """Return the number of degrees of freedom of the island that a contact is in.
+
+    :param c: number of the contact
+    """
+    a = node_of(plant.scene, contacts.carrier[c, 0])
+    node = a if a >= 0 else node_of(plant.scene, contacts.carrier[c, 1])
+    label, freedom = work.label, 0
+    for k in range(len(label)):
+        if label[k] == label[node]:
+            freedom += len(plant.speed) if k == 0 else 6
+    return freedom
