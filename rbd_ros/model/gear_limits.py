@@ -79,15 +79,20 @@ def _transformed(limits: JointLimits, coupling: Coupling) -> JointLimits:
     if ratio == 0.0:
         return JointLimits()
 
-    def positions(lower: float, upper: float) -> List[float]:
+    def positions(lower: float, upper: float) -> Tuple[float, float]:
         # Infinite ones by their sign, whatever the ratio.
-        return sorted((limit - offset) / ratio for limit in (lower, upper))
+        one, other = (lower - offset) / ratio, (upper - offset) / ratio
+        return min(one, other), max(one, other)
 
+    lower, upper = positions(limits.lower, limits.upper)
+    soft_lower, soft_upper = positions(limits.soft_lower, limits.soft_upper)
     return JointLimits(
-        *positions(limits.lower, limits.upper),
-        limits.velocity / abs(ratio) if limits.velocity > 0.0 else math.inf,
-        limits.effort * abs(ratio) if limits.effort > 0.0 else math.inf,
-        *positions(limits.soft_lower, limits.soft_upper),
+        lower,
+        upper,
+        velocity=limits.velocity / abs(ratio) if limits.velocity > 0.0 else math.inf,
+        effort=limits.effort * abs(ratio) if limits.effort > 0.0 else math.inf,
+        soft_lower=soft_lower,
+        soft_upper=soft_upper,
     )
 
 

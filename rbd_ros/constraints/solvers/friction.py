@@ -137,10 +137,10 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
 def prefer_sticking(space: FrictionSpace, method: int, limit: int, tolerance: float) -> None:
     """Replace a solution in which something slides by that of the least forces.
 
-    Rigid contacts that are redundant share a load in many ways, and with some of them a body slides
-    that others hold: one pinched between two faces turns about a line if all force is at two points
-    of it. With a little compliance they share it in one way, whatever came before; from there
-    Newton's method changes forces by no more than it must. So what can stick sticks.
+    Rigid contacts that are redundant share a load in many ways, and with some of them a body
+    slides that others hold: one pinched between two faces turns about a line if all force is at
+    two points of it. With a little compliance they share it in one way, whatever came before; from
+    there Newton's method changes forces by no more than it must. So what can stick sticks.
 
     :param method: see `solve_friction_space`
     :param limit: see `solve_friction_space`
