@@ -31,6 +31,7 @@ from rbd_ros.control.trajectory_files import (
     read_trajectory,
     trajectory_text,
 )
+from rbd_ros.control.trajectory_report import effort_samples
 
 EXCEEDED = 3
 EXIT_CODES = {EXCEEDED: 'the trajectory exceeds a limit'}
@@ -113,7 +114,9 @@ def run(arguments: argparse.Namespace) -> int:
         form = format_of(arguments.trajectory if to_output else arguments.out)
         _write(arguments.out, trajectory_text(annotated, form))
     if arguments.plot:
-        plot_annotation(annotated, robot, feedforward.settings.effort_limits, arguments.plot)
+        samples = effort_samples(feedforward, trajectory, hold)
+        limits = feedforward.settings.effort_limits
+        plot_annotation(annotated.joint_names, samples, report, robot, limits, arguments.plot)
     return 0 if report.kept else EXCEEDED
 
 

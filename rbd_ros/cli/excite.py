@@ -7,6 +7,7 @@ import sys
 from typing import Dict, Sequence, Tuple
 
 from rbd_ros.cli.info import add_model_arguments, description, model_options
+from rbd_ros.cli.progress import TerminalProgress
 from rbd_ros.cli.recorded import robot_of, write
 from rbd_ros.control.trajectory_files import format_of, trajectory_text
 from rbd_ros.identification import excitation
@@ -56,15 +57,17 @@ def run(arguments: argparse.Namespace) -> int:
     :raises ValueError: for a value that cannot be used
     """
     robot = robot_of(description(arguments.robot, arguments.xacro), model_options(arguments))
-    found = excitation(
-        robot,
-        period=arguments.period,
-        step=arguments.step,
-        start=arguments.start,
-        ranges=ranges(arguments.range),
-        speed=arguments.speed,
-        seed=arguments.seed,
-    )
+    with TerminalProgress('looking for a motion') as progress:
+        found = excitation(
+            robot,
+            period=arguments.period,
+            step=arguments.step,
+            start=arguments.start,
+            ranges=ranges(arguments.range),
+            speed=arguments.speed,
+            seed=arguments.seed,
+            progress=progress,
+        )
     text = trajectory_text(found.trajectory, format_of(arguments.out))
     if arguments.out == '-':
         sys.stdout.write(text)

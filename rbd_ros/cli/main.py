@@ -33,12 +33,13 @@ SUBCOMMANDS = {
 }
 
 
+INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 #: Meaning of the exit codes of every subcommand; `--help` ends with them.
 EXIT_CODES = {
     0: 'done',
     1: 'the robot, a file or a value cannot be used',
     2: 'the command line is wrong',
-    130: 'interrupted by Ctrl-C',
+    INTERRUPTED: 'interrupted by Ctrl-C',
 }
 
 
@@ -48,7 +49,13 @@ def main(argv: Optional[List[str]] = None) -> int:
     :param argv: arguments without the program's name; those of the process by default
     :return: exit code, see `EXIT_CODES` here and in the subcommands
     """
-    argv = sys.argv[1:] if argv is None else list(argv)
+    try:
+        return _run(sys.argv[1:] if argv is None else list(argv))
+    except KeyboardInterrupt:  # while modules are imported or arguments read, too
+        return INTERRUPTED
+
+
+def _run(argv: List[str]) -> int:
     named = next((word for word in argv if word in SUBCOMMANDS), None)
     parser, subparsers = _parser()
     if named is not None:
@@ -75,8 +82,6 @@ def main(argv: Optional[List[str]] = None) -> int:
         # The reader (head, less) has seen enough; keep Python from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except KeyboardInterrupt:
-        return 130
 
 
 def _parser() -> tuple:

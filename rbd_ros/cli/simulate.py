@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.cli.info import add_model_arguments, description, model_options
+from rbd_ros.cli.progress import TerminalProgress
 from rbd_ros.cli.simulate_torque import chosen_torque
 from rbd_ros.collision import Environment, read_world
 from rbd_ros.simulation.simulated_robots import simulated_robot
@@ -164,9 +165,10 @@ def run(arguments: argparse.Namespace) -> int:
     _report(arguments, [*simulator.warnings, *scene.notices], scene)
     if arguments.record is not None:
         try:
-            recording = record(
-                simulator, scene, _RECORDED if duration is None else duration, torque
-            )
+            with TerminalProgress('simulating') as progress:
+                recording = record(
+                    simulator, scene, _RECORDED if duration is None else duration, torque, progress
+                )
         except FloatingPointError as error:
             raise ValueError(f'{error}; try a smaller --timestep') from error
         recording.write(arguments.record)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rbd_ros.control.annotation import completed, subdivided
 from rbd_ros.control.arrays import FloatArray
@@ -130,7 +131,7 @@ def check_trajectory(
         raise ValueError(
             f'velocity_limits must be {robot.nv} numbers that are not negative, one for each joint'
         )
-    times, parts = _sampled(feedforward, whole)
+    times, _, parts = _sampled(feedforward, whole)
     positions, velocities, slowest = _motion_margins(robot, whole, speeds)
     efforts = _effort_margins(whole.joint_names, times, parts.total, limits)
     margins = [m for m in (*positions, *velocities) if m.joint in trajectory.joint_names]
@@ -149,14 +150,43 @@ def check_trajectory(
     )
 
 
+def effort_samples(
+    feedforward: Feedforward,
+    trajectory: JointTrajectory,
+    hold: Optional[Mapping[str, float]] = None,
+) -> Tuple[FloatArray, FloatArray]:
+    """Return the efforts that `check_trajectory` looks at, in the order of time.
+
+    At a point there are two where acceleration or friction jumps, and at the ends those at rest.
+
+    :param feedforward: see `check_trajectory`
+    :param trajectory: the trajectory
+    :param hold: where joints are that it leaves out
+    :return: times, (N,) [s], and efforts of all joints, (N, nv) [N m or N]
+
+    >>> from rbd_ros.control import Feedforward, JointTrajectory
+    >>> from rbd_ros.control.trajectory_report import effort_samples
+    >>> arm = Robot.from_urdf(resource_path('urdf', 'two_link_arm.urdf'))
+    >>> motion = JointTrajectory(arm.joint_names, [0.0, 1.0], [[0.0, 0.0], [0.6, -0.4]])
+    >>> times, efforts = effort_samples(Feedforward(arm), motion)
+    >>> times[0], times[-1], efforts.shape[1]
+    (0.0, 1.0, 2)
+    """
+    whole = completed(feedforward, trajectory, hold)
+    times, segment, parts = _sampled(feedforward, whole)
+    # What ends at a point comes before what begins there, whatever rounding makes of the time.
+    order = np.lexsort((segment, np.round(times, 9)))
+    return times[order], parts.total[order]
+
+
 def _factor(speed: float) -> float:
     return 0.0 if np.isinf(speed) else 1.0 / speed
 
 
 def _sampled(
     feedforward: Feedforward, trajectory: JointTrajectory
-) -> Tuple[FloatArray, EffortParts]:
-    """Times and efforts of samples: both at each point, in between, and before and after it all.
+) -> Tuple[FloatArray, NDArray[np.intp], EffortParts]:
+    """Times, segments and efforts of samples: both at each point, in between, before and after.
 
     The robot waits at the first point until the motion begins, and stays at the last one, unless
     the motion is not at rest there.
@@ -164,7 +194,7 @@ def _sampled(
     q, ends = trajectory.positions, trajectory.times[[0, -1]]
     if len(q) == 1:
         still = np.zeros_like(q)
-        return ends[:1], feedforward.parts(q, still, still)
+        return ends[:1], np.zeros(1, dtype=int), feedforward.parts(q, still, still)
     count = len(q) - 1
     segment, after, _ = subdivided(
         trajectory,
@@ -180,7 +210,11 @@ def _sampled(
     still = np.zeros((int(rests.sum()), q.shape[1]))
     here = q[[0, -1]][rests]
     moments = (np.concatenate([x, y]) for x, y in zip(motion, (here, still, still)))
-    return np.append(times, ends[rests]), feedforward.parts(*moments)
+    return (
+        np.append(times, ends[rests]),
+        np.append(segment, np.array([-1, count])[rests]),
+        feedforward.parts(*moments),
+    )
 
 
 def _effort_margins(

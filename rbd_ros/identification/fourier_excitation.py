@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
-from typing import Mapping, Optional, Tuple
+from typing import Any, Callable, Mapping, Optional, Tuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -101,6 +101,7 @@ def excitation(
     ranges: Optional[Mapping[str, Tuple[float, float]]] = None,
     speed: float = 0.5,
     seed: int = 1,
+    progress: Optional[Callable[[float], Any]] = None,
 ) -> Excitation:
     """Motion that excites the base parameters of a robot well, within its limits.
 
@@ -114,6 +115,7 @@ def excitation(
     :param ranges: lowest and highest position of joints, by name, within their limits
     :param speed: share of the speed limits that may be used
     :param seed: of the optimisation, which is reproducible
+    :param progress: called with the share of the optimisation that is done, at least
     :raises ValueError: for an argument that cannot be used, or efforts that hold the robot nowhere
         within the ranges
 
@@ -145,7 +147,13 @@ def excitation(
     )
     base = robot.regressors.base_parameters()
 
+    done = 0
+
     def cost(x: Floats) -> float:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done / (STARTS + EVALUATIONS))
         q, v, a = series.motion(x, coarse)
         effort = np.abs(feedforward.efforts(q, v, a)) / (USED * robot.effort_limits)
         excess = float((np.maximum(effort - 1.0, 0.0) ** 2).sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import json
 import queue
@@ -44,6 +45,8 @@ class LivePage:
                 raise ValueError(f'port {port} is in use: {cure}') from error
             raise ValueError(f'port {port} cannot be used: {error.strerror}: {cure}') from error
         self._server.text = text.encode('utf-8')
+        # By which a tab that is still open finds out that there is another page now.
+        self._server.tag = f'"{hashlib.sha256(self._server.text).hexdigest()[:32]}"'
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={'poll_interval': 0.1}, daemon=True
         )
@@ -79,6 +82,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
     text = b''
+    tag = ''
 
     def __init__(self, *arguments: Any):
         self.changed = threading.Condition()
@@ -101,11 +105,12 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 10.0
     protocol_version = 'HTTP/1.1'
 
+    def do_HEAD(self) -> None:
+        self._answer_page()
+
     def do_GET(self) -> None:
-        if not self._is_local():
-            self._answer(403)
-        elif self.path == '/':
-            self._answer(200, self.server.text, 'text/html; charset=utf-8')
+        if not self._is_local() or self.path == '/':
+            self._answer_page()
         elif self.path == '/events':
             self._stream()
         else:
@@ -127,6 +132,14 @@ class _Handler(BaseHTTPRequestHandler):
             return self._answer(400)
         self._answer(204)
 
+    def _answer_page(self) -> None:
+        if not self._is_local():
+            self._answer(403)
+        elif self.path == '/':
+            self._answer(200, self.server.text, 'text/html; charset=utf-8', self.server.tag)
+        else:
+            self._answer(404)
+
     def _is_local(self) -> bool:
         """Whether it is our own page that asks, not one of another site in the same browser."""
         port = self.server.server_port
@@ -136,14 +149,19 @@ class _Handler(BaseHTTPRequestHandler):
             origin is None or origin in {f'http://{host}' for host in hosts}
         )
 
-    def _answer(self, code: int, body: bytes = b'', kind: str = 'text/plain') -> None:
+    def _answer(
+        self, code: int, body: bytes = b'', kind: str = 'text/plain', tag: str = ''
+    ) -> None:
         self.send_response(code)
         self.send_header('Content-Type', kind)
         if code != 204:
             self.send_header('Content-Length', str(len(body)))
         self.send_header('Cache-Control', 'no-store')
+        if tag:
+            self.send_header('ETag', tag)
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != 'HEAD':
+            self.wfile.write(body)
 
     def _stream(self) -> None:
         self.close_connection = True

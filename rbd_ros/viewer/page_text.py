@@ -30,11 +30,11 @@ def page(scene: Scene, ground: Optional[HalfSpace], start: ArrayLike, **more: An
     """Text of a page that shows a scene.
 
     :param scene: what there is to see
-    :param ground: what the grid is drawn on, None for z = 0; where there is a world, not drawn
+    :param ground: what the grid is drawn on, None for no grid; where there is a world, not drawn
     :param start: poses of the frames that the camera is placed for, (frames, 7)
     :param more: what else viewer.js is to know: times and poses of a recording, or that it is live
     """
-    data = {**_scene_data(scene, ground or HalfSpace(), np.asarray(start, dtype=float)), **more}
+    data = {**_scene_data(scene, ground, np.asarray(start, dtype=float)), **more}
     # No name of a link may end the element that it stands in.
     text = json.dumps(data, allow_nan=False).replace('<', '\\u003c')
     values = {
@@ -64,7 +64,7 @@ def _base64(array: NDArray[Any]) -> str:
     return base64.b64encode(array.tobytes()).decode('ascii')
 
 
-def _scene_data(scene: Scene, ground: HalfSpace, poses: FloatArray) -> Dict[str, Any]:
+def _scene_data(scene: Scene, ground: Optional[HalfSpace], poses: FloatArray) -> Dict[str, Any]:
     parts = []
     for part in scene.parts:
         wide = len(part.vertices) > 65536
@@ -96,9 +96,11 @@ def _scene_data(scene: Scene, ground: HalfSpace, poses: FloatArray) -> Dict[str,
     }
 
 
-def grounds(scene: Scene, ground: HalfSpace) -> Sequence[Ground]:
-    """Planes to be drawn: those of the world, or the ground where there is no world."""
-    return [Ground(ground_pose(ground))] if scene.grounds is None else scene.grounds
+def grounds(scene: Scene, ground: Optional[HalfSpace]) -> Sequence[Ground]:
+    """Planes to be drawn: those of the world, or the ground where there is no world, if any."""
+    if scene.grounds is not None:
+        return scene.grounds
+    return [] if ground is None else [Ground(ground_pose(ground))]
 
 
 def ground_pose(ground: HalfSpace) -> FloatArray:

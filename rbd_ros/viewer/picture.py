@@ -56,7 +56,7 @@ class Camera:
 
     :param scene: what there is to see
     :param poses: poses of the frames that the place is chosen for, (frames, 7)
-    :param ground: the ground where there is no world; None for z = 0
+    :param ground: the ground where there is no world; None for none
     :param width: columns of the pictures
     :param height: their rows
 
@@ -95,7 +95,7 @@ class Camera:
         self._mutex = threading.Lock()  # of the raster, which all pictures are drawn into
         lens = [0.5 * (columns - 1), 0.5 * (rows - 1), self._focus, _NEAREST * self.radius]
         self._look = Record(raster.Look(self._place, self._axes, _LIGHT, np.array(lens)))
-        self._grounds = grounds(scene, ground or HalfSpace())
+        self._grounds = grounds(scene, ground)
         self._surfaces = _surfaces(scene)
         self._paint_grounds(self._grounds)
         still, _, _ = self._surfaces.ends

@@ -25,7 +25,7 @@ class Recording:
 
     :param robot: the robot
     :param scene: what there is to see; None: the robot's visual shapes
-    :param ground: what the grid is drawn on; None for z = 0
+    :param ground: what the grid is drawn on; None for no grid
 
     >>> recording = Recording(robot)
     >>> simulator = Simulator(robot)

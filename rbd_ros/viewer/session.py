@@ -266,7 +266,11 @@ def contact_forces(simulator: Simulator) -> FloatArray:
 
 
 def record(
-    simulator: Simulator, scene: Scene, duration: float, torque: Optional[Torque] = None
+    simulator: Simulator,
+    scene: Scene,
+    duration: float,
+    torque: Optional[Torque] = None,
+    progress: Optional[Callable[[float], Any]] = None,
 ) -> Recording:
     """Simulate for a while and record it, 60 frames a second.
 
@@ -274,6 +278,7 @@ def record(
     :param scene: what there is to see
     :param duration: how long [s]
     :param torque: torque for each step, called with the simulator; None for none
+    :param progress: called with the share of the time that is simulated
     :raises FloatingPointError: if the dynamics are not finite
 
     >>> from rbd_ros.viewer import make_scene
@@ -291,6 +296,8 @@ def record(
         advance(simulator, start + min(k * FRAME, duration), torque)
         if simulator.time > before:
             recording.add(*_frame(simulator, scene))
+        if progress is not None:
+            progress(k / frames)
     return recording
 
 

@@ -159,3 +159,26 @@ def test_help_says_what_files_there_are(capsys):
         run('--help')
     text = capsys.readouterr().out
     assert 'JOINT.position' in text and 'Exit code' in text
+
+
+def test_the_plot_draws_what_the_table_says(tmp_path, motion, capsys, monkeypatch):
+    drawn = {}
+
+    def keep(panels, path):
+        for name, axes in panels:
+            curve, *_, mark = axes.get_lines()
+            drawn[name] = curve.get_xydata(), mark.get_xydata()[0], axes.texts[0].get_text()
+
+    monkeypatch.setattr('rbd_ros.cli.joint_panels.JointPanels.save', keep)
+    # Two points: what is between them is the motion that the table is about.
+    assert run(motion(0.7), '--plot', tmp_path / 'out.png', '--json') in (0, 3)
+    margins = json.loads(capsys.readouterr().out)['margins']
+    efforts = {m['joint']: m for m in margins if m['quantity'] == 'effort'}
+    assert set(drawn) == set(efforts) == {'shoulder', 'elbow'}
+    for name, margin in efforts.items():
+        curve, mark, text = drawn[name]
+        assert mark.tolist() == [margin['time'], margin['value']]
+        assert text == f'{margin["value"]:.4g} at {margin["time"]:.3f} s'
+        assert mark.tolist() in curve.tolist()
+        assert np.abs(curve[:, 1]).max() == abs(margin['value'])
+        assert (np.diff(curve[:, 0]) >= -1e-9).all()

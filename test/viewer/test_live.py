@@ -41,6 +41,30 @@ def test_it_serves_its_text_and_takes_orders(page):
     assert page.orders() == []
 
 
+def test_the_head_is_that_of_the_page_and_differs_for_another_one(page):
+    def head(of, path='/', **headers):
+        port = int(of.url.rstrip('/').rpartition(':')[2])
+        connection = http.client.HTTPConnection('127.0.0.1', port, timeout=10)
+        connection.request('HEAD', path, headers={'Host': f'localhost:{port}', **headers})
+        answer = connection.getresponse()
+        body = answer.read()
+        assert body == b''
+        connection.close()
+        return answer
+
+    answer = head(page)
+    assert (answer.status, answer.headers['Content-Length']) == (200, str(len(b'<p>text</p>')))
+    assert head(page, '/other').status == 404
+    assert head(page, Host='evil.example').status == 403
+    other, same = LivePage('<p>other</p>', 0), LivePage('<p>text</p>', 0)
+    try:
+        # A tab that stays open reloads when this differs.
+        assert head(other).headers['ETag'] != answer.headers['ETag'] == head(same).headers['ETag']
+    finally:
+        other.close()
+        same.close()
+
+
 @pytest.mark.parametrize(
     ('path', 'body', 'headers', 'status'),
     [

@@ -123,6 +123,45 @@ def test_a_live_page_shows_and_commands_the_simulation(robot, page):
     page.wait("document.getElementById('notice').textContent.includes('ended')")
 
 
+def test_on_a_phone_nothing_of_the_bar_is_outside(robot, page):
+    session = LiveSession(Simulator(robot), make_scene(robot.model), port=0)
+    try:
+        page.open(session.url)
+        page.call(
+            'Emulation.setDeviceMetricsOverride',
+            width=320,
+            height=640,
+            deviceScaleFactor=1,
+            mobile=True,
+        )
+        page.wait('window.innerWidth === 320')
+        edges = """[...document.querySelectorAll('#bar > *')].filter(each => !each.hidden)
+            .map(each => each.getBoundingClientRect()).map(at => [at.left, at.right, at.bottom])"""
+        for left, right, bottom in page.evaluate(edges):
+            assert 0 <= left and right <= 320 and bottom <= 640
+    finally:
+        session.close()
+
+
+def test_a_tab_takes_the_robot_that_its_port_has_now(robot, page):
+    first = LiveSession(Simulator(robot), make_scene(robot.model), port=0)
+    page.open(first.url)
+    assert page.evaluate('viewer.links.length') == len(first.scene.links)
+    opened = page.evaluate('performance.timeOrigin')
+    port = int(first.url.rstrip('/').rpartition(':')[2])
+    first.run(frames=1)
+    page.wait("document.getElementById('time').textContent !== ''")
+    first.close()
+    other = Robot.from_urdf(resource_path('urdf', 'two_link_arm.urdf'))
+    second = LiveSession(Simulator(other), make_scene(other.model), port=port)
+    try:
+        page.wait(f'performance.timeOrigin > {opened} && document.body?.dataset.ready === "true"')
+        assert page.evaluate('viewer.links.length') == len(second.scene.links)
+        assert second.scene.links != first.scene.links
+    finally:
+        second.close()
+
+
 WORLD = {
     'objects': {
         'floor': {'type': 'plane', 'color': [0.2, 0.7, 0.2]},

@@ -120,6 +120,12 @@ def test_an_empty_recording_and_a_bad_path_are_refused(robot, tmp_path):
         recording.write(tmp_path / 'no' / 'a.html')
 
 
+def test_there_is_no_grid_where_nothing_is(robot):
+    recording = Recording(robot)
+    recording.add(0.0, robot.neutral())
+    assert data_of(recording.page())['grounds'] == []
+
+
 def test_the_ground_is_where_the_simulation_has_it(robot):
     slope = HalfSpace((0.0, -0.6, 0.8), 0.5)
     recording = Recording(robot, ground=slope)

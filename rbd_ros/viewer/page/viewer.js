@@ -245,6 +245,13 @@
     element('reset').addEventListener('click', () => order('reset'));
     speed.addEventListener('change', () => order('speed', Number(speed.value)));
     const events = new EventSource('events');
+    // Where this page comes from, another one may be served by now: of another robot, say.
+    let shown = null;
+    events.onopen = async () => {
+      const found = (await fetch('/', { method: 'HEAD' })).headers.get('ETag');
+      if (shown !== null && found !== shown) window.location.reload();
+      shown = found;
+    };
     events.onmessage = (event) => {
       const state = JSON.parse(event.data);
       playing = state.playing;

@@ -1,0 +1,47 @@
+"""Progress of long work, on a terminal and nowhere else."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, Optional
+
+PERIOD = 0.2  # time between two numbers [s]
+PATIENCE = 1.0  # time that work takes before anything is shown [s]
+
+
+class TerminalProgress:
+    """Context manager that shows which share of some work is done, on a terminal.
+
+    Nothing is written into a pipe or a file. The line is gone when the work is done.
+
+    :param what: what is being done
+    :param stream: where to show it; None: standard error
+
+    >>> from rbd_ros.cli.progress import TerminalProgress
+    >>> with TerminalProgress('recording') as progress:
+    ...     progress(0.5)  # half of it is done
+    """
+
+    def __init__(self, what: str, stream: Optional[Any] = None):
+        self._what, self._stream = what, sys.stderr if stream is None else stream
+        self._shown = False
+        self._next = time.monotonic() + PATIENCE
+
+    def __enter__(self) -> TerminalProgress:
+        return self
+
+    def __call__(self, share: float) -> None:
+        """Show that a share of the work is done, if the last time was a while ago."""
+        now = time.monotonic()
+        if now < self._next or not self._stream.isatty():
+            return
+        self._next = now + PERIOD
+        self._shown = True
+        self._stream.write(f'\r{self._what}: {100.0 * min(share, 1.0):3.0f} % ')
+        self._stream.flush()
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            self._stream.write('\r' + ' ' * (len(self._what) + 8) + '\r')
+            self._stream.flush()
