@@ -139,7 +139,7 @@ class RobotInWorld:
         pairs: Optional[Sequence[NamePair]] = None,
         srdf: Union[None, str, os.PathLike[str]] = None,
     ):
-        self.robot = robot
+        self.robot, self._wanted_pairs = robot, pairs
         model = robot.model
         if world is None:
             world = Environment()
@@ -184,6 +184,10 @@ class RobotInWorld:
             'pairs': len(chosen),
         }
         self._of_thread = threading.local()
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        # Made anew: its memory belongs to the threads of this process.
+        return type(self), (self.robot, self.environment, self._wanted_pairs)
 
     def distances(
         self,
@@ -300,8 +304,10 @@ class RobotInWorld:
         nq = self._sizes['nq']
         if array.ndim not in (1, 2) or array.shape[-1] != nq:
             raise ValueError(f'q must have shape ({nq},) or (B, {nq}), got {array.shape}')
-        states = np.ascontiguousarray(array, dtype=np.float64).reshape(-1, nq)
-        return states, array.ndim == 2
+        batch = array.ndim == 2
+        # Not -1 rows: a robot without joints has configurations, too.
+        rows = len(array) if batch else 1
+        return np.ascontiguousarray(array, dtype=np.float64).reshape(rows, nq), batch
 
     def _room(self, poses: Optional[Mapping[str, ArrayLike]]) -> _Room:
         """Room of this thread, with the objects where they are to be."""

@@ -34,10 +34,10 @@ def positively_dependent(
     True
     """
     v = np.asarray(vector, dtype=float)
-    E = np.asarray(others, dtype=float).reshape(-1, len(v)).T
     length = np.linalg.norm(v)
     if length == 0.0:
         return True
+    E = np.asarray(others, dtype=float).reshape(-1, len(v)).T
     u, _, _ = nonnegative_least_squares(E, v / length)
     return bool(np.linalg.norm(E @ u - v / length) <= tolerance)
 

@@ -141,8 +141,7 @@ def _loop_condition(model: Model, q: List[float]) -> Optional[float]:
     """Condition number of the constraints that are not redundant; None if there are none."""
     if not model.loops:
         return None
-    K = np.array(loop_closure(model, model.tree_position(q)).K, dtype=float)
-    K = K.reshape(-1, model.tree_nv)
-    K = np.array(model.independent_columns(K.tolist()), dtype=float).reshape(len(K), -1)
+    K = loop_closure(model, model.tree_position(q)).K
+    K = np.array(model.independent_columns(K), dtype=float).reshape(len(K), model.nv)
     values = constraint_rank(K).s
     return float(values[0] / values[-1]) if len(values) else None

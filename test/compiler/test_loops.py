@@ -3,6 +3,7 @@
 What they can be written in is in test_loop_language.py and test_loop_refusals.py.
 """
 
+import math
 from pathlib import Path
 import re
 from typing import NamedTuple
@@ -171,7 +172,7 @@ def test_no_loop_is_written_out_for_rounds_that_are_not_known():
     loops = re.findall(r'br label %\w+, !llvm.loop (!\d+)', text)
     assert len(loops) == len(set(loops)) == 4
     for node in loops:
-        assert f'{node} = distinct !{{{node}, !1}}' in text
+        assert f'{node} = distinct !{{{node}, !1, !2}}' in text
     assert '!1 = !{!"llvm.loop.unroll.runtime.disable"}' in text
 
 
@@ -195,9 +196,9 @@ def test_loops_run_in_vectors_where_they_say_so_alone():
     text = translation.module_text(add_rows.function, kinds, add_rows.numbers)
     loops = re.findall(r'br label %\w+, !llvm.loop (!\d+)', text)
     assert len(loops) == len(set(loops)) == 3
-    marked = [node for node in loops if f'{node} = distinct !{{{node}, !1, !2}}' in text]
-    assert len(marked) == 1
-    assert '!2 = !{!"llvm.loop.vectorize.enable", i1 true}' in text
+    barred = [node for node in loops if f'{node} = distinct !{{{node}, !1, !2}}' in text]
+    assert len(barred) == 2
+    assert '!2 = !{!"llvm.loop.vectorize.enable", i1 false}' in text
     with native.compile_lock:
         module, target = translation.llvm.parse_assembly(text), native.new_target(3)
         module.triple, module.data_layout = target.triple, str(target.target_data)
@@ -205,6 +206,31 @@ def test_loops_run_in_vectors_where_they_say_so_alone():
     # Sums of some at once, products one by one.
     assert re.search(r'fadd <\d+ x double>', str(module))
     assert 'fmul double' in str(module) and not re.search(r'fmul <\d+ x double>', str(module))
+
+
+@entry_point
+def sines(inner: Numbers) -> int:
+    for k in side_by_side(len(inner.values)):
+        inner.values[k] = math.sin(inner.values[k])
+    return 0
+
+
+@pytest.mark.parametrize('optimisation', ['0', '1'])
+def test_llvm_says_nothing_of_a_loop_that_cannot_run_in_vectors(optimisation):
+    code = """
+import numpy as np
+import test_loops
+inner = test_loops.arguments()[0]
+inner.values[:] = 0.5
+test_loops.sines(test_loops.Record(inner))
+print(np.array_equal(inner.values, [0.479425538604203] * 5))
+"""
+    done = fresh_python.run(
+        f'import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}){code}',
+        RBD_ROS_CACHE_DIR='off',
+        RBD_ROS_OPTIMISATION=optimisation,
+    )
+    assert (done.stdout, done.stderr) == ('True\n', '')
 
 
 COMPILER = 'rbd_ros.compiler.loops.translation'

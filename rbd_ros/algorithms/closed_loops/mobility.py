@@ -161,4 +161,4 @@ def _jacobian(model: Model, q: ArrayLike) -> NDArray[np.float64]:
     position: Sequence[float] = np.asarray(q, dtype=float).tolist()
     K = loop_closure(model, model.tree_position(position)).K
     columns = model.independent_columns(K)
-    return np.array(columns, dtype=float).reshape(-1, model.nv)
+    return np.array(columns, dtype=float).reshape(len(K), model.nv)

@@ -58,7 +58,8 @@ class BaseParameters(NamedTuple):
         :param tau: forces measured in them, rotors' and friction's taken off, (samples, nv)
         :raises ValueError: if the states do not excite all base parameters
         """
-        A, b = self.reduced(Y).reshape(-1, len(self.columns)), np.reshape(tau, -1)
+        b = np.reshape(tau, -1)
+        A = self.reduced(Y).reshape(len(b), len(self.columns))
         scale = np.abs(A).max(axis=0, initial=0.0)
         scale[scale == 0.0] = 1.0
         beta, _, rank, _ = np.linalg.lstsq(A / scale, b, rcond=_NEGLIGIBLE)

@@ -223,7 +223,7 @@ def _checked(
                 f'expected: body {k} (from 0) has no extent in some direction, or parameters that '
                 'no body can have; expect some thickness of it'
             )
-    return A.reshape(-1, pi.size), b.ravel(), pi, J0
+    return A.reshape(b.size, pi.size), b.ravel(), pi, J0
 
 
 def _is_of_a_body(J: Floats, tolerance: float) -> bool:

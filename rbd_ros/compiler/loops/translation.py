@@ -24,8 +24,10 @@ _PASSES = (1, 2)
 # several times over. That made a simulator's step no faster, and a third of its compilation.
 _NOT_LONGER = '!"llvm.loop.unroll.runtime.disable"'
 
-# Only these run in vector registers; see `_optimise`.
-_VECTORS = '!"llvm.loop.vectorize.enable", i1 true'
+# Loops that are not `side_by_side` never run in vector registers: they are as long as a robot has
+# joints, so that they are not faster there, and take longer to compile. Those that are may: LLVM
+# would complain on stderr of one that it cannot do so, if that were asked for.
+_ONE_BY_ONE = '!"llvm.loop.vectorize.enable", i1 false'
 
 # Functions with more instructions, before any pass, stay functions: a call costs them nothing, and
 # LLVM's passes take longer for one large function than for many small ones.
@@ -55,7 +57,7 @@ def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
         loop_function(len(kinds), numbers),
         '!0 = !{}',
         f'!1 = !{{{_NOT_LONGER}}}',
-        f'!2 = !{{{_VECTORS}}}',
+        f'!2 = !{{{_ONE_BY_ONE}}}',
     ]
     return _number_loops(native.module_text([*texts, *((text, []) for text in whole)]))
 
@@ -66,7 +68,7 @@ def _number_loops(text: str) -> str:
 
     def number(found: re.Match) -> str:
         k = 3 + len(nodes)
-        properties = '!1, !2' if found[0] == IN_VECTORS else '!1'
+        properties = '!1' if found[0] == IN_VECTORS else '!1, !2'
         nodes.append(f'!{k} = distinct !{{!{k}, {properties}}}')
         return f'{REPEATED} !{k}'
 
@@ -135,17 +137,17 @@ def _optimise(module: Any, target: Any, level: int) -> None:
     """
     if hasattr(llvm, 'create_pass_builder'):
         options = llvm.create_pipeline_tuning_options(speed_level=_PASSES[level])
-        # Loops are as long as a robot has joints. Unrolled they are faster; in vectors they are
-        # not, and take longer to compile.
         options.loop_unrolling = level > 0
-        options.loop_vectorization = options.slp_vectorization = False
-        options.loop_interleaving = False
+        # Of loops that may, see `_ONE_BY_ONE`.
+        options.loop_vectorization = True
+        options.slp_vectorization = options.loop_interleaving = False
         builder = llvm.create_pass_builder(target, options)
         builder.getModulePassManager().run(module, builder)
         return
     builder = llvm.create_pass_manager_builder()
     builder.opt_level = _PASSES[level]
     builder.inlining_threshold = 225  # LLVM's own; without it, nothing is merged
+    builder.loop_vectorize = True
     passes = llvm.create_module_pass_manager()
     target.add_analysis_passes(passes)
     builder.populate(passes)

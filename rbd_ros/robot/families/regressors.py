@@ -132,7 +132,7 @@ class RegressorFunctions(Compiled):
         u = rng.random((rows, *UNIFORM.shape(model)))
         q = self._kernels.get('random_configuration')(u)
         v, a = rng.normal(size=(2, rows, model.nv))
-        return base_parameters(self.torque(q, v, a).reshape(-1, count))
+        return base_parameters(self.torque(q, v, a).reshape(rows * model.nv, count))
 
     def pseudo_inertias(self, parameters: Optional[ArrayLike] = None) -> Array:
         """Pseudo-inertia of each body: positive definite for those that bodies can have.
