@@ -9,6 +9,7 @@ refused.
 from __future__ import annotations
 
 import inspect
+from types import BuiltinFunctionType
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence, TypeVar
 
 import numpy as np
@@ -50,6 +51,14 @@ class Compiled:
 
     def __init__(self, kernels: Kernels, **chosen: Any):
         self._kernels, self._chosen = kernels, chosen
+
+    def __getstate__(self) -> Dict[str, Any]:
+        # Without the builtins that took the place of methods: they belong to this object.
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if not isinstance(value, BuiltinFunctionType)
+        }
 
     # What comes back, an array or a named tuple, is for the method that calls to say: kernels of
     # either kind have one type.

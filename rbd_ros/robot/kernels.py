@@ -34,6 +34,10 @@ class Kernels:
         self._by_variant: Dict[Variant, AnyKernel] = {}
         self._by_options: Dict[Tuple[Any, ...], AnyKernel] = {}
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        # Machine code stays here: it is made anew, or found on the disk.
+        return type(self), (self.model,)
+
     def get(self, algorithm: Algorithm, **options: Any) -> AnyKernel:
         """Kernel of an algorithm, made if there is none yet.
 

@@ -78,6 +78,11 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
     """
 
     def __init__(self, model: Model):
+        if not isinstance(model, Model):
+            raise ValueError(
+                f'model must be a Model, got {type(model).__name__}: Robot.from_urdf reads the '
+                'path of a URDF file, or its text'
+            )
         RobotDescription.__init__(self, model)
         Compiled.__init__(self, Kernels(model))
 

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from copy import copy
 import math
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, TYPE_CHECKING, Union
+from typing import (
+    Any,
+    Dict,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Type,
+    TYPE_CHECKING,
+    Union,
+)
 
 import numpy as np
 
@@ -153,6 +165,12 @@ class Simulator(SimulatedServos, SimulatedObjects):
         if not (ground is None or isinstance(ground, (bool, HalfSpace))):
             raise ValueError(f'ground must be None, True or a HalfSpace, got {ground!r}')
         environment = read_environment(robot, world, ground, contact, contact_links, srdf)
+        # Of a copy: what there is around the robot says the rest.
+        self._given = (
+            (robot, contact, contact_links)
+            if world is None and ground is not True
+            else (robot, None, None)
+        )
         robot = simulated_robot(robot, environment)
         for body in robot.model.bodies:
             if body.joint.is_rheonomic:
@@ -184,6 +202,37 @@ class Simulator(SimulatedServos, SimulatedObjects):
         self._rollouts: Optional[RolloutThreads] = None
         self.reset()
         _ = self._world.steps  # compiled now, not in the first step
+
+    @exclusive
+    def __reduce__(self) -> Tuple[Any, ...]:
+        # Made anew by its arguments, and brought to the same state.
+        world, plant = self._world, self._world.plant
+        robot, contact, contact_links = self._given
+        arguments = {
+            'robot': robot,
+            'timestep': plant.timestep,
+            'integrator': world.integrator,
+            'ground': world.ground,
+            'contact': contact,
+            'contact_links': contact_links,
+            'speed_limit': world.speed_limit,
+            'external_forces': plant.has_external_forces,
+            'world': world.environment,
+            'solver_tolerance': world.tolerance,
+            'impact_law': world.impact_law,
+        }
+        numbers = {
+            name: array.copy()
+            for name, array in plant._asdict().items()
+            if isinstance(array, np.ndarray)
+        }
+        loaded = None if world.loaded is world.robot else world.loaded
+        state = (loaded, plant.has_servos, numbers, self._start.texts, self.snapshot())
+        return _made_again, (type(self), arguments, state)
+
+    def __deepcopy__(self, _: Any) -> Simulator:
+        # Robot and environment are shared: they do not change.
+        return copy(self)
 
     def __repr__(self) -> str:
         return (
@@ -781,6 +830,22 @@ class Simulator(SimulatedServos, SimulatedObjects):
                 )
             q[at_q] = unit
         return q
+
+
+def _made_again(kind: Type[Simulator], arguments: Dict[str, Any], state: Any) -> Simulator:
+    """Simulation of which these are the arguments and the state; see `Simulator.__reduce__`."""
+    loaded, has_servos, numbers, warnings, snapshot = state
+    made = kind(**arguments)
+    world = made.world
+    if loaded is not None:
+        world.load(loaded)
+    if has_servos:
+        world.allow_servos()
+    for name, array in numbers.items():
+        getattr(world.plant, name)[...] = array
+    made.restore(snapshot)
+    made._start.recall(warnings)
+    return made
 
 
 def _finite_array(name: str, given: Any, size: int) -> FloatArray:

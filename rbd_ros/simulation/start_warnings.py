@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import List, Optional, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -53,6 +53,13 @@ class StartWarnings:
 
             self._found += other_warnings(world, DEEP)
         self._found += _of_limits(world, q, v)
+
+    def recall(self, texts: Sequence[str]) -> None:
+        """Say what those of another simulation of the same start said.
+
+        :param texts: its `texts`
+        """
+        self._found, self._overlaps = list(texts), ()
 
     def _of_overlaps(self) -> Tuple[str, ...]:
         scene, plant, q = self._start

@@ -124,6 +124,7 @@ class World:
             if not 0.0 < float(value) < math.inf:
                 raise ValueError(f'{name} must be positive and finite, got {value}')
         self.robot, self.integrator, self.ground = robot, integrator, ground
+        self.speed_limit, self.tolerance, self.impact_law = speed_limit, tolerance, impact_law
         #: The robot with the inertias that it has now, see `load`.
         self.loaded = robot
         self.environment = environment
@@ -162,6 +163,12 @@ class World:
         #: How the loops were closed at the last reset; None without loops.
         self.closed_start: Optional[ClosedStart] = None
         self._forget_steps()
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        raise TypeError(
+            'a World lives in memory that machine code knows, and cannot be copied or pickled: '
+            'copy or pickle its Simulator, or take a snapshot'
+        )
 
     def allow_servos(self) -> None:
         """Let joints have servos from now on: the loop that takes steps is made anew for them.

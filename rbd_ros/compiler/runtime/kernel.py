@@ -44,6 +44,18 @@ class BaseKernel:
         self.__name__ = definition.name
         self.__doc__ = definition.doc
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        raise TypeError(
+            f'the kernel {self.__name__} lives in this process and cannot be pickled: pickle the '
+            'robot, and ask it for its kernel or function there'
+        )
+
+    def __copy__(self) -> BaseKernel:
+        return self  # it does not change
+
+    def __deepcopy__(self, _: Any) -> BaseKernel:
+        return self
+
     @property
     def input_sizes(self) -> Tuple[int, ...]:
         """Sizes of the input arrays."""
