@@ -63,6 +63,12 @@ def test_a_state_off_the_constraints_is_taken_back_the_shortest_way():
     pulled = robot.mass_matrix(back) @ (moving - v)
     T = equations.T[:, :2]
     assert_allclose(T @ np.linalg.lstsq(T, pulled, rcond=None)[0], pulled, atol=1e-9)
+    # The position goes the same way: its change by first order is H^-1 T x as well.
+    moved = robot.difference(off, back)
+    pushed = robot.mass_matrix(off) @ moved
+    T = motion.equations(0.0, off, v).T[:, :2]
+    left = T @ np.linalg.lstsq(T, pushed, rcond=None)[0] - pushed
+    assert np.linalg.norm(left) < 1e-2 * np.linalg.norm(pushed)
     motion.active = ()
     same_q, same_v = motion.projected(0.0, off, v)
     assert same_q is off and same_v is v

@@ -168,7 +168,14 @@ def test_faults_of_a_bench_are_no_other_simulation(arm):
     one.world.allow_friction()
     one.world.plant.friction[:] = 1e9
     one.world.plant.effort[:] = 0.0
+    one.step(n=10)
     other.restore(one.snapshot())
+    assert other.time == one.time == 0.01 and np.array_equal(other.q, one.q)
+    # Faults are not in it: held by friction and without power there, and not here.
+    one.step(np.full(6, 20.0), n=10)
+    other.step(np.full(6, 20.0), n=10)
+    assert np.abs(one.v).max() < 1e-9 and np.abs(other.v).max() > 1e-2
+    assert not one.tau.any() and (other.tau == 20.0).any()
 
 
 def test_a_world_that_changes_is_another_one(arm):

@@ -180,6 +180,15 @@ def test_pitch_is_invariant_and_exact_over_fractions(space, rng):
     assert pitch(X.apply(vector(space, bound, moment))) == pytest.approx(-2 / 3, rel=1e-13)
 
 
+@every_space
+def test_a_line_may_have_a_free_part_as_long_as_the_tolerance(space):
+    """Its length is that of the part along the line, however long the line vector is."""
+    for size in (0.1, 10.0):
+        almost = vector(space, (0.0, 0.0, size), (3.0, -2.0, 0.5))
+        assert is_line(almost, 0.5 + 1e-12) and not is_line(almost, 0.5 - 1e-12)
+        assert not is_line(almost)
+
+
 def test_only_vectors_are_screws():
     with pytest.raises(TypeError, match='screw'):
         pitch(RigidBodyInertia.zero())

@@ -20,11 +20,15 @@ TEXTS = {
         'test/model/test_joints_in_trees.py',
         'test/algorithms',
     ),
+    'rbd_ros/model': ('test/model', 'test/urdf'),
     'rbd_ros/constraints': ('test/constraints',),
     'rbd_ros/collision': ('test/collision',),
     'rbd_ros/contact': ('test/contact', 'test/simulation'),
     'rbd_ros/meshes': ('test/meshes', 'test/collision/test_solids.py'),
     'rbd_ros/simulation': ('test/simulation', 'test/nodes/test_simulation_cycle.py'),
+    'rbd_ros/control': ('test/control',),
+    'rbd_ros/identification': ('test/identification',),
+    'rbd_ros/hil': ('test/hil',),
 }
 _OF_CONVEX_PAIRS = (
     'test/collision/test_degenerate_contacts.py',
@@ -286,7 +290,8 @@ class Mutant(NamedTuple):
 
 def texts() -> list[str]:
     """All texts, from the root of the repository."""
-    found = [path for folder in TEXTS for path in sorted((ROOT / folder).rglob('*.py'))]
+    every = [path for folder in TEXTS for path in sorted((ROOT / folder).rglob('*.py'))]
+    found = dict.fromkeys(every)  # each once: folders lie in others
     names = [
         path.relative_to(ROOT).as_posix() for path in found if _NO_TEXTS.isdisjoint(path.parts)
     ]

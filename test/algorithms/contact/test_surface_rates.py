@@ -65,6 +65,32 @@ def test_two_spheres_and_a_sphere_in_a_bowl(name, hollow):
     assert_allclose(found.point_rates[0], Cdot, atol=1e-8 * size)
 
 
+def test_curvatures_that_do_not_commute_obey_the_equations_of_the_book():
+    """What moves the point over the successor is R times what turns its normal, R W c in order."""
+    robot = named_robot('floating base')
+    p, s = robot.body_names[0], robot.body_names[-1]
+    contacts = robot.contacts.between([(p, s)])
+    rng = np.random.default_rng(4)
+    q, v, _ = random_state(robot, 6)
+    n = np.array([0.6, 0.0, 0.8])
+    across = np.eye(3) - np.outer(n, n)
+    W, R = (across @ (x + x.T) @ across for x in rng.normal(size=(2, 3, 3)))
+    assert np.abs(W @ R - R @ W).max() > 0.1
+    C = rng.normal(size=3)
+    found = contacts.surface_rates(q, v, [C], [n], [W], [R])
+
+    def motion(name):
+        """Angular velocity and velocity of the point at C, in base coordinates."""
+        spatial = robot.frame(name, 'base').velocity(q, v)
+        return spatial[:3], spatial[3:] + np.cross(spatial[:3], C)
+
+    (w_p, v_p), (w_s, v_s) = motion(p), motion(s)
+    c = found.point_rates[0] - v_p
+    u = across @ (v_s - v_p)
+    assert_allclose(c, u + R @ (np.cross(w_s - w_p, n) - W @ c), atol=1e-11)
+    assert_allclose(found.normal_rates[0], np.cross(w_p, n) + W @ c, atol=1e-11)
+
+
 @pytest.mark.seed('CN11', kind='full')
 @pytest.mark.parametrize('tangents', [False, True])
 def test_an_ellipsoid_on_a_plane(tangents):
