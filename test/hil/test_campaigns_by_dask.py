@@ -5,11 +5,11 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 from support import outside
 from support.source_imports import ROOT
+from support.waiting import until
 import yaml
 
 from rbd_ros.cli.main import main
@@ -19,7 +19,6 @@ from rbd_ros.hil.variation import read_variations
 from rbd_ros.hil.workers import WorkerDied
 
 VARY = 'latency=0:2ms,drop=0:0.1'
-LIMIT = 120.0  # within which anything must happen [s]
 
 
 def told(*_):
@@ -72,10 +71,8 @@ class Cluster:
             )
 
     def _wait(self, condition):
-        end = time.monotonic() + LIMIT
-        while not condition():
-            assert time.monotonic() < end and self.scheduler.poll() is None
-            time.sleep(0.05)
+        until(lambda: condition() or self.scheduler.poll() is not None)
+        assert self.scheduler.poll() is None
 
     def __enter__(self):
         return self

@@ -19,11 +19,10 @@ import pytest
 from support import outside
 from support.page_commands import Command, commands, PAGES, Shell
 from support.source_imports import ROOT
+from support.waiting import CEILING, until
 import yaml
 
 LOOKING = 20.0  # for a node, by commands that do not find it at once [s]
-LIMIT = 60.0  # time within which anything must happen [s]
-START_LIMIT = 300.0  # time within which nodes must start, compiling what is not cached yet [s]
 MOVED = 1e-3  # what counts as a motion [rad]
 REACHED = 1e-3  # how near its goal a motion ends with the defaults, as the pages say [rad]
 ARM = ROOT / 'urdf' / 'six_axis_arm.urdf'
@@ -183,22 +182,25 @@ class Observed:
         seconds = newest.header.stamp.sec + newest.header.stamp.nanosec * 1e-9
         return dict(zip(newest.name, newest.position)), seconds
 
-    def wait(self, condition, what, shell=None, limit=LIMIT):
+    def wait(self, condition, what, shell=None):
         """Wait for a condition, but not for a process that has ended.
 
         Messages come a thousand times a second: between two looks is a pause, for which the nodes
         can use the processor.
         """
-        end = time.monotonic() + limit
-        while not condition():
-            ended = shell is not None and not shell.alive()
-            if ended or time.monotonic() > end:
-                newest = {s.name: s.message for s in self.ros.diagnostics}
-                output = shell.output()[-3000:] if shell is not None else ''
-                raise AssertionError(f'never came: {what}\ndiagnostics: {newest}\n{output}')
+
+        def seen():
+            newest = {s.name: s.message for s in self.ros.diagnostics}
+            output = shell.output()[-3000:] if shell is not None else ''
+            return f'{what}\ndiagnostics: {newest}\n{output}'
+
+        def spin():
+            assert shell is None or shell.alive() or condition(), seen()
             time.sleep(0.02)
             for _ in range(5):
                 self.ros.executor.spin_once(timeout_sec=0.0)
+
+        until(condition, seen, spin)
 
     def refusals(self, since):
         """What nodes have said of refused messages, once each of them has had time to."""
@@ -255,12 +257,12 @@ def until_it_shows(command, shell, observed):
     target = promise(command)
     if target is not None:
         received = observed.messages(target)
-        observed.wait(lambda: len(received) > 10, f'{target} of {command}', shell, START_LIMIT)
+        observed.wait(lambda: len(received) > 10, f'{target} of {command}', shell)
     else:
         word = 'robot ' if 'rbd_ros' in ' '.join(command.words) else 'Spinning'
         if 'autostart:=false' in command.words:
             word = 'waiting for transitions'
-        observed.wait(lambda: word in shell.output(), f'{word!r} of {command}', shell, START_LIMIT)
+        observed.wait(lambda: word in shell.output(), f'{word!r} of {command}', shell)
     assert shell.alive(), f'{command}\n{shell.output()}'
 
 
@@ -326,14 +328,18 @@ def until_it_hears(command, shell, observed):
     `ros2 topic echo` looks for the topic for a moment only, which may be too short on a busy
     machine: then it is called again, as a user would.
     """
-    end = time.monotonic() + LIMIT
-    while '---' not in shell.output():
-        if not shell.alive() and '---' not in shell.output():
-            assert NOT_YET in shell.output(), f'{command}\n{shell.output()}'
-            shell = observed.shell(command)
-        assert time.monotonic() < end, f'{command}\n{shell.output()}'
-        time.sleep(0.02)
-    return shell
+    shells = [shell]
+
+    def heard():
+        last = shells[-1]
+        if '---' in last.output():
+            return last
+        if not last.alive() and '---' not in last.output():
+            assert NOT_YET in last.output(), f'{command}\n{last.output()}'
+            shells.append(observed.shell(command))
+        return None
+
+    return until(heard, lambda: f'{command}\n{shells[-1].output()}')
 
 
 def run(command, observed, states):
@@ -413,4 +419,4 @@ def test_commands_of_a_page_do_what_it_says(scene, observed):
         for shell in shells.values():
             shell.stop()
         if any('param' in c.words for c in end):  # it leaves a daemon, one for each ROS domain
-            Shell('ros2 daemon stop', observed.folder, observed.ros.domain).process.wait(LIMIT)
+            Shell('ros2 daemon stop', observed.folder, observed.ros.domain).process.wait(CEILING)

@@ -10,11 +10,11 @@ from support import outside
 from support.page_commands import environment
 from support.source_imports import ROOT
 from support.tutorial import agree, Run, Save, steps
+from support.waiting import CEILING
 import yaml
 
 NAME, FIRST = 'hil_in_ci', 'gravity_compensation'  # whose robot it uses
 DOMAIN = 68
-LIMIT = 400.0  # within which a command must end, compiling [s]
 
 
 def saved(folder):
@@ -32,7 +32,7 @@ def shell(text, folder):
         env=environment(folder, DOMAIN),
         capture_output=True,
         text=True,
-        timeout=LIMIT,
+        timeout=CEILING,
     )
 
 

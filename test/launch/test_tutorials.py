@@ -9,10 +9,12 @@ import pytest
 from support import outside
 from support.page_commands import environment, Shell
 from support.tutorial import agree, Run, Save, steps, Stop
+from support.waiting import CEILING, until
+
+from rbd_ros.nodes.bench.domains import free_domain
 
 TUTORIALS = ('gravity_compensation', 'feedforward', 'ros2_control')
 FIRST = 'gravity_compensation'  # whose files the others use
-LIMIT = 300.0  # time within which a command must end, or a node be ready, compiling [s]
 LOOKING = 20.0  # for a topic, by commands that do not find it at once [s]
 NOT_YET = 'does not appear to be published yet'
 READY = ('ready after', 'torque: publishing', 'robot ')  # what nodes say when they run
@@ -45,12 +47,13 @@ def test_a_tutorial_does_what_it_says(name, with_ros2, tmp_path):
         prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
         if not any(Path(each, 'lib', 'controller_manager').is_dir() for each in prefixes):
             pytest.skip(outside.lacks('controller_manager', outside.SOURCE))
-    domain = 60 + 2 * TUTORIALS.index(name) + with_ros2
-    for attempt in range(ATTEMPTS):
-        folder = tmp_path / str(attempt)
-        folder.mkdir()
-        if read(name, with_ros2, folder, domain, attempt == ATTEMPTS - 1):
-            break
+    domain, lock = free_domain(os.getpid())
+    with lock:
+        for attempt in range(ATTEMPTS):
+            folder = tmp_path / str(attempt)
+            folder.mkdir()
+            if read(name, with_ros2, folder, domain, attempt == ATTEMPTS - 1):
+                break
 
 
 def read(name, with_ros2, folder, domain, for_good):
@@ -83,10 +86,9 @@ def follow(step, folder, domain, staying):
     """Run a command; one that stays is waited for until it runs."""
     if step.command.stays:
         staying.append(Shell(step.command.text, folder, domain))
-        shell, end = staying[-1], time.monotonic() + LIMIT
-        while not any(word in shell.output() for word in READY):
-            assert shell.alive() and time.monotonic() < end, f'{step.command}\n{shell.output()}'
-            time.sleep(0.05)
+        shell = staying[-1]
+        until(lambda: any(word in shell.output() for word in READY) or not shell.alive())
+        assert shell.alive(), f'{step.command}\n{shell.output()}'
         return
     for shell in staying:
         wait_for_simulator(shell)
@@ -98,7 +100,7 @@ def follow(step, folder, domain, staying):
             env=environment(folder, domain),
             capture_output=True,
             text=True,
-            timeout=LIMIT,
+            timeout=CEILING,
         )
         # ros2 looks for a topic for a moment only; a reader calls it again.
         unseen = NOT_YET in run.stdout + run.stderr and time.monotonic() < end
@@ -110,10 +112,12 @@ def follow(step, folder, domain, staying):
 
 def wait_for_simulator(shell):
     """Wait until a simulator has compiled its robot; a controller waits for it, too."""
-    end = time.monotonic() + LIMIT
-    while '[simulator]' in shell.output() and 'robot ' not in shell.output():
-        assert shell.alive() and time.monotonic() < end, shell.output()
-        time.sleep(0.05)
+
+    def ready():
+        assert shell.alive(), shell.output()
+        return '[simulator]' not in shell.output() or 'robot ' in shell.output()
+
+    until(ready, shell.output)
 
 
 def stop(staying):

@@ -2,10 +2,11 @@
 
 import time
 
-from node_harness import LIMIT, reliable, START_LIMIT, TWO_LINK_ARM
+from node_harness import reliable, TWO_LINK_ARM
 import rclpy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from support.waiting import until
 
 from rbd_ros.nodes.common.wire import JointStateWriter
 from rbd_ros.nodes.simulator.lockstep import stamp_of
@@ -38,7 +39,7 @@ class Controller:
         )
         self._writer = JointStateWriter(['shoulder', 'elbow'], ['effort'])
         for publisher in (self._commands, self.arrays):
-            ros.until(publisher.get_subscription_count, 'the simulator', START_LIMIT)
+            ros.until(publisher.get_subscription_count, 'the simulator')
         self.last = 0
 
     def close(self):
@@ -52,17 +53,18 @@ class Controller:
         taken = self._states.handle.take_message(JointState, True)
         return None if taken is None else bytes(taken[0])
 
-    def state(self, limit=LIMIT):
+    def state(self):
         """Wait for the next state, as bytes; copies of the last one are left out."""
-        end = time.monotonic() + limit
-        while time.monotonic() < end:
+
+        def new():
             data = self.take()
-            if data is None:
-                time.sleep(2e-5)
-            elif stamp_of(data) > self.last:
-                self.last = stamp_of(data)
-                return data
-        raise AssertionError('no state: ' + self.process.output()[-2000:])
+            return data if data is not None and stamp_of(data) > self.last else None
+
+        data = until(
+            new, lambda: 'a state: ' + self.process.output()[-2000:], lambda: time.sleep(2e-5)
+        )
+        self.last = stamp_of(data)
+        return data
 
     def answer(self, stamp, effort=(0.0, 0.0)):
         self._writer.effort[:] = effort

@@ -15,6 +15,7 @@ import threading
 import time
 
 from support import outside
+from support.waiting import CEILING, until
 
 outside.load('rclpy')  # without it, whoever imports the harness is skipped
 
@@ -31,8 +32,6 @@ import yaml
 from rbd_ros.nodes.bench.domains import free_domain
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT = 60.0  # seconds within which anything must happen
-START_LIMIT = 300.0  # seconds within which a node must start, compiling what is not cached yet
 
 TWO_LINK_ARM = """
 <robot name="two_link">
@@ -127,7 +126,7 @@ class NodeProcess:
 
     def wait(self):
         try:
-            return self.process.wait(LIMIT)
+            return self.process.wait(CEILING)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -176,19 +175,20 @@ class Ros:
 
     # -- waiting ----------------------------------------------------------------------------------
 
-    def until(self, condition, what, limit=LIMIT):
-        """Spin until `condition()` is true."""
-        end = time.monotonic() + limit
-        while time.monotonic() < end:
-            result = condition()
-            if result:
-                return result
+    def until(self, condition, what, ceiling=CEILING):
+        """Spin until `condition()` is true, and return what it returned."""
+
+        def seen():
+            logs = '\n'.join(p.output()[-3000:] for p in self.processes)
+            last = sorted({f'{s.name} [{s.level!r}] {s.message}' for s in self.diagnostics[-50:]})
+            return f'{what}\nlast diagnostics: {last}\n{logs}'
+
+        def spin():
             self.executor.spin_once(timeout_sec=0.02)
-            if any(p.process.poll() for p in self.processes):
-                break  # a node has failed: nothing will come any more
-        logs = '\n'.join(p.output()[-3000:] for p in self.processes)
-        seen = sorted({f'{s.name} [{s.level!r}] {s.message}' for s in self.diagnostics[-50:]})
-        raise AssertionError(f'never came: {what}\nlast diagnostics: {seen}\n{logs}')
+            # Of a node that has failed nothing will come any more.
+            assert not any(p.process.poll() for p in self.processes), seen()
+
+        return until(condition, seen, spin, ceiling)
 
     def spin(self, duration):
         end = time.monotonic() + duration
@@ -204,7 +204,7 @@ class Ros:
     def publisher(self, kind, topic, qos=None, wait=True):
         publisher = self.node.create_publisher(kind, topic, qos or reliable(1))
         if wait:
-            self.until(publisher.get_subscription_count, f'a subscription to {topic}', START_LIMIT)
+            self.until(publisher.get_subscription_count, f'a subscription to {topic}')
         return publisher
 
     def status(self, text, subject='', level=None, since=0):
@@ -235,7 +235,7 @@ class Ros:
     def call(self, kind, name, request):
         client = self._client(kind, name)
         future = client.call_async(request)
-        self.until(future.done, f'answer of {name}', 60.0)
+        self.until(future.done, f'answer of {name}')
         return future.result()
 
     def ask(self, kind, name, request):
@@ -248,7 +248,7 @@ class Ros:
             return any(future.done() for future in asked)
 
         begin = time.monotonic()
-        self.until(answered, f'answer of {name}', 60.0)
+        self.until(answered, f'answer of {name}')
         return next(future for future in asked if future.done()).result()
 
     def set_parameters(self, node, **values):

@@ -14,7 +14,6 @@ from node_harness import (
     joint_state,
     reliable,
     stamp,
-    START_LIMIT,
     TWO_LINK_ARM,
 )
 import numpy as np
@@ -260,7 +259,7 @@ def states_at(rig, position=POSE, velocity=REST, rate=200.0):
 
 
 def wait_until_ready(ros, rig):
-    ros.until(lambda: rig.states.get_subscription_count(), 'the node', START_LIMIT)
+    ros.until(lambda: rig.states.get_subscription_count(), 'the node')
 
 
 def lines_of(process, *words):

@@ -208,7 +208,7 @@ def test_beside_the_simulator_a_push_at_the_tool_is_found(ros, rig):
             got = [n.x, n.y, n.z, f.x, f.y, f.z]
             return np.allclose(got, [0.0, 0.5, 0.0, 8.0, 0.0, -12.0], atol=0.12)
 
-        ros.until(found, 'the wrench at the tool', 120.0)
+        ros.until(found, 'the wrench at the tool')
     assert simulator.stop() == 0 and observer.stop() == 0
 
 
@@ -227,7 +227,7 @@ def test_a_push_in_mid_motion_stops_the_trajectory_of_inverse_dynamics(ros):
     stops = ros.listen(JointTrajectory, '/stop/joint_trajectory')
     motions = ros.publisher(JointTrajectory, '/stop/joint_trajectory')
     pushes = ros.publisher(WrenchStamped, '/stop/external_wrench')
-    ros.until(lambda: states and collisions, 'states and estimates', 60.0)
+    ros.until(lambda: states and collisions, 'states and estimates')
     begin = dict(zip(states[-1].name, states[-1].position))
     target = [begin[name] + 1.2 for name in NAMES]
     point = JointTrajectoryPoint(positions=target, time_from_start=Duration(sec=6))

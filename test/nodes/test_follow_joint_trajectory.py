@@ -12,7 +12,7 @@ outside.load('rclpy')
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Duration
 from lifecycle_harness import Managed
-from node_harness import Feed, joint_state, START_LIMIT, TWO_LINK_ARM
+from node_harness import Feed, joint_state, TWO_LINK_ARM
 import numpy as np
 from rclpy.action import ActionClient
 from sensor_msgs.msg import JointState
@@ -79,7 +79,7 @@ class Rig:
         self.efforts = ros.listen(JointState, 'joint_commands')
         self.trajectories = ros.publisher(JointTrajectory, 'joint_trajectory')
         self.client = ActionClient(ros.node, action, f'{NODE}/follow_joint_trajectory')
-        ros.until(self.client.server_is_ready, 'the action', START_LIMIT)
+        ros.until(self.client.server_is_ready, 'the action')
         self.at, self.moving = POSE, False
         self.feed = Feed(ros.publisher(JointState, 'joint_states'), self._state)
         self.rest()
@@ -466,7 +466,7 @@ def test_when_the_node_is_stopped_the_goal_ends_with_a_result(ros, action):
     parameters = {'robot_description': TWO_LINK_ARM, 'state_timeout': 0.6}
     process = ros.start('inverse_dynamics', parameters, ['-r', '__node:=ending'])
     client = ActionClient(ros.node, action, '/ending/follow_joint_trajectory')
-    ros.until(client.server_is_ready, 'the action', START_LIMIT)
+    ros.until(client.server_is_ready, 'the action')
     state = joint_state(position=POSE, velocity=(0.0, 0.0))
     with Feed(ros.publisher(JointState, 'joint_states'), state):
         goal = action.Goal(trajectory=trajectory(point(30.0, GOAL)))
@@ -493,7 +493,7 @@ def test_when_the_node_is_no_longer_active_the_goal_ends_and_new_ones_are_reject
     apart = ['-r', f'__node:={name}', '-r', f'joint_states:=/{name}/joint_states']
     process = ros.start('inverse_dynamics', parameters, apart)
     client = ActionClient(ros.node, action, f'/{name}/follow_joint_trajectory')
-    ros.until(client.server_is_ready, 'the action', START_LIMIT)
+    ros.until(client.server_is_ready, 'the action')
     desired = ros.listen(JointState, f'/{name}/desired_state')
     life = Managed(ros, f'/{name}')
     state = joint_state(position=POSE, velocity=(0.0, 0.0))

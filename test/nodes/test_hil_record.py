@@ -10,12 +10,13 @@ import sys
 import numpy as np
 import pytest
 from support import outside
+from support.waiting import CEILING
 
 outside.load('rclpy')
 outside.load('mcap')
 
 from lockstep_harness import make_controllers, MILLISECOND
-from node_harness import LIMIT, reliable, START_LIMIT, TWO_LINK_ARM, with_signals
+from node_harness import reliable, TWO_LINK_ARM, with_signals
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -61,7 +62,7 @@ class Recording:
 
     def end(self, number=signal.SIGINT):
         self.process.send_signal(number)
-        code = self.process.wait(LIMIT)
+        code = self.process.wait(CEILING)
         self._ros.processes.remove(self)
         return code, self.log.read_text()
 
@@ -94,7 +95,7 @@ def begin(arm, path, answered_by_stamp=True):
         seen = [each.topic.endswith('joint_states') for each in reader]
         return 'rbd_ros' in reader.metadata and any(seen)
 
-    arm.ros.until(knows, 'the first state in the file', START_LIMIT)
+    arm.ros.until(knows, 'the first state in the file')
     if answered_by_stamp:
         # What is no answer, until both know each other: the first answer must not be lost.
 
@@ -371,7 +372,7 @@ def test_one_without_a_simulator_says_so(ros, tmp_path):
 
 def test_it_ends_after_its_duration(ros, tmp_path):
     recording = Recording(ros, tmp_path / 'short.mcap', 'nowhere', '--duration', '0.2')
-    assert recording.process.wait(LIMIT) == 0
+    assert recording.process.wait(CEILING) == 0
     heard = {each.topic for each in McapReader(recording.path)}
     assert heard <= {'/diagnostics'}  # of another test's node, which is about to end
     assert heard or 'no messages' in recording.output()

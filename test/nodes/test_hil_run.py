@@ -9,12 +9,12 @@ from xml.etree import ElementTree
 
 import pytest
 from support import outside
+from support.waiting import CEILING
 import yaml
 
 outside.load('rclpy')
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT = 400.0  # within which a run must end, compiling what is not cached yet [s]
 
 # Answers as it is told: a controller in another language would not look different.
 CONTROLLER = """
@@ -114,7 +114,7 @@ def run(ros, tmp_path):
             env={**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': str(ROOT)},
             capture_output=True,
             text=True,
-            timeout=LIMIT,
+            timeout=CEILING,
         )
         report = tmp_path / name / 'result.json'
         numbers = json.loads(report.read_text()) if report.is_file() else {}

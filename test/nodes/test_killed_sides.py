@@ -4,10 +4,11 @@ import time
 
 import pytest
 from support import outside
+from support.waiting import CEILING
 
 outside.load('rclpy')
 
-from node_harness import START_LIMIT, TWO_LINK_ARM
+from node_harness import TWO_LINK_ARM
 import numpy as np
 from sensor_msgs.msg import JointState
 
@@ -58,7 +59,7 @@ class Sides:
         name = f'{self.module}: joint_states'
         return next(s.message for s in reversed(self.ros.diagnostics) if s.name == name)
 
-    def until_both(self, limit=START_LIMIT):
+    def until_both(self, ceiling=CEILING):
         """Wait until torques other than zero answer states, and are taken."""
         since = len(self.ros.diagnostics)
         torques, states = len(self.torques), len(self.states)
@@ -69,7 +70,7 @@ class Sides:
                 and any(self.torques[-1].effort)
             ),
             'states and torques',
-            limit,
+            ceiling,
         )
         self.ros.until_status('receiving', 'simulator: commands', since=since)
 

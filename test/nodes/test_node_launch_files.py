@@ -13,11 +13,10 @@ import time
 
 import pytest
 from support import outside
+from support.waiting import CEILING, until
 
 ROOT = Path(__file__).resolve().parents[2]
 ARM = ROOT / 'urdf' / 'two_link_arm.urdf'
-LIMIT = 60.0  # time within which a launch must end [s]
-START_LIMIT = 300.0  # time within which nodes must start, compiling what is not cached yet [s]
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
@@ -88,15 +87,14 @@ class Launch:
     def wait(self):
         """Exit code."""
         try:
-            return self._process.wait(LIMIT)
+            return self._process.wait(CEILING)
         except subprocess.TimeoutExpired:
             raise AssertionError(f'the launch does not end\n{self.output}') from None
 
     def survivors(self):
         """Numbers of the processes of the session that are left within a generous time."""
-        end = time.monotonic() + LIMIT
-        while self._session() and time.monotonic() < end:
-            time.sleep(0.05)
+        with contextlib.suppress(AssertionError):
+            until(lambda: not self._session())
         return self._session()
 
     def _session(self):
@@ -122,7 +120,6 @@ def until_running(ros, launch, received, count=50):
     ros.until(
         lambda: len(received) > count or not launch.running,
         f'torques\n{launch.output}',
-        START_LIMIT,
     )
     assert launch.running, launch.output
 

@@ -251,7 +251,7 @@ def test_a_simulator_waits_for_its_robot_too(ros, description):
     ros.until_status('cannot be used', 'robot_description', ERROR)
     publisher.publish(String(data=TWO_LINK_ARM))
     states = ros.listen(JointState, '/sim/joint_states')
-    ros.until(lambda: states, 'joint states', 300.0)
+    ros.until(lambda: states, 'joint states')
     # Commands reach it under its name and namespace.
     commands = ros.publisher(JointState, '/sim/joint_commands')
     with Feed(commands, joint_state(effort=(0.0, 0.0))):

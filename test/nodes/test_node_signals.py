@@ -14,10 +14,11 @@ import time
 import numpy as np
 import pytest
 from support import outside
+from support.waiting import until
 
 outside.load('rclpy')
 
-from node_harness import NodeProcess, reliable, ROOT, START_LIMIT, TWO_LINK_ARM
+from node_harness import NodeProcess, reliable, ROOT, TWO_LINK_ARM
 from rcl_interfaces.msg import Parameter
 from rcl_interfaces.srv import SetParameters
 from rclpy.serialization import serialize_message
@@ -37,14 +38,14 @@ _namespaces = itertools.count()
 
 def until_handled(process, number=signal.SIGTERM):
     """Wait until the process has a handler of its own for a signal."""
-    end = time.monotonic() + START_LIMIT
-    while time.monotonic() < end and process.alive():
+
+    def handled():
+        assert process.alive(), process.output()
         with open(f'/proc/{process.process.pid}/status') as status:
             caught = next(line for line in status if line.startswith('SigCgt'))
-        if int(caught.split()[1], 16) >> (number - 1) & 1:
-            return
-        time.sleep(0.002)
-    raise AssertionError('the node never handled signals: ' + process.output())
+        return int(caught.split()[1], 16) >> (number - 1) & 1
+
+    until(handled, lambda: 'a handler of signals: ' + process.output(), lambda: time.sleep(0.002))
 
 
 def assert_ended_well(process):
@@ -74,7 +75,6 @@ def start_up_time(ros):
         ros.until(
             lambda m=module, s=since: any(d.name.startswith(m) for d in ros.diagnostics[s:]),
             'diagnostics',
-            START_LIMIT,
         )
         times[module] = time.monotonic() - begin
         process.stop()
@@ -119,7 +119,6 @@ def test_a_signal_while_a_robot_from_the_topic_is_being_compiled_ends_the_node(
         ros.until(
             lambda s=space: any(d.name.startswith(f'{s}/') for d in ros.diagnostics),
             'diagnostics',
-            START_LIMIT,
         )
         time.sleep(rng.uniform(0.0, 1.0))
         process.process.send_signal(STOP_SIGNALS[k % 3])
@@ -286,7 +285,7 @@ def commanding(ros):
 
 def assert_ended_with_zero(rig):
     assert_ended_well(rig.process)
-    rig.ros.until(lambda: not rig.torques[-1].effort.any(), 'the last command', 5.0)
+    rig.ros.until(lambda: not rig.torques[-1].effort.any(), 'the last command')
 
 
 @pytest.mark.parametrize('number', STOP_SIGNALS)
@@ -387,7 +386,7 @@ def test_a_signal_ends_the_simulator_whatever_it_does(ros, state, number):
         ('-r', f'__ns:={namespace}', '-r', f'/clock:={namespace}/clock'),
     )
     states = ros.listen(JointState, f'{namespace}/joint_states', reliable(1))
-    ros.until(lambda: states, 'a state', START_LIMIT)
+    ros.until(lambda: states, 'a state')
     for _ in range(3):
         if process.alive():
             process.process.send_signal(number)

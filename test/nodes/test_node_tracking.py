@@ -48,7 +48,7 @@ def arm(ros):
     ros.errors = ros.listen(JointState, '/inverse_dynamics/tracking_error', reliable(1))
     ros.states = ros.listen(JointState, 'joint_states', reliable(1))
     ros.trajectories = ros.publisher(JointTrajectory, 'joint_trajectory')
-    ros.until(lambda: ros.errors and ros.states, 'tracking errors and states', 300.0)
+    ros.until(lambda: ros.errors and ros.states, 'tracking errors and states')
     ros.controller = controller
     ros.names = Robot.from_urdf(URDF).joint_names
     return ros

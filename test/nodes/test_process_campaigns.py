@@ -8,16 +8,15 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 
 import pytest
 from support import outside
 from support.source_imports import ROOT
+from support.waiting import CEILING, until
 import yaml
 
 outside.load('rclpy')
 
-LIMIT = 400.0  # within which anything must happen, compiling what is not cached yet [s]
 
 # Says where it runs, and ends when the first joint is measured too far away.
 CONTROLLER = """
@@ -84,7 +83,7 @@ def bench_of(ros, tmp_path, changes):
 
 
 def finished(process):
-    out, err = process.communicate(timeout=LIMIT)
+    out, err = process.communicate(timeout=CEILING)
     return process.returncode, out, err
 
 
@@ -204,16 +203,11 @@ def test_the_dead_time_and_rates_of_a_process_are_found(bench, tmp_path):
 def test_a_controller_ends_when_its_bench_is_killed(bench, tmp_path):
     process = bench('--report', 'r', '--seeds', '1', '--jobs', '1')
     try:
-        end = time.monotonic() + LIMIT
-        while not seen(tmp_path):
-            assert time.monotonic() < end and process.poll() is None
-            time.sleep(0.01)
+        until(lambda: seen(tmp_path) or process.poll() is not None, 'a controller')
         [(_, controller)] = seen(tmp_path)
         worker = parent(controller)
         os.kill(worker, signal.SIGKILL)
-        while Path('/proc', str(controller)).is_dir() and state(controller) != 'Z':
-            assert time.monotonic() < end, 'it lives on'
-            time.sleep(0.01)
+        until(lambda: state(controller) == 'Z', 'the end of the controller')
     finally:
         finished(process)
     assert 'its worker died with code -9' in rows_of(tmp_path / 'r')[0]['failure']

@@ -9,10 +9,11 @@ import time
 
 import pytest
 from support import outside
+from support.waiting import until
 
 outside.load('rclpy')
 
-from node_harness import joint_state, NodeProcess, START_LIMIT, TWO_LINK_ARM
+from node_harness import joint_state, NodeProcess, TWO_LINK_ARM
 from safety_harness import gravity_of, POSE, states_at, TorqueRig
 from sensor_msgs.msg import JointState
 
@@ -295,30 +296,26 @@ def test_messages_that_come_while_one_is_in_use_are_counted(ros):
     thread.start()
     publisher = ros.node.create_publisher(JointState, 'crowd', 10)
 
-    def until(count):
-        end = time.monotonic() + START_LIMIT
-        while len(used) < count and time.monotonic() < end:
-            time.sleep(0.005)
+    def until_used(count):
+        until(lambda: len(used) >= count, f'{count} messages')
         assert len(used) == count
 
-    end = time.monotonic() + START_LIMIT
-    while not publisher.get_subscription_count() and time.monotonic() < end:
-        time.sleep(0.01)
+    until(publisher.get_subscription_count, 'the inbox')
     try:
         for k in range(3):  # each comes after the one before has been used
             publisher.publish(joint_state())
-            until(k + 1)
+            until_used(k + 1)
             go_on.release()
             time.sleep(0.1)
         assert inbox.overruns == 0
         publisher.publish(joint_state())
-        until(4)
+        until_used(4)
         publisher.publish(joint_state())
         publisher.publish(joint_state())
         time.sleep(0.5)  # both come while the first is in use
         for k in range(3):
             go_on.release()
-            until(min(5 + k, 6))
+            until_used(min(5 + k, 6))
         assert inbox.overruns == 2
     finally:
         inbox.close()

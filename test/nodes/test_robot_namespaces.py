@@ -34,7 +34,7 @@ class Rig:
         self.process = ros.start('simulator', self.parameters)
         self.own = ros.listen(JointState, 'joint_states', reliable(1))
         self.left = ros.listen(JointState, 'left/joint_states', reliable(1))
-        ros.until(lambda: self.own and self.left, 'states of both', 300.0)
+        ros.until(lambda: self.own and self.left, 'states of both')
 
     def position(self, messages):
         return dict(zip(messages[-1].name, messages[-1].position))
@@ -86,7 +86,7 @@ def test_one_gravity_compensation_node_a_robot_floats_both(rig):
         return rig.ros.node.count_publishers(topic) > 0
 
     rig.ros.until(
-        lambda: driven('/joint_commands') and driven('/left/joint_commands'), 'controllers', 300.0
+        lambda: driven('/joint_commands') and driven('/left/joint_commands'), 'controllers'
     )
     rig.ros.until(lambda: floats(rig.own) and floats(rig.left), 'two arms that float')
     before = rig.position(rig.own)
@@ -161,7 +161,6 @@ def test_a_second_simulator_of_the_same_robots_is_named(rig):
     rig.ros.until(
         lambda: rig.ros.status('second_simulator publishes /left/joint_states as well'),
         'the name of the second simulator',
-        300.0,
     )
     other.stop()
     rig.ros.processes.remove(other)

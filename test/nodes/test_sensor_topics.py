@@ -50,7 +50,7 @@ def test_sensors_are_read_and_accelerations_obeyed(ros):
     mount = ros.listen(WrenchStamped, 'tool_mount/wrench', reliable(1))
     torques = ros.listen(JointState, 'joint_torques', reliable(1))
     states = ros.listen(JointState, 'joint_states', reliable(1))
-    ros.until(lambda: imus and skin and mount and torques and states, 'measurements', 300.0)
+    ros.until(lambda: imus and skin and mount and torques and states, 'measurements')
     assert imus[-1].header.frame_id == 'tool' == mount[-1].header.frame_id
     assert imus[-1].linear_acceleration.z == pytest.approx(G)
     assert skin[-1].header.frame_id == 'lower'
@@ -89,7 +89,7 @@ def test_a_floating_robot_runs_with_whatever_packages_there_are(ros):
         'simulator',
         {'robot_description': FLOATING, 'floating_base': True, 'start_paused': True},
     )
-    ros.until(lambda: 'robot' in process.output(), 'the robot', 300.0)
+    ros.until(lambda: 'robot' in process.output(), 'the robot')
     text = process.output()
     for package, topic in (('nav_msgs', 'odom'), ('tf2_msgs', '/tf')):
         try:
@@ -100,7 +100,6 @@ def test_a_floating_robot_runs_with_whatever_packages_there_are(ros):
                     f'{p} is not installed: {t} is not published' in process.output()
                 ),
                 text,
-                300.0,
             )
     assert process.stop() == 0
 

@@ -54,7 +54,7 @@ class Rig:
         }
         self.process = ros.start('simulator', parameters)
         self.clock = ros.listen(Clock, '/clock', reliable(1000))
-        ros.until(lambda: self.clock, 'time', 300.0)
+        ros.until(lambda: self.clock, 'time')
 
     def ask(self, kind, name, /, **request):
         return self.ros.call(
@@ -429,7 +429,7 @@ def test_worlds_are_loaded_and_unloaded_where_no_robot_comes_or_goes(rig):
     rig.ros.processes.remove(rig.process)
     del rig.clock[:]
     rig.process = rig.ros.start('simulator', {'robot_description': ARM, 'world': 'empty'})
-    rig.ros.until(lambda: rig.clock, 'time', 300.0)
+    rig.ros.until(lambda: rig.clock, 'time')
     rig.ros.until(lambda: rig.entities() == ['robot'], 'the robot')
     before = rig.time()
     answer = load(rig, str(world))

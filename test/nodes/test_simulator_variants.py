@@ -39,7 +39,7 @@ def start(ros):
         ros.diagnostics.clear()
         started.append(ros.start('simulator', {'robot_description': robot, **parameters}))
         states = ros.listen(JointState, 'joint_states', reliable(1))
-        ros.until(lambda: states, 'joint states', 300.0)
+        ros.until(lambda: states, 'joint states')
         return states
 
     yield start_simulator

@@ -45,7 +45,7 @@ class Rig:
         )
         self.objects = ros.listen(MultiDOFJointState, '/simulator/objects', reliable(1))
         self.states = ros.listen(JointState, 'joint_states', reliable(1))
-        ros.until(lambda: self.objects and self.states, 'objects', 300.0)
+        ros.until(lambda: self.objects and self.states, 'objects')
 
     def pose(self, name):
         message = self.objects[-1]

@@ -60,7 +60,7 @@ def arm(ros):
     ros.wrenches = ros.publisher(WrenchStamped, 'external_wrench')
     ros.trajectories = ros.publisher(JointTrajectory, 'joint_trajectory')
     ros.robot = Robot.from_urdf(URDF)
-    ros.until(lambda: ros.states and ros.efforts, 'states and efforts', 300.0)
+    ros.until(lambda: ros.states and ros.efforts, 'states and efforts')
     yield ros
     assert all(math.isfinite(x) for message in ros.efforts for x in message.effort)
 
@@ -72,7 +72,7 @@ def seconds(message):
 def rest(arm, duration=3.0):
     """Joints and speed of the arm some simulated time later."""
     begin = seconds(arm.states[-1])
-    arm.until(lambda: seconds(arm.states[-1]) > begin + duration, 'simulated time', 120.0)
+    arm.until(lambda: seconds(arm.states[-1]) > begin + duration, 'simulated time')
     state = arm.states[-1]
     order = [list(state.name).index(name) for name in arm.robot.joint_names]
     return np.array(state.position)[order], np.abs(state.velocity).max()

@@ -64,7 +64,7 @@ class Rig:
             env={**os.environ, 'ROS_DOMAIN_ID': str(self.ros.domain)},
         )
         self.reports.clear()
-        self.ros.until(lambda: self.reports, 'a report of the hardware', 300.0)
+        self.ros.until(lambda: self.reports, 'a report of the hardware')
         self.ros.until(self.claims.get_subscription_count, 'a listener to claims')
 
     def clock_periods(self):

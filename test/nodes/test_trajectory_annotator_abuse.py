@@ -3,7 +3,7 @@
 import itertools
 
 import fuzz_messages
-from node_harness import joint_state, START_LIMIT
+from node_harness import joint_state
 import numpy as np
 import pytest
 from support import outside
@@ -36,7 +36,7 @@ def goes_on(rig):
         found[:] = [message for message in rig.out if message.header.stamp.sec == 77]
         return bool(found)
 
-    rig.ros.until(answered, 'an annotated trajectory', START_LIMIT)
+    rig.ros.until(answered, 'an annotated trajectory')
     assert rig.process.alive()
     for message in rig.out:
         limits = [LIMITS[name] for name in message.joint_names]

@@ -19,7 +19,6 @@ from node_harness import (
     joint_state,
     NodeProcess,
     ROOT,
-    START_LIMIT,
     TWO_LINK_ARM,
 )
 import numpy as np
@@ -109,13 +108,12 @@ class Rig:
     def state(self):
         return joint_state(NAMES, Q, V)
 
-    def comes(self, torque, limit=START_LIMIT):
+    def comes(self, torque):
         """Wait for a command that is `torque`, among those from now on."""
         since = len(self.commands)
         self.ros.until(
             lambda: any(np.allclose(c.effort, torque, atol=1e-12) for c in self.commands[since:]),
             f'the torque {torque}',
-            limit,
         )
 
     def told(self, text, subject='controller'):
@@ -317,16 +315,14 @@ def test_a_program_in_c_moves_a_simulated_arm_to_its_goal(ros, tmp_path):
     trajectories = ros.publisher(JointTrajectory, '/c/joint_trajectory')
     program = subprocess.Popen([str(folder / 'udp_controller'), str(port), 'computed_torque'])
     try:
-        ros.until(lambda: len(states) > 100, 'states', START_LIMIT)
+        ros.until(lambda: len(states) > 100, 'states')
         names = list(states[-1].name)
         goal = np.array(states[-1].position) + 0.3
         point = JointTrajectoryPoint(positions=list(goal))
         point.time_from_start.sec = 1
         trajectories.publish(JointTrajectory(joint_names=names, points=[point]))
         # Dry friction, of which the program knows nothing, keeps it from the goal by a little.
-        ros.until(
-            lambda: np.abs(np.array(states[-1].position) - goal).max() < 0.05, 'the goal', 120.0
-        )
+        ros.until(lambda: np.abs(np.array(states[-1].position) - goal).max() < 0.05, 'the goal')
     finally:
         program.kill()
         program.wait()

@@ -4,10 +4,9 @@ import threading
 import time
 
 import pytest
+from support.waiting import CEILING
 
 from rbd_ros.nodes.torque.watchdog import Watchdog
-
-PATIENCE = 20.0  # [s]
 
 
 class Dog:
@@ -26,7 +25,7 @@ class Dog:
             raise RuntimeError
 
     def barks(self):
-        return self._bark.wait(PATIENCE)
+        return self._bark.wait(CEILING)
 
 
 @pytest.fixture

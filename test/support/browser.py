@@ -8,7 +8,8 @@ import os
 import select
 import shutil
 import subprocess
-import time
+
+from support.waiting import until
 
 NAMES = ('chromium', 'chromium-browser', 'google-chrome')
 FLAGS = (
@@ -73,16 +74,18 @@ class Browser:
         self._rest, self._ids, self._session = b'', itertools.count(1), None
         self.requests, self.complaints = [], []
 
-    def open(self, url, ready="document.body?.dataset.ready === 'true'"):
+    def open(self, url, ready="document.body?.dataset.ready === 'true'", first=''):
         """Show a page and wait until it says that it is ready.
 
         :param ready: expression that is true then
+        :param first: JavaScript that runs before that of the page
         """
         target = self.call('Target.createTarget', url='about:blank')['targetId']
         attached = self.call('Target.attachToTarget', targetId=target, flatten=True)
         self._session = attached['sessionId']
         for domain in ('Page', 'Runtime', 'Network', 'Log'):
             self.call(f'{domain}.enable')
+        self.call('Page.addScriptToEvaluateOnNewDocument', source=first)
         self.call('Page.navigate', url=url)
         self.wait(f'location.href !== "about:blank" && ({ready})')
 
@@ -94,12 +97,9 @@ class Browser:
         assert 'exceptionDetails' not in found, found['exceptionDetails']
         return found['result'].get('value')
 
-    def wait(self, expression, seconds=30.0):
+    def wait(self, expression):
         """Wait until an expression is true."""
-        end = time.monotonic() + seconds
-        while not self.evaluate(expression):
-            assert time.monotonic() < end, f'not within {seconds} s: {expression}'
-            time.sleep(0.05)
+        until(lambda: self.evaluate(expression), expression)
 
     def screenshot(self):
         """Picture of the page, PNG."""

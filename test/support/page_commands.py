@@ -16,6 +16,7 @@ import sys
 import time
 
 from support.source_imports import ROOT
+from support.waiting import CEILING
 
 PAGES = [
     page.relative_to(ROOT).as_posix()
@@ -31,7 +32,6 @@ PAGES = [
 ]
 PROGRAMS = ('ros2', 'rbd_ros', 'python', 'python3', 'pip', 'cd', 'rosdep', 'colcon', '.', 'source')
 FENCE = re.compile(r'^```.*?^```', re.DOTALL | re.MULTILINE)
-END_LIMIT = 60.0  # time within which a process must end after a signal [s]
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Shell:
         if self.alive():
             os.killpg(self.process.pid, signal.SIGINT)
         try:
-            return self.process.wait(END_LIMIT)
+            return self.process.wait(CEILING)
         except subprocess.TimeoutExpired:
             return None
         finally:

@@ -13,12 +13,12 @@ CEILING = 600.0  # for whatever a test waits for [s]
 PERIOD = 0.01  # between two looks [s]
 
 
-def until(condition, what='', ceiling=CEILING, meanwhile=lambda: time.sleep(PERIOD)):
+def until(condition, what='', meanwhile=lambda: time.sleep(PERIOD), ceiling=CEILING):
     """Wait for `condition()` to become true, and return what it returned.
 
     :param what: what is waited for; if a function, called when it has not come
-    :param ceiling: longest wait [s]
     :param meanwhile: called between two looks
+    :param ceiling: longest wait, for what may well not come [s]
     """
     end = time.monotonic() + ceiling
     while True:
