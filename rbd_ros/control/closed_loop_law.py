@@ -20,6 +20,7 @@ from rbd_ros.algorithms.closed_loops.actuation import actuator_forces
 from rbd_ros.control.arrays import FloatArray
 from rbd_ros.control.law_settings import LawSettings
 from rbd_ros.control.loop_closing import LoopClosing
+from rbd_ros.robot.wraparound import Wraparound
 
 #: Maximum time by which one call advances the integral [s].
 LONGEST_STEP = 0.02
@@ -43,6 +44,7 @@ class IndependentJoints:
             robot.lower_limits[chosen],
             robot.upper_limits[chosen],
         )
+        self.position_periods = robot.position_periods[chosen]
         self.velocity_limits = robot.velocity_limits[chosen]
         self.effort_limits = robot.effort_limits[chosen]
         self.damping, self.friction = robot.damping[chosen], robot.friction[chosen]
@@ -88,6 +90,7 @@ class ClosedLoopLaw:
         self._dynamics: Any = self.robot.function('inverse_dynamics', runtime)
         self._weight: Any = self.robot.function('gravity_torque', ('gravity',))
         self._own_weight = own_weight
+        self._wraparound = Wraparound(self.robot.position_periods[closing.independent])
         #: Part of the joints' friction that is compensated; another one may be assigned
         self.friction_share = 1.0
         self._rest: FloatArray = np.zeros(self.robot.nv)
@@ -159,7 +162,7 @@ class ClosedLoopLaw:
         G, rest = self.closing.velocities(q), self._rest
         integral, a = self._integral, np.zeros(len(y))
         if settings.feedback == 'computed_torque':
-            error = np.asarray(q_desired) - q[y]
+            error = self._wraparound(np.asarray(q_desired) - q[y])
             passed = min(dt, LONGEST_STEP) if dt is not None and dt > 0.0 else 0.0
             if not self._cut:
                 outside = np.abs(error) > settings.integral_deadband

@@ -13,6 +13,7 @@ import numpy as np
 from rbd_ros.control.arrays import FloatArray
 from rbd_ros.control.robot_joints import dof_names, free_inertia, workspace
 from rbd_ros.robot import Robot
+from rbd_ros.robot.wraparound import Wraparound
 
 #: Natural frequency of the default hold [rad/s], critically damped, for the mean inertia.
 HOLD_FREQUENCY = 3.0
@@ -138,6 +139,7 @@ class HandGuiding:
     def __init__(self, robot: Robot, settings: GuidingSettings):
         self.robot, self.settings = robot, settings
         self._names = dof_names(robot)
+        self._wraparound = Wraparound(robot.position_periods)
         #: Position r of the hold, (nv,); None: where the arm is at the next call
         self.reference: Optional[FloatArray] = None
         self._period = 0.0
@@ -172,7 +174,8 @@ class HandGuiding:
         settings = self.settings
         if self.reference is None or not 0.0 <= dt <= LONGEST_STEP:
             self.reference = q
-        away = np.clip(self.reference - q, -settings.band, settings.band)
+        away = self._wraparound(self.reference - q)
+        away = np.clip(away, -settings.band, settings.band)
         self.reference = q + away
         # The longest of the last periods: all must be stable at each of them.
         if 0.0 < dt <= LONGEST_STEP:

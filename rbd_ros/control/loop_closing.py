@@ -9,6 +9,7 @@ import numpy as np
 from rbd_ros.algorithms.closed_loops.loop_assembly import assemble_loops, LoopClosureError
 from rbd_ros.control.arrays import BoolArray, FloatArray
 from rbd_ros.robot import Robot
+from rbd_ros.robot.wraparound import Wraparound
 
 #: How far a measured position may be from where the loops have the joint [rad, m].
 AGREEMENT = 0.1
@@ -45,6 +46,7 @@ class LoopClosing:
     def __init__(self, robot: Robot):
         self.robot = robot
         n, names = robot.nv, robot.joint_names
+        self._wraparound = Wraparound(robot.position_periods)
         #: Freedoms that have actuators
         self.actuated = [names.index(name) for name in robot.model.actuated_joints]
         #: Last configuration that was found, (nv,)
@@ -93,7 +95,7 @@ class LoopClosing:
         if found is None or not found.is_closed or not np.isfinite(found.q).all():
             assert found is not None
             raise LoopClosureError(found)
-        off = np.abs(found.q - q) * seen
+        off = np.abs(self._wraparound(found.q - q)) * seen
         if off.max(initial=0.0) > AGREEMENT:
             k = int(off.argmax())
             raise ValueError(

@@ -34,6 +34,7 @@ from rbd_ros.control.path_motion import PathMotion, Rest
 from rbd_ros.control.trajectory import JointTrajectory
 from rbd_ros.control.trajectory_checks import MOST_VELOCITY, TrajectoryError
 from rbd_ros.robot import Robot
+from rbd_ros.robot.wraparound import Wraparound
 
 MOST_HELD = 1e6  # maximum position that may be held, as in StateGuard [rad or m]
 
@@ -77,8 +78,10 @@ class DesiredMotion:
                 for limits in (robot.lower_limits, robot.upper_limits, robot.velocity_limits)
             )
         )
-        self._planner = MotionPlanner(self._names, self._limits)
-        self._motion = PathMotion(robot.neutral(), self._limits)
+        #: Differences of positions, without whole turns of joints that turn for ever
+        self.wraparound = Wraparound(robot.position_periods)
+        self._planner = MotionPlanner(self._names, self._limits, self.wraparound)
+        self._motion = PathMotion(robot.neutral(), self._limits, self.wraparound)
         self._inbox: Tuple[MotionPlan, ...] = ()  # of `follow`, for the next state
         self._inbox_lock = Lock()
         self._intervals = StateIntervals()
@@ -311,7 +314,7 @@ class DesiredMotion:
         q = np.array(q_measured, dtype=float)
         if not self._plausible(q) or self._motion.stopping:
             return self._hold_measured(q, event)
-        away = np.abs(q - self._motion.q)
+        away = np.abs(self.wraparound(q - self._motion.q))
         worst = int(np.argmax(away)) if len(away) else 0
         if len(away) and away[worst] > options.resume_tolerance:
             return self._hold_measured(

@@ -17,6 +17,7 @@ from rbd_ros.control.trajectory_checks import (
     MOST_VELOCITY,
     TrajectoryError,
 )
+from rbd_ros.robot.wraparound import Wraparound
 
 NANOSECONDS = 1_000_000_000
 LONGEST_DELAY = 3600.0  # a trajectory that begins later than this surely means another clock [s]
@@ -92,10 +93,11 @@ class MotionPlanner:
 
     :param names: names of the joints
     :param limits: their limits
+    :param wraparound: which of them turn for ever
     """
 
-    def __init__(self, names: Sequence[str], limits: Bounds):
-        self._names, self._limits = names, limits
+    def __init__(self, names: Sequence[str], limits: Bounds, wraparound: Wraparound):
+        self._names, self._limits, self._wraparound = names, limits, wraparound
 
     def plan(
         self,
@@ -135,6 +137,11 @@ class MotionPlanner:
         entry = max(elapsed, 0.0)
         q, v = motion.expected(max(-elapsed, 0.0))
         trajectory = trajectory.for_joints(self._names, hold=q if allow_partial else None)
+        if self._wraparound.any:
+            speeds = np.minimum(self._limits.velocity, MOST_VELOCITY)
+            trajectory = trajectory.without_leaps(self._wraparound, speeds)
+            # The robot is on the turn of the trajectory, as in ros2_control's controller.
+            q = self._wraparound.nearest(q, trajectory.sample(entry)[0])
         trajectory = trajectory.starting_from(q, v, entry)
         bounds = self._checked_bounds(trajectory, check_limits)
         self._check_start(trajectory.sample(entry)[0] - q, start_tolerance)

@@ -10,6 +10,7 @@ import numpy as np
 from rbd_ros.control.arrays import FloatArray
 from rbd_ros.control.blending import Bounds, Coasting, Offset, Ramp, Still
 from rbd_ros.control.trajectory import JointTrajectory
+from rbd_ros.robot.wraparound import Wraparound
 
 Path = Union[JointTrajectory, Still, Coasting]
 
@@ -26,6 +27,7 @@ class PathMotion:
 
     :param q: position to begin with, at rest, (n,)
     :param bounds: limits of position and velocity
+    :param wraparound: of the joints: a path on another turn begins at the turn nearest to it
     """
 
     q: FloatArray  # (n,), not to be written to
@@ -37,8 +39,8 @@ class PathMotion:
     offset: Optional[Offset]  # what is left of the motion before; None: nothing
     resting: bool  # whether nothing moves, and steps change nothing
 
-    def __init__(self, q: Any, bounds: Bounds):
-        self._limits = bounds
+    def __init__(self, q: Any, bounds: Bounds, wraparound: Wraparound):
+        self._limits, self._wraparound = bounds, wraparound
         self._rest: FloatArray = np.zeros(np.shape(q))
         self._rest.flags.writeable = False
         self.rest_at(q)
@@ -71,7 +73,7 @@ class PathMotion:
         """
         q, v, _ = path.sample(s)
         self._ramp = Ramp.up(ramp_time) if at_rest else None
-        old = self.q, v if at_rest else self.v
+        old = self._wraparound.nearest(self.q, q), v if at_rest else self.v
         self.offset = Offset.between(old, (q, v), bounds, ramp_time)
         self._bounds = bounds
         self.path, self.end, self.s = path, path.end_time, s

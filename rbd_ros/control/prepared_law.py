@@ -7,12 +7,14 @@ from typing import Callable, cast, NamedTuple, Tuple
 
 import numpy as np
 
+from rbd_ros.compiler.loops import compiled
 from rbd_ros.control.arrays import FloatArray
 from rbd_ros.control.gains import friction_stiffness
 from rbd_ros.control.law import Layout
 from rbd_ros.control.law_kernels import LawKernel
 from rbd_ros.control.law_settings import LawSettings
 from rbd_ros.control.task_impedance import COUNT
+from rbd_ros.robot.wraparound import whole_periods
 
 #: Share of the effort limits for the position error with computed torque; the rest is left for the
 #: other terms, and to brake.
@@ -22,9 +24,11 @@ ELASTIC_SHARE = 0.5
 #: which a kernel does not take [N m or N].
 MAXIMUM_INTEGRAL, MAXIMUM_SHARE = 1e6, 1e150
 
-#: What may be passed to a law. `goal` is the desired position, or the difference to it for joints
-#: whose positions cannot be subtracted, and `still` is a goal that has been reached.
+#: What may be passed to a law. `goal` is the desired position less whole turns, as near to the
+#: measured one as can be (see `Wraparound`), or the difference to it for joints whose positions
+#: cannot be subtracted, and `still` is a goal that has been reached.
 SOURCES = ('q', 'v', 'q_desired', 'v_desired', 'a_desired', 'goal', 'still', 'neutral', 'rest')
+Q, Q_DESIRED, GOAL = (SOURCES.index(name) for name in ('q', 'q_desired', 'goal'))
 
 
 class PreparedLaw:
@@ -118,12 +122,14 @@ class LawMemory(NamedTuple):
     :param inputs: inputs of the kernel, packed; all but the motion and the time are filled in
     :param result: room for the output of the kernel
     :param motion: measured and desired motion, in the order of `SOURCES`, (9, nv); the first five
-        rows are to be filled in
+        rows are to be filled in, and `fill_goal` fills in the sixth
     :param sources: which rows of `motion` the first inputs are, (8,)
     :param applied: part of the inputs: torque that was sent last, (nv,) [N m or N]
     :param before: part of the inputs: last output of the kernel
     :param dt: part of the inputs: time since then, (1,) [s]
     :param longest_step: maximum of `dt` [s]
+    :param periods: periods of positions, 0 where there are none, (nv,) [rad]
+    :param rates: 1 / period, likewise, (nv,) [1/rad]
     """
 
     address: int
@@ -135,3 +141,14 @@ class LawMemory(NamedTuple):
     before: FloatArray
     dt: FloatArray
     longest_step: float
+    periods: FloatArray
+    rates: FloatArray
+
+
+@compiled
+def fill_goal(law: LawMemory) -> None:
+    """Fill in the goal: the desired position, whole turns apart, nearest to the measured one."""
+    for j in range(law.motion.shape[1]):
+        q, desired = law.motion[Q, j], law.motion[Q_DESIRED, j]
+        ahead = whole_periods(desired - q, law.periods[j], law.rates[j])
+        law.motion[GOAL, j] = desired - ahead

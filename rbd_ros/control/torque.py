@@ -17,6 +17,7 @@ from rbd_ros.control.law_settings import LawSettings
 from rbd_ros.control.prepared_law import LawMemory, PreparedLaw, SOURCES
 from rbd_ros.control.robot_joints import dof_names
 from rbd_ros.robot import Robot
+from rbd_ros.robot.wraparound import Wraparound
 
 #: Maximum time by which one call advances the integral [s], whatever pause there was.
 LONGEST_STEP = 0.02
@@ -66,6 +67,7 @@ class TorqueLaw:
         self._neutral, self._rest = robot.neutral(), np.zeros(robot.nv)
         # If positions have as many numbers as velocities, the law subtracts them itself.
         self._simple = robot.nq == robot.nv
+        self._wraparound = Wraparound(robot.position_periods)
         payload: Tuple[str, ...] = ()
         if payload_link is not None:
             robot.model.link(payload_link)
@@ -198,9 +200,10 @@ class TorqueLaw:
             v_desired = rest
         if a_desired is None:
             a_desired = rest
-        goal, still = q_desired, neutral
-        if not self._simple:
-            goal, still = self.robot.difference(q, q_desired), rest
+        if self._simple:
+            goal, still = self._wraparound.nearest(q_desired, q), neutral
+        else:
+            goal, still = self._wraparound(self.robot.difference(q, q_desired)), rest
         # `not dt > 0` is true of NaN, too.
         passed = 0.0 if dt is None or not dt > 0.0 else dt if dt < LONGEST_STEP else LONGEST_STEP
         self._passed[0] = passed
@@ -245,17 +248,18 @@ class TorqueLaw:
         if self._memory is None:
             motion = np.zeros((len(SOURCES), self.robot.nv))
             motion[SOURCES.index('still')] = motion[SOURCES.index('neutral')] = self._neutral
-            goal, desired = SOURCES.index('goal'), SOURCES.index('q_desired')
             self._memory = LawMemory(
                 active.address,
                 self._inputs,
                 np.zeros(self._layout.size),
                 motion,
-                np.array([desired if k == goal else k for k in active.sources]),
+                np.array(active.sources),
                 self._applied,
                 self._before,
                 self._passed,
                 LONGEST_STEP,
+                self._wraparound.periods,
+                self._wraparound.rates,
             )
         return self._memory
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from typing import Any, Iterator, Optional, Sequence, Tuple
+from typing import Any, Iterator, Optional, Sequence, Tuple, TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from rbd_ros.control.trajectory_checks import (
     SHORTEST_SEGMENT,
     TrajectoryError,
 )
+
+if TYPE_CHECKING:
+    from rbd_ros.robot.wraparound import Wraparound
 
 
 class JointTrajectory:
@@ -256,6 +259,45 @@ class JointTrajectory:
             None if self.accelerations is None else after(np.zeros_like(q), self.accelerations),
             initial_velocity=v,
         )
+        return result
+
+    def without_leaps(self, wraparound: Wraparound, velocity: FloatArray) -> JointTrajectory:
+        """Trajectory whose joints do not turn back where only their angle was wrapped.
+
+        Where a joint without limits would have to be faster than it can be from one point to the
+        next, and would not on the way that is whole turns shorter, it goes there: that is what
+        points within +-pi look like where the joint passes pi. Everything else is meant as given.
+
+        :param wraparound: of the joints
+        :param velocity: maximum speeds, (n,) [rad/s or m/s]
+
+        >>> from rbd_ros.robot.wraparound import Wraparound
+        >>> line = JointTrajectory(['a'], [0.0, 0.1, 0.2], [[3.0], [3.1], [-3.1]])
+        >>> line.without_leaps(Wraparound([2.0 * np.pi]), np.array([3.0])).positions.round(3)
+        array([[3.   ],
+               [3.1  ],
+               [3.183]])
+        """
+        n = len(self.joint_names)
+        q: Optional[FloatArray] = None
+        last: FloatArray = np.zeros(n)
+        for here in slices(len(self.times) - 1, n):
+            after = slice(here.start + 1, here.stop + 1)
+            change = self.positions[after] - self.positions[here]
+            most = velocity * (self.times[after] - self.times[here])[:, None]
+            shorter = wraparound(change)
+            leaps = (np.abs(change) > most) & (np.abs(shorter) <= most)
+            if q is None and not leaps.any():
+                continue
+            q = self.positions.copy() if q is None else q
+            turns = last + np.cumsum(np.where(leaps, shorter - change, 0.0), axis=0)
+            q[after] += turns
+            last = turns[-1]
+        if q is None:
+            return self
+        result = self._copy(self.joint_names)
+        result.times = self.times
+        result._set(q, self.velocities, self.accelerations, self._initial_velocity)
         return result
 
     def for_joints(self, joint_names: Sequence[str], hold: Any = None) -> JointTrajectory:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import hashlib
 from time import perf_counter
 from typing import Any, cast, Dict, NamedTuple, Optional, Sequence, Tuple, TYPE_CHECKING
@@ -17,6 +17,7 @@ from rbd_ros.hil.faults import Fault
 from rbd_ros.hil.fmu_plant import check_fault, FmuPlant
 from rbd_ros.hil.payloads import key_of, sets_of_payloads, with_payloads
 from rbd_ros.hil.scenario import Scenario
+from rbd_ros.robot.wraparound import Wraparound
 from rbd_ros.simulation import Simulator
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class Run:
     :param changes: faults that began or ended
     :param counts: messages sent, lost and doubled
     :param failure: why it ended before its time; '' if it did not
+    :param periods: periods of positions, (n,) [rad], infinite where there are none; no size: none
+        is known
     """
 
     seed: int
@@ -59,6 +62,16 @@ class Run:
     changes: Tuple[Change, ...]
     counts: Dict[str, int]
     failure: str = ''
+    periods: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def error(self) -> FloatArray:
+        """Wanted less true positions, (T, n) [rad, m].
+
+        Whole turns of joints without limits do not count.
+        """
+        difference: FloatArray = self.wanted - self.q
+        return Wraparound(self.periods)(difference) if self.periods.size else difference
 
     @property
     def digest(self) -> str:
@@ -181,6 +194,7 @@ class Bench:
             changes,
             injector.counts(),
             failure,
+            np.array(robot.position_periods),
         )
 
     def unanswered(

@@ -13,6 +13,7 @@ from rbd_ros.hil.faults import Fault
 from rbd_ros.hil.fmu import FmuError, Instance, missing, named, open_unit
 from rbd_ros.hil.plant import INSIDE, inside, Plant
 from rbd_ros.robot import Robot
+from rbd_ros.robot.wraparound import Wraparound
 
 #: How far a plant may begin from where the trajectory does [rad, m].
 START_TOLERANCE = 1e-6
@@ -43,6 +44,7 @@ class FmuPlant:
                 )
         self._names = names
         self._steps = 0
+        self._wraparound = Wraparound(robot.position_periods)
         #: Positions, velocities and the torques of the last step, (n,) each
         self.q, self.v, self.applied = (np.zeros(robot.nv) for _ in range(3))
         #: Limits of the torques, which faults of actuators change; friction is the FMU's own
@@ -85,7 +87,7 @@ class FmuPlant:
         self._steps = 0
         self.applied[:] = 0.0
         self._read(instance)
-        far = np.abs(self.q - q)
+        far = np.abs(self._wraparound(self.q - q))
         if not far.max() <= START_TOLERANCE:
             joint = int(far.argmax())
             raise FmuError(

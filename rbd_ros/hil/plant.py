@@ -52,6 +52,8 @@ class PlantJoints:
         self.nq = self.nv = len(joint_names)
         self.upper_limits: FloatArray = np.full(self.nq, np.inf)
         self.lower_limits: FloatArray = -self.upper_limits
+        # Whether its joints turn for ever is not known: no two positions are the same.
+        self.position_periods: FloatArray = np.full(self.nv, np.inf)
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(

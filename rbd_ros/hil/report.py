@@ -182,7 +182,7 @@ def _plots(scenario: Scenario, run: Run) -> List[Tuple[str, str]]:
     part = np.where(np.isfinite(effort) & (effort > 0.0), run.torque / effort, np.nan)
     limit = scenario.limits.tracking_error
     plots = [
-        ('Position error [rad, m]', _lines(run, time, (run.wanted - run.q)[::thin], names, limit)),
+        ('Position error [rad, m]', _lines(run, time, run.error[::thin], names, limit)),
         (
             'Torque, part of the limit',
             _lines(run, time, part[::thin], names, scenario.limits.torque),

@@ -53,7 +53,7 @@ def position_error(run: Run) -> FloatArray:
     """Largest position error of any joint at each step, (T,) [rad, m]."""
     if not run.wanted.size:
         return np.zeros(0)
-    return np.asarray(np.abs(run.wanted - run.q).max(axis=1))
+    return np.asarray(np.abs(run.error).max(axis=1))
 
 
 def judge(scenario: Scenario, run: Run) -> Verdict:
@@ -66,7 +66,7 @@ def judge(scenario: Scenario, run: Run) -> Verdict:
     names = scenario.robot.joint_names
     if len(run.time):
         if limits.tracking_error is not None:
-            value, where = _largest(np.abs(run.wanted - run.q), names, run.time)
+            value, where = _largest(np.abs(run.error), names, run.time)
             checks.append(Check('tracking error', value, limits.tracking_error, 'rad, m', where))
         if limits.torque is not None:
             effort = np.array(scenario.robot.effort_limits)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rbd_ros.control.feedforward import check_robot
 from rbd_ros.control.names import listed, shown
 from rbd_ros.robot import Robot
+from rbd_ros.robot.wraparound import Wraparound
 
 Floats = NDArray[np.float64]
 
@@ -126,6 +127,9 @@ class Recording:
         :param hold: position of joints that the recording leaves out [rad or m], which are taken
             to have rested there with unknown effort (NaN)
         :raises RecordingError: if it is not one of this robot, naming the joints and the cure
+
+        Positions of joints without limits may be given within +-pi: whole turns from one state to
+        the next are taken back.
         """
         try:
             check_robot(robot)
@@ -161,6 +165,7 @@ class Recording:
             q[:, j] = self.positions[:, at[name]] if name in at else held[name]
             if name in at:
                 tau[:, j] = self.efforts[:, at[name]]
+        q = Wraparound(robot.position_periods).unwrapped(q)
         _check_limits(robot, q, self.label)
         return Recording(robot.joint_names, self.times, q, tau, notes, self.label)
 

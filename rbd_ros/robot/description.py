@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Callable, Optional, Tuple, TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints, singularity
 from rbd_ros.model import Body, JointLimits, Model
+from rbd_ros.model.periods import position_periods
 from rbd_ros.model.unknown_masses import links_without_mass, WITHOUT_MASS
 from rbd_ros.robot.compiled import Array
 from rbd_ros.robot.configuration import neutral
@@ -131,6 +133,17 @@ class RobotDescription:
     def upper_limits(self) -> Array:
         """Maximum positions, (nq,) [rad or m]; infinite where the URDF gives none."""
         return self._upper
+
+    @cached_property
+    def position_periods(self) -> Array:
+        """Changes of position after which joints are where they were, (nv,) [rad].
+
+        2 pi for a joint that turns without limits (or whole turns more, if a mimic joint follows
+        it by a fraction); infinite for all others. Drivers may report such a joint within +-pi.
+        """
+        periods = np.array(position_periods(self._model))
+        periods.flags.writeable = False
+        return periods
 
     @property
     def damping(self) -> Array:

@@ -20,6 +20,7 @@ import numpy as np
 
 from rbd_ros.compiler.loops import allocate, call_kernel, compiled
 from rbd_ros.contact.arrays import FloatArray, IntArray
+from rbd_ros.robot.wraparound import whole_periods, Wraparound
 from rbd_ros.simulation.linear import clear, dot, solve_dense
 from rbd_ros.simulation.loop_drives import balance_by_held, closed_hybrid_dynamics
 from rbd_ros.simulation.plant import Plant
@@ -49,6 +50,9 @@ class Drives(NamedTuple):
     :param mode: what drives it, ZERO to ACCELERATION, (n,)
     :param effort: torque, (n,) [N m, N]
     :param position: desired position, (n,) [rad, m]
+    :param periods: periods of positions, 0 where there are none, (n,) [rad]: a servo takes the
+        shorter way
+    :param rates: 1 / period, likewise, (n,) [1/rad]
     :param velocity: desired velocity, (n,) [rad/s, m/s]
     :param acceleration: desired acceleration, (n,) [rad/s^2, m/s^2]
     :param received: when the last command came; infinite: none is awaited, (n,) [s]
@@ -72,6 +76,8 @@ class Drives(NamedTuple):
     mode: IntArray
     effort: FloatArray
     position: FloatArray
+    periods: FloatArray
+    rates: FloatArray
     velocity: FloatArray
     acceleration: FloatArray
     received: FloatArray
@@ -95,6 +101,7 @@ def make_drives(robot: Robot, at_q: IntArray, at_v: IntArray, bandwidth: float) 
     """
     n, nv, loops = len(at_q), robot.nv, robot.model.loop_constraints
     given = np.zeros(robot.nq + 3 * nv)
+    wraparound = Wraparound(robot.position_periods[at_v])
     return Drives(
         bandwidth=float(bandwidth),
         gravity_torque=int(robot.kernel('gravity_torque').address),
@@ -105,6 +112,8 @@ def make_drives(robot: Robot, at_q: IntArray, at_v: IntArray, bandwidth: float) 
         mode=np.full(n, ZERO, dtype=np.int64),
         effort=np.zeros(n),
         position=np.zeros(n),
+        periods=wraparound.periods,
+        rates=wraparound.rates,
         velocity=np.zeros(n),
         acceleration=np.zeros(n),
         received=np.full(n, np.inf),
@@ -201,6 +210,7 @@ def add_servos(
             # itself.
             if drives.mode[j] == POSITION:
                 error = drives.position[j] - state.q[drives.at_q[j]]
+                error -= whole_periods(error, drives.periods[j], drives.rates[j])
             forward[i] = 0.0
             if drives.mode[j] == ACCELERATION:
                 known[i], prescribed = drives.acceleration[j], True

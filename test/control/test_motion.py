@@ -22,12 +22,12 @@ INTERVAL = 1e-3
 FAR_FUTURE = (2**31 - 5) * SECOND
 
 
-def robot(velocity=LIMITS.velocity, position=LIMITS.position):
+def robot(velocity=LIMITS.velocity, position=LIMITS.position, period=np.inf):
     n = len(NAMES)
     return SimpleNamespace(
         joint_names=NAMES, nq=n, nv=n, neutral=lambda: np.zeros(n),
         lower_limits=np.full(n, -position), upper_limits=np.full(n, position),
-        velocity_limits=np.full(n, velocity))  # fmt: skip
+        velocity_limits=np.full(n, velocity), position_periods=np.full(n, period))  # fmt: skip
 
 
 class Loop:

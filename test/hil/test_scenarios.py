@@ -533,3 +533,26 @@ def test_a_report_without_limits_and_one_without_steps(tmp_path):
     facts = row(scenario, run)
     assert facts['digest'] == run.digest and facts['largest_error'] >= facts['rms_error'] > 0.0
     assert junit(scenario, run, verdict).count('<testcase') == 1
+
+
+def test_turns_of_joints_without_limits_are_no_error(tmp_path):
+    """A plant may give an angle within +-pi where the trajectory counts turns."""
+    text = (ROOT / 'urdf' / 'two_link_arm.urdf').read_text()
+    shoulder = text.index('type="revolute"')
+    text = text[:shoulder] + text[shoulder:].replace('type="revolute"', 'type="continuous"', 1)
+    (tmp_path / 'arm.urdf').write_text(text)
+    scenario = read_scenario(scenario_of(tmp_path, robot='arm.urdf'))
+    run = run_of(scenario)
+    assert list(run.periods) == [2.0 * np.pi, np.inf]
+    plain = judge(scenario, run).checks[0].value
+    for joint, passed in ((0, True), (1, False)):
+        q = run.q.copy()
+        q[100:, joint] += 2.0 * np.pi
+        turned = replace(run, q=q)
+        check = judge(scenario, turned).checks[0]
+        assert check.passed == passed
+        # A turn further, or as far as before.
+        if passed:
+            assert check.value == pytest.approx(plain, abs=1e-9)
+        else:
+            assert check.value == pytest.approx(2.0 * np.pi, abs=0.2)

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from scipy.stats import chi2
+from support.arms import without_limits
 from support.recorded_motions import arm, recorded
 
 from rbd_ros import Robot
@@ -253,3 +254,17 @@ def test_a_floating_base_is_refused(robot):
     floating = Robot.from_urdf('urdf/six_axis_arm.urdf', floating_base=True)
     with pytest.raises(RecordingError, match='cannot be identified'):
         recorded(robot, duration=2.0).of_robot(floating)
+
+
+@pytest.mark.parametrize('cut', [-0.1, 0.2])
+def test_a_recording_whose_angles_wrap_tells_the_same(cut):
+    """The driver gives angles within a turn that ends within the motion."""
+    free = without_limits('six_axis_arm')
+    whole = recorded(free, payload=PAYLOAD, speed=2.0)
+    shown = (whole.positions - cut) % (2.0 * np.pi) + cut
+    leaps = np.abs(np.diff(shown, axis=0)) > 3.0
+    assert leaps.sum() >= 20
+    wrapped = Recording(whole.joint_names, whole.times, shown, whole.efforts)
+    found, expected = (identify_payload(free, each, 'tool0') for each in (wrapped, whole))
+    assert_allclose(found.parameters, expected.parameters, rtol=1e-6, atol=1e-9)
+    assert_allclose(found.estimate.deviations, expected.estimate.deviations, rtol=1e-6)

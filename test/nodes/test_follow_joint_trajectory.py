@@ -71,9 +71,9 @@ class Sent:
 class Rig:
     """The node, and a robot that does exactly what is desired, or stays where it is."""
 
-    def __init__(self, ros, action):
+    def __init__(self, ros, action, description=TWO_LINK_ARM):
         self.ros, self.action = ros, action
-        parameters = {'robot_description': TWO_LINK_ARM, 'state_timeout': 0.6}
+        parameters = {'robot_description': description, 'state_timeout': 0.6}
         self.process = ros.start('inverse_dynamics', parameters)
         self.desired = ros.listen(JointState, f'{NODE}/desired_state')
         self.efforts = ros.listen(JointState, 'joint_commands')

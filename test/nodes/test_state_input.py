@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support import outside
+from support.arms import without_limits
 
 outside.load('rclpy')
 
@@ -32,11 +33,16 @@ def arm():
     return Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
 
 
+@pytest.fixture(scope='module')
+def turning_arm():
+    return without_limits('six_axis_arm')
+
+
 class Stream:
     """Messages of one robot: mostly the next state, sometimes what a bad publisher would send."""
 
-    def __init__(self, arm, rng):
-        self._rng, self._names = rng, arm.joint_names
+    def __init__(self, arm, rng, wraps=False):
+        self._rng, self._names, self._wraps = rng, arm.joint_names, wraps
         self._q, self._v = np.zeros(arm.nv), np.zeros(arm.nv)
         self._stamp, self.now = 5 * 10**9, 0.0
         self._oddities = [
@@ -52,7 +58,7 @@ class Stream:
         self._stamp += PERIOD
         self.now += 1e-3
         message = {
-            'names': list(self._names), 'position': self._q.copy(), 'velocity': self._v.copy(),
+            'names': list(self._names), 'position': self._shown(), 'velocity': self._v.copy(),
             'stamp': self._stamp,
         }  # fmt: skip
         if rng.random() < 0.1:
@@ -72,8 +78,13 @@ class Stream:
         j = self._rng.integers(len(self._names))
         message[field][j] = self._rng.choice([np.nan, np.inf, -np.inf, 1e300, 50.0, -4.0, 1e5])
 
+    def _shown(self):
+        """Positions as the publisher gives them: within +-pi, all near there, if it wraps."""
+        return np.mod(self._q, 2.0 * np.pi) - np.pi if self._wraps else self._q.copy()
+
     def _jump(self, message):
-        self._q = message['position'] = self._q + 0.1 * self._rng.normal(size=len(self._q))
+        self._q = self._q + 0.1 * self._rng.normal(size=len(self._q))
+        message['position'] = self._shown()
 
     def _stamps(self, message):
         message['stamp'] += int(self._rng.choice([-PERIOD, -5 * 10**9, 10**9, -1, 1, 10**12]))
@@ -100,16 +111,19 @@ class Stream:
         message['stamp'] = 0
 
 
+@pytest.mark.parametrize('wraps', [False, True])
 @pytest.mark.parametrize('publishers', [1, 2])
 @pytest.mark.parametrize('seed', range(3))
-def test_the_short_way_gives_what_the_long_one_gives(arm, seed, publishers):
+def test_the_short_way_gives_what_the_long_one_gives(arm, turning_arm, seed, publishers, wraps):
+    arm = turning_arm if wraps else arm
+
     class Subscription:
         topic_name = 'joint_states'
 
         def get_publisher_count(self):
             return publishers
 
-    stream = Stream(arm, np.random.default_rng(seed))
+    stream = Stream(arm, np.random.default_rng(seed), wraps)
     inputs = [StateInput(arm, Notes(), 0.1, margin=1.0) for _ in range(2)]
     short, long = inputs
     long._learn = lambda *message: None
@@ -130,4 +144,163 @@ def test_the_short_way_gives_what_the_long_one_gives(arm, seed, publishers):
         taken += first is not None and first.q is short._usual.q
         assert short.refused == long.refused
     assert [s[1:] for s in short._diagnostics.said] == [s[1:] for s in long._diagnostics.said]
-    assert STEPS / 12 < taken < used < STEPS, 'the stream has all kinds of messages'
+    # Without limits, numbers beyond them are contradictions between publishers, which last.
+    least = STEPS / (15 if wraps else 12)
+    assert least < taken < used < STEPS, 'the stream has all kinds of messages'
+
+
+# -- joints without limits, whose positions wrap ------------------------------------------------
+
+TURN = 2.0 * np.pi
+
+
+def wrapped(q):
+    return (q + np.pi) % TURN - np.pi
+
+
+class Turntable:
+    """Input of a robot with a hinge that turns for ever, and one that does not.
+
+    :param velocity: velocity limits of both [rad/s]; None: there are none
+    :param publishers: how many publishers there are
+    """
+
+    def __init__(self, velocity=3.0, publishers=1):
+        limit = '' if velocity is None else f'velocity="{velocity}"'
+        links = ''.join(
+            f'<link name="{name}"><inertial><origin xyz="0.2 0 0"/><mass value="1"/><inertia '
+            'ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+            for name in ('arm', 'hand')
+        )
+        self.robot = Robot.from_urdf(
+            f'<robot name="turntable"><link name="base"/>{links}'
+            '<joint name="turn" type="continuous"><parent link="base"/><child link="arm"/>'
+            f'<axis xyz="0 0 1"/><limit effort="50" {limit}/></joint>'
+            '<joint name="bend" type="revolute"><parent link="arm"/><child link="hand"/>'
+            f'<axis xyz="0 1 0"/><limit lower="-9" upper="9" effort="50" {limit}/></joint></robot>'
+        )
+        self.notes = Notes()
+        self.input = StateInput(self.robot, self.notes, 0.1, margin=1.0)
+        self.input.attach(self)
+        self._publishers, self.time = publishers, 5.0
+
+    topic_name = 'joint_states'
+
+    def get_publisher_count(self):
+        return self._publishers
+
+    def send(self, turn, bend=0.0, velocity=None, dt=0.005, names=('turn', 'bend'), stamped=True):
+        """State of the input after one more message, or None."""
+        self.time += dt
+        fields = ['position'] + ['velocity'] * (velocity is not None)
+        writer = JointStateWriter(names, fields)
+        writer.position[:] = [{'turn': turn, 'bend': bend}[name] for name in names]
+        if velocity is not None:
+            writer.velocity[:] = velocity
+        writer.set_stamp_ns(round(self.time * 1e9) if stamped else 0)
+        return self.input.update(writer.data(), self.time)
+
+
+@pytest.mark.parametrize('rate', [0.5, -0.5, 2.9])
+def test_an_estimated_velocity_does_not_see_the_wrap(rate):
+    """With it, the speed is that of the joint to the rounding of pi, as without."""
+    table, plain = Turntable(), Turntable()
+    for k in range(400):
+        q = np.sign(rate) * 2.9 + rate * 0.005 * k
+        v, expected = table.send(wrapped(q)).v[0], plain.send(q).v[0]
+        assert v == pytest.approx(expected, abs=1e-11)
+    assert v == pytest.approx(rate, rel=1e-6)
+
+
+def test_an_estimated_velocity_does_not_see_the_wrap_after_many_turns():
+    table = Turntable()
+    for k in range(400):
+        # One publisher counts turns, the same one wraps from then on (its encoder began anew).
+        q = 9e5 + 2.0 * 0.005 * k
+        state = table.send(q if k < 200 else wrapped(q))
+        assert k < 30 or state.v[0] == pytest.approx(2.0, rel=1e-6)
+
+
+def test_joints_with_limits_do_not_wrap():
+    """Two positions a turn apart are different places for them."""
+    table = Turntable()
+    assert table.send(0.0, bend=3.1) is not None
+    assert table.send(0.0, bend=3.1 - TURN) is None
+    assert table.notes.said[-1][-1] == 'position jumped' and "'bend'" in table.notes.said[-1][2]
+
+
+@pytest.mark.parametrize('stamped', [True, False])
+@pytest.mark.parametrize('velocity', [None, (0.5, 0.0)])
+@pytest.mark.parametrize('joint', [0, 1])
+def test_a_jump_that_no_velocity_explains_is_refused(joint, velocity, stamped):
+    table = Turntable()
+    q = np.array([3.0, 0.3])
+    for _ in range(50):
+        q[0] += 0.0025
+        before = table.send(wrapped(q[0]), q[1], velocity, stamped=stamped)
+    v = before.v.copy()
+    wrong = q.copy()
+    wrong[joint] += 0.7  # at 3 rad/s, 0.5 + 4 * 3 * 0.005 rad are allowed
+    assert table.send(wrapped(wrong[0]), wrong[1], velocity, stamped=stamped) is None
+    assert table.input.refused == 1
+    subject, _, text, code = table.notes.said[-1]
+    assert code == 'position jumped' and subject == 'joint_states'
+    assert repr(('turn', 'bend')[joint]) in text and 'check its encoder' in text
+    # The next good one is taken as if nothing had been.
+    q[0] += 0.005
+    state = table.send(wrapped(q[0]), q[1], velocity, stamped=stamped)
+    assert state is not None and state.v == pytest.approx(v, abs=1e-3)
+
+
+def test_smaller_jumps_and_fast_joints_are_taken():
+    table = Turntable()
+    assert table.send(0.0, 0.0) is not None
+    assert table.send(0.45, -0.45) is not None  # within what any sensor may do
+    assert table.send(0.45 + 4.0 * 3.0 * 0.2 + 0.4, -0.45, dt=0.2) is not None  # time explains it
+    unlimited = Turntable(velocity=None)
+    assert unlimited.send(0.0, 0.0) is not None
+    assert unlimited.send(2.0, 0.0) is not None  # nobody knows how fast it can be
+    assert unlimited.send(2.0, 0.0, velocity=(0.1, 0.0)) is not None
+    assert unlimited.send(4.0, 0.0, velocity=(0.1, 0.0)) is None  # unless it is measured
+    assert unlimited.send(2.0, 0.0, velocity=(0.1, 0.0)) is not None
+
+
+def test_states_that_agree_with_each_other_are_where_the_robot_is():
+    """A simulation that was reset, or a robot whose states had been wrong before."""
+    table = Turntable()
+    for _ in range(5):
+        table.send(0.0, 0.0)
+    assert table.send(0.0, 2.0) is None
+    assert table.send(0.0, 2.001) is None
+    state = table.send(0.0, 2.002)
+    assert state.q == pytest.approx([0.0, 2.002]) and state.dt == 0.0
+    assert state.v == pytest.approx([0.0, 0.0])  # it did not move there
+    assert table.notes.said[-1][-1] == 'put elsewhere'
+    assert table.send(0.0, 2.003).v[1] == pytest.approx(0.1, abs=0.11)
+
+
+def test_garbage_that_does_not_agree_with_itself_is_never_taken():
+    table, rng = Turntable(), np.random.default_rng(0)
+    table.send(0.0, 0.0)
+    for k in range(60):
+        side = (-1) ** k
+        assert table.send(0.0, side * rng.uniform(2.0, 8.0), dt=0.001) is None
+
+
+def test_after_time_began_anew_any_position_is_taken():
+    table = Turntable()
+    for _ in range(3):
+        table.send(0.0, 0.0)
+    table.time = 1.0
+    states = [table.send(0.0, 5.0) for _ in range(4)]
+    assert states[:2] == [None, None] and states[2].restarted and states[3].q[1] == 5.0
+
+
+def test_two_publishers_a_turn_apart_do_not_contradict_each_other():
+    """One of them counts turns of the joint that has no limits."""
+    table = Turntable(publishers=2)
+    for k in range(20):
+        q = 3.1 + 0.01 * k
+        assert table.send(q, velocity=(2.0, 0.0)) is not None
+        assert table.send(wrapped(q), names=('bend', 'turn'), velocity=(0.0, 2.0)) is not None
+    assert table.input.refused == 0

@@ -5,6 +5,7 @@ import socket
 import struct
 import subprocess
 import threading
+from types import SimpleNamespace
 
 import pytest
 from support import outside
@@ -26,6 +27,10 @@ from numpy.testing import assert_allclose
 from sensor_msgs.msg import JointState
 from support.c_example import build_example
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from rbd_ros.control import TorqueLimiter
+from rbd_ros.nodes.bridge.commander import BridgeCommander
+from rbd_ros.robot.wraparound import Wraparound
 
 NAMES = ('shoulder', 'elbow')
 Q, V = (0.3, -0.6), (0.02, -0.01)
@@ -159,6 +164,23 @@ def test_a_trajectory_is_shown_to_the_program(rig):
         )
         assert any(each.v_wanted[0] > 0.01 for each in program.states)
         assert any(each.a_wanted[0] > 0.01 for each in program.states)
+
+
+def test_the_program_is_shown_the_turn_that_is_nearest():
+    """Its difference of positions is right although the driver wraps at pi."""
+    values, turn = np.zeros(10), 2.0 * np.pi
+    exchange = SimpleNamespace(
+        writer=SimpleNamespace(values=values), exchange=lambda time, timeout: np.zeros(2)
+    )
+    diagnostics = SimpleNamespace(condition=lambda *given, **options: None)
+    commander = BridgeCommander(
+        None, TorqueLimiter([1.0, 1.0]), None, exchange, lambda: 0.1, diagnostics,
+        Wraparound([turn, np.inf]),
+    )  # fmt: skip
+    state = SimpleNamespace(q=np.array([-3.1, -3.1]), v=np.array([0.1, 0.2]), time=0)
+    commander._ask(state, (np.array([3.1, 3.1]), np.array([0.3, 0.4]), np.array([0.5, 0.6])))
+    assert_allclose(values[4:6], [3.1 - turn, 3.1], atol=1e-15)
+    assert_allclose(values[[0, 1, 2, 3, 6, 7, 8, 9]], [-3.1, -3.1, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from support import outside
-from support.arms import load
+from support.arms import load, without_limits
 
 outside.load('rclpy')
 
@@ -19,6 +19,7 @@ from rbd_ros.nodes.torque.output import TorqueOutput
 pytestmark = pytest.mark.skipif(why_interpreted() is not None, reason='there is no machine code')
 
 STEPS = 400
+TURN = 2.0 * np.pi
 LINK = 'tool0'
 WORDS = [
     {'feedforward': a, 'feedback': b, 'friction': c}
@@ -105,11 +106,14 @@ def vectors(rng, n, scale):
         ('six_axis_arm', ('elbow_joint', 'shoulder_pan_joint'), 'both', None),
         ('planar_3r', (), 'joint_state', None),
         ('planar_3r', (), 'array', None),
+        ('six_axis_arm without limits', (), 'both', LINK),
+        ('planar_3r without limits', (), 'both', None),
     ],
 )
 @pytest.mark.parametrize('seed', range(2))
 def test_both_ways_answer_alike(clock, name, joints, form, payload_link, seed):
-    robot, rng = load(name), np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
+    robot = without_limits(name.split()[0]) if 'without' in name else load(name)
     n = robot.nv
     joints = tuple(j for j in joints if j in robot.joint_names) or tuple(robot.joint_names[::-1])
     limits = np.minimum(robot.effort_limits, 1e3)
@@ -138,7 +142,8 @@ def test_both_ways_answer_alike(clock, name, joints, form, payload_link, seed):
     for _ in range(STEPS):
         event = rng.integers(25)
         q, (v, v_desired, a_desired) = rng.normal(size=n), vectors(rng, n, 0.5)
-        motion = (q + rng.normal(scale=0.02, size=n), v_desired, a_desired)
+        turns = TURN * rng.integers(-2, 3, size=n)  # further on the other side of pi, or not
+        motion = (q + turns + rng.normal(scale=0.02, size=n), v_desired, a_desired)
         dt = rng.choice([0.001, 0.001, 0.001, 0.5, 0.0, -1.0, math.nan])
         stamp += round(1e6)
         state_stamp = stamp

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from support import outside
+from support.arms import without_limits
 
 outside.load('rclpy')
 
@@ -202,11 +203,13 @@ EVENTS = (
 )  # fmt: skip
 
 
+@pytest.mark.parametrize('wraps', [False, True])
 @pytest.mark.parametrize('reference', [MeasuredPosition, TrajectoryReference])
 @pytest.mark.parametrize('seed', range(3))
-def test_the_shortest_way_gives_what_the_parts_give(clock, arm, reference, seed):
+def test_the_shortest_way_gives_what_the_parts_give(clock, arm, reference, seed, wraps):
+    arm = without_limits('six_axis_arm') if wraps else arm
     rng = np.random.default_rng(seed)
-    stream = Stream(arm, np.random.default_rng(seed + 100))
+    stream = Stream(arm, np.random.default_rng(seed + 100), wraps)
     sides = short, long = [Side(arm, reference, way) for way in (True, False)]
     taken = 0
     for step in range(STEPS):

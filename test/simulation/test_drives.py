@@ -247,3 +247,31 @@ def test_joints_that_move_no_mass_do_not_disturb_a_servo():
     driven.drives.velocity[0] = 0.2
     driven.run(300)
     assert_allclose(driven.simulator.v[0], 0.2, rtol=1e-4)
+
+
+@pytest.mark.parametrize('turns', [-2, 1, 100])
+def test_a_servo_goes_the_shorter_way_where_a_joint_has_no_limits(turns):
+    """A command within +-pi, of a joint that the simulation has turned further."""
+    table = turntable()
+    driven = Driven(table)
+    q = np.array([3.0 + turns * 2.0 * np.pi])
+    driven.simulator.reset(q)
+    driven.drives.mode[:] = POSITION
+    driven.drives.position[:] = -3.0
+    driven.run(2000)
+    assert driven.simulator.q == pytest.approx(q + 2.0 * np.pi - 6.0, abs=1e-9)
+
+
+def test_a_servo_goes_all_the_way_where_a_joint_has_limits():
+    limit = '<limit lower="-9" upper="9" effort="1e9" velocity="1e9"/>'
+    arm = robot(
+        link('base'),
+        link('arm', 1.0, (0.1,) * 3),
+        joint('hinge', 'base', 'arm', 'revolute', (0, 0, 1), inside=limit),
+    )
+    driven = Driven(arm)
+    driven.simulator.reset(np.array([3.0]))
+    driven.drives.mode[:] = POSITION
+    driven.drives.position[:] = -3.0
+    driven.run(2000)
+    assert driven.simulator.q == pytest.approx(-3.0, abs=1e-9)

@@ -1,5 +1,7 @@
 """The arms that many tests are about: the package's own, and real ones of example-robot-data."""
 
+from pathlib import Path
+
 import pytest
 
 from rbd_ros import Robot
@@ -23,3 +25,9 @@ def path_of(name):
 def load(name):
     """Return an arm; see `path_of`."""
     return Robot.from_urdf(path_of(name))
+
+
+def without_limits(name):
+    """Return an arm all of whose hinges turn for ever."""
+    text = Path(path_of(name)).read_text()
+    return Robot.from_urdf(text.replace('type="revolute"', 'type="continuous"'))

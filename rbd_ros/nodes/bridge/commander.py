@@ -16,6 +16,7 @@ from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.output import TorqueOutput
 from rbd_ros.nodes.torque.reference import Motion
 from rbd_ros.nodes.torque.state_input import MeasuredState
+from rbd_ros.robot.wraparound import Wraparound
 
 SUBJECT = 'controller'
 
@@ -29,6 +30,8 @@ class BridgeCommander(Commander):
     :param exchange: way to the program
     :param timeout: returns how long to wait for an answer [s]
     :param diagnostics: where to report
+    :param wraparound: which joints turn for ever: the program is shown what they want at the turn
+        nearest to what is measured
     """
 
     def __init__(
@@ -39,8 +42,10 @@ class BridgeCommander(Commander):
         exchange: UdpExchange,
         timeout: Callable[[], float],
         diagnostics: Diagnostics,
+        wraparound: Wraparound,
     ):
         super().__init__(output, limiter, False, stops)
+        self._wraparound = wraparound
         self._exchange, self._timeout, self._diagnostics = exchange, timeout, diagnostics
         #: States without an answer since the last one with one
         self.unanswered = 0
@@ -73,7 +78,9 @@ class BridgeCommander(Commander):
     def _ask(self, state: MeasuredState, motion: Motion) -> np.ndarray:
         n, values = len(state.q), self._exchange.writer.values
         values[:n], values[n : 2 * n] = state.q, state.v
-        for k, each in enumerate(motion, start=2):
+        q_desired, *rates = motion
+        values[2 * n : 3 * n] = self._wraparound.nearest(q_desired, state.q)
+        for k, each in enumerate(rates, start=3):
             values[k * n : (k + 1) * n] = each
         timeout = self._timeout()
         try:

@@ -17,6 +17,7 @@ from rbd_ros.nodes.torque.prepared import Prepared, Values
 from rbd_ros.nodes.torque.state_input import MeasuredState
 from rbd_ros.nodes.torque.trajectory_reference import TrajectoryReference
 from rbd_ros.robot import Robot
+from rbd_ros.robot.wraparound import Wraparound
 
 # Of the law nothing is used but gravity, for the last command.
 LAW = {'feedforward': 'gravity', 'feedback': 'none', 'friction': 'none'}
@@ -99,6 +100,7 @@ class BridgeNode(TorqueNode):
             self.exchange,
             lambda: self.parameters['answer_timeout'],
             self.diagnostics,
+            Wraparound(self._freedoms.robot.position_periods),
         )
 
     def _tell_of_silence(self, timeout: float) -> None:

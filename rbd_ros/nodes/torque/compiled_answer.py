@@ -13,6 +13,7 @@ import numpy as np
 from rbd_ros.compiler.loops import call_kernel, compiled, entry_point
 from rbd_ros.control import LawMemory, LimiterMemory
 from rbd_ros.control.limits import limiter_elapsed, limiter_passed
+from rbd_ros.control.prepared_law import fill_goal
 
 NANOSECONDS = 1_000_000_000
 LOW_HALF = 0xFFFFFFFF
@@ -59,6 +60,7 @@ def answered(
     """
     n = law.motion.shape[1]
     elapsed = limiter_elapsed(limiter, now)
+    fill_goal(law)
     at = 0
     for k in range(len(law.sources)):
         for j in range(n):

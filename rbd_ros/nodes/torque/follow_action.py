@@ -214,8 +214,7 @@ class FollowGoals:
         feedback.desired.positions, feedback.desired.velocities = q, v
         feedback.desired.accelerations = a
         feedback.actual.positions, feedback.actual.velocities = moment.actual.tolist()
-        error = (moment.desired[:2] - moment.actual).tolist()
-        feedback.error.positions, feedback.error.velocities = error
+        feedback.error.positions, feedback.error.velocities = moment.error.tolist()
         passed = divmod(max(round(moment.path_time * NANOSECONDS), 0), NANOSECONDS)
         for point in (feedback.desired, feedback.actual, feedback.error):
             point.time_from_start.sec, point.time_from_start.nanosec = passed

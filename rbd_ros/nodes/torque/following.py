@@ -38,12 +38,14 @@ class Moment(NamedTuple):
     :param path_time: time of the trajectory [s]
     :param desired: position, velocity and acceleration, (3, n)
     :param actual: position and velocity, (2, n)
+    :param error: desired less actual position and velocity, (2, n)
     """
 
     time: int
     path_time: float
     desired: np.ndarray
     actual: np.ndarray
+    error: np.ndarray
 
 
 class Following:
@@ -77,13 +79,18 @@ class Following:
         if stage == 'scheduled':
             return
         q, v, _ = desired
+        error = motion.wraparound(q - state.q)
         if self.goal is not None:
             self.moment = Moment(
-                state.time, motion.path_time, np.array(desired), np.array([state.q, state.v])
+                state.time,
+                motion.path_time,
+                np.array(desired),
+                np.array([state.q, state.v]),
+                np.array([error, v - state.v]),
             )
         if stage == 'followed':
             self._arrived = None
-            beyond = self.tolerances.off_path(q - state.q, v - state.v)
+            beyond = self.tolerances.off_path(error, v - state.v)
             if beyond:
                 self._end(OFF_PATH, f'{beyond}; the robot stops and holds its position')
                 motion.stop_at(state.q, state.v)
@@ -92,12 +99,12 @@ class Following:
         elif stage == 'over':
             self._end(DROPPED, 'the trajectory was replaced or stopped before its end')
         else:
-            self._judge_goal(motion, state, q)
+            self._judge_goal(motion, state, error)
 
-    def _judge_goal(self, motion: DesiredMotion, state: MeasuredState, goal: np.ndarray) -> None:
+    def _judge_goal(self, motion: DesiredMotion, state: MeasuredState, error: np.ndarray) -> None:
         if self._arrived is None:
             self._arrived = motion.clock
-        beyond = self.tolerances.off_goal(goal - state.q, state.v)
+        beyond = self.tolerances.off_goal(error, state.v)
         if not beyond:
             self._end(REACHED, 'the goal is reached')
         elif motion.clock - self._arrived > self.tolerances.goal_time:

@@ -14,6 +14,7 @@ from rbd_ros.nodes.common.conversions import floating_joint_from_pose, NANOSECON
 from rbd_ros.nodes.common.text import short_name
 from rbd_ros.nodes.torque.trajectory_reference import TrajectoryReference
 from rbd_ros.robot import Robot
+from rbd_ros.robot.wraparound import Wraparound
 from rbd_ros.spatial.rotation import quaternion_to_rotation
 
 FARTHEST = 1e3  # of a pose from the base [m]
@@ -34,6 +35,7 @@ class PoseTargets:
     def __init__(self, node: Any, robot: Any, reference: TrajectoryReference):
         self._node, self._robot, self._reference = node, robot, reference
         self._base, self._speeds = '', np.zeros(0)
+        self._wraparound = Wraparound(robot.position_periods)
         if isinstance(robot, Robot):
             links = robot.model.links.values()
             base = next((link.name for link in links if link.body == 0), '')
@@ -91,9 +93,11 @@ class PoseTargets:
                 + ('' if reference.at_rest else '; at rest, other configurations are tried, too'),
             )
         mean = self._speeds * values['pose_speed'] / PEAK
-        duration = max(float((np.abs(goal.q - start) / mean).max(initial=0.0)), SHORTEST)
+        # Whole turns of joints without limits are no way to go.
+        q = self._wraparound.nearest(goal.q, start)
+        duration = max(float((np.abs(q - start) / mean).max(initial=0.0)), SHORTEST)
         reference.follow(
-            reference.joint_names, [duration], [goal.q], None, None, 0, reference.tolerances()
+            reference.joint_names, [duration], [q], None, None, 0, reference.tolerances()
         )
 
 

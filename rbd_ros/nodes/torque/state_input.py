@@ -29,6 +29,7 @@ from rbd_ros.nodes.common.wire import (
 )
 from rbd_ros.nodes.torque.usual_states import UsualStates
 from rbd_ros.robot import Robot
+from rbd_ros.robot.wraparound import Wraparound
 
 SUBJECT = 'joint_states'
 
@@ -39,6 +40,10 @@ CONTRADICTION = 'publishers contradict each other'
 VELOCITY_FILTER = 0.005  # time constant of the filter of differentiated positions [s]
 LONGEST_DIFFERENCE = 0.5  # maximum time over which positions are differentiated [s]
 MOST_SOURCES = 64  # that are remembered
+# A joint may leap so far [rad or m], and this many times as far as at its velocity limit in the
+# time since the state before, at least the shortest interval [s]; so many states that agree with
+# each other are where the robot is, however far that is.
+LEAP, LEAP_SPEED, SHORTEST_INTERVAL, STATES_ELSEWHERE = 0.5, 4.0, 0.005, 3
 LONELY = 3  # seconds without a publisher after which that is reported
 LEARNING_PERIOD = 1.0  # between two choices of the publisher whose layout machine code knows [s]
 READS_BEFORE_PATTERN = 3  # messages of a layout before machine code learns it
@@ -69,13 +74,22 @@ class MeasuredState:
 class _Source:
     """State of one source: the messages with one list of names, usually one publisher's."""
 
-    def __init__(self, naming: Naming, leads: bool, guards: Sequence[StateGuard]):
-        self.naming = naming
+    def __init__(
+        self,
+        naming: Naming,
+        leads: bool,
+        guards: Sequence[StateGuard],
+        wraparound: Wraparound,
+    ):
+        self.naming, self.wraparound = naming, wraparound
         self.leads = leads
         self.guard, self.unstamped = guards
         self.stamp = 0
         self.received = -math.inf
         self.messages = 0
+        #: Positions of refused states in a row that agree with each other, and how many there are
+        self.elsewhere: Optional[np.ndarray] = None
+        self.agreeing = 0
 
 
 class StateInput:
@@ -109,13 +123,16 @@ class StateInput:
         self._diagnostics = diagnostics
         self._limit = timeout if timeout > 0.0 else math.inf
         self._limits = robot.lower_limits, robot.upper_limits, margin
+        self._periods = robot.position_periods
+        known = np.isfinite(robot.velocity_limits) & (robot.velocity_limits > 0.0)
+        self._fastest = np.where(known, robot.velocity_limits, np.nan)
         self.needs_velocity = False
         self._sources: Dict[NameList, _Source] = {}
         self._q = robot.neutral()
         self._v = np.zeros(robot.nv)
         self._seen = np.full(robot.nv, -math.inf)
         bounds = self._guard(slice(None), names).bounds
-        self._usual = UsualStates(robot.nv, bounds, AGREEMENT)
+        self._usual = UsualStates(robot.nv, bounds, AGREEMENT, Wraparound(self._periods))
         self._usual_state = MeasuredState(self._usual.q, self._usual.v, 0, 0, 0.0, False)
         self._usual_source: Optional[_Source] = None
         self._usual_layout: Optional[object] = None  # of the reader
@@ -257,10 +274,16 @@ class StateInput:
             position = position[naming.source]
             velocity = None if velocity is None else velocity[naming.source]
         restarted = self._check(source, stamp, position, velocity)
-        self._check_publishers(naming, position, velocity, now)
+        # Whole turns of joints without limits are no change.
+        change = position - (self._q if naming.in_order else self._q[naming.target])
+        change = source.wraparound(change)
+        self._check_publishers(naming, position, change, velocity, now)
         dt = self._elapsed(source, stamp, now)
+        if self._leaped(source, position, change, velocity, dt):
+            dt = 0.0
+            velocity = np.zeros(naming.target.size) if velocity is None else velocity
         if velocity is None:
-            velocity = self._differentiate(naming, position, dt)
+            velocity = self._differentiate(naming, change, dt)
         source.stamp, source.received = stamp, now
         source.messages += 1
         target = naming.target
@@ -313,7 +336,8 @@ class StateInput:
             self._forget_usual()
         guards = [self._guard(naming.target, naming.names) for _ in range(2)]
         leads = self._leading_joint in naming.target
-        source = self._sources[names] = _Source(naming, leads, guards)
+        wraparound = Wraparound(self._periods[naming.target])
+        source = self._sources[names] = _Source(naming, leads, guards, wraparound)
         self._report_unknown(source)
         return source
 
@@ -359,7 +383,12 @@ class StateInput:
         return source.leads
 
     def _check_publishers(
-        self, naming: Naming, position: np.ndarray, velocity: Optional[np.ndarray], now: float
+        self,
+        naming: Naming,
+        position: np.ndarray,
+        change: np.ndarray,
+        velocity: Optional[np.ndarray],
+        now: float,
     ) -> None:
         """Refuse states while two publishers contradict each other about the same joint.
 
@@ -367,7 +396,6 @@ class StateInput:
         several, it more likely is two robots taking turns.
         """
         target = naming.target
-        change = position - (self._q if naming.in_order else self._q[target])
         # Where the sum of squares is small, so is each of them.
         if now >= self._conflict_until and change.dot(change) <= AGREEMENT**2:
             return
@@ -390,6 +418,50 @@ class StateInput:
             self._q[target], self._seen[target] = position, now
             raise MessageProblem(CONTRADICTION, self._conflict)
 
+    def _leaped(
+        self,
+        source: _Source,
+        position: np.ndarray,
+        change: np.ndarray,
+        velocity: Optional[np.ndarray],
+        dt: float,
+    ) -> bool:
+        """Refuse positions that no velocity explains; return whether the robot is there to stay.
+
+        One state may be garbage. States in a row that agree with each other are a robot that was
+        put elsewhere, as when a simulation is reset.
+        """
+        size = np.abs(change)
+        if source.received == -math.inf or size.max(initial=0.0) <= LEAP:
+            source.elsewhere = None
+            return False
+        target = source.naming.target
+        speed = self._fastest[target]
+        measured = np.inf if velocity is None else np.abs(self._v[target]) + np.abs(velocity)
+        speed = np.where(np.isnan(speed), measured, speed)
+        most = LEAP + LEAP_SPEED * speed * max(dt, SHORTEST_INTERVAL)
+        beyond = size > most
+        if not beyond.any():
+            source.elsewhere = None
+            return False
+        before, source.elsewhere = source.elsewhere, position
+        agree = before is not None and (np.abs(source.wraparound(position - before)) <= most).all()
+        source.agreeing = source.agreeing + 1 if agree else 1
+        j = int(np.argmax(np.where(beyond, size - most, -np.inf)))
+        text = (
+            f'position of joint {source.naming.names[j]!r} jumps by {change[j]:.3g} rad or m '
+            f'within {dt:.3g} s, which no velocity explains'
+        )
+        if source.agreeing < STATES_ELSEWHERE:
+            raise MessageProblem(
+                'position jumped', f'{text}; check its encoder and the limits of its position'
+            )
+        self._diagnostics.event(
+            SUBJECT, WARN, f'{text}, and stays there: going on from there', code='put elsewhere'
+        )
+        source.elsewhere = None
+        return True
+
     @staticmethod
     def _elapsed(source: _Source, stamp: int, now: float) -> float:
         """Time since the message before of the same source, by its stamps if it has any [s]."""
@@ -397,8 +469,8 @@ class StateInput:
             return (stamp - source.stamp) / NANOSECONDS
         return now - source.received if source.received > -math.inf else 0.0
 
-    def _differentiate(self, naming: Naming, position: np.ndarray, dt: float) -> np.ndarray:
-        """Velocities from successive positions, (k,), for publishers that send none."""
+    def _differentiate(self, naming: Naming, change: np.ndarray, dt: float) -> np.ndarray:
+        """Velocities from changes of position, (k,), for publishers that send none."""
         if self.needs_velocity:
             self._diagnostics.event(
                 SUBJECT,
@@ -410,8 +482,7 @@ class StateInput:
         if not 0.0 < dt < LONGEST_DIFFERENCE:
             return self._v[target] if dt == 0.0 else np.zeros(target.size)
         weight = dt / (dt + VELOCITY_FILTER)
-        change = (position - self._q[target]) / dt
-        return self._v[target] + weight * (change - self._v[target])
+        return self._v[target] + weight * (change / dt - self._v[target])
 
     def _complete(self, now: float) -> bool:
         """Whether every joint has a state that is not too old."""

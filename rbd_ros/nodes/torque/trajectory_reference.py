@@ -153,7 +153,7 @@ class TrajectoryReference:
         q, v, _ = motion
         desired, error = self._desired, self._error
         desired.position[:], desired.velocity[:], desired.effort[:] = q, v, torque
-        np.subtract(q, state.q, out=error.position)
+        error.position[:] = self._motion.wraparound(q - state.q)
         np.subtract(v, state.v, out=error.velocity)
         for writer, target in (
             (desired, self._desired_publisher),

@@ -13,6 +13,7 @@ import numpy as np
 
 from rbd_ros.compiler.loops import compiled, double_at, entry_point, Record, word_at
 from rbd_ros.nodes.common.wire import has_layout, Layout, make_pattern, Pattern
+from rbd_ros.robot.wraparound import whole_periods, Wraparound
 
 STAMP = 4  # where the time stamp of a JointState is [bytes]
 NANOSECONDS = 1_000_000_000
@@ -43,6 +44,8 @@ class LastState(NamedTuple):
     :param max_velocity: maximum plausible speed [rad/s or m/s]
     :param max_change: maximum usual change of position from state to state, all joints together
         (root of the sum of squares) [rad or m]
+    :param periods: periods of positions, 0 where there are none, (n,) [rad]
+    :param rates: 1 / period, likewise, (n,) [1/rad]
     :param seen: real time at which it came [s], (1,); -inf: that has been noted elsewhere
     :param elapsed: time from the state before to it [ns], (1,)
     :param count: how many states have been taken, (1,)
@@ -55,6 +58,8 @@ class LastState(NamedTuple):
     upper: np.ndarray
     max_velocity: float
     max_change: float
+    periods: np.ndarray
+    rates: np.ndarray
     seen: np.ndarray
     elapsed: np.ndarray
     count: np.ndarray
@@ -85,7 +90,8 @@ def taken(pattern: StatePattern, last: LastState, data: bytes, size: int, now: f
         # Comparisons with NaN are false.
         if not (last.lower[j] <= q <= last.upper[j] and abs(v) <= last.max_velocity):
             return 0
-        change += (q - last.q[j]) ** 2
+        ahead = q - last.q[j]
+        change += (ahead - whole_periods(ahead, last.periods[j], last.rates[j])) ** 2
     if not change <= last.max_change**2:
         return 0
     elapsed = stamp - last.stamp[0]
@@ -116,9 +122,16 @@ class UsualStates:
     :param size: number of joints
     :param bounds: minimum and maximum plausible position, each (n,), and maximum plausible speed
     :param max_change: maximum usual change of position, see `LastState`
+    :param wraparound: which joints turn for ever
     """
 
-    def __init__(self, size: int, bounds: Tuple[np.ndarray, np.ndarray, float], max_change: float):
+    def __init__(
+        self,
+        size: int,
+        bounds: Tuple[np.ndarray, np.ndarray, float],
+        max_change: float,
+        wraparound: Wraparound,
+    ):
         #: Positions and velocities of the last one, (n,); changed in place by the next
         self.q, self.v = np.zeros((2, size))
         self._stamp, self._elapsed, self._count = np.zeros((3, 1), dtype=np.int64)
@@ -131,6 +144,8 @@ class UsualStates:
                 self._stamp,
                 *bounds,
                 max_change,
+                wraparound.periods,
+                wraparound.rates,
                 self._seen,
                 self._elapsed,
                 self._count,
