@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 import math
-from typing import Any, Callable, cast, List, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, cast, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -29,8 +29,8 @@ def limited(
 ) -> List[Scalar]:
     """Torque within its limits, and at how many joints it was beyond the effort limits, (nv + 1,).
 
-    The effort limits come last, so they hold even if they have just been lowered by more than the
-    maximum change.
+    The maximum change comes last, so it holds for any two torques. A torque that was within other
+    limits, which have been lowered since, comes down by that change.
 
     :param torque: torque wanted, (nv,) [N m or N]
     :param last: torque before, (nv,) [N m or N]
@@ -39,9 +39,12 @@ def limited(
     """
     result, beyond = [], 0.0
     for x, before, change, limit in zip(torque, last, step, limits):
-        high, low = before + change, before - change
-        reachable = where_positive(x - high, high, where_positive(low - x, low, x))
-        result.append(clip(reachable, limit))
+        high, low, allowed = before + change, before - change, clip(x, limit)
+        reachable = where_positive(
+            allowed - high, high, where_positive(low - allowed, low, allowed)
+        )
+        result.append(reachable)
+        # Of what was wanted, whatever the change would have made of it.
         beyond = beyond + where_positive(absolute(x) - limit, 1.0, 0.0)
     return [*result, beyond]
 
@@ -134,6 +137,17 @@ def limiter_elapsed(limiter: LimiterMemory, now: float) -> float:
 
 
 @compiled
+def limiter_sent(limiter: LimiterMemory, now: float) -> None:
+    """Note that the last torque has been sent; the time never runs back.
+
+    :param limiter: memory of the limiter
+    :param now: time of a monotonic clock [s]
+    """
+    if now > limiter.standing[0]:
+        limiter.standing[0] = now
+
+
+@compiled
 def limiter_passed(limiter: LimiterMemory, now: float, beyond: float) -> None:
     """Note that a torque has been computed.
 
@@ -143,15 +157,16 @@ def limiter_passed(limiter: LimiterMemory, now: float, beyond: float) -> None:
     """
     limiter.standing[1] = 1.0
     limiter.standing[2] = beyond
-    if now > limiter.standing[0]:
-        limiter.standing[0] = now
+    limiter_sent(limiter, now)
 
 
 class TorqueLimiter:
     """Limiter of torques to the effort limits, and of their rate of change in real time.
 
-    The torque that it returns is never beyond the effort limits, whatever the rate. One thread
-    calls it; others may assign `limits` meanwhile.
+    Any two torques that it returns differ by no more than the rate allows in the time between
+    them, whatever becomes of the limits. With constant effort limits no torque is beyond them; one
+    that is, as they have just been lowered, comes down at the rate. One thread calls it; others
+    may assign `limits` meanwhile.
 
     :param effort_limits: maximum torques, (nv,) [N m or N], inf where none
     :param rate: maximum rate of change, one number or (nv,) [N m/s or N/s]; None: any
@@ -168,6 +183,7 @@ class TorqueLimiter:
     array([0., 0., 0., 0., 0., 0.])
     >>> limiter.at(np.zeros(6)), limiter.last
     (True, array([0., 0., 0., 0., 0., 0.]))
+    >>> limiter.sent(1.0005)  # it took so long: the rate counts from then on
     >>> limiter.limits = TorqueLimits(np.full(6, 5.0))  # lower, without a rate
     >>> limiter(np.full(6, -20.0), 1.001)
     array([-5., -5., -5., -5., -5., -5.])
@@ -265,6 +281,34 @@ class TorqueLimiter:
         self._before[:] = applied = result[self._torque]
         limiter_passed(self.memory, now, beyond)
         return applied
+
+    def sent(self, now: float) -> None:
+        """Note that the last torque has been sent: its change counts from then on.
+
+        Who sends it some time after it was computed says so, lest two messages shortly after each
+        other differ by what the time in which the first one was delayed would allow.
+
+        :param now: time of a monotonic clock [s]
+        """
+        limiter_sent(self.memory, now)
+
+    @property
+    def standing(self) -> Optional[Tuple[FloatArray, float]]:
+        """Last torque, (nv,), and its time [s]; None if there is none since a reset."""
+        return (self._before.copy(), float(self._standing[0])) if self._standing[1] else None
+
+    def resume(self, torque: FloatArray, time: float) -> None:
+        """Go on from a torque that was sent already, as by a limiter before this one.
+
+        :param torque: that torque, (nv,) [N m or N]
+        :param time: when it was sent, by the same clock [s]
+
+        >>> limiter = TorqueLimiter(np.full(6, 10.0), rate=1000.0)
+        >>> limiter.resume(np.full(6, 3.0), 5.0)
+        >>> limiter(np.zeros(6), 5.001)
+        array([2., 2., 2., 2., 2., 2.])
+        """
+        self._before[:], self._standing[:2] = torque, (time, 1.0)
 
     def towards(self, target: FloatArray, now: float) -> FloatArray:
         """Next torque on the way to a final one, as fast as the rate allows, (nv,) [N m or N].

@@ -50,11 +50,78 @@ def test_without_time_there_is_no_change(later):
     assert limiter(np.array([50.0]), 7.1)[0] == pytest.approx(6.0)
 
 
-def test_a_lowered_limit_counts_at_once_whatever_the_rate():
-    limiter = TorqueLimiter([100.0], 1.0)
+def test_a_lowered_limit_is_reached_at_the_rate():
+    """Any two torques differ by rate times time at the most, and none grows beyond the limit."""
+    limiter = TorqueLimiter([100.0], 16.0)
     limiter(np.array([90.0]), 0.0)
-    limiter.limits = TorqueLimits([10.0], 1.0)
+    limiter.limits = TorqueLimits([10.0], 16.0)
+    assert limiter(np.array([90.0]), 0.25)[0] == 86.0
+    assert limiter(np.array([-90.0]), 0.5)[0] == 82.0
+    assert limiter(np.array([90.0]), 4.9375)[0] == pytest.approx(11.0)
+    assert limiter(np.array([90.0]), 6.0)[0] == 10.0
+    assert limiter(np.array([-90.0]), 6.5)[0] == 2.0
+
+
+def test_without_a_rate_a_lowered_limit_counts_at_once():
+    limiter = TorqueLimiter([100.0])
+    limiter(np.array([90.0]), 0.0)
+    limiter.limits = TorqueLimits([10.0])
     assert limiter(np.array([90.0]), 1e-3)[0] == 10.0
+
+
+@given(TORQUES, st.lists(LIMITS, min_size=6, max_size=6), st.floats(1e-2, 1e5), TIMES)
+def test_no_torque_exceeds_the_rate_whatever_becomes_of_the_limits(torques, limits, rate, times):
+    limiter = TorqueLimiter(limits[0], rate)
+    last, latest = None, -np.inf
+    for torque, most, now in zip(torques, limits, times):
+        limiter.limits = TorqueLimits(most, rate)
+        result = limiter(torque, now)
+        if last is not None:
+            change = rate * max(now - latest, 0.0)
+            assert (np.abs(result - last) <= change * (1 + 1e-9) + 1e-9).all()
+            # Beyond the limits is only what comes down from there, as fast as it may.
+            down = np.maximum(most, np.abs(last) - change * (1 - 1e-9) + 1e-9)
+            assert (np.abs(result) <= down).all()
+        last, latest = result, max(now, latest)
+
+
+@pytest.mark.parametrize('rate', [None, 10.0])
+def test_saturated_is_what_was_wanted_beyond_the_limits_not_what_the_rate_left(rate):
+    limiter = TorqueLimiter([20.0, 20.0], rate)
+    limiter(np.zeros(2), 0.0)
+    # Wanted beyond the limits; with a rate, what is sent is far within.
+    limiter(np.array([25.0, 5.0]), 0.1)
+    assert limiter.saturating and limiter.saturated.tolist() == [True, False]
+    assert limiter.memory.standing[2] == 1.0
+    # Wanted within them; with a rate, what is sent is beyond those that have been lowered.
+    limiter(np.array([19.0, 19.0]), 100.0)
+    limiter.limits = TorqueLimits([4.0, 4.0], rate)
+    limiter(np.array([3.0, -3.0]), 100.1)
+    assert not limiter.saturating and not limiter.saturated.any()
+    assert limiter.last[0] == (3.0 if rate is None else pytest.approx(18.0))
+    # At the limit is not beyond it.
+    limiter(np.array([4.0, -4.0]), 200.0)
+    assert not limiter.saturating
+
+
+def test_the_rate_counts_from_when_a_torque_was_sent():
+    """Sent 138 ms late, it is followed 0.5 ms later by one that differs by what 0.5 ms allow."""
+    limiter = TorqueLimiter([500.0], 600.0)
+    limiter(np.array([0.0]), 1.0)
+    limiter.sent(1.138)
+    assert limiter(np.array([500.0]), 1.1385)[0] == pytest.approx(0.3)
+    limiter.sent(1.0)  # time that runs back says nothing
+    assert limiter(np.array([500.0]), 1.1395)[0] == pytest.approx(0.9)
+
+
+def test_another_limiter_goes_on_from_the_torque_that_stands():
+    before, after = TorqueLimiter([50.0, 50.0], 10.0), TorqueLimiter([50.0, 50.0], 10.0)
+    assert before.standing is None
+    before(np.array([20.0, -20.0]), 5.0)
+    torque, time = before.standing
+    assert (torque.tolist(), time) == ([20.0, -20.0], 5.0)
+    after.resume(torque, time)
+    assert_allclose(after(np.zeros(2), 5.5), [15.0, -15.0])
 
 
 def test_changed_limits_keep_the_last_torque():

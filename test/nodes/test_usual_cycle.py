@@ -1,6 +1,7 @@
 """The shortest way from a state to its torque gives what the parts give one by one."""
 
 import math
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,11 +12,13 @@ from support.arms import without_limits
 outside.load('rclpy')
 
 from test_state_input import Notes, Stream
+from torque_monitor import excess_of_rate
 
 from rbd_ros import Robot
 from rbd_ros.compiler.loops import why_interpreted
 from rbd_ros.control import LawSettings, TorqueLaw, TorqueLimiter, TorqueLimits, TrajectoryError
 from rbd_ros.control.tolerances import Tolerances
+from rbd_ros.nodes.common.wire import JointStateReader
 from rbd_ros.nodes.inverse_dynamics import INTERFACE
 from rbd_ros.nodes.torque import (
     commander as commander_module,
@@ -285,6 +288,45 @@ def test_the_shortest_way_is_taken(side, monkeypatch):
 def test_whoever_changes_something_closes_it(side, close):
     close(side)
     assert side.commander.shortest[0] == 0
+
+
+@pytest.mark.parametrize('way', ['shortest', 'machine code', 'Python', 'last command'])
+def test_the_rate_counts_from_publication_to_publication(clock, arm, way):
+    """Messages that the machine delays, now and then by 138 ms, the next one 0.5 ms later."""
+    side = Side(arm, MeasuredPosition, way == 'shortest')
+    if way == 'Python':
+        side.commander._usual = None
+    stream = Stream(arm, np.random.default_rng(0))
+    stream._oddities = [stream._nothing]
+    delays, rate = np.random.default_rng(1), 200.0
+    published, reader = [], JointStateReader()
+
+    class Sent(list):
+        def append(self, item):
+            topic, data = item
+            clock.now += delays.choice([0.0, 0.0, 1e-4, 0.138])  # it leaves as late as can be
+            if topic == 'joint_commands':
+                published.append((clock.now, reader.read(data).effort.copy()))
+
+    side.sent = Sent()
+    for k in range(200):
+        clock.now += 0.0005
+        side.loop._on_state(stream.next()[0])
+        if k == 20:
+            # From now on the torque comes down at the rate.
+            side.limiter.limits = TorqueLimits(0.01 * arm.effort_limits, rate)
+            side.loop.changed()
+            published.clear()
+            if way == 'last command':
+                hurry = threading.Event()
+                hurry.wait = lambda period: setattr(clock, 'now', clock.now + 0.0005)
+                side.commander.finish(np.zeros(arm.nv), lambda: 7, hurry)
+                break
+    times, efforts = (np.array(each) for each in zip(*published))
+    assert len(times) > 50 and np.abs(efforts[0] - efforts[-1]).max() > 0.5
+    assert excess_of_rate(times, efforts, rate) < 1e-9
+    if way in ('shortest', 'last command'):
+        assert side.commander.shortest[0] == (way == 'shortest')
 
 
 def test_nothing_is_sent_once_the_commander_is_closed(side):

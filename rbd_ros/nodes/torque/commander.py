@@ -130,6 +130,7 @@ class Commander:
 
     def _sent(self) -> None:
         """Note that a torque of the law was sent; only for whoever holds the lock."""
+        self.limiter.sent(time.monotonic())
         self.commanding = self.ever = True
         self.counts[0] += 1
         self.counts[1] += self.limiter.saturating
@@ -188,6 +189,7 @@ class Commander:
                         self.limiter.reset()
                     step = self.limiter.towards(torque, time.monotonic())
                     self._output.publish(step, stamp(), last=True)
+                    self.limiter.sent(time.monotonic())
                     if self.limiter.at(torque):
                         self.commanding = False
                         return True

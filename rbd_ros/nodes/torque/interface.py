@@ -127,7 +127,8 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
         'torque_rate_limit',
         0.0,
         'Largest change of each torque between any two messages, per real time [N m/s or N/s]; '
-        '0: none. Last commands are approached at that rate, too.',
+        '0: none. It holds for last commands, for effort_limits that are lowered, and from one '
+        'configuration of the node to the next; a second stop signal alone breaks it.',
         minimum=0.0,
         maximum=LARGEST_TORQUE,
         live=True,

@@ -134,8 +134,8 @@ class ControlLoop:
                     done = shortest.run(data, len(data), begin)
                     if done > 0:
                         self._send()
+                        shortest.end(begin, monotonic())
                 if done > 0:
-                    shortest.end(begin, monotonic())
                     return
                 shortest.close()
                 state = self._states.taken() if done else self._states.update(data, begin)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Callable, Dict, Optional
 
 import numpy as np
@@ -56,6 +57,9 @@ class TorqueNode(ManagedNode):
         self.robot: Optional[Robot] = None
         self._prepared: Optional[Prepared] = None
         self._loop: Optional[ControlLoop] = None
+        # Torques that stand from before the robot was forgotten, by joint, and since when [s].
+        self._standing: Dict[str, float] = {}
+        self._standing_since = -math.inf
         self.parameters = ParameterTable(self, interface.parameters, self._prepare, self._commit)
         self.diagnostics = Diagnostics(self)
         self.diagnostics.add_values(SUBJECT, self._values)
@@ -139,6 +143,9 @@ class TorqueNode(ManagedNode):
         )
         output = self._create_output(robot, values)
         limiter = TorqueLimiter(prepared.limits.effort_limits)
+        if self._standing:
+            torque = [self._standing.get(name, 0.0) for name in robot.joint_names]
+            limiter.resume(np.array(torque), self._standing_since)
         self._stops = soft_stops(robot, values)
         self._commander = self._create_commander(output, limiter)
         self._commander.close()
@@ -187,8 +194,16 @@ class TorqueNode(ManagedNode):
         if self._loop is not None:
             self._loop.stop()
             self._watchdog.stop()
+            self._keep_torque()
         self.robot = self._prepared = self._loop = None
         self.diagnostics.condition(SUBJECT, OK, FORGOTTEN, code=FORGOTTEN)
+
+    def _keep_torque(self) -> None:
+        """Keep the last torque: its rate of change is limited whatever is composed next."""
+        last = self._commander.limiter.standing
+        if last is not None and self.robot is not None:
+            torque, self._standing_since = last
+            self._standing.update(zip(self.robot.joint_names, torque.tolist()))
 
     # -- what nodes with parts of their own do otherwise ------------------------------------------
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from rbd_ros.compiler.loops import entry_point, Record
 from rbd_ros.control import LawMemory, LimiterMemory
+from rbd_ros.control.limits import limiter_sent
 from rbd_ros.nodes.common.conversions import LATEST, NANOSECONDS
 from rbd_ros.nodes.common.cycle_timer import add_cycle, CycleMemory
 from rbd_ros.nodes.torque.compiled_answer import answered, TorqueMessages
@@ -100,7 +101,9 @@ def usual_cycle(
 
 
 @entry_point
-def end_cycle(timer: CycleMemory, cycle: CycleState, begin: float, end: float) -> int:
+def end_cycle(
+    timer: CycleMemory, cycle: CycleState, limiter: LimiterMemory, begin: float, end: float
+) -> int:
     """Note the times of a cycle whose torque has been sent, and feed the watchdog.
 
     :param begin: time of a monotonic clock at which it began [s]
@@ -109,6 +112,7 @@ def end_cycle(timer: CycleMemory, cycle: CycleState, begin: float, end: float) -
     """
     add_cycle(timer, begin, end)
     cycle.fed[0] = end
+    limiter_sent(limiter, end)
     return 0
 
 
@@ -152,9 +156,9 @@ class UsualCycle:
         self._reference: Optional[Reference] = None
         #: Takes a message, of bytes, their number and the time: see `usual_cycle`
         self.run: Callable[[bytes, int, float], int] = _decline
-        #: Notes begin and end of a cycle whose torque has been sent
+        #: Notes begin and end of a cycle whose torque has been sent; under the lock
         self.end: Callable[[float, float], int] = end_cycle.bind(
-            timer, self._record, keep_lock=True
+            timer, self._record, answers.records[0], keep_lock=True
         )
 
     def open(self, reference: Reference, may: Callable[[], bool]) -> None:
