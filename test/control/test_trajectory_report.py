@@ -95,12 +95,15 @@ def test_margins_are_those_of_a_dense_search(arm, rng):
     feedforward = Feedforward(arm)
     report = check_trajectory(feedforward, motion)
     t = np.linspace(motion.start_time, motion.end_time, 1001)[:-1]
+    # Accelerations jump at the points: efforts are greatest right before or after some of them.
+    t = np.concatenate([t, motion.times[:-1] + 1e-9, motion.times[1:] - 1e-9])
     q, v, a = (np.array(x) for x in zip(*(motion.sample(x) for x in t)))
     efforts = np.abs(feedforward.efforts(q, v, a)).max(axis=0)
     for j, name in enumerate(arm.joint_names):
         effort = report.of('effort')[name]
         assert effort.margin <= arm.effort_limits[j] - efforts[j] + 0.01
-        assert_allclose(effort.margin, arm.effort_limits[j] - efforts[j], rtol=0, atol=2.0)
+        # Samples of either lie beside the maximum by a thousandth of a swing.
+        assert_allclose(effort.margin, arm.effort_limits[j] - efforts[j], rtol=0, atol=0.05)
         assert_allclose(effort.limit - effort.value, np.sign(effort.value) * effort.margin)
         speed = report.of('velocity')[name]
         assert_allclose(speed.margin, 3.1416 - np.abs(v[:, j]).max(), rtol=0, atol=1e-3)
