@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import signal
 import sys
 import threading
@@ -18,6 +19,8 @@ from rbd_ros.cli.info import add_model_arguments, description, model_options
 from rbd_ros.cli.progress import TerminalProgress
 from rbd_ros.cli.simulate_torque import chosen_torque
 from rbd_ros.collision import Environment, read_world
+from rbd_ros.model.errors import unknown_name
+from rbd_ros.model.model import FLOATING_BASE_JOINT
 from rbd_ros.simulation.simulated_robots import simulated_robot
 from rbd_ros.simulation.world import INTEGRATORS
 from rbd_ros.viewer.recording import check_format
@@ -35,6 +38,9 @@ _NOTICES = 5  # that are printed
 #: Largest number of a configuration to start from [rad, m].
 _FARTHEST = 1e6
 
+#: Name of the height of a floating base in --start [m].
+_HEIGHT = 'height'
+
 _OF_A_ROBOT = ('start', 'hold', 'gravity_compensation', 'watch', 'srdf')
 
 
@@ -43,9 +49,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_arguments(parser, required=False)
     parser.add_argument(
         '--start',
-        metavar='NUMBER,...',
-        help='configuration to start from, as --start=0,-1.5,...; of a floating base: quaternion '
-        'w, x, y, z of norm 1, then x, y, z [m] (default: the neutral one)',
+        metavar='START',
+        help='configuration to start from: numbers, as --start=0,-1.5,..., of a floating base '
+        'first the quaternion w, x, y, z of norm 1, then x, y, z [m]; positions of some joints '
+        'and the height of a floating base, as --start=elbow=1.5,height=0.4; or the name of a '
+        'group state of the SRDF (default: neutral, and a floating base where the robot touches '
+        'what is below it)',
     )
     torque = parser.add_mutually_exclusive_group()
     torque.add_argument(
@@ -73,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--srdf',
         metavar='FILE',
         help='SRDF of the robot, which says which of its links touch each other in the world or '
-        'on the ground (default: what the world file says)',
+        'on the ground, and names configurations for --start (default: what the world file says)',
     )
     parser.add_argument(
         '--timestep', type=float, default=1e-3, metavar='SECONDS', help='step (%(default)s)'
@@ -160,7 +169,7 @@ def run(arguments: argparse.Namespace) -> int:
         model = simulator.robot.model  # with the robots of the world that move
     scene = make_scene(model, arguments.shapes, world=world)
     if arguments.start is not None:
-        simulator.reset(_start(arguments.start, simulator, robot))
+        _begin(arguments.start, simulator, robot)
     torque = chosen_torque(simulator, arguments.hold, arguments.gravity_compensation)
     _report(arguments, [*simulator.warnings, *scene.notices], scene)
     if arguments.record is not None:
@@ -246,18 +255,81 @@ def _report(arguments: argparse.Namespace, notices: Sequence[str], scene: Scene)
         print(f'{name} has no {arguments.shapes} shapes that could be drawn', file=sys.stderr)
 
 
+def _begin(text: str, simulator: Simulator, robot: Optional[Robot]) -> None:
+    """Start from what `--start` says.
+
+    :raises ValueError: if it is nothing to start from
+    """
+    if re.fullmatch(r'[^\W\d][^,=]*', text) and text.lower() not in ('nan', 'inf', 'infinity'):
+        try:
+            simulator.reset(text)
+        except ValueError as error:
+            raise ValueError(
+                f'--start {text!r}: {error}; or give numbers, or JOINT=NUMBER, separated by commas'
+            ) from None
+    else:
+        simulator.reset(_start(text, simulator, robot))
+
+
+def _start_of_joints(text: str, simulator: Simulator) -> FloatArray:
+    """Configuration to start from by JOINT=NUMBER and height=NUMBER, other joints as they are."""
+    q, model = simulator.q.copy(), simulator.robot.model
+    joints = {
+        model.body(i).joint_name: at.start
+        for i, (at, _) in model.independent_slices.items()
+        if at.stop - at.start == 1
+    }
+    base = _floats(simulator.robot)
+    names = [*joints, _HEIGHT] if base else list(joints)
+    height: Optional[float] = None
+    for item in text.split(','):
+        name, _, number = (word.strip() for word in item.partition('='))
+        try:
+            value = float(number)
+        except ValueError:
+            raise ValueError(
+                f'--start {text!r}: {item!r} is not JOINT=NUMBER, as --start=elbow=1.5,height=0.4'
+            ) from None
+        _check_size(text, np.array([value]))
+        if name in joints:
+            q[joints[name]] = value
+        elif name == _HEIGHT and base:
+            height = value
+        else:
+            raise ValueError(f'--start {text!r}: ' + unknown_name('joint', name[:80], names))
+    if height is None:
+        return simulator.stand(q)
+    q[6] = height
+    return q
+
+
+def _floats(robot: Robot) -> bool:
+    return robot.joint_names[:1] == (FLOATING_BASE_JOINT,)
+
+
+def _check_size(text: str, numbers: FloatArray) -> None:
+    if not (np.abs(numbers) <= _FARTHEST).all():  # NaN as well
+        raise ValueError(f'--start {text!r}: give numbers of at most {_FARTHEST:g}')
+
+
 def _start(text: str, simulator: Simulator, robot: Optional[Robot]) -> FloatArray:
     """Configuration to start from: of the robot that was named, or of all that move.
 
     :raises ValueError: for what is no number, too large, or for another number of them
     """
+    if '=' in text:
+        return _start_of_joints(text, simulator)
     try:
         numbers = np.array([float(word) for word in text.split(',')])
     except ValueError:
-        raise ValueError(f'--start {text!r}: give numbers, separated by commas') from None
-    if not (np.abs(numbers) <= _FARTHEST).all():  # NaN as well
-        raise ValueError(f'--start {text!r}: give numbers of at most {_FARTHEST:g}')
+        raise ValueError(
+            f'--start {text!r}: give numbers, or JOINT=NUMBER, separated by commas'
+        ) from None
+    _check_size(text, numbers)
     q, own = simulator.q.copy(), simulator.robot.nq if robot is None else robot.nq
+    if robot is not None and _floats(robot) and len(numbers) == own - 7:
+        q[7:own] = numbers
+        return simulator.stand(q)
     if len(numbers) not in (own, len(q)):
         joints = ', '.join(simulator.robot.joint_names)
         all_of_them = '' if own == len(q) else f', all that move here {len(q)} ({joints})'

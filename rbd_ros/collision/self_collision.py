@@ -127,8 +127,49 @@ def read_srdf(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Entry]]:
     >>> read_srdf('<robot><disable_collisions link1="a" link2="b" reason="Never"/></robot>')[1]
     [Entry(kind='disable_collisions', links=('a', 'b'), line=1)]
     """
-    label, data = _read(source)
+    label, elements = srdf_elements(source)
     entries: List[Entry] = []
+    for element in elements:
+        if len(element.path) != 1 or element.path[0] not in _LINKS:
+            continue
+        (tag,) = element.path
+        for name in _LINKS[tag]:
+            if not element.attributes.get(name):
+                raise SrdfError(
+                    f'{label}: line {element.line}: <{tag}> has no {name}; add {name}="name of a '
+                    'link"'
+                )
+        links = tuple(element.attributes[name] for name in _LINKS[tag])
+        entries.append(Entry(tag, links, element.line))
+    return label, entries
+
+
+class Element(NamedTuple):
+    """An element of an SRDF.
+
+    :param path: names of the elements that it is in, and its own, without that of the root
+    :param attributes: its attributes
+    :param line: line of the file
+    """
+
+    path: Tuple[str, ...]
+    attributes: Dict[str, str]
+    line: int
+
+
+def srdf_elements(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Element]]:
+    """Read all elements of an SRDF in their order.
+
+    :param source: path of the file, or its XML, which begins with '<'
+    :return: what the file is called in messages, and the elements
+    :raises SrdfError: if it cannot be read
+
+    >>> from rbd_ros.collision.self_collision import srdf_elements
+    >>> srdf_elements('<robot><group name="arm"><joint name="elbow"/></group></robot>')[1][1]
+    Element(path=('group', 'joint'), attributes={'name': 'elbow'}, line=1)
+    """
+    label, data = _read(source)
+    elements: List[Element] = []
     open_tags: List[str] = []
     parser = expat.ParserCreate()
 
@@ -141,14 +182,9 @@ def read_srdf(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Entry]]:
                 f'{where()}: the root element is <{shorten(tag)[1:-1]}>; an SRDF has <robot>'
             )
         open_tags.append(tag)
-        if len(open_tags) != 2 or tag not in _LINKS:
-            return
-        for name in _LINKS[tag]:
-            if not attributes.get(name):
-                raise SrdfError(f'{where()}: <{tag}> has no {name}; add {name}="name of a link"')
-        entries.append(
-            Entry(tag, tuple(attributes[name] for name in _LINKS[tag]), parser.CurrentLineNumber)
-        )
+        if len(open_tags) > 1:
+            line = parser.CurrentLineNumber
+            elements.append(Element(tuple(open_tags[1:]), dict(attributes), line))
 
     def end(tag: str) -> None:
         open_tags.pop()
@@ -166,7 +202,7 @@ def read_srdf(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Entry]]:
         raise SrdfError(f'{label}: line {error.lineno}: {reason}; correct the XML there') from None
     except (LookupError, UnicodeError) as error:
         raise SrdfError(f'{label}: unusable encoding ({error}); save it as UTF-8') from None
-    return label, entries
+    return label, elements
 
 
 def _read(source: Union[str, os.PathLike[str]]) -> Tuple[str, bytes]:

@@ -13,6 +13,7 @@ from rbd_ros.contact import HalfSpace
 from rbd_ros.model import ModelError
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.closed_start import close_start
+from rbd_ros.simulation.default_start import default_start
 from rbd_ros.simulation.state import STEPS
 from rbd_ros.simulation.stepping import advance, close_loops, place_on_ground
 from rbd_ros.simulation.world import World
@@ -82,6 +83,8 @@ def physics(
         entries.append((close_loops.function, ()))
     module = loop_module(entries, world.fields, ['plant'], name_of, 'step_')
     start = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
+    if ground is not None:  # on which a floating base stands
+        start = default_start(World(robot, timestep, integrator, ground))
     if robot.model.loops:
         start = close_start(robot, start, np.zeros(robot.nv)).q
     close = f'{module.entries[-1]}(world)' if robot.model.loops else '((void)world, -1)'

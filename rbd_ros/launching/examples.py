@@ -33,7 +33,6 @@ EXAMPLES: Dict[str, Dict[str, str]] = {
     'steps_world': {
         'urdf': 'quadruped',
         'floating_base': 'true',
-        'initial_base_pose': '[0, 0, 0.301, 0, 0, 0, 1]',
         'initial_positions': f'[{_LEG}, {_LEG}, {_LEG}, {_LEG}]',
         'servo_bandwidth': '400',  # which bears its weight with knees that yield by half a degree
         'controller': 'none',  # the torque nodes are for robots whose base is fixed

@@ -81,13 +81,8 @@ def read_environment(
     :raises WorldFileError: naming file, line, entry and cure
     """
     environment = _environment(robot, world, ground, contact, contact_links)
-    if srdf is None:
+    if srdf is None or environment is None:
         return environment
-    if environment is None:
-        raise ValueError(
-            'srdf says which links of the robot touch each other, which they do in a world and on '
-            'a rigid ground: give world={} or ground=True, or leave the argument out'
-        )
     return replace(environment, srdf=os.fspath(srdf))
 
 

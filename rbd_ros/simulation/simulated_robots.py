@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Dict, Optional
 
-import numpy as np
-
 from rbd_ros.collision.environment import Environment
-from rbd_ros.collision.scene import start_configuration
-from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.model import Model
 from rbd_ros.model.together import put_together
 from rbd_ros.robot import Robot
@@ -45,23 +41,3 @@ def simulated_robot(robot: Optional[Robot], world: Optional[Environment]) -> Rob
             robot.model.gravity if robot is not None and robot.nv else world.gravity,
         )
     )
-
-
-def start_of(robot: Robot, world: Optional[Environment]) -> FloatArray:
-    """Configuration at the start: as the world has its robots, else neutral, within the limits.
-
-    :param robot: the robot that is simulated
-    :param world: what is around it
-    :return: (nq,) [rad, m]
-    """
-    # Zero is outside the limits of many an elbow.
-    q: FloatArray = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
-    if world is None:
-        return q
-    model = robot.model
-    slices = {model.body(i).joint_name: at for i, (at, _) in model.independent_slices.items()}
-    for each in world.moving_in(model):
-        own, start = each.model, start_configuration(each)
-        for i, (at, _) in own.independent_slices.items():
-            q[slices[f'{each.name}/{own.body(i).joint_name}']] = start[at]
-    return q

@@ -19,12 +19,15 @@ from typing import (
 
 import numpy as np
 
+from rbd_ros.collision.scene import Scene
+from rbd_ros.collision.self_collision import allowed_pairs
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.contact.arrays import BoolArray, FloatArray
 from rbd_ros.model import ModelError
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import state as layout
+from rbd_ros.simulation.default_start import default_start, stand
 from rbd_ros.simulation.mutex import exclusive
 from rbd_ros.simulation.rollouts import checked_starts, room, Trajectories
 from rbd_ros.simulation.simulated_objects import (
@@ -34,7 +37,7 @@ from rbd_ros.simulation.simulated_objects import (
     SrdfSource,
     WorldSource,
 )
-from rbd_ros.simulation.simulated_robots import simulated_robot, start_of
+from rbd_ros.simulation.simulated_robots import simulated_robot
 from rbd_ros.simulation.simulated_servos import SimulatedServos
 from rbd_ros.simulation.snapshots import check_identity, identity_of, Snapshot
 from rbd_ros.simulation.start_warnings import StartWarnings
@@ -117,8 +120,9 @@ class Simulator(SimulatedServos, SimulatedObjects):
         without contact forces
     :param impact_law: law of restitution of impacts in a world: 'newton', of velocities, or
         'poisson', of impulses
-    :param srdf: path of an SRDF file, or its XML, which says which links of the robot touch each
-        other in the world or on the rigid ground; None: what the world says, see docs/world.md
+    :param srdf: path of an SRDF file, or its XML: which links of the robot touch each other in the
+        world or on the rigid ground, and configurations to start from; None: what the world says,
+        see docs/world.md
     :param enforce_velocity_limits: whether joints keep the velocity limits of the description, as
         those of a drive that goes no faster; a limit 0 counts as not given
     :raises ValueError: if an argument is not valid, or a link is unknown
@@ -171,7 +175,11 @@ class Simulator(SimulatedServos, SimulatedObjects):
             if world is None and ground is not True
             else (robot, None, None)
         )
+        self._srdf = srdf if environment is None else environment.srdf
         robot = simulated_robot(robot, environment)
+        if environment is None and srdf is not None:
+            # A scene does it; without one, the file is checked all the same.
+            allowed_pairs(robot.model, srdf)
         for body in robot.model.bodies:
             if body.joint.is_rheonomic:
                 raise ModelError(
@@ -200,6 +208,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         self._handles: Dict[int, int] = {}
         self._next_handle = 1
         self._rollouts: Optional[RolloutThreads] = None
+        self._default: Optional[Tuple[Optional[Scene], FloatArray]] = None
         self.reset()
         _ = self._world.steps  # compiled now, not in the first step
 
@@ -419,8 +428,11 @@ class Simulator(SimulatedServos, SimulatedObjects):
         Kinematic loops are closed: the robot is moved to the assembly that Newton's method finds
         from `q`, and `v` is projected onto it; `warnings` says how far.
 
-        :param q: configuration, (nq,), quaternions w first; None for the neutral one, moved into
-            the joint limits, and for robots of the world as it has them
+        :param q: configuration, (nq,), quaternions w first; or name of a group state of the SRDF,
+            in which joints that it does not name and a base that it does not place are as by
+            default; None for the default start: neutral, moved into the joint limits, floating
+            bases at the height at which they touch what is below them, and robots of the world as
+            it has them
         :param v: velocity, (nv,); None for rest
         :param time: time that it is now [s]
         :raises ValueError: for a wrong shape or dtype, what is not finite, a quaternion whose norm
@@ -433,7 +445,10 @@ class Simulator(SimulatedServos, SimulatedObjects):
         """
         robot = self.robot
         if q is None:
-            q = self._neutral()
+            q = self._default_start()
+        elif isinstance(q, str):
+            q, placed = self.named_configuration(q)
+            q = q if placed else stand(self._world, q)
         else:
             q = self._with_unit_quaternions(_finite_array('q', q, robot.nq))
         v = np.zeros(robot.nv) if v is None else _finite_array('v', v, robot.nv)
@@ -442,6 +457,54 @@ class Simulator(SimulatedServos, SimulatedObjects):
         deepest = self._world.reset(q, v, time)
         self._handles.clear()
         self._start.look(self._world, self.q, self.v, deepest)
+
+    def stand(self, q: Any) -> FloatArray:
+        """Return a configuration with the height at which a floating base touches what is below.
+
+        The base is moved along the z axis of the world: up to where nothing of the robot is deep
+        in the ground or in objects, which are where they begin, or down to where it touches. It
+        stays where nothing is below it.
+
+        :param q: configuration, (nq,)
+        :return: the configuration, (nq,), for `reset` and `rollout`
+        :raises ValueError: for a wrong shape or dtype, or what is not finite
+
+        >>> walker = Robot.from_urdf('urdf/quadruped.urdf', floating_base=True)
+        >>> simulator = Simulator(walker, ground=True)
+        >>> crouching = walker.neutral()
+        >>> crouching[7:] = [0.0, 0.8, -1.6] * 4
+        >>> simulator.stand(crouching)[6].round(3)  # height of the base [m]
+        0.301
+        """
+        q = self._with_unit_quaternions(_finite_array('q', q, self.robot.nq))
+        return stand(self._world, q)
+
+    def named_configuration(self, name: str) -> Tuple[FloatArray, bool]:
+        """Return the configuration of a group state of the SRDF.
+
+        Joints that the state does not name are as at the default start.
+
+        :param name: name of the group state
+        :return: configuration, (nq,), and whether the state places the floating base
+        :raises ValueError: if there is no SRDF, or no such state in it
+
+        >>> joint = '<joint name="elbow_joint" value="1.5"/>'
+        >>> state = f'<group_state name="bent" group="arm">{joint}</group_state>'
+        >>> simulator = Simulator(robot, srdf=f'<robot>{state}</robot>')
+        >>> simulator.named_configuration('bent')
+        (array([0. , 0. , 1.5, 0. , 0. , 0. ]), False)
+        >>> simulator.reset('bent')
+        >>> simulator.q[2]
+        1.5
+        """
+        if self._srdf is None:
+            raise ValueError(
+                f'{name[:80]!r} is the name of no configuration, as there is no SRDF: give srdf, '
+                'or let the world name one'
+            )
+        from rbd_ros.collision.group_states import named_configuration
+
+        return named_configuration(self.robot.model, self._srdf, name, self._default_start())
 
     def step(self, tau: Any = None, n: int = 1) -> None:
         """Take `n` time steps under constant torque; other Python threads run meanwhile.
@@ -547,7 +610,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         """
         robot = self.robot
         given = checked_starts(
-            self._neutral() if q is None else q,
+            self._default_start() if q is None else q,
             np.zeros(robot.nv) if v is None else v,
             self._nothing if torque is None else torque,
             np.zeros(robot.nq) if target is None else target,
@@ -786,8 +849,12 @@ class Simulator(SimulatedServos, SimulatedObjects):
         frame = self.robot.model.link(name)
         return frame.body, frame.placement
 
-    def _neutral(self) -> FloatArray:
-        return start_of(self.robot, self._world.environment)
+    def _default_start(self) -> FloatArray:
+        # It depends on the shapes around the robot, which change with the world alone.
+        scene = self._world.scene
+        if self._default is None or self._default[0] is not scene:
+            self._default = scene, default_start(self._world)
+        return self._default[1].copy()
 
     def _starts(self, q: FloatArray, v: FloatArray) -> Tuple[FloatArray, FloatArray]:
         """What `reset` makes of starts, (B or 1, nq) and (B or 1, nv)."""

@@ -84,7 +84,10 @@ def test_videos_have_the_names_that_they_are_given(name, tmp_path, monkeypatch):
         (['--record', 'no/such/folder/out.html', '--duration', '0.01'], 'cannot be written'),
         (['--timestep', '-1'], 'timestep'),
         (['--ground', '--world', 'table'], 'a world has its own ground'),
-        (['--srdf', 'none.srdf'], 'give world={} or ground=True'),
+        (['--srdf', 'none.srdf'], "'none.srdf': there is no such file"),
+        (['--start=elbow_joint=up'], "'elbow_joint=up' is not JOINT=NUMBER"),
+        (['--start=elbow=1'], "unknown joint 'elbow'; did you mean 'elbow_joint'?"),
+        (['--start=height=1'], "unknown joint 'height'"),  # the base is fixed
         (['--ground', '--srdf', 'none.srdf'], "'none.srdf': there is no such file"),
         (['--srdf', 'none.srdf', '--watch'], '--srdf is for what is simulated here'),
     ],
@@ -218,6 +221,35 @@ def test_the_ground_is_rigid(monkeypatch, tmp_path):
     (simulator,) = made
     assert simulator.ground is None and simulator.environment.names == ('robot', 'ground')
     assert simulator.q[6] == pytest.approx(0.1, abs=1e-4) and simulator.contacts
+
+
+LEGS = '0,0.8,-1.6,0,0.8,-1.6,0,0.8,-1.6,0,0.8,-1.6'
+STATE = '<robot><group_state name="bent" group="arm"><joint name="{}" value="-1.6"/></group_state>'
+
+
+@pytest.mark.parametrize(
+    ('start', 'knees', 'height'),
+    [
+        (None, 0.0, 0.422),  # straight legs of 0.2 m each, and feet of 0.022 m
+        ('--start=' + LEGS, -1.6, 0.4 * np.cos(0.8) + 0.022),
+        ('--start=1,0,0,0,0,0,0.5,' + LEGS, -1.6, 0.5),
+        ('--start=height=0.5,front_left_knee_joint=-1.6', -1.6, 0.5),
+        ('--start=front_left_knee_joint=-1.6', -1.6, 0.422),  # of the other legs
+        ('--start=bent', -1.6, 0.422),
+    ],
+)
+def test_a_walker_stands_on_the_ground_at_its_start(monkeypatch, tmp_path, start, knees, height):
+    made, recorded = [], simulate.record
+    monkeypatch.setattr(
+        simulate, 'record', lambda *rest: made.append(rest[0].q) or recorded(*rest)
+    )
+    (tmp_path / 'a.srdf').write_text(STATE.format('front_left_knee_joint') + '</robot>')
+    words = ['quadruped', '--floating-base', '--ground', '--hold', '--duration', '0.01']
+    words += ['--srdf', str(tmp_path / 'a.srdf'), '--record', str(tmp_path / 'out.html')]
+    assert main(['simulate', *words, *([start] if start else [])]) == 0
+    (q,) = made
+    assert q[:4].tolist() == [1, 0, 0, 0] and q[9] == knees
+    assert q[6] == pytest.approx(height, abs=1e-6)
 
 
 @pytest.mark.parametrize('option', ['--hold', '--ground', '--record=out.html', '--start=0'])

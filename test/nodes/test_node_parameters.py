@@ -184,6 +184,7 @@ def test_defaults_that_control_decides_are_those_of_control():
         ({'servo_bandwidth': 1e5}, 'too high for a timestep'),
         ({'initial_joints': ['a']}, 'initial_joints has 1 names, initial_positions 0 numbers'),
         ({'initial_base_pose': [0.0] * 7}, 'is not a unit quaternion'),
+        ({'initial_base_pose': [0.0] * 3}, 'initial_base_pose has 3 numbers: give 7 (x, y, z, '),
         (
             {'initial_base_pose': [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.3]},  # w first, 0.3 m up
             'the order is x, y, z [m], then the quaternion x, y, z, w',

@@ -126,12 +126,11 @@ def test_an_srdf_is_for_links_that_there_are_and_that_may_touch():
     for make in (
         lambda: Simulator(carriages(), world={}, srdf=wrong),
         lambda: RobotInWorld(carriages(), srdf=wrong),
+        lambda: Simulator(carriages(), srdf=wrong),
+        lambda: Simulator(carriages(), ground=HalfSpace(), srdf=wrong),
     ):
         with pytest.raises(SrdfError, match="line 2: <enable_collisions>: .*'rigt'; did you mean"):
             make()
-    for ground in (None, HalfSpace()):
-        with pytest.raises(ValueError, match='srdf says which links .* or leave the argument out'):
-            Simulator(carriages(), ground=ground, srdf=DISABLED)
 
 
 def test_objects_that_are_bolted_together_are_a_robot_of_one_body(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Optional, Sequence
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def base_body(model: Model, prefix: str) -> Optional[int]:
     return None
 
 
-def floating_joint_position(pose: np.ndarray) -> np.ndarray:
+def floating_joint_position(pose: Sequence[float]) -> np.ndarray:
     """Position of a floating joint, (7,): unit quaternion w, x, y, z, then x, y, z [m].
 
     :param pose: position [m], quaternion x, y, z, w of any length but zero, (7,)

@@ -8,26 +8,29 @@ from rbd_ros.collision.ground_plane import level_ground
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.model import Model
 from rbd_ros.nodes.simulator.interface import has_rigid_ground
+from rbd_ros.nodes.simulator.srdf_source import srdf_of
 
 
 def contact_options(parameters: Mapping[str, Any], model: Model) -> Dict[str, Any]:
-    """Arguments of `Simulator` about what is around a robot, empty if nothing is.
+    """Arguments of `Simulator` about what is around a robot, and its SRDF.
 
     :param parameters: values of the simulator's parameters
     :param model: of the robot
-    :raises ValueError: for a world that cannot be used
+    :raises ValueError: for a world or an SRDF that cannot be used
     """
     if parameters['world'].strip():
         # Imported for a world only: other simulations start without.
         from rbd_ros.nodes.simulator.world_source import environment_of
 
         return {'world': environment_of(parameters, model)}
+    srdf = srdf_of(parameters)
     if not parameters['ground']:
-        return {}
+        return {'srdf': srdf}
     height, friction = parameters['ground_height'], parameters['contact_friction']
     if has_rigid_ground(parameters):
-        return {'world': level_ground(model, height, friction)}
+        return {'world': level_ground(model, height, friction), 'srdf': srdf}
     return {
+        'srdf': srdf,
         'ground': HalfSpace(normal=(0.0, 0.0, 1.0), offset=height),
         'contact': ContactParameters(
             stiffness=parameters['contact_stiffness'],

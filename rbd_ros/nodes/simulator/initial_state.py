@@ -33,9 +33,14 @@ def initial_configuration(
     :param warn: told what had to be moved so that loops are closed
     :raises ValueError: for positions that do not fit the robot
     """
-    positions = parameters['initial_positions']
+    positions, state = parameters['initial_positions'], parameters['initial_group_state']
     simulator.reset()
-    q = simulator.q
+    q, placed = simulator.q, False
+    if state:
+        try:
+            q, placed = simulator.named_configuration(state)
+        except ValueError as error:
+            raise ValueError(f'parameter initial_group_state: {error}') from None
     if positions:
         own = parameters['initial_joints'] or [
             name for name in commands.names if name in described.joint_names
@@ -51,9 +56,13 @@ def initial_configuration(
                 f'{order.size} joints {shorten(own)}'
             )
         q[commands.at_q[order.target]] = np.array(positions)[order.source]
-    if has_floating_base(described):
-        q[:7] = floating_joint_position(parameters['initial_base_pose'])
-    return assembled_start(simulator, q, _given(commands, parameters), warn)
+    pose, is_floating = parameters['initial_base_pose'], has_floating_base(described)
+    if is_floating and len(pose) == 1:
+        q[6] = pose[0]
+    elif is_floating and pose:
+        q[:7] = floating_joint_position(pose)
+    q = assembled_start(simulator, q, _given(commands, parameters), warn)
+    return q if pose or placed else simulator.stand(q)
 
 
 def _given(commands: Commands, parameters: Mapping[str, Any]) -> List[str]:

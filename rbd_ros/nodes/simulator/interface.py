@@ -77,7 +77,13 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
                     f'{name} {values[name]:g} is for ground that gives way: set ground_law to '
                     f'compliant, or leave {name} at {default:g}'
                 )
-    quaternion = values['initial_base_pose'][3:]
+    pose = values['initial_base_pose']
+    if len(pose) not in (0, 1, 7):
+        raise ValueError(
+            f'initial_base_pose has {len(pose)} numbers: give 7 (x, y, z, quaternion x, y, z, w), '
+            '1 (the height z), or none'
+        )
+    quaternion = pose[3:] or (0.0, 0.0, 0.0, 1.0)
     norm = math.sqrt(sum(x * x for x in quaternion))
     if not abs(norm - 1.0) <= NORM_TOLERANCE:
         raise ValueError(

@@ -199,12 +199,25 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     ),
     Parameter(
         'initial_base_pose',
-        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0),
+        (),
         'Pose of a floating base at the start and after ~/reset: x, y, z [m], quaternion x, y, z, '
-        'w of norm 1 (q in Python and --start: w, x, y, z, then the position).',
-        length=7,
+        'w of norm 1 (q in Python and --start: w, x, y, z, then the position); or z alone, its '
+        'height; empty: upright, at the height at which the robot touches what is below it.',
         minimum=-FARTHEST,
         maximum=FARTHEST,
+    ),
+    Parameter(
+        'initial_group_state',
+        '',
+        'Name of a group state of the SRDF that the robot begins with, and has again after '
+        '~/reset; initial_positions and initial_base_pose count before it. Empty: none.',
+    ),
+    Parameter(
+        'robot_description_semantic',
+        '',
+        'SRDF of the robot: its XML, the path of its file, or a package:// URI. It says which '
+        'links touch each other in a world or on rigid ground, and has the group states. Empty: '
+        'what the world file names.',
     ),
     Parameter('ground', False, 'Whether there is ground, the half-space z <= ground_height.'),
     Parameter(

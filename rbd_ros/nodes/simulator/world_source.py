@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Mapping, Optional
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from rbd_ros.collision.environment import Environment
 from rbd_ros.collision.world_file import read_world
 from rbd_ros.model import Model
+from rbd_ros.nodes.simulator.srdf_source import srdf_of
 from rbd_ros.worlds import find_world
 
 #: Frame of the world, in which poses of objects are given.
@@ -38,6 +40,9 @@ def environment_of(
             f'world {name!r} has the gravity {list(world.gravity)}, parameter gravity is '
             f'{list(parameters["gravity"])}: give both the same'
         )
+    srdf = srdf_of(parameters)
+    if srdf is not None:
+        world = replace(world, srdf=srdf)
     if robot is not None:
         try:
             check_names(world, robot, parameters['odom_frame'])
