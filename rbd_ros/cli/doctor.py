@@ -11,6 +11,7 @@ import os
 from typing import Any, Dict, List, Tuple, Union
 
 from rbd_ros.cli.info import add_model_arguments, description, model_options
+from rbd_ros.collision.scene import self_collision_notices
 from rbd_ros.doctor.findings import counted, ERROR, Finding, finding_lines, OK, worst_level
 from rbd_ros.doctor.machine import check_machine
 from rbd_ros.doctor.urdf_lint import lint_urdf
@@ -52,7 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
     source, options = None, model_options(arguments)
     if arguments.robot is not None:
         source = description(arguments.robot, arguments.xacro)
-        sections.append((f'robot {arguments.robot}', lint_urdf(source, **options)))
+        found = [*lint_urdf(source, **options), *_self_collision(source, options)]
+        sections.append((f'robot {arguments.robot}', found))
     sections.append(('machine', check_machine()))
     if arguments.graph:
         sections.append(
@@ -70,6 +72,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _domain() -> str:
     return os.environ.get('ROS_DOMAIN_ID') or '0'
+
+
+def _self_collision(source: Union[str, bytes], options: Dict[str, Any]) -> List[Finding]:
+    """Find which links do not touch each other by default."""
+    try:
+        model = load_urdf(source, **options)
+    except ModelError:
+        return []  # the lint has said so
+    return [Finding(OK, 'self-collision', text) for text in self_collision_notices(model)]
 
 
 def _graph_findings(

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 
 from rbd_ros.algorithms.closed_loops.mobility import mobility
 from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
+from rbd_ros.collision.scene import self_collision_notices
 from rbd_ros.doctor.findings import counted, Finding, finding_lines, OK
 from rbd_ros.doctor.urdf_lint import lint_model
 from rbd_ros.model import load_urdf, LoopJoint, Model
@@ -113,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
     model, q = load_urdf(description(arguments.robot, arguments.xacro), **options), None
     if model.loops:
         model, q = assembled(model, read_extension(options['extension']))
-    facts = summary(model, q)
+    facts = {**summary(model, q), 'self_collision': list(self_collision_notices(model))}
     print(json.dumps(facts, indent=2) if arguments.json else '\n'.join(report(facts)))
     return 0
 
@@ -295,6 +296,7 @@ def report(facts: Dict[str, Any]) -> List[str]:
         f'Shapes: {shapes["collision"]} collision, {shapes["visual"]} visual, '
         f'{shapes["mesh_files"]} mesh files, {lost} of them not found',
     ]
+    lines += facts.get('self_collision', [])
     if facts['singular_joints']:
         lines += [
             '',

@@ -133,6 +133,7 @@ class WorldRobot:
     :param allowed: pairs of its links that never touch each other; None: `allowed_pairs` of its
         model
     :param movable: whether it moves, as a part of the robot that is simulated in the world
+    :param enabled: pairs of its links that an SRDF lets touch, also if they overlap
 
     >>> from rbd_ros.collision import WorldRobot
     >>> WorldRobot('other_arm', 'urdf/six_axis_arm.urdf', robot.model).floating
@@ -148,6 +149,7 @@ class WorldRobot:
     surface: Surface = Surface()
     allowed: Optional[FrozenSet[Tuple[str, str]]] = None
     movable: bool = False
+    enabled: FrozenSet[Tuple[str, str]] = frozenset()
 
     def __post_init__(self) -> None:
         if self.allowed is None:
@@ -199,8 +201,8 @@ class Environment:
     :param robot_surface: what the links of the robot that is simulated are like to touch; None:
         as `surface`
     :param link_surfaces: what single links of robots are like to touch, by 'robot/tool0'
-    :param srdf: path of the SRDF of the robot that is simulated, or its XML; None: its links that
-        a joint connects do not touch each other, all others do
+    :param srdf: path of the SRDF of the robot that is simulated, or its XML; None: its links
+        touch each other but those that are connected, or overlap as they are neutral
     :raises ValueError: if two have one name, or a pair or a link's surface names what is not there
 
     >>> from rbd_ros.collision import Environment, WorldObject
@@ -367,10 +369,24 @@ class Environment:
         a, b = (self._by_name.get(name.partition('/')[0]) for name in (first, second))
         if isinstance(a, WorldObject) and isinstance(b, WorldObject):
             return a.movable or b.movable
-        if isinstance(a, WorldRobot) and a is b:
+        if isinstance(a, WorldRobot) and a is b and not self.names_links(first, second):
             one, other = sorted(name.partition('/')[2] for name in (first, second))
             return (one, other) not in (a.allowed or ())
         return True
+
+    def names_links(self, first: str, second: str) -> bool:
+        """Whether an entry of `pairs` names two links, which then touch if `ignore` allows it.
+
+        :param first: name of a link, as 'robot/link'
+        :param second: another one
+
+        >>> from rbd_ros.collision import read_world
+        >>> pair = ['robot/tool0', 'robot/base_link']
+        >>> world = read_world({'pairs': [{'between': pair, 'friction': 0.5}]})
+        >>> world.names_links('robot/base_link', 'robot/tool0')
+        True
+        """
+        return (first, second) in self.pairs or (second, first) in self.pairs
 
     def surface_between(self, first: str, second: str) -> PairSurface:
         """Properties of a pair: its own entry if there is one, else `combined` ones of both.

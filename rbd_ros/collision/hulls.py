@@ -25,11 +25,12 @@ _COPLANAR, _IN_PLANE = 1e-4, 1e-6
 _THINNEST = 1e-9
 
 
-def hull_vertices(points: FloatArray) -> Tuple[FloatArray, str]:
+def hull_vertices(points: FloatArray) -> Tuple[FloatArray, str, float]:
     """Vertices of the convex hull of points, evenly spread ones of it if there are too many.
 
     :param points: (N, 3) [m]
-    :return: vertices, (M, 3) [m], and what was left out, '' if nothing
+    :return: vertices, (M, 3) [m], what was left out, '' if nothing, and by how much the hull is
+        smaller for it [m]
     :raises ValueError: if the points are not finite or enclose no volume
     """
     points = np.asarray(points, dtype=float)
@@ -50,13 +51,14 @@ def hull_vertices(points: FloatArray) -> Tuple[FloatArray, str]:
         )
     vertices = _extreme(points)
     if len(vertices) <= MAX_VERTICES:
-        return vertices, ''
+        return vertices, '', 0.0
     chosen = _spread(vertices, MAX_VERTICES)
     lost = _shrinkage(vertices, vertices[chosen])
-    return _extreme(vertices[chosen]), (
+    notice = (
         f'its convex hull has {len(vertices)} vertices, of which {MAX_VERTICES} are taken: it is '
         f'smaller by up to {1e3 * lost:.2g} mm'
     )
+    return _extreme(vertices[chosen]), notice, lost
 
 
 def hull_tables(vertices: FloatArray) -> Tables:

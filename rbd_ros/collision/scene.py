@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
-from typing import AbstractSet, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import AbstractSet, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from rbd_ros.collision.scene_arrays import (
 )
 from rbd_ros.collision.scene_contacts import scene_contacts_of
 from rbd_ros.collision.scene_shapes import reach, ShapeMaker
-from rbd_ros.collision.self_collision import allowed_pairs, enabled_pairs
+from rbd_ros.collision.self_collision import allowed_pairs, connected_bodies, enabled_pairs
 from rbd_ros.collision.shape_tables import tables_for, tabulated
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.model import Model
@@ -36,6 +36,15 @@ OVERLAP = 1e-6
 #: Friction from which on a contact sticks whatever pushes it, within 0.06 degrees: more would only
 #: be numbers too far apart.
 STICKS = 1e3
+
+#: What notices say of shapes that do not touch.
+_NO_TOUCH = 'will not touch'
+
+#: What notices say of links that are left out of self-collision.
+_LEFT_OUT = 'do not touch each other'
+
+#: Number of pairs that a notice names.
+_NAMED = 3
 
 #: Duration of a step in which nothing moves [s].
 _INSTANT = 1e-9
@@ -89,8 +98,9 @@ def make_scene(model: Model, world: Environment, q: Optional[Sequence[float]] = 
     """Scene of a robot in a world.
 
     Links of one robot that overlap at the configuration q do not touch each other, as links that a
-    joint connects. Movable robots of the world that are part of the model (`put_together`) move
-    with it, further ones stand still as they are configured.
+    joint connects, unless an entry of `pairs` or the SRDF of the robot says that they do. Movable
+    robots of the world that are part of the model (`put_together`) move with it, further ones
+    stand still as they are configured.
 
     :param model: model of the robot
     :param world: what is around it
@@ -103,18 +113,20 @@ def make_scene(model: Model, world: Environment, q: Optional[Sequence[float]] = 
         *_shapes_of_standing_robots(model, world, maker, notices),
         *_shapes_of_objects(model, world, maker, notices),
     ]
-    # Links may share a mesh that something is odd about.
-    notices = list(dict.fromkeys(notices))
-    pairs, own = _pairs(model, world, found, notices)
+    pairs, own, connected = _pairs(model, world, found, notices)
     carriers = len(model.bodies) + 1 + len(world.movable)
     table = _table(world, found, pairs, carriers)
+    # What touches nothing first; links may share a mesh that something is odd about.
+    notices = sorted(dict.fromkeys(notices), key=lambda text: _NO_TOUCH not in text)
     if own and q is not None:
-        overlapping = _overlapping(model, table, own, carriers, q)
-        names = [(found[i].name, found[j].name) for i, j in (pairs[p] for p in overlapping)]
-        notices.extend(_enabled_in_vain(world, names))
-        pairs = [pair for p, pair in enumerate(pairs) if p not in overlapping]
-        table = _table(world, found, pairs, carriers) if overlapping else table
-    return Scene(tuple(found), world.movable, carriers, table, tuple(notices))
+        names = [(found[i].name, found[j].name) for i, j in pairs]
+        deep = {names[p] for p in _overlapping(model, table, own, carriers, q)}
+        deep -= {each for each in deep if _put_back(world, *each)}
+        pairs = [pair for p, pair in enumerate(pairs) if names[p] not in deep]
+        table = _table(world, found, pairs, carriers) if deep else table
+        notices.extend(_left_out(deep, 'overlap where the robot is neutral'))
+    notices.extend(_left_out(connected, 'are connected by links without shapes or without mass'))
+    return Scene(tuple(found), world.movable, carriers, table, (*notices, *maker.notices))
 
 
 def _shapes_of_robots(
@@ -254,9 +266,15 @@ def _pairs(
     world: Environment,
     found: Sequence[SceneShape],
     notices: List[str],
-) -> Tuple[List[Tuple[int, int]], List[int]]:
-    """Pairs of shapes that may touch, and which of them are of one robot each."""
+) -> Tuple[List[Tuple[int, int]], List[int], Set[Tuple[str, str]]]:
+    """Pairs of shapes that may touch, and which of them are of one robot each.
+
+    And the pairs of links of the robot that do not because bodies between them connect them.
+    """
     allowed = allowed_pairs(model, world.srdf)
+    beside = {frozenset((i, body.parent)) for i, body in model.outward()}
+    beside |= {frozenset((j.predecessor.body, j.successor.body)) for j in model.loops}
+    linked, connected = connected_bodies(model), set()
     pairs: List[Tuple[int, int]] = []
     of_one: List[int] = []
     unknown = set()
@@ -267,7 +285,10 @@ def _pairs(
         own = owner == other
         links = tuple(sorted(each.name.partition('/')[2] for each in (a, b)))
         # What a robot of the world allows itself, `touch` knows.
-        if own and owner == ROBOT and links in allowed:
+        if own and owner == ROBOT and links in allowed and not world.names_links(a.name, b.name):
+            bodies = min(a.carrier, b.carrier), max(a.carrier, b.carrier)
+            if bodies in linked and frozenset(bodies) not in beside:
+                connected.add((a.name, b.name))
             continue
         if not supported(a.shape, b.shape):
             unknown.add((a.name, b.name))
@@ -279,18 +300,47 @@ def _pairs(
         f'{a!r} and {b!r} will not touch: one of two must be convex; say "convex: true" of a mesh'
         for a, b in sorted(unknown)
     )
-    return pairs, of_one
+    return pairs, of_one, connected
 
 
-def _enabled_in_vain(world: Environment, overlapping: Iterable[Tuple[str, str]]) -> List[str]:
-    """Notices of links that the SRDF of the robot lets touch, and that overlap as it is made."""
-    if world.srdf is None:
+def _put_back(world: Environment, first: str, second: str) -> bool:
+    """Whether two links of one robot touch although they overlap where it is neutral."""
+    if world.names_links(first, second):
+        return True
+    owner = first.partition('/')[0]
+    one, other = sorted(name.partition('/')[2] for name in (first, second))
+    if owner == ROBOT:
+        return world.srdf is not None and (one, other) in enabled_pairs(world.srdf)
+    robot = world[owner]
+    return isinstance(robot, WorldRobot) and (one, other) in robot.enabled
+
+
+def self_collision_notices(model: Model) -> Tuple[str, ...]:
+    """What there is to say of the links of a robot that do not touch each other by default.
+
+    :param model: model of the robot
+
+    >>> from rbd_ros.collision.scene import self_collision_notices
+    >>> self_collision_notices(robot.model)
+    ()
+    """
+    scene = make_scene(model, Environment(), neutral_configuration(model))
+    return tuple(text for text in scene.notices if _LEFT_OUT in text)
+
+
+def _left_out(found: AbstractSet[Tuple[str, str]], why: str) -> List[str]:
+    """Notice of links of one robot that do not touch each other; none without any."""
+    if not found:
         return []
-    enabled = {(f'{ROBOT}/{a}', f'{ROBOT}/{b}') for a, b in enabled_pairs(world.srdf)}
+    # A robot's own links without its name, as they are called elsewhere.
+    own = f'{ROBOT}/'
+    named = sorted(tuple(name.removeprefix(own) for name in pair) for pair in found)
+    some = ', '.join(f'{a} and {b}' for a, b in named[:_NAMED])
+    more = f', and {len(named) - _NAMED} more' if len(named) > _NAMED else ''
+    pairs = 'pair' if len(named) == 1 else 'pairs'
     return [
-        f'{a!r} and {b!r} will not touch although the SRDF enables it: they overlap where the '
-        'robot is neutral; make their collision shapes smaller'
-        for a, b in sorted(enabled.intersection(tuple(sorted(each)) for each in overlapping))
+        f'{len(named)} {pairs} of links that {why} {_LEFT_OUT} ({some}{more}); an '
+        'entry of `pairs` in a world, or enable_collisions in an SRDF, lets them touch'
     ]
 
 

@@ -37,6 +37,25 @@ class ShapeMaker:
 
     def __init__(self) -> None:
         self._meshes: Dict[Tuple[object, ...], Touching] = {}
+        #: Notices of hulls that are smaller than their meshes, and by how much [m].
+        self._smaller: Dict[str, float] = {}
+
+    @property
+    def notices(self) -> Tuple[str, ...]:
+        """What there is to say of hulls that are smaller than their meshes: one line, or none.
+
+        >>> from rbd_ros.collision.scene_shapes import ShapeMaker
+        >>> ShapeMaker().notices
+        ()
+        """
+        found = self._smaller
+        if len(found) < 2:
+            return tuple(found)
+        most = max(found, key=lambda notice: found[notice])
+        return (
+            f'{len(found)} meshes have convex hulls of too many vertices, of which some are left '
+            f'out; most of {most}',
+        )
 
     def make(self, shape: object, convex: bool) -> Touching:
         """Shape that can touch.
@@ -62,7 +81,11 @@ class ShapeMaker:
         key = shape.path or shape.uri, tuple(shape.scale), convex
         if key not in self._meshes:
             try:
-                self._meshes[key] = _of_mesh(shape, convex)
+                made = _of_mesh(shape, convex)
+                if isinstance(made.shape, shapes.ConvexHull) and made.notice:
+                    self._smaller[made.notice] = made.shape.lost
+                    made = made._replace(notice='')
+                self._meshes[key] = made
             except ValueError as error:  # a MeshError, or points that enclose no volume
                 self._meshes[key] = Touching(None, nowhere, str(error))
         return self._meshes[key]

@@ -49,7 +49,7 @@ def allowed_pairs(
 ) -> FrozenSet[LinkPair]:
     """Pairs of links that may overlap, and are not tested for contact.
 
-    Those are the links of one body, those of two bodies that a joint connects (loop joints too),
+    Those are the links of one body, those of two bodies that are connected (`connected_bodies`),
     and what an SRDF says: `disable_collisions` adds a pair, `disable_default_collisions` all pairs
     of a link, `enable_collisions` takes a pair away.
 
@@ -69,9 +69,7 @@ def allowed_pairs(
     pairs: Set[LinkPair] = set()
     for names in on_body.values():
         pairs.update(_pair(*two) for two in combinations(names, 2))
-    connected = [(i, body.parent) for i, body in model.outward()]
-    connected += [(loop.predecessor.body, loop.successor.body) for loop in model.loops]
-    for i, j in connected:
+    for i, j in connected_bodies(model):
         pairs.update(_pair(a, b) for a in on_body.get(i, ()) for b in on_body.get(j, ()))
     if srdf is None:
         return frozenset(pairs)
@@ -96,6 +94,41 @@ def allowed_pairs(
         else:
             enabled.add(_pair(*entry.links))
     return frozenset(pairs - enabled)
+
+
+def connected_bodies(model: Model) -> Set[Tuple[int, int]]:
+    """Pairs of bodies that are connected: by joints, loop joints too, and by bodies in between.
+
+    Those are bodies without collision shapes, which keep nothing apart (MoveIt's rule), and bodies
+    without mass, which put joints together, as in a universal joint. The world connects nothing.
+
+    :param model: system model
+    :return: pairs of numbers of bodies, the smaller first; 0 is the world
+
+    >>> from rbd_ros.collision.self_collision import connected_bodies
+    >>> sorted(connected_bodies(robot.model))
+    [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6)]
+    """
+    joints = [(i, body.parent) for i, body in model.outward()]
+    joints += [(loop.predecessor.body, loop.successor.body) for loop in model.loops]
+    near: Dict[int, Set[int]] = {}
+    for i, j in joints:
+        near.setdefault(i, set()).add(j)
+        near.setdefault(j, set()).add(i)
+    shaped = {each.body for each in model.geometries if each.role == 'collision'}
+    heavy = {i for i, body in model.outward() if body.inertia.mass != 0.0}
+    # Of a robot without any masses, nothing is known.
+    between = {i for i in near if i and (i not in shaped or (heavy and i not in heavy))}
+    found: Set[Tuple[int, int]] = set()
+    for i in near:
+        reached, border = {i}, [i]
+        while border:
+            for j in near[border.pop()] - reached:
+                reached.add(j)
+                if j in between:
+                    border.append(j)
+        found.update((i, j) for j in reached if i < j)
+    return found
 
 
 def enabled_pairs(srdf: Union[str, os.PathLike[str]]) -> FrozenSet[LinkPair]:

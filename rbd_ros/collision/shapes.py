@@ -191,15 +191,18 @@ class ConvexHull:
     kind: ClassVar[int] = HULL
     #: What was left out of it, '' if nothing
     notice: str = field(default='', init=False)
+    #: By how much it is smaller for that [m]
+    lost: float = field(default=0.0, init=False)
     #: Its vertices, edges and faces, as compiled loops take them
     tables: Tables = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         from rbd_ros.collision.hulls import hull_tables, hull_vertices
 
-        vertices, notice = hull_vertices(self.vertices)
+        vertices, notice, lost = hull_vertices(self.vertices)
         vertices.flags.writeable = False
-        made: Any = {'vertices': vertices, 'notice': notice, 'tables': hull_tables(vertices)}
+        tables = hull_tables(vertices)
+        made: Any = {'vertices': vertices, 'notice': notice, 'lost': lost, 'tables': tables}
         for name, value in made.items():
             object.__setattr__(self, name, value)
 

@@ -8,7 +8,7 @@ from typing import Any, Dict, FrozenSet, Iterator, List, Mapping, Optional, Tupl
 
 from rbd_ros.collision.environment import Environment, ROBOT, WorldObject, WorldRobot
 from rbd_ros.collision.named_poses import NamedPose
-from rbd_ros.collision.self_collision import allowed_pairs, read_srdf
+from rbd_ros.collision.self_collision import allowed_pairs, enabled_pairs, read_srdf
 from rbd_ros.collision.surfaces import combined, directed_by_first, rigid, Surface
 from rbd_ros.collision.world_objects import (
     bounded,
@@ -325,6 +325,7 @@ class _Reader:
         srdf = file_of(entries['srdf'], self.paths) if 'srdf' in entries else None
         try:
             allowed = allowed_pairs(model, srdf)
+            enabled = frozenset() if srdf is None else enabled_pairs(srdf)
         except ModelError as error:
             raise entries['srdf'].error(str(error)) from None
         return WorldRobot(
@@ -337,6 +338,7 @@ class _Reader:
             surface,
             allowed,
             movable,
+            enabled,
         )
 
     # -- pairs

@@ -229,6 +229,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
             'world': world.environment,
             'solver_tolerance': world.tolerance,
             'impact_law': world.impact_law,
+            'srdf': self._srdf,
         }
         numbers = {
             name: array.copy()
@@ -412,10 +413,10 @@ class Simulator(SimulatedServos, SimulatedObjects):
 
     @property
     def warnings(self) -> Tuple[str, ...]:
-        """What is odd about the collision shapes, and about the start at the last reset."""
+        """What is odd about the start at the last reset, and then about the collision shapes."""
         scene = self._world.scene
         notices = () if scene is None else scene.notices
-        return (*self._world.shape_warnings, *notices, *self._start.texts)
+        return (*self._start.texts, *self._world.shape_warnings, *notices)
 
     # -- verbs ----------------------------------------------------------------------------------
 
@@ -458,6 +459,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         self._handles.clear()
         self._start.look(self._world, self.q, self.v, deepest)
 
+    @exclusive
     def stand(self, q: Any) -> FloatArray:
         """Return a configuration with the height at which a floating base touches what is below.
 
@@ -479,6 +481,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         q = self._with_unit_quaternions(_finite_array('q', q, self.robot.nq))
         return stand(self._world, q)
 
+    @exclusive
     def named_configuration(self, name: str) -> Tuple[FloatArray, bool]:
         """Return the configuration of a group state of the SRDF.
 

@@ -35,7 +35,7 @@ class StartWarnings:
         """What there is to say; a robot that overlaps with something is looked for only now."""
         if self._overlaps is None:
             self._overlaps = self._of_overlaps()
-        return (*self._found, *self._overlaps)
+        return (*self._overlaps, *self._found)
 
     def look(self, world: World, q: FloatArray, v: FloatArray, deepest: int) -> None:
         """Look at a start.

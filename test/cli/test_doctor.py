@@ -82,3 +82,35 @@ def test_the_graph_needs_ros_and_a_time_to_listen(capsys, monkeypatch):
     assert main(['doctor', '--graph', '--listen', '0']) == 1
     error = capsys.readouterr().err
     assert '--graph needs ROS 2' in error and "pip install 'rbd_ros[ros]'" in error
+
+
+def test_links_that_do_not_touch_each_other_are_one_line(capsys, tmp_path):
+    """Of three balls in a row, each 0.1 m from the one before, the outer ones overlap, too."""
+    ball = (
+        '<link name="{0}"><inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01" '
+        'ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><sphere radius="0.15"/>'
+        '</geometry></collision></link>'
+    )
+    hinge = (
+        '<joint name="j{1}" type="revolute"><parent link="{0}"/><child link="{1}"/><origin '
+        'xyz="0.1 0 0"/><axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="9" velocity="9"/>'
+        '</joint>'
+    )
+    path = tmp_path / 'row.urdf'
+    path.write_text(
+        '<robot name="row">'
+        + ''.join(ball.format(name) for name in 'abc')
+        + hinge.format('a', 'b')
+        + hinge.format('b', 'c')
+        + '</robot>'
+    )
+    line = (
+        '1 pair of links that overlap where the robot is neutral do not touch each other (a and '
+        'c); an entry of `pairs` in a world, or enable_collisions in an SRDF, lets them touch'
+    )
+    assert main(['doctor', str(path)]) == 0
+    assert f'  ok     self-collision: {line}\n' in capsys.readouterr().out
+    assert main(['info', str(path)]) == 0
+    assert capsys.readouterr().out.count(line) == 1
+    assert main(['info', str(path), '--json']) == 0
+    assert json.loads(capsys.readouterr().out)['self_collision'] == [line]

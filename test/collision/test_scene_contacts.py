@@ -75,6 +75,40 @@ def test_links_that_overlap_at_the_neutral_configuration_do_not_touch():
     assert apart == {frozenset(('robot/l0', 'robot/l3'))}
 
 
+def test_one_line_reports_the_links_that_overlap():
+    names = 'abcdefg'
+    part = """<link name="{0}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"
+      ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><sphere radius="0.3"/></geometry>
+      </collision></link><joint name="j{0}" type="prismatic"><parent link="base"/>
+      <child link="{0}"/><axis xyz="1 0 0"/><limit lower="-1" upper="1"
+      effort="9" velocity="9"/></joint>"""
+    text = '<robot name="r"><link name="base"/>' + ''.join(part.format(each) for each in names)
+    model = Robot.from_urdf(text + '</robot>').model
+    scene = make_scene(model, read_world({}), neutral_configuration(model))
+    assert scene.notices == (
+        '21 pairs of links that overlap where the robot is neutral do not touch each other (a and '
+        'b, a and c, a and d, and 18 more); an entry of `pairs` in a world, or enable_collisions '
+        'in an SRDF, lets them touch',
+    )
+
+
+def test_all_shapes_of_links_that_overlap_are_left_out():
+    """Of two links, one pair of shapes overlaps, another one is 0.1 m apart."""
+    ball = (
+        '<collision><origin xyz="0 {} 0"/><geometry><sphere radius="0.1"/></geometry></collision>'
+    )
+    part = """<link name="{0}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0"
+      ixz="0" iyz="0"/></inertial>{1}</link><joint name="j{0}" type="prismatic">
+      <parent link="base"/><child link="{0}"/><axis xyz="1 0 0"/><limit lower="-1" upper="1"
+      effort="9" velocity="9"/></joint>"""
+    shapes = ball.format(0) + ball.format(0.3)
+    text = part.format('a', shapes) + part.format('b', ball.format(-0.1))
+    model = Robot.from_urdf(f'<robot name="r"><link name="base"/>{text}</robot>').model
+    assert len(make_scene(model, read_world({})).table.pair) == 2
+    scene = make_scene(model, read_world({}), neutral_configuration(model))
+    assert len(scene.table.pair) == 0
+
+
 def test_a_neutral_configuration_is_within_the_limits():
     text = """<robot name="r"><link name="base"/><link name="l"/><joint name="j" type="revolute">
       <parent link="base"/><child link="l"/><axis xyz="0 0 1"/>

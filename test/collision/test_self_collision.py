@@ -6,9 +6,11 @@ from hypothesis import given, HealthCheck, settings, strategies as st
 import pytest
 from support import example_robots
 
-from rbd_ros.collision import allowed_pairs, SrdfError
+from rbd_ros.collision import allowed_pairs, Environment, SrdfError
+from rbd_ros.collision.scene import make_scene
 from rbd_ros.collision.self_collision import read_srdf
 from rbd_ros.model import load_urdf
+from rbd_ros.model.together import put_together
 from rbd_ros.resources import resource_path
 
 ARM = load_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
@@ -37,6 +39,50 @@ def test_links_of_one_body_and_of_connected_bodies_are_allowed():
 def test_pairs_are_of_two_links_in_the_order_of_the_alphabet():
     for srdf in (None, SRDF):
         assert all(a < b for a, b in allowed_pairs(ARM, srdf))
+
+
+def chain(*links):
+    """Model of links with or without a mass and a shape, each on a hinge at the one before."""
+    mass = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    shape = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
+    text = '<link name="base"/>'
+    for k, (heavy, shaped) in enumerate(links):
+        inside = (mass + '</inertial>') * heavy + shape * shaped
+        text += (
+            f'<link name="l{k}">{inside}</link><joint name="j{k}" type="continuous"><parent '
+            f'link="{f"l{k - 1}" if k else "base"}"/><child link="l{k}"/></joint>'
+        )
+    return load_urdf(f'<robot name="r">{text}</robot>', floating_base=True)
+
+
+@pytest.mark.parametrize(
+    ('between', 'allowed'),
+    [
+        ([(1, 1)], False),
+        ([(1, 0)], True),  # no shape keeps them apart
+        ([(0, 1)], True),  # without mass it is a part of a joint
+        ([(0, 0), (1, 0)], True),
+        ([(1, 0), (1, 1)], False),
+    ],
+)
+def test_what_has_no_shape_or_no_mass_connects(between, allowed):
+    pairs = allowed_pairs(chain((1, 1), *between, (1, 1)))
+    assert (('l0', f'l{len(between) + 1}') in pairs) == allowed
+
+
+def test_the_world_and_links_of_a_robot_without_masses_connect_nothing():
+    pairs = allowed_pairs(chain((0, 1), (0, 1), (0, 1)))
+    assert ('l0', 'l2') not in pairs and ('l0', 'l1') in pairs
+    both = put_together({'a': chain((1, 1)), 'b': chain((1, 1))}, {})
+    assert ('a/l0', 'b/l0') not in allowed_pairs(both)
+
+
+def test_an_srdf_puts_back_what_links_without_shapes_connect():
+    model = chain((1, 1), (1, 0), (1, 1))
+    srdf = '<robot><enable_collisions link1="l0" link2="l2"/></robot>'
+    assert ('l0', 'l2') not in allowed_pairs(model, srdf)
+    assert 'are connected by links without shapes' in make_scene(model, Environment()).notices[0]
+    assert not make_scene(model, Environment(srdf=srdf)).notices
 
 
 def test_links_that_a_loop_joint_connects_are_allowed():

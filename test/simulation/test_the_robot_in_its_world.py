@@ -112,13 +112,51 @@ def test_what_is_given_counts_before_what_the_world_says(tmp_path):
     assert both.distance_pairs == (('robot/left', 'robot/right'),)
 
 
-def test_links_that_an_srdf_enables_and_that_overlap_are_told_of():
-    told = "'robot/left' and 'robot/right' will not touch although the SRDF enables it"
-    simulator = Simulator(carriages(gap=-0.1), world={}, srdf=ENABLED)
-    assert [text for text in simulator.warnings if told in text]
-    for gap, srdf in ((0.1, ENABLED), (-0.1, DISABLED), (-0.1, None)):
-        simulator = Simulator(carriages(gap), world={}, srdf=srdf)
-        assert not [text for text in simulator.warnings if told in text]
+NAMED = {'pairs': [{'between': ['robot/right', 'robot/left'], 'friction': 0.3}]}
+
+
+@pytest.mark.parametrize(
+    ('gap', 'world', 'srdf', 'touch', 'told'),
+    [
+        (0.1, {}, None, True, ''),
+        (-0.1, {}, None, False, '1 pair of links that overlap where the robot is neutral'),
+        (-0.1, {}, DISABLED, False, ''),
+        (-0.1, {}, ENABLED, True, "'robot/left' starts 100.0 mm deep in 'robot/right'"),
+        (-0.1, NAMED, None, True, "'robot/left' starts 100.0 mm deep in 'robot/right'"),
+        (-0.1, NAMED, DISABLED, True, "'robot/left' starts 100.0 mm deep in 'robot/right'"),
+        (-0.1, {**NAMED, 'ignore': [['robot/left', 'robot/right']]}, None, False, ''),
+    ],
+)
+def test_links_that_overlap_do_not_touch_unless_they_are_put_back(gap, world, srdf, touch, told):
+    simulator = Simulator(carriages(gap), world=world, srdf=srdf)
+    assert bool(simulator.distance_pairs) == touch
+    assert bool(len(simulator.world.scene.table.pair)) == touch
+    warnings = simulator.warnings
+    assert len(warnings) == bool(told) and all(told in text for text in warnings)
+
+
+def test_links_of_further_robots_are_put_back_as_well(tmp_path):
+    box = collision('box size="0.2 0.2 0.2"')
+    limit = '<limit lower="-9" upper="9" effort="9" velocity="9"/>'
+    path = tmp_path / 'carriages.urdf'
+    path.write_text(
+        '<robot name="carriages">'
+        + link('base')
+        + link('left', 1.0, (0.01,) * 3, shape=box)
+        + link('right', 1.0, (0.01,) * 3, shape=box)
+        + joint('left_x', 'base', 'left', 'prismatic', (1, 0, 0), (0, 0, 0.5), limit)
+        + joint('right_x', 'base', 'right', 'prismatic', (1, 0, 0), (0.1, 0, 0.5), limit)
+        + '</robot>'
+    )
+    (tmp_path / 'a.srdf').write_text(ENABLED)
+    other = {'urdf': str(path), 'movable': True}
+    pair = {'between': ['other/left', 'other/right'], 'friction': 0.3}
+    for world, touch in (
+        ({'robots': {'other': other}}, False),
+        ({'robots': {'other': {**other, 'srdf': str(tmp_path / 'a.srdf')}}}, True),
+        ({'robots': {'other': other}, 'pairs': [pair]}, True),
+    ):
+        assert bool(Simulator(None, world=world).distance_pairs) == touch
 
 
 def test_an_srdf_is_for_links_that_there_are_and_that_may_touch():

@@ -8,7 +8,7 @@ import numpy as np
 
 from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
 from rbd_ros.collision.environment import Environment, WorldObject
-from rbd_ros.collision.scene import make_scene, Scene
+from rbd_ros.collision.scene import make_scene, neutral_configuration, Scene
 from rbd_ros.collision.scene_arrays import (
     EXPONENT,
     RESTITUTION,
@@ -40,8 +40,7 @@ def scene_of(robot: Robot, world: Environment) -> Scene:
             f'{tuple(map(float, robot.gravity))}; give both the same, as '
             'Robot.from_urdf(..., gravity=...)'
         )
-    q = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
-    return make_scene(robot.model, world, q.tolist())
+    return make_scene(robot.model, world, neutral_configuration(robot.model))
 
 
 def make_scene_plant(
