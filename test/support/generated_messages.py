@@ -17,8 +17,6 @@ import sysconfig
 
 import pytest
 
-from support import outside
-
 KINDS = ('generator_c', 'typesupport_fastrtps_c', 'typesupport_introspection_c', 'typesupport_c')
 #: Packages that every action and service uses.
 ALWAYS = ('action_msgs', 'builtin_interfaces', 'service_msgs', 'std_msgs',
@@ -55,6 +53,8 @@ def provide(package, definitions, used, folder):
         except (ImportError, OSError, RuntimeError, subprocess.CalledProcessError) as error:
             problem = error
     if problem:
+        from support import outside  # here, for this file is run as a program, too
+
         pytest.skip(outside.lacks(package, f'not installed, and cannot be generated: {problem}'))
     sys.path.append(str(folder))
     paths = (os.environ.get('PYTHONPATH'), str(folder))
