@@ -8,7 +8,7 @@ from typing import Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.algorithms.closed_loops.loop_assembly import assemble_loops, CLOSED
+from rbd_ros.algorithms.closed_loops.loop_assembly import assemble_loops, CLOSED, cure_of_rounding
 from rbd_ros.algorithms.closed_loops.loop_closure import loop_closure
 from rbd_ros.algorithms.closed_loops.mobility import mobility
 from rbd_ros.model import Model, ModelError
@@ -32,8 +32,11 @@ def assembled(model: Model, extension: Extension) -> Tuple[Model, NDArray[np.flo
     if not found.is_closed:
         raise ModelError(
             f'{extension.where_is_loop(found.loop)}: the loop cannot be closed: the closest '
-            f'assembly found leaves it open by {found.distance:.4g} (rad, m); correct its frames '
-            'and axis, or the lengths of the links'
+            f'assembly found leaves it open by {found.distance:.4g} (rad, m)'
+            + (
+                cure_of_rounding(found)
+                or '; correct its frames and axis, or the lengths of the links'
+            )
         )
     warnings = list(model.warnings)
     if opening > CLOSED:

@@ -6,7 +6,7 @@ from typing import List, NamedTuple, Tuple
 
 import numpy as np
 
-from rbd_ros.algorithms.closed_loops.loop_assembly import LoopClosureError
+from rbd_ros.algorithms.closed_loops.loop_assembly import cure_of_rounding, LoopClosureError
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.robot import Robot
 
@@ -60,8 +60,11 @@ def close_start(robot: Robot, q: FloatArray, v: FloatArray) -> ClosedStart:
     except LoopClosureError as error:
         raise ValueError(
             f'the loops of {robot.name!r} cannot be closed: in the closest assembly found, loop '
-            f'joint {error.assembly.loop!r} is open by {error.assembly.distance:.3g} (m or rad); '
-            "begin nearer to an assembly, or check the places of the loop's frames"
+            f'joint {error.assembly.loop!r} is open by {error.assembly.distance:.3g} (m or rad)'
+            + (
+                cure_of_rounding(error.assembly)
+                or "; begin nearer to an assembly, or check the places of the loop's frames"
+            )
         ) from None
     K = np.asarray(robot.loops.closure(closed).K)
     H = np.asarray(robot.mass_matrix(closed))

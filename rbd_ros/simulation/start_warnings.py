@@ -8,9 +8,13 @@ import numpy as np
 
 from rbd_ros.collision.scene import Scene
 from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.robot import Robot
 from rbd_ros.simulation.loop_closing import NEARLY_CLOSED
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.world import World
+
+#: Eigenvalue of a mass matrix with ones on its diagonal that counts as zero: above rounding.
+SINGULAR = 1e-11
 
 #: Penetration depth that is worth a warning [m].
 DEEP = 2e-3
@@ -28,11 +32,11 @@ class StartWarnings:
     def __init__(self) -> None:
         self._found: List[str] = []
         self._overlaps: Optional[Tuple[str, ...]] = ()
-        self._start: Tuple[Optional[Scene], Plant, FloatArray]
+        self._start: Tuple[Optional[Scene], Plant, Robot, FloatArray]
 
     @property
     def texts(self) -> Tuple[str, ...]:
-        """What there is to say; a robot that overlaps with something is looked for only now."""
+        """What there is to say; overlaps of the robot and its masses are looked at only now."""
         if self._overlaps is None:
             self._overlaps = self._of_overlaps()
         return (*self._overlaps, *self._found)
@@ -46,7 +50,7 @@ class StartWarnings:
         :param deepest: contact point that is deepest in the ground, -1 if there is none
         """
         plant = world.plant
-        self._start, self._overlaps = (world.scene, plant, q), None
+        self._start, self._overlaps = (world.scene, plant, world.loaded, q), None
         self._found = [*_of_ground(world, deepest), *_of_loops(world)]
         if plant.has_scene:
             from rbd_ros.simulation.start_overlaps import other_warnings
@@ -62,12 +66,34 @@ class StartWarnings:
         self._found, self._overlaps = list(texts), ()
 
     def _of_overlaps(self) -> Tuple[str, ...]:
-        scene, plant, q = self._start
+        scene, plant, robot, q = self._start
+        singular = _of_masses(robot, q)
         if scene is None or not plant.has_robot:
-            return ()
+            return singular
         from rbd_ros.simulation.start_overlaps import robot_warnings
 
-        return tuple(robot_warnings(scene, plant, q, DEEP))
+        return (*singular, *robot_warnings(scene, plant, q, DEEP))
+
+
+def _of_masses(robot: Robot, q: FloatArray) -> Tuple[str, ...]:
+    """What to say of joints that move no mass where they start."""
+    # The kernel first: names are found by a slow text.
+    H = np.asarray(robot.mass_matrix(q))
+    size = np.sqrt(np.abs(np.diag(H)))
+    if (size > 0.0).all():
+        values = np.linalg.eigvalsh(H / np.outer(size, size))
+        if values.min(initial=1.0) > SINGULAR:
+            return ()
+    from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
+
+    joints = ', '.join(map(repr, singular_joints(robot.model, q)))
+    if not joints:
+        return ()
+    return (
+        f'the mass matrix is singular at the start: joint {joints} can move without moving mass '
+        'there, as in gimbal lock, and is as fast as its limits allow; begin elsewhere, or give '
+        'the joint an armature',
+    )
 
 
 def _of_ground(world: World, deepest: int) -> List[str]:

@@ -325,6 +325,15 @@ class World:
                 f'the motion of {names} is not finite at time {self.time:g} s: is it too fast, or '
                 'pushed too hard?'
             )
+        from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
+
+        joints = singular_joints(self.loaded.model, self.state.q)
+        if joints:
+            return FloatingPointError(
+                f'the mass matrix of {self.robot.name!r} is singular at time {self.time:g} s: '
+                f'joint {", ".join(map(repr, joints))} can move without moving mass where it is, '
+                'as in gimbal lock; begin elsewhere, or give the joint an armature'
+            )
         v = self.fields.work.motion.next_v
         bad = {self.joint_of(i) for i in range(len(v)) if not math.isfinite(v[i])}
         return FloatingPointError(

@@ -24,6 +24,8 @@ CLOSED = 1e-10
 TOLERANCE = 1e-6
 #: Longest step [rad, m]: beyond it, the linear equations mean nothing.
 LONGEST_STEP = 0.5
+#: Distance up to which rounding of a description may leave a loop open [rad, m].
+ROUNDED = 1e-3
 #: Limits beyond this are none [rad, m].
 FARTHEST = 1e3
 
@@ -52,9 +54,23 @@ class LoopClosureError(ValueError):
     def __init__(self, assembly: Assembly):
         super().__init__(
             f'the loops do not close: the closest assembly found leaves loop {assembly.loop!r} '
-            f'open by {assembly.distance:.4g} (rad, m)'
+            f'open by {assembly.distance:.4g} (rad, m){cure_of_rounding(assembly)}'
         )
         self.assembly = assembly
+
+
+def cure_of_rounding(assembly: Assembly) -> str:
+    """Return what to do about a loop that rounding of its numbers may leave open; '' beyond that.
+
+    :param assembly: how near it comes
+    """
+    if assembly.distance > ROUNDED:
+        return ''
+    return (
+        ', as where numbers are rounded and redundant constraints contradict each other: give '
+        'axes, angles and places with all digits, or a loop joint with fewer constraints, such as '
+        'spherical for a pin, or cylindrical'
+    )
 
 
 def assemble_loops(
