@@ -14,11 +14,15 @@ from rbd_ros.contact.arrays import BoolArray, FloatArray, IntArray
 from rbd_ros.model import Model
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.robot import Robot
+from rbd_ros.simulation.moving import RETURN_SPEED
 from rbd_ros.simulation.plant import Ground, Plant, Tree
 from rbd_ros.simulation.scene.assembly import scene_sizes
 from rbd_ros.simulation.scene.state import Objects, ScenePlant, Touches
 from rbd_ros.simulation.state import Contacts, ExternalForces, MAX_CONTACTS, State
 from rbd_ros.simulation.workspace import Commands, Workspace, WorldRecord
+
+#: Part of the speed of corrections that joints have whose motions compose instead of adding.
+COMPOSED = 0.9
 
 
 def make_world(plant: Plant, nq: int) -> WorldRecord:
@@ -145,6 +149,7 @@ def make_plant(
         spring_lead=spring_lead,
         effort=np.array(robot.effort_limits, dtype=float),
         speed=speed,
+        return_speed=_return_speeds(robot),
         turning=turning,
         free_bases=free_bases,
         free_gravity=free_gravity,
@@ -302,6 +307,18 @@ def _by_degree_of_freedom(
             if body.joint.nv > 1 and not rotates:
                 speed[i] = np.inf  # a robot may travel as fast as it likes
     return position, lower, upper, speed, turning
+
+
+def _return_speeds(robot: Robot) -> FloatArray:
+    """Speed at which positions are corrected, of each degree of freedom; see `Plant`."""
+    model, fastest = robot.model, np.ones(robot.nv)
+    # Joints that mimic another one may be faster than it.
+    for i, ratio in zip(model.tree_dof_index, model.tree_dof_ratio):
+        fastest[i] = max(fastest[i], abs(ratio))
+    for i, (_, at_v) in model.independent_slices.items():
+        if not model.body(i).joint.is_flat:
+            fastest[at_v] /= COMPOSED
+    return np.array(RETURN_SPEED / fastest)
 
 
 def _sparsity(model: Model) -> Tuple[IntArray, IntArray]:

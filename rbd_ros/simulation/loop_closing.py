@@ -14,7 +14,7 @@ from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
 from rbd_ros.simulation.loop_directions import correct, find_directions, FIXED, respond
-from rbd_ros.simulation.moving import move, returned
+from rbd_ros.simulation.moving import move, RETURN_SPEED, returned
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import State, UNCONVERGED
 from rbd_ros.simulation.workspace import Dynamics, Loops, Motion, Problem, Workspace
@@ -46,18 +46,23 @@ def follow_loops(plant: Plant, state: State, work: Workspace, h: float) -> None:
     loops, next_v = problem.loops, work.motion.next_v
     if loops.counts[FIXED] == 1:
         find_directions(plant, problem.inertia, loops.jacobian, loops)
-    if not shake(plant, state, motion, loops, h):
+    if shake(plant, state, motion, loops, h):
+        copy(motion.next_q, motion.followed_q)
+    else:
         part = h
         for halving in range(MAX_HALVINGS + 1):
             for i in range(len(next_v)):
                 motion.displacement[i] = part * next_v[i]
             move(plant, motion, state.q)
+            copy(motion.next_q, motion.followed_q)
             if close_positions(plant, motion, dynamics, loops):
-                break
+                if is_near(plant, motion.followed_q, motion.next_q, h):
+                    break
             part *= 0.5
             if halving == MAX_HALVINGS:
                 # The loops were closed where it began.
                 copy(state.q, motion.next_q)
+                copy(state.q, motion.followed_q)
                 state.counters[UNCONVERGED] += 1
     settle_loops(plant, state, motion, dynamics, problem, h)
 
@@ -129,7 +134,43 @@ def settle_loops(
 
     :param h: time step [s]
     """
-    loops, back = problem.loops, False
+    loops, part = problem.loops, h
+    copy(motion.next_q, motion.kept_q)
+    for halving in range(MAX_HALVINGS + 1):
+        if not move_back(plant, motion, loops, part):
+            break
+        closed: bool = close_positions(plant, motion, dynamics, loops)
+        if not closed:
+            # Loops have precedence over limits.
+            loops.counts[FIXED] = 0
+            closed = close_positions(plant, motion, dynamics, loops)
+        if closed and is_near(plant, motion.followed_q, motion.next_q, h):
+            break
+        # Closing moves other joints too fast or not at all: back by less, at last not at all.
+        copy(motion.kept_q, motion.next_q)
+        part *= 0.5
+        if halving == MAX_HALVINGS:
+            loops.counts[FIXED] = 0
+            state.counters[UNCONVERGED] += 1
+    call_kernel(plant.loop_closure, motion.next_q, loops.closure)
+    call_kernel(plant.mass_matrix, motion.next_q, dynamics.mass)
+    project(plant, motion.next_v, dynamics, loops)
+    if loops.counts[FIXED] == 1:
+        # What joints that are held leave open, all of them close.
+        loops.counts[FIXED] = 0
+        if velocity_error(motion.next_v, loops) > CLOSED * largest(motion.next_v):
+            project(plant, motion.next_v, dynamics, loops)
+    keep_speeds(plant, motion.next_v, loops)
+
+
+@compiled
+def move_back(plant: Plant, motion: Motion, loops: Loops, h: float) -> bool:
+    """Move joints of `next_q` back between their limits, to be held there.
+
+    :param h: time in which they are moved [s]
+    :return: whether any was outside
+    """
+    back = False
     for i in range(len(plant.position)):
         at = plant.position[i]
         if at >= 0:
@@ -142,21 +183,29 @@ def settle_loops(
                 loops.counts[FIXED] = 1
                 loops.fixed[i] = 1
                 back = True
-    if back and not close_positions(plant, motion, dynamics, loops):
-        # Loops have precedence over limits.
-        loops.counts[FIXED] = 0
-        if not close_positions(plant, motion, dynamics, loops):
-            copy(state.q, motion.next_q)
-            state.counters[UNCONVERGED] += 1
-    call_kernel(plant.loop_closure, motion.next_q, loops.closure)
-    call_kernel(plant.mass_matrix, motion.next_q, dynamics.mass)
-    project(plant, motion.next_v, dynamics, loops)
-    if loops.counts[FIXED] == 1:
-        # What joints that are held leave open, all of them close.
-        loops.counts[FIXED] = 0
-        if velocity_error(motion.next_v, loops) > CLOSED * largest(motion.next_v):
-            project(plant, motion.next_v, dynamics, loops)
-    keep_speeds(plant, motion.next_v, loops)
+    return back
+
+
+@compiled
+def is_near(plant: Plant, q: FloatArray, p: FloatArray, h: float) -> bool:
+    """Return whether one configuration is reached from another one at the speed of corrections.
+
+    :param q: the one, (nq,)
+    :param p: the other one, (nq,)
+    :param h: time step [s]
+    """
+    # What was moved by just as much is near, whatever rounding says.
+    way = h * (1.0 + 1e-9)
+    for k in range(len(q)):
+        # Of quaternions it is half of the angle.
+        if not abs(p[k] - q[k]) <= RETURN_SPEED * way:
+            return False
+    for i in range(len(plant.position)):
+        at = plant.position[i]
+        if at >= 0:
+            if not abs(p[at] - q[at]) <= plant.return_speed[i] * way:
+                return False
+    return True
 
 
 @compiled

@@ -8,8 +8,9 @@ from rbd_ros.simulation.linear import copy
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.workspace import Motion
 
-#: Speed at which a joint that begins outside its limits is moved back: slow enough that nothing is
-#: thrown, since its velocity stays zero meanwhile [rad/s or m/s].
+#: Maximum speed at which positions are moved otherwise than by the velocity: joints that are
+#: outside their limits, loops that are open, bodies that overlap. It holds for every joint, and
+#: for every point of an object. Nothing is thrown, for velocities do not change [rad/s, m/s].
 RETURN_SPEED = 0.5
 
 #: Distance from a limit, or of two surfaces, that counts as none [rad, m]. It is what rounding and
@@ -45,7 +46,21 @@ def returned(plant: Plant, i: int, q: float, h: float) -> float:
     """
     result: float = q
     if q < plant.lower[i]:
-        result = min(plant.lower[i], q + RETURN_SPEED * h)
+        result = min(plant.lower[i], q + plant.return_speed[i] * h)
     elif q > plant.upper[i]:
-        result = max(plant.upper[i], q - RETURN_SPEED * h)
+        result = max(plant.upper[i], q - plant.return_speed[i] * h)
     return result
+
+
+@compiled
+def return_joints(plant: Plant, motion: Motion, h: float) -> None:
+    """Move joints of `next_q` that are outside their limits back.
+
+    :param h: time step [s]
+    """
+    # With loops, where one joint is moved others are: loop_closing.py has done it.
+    if not plant.has_loops:
+        for i in range(len(plant.position)):
+            at = plant.position[i]
+            if at >= 0:
+                motion.next_q[at] = returned(plant, i, motion.next_q[at], h)

@@ -117,6 +117,8 @@ class Plant(NamedTuple):
     :param effort: effort limits, (nv,) [N m, N]
     :param speed: maximum speed, by the velocity limits and the guard on the speed, (nv,) [rad/s,
         m/s]
+    :param return_speed: speed of positions that are corrected, that of the fastest joint which
+        moves with a variable being `RETURN_SPEED`, (nv,) [rad/s, m/s]
     :param turning: rotation of the fastest shaft per unit of each variable, (nv,)
     :param free_bases: where in q the quaternion and the position of each free base begin, and
         where in v its velocity, (F, 3)
@@ -171,6 +173,7 @@ class Plant(NamedTuple):
     spring_lead: FloatArray
     effort: FloatArray
     speed: FloatArray
+    return_speed: FloatArray
     turning: FloatArray
     free_bases: IntArray
     free_gravity: FloatArray

@@ -5,7 +5,6 @@ from __future__ import annotations
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import copy
-from rbd_ros.simulation.moving import returned
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import State
 from rbd_ros.simulation.workspace import Motion
@@ -13,16 +12,11 @@ from rbd_ros.simulation.workspace import Motion
 
 @compiled
 def settle(plant: Plant, state: State, motion: Motion, impulse: FloatArray, h: float) -> None:
-    """Make `next_q` and `next_v` the state, joints outside their limits moved back.
+    """Make `next_q` and `next_v` the state.
 
     :param impulse: generalized impulse of friction, limits and contacts, (nv,)
     """
     for i in range(len(state.v)):
-        # With loops, where one joint is moved others are: loop_closing.py has done it.
-        if not plant.has_loops:
-            at = plant.position[i]
-            if at >= 0:
-                motion.next_q[at] = returned(plant, i, motion.next_q[at], h)
         state.constraint_force[i] = impulse[i] / h
     # Only here: until now, a step that fails has changed neither.
     copy(motion.next_v, state.v)

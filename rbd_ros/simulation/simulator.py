@@ -85,6 +85,7 @@ class SimulationStatus(NamedTuple):
     :param limit_steps: substeps in which a joint was at a limit
     :param unconverged_steps: substeps whose forces are those of the sweeps, not exact
     :param dropped_contacts: contact points for which there was no room
+    :param unparted_steps: substeps in which bodies of a world overlapped, and could not be parted
     :param contacts: points that touch the ground now
     """
 
@@ -95,6 +96,7 @@ class SimulationStatus(NamedTuple):
     limit_steps: int
     unconverged_steps: int
     dropped_contacts: int
+    unparted_steps: int
     contacts: int
 
 
@@ -406,6 +408,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
                     layout.LIMITED,
                     layout.UNCONVERGED,
                     layout.DROPPED,
+                    layout.UNPARTED,
                     layout.CONTACTS,
                 )
             )
@@ -413,10 +416,17 @@ class Simulator(SimulatedServos, SimulatedObjects):
 
     @property
     def warnings(self) -> Tuple[str, ...]:
-        """What is odd about the start at the last reset, and then about the collision shapes."""
+        """What is odd about the start at the last reset, and then about the collision shapes.
+
+        Between them what overlapped in the last step, and cannot be moved apart.
+        """
         scene = self._world.scene
-        notices = () if scene is None else scene.notices
-        return (*self._start.texts, *self._world.shape_warnings, *notices)
+        if scene is None:
+            return (*self._start.texts, *self._world.shape_warnings)
+        from rbd_ros.simulation.start_overlaps import stay_warnings
+
+        staying = stay_warnings(self._world)
+        return (*self._start.texts, *staying, *self._world.shape_warnings, *scene.notices)
 
     # -- verbs ----------------------------------------------------------------------------------
 

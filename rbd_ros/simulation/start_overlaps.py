@@ -1,4 +1,4 @@
-"""What overlaps at the start of a simulation in a world, for warnings.
+"""What overlaps in a world, at the start of a simulation and later, for warnings.
 
 A robot and convex shapes are looked at in plain Python, which takes too long for every reset:
 when somebody asks. All else, which is movable objects, and a robot in triangle meshes and height
@@ -34,6 +34,13 @@ _INSTANT = 1e-9
 _NAMED = 5
 
 
+_PART = f'they are moved apart slowly, by at most {RETURN_SPEED:g} m/s'
+_STAY = (
+    'they stay so: no joint within its limits and nothing movable can part them without pressing '
+    'others deeper; put them elsewhere, or let them not touch: by `ignore` of a world'
+)
+
+
 class Overlap(NamedTuple):
     """The deepest overlap.
 
@@ -47,6 +54,17 @@ class Overlap(NamedTuple):
     second: str
     depth: float
     pairs: int
+
+
+class Touching(NamedTuple):
+    """How two things overlapped in the last step.
+
+    :param depth: penetration depth [m]
+    :param stays: whether any contact of theirs was not moved apart
+    """
+
+    depth: float
+    stays: bool
 
 
 def _rigid_pairs(plant: ScenePlant) -> Tuple[BoolArray, BoolArray]:
@@ -100,20 +118,20 @@ def deepest_overlap(scene: Scene, plant: Plant, q: FloatArray, least: float) -> 
     return Overlap(first, second, -float(contacts.gap[worst]), pairs)
 
 
-def other_overlaps(world: World) -> Dict[Tuple[str, str], float]:
-    """Depth by which rigid bodies overlap that `deepest_overlap` leaves out, the deepest first.
+def other_overlaps(world: World) -> Dict[Tuple[str, str], Touching]:
+    """How deep rigid bodies overlap that `deepest_overlap` leaves out, the deepest first.
 
     A step finds it and is taken back. Only at a reset: what is remembered of former steps is lost.
 
     :param world: a simulation with an environment
-    :return: depth [m] of each pair of names
+    :return: by pair of names
 
     >>> from rbd_ros.simulation.start_overlaps import other_overlaps
     >>> ball = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
     >>> objects = {'floor': {'type': 'plane'}, 'ball': {**ball, 'xyz': [2.0, 0.0, 0.09]}}
     >>> found = other_overlaps(Simulator(robot, world={'objects': objects}).world)
-    >>> {pair: round(depth, 6) for pair, depth in found.items()}
-    {('floor', 'ball'): 0.01}
+    >>> {pair: (round(each.depth, 6), each.stays) for pair, each in found.items()}
+    {('floor', 'ball'): (0.01, False)}
     """
     wanted = _rigid_pairs(world.plant.scene)[1]
     if not wanted.any():
@@ -148,8 +166,8 @@ def robot_warnings(scene: Scene, plant: Plant, q: FloatArray, least: float) -> L
     others = f', the deepest of {found.pairs} pairs' if found.pairs > 1 else ''
     return [
         f'{found.first!r} starts {1e3 * found.depth:.1f} mm deep in {found.second!r}{others}, '
-        'and is moved out slowly; start elsewhere, or let them not touch: by `ignore` of a '
-        'world, or contact_links for a ground'
+        'and is moved out slowly, as far as its joints can; start elsewhere, or let them not '
+        'touch: by `ignore` of a world, or contact_links for a ground'
     ]
 
 
@@ -183,36 +201,54 @@ def newcomer_warnings(world: World, names: Collection[str], least: float) -> Lis
     """
     rigid = world.plant.scene.table.surface[:, STIFFNESS] == 0.0
     found = {
-        pair: depth
-        for pair, depth in _touching(world, rigid).items()
+        pair: each
+        for pair, each in _touching(world, rigid).items()
         if any(name in names or name.partition('/')[0] in names for name in pair)
     }
     return _worded(found, least, '')
 
 
-def _touching(world: World, wanted: BoolArray) -> Dict[Tuple[str, str], float]:
-    """Depth [m] of what touched in the last step, the deepest first.
+def stay_warnings(world: World) -> List[str]:
+    """What to say of things that overlapped in the last step, and could not be moved apart.
+
+    :param world: a simulation with an environment
+
+    >>> from rbd_ros.simulation.start_overlaps import stay_warnings
+    >>> stay_warnings(Simulator(robot, world={'objects': {'floor': {'type': 'plane'}}}).world)
+    []
+    """
+    if not world.touches.stays[: int(world.touches.counts[NOW])].any():
+        return []
+    every = np.ones(len(world.plant.scene.table.pair), dtype=bool)
+    found = {pair: each for pair, each in _touching(world, every).items() if each.stays}
+    return _worded(found, 0.0, '')
+
+
+def _touching(world: World, wanted: BoolArray) -> Dict[Tuple[str, str], Touching]:
+    """What touched in the last step, the deepest first.
 
     :param wanted: which pairs count, (P,)
     """
     scene, touches = world.scene, world.touches
     assert scene is not None
-    found: Dict[Tuple[str, str], float] = {}
+    found: Dict[Tuple[str, str], Touching] = {}
     for c in range(int(touches.counts[NOW])):
         pair, depth = int(touches.contacts.pair[c]), -float(touches.contacts.gap[c])
         if wanted[pair]:
             names = scene.names_of(pair)
-            found[names] = max(depth, found.get(names, depth))
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+            before = found.get(names, Touching(depth, False))
+            stays = before.stays or bool(touches.stays[c])
+            found[names] = Touching(max(depth, before.depth), stays)
+    return dict(sorted(found.items(), key=lambda item: -item[1].depth))
 
 
-def _worded(found: Dict[Tuple[str, str], float], least: float, when: str) -> List[str]:
+def _worded(found: Dict[Tuple[str, str], Touching], least: float, when: str) -> List[str]:
     """Warnings of the depths of pairs, the deepest first."""
-    deep = [(names, depth) for names, depth in found.items() if depth > least]
+    deep = [(names, each) for names, each in found.items() if each.depth > least]
     texts = [
-        f'{first!r} and {second!r} overlap by {1e3 * depth:.1f} mm{when}; they are moved '
-        f'apart slowly, by at most {RETURN_SPEED:g} m/s'
-        for (first, second), depth in deep[:_NAMED]
+        f'{first!r} and {second!r} overlap by {1e3 * each.depth:.1f} mm{when}; '
+        + (_STAY if each.stays else _PART)
+        for (first, second), each in deep[:_NAMED]
     ]
     if len(deep) > _NAMED:
         texts.append(f'{len(deep) - _NAMED} more pairs overlap less deeply{when}')

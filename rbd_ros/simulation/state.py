@@ -22,12 +22,13 @@ from rbd_ros.contact.arrays import FloatArray, IntArray
     LIMITED,
     UNCONVERGED,
     DROPPED,
+    UNPARTED,
     CONTACTS,
     DEFORMED,
     FORCES,
     NEAR,
-) = range(11)
-COUNTERS = 11
+) = range(12)
+COUNTERS = 12
 
 #: Maximum number of contact points in a step; more are dropped and counted. Memory for the
 #: solver's response grows with it times the degrees of freedom.

@@ -17,6 +17,7 @@ from rbd_ros.simulation.joint_servo import any_servos, begin_servos, end_servos
 from rbd_ros.simulation.linear import copy, is_finite
 from rbd_ros.simulation.loop_closing import close_positions, project
 from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
+from rbd_ros.simulation.moving import return_joints
 from rbd_ros.simulation.plant import MAX_SUBSTEPS, Plant, TURN_PER_SUBSTEP
 from rbd_ros.simulation.runge_kutta import is_at_limit
 from rbd_ros.simulation.scene.servo import take_servo_substep
@@ -159,6 +160,7 @@ def take_substep(
     elif plant.has_free_bases:
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
+    return_joints(plant, work.motion, h)
     settle(plant, state, work.motion, work.problem.impulse, h)
     # Last: the forces of this step follow from the deformations at its beginning.
     if plant.has_ground:

@@ -166,6 +166,8 @@ class Motion(NamedTuple):
     :param packed: inputs of the kernel integrate one after another
     :param from_q: of it, where from
     :param displacement: of it, the displacement, in velocity variables
+    :param followed_q: with loops, where the velocity leads, before positions are corrected
+    :param kept_q: q before a correction that may be taken back
     """
 
     next_q: FloatArray = floats('nq')
@@ -174,6 +176,8 @@ class Motion(NamedTuple):
     packed: FloatArray = buffer()
     from_q: FloatArray = floats('nq', within='packed')
     displacement: FloatArray = floats('nv', within='packed')
+    followed_q: FloatArray = floats('nq')
+    kept_q: FloatArray = floats('nq')
 
 
 class FreeBases(NamedTuple):

@@ -38,6 +38,9 @@ SPEED_LIMIT = 2000.0
 #: Velocity error of rigid contact, as part of the largest velocity without contact forces.
 TOLERANCE = 1e-10
 
+#: Angle beyond which sines and cosines are not numbers [rad]: it says no more where it points.
+MAX_ANGLE = 2.0**49
+
 #: Names of the integrators.
 INTEGRATORS = ('midpoint', 'semi_implicit', 'rk4')
 
@@ -324,6 +327,17 @@ class World:
             return FloatingPointError(
                 f'the motion of {names} is not finite at time {self.time:g} s: is it too fast, or '
                 'pushed too hard?'
+            )
+        far = {
+            self.joint_of(i): float(self.state.q[at])
+            for i, at in enumerate(self.plant.position)
+            if at >= 0 and not abs(self.state.q[at]) < MAX_ANGLE and self.plant.turning[i] > 0.0
+        }
+        if far:
+            where = ', '.join(f'{name} at {q:g} rad' for name, q in sorted(far.items()))
+            return FloatingPointError(
+                f'joints of {self.robot.name!r} have turned so far at time {self.time:g} s that '
+                f'numbers do not tell where they point: {where}'
             )
         from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
 

@@ -9,7 +9,7 @@ from support.crawling import crawler, crawling, TIMESTEP
 from rbd_ros.simulation import World
 from rbd_ros.simulation.external_forces import add_external_forces, age_external_forces
 from rbd_ros.simulation.joint_law import FORWARD, LOWER, STICK
-from rbd_ros.simulation.moving import move, RETURN_SPEED, returned
+from rbd_ros.simulation.moving import move, return_joints, RETURN_SPEED, returned
 from rbd_ros.simulation.plant import MAX_SUBSTEPS, TURN_PER_SUBSTEP
 from rbd_ros.simulation.runge_kutta import accelerate, bracket, displacement_rate, is_allowed
 from rbd_ros.simulation.state import FORCES
@@ -58,6 +58,7 @@ def test_a_step_ends_with_what_was_found_and_the_mean_force_of_constraints(world
     motion.next_q[:], motion.next_v[:] = state.q, rng.normal(size=9)
     motion.next_q[8] = 1.0 + 0.5 * RETURN_SPEED * h
     q = motion.next_q.copy()
+    return_joints(world.plant, motion, h)
     settle(world.plant, state, motion, impulse, h)
     assert list(state.q) == [*q[:8], 1.0, q[9]]
     assert list(state.v) == list(motion.next_v)

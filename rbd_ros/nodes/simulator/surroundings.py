@@ -6,7 +6,7 @@ messages come and go through `WorldPorts`.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Protocol, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Protocol, Set, Tuple
 
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
@@ -36,6 +36,7 @@ from rbd_ros.nodes.simulator.poses import (
 from rbd_ros.nodes.simulator.world_ports import CONTACTS, OBJECT_MARKERS, WRENCHES
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.scene.state import FreeBodies
+from rbd_ros.simulation.start_overlaps import stay_warnings
 
 SUBJECT = 'world'
 MOST_PLACEMENTS = 50  # taken at a time
@@ -151,6 +152,7 @@ class Surroundings:
         self._changed = False  # whether markers of objects may be shown that are no more
         self._worst = np.zeros(3)  # residuals since they were last asked for
         self._counted = (0, 0)
+        self._staying: Set[str] = set()
         self.accepted = self.refused = 0
         ports.send_standing(self._standing)
         self._report()
@@ -407,12 +409,13 @@ class Surroundings:
             'residual_contact': float(worst[2]),
             'unconverged_steps': status.unconverged_steps,
             'dropped_contacts': status.dropped_contacts,
+            'unparted_steps': status.unparted_steps,
             'placements_accepted': self.accepted,
             'placements_refused': self.refused,
         }
 
     def watch(self) -> None:
-        """Report, once a second, steps that were not solved and contacts without room."""
+        """Report, once a second, steps that were not solved, and what cannot be moved apart."""
         status = self._simulator.status
         before, self._counted = (
             self._counted,
@@ -435,3 +438,10 @@ class Surroundings:
                 f'{dropped} contacts were dropped: there are too many at a time',
                 code='dropped contacts',
             )
+        told, self._staying = self._staying, set()
+        for text in stay_warnings(self._simulator.world):
+            # Once for each pair, as long as it stays.
+            pair = text.split(' overlap')[0]
+            self._staying.add(pair)
+            if pair not in told:
+                self._diagnostics.event(SUBJECT, WARN, text, code=pair)

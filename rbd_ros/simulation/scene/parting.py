@@ -1,98 +1,621 @@
-"""Bodies that overlap are parted by moving them, which gives them no velocity."""
+"""Position correction: bodies that overlap are moved apart, which gives them no velocity.
+
+The displacement x of the bodies of an island is the least one, in the norm of kinetic energy, that
+parts all contacts: x^T H x is least under J x >= d, where d are the depths, or what is moved of
+them in one step. It is found by sweeps over the contacts (Hildreth 1957), in coordinates in which
+H is the identity: the rows of J are `response` there, see problem.py.
+
+Mostly that is all. Where it would move anything faster than `RETURN_SPEED`, or a joint beyond its
+limits, or does not exist, as for a body between two walls, the sweeps are repeated with
+
+* a compliance for each contact, so that what cannot all be had is left over in the sense of least
+  squares (constraint force mixing);
+* J x >= 0 for what overlaps: no overlap gets deeper for the sake of another one;
+* bounds on the displacement of each joint, by the speed and by its limits, and rows for joints
+  that are outside their limits, which return as overlaps do;
+* Jacobians without the joints that cannot part a contact, but only turn or slide what touches.
+
+At last the displacement of an island is shortened until no point of an object is faster than
+`RETURN_SPEED`, and what is left of all depths together becomes less. What does not move apart
+stays, and is marked in `Touches.stays`.
+"""
 
 from __future__ import annotations
 
+import math
+
+from rbd_ros.collision.scene_arrays import SceneContacts
+from rbd_ros.collision.scene_bounds import angular_speed, speed_at_origin
 from rbd_ros.compiler.loops import compiled
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.free_base import correct_free_bases
 from rbd_ros.simulation.linear import add_scaled, clear, copy
-from rbd_ros.simulation.loop_closing import close_positions
-from rbd_ros.simulation.moving import move, RETURN_SPEED
+from rbd_ros.simulation.loop_closing import close_positions, is_near, MAX_HALVINGS
+from rbd_ros.simulation.loop_directions import RANK
+from rbd_ros.simulation.moving import CLOSED, move, RETURN_SPEED, returned
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.compliance import is_compliant
-from rbd_ros.simulation.scene.islands import at_robot
-from rbd_ros.simulation.scene.paths import add_along, full_response
-from rbd_ros.simulation.scene.pile import part_pile, PART_SWEEPS
-from rbd_ros.simulation.scene.problem import assemble_matrix, entry
-from rbd_ros.simulation.scene.state import Touches
-from rbd_ros.simulation.workspace import Workspace
+from rbd_ros.simulation.scene.islands import at_robot, list_contacts
+from rbd_ros.simulation.scene.paths import (
+    add_along,
+    dot_along,
+    full_response,
+    half_response,
+)
+from rbd_ros.simulation.scene.state import NOW, SceneWork, Touches
+from rbd_ros.simulation.state import State, UNPARTED
+from rbd_ros.simulation.workspace import Problem, Workspace
 
 #: Depth from which on bodies are parted [m]: above rounding, below what anybody can see.
 PART_FROM = 1e-9
 
+#: Sweeps by which displacements are found; what is left is done in later steps.
+PART_SWEEPS = 20
+
+#: Sweeps under bounds. Their error falls by 1 / (1 + COMPLIANCE) in each of them at least, where
+#: two contacts oppose each other: to 1e-4 in 50.
+BOUNDED_SWEEPS = 50
+
+#: Compliance of contacts under bounds, as a part of the mobility along their normals: what can be
+#: parted is so by 1 / (1 + COMPLIANCE) in each step.
+COMPLIANCE = 0.25
+
+#: A joint parts a contact if it moves the bodies by this part of their relative motion along the
+#: normal at least: otherwise they slide along each other by more than a hundred times the depth.
+STEEP = 1e-2
+
+#: Part of the largest motion at a contact by any joint that is none but for rounding.
+ROUNDING = 1e-9
+
+#: Depth from which on it is reported that a contact stays as it is [m], and the part of
+#: `RETURN_SPEED` that counts as no motion.
+STAYS_FROM, STILL = 1e-4, 1e-3
+
 
 @compiled
 def part_bodies(
-    plant: Plant, touches: Touches, work: Workspace, n: int, pile: bool, h: float
+    plant: Plant, state: State, touches: Touches, work: Workspace, robot_touched: bool, h: float
 ) -> bool:
-    """Find displacements that part the bodies of an island; returns whether there are any.
+    """Find the displacements `object_push` and `pushed` that part what overlaps.
 
-    They are those that forces along the normals would cause, the least that part all.
+    :param robot_touched: whether the robot is at any contact
+    :param h: time step [s]
+    :return: whether the robot must be moved; its joints outside their limits have been cared for
+    """
+    scene, contacts, count = work.scene, touches.contacts, touches.counts[NOW]
+    for o in range(len(scene.object_push)):
+        clear(scene.object_push[o])
+    clear(scene.pushed)
+    for c in range(count):
+        touches.stays[c] = 0
+    outside = False
+    if plant.has_robot:
+        # With loops, they have been moved back already.
+        if robot_touched and not plant.has_loops:
+            outside = is_outside(plant, work.motion.next_q)
+    deepest = 0.0
+    for c in range(count):
+        # What is compliant is to overlap.
+        if not is_compliant(plant.scene, contacts, c):
+            deepest = min(deepest, contacts.gap[c])
+    if deepest > -PART_FROM and not outside:
+        return False
+    moves, stays = False, False
+    for island in range(len(scene.label)):
+        if scene.label[island] != island:
+            continue
+        n = list_rigid(plant, contacts, count, island, scene)
+        of_robot = island == 0 and robot_touched
+        deepest = 0.0
+        for a in range(n):
+            deepest = min(deepest, contacts.gap[scene.listed[a]])
+        if deepest > -PART_FROM and not (of_robot and outside):
+            continue
+        part_island(plant, touches, work, n, of_robot, outside, -deepest, h)
+        shorten(plant, touches, work, n, island, h)
+        moves = moves or of_robot
+        stays = mark_what_stays(plant, touches, work, n, h) or stays
+    state.counters[UNPARTED] += stays
+    return moves
+
+
+@compiled
+def is_outside(plant: Plant, q: FloatArray) -> bool:
+    """Return whether any joint is outside its limits by more than rounding."""
+    for i in range(len(plant.position)):
+        at = plant.position[i]
+        if at >= 0:
+            if is_far_outside(plant, i, q[at]):
+                return True
+    return False
+
+
+@compiled
+def list_rigid(
+    plant: Plant, contacts: SceneContacts, count: int, island: int, scene: SceneWork
+) -> int:
+    """List the rigid contacts of an island in `listed`; returns their number."""
+    found = 0
+    for a in range(list_contacts(plant.scene, contacts, count, island, scene)):
+        c = scene.listed[a]
+        if not is_compliant(plant.scene, contacts, c):
+            scene.listed[found] = c
+            found += 1
+    return found
+
+
+@compiled
+def part_island(
+    plant: Plant,
+    touches: Touches,
+    work: Workspace,
+    n: int,
+    of_robot: bool,
+    outside: bool,
+    deepest: float,
+    h: float,
+) -> None:
+    """Find the displacements of the bodies of an island; see the beginning of this file.
 
     :param n: number of contacts
-    :param pile: whether there is no room for a matrix of the island
+    :param of_robot: whether it is the island of the robot
+    :param outside: whether joints of the robot are outside their limits
+    :param deepest: depth of the deepest overlap [m]
     :param h: time step [s]
     """
-    scene, contacts, G = work.scene, touches.contacts, work.scene.matrix
-    deepest = 0.0
-    for a in range(n):
-        # What is compliant is to overlap.
-        if not is_compliant(plant.scene, contacts, scene.listed[a]):
-            deepest = min(deepest, contacts.gap[scene.listed[a]])
-    if deepest > -PART_FROM:
-        return False
-    if not pile and scene.has_matrix[0] == 0:
-        assemble_matrix(plant, contacts, n, 0, scene)
-    push, most = scene.push, RETURN_SPEED * h
-    # How far bodies go although they have no speed: levers make it more than the depth.
-    scene.room.shifted[0] = max(scene.room.shifted[0], 4.0 * min(most, -deepest))
-    if plant.scene.has_objects:
-        if pile:
-            part_pile(plant.scene, contacts, scene, n, most)
-            return True
-    for a in range(n):
-        push[a] = 0.0
-    for _ in range(PART_SWEEPS):
-        change = 0.0
-        for a in range(n):
-            if G[3 * a, 3 * a] <= 0.0 or is_compliant(plant.scene, contacts, scene.listed[a]):
-                continue
-            # What is apart may come nearer.
-            left = max(contacts.gap[scene.listed[a]], -most)
-            for b in range(n):
-                left += entry(scene, 3 * a, 3 * b) * push[b]
-            new = max(0.0, push[a] - left / G[3 * a, 3 * a])
-            change = max(change, abs(new - push[a]) * G[3 * a, 3 * a])
-            push[a] = new
-        if change <= 1e-3 * min(most, -deepest):
+    scene, contacts, most = work.scene, touches.contacts, RETURN_SPEED * h
+    before, size = missing(plant, contacts, scene, n, most, 0.0), min(most, deepest)
+    if of_robot:
+        find_bounds(plant, work, h)
+    if not (of_robot and outside):
+        begin_sweeps(plant, contacts, scene, n)
+        done = False
+        for _ in range(PART_SWEEPS):
+            done = sweep(plant, contacts, scene, n, most, 0.0) <= 1e-3 * size
+            if done:
+                break
+        within = True
+        if of_robot:
+            take_displacement(plant, work)
+            within = is_within_bounds(scene)
+        # Of many bodies, what is left is done in later steps.
+        done = done or missing(plant, contacts, scene, n, most, 1.0) < 0.25 * before
+        if within and done:
+            return
+    if of_robot:
+        drop_idle_joints(plant, contacts, work, n)
+        respond_to_joints(plant, work.problem, scene)
+    begin_sweeps(plant, contacts, scene, n)
+    for _ in range(BOUNDED_SWEEPS):
+        change = sweep(plant, contacts, scene, n, most, COMPLIANCE)
+        if of_robot:
+            change = max(change, sweep_joints(plant, work.motion.next_q, scene))
+        if change <= 1e-4 * size:
             break
-    clear(scene.gathered_push)
-    robot = False
-    for a in range(n):
-        c = scene.listed[a]
-        if push[a] == 0.0:
-            continue
-        if at_robot(plant.scene, contacts, c):
-            robot = True
-            response = scene.response[c, 0]
-            add_along(plant.tree, scene.tip[c], push[a], response, scene.gathered_push)
-        for side in range(2):
-            o = contacts.carrier[c, side] - plant.scene.first_object
-            if o >= 0:
-                add_scaled(push[a], scene.lever_response[c, side, 0], scene.object_push[o])
-    if robot:
-        full_response(plant, work.problem, scene.root, scene.gathered_push, scene.turned)
-        add_scaled(1.0, scene.turned, scene.pushed)
+    if of_robot:
+        take_displacement(plant, work)
+        for i in range(len(scene.pushed)):
+            # What sweeps have left over. What is no number is none.
+            if scene.pushed[i] == scene.pushed[i]:
+                x = min(max(scene.pushed[i], scene.least_push[i]), scene.most_push[i])
+                scene.pushed[i] = x
+            else:
+                scene.pushed[i] = 0.0
+
+
+@compiled
+def find_bounds(plant: Plant, work: Workspace, h: float) -> None:
+    """Find the least and the largest displacement of each degree of freedom of the robot.
+
+    :param h: time step [s]
+    """
+    scene, motion = work.scene, work.motion
+    for i in range(len(plant.position)):
+        least, most = -plant.return_speed[i] * h, plant.return_speed[i] * h
+        at = plant.position[i]
+        if at >= 0:
+            q = motion.next_q[at]
+            if plant.has_loops:
+                # What loops and limits have moved it by is a part of it.
+                moved = q - motion.followed_q[at]
+                least, most = min(0.0, least - moved), max(0.0, most - moved)
+            # Not beyond a limit, nor further beyond.
+            least = max(least, min(0.0, plant.lower[i] - q))
+            most = min(most, max(0.0, plant.upper[i] - q))
+        scene.least_push[i], scene.most_push[i] = least, most
+
+
+@compiled
+def is_within_bounds(scene: SceneWork) -> bool:
+    """Return whether the robot's displacement is within bounds; what is no number is not."""
+    for i in range(len(scene.pushed)):
+        if not scene.least_push[i] <= scene.pushed[i] <= scene.most_push[i]:
+            return False
     return True
 
 
 @compiled
-def move_robot_apart(plant: Plant, work: Workspace) -> None:
-    """Add the displacements that part bodies to `next_q`."""
-    motion = work.motion
-    copy(work.scene.pushed, motion.displacement)
-    move(plant, motion, motion.next_q)
-    if plant.has_loops:
-        close_positions(plant, motion, work.dynamics, work.problem.loops)
-    if plant.has_free_bases:
-        # Where inertia is another, the same momentum is another velocity.
-        correct_free_bases(plant, work.dynamics, motion, work.free_bases, False)
+def begin_sweeps(plant: Plant, contacts: SceneContacts, scene: SceneWork, n: int) -> None:
+    """Begin without displacements, and find the mobilities along the normals.
+
+    :param n: number of contacts
+    """
+    clear(scene.gathered_push)
+    clear(scene.joint_push)
+    for a in range(n):
+        c, mobility = scene.listed[a], 0.0
+        scene.push[a] = 0.0
+        if plant.has_robot:
+            if at_robot(plant.scene, contacts, c):
+                row = scene.response[c, 0]
+                mobility += dot_along(plant.tree, scene.tip[c], row, row)
+        for side in range(2):
+            o = contacts.carrier[c, side] - plant.scene.first_object
+            if o >= 0:
+                lever, response = scene.lever[c, side, 0], scene.lever_response[c, side, 0]
+                clear(scene.object_push[o])
+                for s in range(6):
+                    mobility += lever[s] * response[s]
+        scene.push_mobility[a] = mobility
+
+
+@compiled
+def sweep(
+    plant: Plant,
+    contacts: SceneContacts,
+    scene: SceneWork,
+    n: int,
+    most: float,
+    compliance: float,
+) -> float:
+    """Change the displacements contact by contact; returns the largest change along a normal.
+
+    :param n: number of contacts
+    :param most: by how much at most a contact is parted in this step [m]
+    :param compliance: that of each contact by its mobility; 0: all are to be parted exactly
+    """
+    change = 0.0
+    for a in range(n):
+        c, mobility = scene.listed[a], scene.push_mobility[a]
+        if not mobility > 0.0:
+            continue
+        w = 0.0
+        if plant.has_robot:
+            if at_robot(plant.scene, contacts, c):
+                row = scene.response[c, 0]
+                w += dot_along(plant.tree, scene.tip[c], row, scene.gathered_push)
+        for side in range(2):
+            o = contacts.carrier[c, side] - plant.scene.first_object
+            if o >= 0:
+                lever = scene.lever[c, side, 0]
+                for s in range(6):
+                    w += lever[s] * scene.object_push[o, s]
+        # What is apart may come nearer.
+        target = min(-contacts.gap[c], most)
+        least = min(target, 0.0) if compliance > 0.0 else target
+        new = push_of(w - mobility * scene.push[a], mobility, least, target, math.inf, compliance)
+        step = new - scene.push[a]
+        scene.push[a] = new
+        if step == 0.0:
+            continue
+        change = max(change, abs(step) * mobility)
+        if plant.has_robot:
+            if at_robot(plant.scene, contacts, c):
+                row = scene.response[c, 0]
+                add_along(plant.tree, scene.tip[c], step, row, scene.gathered_push)
+        for side in range(2):
+            o = contacts.carrier[c, side] - plant.scene.first_object
+            if o >= 0:
+                add_scaled(step, scene.lever_response[c, side, 0], scene.object_push[o])
+    return change
+
+
+@compiled
+def push_of(
+    w: float, mobility: float, least: float, target: float, most: float, compliance: float
+) -> float:
+    """Multiplier of a row: that of a spring to its target, and of two stops.
+
+    :param w: displacement along the row without it
+    :param mobility: displacement per multiplier
+    :param least: displacement at the first stop
+    :param target: displacement at which the spring is relaxed; beyond it does nothing
+    :param most: displacement at the second stop
+    :param compliance: that of the spring, by the mobility
+    """
+    push = max(0.0, (target - w) / (mobility * (1.0 + compliance)))
+    if w + mobility * push < least:
+        push = (least - w) / mobility
+    if w + mobility * push > most:
+        push = (most - w) / mobility
+    return push
+
+
+@compiled
+def sweep_joints(plant: Plant, q: FloatArray, scene: SceneWork) -> float:
+    """Change the displacements joint by joint: within bounds, and back within limits.
+
+    :param q: configuration that is displaced, (nq,)
+    :return: the largest change of a displacement
+    """
+    change, y = 0.0, scene.gathered_push
+    for i in range(len(plant.position)):
+        row, tip = scene.row_response[i // 3, i % 3], -1 if plant.has_loops else i
+        mobility = dot_along(plant.tree, tip, row, row)
+        if not mobility > 0.0:
+            continue
+        w = dot_along(plant.tree, tip, row, y) - mobility * scene.joint_push[i]
+        least, most, at = scene.least_push[i], scene.most_push[i], plant.position[i]
+        outside = 0.0
+        if at >= 0:
+            outside = max(plant.lower[i] - q[at], 0.0) + min(plant.upper[i] - q[at], 0.0)
+        if outside < 0.0:
+            new = -push_of(-w, mobility, -most, min(-outside, -least), -least, COMPLIANCE)
+        else:
+            target = min(outside, most) if outside > 0.0 else least
+            new = push_of(w, mobility, least, target, most, COMPLIANCE)
+        step = new - scene.joint_push[i]
+        scene.joint_push[i] = new
+        if step != 0.0:
+            change = max(change, abs(step) * mobility)
+            add_along(plant.tree, tip, step, row, y)
+    return change
+
+
+@compiled
+def take_displacement(plant: Plant, work: Workspace) -> None:
+    """Find the displacement `pushed` of the robot that belongs to `gathered_push`."""
+    scene = work.scene
+    copy(scene.gathered_push, scene.turned)
+    full_response(plant, work.problem, scene.root, scene.turned, scene.pushed)
+
+
+@compiled
+def drop_idle_joints(plant: Plant, contacts: SceneContacts, work: Workspace, n: int) -> None:
+    """Find `response` along normals by those joints alone that can part a contact.
+
+    A joint cannot if it moves the bodies along their surfaces, or would have to turn by more than
+    a radian. So rounding moves nothing, where an overlap is along the axis of a hinge.
+
+    :param n: number of contacts
+    """
+    scene, problem = work.scene, work.problem
+    for a in range(n):
+        c = scene.listed[a]
+        if not at_robot(plant.scene, contacts, c):
+            continue
+        depth, J, Y = max(0.0, -contacts.gap[c]), scene.jacobian[c], scene.response[c]
+        if plant.has_loops:
+            # Motions that keep the loops closed take the place of joints.
+            free, nothing = len(scene.turned) - problem.loops.counts[RANK], 0.0
+            for k in range(free):
+                nothing = max(nothing, ROUNDING * motion_of(Y, k))
+            for k in range(free):
+                if not abs(Y[0, k]) > max(STEEP * motion_of(Y, k), nothing):
+                    Y[0, k] = 0.0
+            continue
+        clear(scene.turned)
+        tip, nothing = scene.tip[c], 0.0
+        # Nothing off the path of a contact is known.
+        first = plant.tree.path_first[tip] if tip >= 0 else 0
+        end = plant.tree.path_first[tip + 1] if tip >= 0 else len(scene.turned)
+        for at in range(first, end):
+            k = plant.tree.path[at] if tip >= 0 else at
+            nothing = max(nothing, ROUNDING * motion_of(J, k))
+        for at in range(first, end):
+            k = plant.tree.path[at] if tip >= 0 else at
+            slides = max(STEEP * motion_of(J, k), nothing)
+            if abs(J[0, k]) > max(slides, depth * plant.turning[k]):
+                scene.turned[k] = J[0, k]
+        half_response(plant, problem, scene.root, scene.turned, Y[0])
+
+
+@compiled
+def motion_of(J: FloatArray, k: int) -> float:
+    """Relative motion at a contact by one variable, along normal and tangents.
+
+    :param J: rows of a Jacobian, (3, nv)
+    :param k: number of the variable
+    """
+    return math.sqrt(J[0, k] * J[0, k] + J[1, k] * J[1, k] + J[2, k] * J[2, k])
+
+
+@compiled
+def respond_to_joints(plant: Plant, problem: Problem, scene: SceneWork) -> None:
+    """Find the rows of all joints, as `response` of contacts: in `row_response`, three by three.
+
+    Those of limits and friction, which were there, have served.
+    """
+    for i in range(len(scene.turned)):
+        clear(scene.turned)
+        scene.turned[i] = 1.0
+        row = scene.row_response[i // 3, i % 3]
+        half_response(plant, problem, scene.root, scene.turned, row)
+
+
+@compiled
+def displacement_along(plant: Plant, contacts: SceneContacts, scene: SceneWork, c: int) -> float:
+    """Displacement along the normal of a contact, to first order.
+
+    :param c: number of the contact
+    """
+    w = 0.0
+    if plant.has_robot:
+        if at_robot(plant.scene, contacts, c):
+            w += dot_along(plant.tree, scene.tip[c], scene.jacobian[c, 0], scene.pushed)
+    for side in range(2):
+        o = contacts.carrier[c, side] - plant.scene.first_object
+        if o >= 0:
+            lever = scene.lever[c, side, 0]
+            for s in range(6):
+                w += lever[s] * scene.object_push[o, s]
+    return w
+
+
+@compiled
+def missing(
+    plant: Plant, contacts: SceneContacts, scene: SceneWork, n: int, most: float, part: float
+) -> float:
+    """Sum of squares of what a part of the displacement leaves of the depths to be parted [m^2].
+
+    :param n: number of contacts
+    :param most: by how much at most a contact is parted in this step [m]
+    :param part: the part of the displacement
+    """
+    total = 0.0
+    for a in range(n):
+        c = scene.listed[a]
+        left = min(-contacts.gap[c], most)
+        if part > 0.0:
+            left -= part * displacement_along(plant, contacts, scene, c)
+        if left > 0.0:
+            total += left * left
+    return total
+
+
+@compiled
+def shorten(
+    plant: Plant, touches: Touches, work: Workspace, n: int, island: int, h: float
+) -> None:
+    """Shorten the displacement of an island such that nothing is fast, and overlaps become less.
+
+    :param n: number of contacts
+    :param island: its label
+    :param h: time step [s]
+    """
+    scene, contacts, most, part = work.scene, touches.contacts, RETURN_SPEED * h, 1.0
+    farthest, bodies, table = 0.0, plant.scene.bodies, plant.scene.table
+    for o in range(len(bodies.mass)):
+        if scene.label[1 + o] == island:
+            push, c = scene.object_push[o], bodies.centre[o]
+            arm = table.carrier_arm[plant.scene.first_object + o]
+            arm += math.sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2])
+            far = math.sqrt(push[3] * push[3] + push[4] * push[4] + push[5] * push[5])
+            # Nothing on the object moves farther.
+            far += angular_speed(push) * arm
+            if part * far > most:
+                part = most / far
+            elif not far < math.inf:
+                part = 0.0
+            farthest = max(farthest, far)
+    before = missing(plant, contacts, scene, n, most, 0.0)
+    # Joints that return to their limits may do so where nothing overlaps.
+    allowed = max(before, n * PART_FROM * PART_FROM)
+    for halving in range(MAX_HALVINGS + 1):
+        if missing(plant, contacts, scene, n, most, part) <= allowed:
+            break
+        part = 0.0 if halving == MAX_HALVINGS else 0.5 * part
+    if part < 1.0:
+        for o in range(len(bodies.mass)):
+            if scene.label[1 + o] == island:
+                for s in range(6):
+                    scene.object_push[o, s] = part * scene.object_push[o, s] if part > 0.0 else 0.0
+        if island == 0:
+            for i in range(len(scene.pushed)):
+                scene.pushed[i] *= part
+    if part > 0.0:
+        scene.room.shifted[0] = max(scene.room.shifted[0], part * farthest)
+
+
+@compiled
+def mark_what_stays(plant: Plant, touches: Touches, work: Workspace, n: int, h: float) -> bool:
+    """Mark contacts that overlap and are not parted, in `stays`; returns whether there are any.
+
+    :param n: number of contacts
+    :param h: time step [s]
+    """
+    scene, contacts, found = work.scene, touches.contacts, False
+    for a in range(n):
+        c = scene.listed[a]
+        if contacts.gap[c] < -STAYS_FROM:
+            least = STILL * min(-contacts.gap[c], RETURN_SPEED * h)
+            if displacement_along(plant, contacts, scene, c) < least:
+                touches.stays[c] = 1
+                found = True
+    return found
+
+
+@compiled
+def correct_robot(plant: Plant, work: Workspace, moves: bool, h: float) -> None:
+    """Add the displacements that part bodies to `next_q`, and return joints to their limits.
+
+    :param moves: whether there are displacements, which have joints outside their limits in them
+    :param h: time step [s]
+    """
+    scene, motion = work.scene, work.motion
+    if moves:
+        copy(scene.pushed, motion.displacement)
+        if plant.has_loops:
+            close_after(plant, work, h)
+        else:
+            move(plant, motion, motion.next_q)
+        if plant.has_free_bases:
+            # Where inertia is another, the same momentum is another velocity.
+            correct_free_bases(plant, work.dynamics, motion, work.free_bases, False)
+    changed = moves
+    for i in range(len(plant.position)):
+        at = plant.position[i]
+        if at >= 0:
+            if plant.has_loops:
+                scene.pushed[i] = motion.next_q[at] - motion.followed_q[at]
+                changed = changed or scene.pushed[i] != 0.0
+            elif not moves or not is_far_outside(plant, i, motion.next_q[at]):
+                q = returned(plant, i, motion.next_q[at], h)
+                if q != motion.next_q[at]:
+                    scene.pushed[i] += q - motion.next_q[at]
+                    motion.next_q[at] = q
+                    changed = True
+    if changed:
+        note_shift(plant, work)
+
+
+@compiled
+def is_far_outside(plant: Plant, i: int, q: float) -> bool:
+    """Return whether a joint is outside its limits by more than rounding.
+
+    :param i: degree of freedom
+    :param q: its position [rad, m]
+    """
+    far: bool = q < plant.lower[i] - CLOSED or q > plant.upper[i] + CLOSED
+    return far
+
+
+@compiled
+def close_after(plant: Plant, work: Workspace, h: float) -> None:
+    """Displace a robot with loops, which are closed again, by as much of it as keeps bounds.
+
+    :param h: time step [s]
+    """
+    scene, motion, dynamics = work.scene, work.motion, work.dynamics
+    copy(motion.next_q, motion.kept_q)
+    part = 1.0
+    for _ in range(MAX_HALVINGS + 1):
+        for i in range(len(scene.pushed)):
+            motion.displacement[i] = part * scene.pushed[i]
+        move(plant, motion, motion.kept_q)
+        if close_positions(plant, motion, dynamics, work.problem.loops):
+            if is_near(plant, motion.followed_q, motion.next_q, h):
+                return
+        part *= 0.5
+    copy(motion.kept_q, motion.next_q)
+
+
+@compiled
+def note_shift(plant: Plant, work: Workspace) -> None:
+    """Note how far the displacement `pushed` has moved anything on the robot."""
+    room, tree, table = work.scene.room, plant.tree, plant.scene.table
+    body_velocities(
+        work.dynamics.columns,
+        tree.parent,
+        tree.dof_first,
+        tree.dof_index,
+        tree.dof_ratio,
+        work.scene.pushed,
+        room.ahead,
+    )
+    for body in range(1, len(tree.parent)):
+        far = speed_at_origin(room.ahead[body], room.pose[body])
+        far += angular_speed(room.ahead[body]) * table.carrier_arm[body]
+        # Bodies move on arcs, which are longer than that by less than a tenth.
+        room.shifted[0] = max(room.shifted[0], 1.1 * far)

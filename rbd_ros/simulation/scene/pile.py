@@ -19,7 +19,7 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     UNIT,
 )
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.simulation.scene.compliance import give, is_compliant, normal_bias
+from rbd_ros.simulation.scene.compliance import give, normal_bias
 from rbd_ros.simulation.scene.couples import resists_turning
 from rbd_ros.simulation.scene.springs import (
     begin_spring,
@@ -40,9 +40,6 @@ from rbd_ros.simulation.scene.state import (
 
 #: Contacts of an island from which on a matrix of all of them costs more than sweeps over bodies.
 PILE = 12
-
-#: Sweeps by which displacements that part bodies are found; what is left is done in later steps.
-PART_SWEEPS = 20
 
 #: Most sweeps in a step.
 MAX_SWEEPS = 400
@@ -355,47 +352,3 @@ def find_residuals(space: BodySpace, residuals: FloatArray) -> None:
         residuals[SIGNORINI] = max(residuals[SIGNORINI], normal_power)
         residuals[CONIC] = max(residuals[CONIC], abs(conic))
         residuals[CONTACT] = max(residuals[CONTACT], abs(conic + x[0] * slip))
-
-
-@compiled
-def part_pile(
-    plant: ScenePlant, contacts: SceneContacts, work: SceneWork, n: int, most: float
-) -> None:
-    """Find displacements `object_push` that part objects that overlap; see `part_bodies`.
-
-    :param n: number of contacts
-    :param most: by how much at most a contact is parted in this step [m]
-    """
-    push = work.pile_push
-    for a in range(n):
-        push[a] = 0.0
-    for _ in range(PART_SWEEPS):
-        change = 0.0
-        for a in range(n):
-            c = work.listed[a]
-            if is_compliant(plant, contacts, c):
-                continue
-            left, mobility = max(contacts.gap[c], -most), 0.0
-            for side in range(2):
-                o = contacts.carrier[c, side] - plant.first_object
-                if o >= 0:
-                    lever, response = work.lever[c, side, 0], work.lever_response[c, side, 0]
-                    for s in range(6):
-                        left += lever[s] * work.object_push[o, s]
-                        mobility += lever[s] * response[s]
-            if mobility <= 0.0:
-                continue
-            new = max(0.0, push[a] - left / mobility)
-            step = new - push[a]
-            push[a] = new
-            if step == 0.0:
-                continue
-            change = max(change, abs(step) * mobility)
-            for side in range(2):
-                o = contacts.carrier[c, side] - plant.first_object
-                if o >= 0:
-                    response = work.lever_response[c, side, 0]
-                    for s in range(6):
-                        work.object_push[o, s] += step * response[s]
-        if change <= 1e-3 * most:
-            break

@@ -98,6 +98,7 @@ class Touches(NamedTuple):
     :param old_couple: couples of the step before in world coordinates [N m s]
     :param blow: impulse of rebounds on the second shape, as `impulse` [N s]
     :param couple_blow: likewise, as `couple` [N m s]
+    :param stays: 1 where bodies overlap and cannot be parted, else 0
     :param joint_impulse: impulses at lower and upper limits and of friction, by joint
     :param residuals: those of the last step, see `Residuals` of constraints
     :param counts: see NOW, BEFORE
@@ -115,6 +116,7 @@ class Touches(NamedTuple):
     old_couple: FloatArray = floats('turning_contacts', 3)
     blow: FloatArray = floats('contacts', 3)
     couple_blow: FloatArray = floats('turning_contacts', 3)
+    stays: IntArray = integers('contacts')
     joint_impulse: FloatArray = floats(3, 'nv')
     residuals: FloatArray = floats(3)
     counts: IntArray = integers(2)
@@ -186,20 +188,23 @@ class SceneWork(NamedTuple):
     :param matrix: Delassus matrix of the island
     :param free: velocities without forces
     :param friction: coefficients along both tangents of each contact
-    :param push: displacements along normals by which bodies are parted
+    :param push: multipliers of the listed contacts by which bodies are parted (parting.py)
+    :param push_mobility: displacement along the normal of each by its multiplier
+    :param joint_push: multipliers of joints: of bounds on their displacements, and of limits
+    :param least_push: least displacement of each degree of freedom [rad, m]
+    :param most_push: largest displacement of each degree of freedom [rad, m]
     :param units: rows of a Jacobian of joints
     :param gathered: sum of responses
     :param response_sum: the same of the forces of the step before, Y^T lambda
     :param object_sum: what these forces change of the velocities of the objects
     :param has_matrix: 1 where `matrix` is that of the island
-    :param gathered_push: the same of displacements
+    :param gathered_push: displacement of the robot, in coordinates in which H is the identity
     :param velocity: velocity of the joints without contacts
     :param turned: room for a displacement of the joints
-    :param pushed: displacement of the joints
+    :param pushed: displacement of the joints that parts bodies, and returns them to their limits
     :param rebound: normal velocities after a blow [m/s]
     :param blow: impulses of contacts that rebound [N s]
-    :param pile_push: as `push`, of islands without a matrix
-    :param object_push: displacement of the objects, angular then linear
+    :param object_push: displacement of the objects that parts bodies, angular then linear
     :param kept: state of the objects at the beginning of the step
     :param couples: couples at contacts
     :param springs: springs of contacts
@@ -232,7 +237,11 @@ class SceneWork(NamedTuple):
     matrix: FloatArray = floats('island_rows', 'island_rows')
     free: FloatArray = floats('island_rows')
     friction: FloatArray = floats('n', 2)
-    push: FloatArray = floats('island_rows')
+    push: FloatArray = floats('contacts')
+    push_mobility: FloatArray = floats('contacts')
+    joint_push: FloatArray = floats('nv')
+    least_push: FloatArray = floats('nv')
+    most_push: FloatArray = floats('nv')
     units: FloatArray = floats(3, 'nv')
     gathered: FloatArray = floats('nv')
     response_sum: FloatArray = floats('nv')
@@ -244,7 +253,6 @@ class SceneWork(NamedTuple):
     pushed: FloatArray = floats('nv')
     rebound: FloatArray = floats('contacts')
     blow: FloatArray = floats('contacts', 3)
-    pile_push: FloatArray = floats('contacts')
     object_push: FloatArray = floats('objects', 6)
     kept: FloatArray = floats('objects', 13)
     couples: Couples = _nested(Couples)

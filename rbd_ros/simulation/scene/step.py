@@ -5,8 +5,7 @@ they are. Then forces are found such that at the end of the step nothing penetra
 is a gap, the velocity may close it but no further; contacts, joint limits and joint friction of
 all that touches each other are one problem (problem.py), solved by constraints/solvers. If these
 velocities reach more than was looked for, all this is done again with what they reach
-(look_ahead.py). Then everything moves; bodies that overlap are parted by moving them, which gives
-them no velocity.
+(look_ahead.py). Then everything moves, and overlaps are corrected (parting.py).
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from rbd_ros.simulation.scene.look_ahead import (
     reaches_more,
 )
 from rbd_ros.simulation.scene.memory import recall, remember
-from rbd_ros.simulation.scene.parting import move_robot_apart, part_bodies
+from rbd_ros.simulation.scene.parting import correct_robot, part_bodies
 from rbd_ros.simulation.scene.pile import PILE, solve_pile
 from rbd_ros.simulation.scene.robot import (
     end_robot,
@@ -88,9 +87,9 @@ def take_scene_substep(
         place_robot(plant, state, external_forces, work)
     keep_before_contact(state, objects, work)
     seen = look_for_contacts(plant, touches, work, h)
-    found, parted = VELOCITY, False
+    found, robot_touched = VELOCITY, False
     for look in range(LOOKS):
-        found, parted = find_velocities(
+        found, robot_touched = find_velocities(
             plant, state, external_forces, unused, objects, touches, work, h
         )
         if found == NOTHING:
@@ -108,8 +107,9 @@ def take_scene_substep(
     if plant.has_robot:
         if found == VELOCITY:
             follow_velocity(plant, state, work, h)
-        if parted:
-            move_robot_apart(plant, work)
+    parted = part_bodies(plant, state, touches, work, robot_touched, h)
+    if plant.has_robot:
+        correct_robot(plant, work, parted, h)
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
     if plant.scene.has_objects:
@@ -138,7 +138,7 @@ def find_velocities(
     Those of the robot are `next_v`, those of objects change in place, and blows change `v`.
 
     :return: which of the robot's velocity and position is known, see untouched.py, and whether
-        the robot must be parted from what it overlaps
+        the robot is at any contact
     """
     scene, problem, contacts = work.scene, work.problem, touches.contacts
     count = scene.wanted[0]
@@ -180,7 +180,7 @@ def find_velocities(
         rows = find_free_velocity(plant, state, objects, contacts, work, count, h)
     if plant.scene.has_objects:
         accelerate_objects(plant.scene.bodies, objects, scene, h)
-    parted = solve_islands(plant, state, objects, touches, work, rows, robot_touched, h)
+    solve_islands(plant, state, objects, touches, work, rows, robot_touched, h)
     if plant.has_robot:
         if robot_touched:
             end_robot(plant, state, touches, work, rows, h)
@@ -188,7 +188,7 @@ def find_velocities(
             return NOTHING, False
         if plant.has_free_bases:
             hold_bases(plant, touches, count, load, work)
-    return found, parted and robot_touched
+    return found, robot_touched
 
 
 @compiled
@@ -201,19 +201,14 @@ def solve_islands(
     rows: int,
     robot_touched: bool,
     h: float,
-) -> bool:
-    """Find the forces in each island of what touches each other, and how to part it.
+) -> None:
+    """Find the forces in each island of what touches each other.
 
     :param rows: number of rows of joints
     :param robot_touched: whether the robot touches anything
-    :return: whether anything in an island with a matrix must be parted
     """
     scene, contacts, count = work.scene, touches.contacts, touches.counts[NOW]
-    for o in range(len(objects.position)):
-        clear(scene.object_push[o])
-    clear(scene.pushed)
     clear(scene.gathered)
-    parted = False
     for island in range(len(scene.label)):
         if scene.label[island] != island:
             continue
@@ -228,7 +223,6 @@ def solve_islands(
                     ):
                         state.counters[UNCONVERGED] += 1
                 end_island(plant, objects, touches, work, n)
-                part_bodies(plant, touches, work, n, True, h)
                 continue
         if n > len(scene.friction):
             state.counters[DROPPED] += n - len(scene.friction)
@@ -243,9 +237,6 @@ def solve_islands(
         if not solve_island(plant, objects, touches, work, n, m, h):
             state.counters[UNCONVERGED] += 1
         end_island(plant, objects, touches, work, n)
-        if part_bodies(plant, touches, work, n, False, h):
-            parted = True
     state.counters[CONTACTS] = 0
     for c in range(count):
         state.counters[CONTACTS] += touches.impulse[c, 0] > 0.0
-    return parted
