@@ -8,22 +8,29 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from pathlib import Path
 import sys
 from typing import Any, Dict, List, Optional, Sequence
-
-import numpy as np
 
 from rbd_ros import Robot
 from rbd_ros.cli.annotate_plot import plot_annotation
 from rbd_ros.cli.info import add_model_arguments, description, model_options, table
+from rbd_ros.cli.option_values import (
+    GRAVITY,
+    GRAVITY_HELP,
+    joint_values,
+    numbers,
+    PAYLOAD,
+    payload,
+    PAYLOAD_HELP,
+    POSITIONS,
+    write_output,
+)
 from rbd_ros.control import (
     annotate,
     check_trajectory,
     Feedforward,
     LawSettings,
     Margin,
-    payload_parameters,
     TrajectoryReport,
 )
 from rbd_ros.control.trajectory_files import (
@@ -48,13 +55,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '-o',
-        '--out',
+        '--output',
         metavar='FILE',
         help='where to write the trajectory with efforts, .csv or YAML; - is standard output',
     )
     parser.add_argument(
         '--hold',
-        metavar='JOINT=POSITION,...',
+        metavar=POSITIONS,
         default='',
         help='where joints are that the trajectory leaves out',
     )
@@ -70,18 +77,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='FACTOR',
         help='take FACTOR times as long; "fit": as long as the limits need, no longer',
     )
-    parser.add_argument(
-        '--gravity', metavar='X,Y,Z', help='gravity in base coordinates [m/s^2] (0,0,-9.81)'
-    )
-    parser.add_argument(
-        '--payload',
-        metavar='LINK,MASS[,X,Y,Z]',
-        help='load on a link: its mass [kg] and its centre of mass in the link [m]',
-    )
+    parser.add_argument('--gravity', metavar=GRAVITY, help=GRAVITY_HELP)
+    parser.add_argument('--payload', metavar=PAYLOAD, help=PAYLOAD_HELP)
     parser.add_argument(
         '--no-friction', action='store_true', help='leave the friction of the joints out'
     )
-    parser.add_argument('--json', action='store_true', help='print the report as JSON')
+    parser.add_argument('--json', action='store_true', help='print JSON')
     parser.add_argument('--plot', metavar='FILE.png', help='write a plot of efforts and limits')
 
 
@@ -96,7 +97,8 @@ def run(arguments: argparse.Namespace) -> int:
         description(arguments.robot, arguments.xacro), **model_options(arguments)
     )
     feedforward = _feedforward(robot, arguments)
-    trajectory, hold = read_trajectory(arguments.trajectory), _held(arguments.hold)
+    trajectory = read_trajectory(arguments.trajectory)
+    hold = joint_values('--hold', arguments.hold)
     factor = _factor(arguments.duration)
     report = check_trajectory(feedforward, trajectory, hold)
     if arguments.duration == 'fit':
@@ -107,12 +109,16 @@ def run(arguments: argparse.Namespace) -> int:
         trajectory = trajectory.slower(factor)
         report = check_trajectory(feedforward, trajectory, hold)
     annotated = annotate(feedforward, trajectory, hold, arguments.period)
-    to_output = arguments.out == '-'
+    to_output = arguments.output == '-'
     text = _json(report) if arguments.json else '\n'.join(report_lines(report))
     print(text, file=sys.stderr if to_output else sys.stdout)
-    if arguments.out is not None:
-        form = format_of(arguments.trajectory if to_output else arguments.out)
-        _write(arguments.out, trajectory_text(annotated, form))
+    if arguments.output is not None:
+        form = format_of(arguments.trajectory if to_output else arguments.output)
+        written = trajectory_text(annotated, form)
+        if to_output:
+            sys.stdout.write(written)
+        else:
+            write_output(arguments.output, written)
     if arguments.plot:
         samples = effort_samples(feedforward, trajectory, hold)
         limits = feedforward.settings.effort_limits
@@ -121,70 +127,25 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _feedforward(robot: Robot, arguments: argparse.Namespace) -> Feedforward:
-    link, payload = _payload(arguments.payload)
+    link, load = None, None
+    if arguments.payload is not None:
+        link, load = payload(robot, arguments.payload)
     settings = LawSettings.for_robot(
         robot,
         feedback='none',
         friction='none' if arguments.no_friction else 'desired',
-        gravity=None
-        if arguments.gravity is None
-        else numbers('--gravity', arguments.gravity.split(','), 3),
-        payload=payload,
+        gravity=None if arguments.gravity is None else numbers('--gravity', arguments.gravity, 3),
+        payload=load,
     )
     return Feedforward(robot, settings, link)
-
-
-def _payload(text: Optional[str]) -> Any:
-    """Link and parameters of a load."""
-    if text is None:
-        return None, None
-    link, *words = text.split(',')
-    if len(words) not in (1, 4):
-        raise ValueError(f'--payload {text!r}: write LINK,MASS or LINK,MASS,X,Y,Z')
-    mass, *com = numbers('--payload', words, len(words))
-    return link, payload_parameters(mass, com or (0.0, 0.0, 0.0))
-
-
-def numbers(option: str, words: Sequence[str], count: int) -> List[float]:
-    """Numbers of an option.
-
-    :raises ValueError: for another count, or what is no number, naming the option
-    """
-    try:
-        values = [float(word) for word in words]
-    except ValueError:
-        values = []
-    if len(values) != count or not np.isfinite(values).all():
-        raise ValueError(f'{option}: expected {count} finite numbers, got {",".join(words)!r}')
-    return values
-
-
-def _held(text: str) -> Dict[str, float]:
-    result = {}
-    for word in filter(None, text.split(',')):
-        name, equals, value = word.rpartition('=')
-        if not equals or not name:
-            raise ValueError(f'--hold {word!r}: write JOINT=POSITION')
-        (result[name],) = numbers(f'--hold {name}', [value], 1)
-    return result
 
 
 def _factor(text: Optional[str]) -> Optional[float]:
     if text in (None, 'fit'):
         return None
     assert text is not None
-    (factor,) = numbers('--duration', [text], 1)
+    (factor,) = numbers('--duration', text, 1)
     return factor
-
-
-def _write(out: str, text: str) -> None:
-    if out == '-':
-        sys.stdout.write(text)
-        return
-    try:
-        Path(out).write_text(text, encoding='utf-8')
-    except OSError as error:
-        raise ValueError(f'--out {out} cannot be written: {error.strerror or error}') from None
 
 
 # -- report ---------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='N',
         help='number of states in a batch (default: %(default)s)',
     )
-    parser.add_argument('--json', metavar='FILE', help='write the results as JSON, - to print it')
+    parser.add_argument('--json', action='store_true', help='print JSON')
     parser.add_argument('--plot', metavar='FILE.png', help='write a plot')
     parser.add_argument(
         '--quick', action='store_true', help='measure less carefully, and no first calls'
@@ -83,9 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise ValueError(f'--functions names none; there are {", ".join(FUNCTIONS)}')
     for name in functions:
         inputs(name)
-    for path in (arguments.json, arguments.plot):
-        if path not in (None, '-') and not Path(path).absolute().parent.is_dir():
-            raise ValueError(f'the folder of {path} does not exist')
+    if arguments.plot is not None and not Path(arguments.plot).absolute().parent.is_dir():
+        raise ValueError(f'the folder of {arguments.plot} does not exist')
     with _description(arguments.robot, arguments.xacro) as path:
         facts = measure(
             path,
@@ -95,12 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.quick,
             arguments.progress,
         )
-    if arguments.json == '-':
-        print(json.dumps(facts, indent=2))
-    else:
-        print('\n'.join(report(facts)))
-        if arguments.json:
-            Path(arguments.json).write_text(json.dumps(facts, indent=2) + '\n', encoding='utf-8')
+    print(json.dumps(facts, indent=2) if arguments.json else '\n'.join(report(facts)))
     if arguments.plot:
         from rbd_ros.cli.measurement.plot import plot_bench
 

@@ -1,4 +1,4 @@
-"""`rbd_ros codegen robot.urdf --functions ... --out DIR`: a robot's functions as C99.
+"""`rbd_ros codegen robot.urdf --functions ... --output DIR`: a robot's functions as C99.
 
 With `--fmu`, the simulated robot as an FMU for co-simulation.
 """
@@ -31,7 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='functions to write (default: %(default)s); --functions list names them all',
     )
     parser.add_argument(
-        '--out',
+        '-o',
+        '--output',
         metavar='PATH',
         help='folder of the files, made if need be; with --fmu a name that ends with .fmu is that '
         'of the file (default: NAME.fmu here)',
@@ -93,8 +94,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.functions == 'list':
         print('\n'.join(sorted(catalogue())))
         return 0
-    if not arguments.out:
-        raise ValueError('--out DIR is missing: where do the files go?')
+    if not arguments.output:
+        raise ValueError('--output DIR is missing: where do the files go?')
     robot = Robot.from_urdf(
         description(arguments.robot, arguments.xacro), **model_options(arguments)
     )
@@ -109,14 +110,16 @@ def run(arguments: argparse.Namespace) -> int:
         chosen,
         list(filter(None, arguments.external_forces.split(','))),
     )
-    folder = Path(arguments.out)
+    folder = Path(arguments.output)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in files.items():
             (folder / file).write_text(text, encoding='utf-8')
             print(folder / file)
     except OSError as error:
-        raise ValueError(f'--out {folder} cannot be written: {error.strerror or error}') from error
+        raise ValueError(
+            f'--output {folder} cannot be written: {error.strerror or error}'
+        ) from error
     return 0
 
 
@@ -137,14 +140,14 @@ def _write_unit(arguments: argparse.Namespace) -> int:
         arguments.name,
         f'rbd_ros {__version__}',
     )
-    out = Path(arguments.out or '.')
+    out = Path(arguments.output or '.')
     path = out if out.suffix == '.fmu' else out / f'{unit.identifier}.fmu'
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         binaries = compile_unit(unit)
         path.write_bytes(unit.archive(binaries))
     except OSError as error:
-        raise ValueError(f'--out {out} cannot be written: {error.strerror or error}') from error
+        raise ValueError(f'--output {out} cannot be written: {error.strerror or error}') from error
     if not binaries:
         print('sources only: there is no C compiler (cc, gcc, clang) for Linux', file=sys.stderr)
     print(path)

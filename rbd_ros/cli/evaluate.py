@@ -7,10 +7,10 @@ import json
 from typing import List
 
 from rbd_ros.cli.info import model_options, table
+from rbd_ros.cli.option_values import joint_values
 from rbd_ros.cli.recorded import (
     add_recording_arguments,
     described,
-    held,
     plot_efforts,
     recording_of,
     robot_of,
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     :raises ValueError: for a recording that cannot be used
     """
     robot = robot_of(described(arguments), model_options(arguments))
-    recording, hold = recording_of(arguments), held(arguments.hold)
+    recording, hold = recording_of(arguments), joint_values('--hold', arguments.hold)
     found = evaluate(robot, recording, cutoff=arguments.cutoff, hold=hold)
     print(_json(found) if arguments.json else '\n'.join(lines(found)))
     if arguments.plot:

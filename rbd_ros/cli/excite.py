@@ -7,8 +7,9 @@ import sys
 from typing import Dict, Sequence, Tuple
 
 from rbd_ros.cli.info import add_model_arguments, description, model_options
+from rbd_ros.cli.option_values import write_output
 from rbd_ros.cli.progress import TerminalProgress
-from rbd_ros.cli.recorded import robot_of, write
+from rbd_ros.cli.recorded import robot_of
 from rbd_ros.control.trajectory_files import format_of, trajectory_text
 from rbd_ros.identification import excitation
 
@@ -18,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_arguments(parser)
     parser.add_argument(
         '-o',
-        '--out',
+        '--output',
         metavar='FILE',
         default='-',
         help='trajectory to write, .csv or YAML (standard output)',
@@ -68,16 +69,16 @@ def run(arguments: argparse.Namespace) -> int:
             seed=arguments.seed,
             progress=progress,
         )
-    text = trajectory_text(found.trajectory, format_of(arguments.out))
-    if arguments.out == '-':
+    text = trajectory_text(found.trajectory, format_of(arguments.output))
+    if arguments.output == '-':
         sys.stdout.write(text)
     else:
-        write('--out', arguments.out, text)
+        write_output(arguments.output, text)
     print(
         f'{len(found.trajectory.times)} points, {found.period:g} s, condition number '
         f'{found.condition:.1f}. Collisions are not looked at: see the motion before a robot '
         'makes it.',
-        file=sys.stderr if arguments.out == '-' else sys.stdout,
+        file=sys.stderr if arguments.output == '-' else sys.stdout,
     )
     return 0
 

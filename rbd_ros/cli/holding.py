@@ -10,12 +10,21 @@ import json
 import math
 from pathlib import Path
 import sys
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
 from rbd_ros.cli.info import add_model_arguments, description, model_options
-from rbd_ros.control import hardest_poses, Holding, holding, payload_parameters
+from rbd_ros.cli.option_values import (
+    GRAVITY,
+    GRAVITY_HELP,
+    joint_values,
+    numbers,
+    PAYLOAD,
+    payload,
+    PAYLOAD_HELP,
+)
+from rbd_ros.control import hardest_poses, Holding, holding
 from rbd_ros.control.static_holding import NOTHING, TOLERANCE, UnjudgedError
 from rbd_ros.robot import Robot
 
@@ -54,16 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--seed', type=int, default=0, help='of the random poses (default: %(default)s)'
     )
-    parser.add_argument(
-        '--payload', metavar='MASS@LINK', help='point mass at the origin of a link, as 2.5@tool0'
-    )
-    parser.add_argument(
-        '--gravity',
-        type=float,
-        nargs=3,
-        metavar=('X', 'Y', 'Z'),
-        help='acceleration of gravity in base coordinates [m/s^2] (default: 0 0 -9.81)',
-    )
+    parser.add_argument('--payload', metavar=PAYLOAD, help=PAYLOAD_HELP)
+    parser.add_argument('--gravity', metavar=GRAVITY, help=GRAVITY_HELP)
     parser.add_argument('--json', action='store_true', help='print JSON')
     parser.add_argument('--plot', metavar='FILE.png', help='write a plot')
 
@@ -108,10 +109,12 @@ def _unknown(reason: str) -> Dict[str, Any]:
 
 def _examined(robot: Robot, arguments: argparse.Namespace) -> Holding:
     """Torques in the poses that the command line gives, or in random and hardest ones."""
-    options: Dict[str, Any] = {'gravity': arguments.gravity}
+    options: Dict[str, Any] = {}
+    if arguments.gravity is not None:
+        options['gravity'] = numbers('--gravity', arguments.gravity, 3)
     if arguments.payload is not None:
-        mass, link = _payload(robot, arguments.payload)
-        options.update(payload=payload_parameters(mass), payload_link=link)
+        link, load = payload(robot, arguments.payload)
+        options.update(payload=load, payload_link=link)
     if arguments.pose:
         poses = np.array([_pose(robot, text) for text in arguments.pose])
         return holding(robot, poses, **options)
@@ -125,24 +128,8 @@ def _examined(robot: Robot, arguments: argparse.Namespace) -> Holding:
     return holding(robot, np.concatenate([poses, hardest]), **options)
 
 
-def _payload(robot: Robot, text: str) -> Tuple[float, str]:
-    mass, at, link = text.partition('@')
-    try:
-        value = float(mass)
-    except ValueError:
-        value = math.nan
-    if not at or not math.isfinite(value):
-        raise ValueError(f'--payload must be MASS@LINK, as 2.5@tool0, got {text!r}')
-    if link not in robot.link_names:
-        raise ValueError(
-            f'--payload: there is no link {link!r}; there are {", ".join(robot.link_names)}'
-        )
-    return value, link
-
-
 def _pose(robot: Robot, text: str) -> np.ndarray:
     """Position variables of a pose as it stands on the command line, within the limits, (nq,)."""
-    words = [word.strip() for word in text.split(',') if word.strip()]
     pose = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
     slices = robot.model.independent_slices
     single = {
@@ -150,22 +137,22 @@ def _pose(robot: Robot, text: str) -> np.ndarray:
         for i, (at_q, _) in slices.items()
         if at_q.stop - at_q.start == 1
     }
-    if any('=' in word for word in words):
-        for word in words:
-            name, _, value = word.partition('=')
-            if name.strip() not in single:
+    if '=' in text:
+        for name, value in joint_values('--pose', text).items():
+            if name not in single:
                 raise ValueError(
-                    f'--pose {text}: there is no joint {name.strip()!r} with one position; '
+                    f'--pose {text}: there is no joint {name!r} with one position; '
                     f'there are {", ".join(single)}'
                 )
-            pose[single[name.strip()]] = _number(text, value)
+            pose[single[name]] = value
     else:
-        if len(words) != robot.nq:
+        count = len(text.split(','))
+        if count != robot.nq:
             raise ValueError(
-                f'--pose {text}: {len(words)} numbers, but the robot has {robot.nq} position '
+                f'--pose {text}: {count} numbers, but the robot has {robot.nq} position '
                 f'variables ({", ".join(robot.joint_names)})'
             )
-        pose[:] = [_number(text, word) for word in words]
+        pose[:] = numbers('--pose', text, count)
     for name, at in single.items():
         low, high = robot.lower_limits[at], robot.upper_limits[at]
         if not low - _OUTSIDE <= pose[at] <= high + _OUTSIDE:
@@ -175,16 +162,6 @@ def _pose(robot: Robot, text: str) -> np.ndarray:
             )
     within: np.ndarray = np.clip(pose, robot.lower_limits, robot.upper_limits)
     return within
-
-
-def _number(text: str, word: str) -> float:
-    try:
-        value = float(word)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ValueError(f'--pose {text}: {word.strip()!r} is not a finite number')
-    return value
 
 
 def summary(
@@ -265,8 +242,8 @@ def report(facts: Dict[str, Any]) -> List[str]:
             )
         )
     widths = [max(map(len, column)) for column in zip(*rows)]
-    for name, *numbers, remark in rows:
-        cells = [f'{cell:>{width}}' for cell, width in zip(numbers, widths[1:])]
+    for name, *figures, remark in rows:
+        cells = [f'{cell:>{width}}' for cell, width in zip(figures, widths[1:])]
         lines.append('  '.join([f'  {name:<{widths[0]}}', *cells, remark]).rstrip())
     pose = ','.join(f'{x + 0.0:.6g}' for x in facts['worst_pose'])
     lines += [

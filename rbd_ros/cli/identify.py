@@ -11,14 +11,13 @@ from typing import Any, Dict, List, Sequence, Union
 import numpy as np
 
 from rbd_ros.cli.info import model_options, table
+from rbd_ros.cli.option_values import joint_values, write_output
 from rbd_ros.cli.recorded import (
     add_recording_arguments,
     described,
-    held,
     plot_efforts,
     recording_of,
     robot_of,
-    write,
 )
 from rbd_ros.identification import (
     Estimate,
@@ -58,7 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='P',
         help='probability that a parameter lies within its interval (0.99)',
     )
-    parser.add_argument('-o', '--out', metavar='FILE.urdf', help='write the URDF with the result')
+    parser.add_argument(
+        '-o', '--output', metavar='FILE.urdf', help='write the URDF with the result'
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -74,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     text = source if isinstance(source, bytes) else _text(source)
     options = model_options(arguments)
     robot, recording = robot_of(source, options), recording_of(arguments)
-    hold = held(arguments.hold)
+    hold = joint_values('--hold', arguments.hold)
     asked = {
         'friction': arguments.friction,
         'offset': arguments.offset,
@@ -90,13 +91,13 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.json
         else '\n'.join(lines(found, arguments.confidence))
     )
-    if arguments.out or arguments.plot:
+    if arguments.output or arguments.plot:
         patched = patched_urdf(text, robot, found)
-        if arguments.out:
-            write('--out', arguments.out, patched)
+        if arguments.output:
+            write_output(arguments.output, patched)
             said = _of_the_file(found)
             if said:
-                print(f'{arguments.out}: {said}', file=sys.stderr)
+                print(f'{arguments.output}: {said}', file=sys.stderr)
         if arguments.plot:
             identified = robot_of(patched, options)
             same = {'cutoff': arguments.cutoff, 'hold': hold}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import math
-from pathlib import Path
-from typing import Dict, Sequence, Union
+from typing import Sequence, Union
 
 import numpy as np
 
 from rbd_ros import Robot
 from rbd_ros.cli.info import add_model_arguments, description
 from rbd_ros.cli.joint_panels import INK, JointPanels
+from rbd_ros.cli.option_values import POSITIONS
 from rbd_ros.identification import Evaluation, read_description, read_recording, Recording
 
 MEASURED, PREDICTED, WRONG = '#9aa5b1', '#1769aa', '#e4572e'
@@ -40,12 +40,12 @@ def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--hold',
-        metavar='JOINT=POSITION,...',
+        metavar=POSITIONS,
         default='',
         help='where joints were held that the recording leaves out',
     )
     parser.add_argument('--plot', metavar='FILE.png', help='write a plot')
-    parser.add_argument('--json', action='store_true', help='print the result as JSON')
+    parser.add_argument('--json', action='store_true', help='print JSON')
 
 
 def described(arguments: argparse.Namespace) -> Union[str, bytes]:
@@ -74,34 +74,6 @@ def recording_of(arguments: argparse.Namespace) -> Recording:
     except ValueError:
         raise ValueError(f'--between {arguments.between!r}: write BEGIN,END in seconds') from None
     return recording.part(begin, end)
-
-
-def held(text: str) -> Dict[str, float]:
-    """Positions of joints that the recording leaves out.
-
-    :raises ValueError: for what is no joint with a position
-    """
-    found = {}
-    for word in filter(None, text.split(',')):
-        name, _, value = word.rpartition('=')
-        try:
-            found[name] = float(value)
-        except ValueError:
-            name = ''
-        if not name or not math.isfinite(found[name]):
-            raise ValueError(f'--hold {word!r}: write JOINT=POSITION')
-    return found
-
-
-def write(option: str, path: str, data: Union[str, bytes]) -> None:
-    """Write a file.
-
-    :raises ValueError: if it cannot be written, naming the option
-    """
-    try:
-        Path(path).write_bytes(data.encode() if isinstance(data, str) else data)
-    except OSError as error:
-        raise ValueError(f'{option} {path} cannot be written: {error.strerror or error}') from None
 
 
 def plot_efforts(

@@ -11,7 +11,7 @@ from rbd_ros.robots import common_names, embedded_robots, example_robots, INSTAL
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros robots`."""
-    parser.add_argument('--json', action='store_true', help='print names and files as JSON')
+    parser.add_argument('--json', action='store_true', help='print JSON')
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from rbd_ros.worlds import embedded_worlds, ENDING
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros worlds`."""
-    parser.add_argument('--json', action='store_true', help='print names and files as JSON')
+    parser.add_argument('--json', action='store_true', help='print JSON')
 
 
 def run(arguments: argparse.Namespace) -> int:

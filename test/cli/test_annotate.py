@@ -79,7 +79,7 @@ def test_gravity_payload_and_friction_are_those_of_the_options(tmp_path, motion,
     holds = arm.gravity_torque([0.6, -0.4])
     assert_allclose(last('--gravity', '0,0,-19.62')[-1], 2.0 * holds, rtol=1e-12)
     link = list(arm.model.links)[-1]
-    assert np.abs(last('--payload', f'{link},1.5,0,0,0.1')[-1] - holds).max() > 0.1
+    assert np.abs(last('--payload', f'1.5@{link}:0,0,0.1')[-1] - holds).max() > 0.1
     # In between, where it moves.
     moving = last('--period', '1') - last('--period', '1', '--no-friction')
     v = read_trajectory(str(out)).velocities
@@ -128,16 +128,15 @@ def test_a_plot_is_written(tmp_path, motion):
 @pytest.mark.parametrize(
     ('options', 'message'),
     [
-        (['--gravity', '0,0'], '--gravity: expected 3 finite numbers'),
-        (['--payload', 'hand'], "--payload 'hand': write LINK,MASS"),
-        (['--payload', 'wing,1'], 'wing'),
-        (['--payload', 'wing,x'], '--payload: expected 1 finite numbers'),
-        (['--hold', 'wing'], "--hold 'wing': write JOINT=POSITION"),
+        (['--gravity', '0,0'], '--gravity must be 3 finite numbers'),
+        (['--payload', 'hand'], "--payload must be MASS@LINK[:X,Y,Z], as 2.5@tool0, got 'hand'"),
+        (['--payload', '1@wing'], "there is no link 'wing'; there are "),
+        (['--hold', 'wing'], "--hold must be JOINT=VALUE,..., as elbow=1.5, got 'wing'"),
         (['--hold', 'wing=1'], "'wing' that is to be held is not one of the robot"),
         (['--duration', '0'], 'factor must be positive'),
-        (['--duration', 'x'], '--duration: expected 1 finite numbers'),
+        (['--duration', 'x'], '--duration must be a finite number'),
         (['--period', '0'], 'period must be positive'),
-        (['--out', 'no/such/folder/out.csv'], '--out no/such/folder/out.csv cannot be written'),
+        (['--output', 'no/folder/out.csv'], '--output no/folder/out.csv cannot be written'),
         (['--plot', 'no/such/folder/out.png'], 'cannot be written'),
     ],
 )

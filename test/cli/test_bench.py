@@ -43,7 +43,7 @@ def bench(*arguments):
 
 
 def facts_of(capsys, *arguments):
-    assert bench(*arguments, '--quick', '--json', '-') == 0
+    assert bench(*arguments, '--quick', '--json') == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -127,7 +127,7 @@ def test_description_comes_from_standard_input(capsys, monkeypatch):
 
 
 def test_json_and_plot_are_written(arm, tmp_path, capsys):
-    plot, values = tmp_path / 'plot.png', tmp_path / 'values.json'
+    plot = tmp_path / 'plot.png'
     assert (
         bench(
             arm,
@@ -139,12 +139,11 @@ def test_json_and_plot_are_written(arm, tmp_path, capsys):
             '--plot',
             str(plot),
             '--json',
-            str(values),
         )
         == 0
     )
     assert plot.read_bytes().startswith(b'\x89PNG')
-    assert len(json.loads(values.read_text())['rows']) == 2
+    assert len(json.loads(capsys.readouterr().out)['rows']) == 2
 
 
 def test_progress_goes_to_standard_error(arm, capsys):
@@ -162,10 +161,9 @@ def test_no_progress_without_a_terminal(arm, capsys):
 
 
 @pytest.mark.slow
-def test_first_calls_are_measured_in_fresh_processes(arm, tmp_path, capsys):
-    path = tmp_path / 'values.json'
-    assert bench(arm, '--batch', '16', '--functions', 'gravity_torque', '--json', str(path)) == 0
-    first = json.loads(path.read_text())['rows'][0]['first_call']
+def test_first_calls_are_measured_in_fresh_processes(arm, capsys):
+    assert bench(arm, '--batch', '16', '--functions', 'gravity_torque', '--json') == 0
+    first = json.loads(capsys.readouterr().out)['rows'][0]['first_call']
     for kind in ('cold', 'cached'):
         assert set(first[kind]) == {
             'import',
@@ -198,7 +196,6 @@ def test_first_calls_of_what_has_no_method_of_the_robot(function, arm):
         (['--functions', ','], '--functions names none'),
         (['--batch', '0'], '--batch must be from 1'),
         (['--batch', '100000000'], '--batch must be from 1'),
-        (['--json', '/nowhere/at/all.json'], 'the folder of /nowhere/at/all.json does not exist'),
         (['--plot', '/nowhere/at/all.png'], 'the folder of /nowhere/at/all.png does not exist'),
     ],
 )

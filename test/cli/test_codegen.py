@@ -27,7 +27,7 @@ every_compiler = pytest.mark.parametrize('compiler', COMPILERS)
 
 def written(capsys, folder, *argv):
     """Files that a command line writes, by name."""
-    code = main(['codegen', *map(str, argv), '--out', str(folder)])
+    code = main(['codegen', *map(str, argv), '--output', str(folder)])
     captured = capsys.readouterr()
     assert code == 0, captured.err
     paths = [Path(line) for line in captured.out.splitlines()]
@@ -193,12 +193,12 @@ def test_an_fmu_is_one_file(capsys, tmp_path, monkeypatch):
     description = fmpy.read_model_description('ur5.fmu')
     assert description.coSimulation.modelIdentifier == 'ur5'
     assert float(description.coSimulation.fixedInternalStepSize) == 0.002
-    words = ['--integrator', 'rk4', '--ground', '--floating-base', '--name', 'Arm', '--out']
+    words = ['--integrator', 'rk4', '--ground', '--floating-base', '--name', 'Arm', '--output']
     assert main(['codegen', str(arm), '--fmu', *words, str(tmp_path / 'other.fmu')]) == 0
     description = fmpy.read_model_description('other.fmu')
     assert description.coSimulation.modelIdentifier == 'Arm'
     assert 'rk4, soft contact with the ground' in description.description
-    assert main(['codegen', str(arm), '--fmu', '--out', 'new/folder']) == 0
+    assert main(['codegen', str(arm), '--fmu', '--output', 'new/folder']) == 0
     assert zipfile.is_zipfile(tmp_path / 'new' / 'folder' / 'ur5.fmu')
 
 
@@ -206,7 +206,7 @@ def test_an_fmu_without_a_compiler_has_sources_only(capsys, tmp_path, monkeypatc
     monkeypatch.setattr(unit.shutil, 'which', lambda name: None)
     path = tmp_path / 'it.fmu'
     arm = str(example_robots.path('ur5_robot'))
-    assert main(['codegen', arm, '--fmu', '--out', str(path)]) == 0
+    assert main(['codegen', arm, '--fmu', '--output', str(path)]) == 0
     assert 'sources only' in capsys.readouterr().err
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
@@ -216,7 +216,7 @@ def test_an_fmu_without_a_compiler_has_sources_only(capsys, tmp_path, monkeypatc
 
 def test_what_an_fmu_cannot_have_is_refused_in_one_line(capsys, tmp_path):
     arm = example_robots.path('ur5_robot')
-    out = ['--fmu', '--out', tmp_path / 'it.fmu']
+    out = ['--fmu', '--output', tmp_path / 'it.fmu']
     assert '--real float' in refusal(capsys, arm, *out, '--real', 'float')
     assert '--external-forces' in refusal(capsys, arm, *out, '--external-forces', 'tool0')
     assert 'timestep must be positive' in refusal(capsys, arm, *out, '--timestep', '0')
@@ -224,7 +224,9 @@ def test_what_an_fmu_cannot_have_is_refused_in_one_line(capsys, tmp_path):
     (tmp_path / 'folder.fmu').mkdir()
     for place in ('file', 'file/it.fmu', 'folder.fmu', '/proc/nowhere/it.fmu'):
         place = tmp_path / place
-        assert f'--out {place} cannot be written' in refusal(capsys, arm, '--fmu', '--out', place)
+        assert f'--output {place} cannot be written' in refusal(
+            capsys, arm, '--fmu', '--output', place
+        )
     assert "'7 axes' is no name in C" in refusal(capsys, arm, *out, '--name', '7 axes')
     assert not (tmp_path / 'it.fmu').exists()
 
@@ -238,7 +240,7 @@ def test_bad_input_is_refused_in_one_line(capsys, tmp_path):
     arm = example_robots.path('ur5_robot')
     file = tmp_path / 'file'
     file.write_text('')
-    out = ['--out', tmp_path / 'out']
+    out = ['--output', tmp_path / 'out']
     assert "unknown function 'rneaa'" in refusal(capsys, arm, '--functions', 'rneaa', *out)
     assert 'jacobian needs a frame: link or joint by name' in refusal(
         capsys, arm, '--functions', 'jacobian', *out
@@ -247,8 +249,8 @@ def test_bad_input_is_refused_in_one_line(capsys, tmp_path):
     assert "'hand'" in refusal(capsys, arm, *words)
     words = ['--external-forces', 'hand', *out]
     assert "'hand'" in refusal(capsys, arm, *words)
-    assert '--out DIR is missing' in refusal(capsys, arm)
-    assert f'--out {file}' in refusal(capsys, arm, '--out', file)
+    assert '--output DIR is missing' in refusal(capsys, arm)
+    assert f'--output {file}' in refusal(capsys, arm, '--output', file)
     assert "'3d_inverse_dynamics' is no name" in refusal(capsys, arm, '--name', '3d', *out)
     assert not (tmp_path / 'out').exists()
 

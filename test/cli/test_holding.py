@@ -56,7 +56,7 @@ def test_poses_are_numbers_or_names(capsys):
 
 
 def test_gravity_is_that_of_the_mounting(capsys):
-    flat = printed(capsys, TWO_LINK, '--pose=0.3,0.5', '--gravity', '0', '0', '0', '--json')
+    flat = printed(capsys, TWO_LINK, '--pose=0.3,0.5', '--gravity=0,0,0', '--json')
     facts = json.loads(flat[1].out)
     assert [joint['torque'] for joint in facts['joints']] == [0.0, 0.0]
 
@@ -84,13 +84,19 @@ def test_the_plot_is_a_picture(capsys, tmp_path):
     [
         ('--samples=0', '--samples must be from 1 to'),
         ('--seed=-1', '--seed must not be negative'),
-        ('--payload=2', r'--payload must be MASS@LINK, as 2.5@tool0'),
-        ('--payload=x@tool0', r'--payload must be MASS@LINK'),
+        ('--payload=2', '--payload must be MASS@LINK[:X,Y,Z], as 2.5@tool0'),
+        ('--payload=@tool0', '--payload: MASS of MASS@LINK[:X,Y,Z] must be a finite number'),
+        ('--payload=x@tool0', "must be a finite number, got 'x'"),
+        ('--payload=2@tool0:0,1', 'the center of mass X,Y,Z must be 3 finite numbers'),
+        ('--gravity=0,0', '--gravity must be 3 finite numbers, separated by commas'),
+        ('--gravity=0,0,nan', '--gravity must be 3 finite numbers, separated by commas'),
         ('--payload=2@hand', "there is no link 'hand'; there are "),
         ('--payload=-2@tool0', 'mass of the payload must be finite and not negative'),
         ('--pose=1', '1 numbers, but the robot has 2 position variables'),
-        ('--pose=1,x', "'x' is not a finite number"),
-        ('--pose=1,nan', "'nan' is not a finite number"),
+        ('--pose=1,x', "--pose must be 2 finite numbers, separated by commas, got '1,x'"),
+        ('--pose=1,nan', '--pose must be 2 finite numbers'),
+        ('--pose=elbow=x', "--pose elbow must be a finite number, got 'x'"),
+        ('--pose=elbow=1,elbow=1', "--pose names 'elbow' twice"),
         ('--pose=wrist=1', "there is no joint 'wrist' with one position"),
         ('--pose=0,9', 'elbow at 9 is outside of its limits'),
         ('--plot=/no/such/folder/x.png', 'the folder of /no/such/folder/x.png does not exist'),
@@ -164,7 +170,7 @@ def test_what_the_known_masses_overload_is_not_held_whatever_else_is_unknown(cap
 
 def test_without_gravity_masses_do_not_matter(capsys, tmp_path):
     (tmp_path / 'r.urdf').write_text(two_links('', ''))
-    assert printed(capsys, str(tmp_path / 'r.urdf'), '--gravity', '0', '0', '0')[0] == 0
+    assert printed(capsys, str(tmp_path / 'r.urdf'), '--gravity=0,0,0')[0] == 0
 
 
 def test_a_robot_without_any_effort_limit_is_not_judged(capsys, tmp_path):
