@@ -90,6 +90,8 @@ setup(
         'collision': ['coal>=3.0'],
         # FMUs as plants and controllers of the bench.
         'fmu': ['fmpy>=0.3'],
+        # Meshes as GLB, glTF, PLY and OFF.
+        'meshes': ['trimesh>=4.0'],
         # Recordings as MCAP files and, where there is no ffmpeg, as videos.
         'recording': ['imageio-ffmpeg>=0.4', 'mcap>=1.0'],
         # Robots that are known by name: panda, ur5, g1, talos and some 60 more.
@@ -105,6 +107,7 @@ setup(
             'ros-jazzy-std-srvs',
             'ros-jazzy-trajectory-msgs',
             'ros-jazzy-visualization-msgs',
+            'xacro>=2.0',
         ],
         'test': [
             "drake; platform_machine == 'x86_64'",  # no wheels elsewhere on Linux
@@ -125,7 +128,9 @@ setup(
             'ruff',
             'setuptools',
             'sympy',
+            'trimesh',
             'types-pyyaml',
+            'xacro',
         ],
     },
     entry_points={

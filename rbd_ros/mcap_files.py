@@ -6,9 +6,12 @@ are read as far as they go.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Type, Union
+
+from rbd_ros.bounded_files import MAX_RECORDING, open_regular
 
 #: Profile of files whose messages are those of ROS 2, with schemas ros2msg.
 ROS2 = 'ros2'
@@ -147,6 +150,41 @@ class Found(NamedTuple):
     data: bytes
 
 
+def _records(reader: Any) -> Iterator[Any]:
+    """Records of a file and of its chunks, which are unpacked up to a bound.
+
+    :raises Exception: of the library and of decompressors
+    """
+    from mcap.records import Chunk
+    from mcap.stream_reader import breakup_chunk
+
+    for record in reader.records:
+        if isinstance(record, Chunk):
+            unpacked = replace(record, compression='', data=_unpacked(record))
+            yield from breakup_chunk(unpacked, validate_crc=True)
+        else:
+            yield record
+
+
+def _unpacked(chunk: Any) -> bytes:
+    """Content of a chunk: the library unpacks however much there is."""
+    size: int = chunk.uncompressed_size
+    if size > LARGEST:
+        raise ValueError(f'a chunk of {size} bytes, at most {LARGEST} are read')
+    data: bytes = chunk.data
+    if chunk.compression == 'zstd':
+        import zstandard
+
+        data = zstandard.ZstdDecompressor().stream_reader(chunk.data).read(size + 1)
+    elif chunk.compression == 'lz4':
+        from lz4.frame import LZ4FrameDecompressor
+
+        data = LZ4FrameDecompressor().decompress(chunk.data, max_length=size + 1)
+    if len(data) != size:
+        raise ValueError(f'a chunk of {len(data)} bytes or more that should have {size}')
+    return data
+
+
 class McapReader:
     """An MCAP file as far as it was written; can be iterated over again and again.
 
@@ -173,8 +211,12 @@ class McapReader:
         schemas: Dict[int, str] = {}
         channels: Dict[int, Any] = {}
         self.note, self.metadata, self.channels = '', {}, []
-        with self._path.open('rb') as stream:
-            records = StreamReader(stream, validate_crcs=True, record_size_limit=LARGEST).records
+        with open_regular(self._path, MAX_RECORDING) as stream:
+            records = _records(
+                StreamReader(
+                    stream, emit_chunks=True, validate_crcs=True, record_size_limit=LARGEST
+                )
+            )
             while True:
                 try:
                     record = next(records, None)

@@ -1,8 +1,7 @@
 """Finding the description of a robot by path, package URI, xacro file or name.
 
 The command line and the launch files both use this, so a name means the same everywhere. The
-content of a description is read in `rbd_ros.model`. Knows neither ROS nor anything else of the
-package but its files.
+content of a description is read in `rbd_ros.model`. Knows no ROS.
 """
 
 from __future__ import annotations
@@ -16,13 +15,15 @@ import shlex
 import sys
 from typing import Dict, Iterable, List, Optional, Tuple
 
+from rbd_ros.bounded_files import MAX_TEXT, read_bytes, read_text
+from rbd_ros.model.errors import ModelError
+from rbd_ros.model.mesh_paths import MeshPaths
+from rbd_ros.model.xacro_expansion import expand_xacro, is_xacro
 from rbd_ros.resources import matching_names, resource_path
 
 DEFAULT_ROBOT = 'six_axis_arm'
 SUFFIXES = ('.urdf', '.xacro', '.xml')
 EXAMPLES = Path('share', 'example-robot-data', 'robots')
-# How xacro names an argument that the file asks for and nobody gives.
-_MISSING = re.compile(r'Undefined substitution argument (\w+)')
 #: What people call robots of example-robot-data, and the names of their files.
 COMMON_NAMES = {
     'anymal_b': 'anymal',
@@ -50,11 +51,14 @@ class RobotDescription:
     """Description of one robot.
 
     :param path: absolute path of the file
-    :param expanded: the URDF that xacro made of it, None if the file is the URDF
+    :param expanded: the URDF that xacro made of it with arguments, None if the file is what
+        `Robot.from_urdf` takes
+    :param package_paths: directories in which xacro looks for packages first
     """
 
     path: Path
     expanded: Optional[str] = None
+    package_paths: Tuple[str, ...] = ()
 
     @property
     def source(self) -> str:
@@ -65,57 +69,71 @@ class RobotDescription:
     def text(self) -> str:
         """The URDF.
 
-        :raises RobotNotFoundError: if it cannot be read
+        :raises RobotNotFoundError: if it cannot be read or expanded
         """
         if self.expanded is not None:
             return self.expanded
         try:
-            return self.path.read_text(encoding='utf-8-sig')
+            text = read_text(self.path, MAX_TEXT, 'utf-8-sig')
         except (OSError, UnicodeDecodeError) as error:
             raise RobotNotFoundError(f'{self.path} cannot be read: {error}') from None
+        return _expand(self.path, {}, self.package_paths) if is_xacro(text) else text
 
 
-def load_robot(robot: str, xacro_arguments: Iterable[str] = ()) -> RobotDescription:
-    """Find a robot, and expand its description if that is written in xacro.
+def load_robot(
+    robot: str, xacro_arguments: Iterable[str] = (), package_paths: Iterable[str] = ()
+) -> RobotDescription:
+    """Find a robot, and expand its description if there are arguments of xacro for it.
 
     :param robot: what `find_robot` takes; after the name of a xacro file may follow arguments of
         xacro, as in 'arm.urdf.xacro prefix:=left_ use_gripper:=true'
     :param xacro_arguments: further ones, each as name:=value; they override those
+    :param package_paths: directories in which packages are looked for first
     :raises RobotNotFoundError: if there is none, or xacro cannot expand it
     """
     name, mappings = split_xacro_arguments(robot)
-    return described_by(find_robot(name), {**mappings, **xacro_mappings(xacro_arguments)})
+    mappings = {**mappings, **xacro_mappings(xacro_arguments)}
+    return described_by(find_robot(name, package_paths), mappings, package_paths)
 
 
-def described_by(path: Path, mappings: Dict[str, str]) -> RobotDescription:
-    """Take a file as a description; one whose name ends with .xacro is expanded.
+def described_by(
+    path: Path, mappings: Dict[str, str], package_paths: Iterable[str] = ()
+) -> RobotDescription:
+    """Take a file as a description; xacro is expanded with its arguments, if there are any.
 
     :param path: the file
     :param mappings: arguments of xacro by name
-    :raises RobotNotFoundError: if xacro cannot expand it, or there are arguments without a xacro
-        file
+    :param package_paths: directories in which packages are looked for first
+    :raises RobotNotFoundError: if xacro cannot expand it, or there are arguments without xacro
     """
-    if path.suffix == '.xacro':
-        return RobotDescription(path, _expand(path, mappings))
-    if mappings:
+    package_paths = tuple(package_paths)
+    if not mappings:
+        return RobotDescription(path, None, package_paths)
+    try:
+        has_xacro = is_xacro(read_bytes(path, MAX_TEXT))
+    except OSError as error:
+        raise RobotNotFoundError(f'{path} cannot be read: {error}') from None
+    if not has_xacro:
         raise RobotNotFoundError(
             f'{path} is no xacro file and takes no arguments ({", ".join(mappings)}); leave them '
-            'out, or name the .xacro file'
+            'out, or name the xacro file'
         )
-    return RobotDescription(path)
+    return RobotDescription(path, _expand(path, mappings, package_paths), package_paths)
 
 
-def find_robot(name: str) -> Path:
+def find_robot(name: str, package_paths: Iterable[str] = ()) -> Path:
     """Absolute path of the description that `name` means.
 
-    Tried in this order: a file, with ~, relative to the working directory; a package:// URI, below
-    share/ of the prefixes of AMENT_PREFIX_PATH; the name of an embedded robot, or that of a file
-    of example-robot-data, where it is installed, as `matching_names` takes it.
+    Tried in this order: a package:// URI, as `MeshPaths` resolves it; a file, with ~, relative to
+    the working directory; the name of an embedded robot, or that of a file of example-robot-data,
+    where it is installed, as `matching_names` takes it.
 
+    :param name: what is looked for
+    :param package_paths: directories in which packages are looked for first
     :raises RobotNotFoundError: if there is none, or several
     """
     if name.startswith('package://'):
-        return _in_package(name)
+        return _in_package(name, MeshPaths(None, package_paths))
     path = _expand_user(name)
     if path.is_file():
         return Path(os.path.abspath(path))
@@ -152,7 +170,7 @@ def example_robots() -> Dict[str, Path]:
     found: Dict[str, Path] = {}
     for folder in _example_folders()[:1]:
         for path in sorted(folder.rglob('*.urdf')):
-            if path.stat().st_size < _EMPTY and '<link' not in path.read_text(errors='replace'):
+            if path.stat().st_size < _EMPTY and b'<link' not in read_bytes(path, _EMPTY):
                 continue
             name = path.stem
             if name in found:
@@ -208,16 +226,16 @@ def _expand_user(name: str) -> Path:
         return Path(name)
 
 
-def _in_package(uri: str) -> Path:
+def _in_package(uri: str, paths: MeshPaths) -> Path:
+    found = paths.resolve(uri)
+    if found is not None:
+        return Path(found)
     package, _, inside = uri[len('package://') :].partition('/')
-    shares = [prefix / 'share' / package for prefix in _ament_prefixes()]
-    for share in shares:
-        if package and (share / inside).is_file():
-            return share / inside
-    if any(share.is_dir() for share in shares):
+    if paths.package(package) is not None:
         raise RobotNotFoundError(f'{uri}: package {package} has no file {inside}')
     raise RobotNotFoundError(
-        f'{uri}: there is no package {package!r} here; is it installed, and its workspace sourced?'
+        f'{uri}: there is no package {package!r} here; name the folder that '
+        'holds it (--package-path, package_paths), or is it installed, and its workspace sourced?'
     )
 
 
@@ -262,22 +280,8 @@ def _some(names: List[str]) -> str:
     return ', '.join(names[:MOST_SHOWN]) + more
 
 
-def _expand(path: Path, mappings: Dict[str, str]) -> str:
+def _expand(path: Path, mappings: Dict[str, str], package_paths: Iterable[str]) -> str:
     try:
-        import xacro
-    except ImportError:
-        raise RobotNotFoundError(
-            f'{path} needs the Python package xacro, which is not installed: apt install '
-            'ros-$ROS_DISTRO-xacro, or pip install xacro'
-        ) from None
-    try:
-        return xacro.process_file(str(path), mappings=mappings).toprettyxml(indent='  ')
-    except Exception as error:  # whatever an expression in the file may raise
-        reason = ' '.join(str(error).split()) or type(error).__name__
-        missing = _MISSING.search(reason)
-        cure = (
-            f'give the file its argument {missing[1]}, as {missing[1]}:=VALUE'
-            if missing
-            else f'correct it until "xacro {path}" prints a URDF'
-        )
-        raise RobotNotFoundError(f'xacro cannot expand {path}: {reason}; {cure}') from None
+        return expand_xacro(str(path), None, mappings, package_paths)
+    except ModelError as error:
+        raise RobotNotFoundError(str(error)) from None

@@ -17,10 +17,11 @@ from support.source_imports import imports, module_name, PACKAGE, package_source
 
 # What each room may import of the others. A new room must be entered here on purpose.
 MAY_IMPORT = {
+    'bounded_files': set(),
     'lazy_names': set(),
     'mcap_files': set(),
     'resources': set(),
-    'robots': {'resources'},
+    'robots': {'resources', 'model'},
     'worlds': {'resources', 'model'},
     'spatial': set(),
     'compiler': set(),
@@ -114,7 +115,7 @@ MAY_IMPORT = {
     },
 }
 # Known to every room.
-FOR_ALL = {'lazy_names'}
+FOR_ALL = {'bounded_files', 'lazy_names'}
 KNOW_ROS = {'nodes', 'demonstration'}
 # Modules of other rooms that do, when they are used.
 MAY_KNOW_ROS = {

@@ -39,6 +39,7 @@ ROS_LIBRARIES = {
     'std_srvs': ('ros-jazzy-std-srvs', 'std_srvs'),
     'trajectory_msgs': ('ros-jazzy-trajectory-msgs', 'trajectory_msgs'),
     'visualization_msgs': ('ros-jazzy-visualization-msgs', 'visualization_msgs'),
+    'xacro': ('xacro', 'xacro'),  # used without ROS as well, when present
 }
 # Used when present; the package works without.
 OPTIONAL = {
@@ -47,12 +48,14 @@ OPTIONAL = {
     'distributed',
     'fmpy',
     'imageio_ffmpeg',
+    'lz4',  # with mcap
     'mcap',
     'numba',
     'pinocchio',
     'pyarrow',
     'simulation_interfaces',
-    'xacro',
+    'trimesh',
+    'zstandard',  # with mcap
 }
 LAUNCH_LIBRARIES = {'ament_index_python', 'launch', 'launch_ros'}
 

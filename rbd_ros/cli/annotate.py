@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 from rbd_ros import Robot
 from rbd_ros.cli.annotate_plot import plot_annotation
-from rbd_ros.cli.info import add_model_arguments, description, model_options, table
+from rbd_ros.cli.info import add_model_arguments, model_options, named_robot, table
 from rbd_ros.cli.option_values import (
     GRAVITY,
     GRAVITY_HELP,
@@ -94,7 +94,8 @@ def run(arguments: argparse.Namespace) -> int:
     :raises ValueError: for a trajectory or an option that cannot be used, naming it
     """
     robot = Robot.from_urdf(
-        description(arguments.robot, arguments.xacro), **model_options(arguments)
+        named_robot(arguments),
+        **model_options(arguments),
     )
     feedforward = _feedforward(robot, arguments)
     trajectory = read_trajectory(arguments.trajectory)

@@ -25,6 +25,7 @@ from rbd_ros.cli.measurement import (
     versions,
 )
 from rbd_ros.cli.measurement.functions import inputs
+from rbd_ros.model.xacro_expansion import urdf_of_file
 from rbd_ros.robots import DEFAULT_ROBOT
 
 FORMAT = 'rbd_ros bench 1'
@@ -181,7 +182,7 @@ def _peer(
     path: str, floating_base: bool, robot: Robot
 ) -> Tuple[Optional[PinocchioPeer], List[str]]:
     try:
-        text = Path(path).read_text(encoding='utf-8', errors='replace')
+        text = urdf_of_file(path).decode(errors='replace')
         peer = PinocchioPeer(text, floating_base)
     except ImportError:
         return None, ['Pinocchio is not installed (pip install pin): no comparison']

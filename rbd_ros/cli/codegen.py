@@ -12,7 +12,7 @@ import sys
 from rbd_ros import __version__, Robot
 from rbd_ros.algorithms import catalogue
 from rbd_ros.algorithms.kinds import REFERENCES
-from rbd_ros.cli.info import add_model_arguments, description, model_options
+from rbd_ros.cli.info import add_model_arguments, model_options, named_robot
 from rbd_ros.contact import HalfSpace
 from rbd_ros.fmi import compile_unit, make_unit
 from rbd_ros.robot.export import c_library, REALS
@@ -97,7 +97,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.output:
         raise ValueError('--output DIR is missing: where do the files go?')
     robot = Robot.from_urdf(
-        description(arguments.robot, arguments.xacro), **model_options(arguments)
+        named_robot(arguments),
+        **model_options(arguments),
     )
     chosen = {'reference': arguments.reference}
     if arguments.frame:
@@ -130,7 +131,8 @@ def _write_unit(arguments: argparse.Namespace) -> int:
     if arguments.external_forces:
         raise ValueError('--external-forces: an FMU has none, leave it out')
     robot = Robot.from_urdf(
-        description(arguments.robot, arguments.xacro), **model_options(arguments)
+        named_robot(arguments),
+        **model_options(arguments),
     )
     unit = make_unit(
         robot,

@@ -10,7 +10,7 @@ import json
 import os
 from typing import Any, Dict, List, Tuple, Union
 
-from rbd_ros.cli.info import add_model_arguments, description, model_options
+from rbd_ros.cli.info import add_model_arguments, model_options, named_robot
 from rbd_ros.collision.scene import self_collision_notices
 from rbd_ros.doctor.findings import counted, ERROR, Finding, finding_lines, OK, worst_level
 from rbd_ros.doctor.machine import check_machine
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     sections: List[Section] = []
     source, options = None, model_options(arguments)
     if arguments.robot is not None:
-        source = description(arguments.robot, arguments.xacro)
+        source = named_robot(arguments)
         found = [*lint_urdf(source, **options), *_self_collision(source, options)]
         sections.append((f'robot {arguments.robot}', found))
     sections.append(('machine', check_machine()))

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Dict, Sequence, Tuple
 
-from rbd_ros.cli.info import add_model_arguments, description, model_options
+from rbd_ros.cli.info import add_model_arguments, model_options, named_robot
 from rbd_ros.cli.option_values import write_output
 from rbd_ros.cli.progress import TerminalProgress
 from rbd_ros.cli.recorded import robot_of
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     :raises ModelError: if the URDF cannot become a model
     :raises ValueError: for a value that cannot be used
     """
-    robot = robot_of(description(arguments.robot, arguments.xacro), model_options(arguments))
+    robot = robot_of(named_robot(arguments), model_options(arguments))
     with TerminalProgress('looking for a motion') as progress:
         found = excitation(
             robot,

@@ -14,7 +14,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
-from rbd_ros.cli.info import add_model_arguments, description, model_options
+from rbd_ros.cli.info import add_model_arguments, model_options, named_robot
 from rbd_ros.cli.option_values import (
     GRAVITY,
     GRAVITY_HELP,
@@ -83,7 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.plot is not None and not Path(arguments.plot).absolute().parent.is_dir():
         raise ValueError(f'the folder of {arguments.plot} does not exist')
     robot = Robot.from_urdf(
-        description(arguments.robot, arguments.xacro), **model_options(arguments)
+        named_robot(arguments),
+        **model_options(arguments),
     )
     try:
         found = _examined(robot, arguments)

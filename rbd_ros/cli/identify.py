@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 import sys
 from typing import Any, Dict, List, Sequence, Union
 
@@ -28,6 +27,7 @@ from rbd_ros.identification import (
     patched_urdf,
     PayloadEstimate,
 )
+from rbd_ros.model.xacro_expansion import urdf_of_file
 from rbd_ros.robot.families.regressors import NAMES
 
 UNKNOWN = 'not determined by this recording'
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not 0.0 < arguments.confidence < 1.0:
         raise ValueError(f'--confidence must be between 0 and 1, got {arguments.confidence:g}')
     source = described(arguments)
-    text = source if isinstance(source, bytes) else _text(source)
+    text = source if isinstance(source, bytes) else _text(source, arguments.package_path)
     options = model_options(arguments)
     robot, recording = robot_of(source, options), recording_of(arguments)
     hold = joint_values('--hold', arguments.hold)
@@ -109,10 +109,10 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _text(path: str) -> bytes:
+def _text(path: str, package_paths: Sequence[str]) -> bytes:
     if path.lstrip().startswith('<'):
         return path.encode()
-    return Path(path).read_bytes()
+    return urdf_of_file(path, package_paths)
 
 
 def lines(found: Found, confidence: float) -> List[str]:

@@ -56,7 +56,7 @@ def add_model_arguments(parser: argparse.ArgumentParser, required: bool = True) 
         metavar='DIR',
         action='append',
         default=[],
-        help='where to look for package:// meshes; may be repeated',
+        help='where to look for package:// meshes and $(find package); may be repeated',
     )
 
 
@@ -71,10 +71,13 @@ def add_xacro_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def description(robot: str, xacro_arguments: Sequence[str] = ()) -> Union[str, bytes]:
-    """Return the path, or the document if `robot` is - (standard input) or a xacro file.
+def description(
+    robot: str, xacro_arguments: Sequence[str] = (), package_paths: Sequence[str] = ()
+) -> Union[str, bytes]:
+    """Return the path, or the document if `robot` is - (standard input) or xacro with arguments.
 
     :param xacro_arguments: arguments of the xacro file, each as name:=value
+    :param package_paths: directories in which packages are looked for first
     :raises RobotNotFoundError: if nothing is there, or xacro cannot expand it
     """
     if robot == '-':
@@ -84,7 +87,15 @@ def description(robot: str, xacro_arguments: Sequence[str] = ()) -> Union[str, b
                 'name the xacro file'
             )
         return sys.stdin.buffer.read(MAX_BYTES + 1)
-    return load_robot(robot, xacro_arguments).source
+    return load_robot(robot, xacro_arguments, package_paths).source
+
+
+def named_robot(arguments: argparse.Namespace) -> Union[str, bytes]:
+    """Return what `description` does of the arguments of `add_model_arguments`.
+
+    :raises RobotNotFoundError: if nothing is there, or xacro cannot expand it
+    """
+    return description(arguments.robot, arguments.xacro, arguments.package_path)
 
 
 def model_options(arguments: argparse.Namespace) -> Dict[str, Any]:
@@ -111,7 +122,10 @@ def run(arguments: argparse.Namespace) -> int:
     :raises ModelError: if it cannot become a model
     """
     options = model_options(arguments)
-    model, q = load_urdf(description(arguments.robot, arguments.xacro), **options), None
+    model, q = (
+        load_urdf(named_robot(arguments), **options),
+        None,
+    )
     if model.loops:
         model, q = assembled(model, read_extension(options['extension']))
     facts = {**summary(model, q), 'self_collision': list(self_collision_notices(model))}

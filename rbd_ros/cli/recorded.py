@@ -9,7 +9,7 @@ from typing import Sequence, Union
 import numpy as np
 
 from rbd_ros import Robot
-from rbd_ros.cli.info import add_model_arguments, description
+from rbd_ros.cli.info import add_model_arguments, named_robot
 from rbd_ros.cli.joint_panels import INK, JointPanels
 from rbd_ros.cli.option_values import POSITIONS
 from rbd_ros.identification import Evaluation, read_description, read_recording, Recording
@@ -56,7 +56,7 @@ def described(arguments: argparse.Namespace) -> Union[str, bytes]:
     """
     if arguments.robot is None:
         return read_description(arguments.recording).encode()
-    return description(arguments.robot, arguments.xacro)
+    return named_robot(arguments)
 
 
 def recording_of(arguments: argparse.Namespace) -> Recording:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.cli.info import add_model_arguments, description, model_options
+from rbd_ros.cli.info import add_model_arguments, model_options, named_robot
 from rbd_ros.cli.progress import TerminalProgress
 from rbd_ros.cli.simulate_torque import chosen_torque
 from rbd_ros.collision import Environment, read_world
@@ -190,7 +190,8 @@ def _robot(arguments: argparse.Namespace) -> Optional[Robot]:
     """Return the robot, None if there is but what is in a world."""
     if arguments.robot is not None:
         return Robot.from_urdf(
-            description(arguments.robot, arguments.xacro), **model_options(arguments)
+            named_robot(arguments),
+            **model_options(arguments),
         )
     if arguments.world is None:
         raise ValueError('name a robot, or give a --world whose objects move')

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Dict, Tuple
 
 import numpy as np
+from numpy.lib.format import read_array_header_1_0, read_array_header_2_0, read_magic
 from numpy.typing import NDArray
 
+from rbd_ros.bounded_files import open_regular
 from rbd_ros.model.extension.fields import Field
 
 #: Maximum number of rows and of columns.
 MAX_SIDE = 8192
+#: Maximum size of a file of an array, of its largest numbers, and of an image [bytes].
+MAX_ARRAY = 16 * MAX_SIDE**2 + (1 << 16)
+MAX_IMAGE = 8 * MAX_SIDE**2 + (1 << 20)
+
+_PNG = b'\x89PNG\r\n\x1a\n'
 
 _IMAGES = ('.png',)
 
@@ -35,14 +42,11 @@ def heights(entries: Dict[str, Field], path: str) -> NDArray[np.float64]:
         raise entries['range'].error('an array holds metres; leave range out')
     try:
         grid = _image(path) if image else _array(path)
+    except _ShapeError as error:
+        raise field.error(str(error)) from None
     except Exception as error:  # readers of files raise errors of many kinds
         reason = ' '.join(str(error).split())[:200] or type(error).__name__
         raise field.error(f'cannot be read ({reason}); check the file') from None
-    if grid.ndim != 2 or not all(2 <= side <= MAX_SIDE for side in grid.shape):
-        raise field.error(
-            f'holds {"x".join(map(str, grid.shape))} numbers; give at least 2x2 and at most '
-            f'{MAX_SIDE}x{MAX_SIDE} heights'
-        )
     if not np.isfinite(grid).all():
         raise field.error('holds heights that are not finite; replace them')
     if image:
@@ -77,9 +81,17 @@ def _fixed(grid: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _array(path: str) -> NDArray[Any]:
-    grid = np.load(path, mmap_mode='r', allow_pickle=False)
-    if not isinstance(grid, np.ndarray) or grid.dtype.kind not in 'fiu':
-        raise ValueError('it holds no array of numbers')
+    read = {(1, 0): read_array_header_1_0, (2, 0): read_array_header_2_0}
+    with open_regular(path, MAX_ARRAY) as file:
+        header = read.get(read_magic(file))
+        if header is None:
+            raise ValueError('it holds no array of numbers')
+        shape, _, kind = header(file)
+        if kind.kind not in 'fiu' or kind.hasobject:
+            raise ValueError('it holds no array of numbers')
+        _check_shape(shape)
+        file.seek(0)
+        grid: NDArray[Any] = np.load(file, allow_pickle=False)
     return grid
 
 
@@ -87,5 +99,26 @@ def _image(path: str) -> NDArray[Any]:
     """Brightness from 0 to 1; of colours their mean, opacity does not count."""
     from matplotlib.image import imread
 
-    pixels: NDArray[Any] = np.asarray(imread(path), dtype=float)
-    return pixels if pixels.ndim == 2 else pixels[..., :3].mean(axis=-1)
+    with open_regular(path, MAX_IMAGE) as file:
+        head = file.read(24)
+        if head[:8] != _PNG or head[12:16] != b'IHDR':
+            raise ValueError('it is no PNG image')
+        # Before it is decoded: a small file may be of an image that fits into no memory.
+        _check_shape((int.from_bytes(head[20:24], 'big'), int.from_bytes(head[16:20], 'big')))
+        file.seek(0)
+        pixels: NDArray[Any] = imread(file, 'png')
+    if pixels.ndim == 2:
+        return np.asarray(pixels, dtype=float)
+    return np.asarray(pixels[..., :3].mean(axis=-1, dtype=float))
+
+
+def _check_shape(shape: Tuple[int, ...]) -> None:
+    if len(shape) != 2 or not all(2 <= side <= MAX_SIDE for side in shape):
+        raise _ShapeError(
+            f'holds {"x".join(map(str, shape))} numbers; give at least 2x2 and at most '
+            f'{MAX_SIDE}x{MAX_SIDE} heights'
+        )
+
+
+class _ShapeError(ValueError):
+    """A grid that is too large, or none."""

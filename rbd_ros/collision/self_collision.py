@@ -11,6 +11,7 @@ import os
 from typing import Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Set, Tuple, Union
 from xml.parsers import expat
 
+from rbd_ros.bounded_files import FileRefusedError, MAX_TEXT, read_bytes
 from rbd_ros.model import Model, ModelError
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.model.urdf.schema import shorten
@@ -18,7 +19,7 @@ from rbd_ros.model.urdf.schema import shorten
 #: A pair of links, in the order of the alphabet.
 LinkPair = Tuple[str, str]
 
-MAX_BYTES = 16 * 1024 * 1024
+MAX_BYTES = MAX_TEXT
 
 _LINKS = {
     'disable_collisions': ('link1', 'link2'),
@@ -244,13 +245,12 @@ def _read(source: Union[str, os.PathLike[str]]) -> Tuple[str, bytes]:
     else:
         label = f'SRDF file {shorten(os.fspath(source), 200)}'
         try:
-            if not os.path.isfile(source):
-                raise SrdfError(f'{label}: there is no such file; check the path')
-            with open(source, 'rb') as file:
-                data = file.read(MAX_BYTES + 1)
+            data = read_bytes(source, MAX_BYTES)
+        except (FileNotFoundError, IsADirectoryError):
+            raise SrdfError(f'{label}: there is no such file; check the path') from None
+        except FileRefusedError as error:
+            raise SrdfError(f'{label}: {error.strerror}') from None
         except (OSError, ValueError) as error:
-            if isinstance(error, SrdfError):
-                raise
             raise SrdfError(f'{label} cannot be read ({error}); check the path') from None
     if len(data) > MAX_BYTES:
         raise SrdfError(f'{label} is larger than {MAX_BYTES} bytes; remove what is not needed')

@@ -305,7 +305,12 @@ class _Reader:
         if 'extension' in entries:
             extension = file_of(entries['extension'], self.paths)
         try:
-            model = load_urdf(path, floating_base=floating, extension=extension)
+            model = load_urdf(
+                path,
+                floating_base=floating,
+                extension=extension,
+                package_paths=self.paths.roots,
+            )
         except ModelError as error:
             raise entries['urdf'].error(str(error)) from None
         movable = 'movable' in entries and entries['movable'].boolean()

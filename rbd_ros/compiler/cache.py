@@ -2,13 +2,15 @@
 
 An entry is one file named by the digest of everything that decides its content. Files are written
 under another name and then renamed, so several processes can share the cache; they carry a
-checksum, so a damaged one is written again. Machine code is executed: a directory that others may
-write to, and files of another owner, are not used. If the cache cannot be read or written, code is
-compiled again, without an error.
+checksum of name and content, so a damaged or exchanged one is written again. Machine code is
+executed: a directory that others may write to, and files of another owner, are not used. If the
+cache cannot be read, code is compiled again, without an error; that it cannot be written is logged
+once.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 import hashlib
 import json
 import logging
@@ -20,14 +22,16 @@ import tempfile
 import time
 from typing import Any, Dict, Mapping, Optional, Set, Tuple
 
-_MAGIC = b'rbd_ros kernel 1\n'
+from rbd_ros.bounded_files import open_regular
+
+_MAGIC = b'rbd_ros kernel 2\n'
 _ENTRY = re.compile(r'[a-z_]+-[a-z]+-[0-9a-f]{40}\.o')
 _TEMPORARY = '.rbd_ros-new-'
 _LARGEST = 512 * 2**20  # maximum size of all entries together [bytes]
 _PART = 64  # such a part of it is written before a process looks at its size again
 _ABANDONED = 3600.0  # age at which a temporary file surely has no writer any more [s]
 _log = logging.getLogger('rbd_ros')
-_noticed: Set[Path] = set()  # directories that were refused, each of which is logged once
+_noticed: Set[str] = set()  # what was logged, each once
 _written: Dict[Path, int] = {}  # by this process since it looked at a directory's size [bytes]
 
 
@@ -35,7 +39,7 @@ def directory() -> Optional[Path]:
     """Cache directory: $RBD_ROS_CACHE_DIR, else $XDG_CACHE_HOME/rbd_ros, else ~/.cache/rbd_ros.
 
     :return: None if RBD_ROS_CACHE_DIR is empty, 'off' or 'none', if the directory cannot be
-        created, or if others may write to it, which is logged once
+        created, or if others may write to it, which are logged once
     """
     chosen = os.environ.get('RBD_ROS_CACHE_DIR')
     if chosen is not None and chosen.lower() in ('', 'off', 'none'):
@@ -49,16 +53,24 @@ def directory() -> Optional[Path]:
         if _ours(root.stat()):
             return root
     # No home, a disk that is read only, a name that no file can have: then there is no cache.
-    except (OSError, RuntimeError, ValueError):
-        return None
-    if root not in _noticed:
-        _noticed.add(root)
-        _log.warning(
-            'machine code is not cached in %s: others may write there; make it yours alone '
-            '(chmod 700) or set RBD_ROS_CACHE_DIR',
-            root,
+    except (OSError, RuntimeError, ValueError) as error:
+        _notice(
+            f'machine code is not cached: {error}; set RBD_ROS_CACHE_DIR to a folder that can be '
+            'written, or to "off"'
         )
+        return None
+    _notice(
+        f'machine code is not cached in {root}: others may write there; make it yours alone '
+        '(chmod 700) or set RBD_ROS_CACHE_DIR'
+    )
     return None
+
+
+def _notice(text: str) -> None:
+    """Log a warning, once in this process."""
+    if text not in _noticed:
+        _noticed.add(text)
+        _log.warning('%s', text)
 
 
 def _ours(status: os.stat_result) -> bool:
@@ -89,18 +101,19 @@ def load(name: str) -> Optional[Tuple[Dict[str, Any], bytes]]:
     if root is None:
         return None
     try:
-        with open(root / name, 'rb') as file:
+        with open_regular(root / name, _LARGEST) as file:
             # Of the open file: by its name, another one might be read than was looked at.
             if not _ours(os.fstat(file.fileno())):
                 return None
-            content = file.read()
-            os.utime(file.fileno())  # for `_prune`
+            content = file.read(_LARGEST)
+            with suppress(OSError):  # on a file system that is read only
+                os.utime(file.fileno())  # for `_prune`
     except OSError:
         return None
     start = len(_MAGIC) + 64 + 1
     # Against what broke off or decayed, not against people: those are kept out by `_ours`.
     checksum, body = content[len(_MAGIC) : start - 1], content[start:]
-    if content[: len(_MAGIC)] != _MAGIC or hashlib.sha256(body).hexdigest().encode() != checksum:
+    if content[: len(_MAGIC)] != _MAGIC or _checksum(name, body) != checksum:
         return None
     header, _, object_file = body.partition(b'\n')
     try:
@@ -109,8 +122,13 @@ def load(name: str) -> Optional[Tuple[Dict[str, Any], bytes]]:
         return None
 
 
+def _checksum(name: str, body: bytes) -> bytes:
+    """Checksum of an entry, which holds under its own name alone."""
+    return hashlib.sha256(name.encode() + b'\n' + body).hexdigest().encode()
+
+
 def store(name: str, header: Mapping[str, Any], object_file: bytes) -> None:
-    """Write an entry, all at once or not at all; a failure is not an error.
+    """Write an entry, all at once or not at all; a failure is no error, but logged once.
 
     :param name: file name, see `entry_name`
     :param header: what to know about the code before it is loaded, JSON values
@@ -126,7 +144,7 @@ def store(name: str, header: Mapping[str, Any], object_file: bytes) -> None:
         # ever reads half an entry.
         handle, temporary = tempfile.mkstemp(dir=root, prefix=_TEMPORARY)
         with os.fdopen(handle, 'wb') as file:
-            file.write(_MAGIC + hashlib.sha256(body).hexdigest().encode() + b'\n' + body)
+            file.write(_MAGIC + _checksum(name, body) + b'\n' + body)
         os.replace(temporary, root / name)
         # Reading a directory of thousands of entries takes as long as compiling a small kernel.
         if root not in _written or _written[root] + len(body) > _LARGEST // _PART:
@@ -134,7 +152,11 @@ def store(name: str, header: Mapping[str, Any], object_file: bytes) -> None:
             _prune(root)
         else:
             _written[root] += len(body)
-    except OSError:
+    except OSError as error:
+        _notice(
+            f'machine code cannot be written to the cache {root} ({error.strerror or error}), '
+            'what is in it is used; free or unlock it, or set RBD_ROS_CACHE_DIR'
+        )
         if temporary is not None:
             try:
                 os.unlink(temporary)

@@ -10,12 +10,12 @@ from __future__ import annotations
 import csv
 import io
 import math
-from pathlib import Path
 from typing import Any, Dict, List, NoReturn, Optional, Sequence, Tuple
 
 import numpy as np
 import yaml
 
+from rbd_ros.bounded_files import FileRefusedError, read_bytes
 from rbd_ros.control.annotation import AnnotatedTrajectory
 from rbd_ros.control.arrays import FloatArray
 from rbd_ros.control.names import listed, shown
@@ -53,14 +53,13 @@ def read_trajectory(path: str) -> JointTrajectory:
     :raises TrajectoryError: naming the file, the line, the key, and what to do
     """
     try:
-        with Path(path).open('rb') as file:
-            data = file.read(LARGEST + 1)
+        data = read_bytes(path, LARGEST)
+    except FileRefusedError as error:
+        raise TrajectoryError(str(error)) from None
     except OSError as error:
         raise TrajectoryError(
             f'{path} cannot be read: {error.strerror or error}; check the path'
         ) from None
-    if len(data) > LARGEST:
-        raise TrajectoryError(f'{path} is larger than {LARGEST >> 20} MiB; cut it into parts')
     try:
         text = data.decode('utf-8-sig')
     except UnicodeDecodeError as error:

@@ -21,6 +21,7 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 import yaml
 
+from rbd_ros.bounded_files import read_end
 from rbd_ros.demonstration.experiment import ANSWERS, evaluate, Law, measure, Plan, Recording
 from rbd_ros.demonstration.motion import Demonstration, demonstration
 from rbd_ros.demonstration.plot import plot
@@ -341,7 +342,7 @@ class _Demo:
         """Text of a failure, with the last lines of all logs that have any."""
         text = f'{name}: {what}'
         for log in (children.log(n) for n in ('simulator', 'inverse_dynamics', 'recorder')):
-            lines = log.read_text(errors='replace').strip().splitlines() if log.is_file() else []
+            lines = read_end(log, 1 << 16).strip().splitlines() if log.is_file() else []
             if lines:
                 text += '\n'.join(['', f'-- {log}', *lines[-8:]])
         return text

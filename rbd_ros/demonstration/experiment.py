@@ -13,12 +13,15 @@ from typing import Dict, Sequence, Tuple, Union
 
 import numpy as np
 
+from rbd_ros.bounded_files import open_regular
 from rbd_ros.control.trajectory import JointTrajectory
 
 NANOSECONDS = 1e9
 #: Topic of the commands in lockstep, which the recorder hands on to `joint_commands`.
 ANSWERS = 'recorded_joint_commands'
 BUSY, SLOW = 0.01, 0.95  # fraction of states without a command in time; real-time factor
+#: Maximum size of a file of arrays [bytes].
+MAX_FILE = 4 << 30
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class Plan:
     @classmethod
     def load(cls, path: Union[str, Path]) -> Plan:
         """Read a plan that `save` wrote."""
-        with np.load(path) as file:
+        with open_regular(path, MAX_FILE) as content, np.load(content) as file:
             texts = json.loads(str(file['texts']))
             return cls(
                 joint_names=tuple(texts['joint_names']),
@@ -126,7 +129,7 @@ class Recording:
     @classmethod
     def load(cls, path: Union[str, Path]) -> Recording:
         """Read a recording that `save` wrote."""
-        with np.load(path) as file:
+        with open_regular(path, MAX_FILE) as content, np.load(content) as file:
             values = {f.name: file[f.name] for f in fields(cls)}
         return cls(int(values.pop('start')), **values)
 

@@ -7,8 +7,17 @@ import json
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
+from rbd_ros.bounded_files import read_text
 from rbd_ros.hil.bench import Bench, Run
-from rbd_ros.hil.campaign_files import alone, cell, line, read_rows, replace_file, Row
+from rbd_ros.hil.campaign_files import (
+    alone,
+    cell,
+    line,
+    MAX_TABLE,
+    read_rows,
+    replace_file,
+    Row,
+)
 from rbd_ros.hil.campaign_settings import fingerprints, FORMAT, what_differs
 from rbd_ros.hil.controller_entry import IN_PROCESS
 from rbd_ros.hil.controllers import make_controller
@@ -176,7 +185,7 @@ class Campaign:
     def _settings_before(self) -> Dict[str, Any]:
         """Settings of the campaign that is in the folder; none if they cannot be read."""
         try:
-            before = json.loads((self.folder / SETTINGS).read_text(encoding='utf-8'))
+            before = json.loads(read_text(self.folder / SETTINGS, MAX_TABLE))
         except ValueError:
             before = None
         return before if isinstance(before, dict) else {}

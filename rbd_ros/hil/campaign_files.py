@@ -10,7 +10,11 @@ import os
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Sequence
 
+from rbd_ros.bounded_files import read_text
+
 LOCK = 'campaign.lock'
+#: Maximum size of a table, and of the settings beside it [bytes].
+MAX_TABLE = 1 << 30
 
 #: Cells of a run by column.
 Row = Dict[str, str]
@@ -70,7 +74,7 @@ def read_rows(table: Path, columns: Sequence[str]) -> Dict[int, Row]:
     """Rows of a table by the number of the run; what an interruption has cut is left out."""
     if not table.is_file():
         return {}
-    text = table.read_text(encoding='utf-8')
+    text = read_text(table, MAX_TABLE)
     whole = text[: text.rfind('\n') + 1]
     found: Dict[int, Row] = {}
     for each in csv.DictReader(io.StringIO(whole)):

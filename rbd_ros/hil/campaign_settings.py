@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping
 
 from rbd_ros import __version__
+from rbd_ros.bounded_files import MAX_TEXT, read_bytes
 from rbd_ros.hil.controller_entry import Controller
 from rbd_ros.hil.scenario import Scenario
 
@@ -15,6 +16,8 @@ FORMAT = 'rbd_ros campaign 2'
 
 #: Files among the words of a command that say what a controller does. Others may be its output.
 SOURCES = ('.py', '.so', '.fmu', '.xml', '.yaml')
+#: Maximum size of one of them [bytes].
+MAX_SOURCE = 1 << 30
 
 
 def fingerprints(path: str, scenario: Scenario) -> Dict[str, str]:
@@ -23,7 +26,7 @@ def fingerprints(path: str, scenario: Scenario) -> Dict[str, str]:
     :param path: of the scenario file
     :param scenario: the same, read
     """
-    content = Path(path).read_bytes() + scenario.description.encode()
+    content = read_bytes(path, MAX_TEXT) + scenario.description.encode()
     result = {
         'version': __version__,
         'scenario': hashlib.sha256(content).hexdigest(),
@@ -63,7 +66,7 @@ def _of_files(paths: List[Path]) -> str:
     total = hashlib.sha256()
     for path in paths:
         # One after another: where one ends and the next begins is part of it.
-        total.update(hashlib.sha256(path.read_bytes()).digest())
+        total.update(hashlib.sha256(read_bytes(path, MAX_SOURCE)).digest())
     return total.hexdigest()
 
 

@@ -13,17 +13,26 @@ import shutil
 import tempfile
 import threading
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
-from xml.etree import ElementTree
 import zipfile
 import zlib
 
 import numpy as np
 
+from rbd_ros.bounded_files import archive_problem, FileRefusedError, open_regular
 from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.model.bounded_xml import parse_xml
 
 VERSIONS = ('2', '3')
 WARNING = 1  # statuses up to this one are good
 DOUBLE = ('Real', 'Float64')
+
+#: Maximum size of an FMU, of all that is in it, unpacked, and of its description [bytes].
+MAX_SIZE = 1 << 30
+MAX_UNPACKED = 4 << 30
+MAX_DESCRIPTION = 64 << 20
+#: Maximum number of elements of the description.
+MAX_ELEMENTS = 1_000_000
+_DESCRIPTION = 'modelDescription.xml'
 
 
 class FmuError(ValueError):
@@ -36,9 +45,30 @@ def _version(path: str) -> int:
     :raises FmuError: if it is none that is known, or this is no FMU
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            root = ElementTree.fromstring(archive.read('modelDescription.xml'))
-    except (OSError, zipfile.BadZipFile, zlib.error, KeyError, ElementTree.ParseError) as error:
+        with open_regular(path, MAX_SIZE) as file, zipfile.ZipFile(file) as archive:
+            problem = archive_problem(archive, MAX_UNPACKED)
+            if problem:
+                raise FmuError(f'{path}: {problem}; export it without what is not needed')
+            if archive.getinfo(_DESCRIPTION).file_size > MAX_DESCRIPTION:
+                raise FmuError(
+                    f'{path}: {_DESCRIPTION} has more than {MAX_DESCRIPTION} bytes; export fewer '
+                    'variables'
+                )
+            root = parse_xml(archive.read(_DESCRIPTION), MAX_ELEMENTS)
+    except FmuError:
+        raise
+    except FileRefusedError as error:
+        raise FmuError(str(error)) from None
+    except (
+        OSError,
+        zipfile.BadZipFile,
+        zlib.error,
+        KeyError,
+        ValueError,
+        RuntimeError,  # a password
+        NotImplementedError,
+        EOFError,
+    ) as error:
         raise FmuError(f'{path} is no FMU: {error}') from None
     version = root.get('fmiVersion', 'no version')
     if version[:1] not in VERSIONS:

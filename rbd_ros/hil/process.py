@@ -10,6 +10,8 @@ import subprocess
 import sys
 from typing import Any, Sequence
 
+from rbd_ros.bounded_files import read_end
+
 PATIENCE = 5.0  # for the end after a signal [s]
 LAST_WORDS = 400  # characters of its output that an error shows
 START_TIMEOUT = 120.0  # for the first answer of a controller, which may have to compile [s]
@@ -67,7 +69,7 @@ class ControllerProcess:
         code = self._process.poll()
         if code is None:
             return ''
-        said = self._log.read_text(errors='replace')[-LAST_WORDS:].strip()
+        said = read_end(self._log, LAST_WORDS).strip()
         return f'the controller ended with code {code}: {said or "it said nothing"}'
 
     def __enter__(self) -> ControllerProcess:

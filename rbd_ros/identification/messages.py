@@ -106,14 +106,32 @@ def _cut_off(error: Exception) -> str:
 # -- bags -----------------------------------------------------------------------------------------
 
 
+def _opened(path: Path) -> sqlite3.Connection:
+    """Bag, open for reading, whose messages are stored.
+
+    :raises sqlite3.DatabaseError: if it is none
+    """
+    bag = sqlite3.connect(f'file:{quote(str(path.resolve()))}?mode=ro', uri=True)
+    try:
+        tables = bag.execute(
+            "select count(*) from sqlite_master where type = 'table' and name in (?, ?)",
+            ('topics', 'messages'),
+        ).fetchone()
+        if tables != (2,):  # what a view computes has no end, if it wants
+            raise sqlite3.DatabaseError('it has no tables topics and messages')
+    except BaseException:
+        bag.close()
+        raise
+    return bag
+
+
 def read_bag(path: Path, topic: str, series: JointSeries) -> None:
     """Joint states of the SQLite file of a ROS 2 bag.
 
     :raises RecordingError: if it is no such file
     """
     try:
-        place = f'file:{quote(str(path.resolve()))}?mode=ro'
-        with closing(sqlite3.connect(place, uri=True)) as bag:
+        with closing(_opened(path)) as bag:
             topics = {
                 name: (number, form)
                 for number, name, kind, form in bag.execute(
@@ -171,7 +189,7 @@ def _of_mcap(path: Path) -> Iterator[bytes]:
 
 
 def _of_bag(path: Path) -> Iterator[bytes]:
-    with closing(sqlite3.connect(f'file:{quote(str(path.resolve()))}?mode=ro', uri=True)) as bag:
+    with closing(_opened(path)) as bag:
         for number, name, kind, form in bag.execute(
             'select id, name, type, serialization_format from topics'
         ):

@@ -6,15 +6,20 @@ All become series of joint states (`JointSeries`), of which a `Recording` is mad
 from __future__ import annotations
 
 import csv
+from functools import partial
+import io
 import math
 from pathlib import Path
-from typing import Callable, Dict, List, Sequence, Tuple
+from typing import Callable, Dict, Iterator, List, Sequence, TextIO, Tuple
 
+from rbd_ros.bounded_files import MAX_RECORDING, open_regular
 from rbd_ros.control.names import listed, shown
 from rbd_ros.identification.joint_series import JointSeries
 from rbd_ros.identification.recording import Recording, RecordingError
 
 TOPIC = 'joint_states'
+#: Maximum length of a line of CSV.
+MAX_LINE = 1 << 20
 
 
 def read_recording(path: str, topic: str = TOPIC) -> Recording:
@@ -35,12 +40,12 @@ def read_recording(path: str, topic: str = TOPIC) -> Recording:
                 'the folder of a bag'
             )
         series = JointSeries(place.name)
-        with place.open('rb'):
+        with open_regular(place, MAX_RECORDING):
             pass
         reader(place, topic, series)
     except OSError as error:
         raise RecordingError(
-            f'{path} cannot be read: {error.strerror or error}; check the path'
+            f'{error.filename or path} cannot be read: {error.strerror or error}; check the path'
         ) from None
     return series.recording()
 
@@ -61,7 +66,7 @@ def read_description(path: str) -> str:
         from rbd_ros.identification.messages import read_robot_description
 
         try:
-            with file.open('rb'):
+            with open_regular(file, MAX_RECORDING):
                 pass
         except OSError as error:
             raise RecordingError(
@@ -84,6 +89,8 @@ def _of_folder(folder: Path, topic: str) -> Recording:
     series = JointSeries(folder.name)
     # The number of a file is the last part of its name, and need not have leading zeros.
     for file in sorted(files, key=lambda f: (len(f.name), f.name)):
+        with open_regular(file, MAX_RECORDING):
+            pass
         _READERS[file.suffix](file, topic, series)
     return series.recording()
 
@@ -93,8 +100,11 @@ def _of_folder(folder: Path, topic: str) -> Recording:
 
 def _read_csv(path: Path, topic: str, series: JointSeries) -> None:
     """CSV with the columns time, JOINT.position and JOINT.effort; others are not looked at."""
-    with path.open(newline='', encoding='utf-8-sig', errors='replace') as file:
-        reader = csv.reader(file, skipinitialspace=True)
+    with (
+        open_regular(path, MAX_RECORDING) as content,
+        io.TextIOWrapper(content, 'utf-8-sig', 'replace', newline='') as file,
+    ):
+        reader = csv.reader(_lines(file), skipinitialspace=True)
         try:
             head = [word.strip() for word in next(reader, [])]
             names, columns = _columns(series.label, head)
@@ -105,6 +115,13 @@ def _read_csv(path: Path, topic: str, series: JointSeries) -> None:
             raise RecordingError(
                 f'{series.label}: line {reader.line_num}: {error}; correct the CSV there'
             ) from None
+
+
+def _lines(file: TextIO) -> Iterator[str]:
+    for line in iter(partial(file.readline, MAX_LINE), ''):
+        if len(line) == MAX_LINE:
+            raise csv.Error(f'a line has {MAX_LINE} letters or more')
+        yield line
 
 
 def _columns(label: str, head: Sequence[str]) -> Tuple[Tuple[str, ...], List[int]]:

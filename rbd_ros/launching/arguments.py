@@ -16,6 +16,7 @@ from typing import Any, Dict, Iterable, List, Sequence
 from launch import LaunchContext
 import yaml
 
+from rbd_ros.bounded_files import MAX_TEXT, read_text
 from rbd_ros.model.bounded_yaml import load_yaml
 from rbd_ros.nodes.common.interface import Parameter
 from rbd_ros.worlds import find_world, WorldNotFoundError
@@ -135,6 +136,13 @@ class Arguments:
         """
         return _words(name, self[name])
 
+    def paths(self, name: str) -> List[str]:
+        """Absolute paths of an argument that is a list of paths.
+
+        :raises ArgumentError: if it is none
+        """
+        return [_absolute(each) for each in self.words(name)]
+
     def choice(self, name: str, choices: Sequence[str]) -> str:
         """Value of an argument that is one of several words.
 
@@ -205,8 +213,7 @@ class Arguments:
         """
         path = Path(_absolute(self[name]))
         try:
-            with path.open(encoding='utf-8') as file:
-                content = load_yaml(file)
+            content = load_yaml(read_text(path, MAX_TEXT))
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
             reason = ' '.join(str(error).split())
             raise ArgumentError(f'launch argument {name}: cannot read {path}: {reason}') from None

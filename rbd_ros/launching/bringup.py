@@ -131,7 +131,9 @@ def _request(context: LaunchContext, arguments: Arguments) -> Request:
     # RViz puts a slash between prefix and name; so do others that know of prefixes at all.
     if prefix and not prefix.endswith('/'):
         raise ArgumentError(f'launch argument frame_prefix must end with /, not {prefix!r}')
-    robot = launched_robot(arguments['urdf'], arguments.words('xacro_args'))
+    robot = launched_robot(
+        arguments['urdf'], arguments.words('xacro_args'), arguments.paths('package_paths')
+    )
     return Request(context, arguments, robot, arguments.namespace(), arguments.clock(), prefix)
 
 

@@ -6,7 +6,9 @@ from typing import Any, Dict, List, NamedTuple
 
 import yaml
 
+from rbd_ros.bounded_files import MAX_TEXT, read_text
 from rbd_ros.launching.arguments import ArgumentError
+from rbd_ros.model.bounded_yaml import load_yaml
 from rbd_ros.model.mesh_paths import MeshPaths
 from rbd_ros.worlds import find_world, WorldNotFoundError
 
@@ -28,7 +30,7 @@ def further_robots(world: str) -> List[FurtherRobot]:
     """
     try:
         path = find_world(world)
-        content = yaml.safe_load(path.read_text(encoding='utf-8'))
+        content = load_yaml(read_text(path, MAX_TEXT))
     except (WorldNotFoundError, OSError, ValueError, yaml.YAMLError) as error:
         text = ' '.join(str(error).split())
         raise ArgumentError(f'launch argument world: {text}') from None

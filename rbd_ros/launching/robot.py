@@ -34,11 +34,14 @@ class LaunchedRobot:
         return next(name for name in links if name not in children)
 
 
-def launched_robot(urdf: str, xacro_arguments: Sequence[str] = ()) -> LaunchedRobot:
+def launched_robot(
+    urdf: str, xacro_arguments: Sequence[str] = (), package_paths: Sequence[str] = ()
+) -> LaunchedRobot:
     """Robot that the argument `urdf` means.
 
     :param urdf: text of the argument
     :param xacro_arguments: words of the argument `xacro_args`
+    :param package_paths: directories in which packages are looked for first
     :raises ArgumentError: if there is no such robot, or its description cannot become a model
     """
     if urdf == FROM_TOPIC:
@@ -49,8 +52,8 @@ def launched_robot(urdf: str, xacro_arguments: Sequence[str] = ()) -> LaunchedRo
             )
         return LaunchedRobot({'robot_description': '', 'robot_description_file': ''})
     try:
-        robot = load_robot(urdf or DEFAULT_ROBOT, xacro_arguments)
-        load_urdf(robot.source)
+        robot = load_robot(urdf or DEFAULT_ROBOT, xacro_arguments, package_paths)
+        load_urdf(robot.source, package_paths=package_paths)
         text = robot.text
     except (RobotNotFoundError, ModelError) as error:
         raise ArgumentError(f'launch argument urdf: {error}') from None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Tuple
 from xml.etree import ElementTree
 
 from launch import Action, LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
+from rbd_ros.bounded_files import MAX_TEXT, read_text
 from rbd_ros.launching.arguments import ArgumentError, Arguments
 from rbd_ros.launching.declarations import (
     declare_common,
@@ -87,7 +87,9 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
     interface, clock = node_interface(SIMULATOR), arguments.clock()
     if not clock:
         raise ArgumentError('launch argument clock: ros2_control needs simulated time here')
-    robot = launched_robot(arguments['urdf'], arguments.words('xacro_args'))
+    robot = launched_robot(
+        arguments['urdf'], arguments.words('xacro_args'), arguments.paths('package_paths')
+    )
     text, topics = controlled(robot)
     file = arguments.parameter_file('controllers_file')
     active, inactive = (
@@ -199,7 +201,7 @@ def _packages(file: str, controllers: List[str]) -> List[str]:
 
     :raises ArgumentError: if it does not declare one of them
     """
-    content = load_yaml(Path(file).read_text(encoding='utf-8'))
+    content = load_yaml(read_text(file, MAX_TEXT))
     manager = content.get(MANAGER) or content.get(f'/{MANAGER}') or {}
     declared = {
         name: value['type']

@@ -55,7 +55,9 @@ def node_launch_description(name: str) -> LaunchDescription:
 
 
 def _start(context: LaunchContext, arguments: Arguments, interface: NodeInterface) -> Action:
-    robot = launched_robot(arguments['urdf'], arguments.words('xacro_args'))
+    robot = launched_robot(
+        arguments['urdf'], arguments.words('xacro_args'), arguments.paths('package_paths')
+    )
     given = {**arguments.parameters(launch_parameters(interface)), **robot.parameters}
     simulated = interface.name != SIMULATOR and arguments.boolean('use_sim_time') == 'true'
     file = arguments.parameter_file('params_file')

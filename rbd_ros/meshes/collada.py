@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Dict, Iterator, List, Optional, Tuple
-from xml.etree import ElementTree
+import re
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 from xml.etree.ElementTree import Element
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rbd_ros.meshes.triangles import FloatArray, IntArray, Triangles
+from rbd_ros.bounded_files import read_bytes
+from rbd_ros.meshes.triangles import (
+    FloatArray,
+    IntArray,
+    MAX_FILE_SIZE,
+    MAX_PARTS,
+    MAX_TRIANGLES,
+    Triangles,
+)
+from rbd_ros.model.bounded_xml import parse_xml
 from rbd_ros.model.geometry import Colour
 
-_MAX_DEPTH = 64
+#: Maximum number of elements: some writers make one for each polygon.
+MAX_ELEMENTS = 4_000_000
+#: Maximum depth of nodes, and number of nodes and geometries with those that are instanced again.
+MAX_DEPTH = 64
+MAX_INSTANCES = 200_000
+
+_BLANK = re.compile(r'\s')
+#: Letters of numbers whose words are in memory at a time.
+_AT_ONCE = 1 << 20
 
 
 def read_collada(path: Path) -> List[Triangles]:
@@ -23,24 +41,20 @@ def read_collada(path: Path) -> List[Triangles]:
 
     :raises ValueError: if the file is not COLLADA or is damaged
     """
-    try:
-        root = ElementTree.parse(path).getroot()
-    except ElementTree.ParseError as error:
-        raise ValueError(f'not XML: {error}') from error
-    for element in root.iter():
-        element.tag = element.tag.rpartition('}')[2]
+    root = parse_xml(read_bytes(path, MAX_FILE_SIZE), MAX_ELEMENTS)
     if root.tag != 'COLLADA':
         raise ValueError(f'<{root.tag}> is not <COLLADA>')
     return _Reader(root).parts()
 
 
+_Ids = Dict[str, List[Element]]
+
+
 class _Reader:
     def __init__(self, root: Element):
         self.root = root
-        self.by_id: Dict[str, Element] = {}
-        for element in root.iter():
-            if element.get('id'):
-                self.by_id.setdefault(element.get('id', ''), element)
+        self.by_id = _ids(root)
+        self._visits = self._parts = self._vertices = self._triangles = 0
 
     def parts(self) -> List[Triangles]:
         unit = self.root.find('asset/unit')
@@ -52,43 +66,85 @@ class _Reader:
             raise ValueError('no scene')
         found: List[Triangles] = []
         for node in scene.findall('node'):
-            found.extend(self._node(node, start, 0))
+            found.extend(self._node(node, start, ()))
         return found
 
-    def _find(self, element: Optional[Element], key: str = 'url') -> Element:
-        name = '' if element is None else element.get(key, '')
-        if name.lstrip('#') not in self.by_id:
-            raise ValueError(f'{name!r} is not there')
-        return self.by_id[name.lstrip('#')]
+    def _find(
+        self, element: Optional[Element], key: str = 'url', inside: Optional[_Ids] = None
+    ) -> Element:
+        """Element that another one names.
 
-    def _node(self, node: Element, placement: FloatArray, depth: int) -> Iterator[Triangles]:
-        if depth > _MAX_DEPTH:
-            raise ValueError(f'nodes are nested more than {_MAX_DEPTH} deep')
+        An id should be there once in a file. Where writers use one in each geometry, that of the
+        same geometry is meant.
+
+        :param inside: elements of the same geometry by id
+        """
+        name = ('' if element is None else element.get(key, '')).lstrip('#')
+        found = (inside or {}).get(name) or self.by_id.get(name, [])
+        if not found:
+            raise ValueError(f'{name!r} is not there')
+        if len(found) > 1:
+            raise ValueError(f'the id {name!r} is there {len(found)} times')
+        return found[0]
+
+    def _only(self, element: Element, key: str) -> Optional[Element]:
+        """Element that another one names, None if there is none or several."""
+        found = self.by_id.get(element.get(key, '').lstrip('#'), [])
+        return found[0] if len(found) == 1 else None
+
+    def _node(
+        self, node: Element, placement: FloatArray, above: Tuple[Element, ...]
+    ) -> Iterator[Triangles]:
+        if any(node is each for each in above):
+            raise ValueError(f'the node {node.get("id")!r} is an instance of itself')
+        if len(above) > MAX_DEPTH:
+            raise ValueError(f'nodes are nested more than {MAX_DEPTH} deep')
+        self._visit()
+        above = (*above, node)
         for child in node:
             placement = placement @ _transform(child)
         for child in node:
             if child.tag == 'node':
-                yield from self._node(child, placement, depth + 1)
+                yield from self._node(child, placement, above)
             elif child.tag == 'instance_node':
-                yield from self._node(self._find(child), placement, depth + 1)
+                yield from self._node(self._find(child), placement, above)
             elif child.tag == 'instance_geometry':
+                self._visit()
                 colours = {
                     bound.get('symbol', ''): self._colour(bound)
                     for bound in child.iter('instance_material')
                 }
                 for vertices, corners, symbol in self._geometry(self._find(child)):
+                    self._count(len(vertices), len(corners))
                     moved = vertices @ placement[:3, :3].T + placement[:3, 3]
                     yield Triangles(moved, corners, colours.get(symbol))
 
+    def _visit(self) -> None:
+        self._visits += 1
+        if self._visits > MAX_INSTANCES:
+            raise ValueError(f'it has more than {MAX_INSTANCES} instances of nodes')
+
+    def _count(self, vertices: int, triangles: int) -> None:
+        self._parts += 1
+        self._vertices += vertices
+        self._triangles += triangles
+        if self._triangles > MAX_TRIANGLES or self._vertices > 3 * MAX_TRIANGLES:
+            raise ValueError(f'with all instances it has more than {MAX_TRIANGLES} triangles')
+        if self._parts > MAX_PARTS:
+            raise ValueError(f'with all instances it has more than {MAX_PARTS} parts')
+
     def _geometry(self, geometry: Element) -> Iterator[Tuple[FloatArray, IntArray, str]]:
         mesh = geometry.find('mesh')
-        for group in [] if mesh is None else mesh:
+        if mesh is None:
+            return
+        inside = _ids(mesh)
+        for group in mesh:
             if group.tag not in ('triangles', 'polylist', 'polygons'):
                 continue
             inputs = group.findall('input')
             stride = 1 + max((int(one.get('offset', '0')) for one in inputs), default=0)
             place = next((one for one in inputs if one.get('semantic') == 'VERTEX'), None)
-            vertices = self._positions(self._find(place, 'source'))
+            vertices = self._positions(self._find(place, 'source', inside), inside)
             offset = int('0' if place is None else place.get('offset', '0'))
             rings = [_integers(p)[offset::stride] for p in group.findall('p')]
             if group.tag == 'polylist':
@@ -102,20 +158,20 @@ class _Reader:
                 corners = np.concatenate([ring.reshape(-1, 3) for ring in rings] or [_EMPTY])
             yield vertices, corners, group.get('material', '')
 
-    def _positions(self, vertices: Element) -> FloatArray:
+    def _positions(self, vertices: Element, inside: _Ids) -> FloatArray:
         inputs = vertices.findall('input')
         place = next((one for one in inputs if one.get('semantic') == 'POSITION'), None)
-        source = self._find(place, 'source')
+        source = self._find(place, 'source', inside)
         accessor = source.find('technique_common/accessor')
         stride = 3 if accessor is None else int(accessor.get('stride', '3'))
-        words = (source.findtext('float_array') or '').split()
-        return np.array(words, dtype=float).reshape(-1, stride)[:, :3]
+        numbers: FloatArray = _numbers(source.findtext('float_array') or '', float)
+        return numbers.reshape(-1, stride)[:, :3]
 
     def _colour(self, bound: Element) -> Optional[Colour]:
-        """Diffuse colour of a material, None for a texture or none."""
-        material = self.by_id.get(bound.get('target', '').lstrip('#'))
+        """Diffuse colour of a material, None for a texture, or where it is not clear."""
+        material = self._only(bound, 'target')
         instance = None if material is None else material.find('instance_effect')
-        effect = None if instance is None else self._find(instance)
+        effect = None if instance is None else self._only(instance, 'url')
         color = None if effect is None else effect.find('.//diffuse/color')
         words = [] if color is None else (color.text or '').split()
         if len(words) < 3:
@@ -128,9 +184,30 @@ class _Reader:
 _EMPTY = np.zeros((0, 3), dtype=np.int64)
 
 
+def _ids(root: Element) -> _Ids:
+    """Elements that are in another one, by id."""
+    found: _Ids = {}
+    for element in root.iter():
+        if element.get('id'):
+            found.setdefault(element.get('id', ''), []).append(element)
+    return found
+
+
+def _numbers(text: str, kind: type) -> Any:
+    """Numbers of a text, read piece by piece: as words they take many times the memory."""
+    parts: List[NDArray[Any]] = [np.zeros(0, dtype=kind)]
+    start = 0
+    while start < len(text):
+        blank = _BLANK.search(text, start + _AT_ONCE)
+        end = len(text) if blank is None else blank.start()
+        parts.append(np.array(text[start:end].split(), dtype=kind))
+        start = end
+    return np.concatenate(parts)
+
+
 def _integers(element: Optional[Element]) -> IntArray:
-    words = '' if element is None else element.text or ''
-    return np.array(words.split(), dtype=np.int64)
+    numbers: IntArray = _numbers('' if element is None else element.text or '', np.int64)
+    return numbers
 
 
 def _fans(indices: IntArray, counts: IntArray) -> IntArray:
@@ -141,8 +218,9 @@ def _fans(indices: IntArray, counts: IntArray) -> IntArray:
     fans = [_EMPTY]
     for size in np.unique(counts):
         first = starts[counts == size]
-        for k in range(1, size - 1):
-            fans.append(np.stack([indices[first], indices[first + k], indices[first + k + 1]], 1))
+        k = np.arange(1, max(size - 1, 1))[:, None]
+        ring = np.stack(np.broadcast_arrays(first, first + k, first + k + 1), -1)
+        fans.append(indices[ring].reshape(-1, 3))
     return np.concatenate(fans)
 
 

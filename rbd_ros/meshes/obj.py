@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 from array import array
+from functools import partial
 from pathlib import Path
-from typing import Dict, List
+from typing import Dict, List, Set
 
 import numpy as np
 
-from rbd_ros.meshes.triangles import Triangles
+from rbd_ros.bounded_files import FileRefusedError, open_regular, read_bytes
+from rbd_ros.meshes.triangles import MAX_FILE_SIZE, MAX_PARTS, Triangles
 from rbd_ros.model.geometry import Colour
+
+#: Maximum length of a line [bytes].
+MAX_LINE = 1 << 20
+#: Maximum size of a material library [bytes], and number of libraries of a file.
+MAX_LIBRARY_SIZE = 16 << 20
+MAX_LIBRARIES = 64
 
 
 def read_obj(path: Path) -> List[Triangles]:
     """Triangles of a file, those of one material together; vertices alone if it has no faces.
 
     :raises ValueError: if the file is damaged
+    :raises OSError: if it cannot be read, or a material library is no regular file
     """
     # Arrays of numbers take a fifth of the memory of lists.
     coordinates = array('d')
     parts: Dict[str, array[int]] = {}
     colours: Dict[str, Colour] = {}
     material = ''
-    with path.open('rb') as lines:
-        for line in lines:
+    libraries: Set[str] = set()
+    with open_regular(path, MAX_FILE_SIZE) as file:
+        for line in iter(partial(file.readline, MAX_LINE), b''):
+            if len(line) == MAX_LINE:
+                raise ValueError(f'it has a line of {MAX_LINE} bytes or more')
             words = line.split()
             if words[:1] == [b'v']:
                 if len(words) < 4:
@@ -34,6 +46,8 @@ def read_obj(path: Path) -> List[Triangles]:
                 ring = [int(word.partition(b'/')[0]) for word in words[1:]]
                 ring = [k - 1 if k > 0 else len(coordinates) // 3 + k for k in ring]
                 triangles = parts.setdefault(material, array('q'))
+                if len(parts) > MAX_PARTS:
+                    raise ValueError(f'it has faces of more than {MAX_PARTS} materials')
                 # A polygon is a fan of triangles.
                 for k in range(1, len(ring) - 1):
                     triangles.extend((ring[0], ring[k], ring[k + 1]))
@@ -41,7 +55,9 @@ def read_obj(path: Path) -> List[Triangles]:
                 material = words[1].decode(errors='replace')
             elif words[:1] == [b'mtllib'] and len(words) > 1:
                 library = line.split(None, 1)[1].decode(errors='replace').strip()
-                colours.update(_colours(path.parent / library))
+                if library not in libraries and len(libraries) < MAX_LIBRARIES:
+                    colours.update(_colours(path.parent / library))
+                libraries.add(library)
     vertices = np.array(coordinates, dtype=float).reshape(-1, 3)
     return [
         Triangles(vertices, np.array(corners, dtype=np.int64).reshape(-1, 3), colours.get(name))
@@ -50,11 +66,16 @@ def read_obj(path: Path) -> List[Triangles]:
 
 
 def _colours(path: Path) -> Dict[str, Colour]:
-    """Diffuse colours of a material library; none where it is missing, as many are."""
+    """Diffuse colours of a material library; none where it is missing, as many are.
+
+    :raises FileRefusedError: if it is no regular file, or too large
+    """
     colours: Dict[str, Colour] = {}
     name = ''
     try:
-        lines = path.read_bytes().splitlines()
+        lines = read_bytes(path, MAX_LIBRARY_SIZE).splitlines()
+    except FileRefusedError:
+        raise
     except (OSError, ValueError):
         return colours
     for line in lines:

@@ -8,13 +8,11 @@ from typing import List, Sequence, Tuple
 
 import numpy as np
 
+from rbd_ros.bounded_files import FileRefusedError
 from rbd_ros.meshes.collada import read_collada
 from rbd_ros.meshes.obj import read_obj
 from rbd_ros.meshes.stl import read_stl
 from rbd_ros.meshes.triangles import FloatArray, MeshError, Triangles
-
-#: Maximum size of a mesh file: reading takes several times its size of memory [bytes].
-MAX_FILE_SIZE = 500_000_000
 
 #: Largest coordinate of a vertex, in the unit of the file: a thousand kilometres in mm. Products
 #: of larger lengths would overflow.
@@ -98,14 +96,15 @@ def _parts(path: str) -> List[Triangles]:
     """Parts as the file has them, one at least, checked."""
     read = _READERS.get(Path(path).suffix.lower(), _read_with_coal)
     try:
-        if Path(path).stat().st_size > MAX_FILE_SIZE:
-            raise MeshError(f'{path} has more than {MAX_FILE_SIZE} bytes; give a coarser mesh')
         parts = read(Path(path))
         for part in parts:
             if ((part.corners < 0) | (part.corners >= len(part.vertices))).any():
                 raise ValueError('a face names a vertex that is not there')
     except MeshError:
         raise
+    except FileRefusedError as error:
+        named = '' if str(error.filename) == path else f'{path} names a file that is not read: '
+        raise MeshError(f'{named}{error}') from error
     except OSError as error:
         raise MeshError(
             f'{path} cannot be read: {error.strerror or error}; check the file'
@@ -124,9 +123,7 @@ def _parts(path: str) -> List[Triangles]:
 
 def _used(part: Triangles) -> FloatArray:
     """Vertices of triangles: construction points of a drawing are not of the surface."""
-    used = np.zeros(len(part.vertices), dtype=bool)
-    used[part.corners.ravel()] = True
-    vertices: FloatArray = part.vertices[used]
+    vertices: FloatArray = part.vertices[np.unique(part.corners)]
     return vertices
 
 

@@ -8,7 +8,8 @@ from typing import List, Tuple
 
 import numpy as np
 
-from rbd_ros.meshes.triangles import FloatArray, Triangles
+from rbd_ros.bounded_files import read_bytes
+from rbd_ros.meshes.triangles import FloatArray, MAX_FILE_SIZE, Triangles
 
 _FACET = np.dtype([('normal', '<f4', 3), ('corners', '<f4', (3, 3)), ('attribute', '<u2')])
 
@@ -24,7 +25,7 @@ def read_stl(path: Path) -> List[Triangles]:
 
     :raises ValueError: if the file is damaged
     """
-    data = path.read_bytes()
+    data = read_bytes(path, MAX_FILE_SIZE)
     # A binary file is 80 bytes of anything, the number of facets, and 50 bytes for each of these.
     count = int.from_bytes(data[80:84], 'little') if len(data) >= 84 else 0
     # Binary files may begin with "solid" too; their length gives them away.

@@ -13,6 +13,13 @@ from rbd_ros.model.geometry import Colour
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
+#: Maximum size of a mesh file: reading takes several times its size of memory [bytes].
+MAX_FILE_SIZE = 500_000_000
+#: Maximum number of triangles: as many as the largest file of binary STL has.
+MAX_TRIANGLES = MAX_FILE_SIZE // 50
+#: Maximum number of parts.
+MAX_PARTS = 100_000
+
 
 class MeshError(ValueError):
     """A mesh that cannot be used; the message names it, says why and what to do."""

@@ -7,6 +7,13 @@ from typing import Dict, Iterable, Iterator, List, Optional, Union
 from urllib.parse import unquote
 
 
+def list_of_paths(paths: Iterable[Union[str, os.PathLike[str]]]) -> List[str]:
+    """Return paths as texts; one path may stand for a list of one."""
+    if isinstance(paths, (str, os.PathLike)):
+        paths = (paths,)
+    return [os.fspath(each) for each in paths]
+
+
 class MeshPaths:
     """Resolver of mesh file names.
 
@@ -23,9 +30,8 @@ class MeshPaths:
         self, directory: Optional[str], package_paths: Iterable[Union[str, os.PathLike[str]]] = ()
     ):
         self._directory = directory
-        if isinstance(package_paths, (str, os.PathLike)):
-            package_paths = (package_paths,)
-        self._roots = [os.fspath(root) for root in package_paths]
+        #: The further roots
+        self.roots = list_of_paths(package_paths)
         self._packages: Dict[str, List[str]] = {}
 
     def resolve(self, uri: str) -> Optional[str]:
@@ -33,6 +39,11 @@ class MeshPaths:
         return next(
             (os.path.abspath(path) for path in self._candidates(uri) if os.path.isfile(path)), None
         )
+
+    def package(self, name: str) -> Optional[str]:
+        """Absolute path of the directory of a package, None if it is not found."""
+        found = [] if name in ('', '.', '..') else self._package_directories(name)
+        return os.path.abspath(found[0]) if found else None
 
     def _candidates(self, uri: str) -> Iterator[str]:
         scheme, separator, rest = uri.partition('://')
@@ -59,7 +70,7 @@ class MeshPaths:
 
     def _possible_directories(self, package: str) -> Iterator[str]:
         ros_roots = os.environ.get('ROS_PACKAGE_PATH', '').split(os.pathsep)
-        for root in filter(None, self._roots + ros_roots):
+        for root in filter(None, self.roots + ros_roots):
             yield os.path.join(root, package)
             if os.path.basename(os.path.abspath(root)) == package:
                 yield root

@@ -100,7 +100,7 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
     ) -> Robot:
         """Load a robot from a URDF.
 
-        :param path_or_xml: path of a URDF file, its text, a package:// URI, or a name as
+        :param path_or_xml: path of a URDF or xacro file, its text, a package:// URI, or a name as
             `rbd_ros robots` lists them
         :param floating_base: whether the root link moves freely instead of being fixed to the
             world
@@ -108,8 +108,8 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
         :param strict: whether a non-physical inertia is an error instead of a warning
         :param armature: reflected rotor inertia by joint name [kg m^2 or kg], or the path of a
             YAML file with them
-        :param package_paths: directories in which the packages of `package://` addresses are
-            looked for first
+        :param package_paths: directories in which the packages of `package://` addresses, and
+            those that xacro asks for, are looked for first
         :param extension: what URDF cannot say (joint types, gears, rotors, loops), see
             docs/extension.md: a mapping, or the path of a YAML file
         :param loops: further loop joints, or mappings like the entries of `loops` there with a

@@ -18,6 +18,7 @@ import zlib
 import numpy as np
 
 from rbd_ros import __version__
+from rbd_ros.bounded_files import archive_problem, FileRefusedError, open_regular
 from rbd_ros.simulation.snapshots import Snapshot
 
 FORMAT = 'rbd_ros snapshot 1'
@@ -102,10 +103,12 @@ def load_snapshot(path: Union[str, 'os.PathLike[str]']) -> Snapshot:
     rbd_ros.simulation.snapshot_file.SnapshotError: no_such_file.npz: no such file; check the path
     """
     try:
-        with open(path, 'rb') as file:
+        with open_regular(path, LARGEST) as file:
             arrays = _arrays(path, file)
     except FileNotFoundError:
         raise SnapshotError(f'{path}: no such file; check the path') from None
+    except FileRefusedError as error:
+        raise SnapshotError(str(error)) from None
     except OSError as error:
         raise SnapshotError(
             f'{path} cannot be read: {error.strerror or error}; check the path'
@@ -130,8 +133,9 @@ def load_snapshot(path: Union[str, 'os.PathLike[str]']) -> Snapshot:
 def _arrays(path: Any, file: Any) -> Dict[str, Any]:
     try:
         with zipfile.ZipFile(file) as archive:
-            if sum(each.file_size for each in archive.infolist()) > LARGEST:
-                raise SnapshotError(f'{path} is larger than any snapshot; give another file')
+            problem = archive_problem(archive, LARGEST)
+            if problem:
+                raise SnapshotError(f'{path}: {problem}; give a snapshot')
         file.seek(0)
         with np.load(file, allow_pickle=False) as found:
             return {name: found[name] for name in found.files}

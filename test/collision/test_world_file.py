@@ -5,6 +5,8 @@ import math
 from pathlib import Path
 import re
 import shutil
+import struct
+import zlib
 
 from hypothesis import given, HealthCheck, settings, strategies as st
 import numpy as np
@@ -250,6 +252,49 @@ def test_height_fields_from_arrays_and_images(tmp_path, monkeypatch):
     imsave('grid.png', np.repeat(pixels[:, :, None], 3, axis=2))
     shape = one(type='height_field', size=[2, 1], file='grid.png', range=[-0.1, 0.4]).shape
     assert_allclose(shape.heights, [[-0.1, 0.4, 0.0], [0.1, 0.4, -0.1]], atol=1e-6)
+
+
+def png(rows, columns, data=b'', depth=8, kind=0):
+    """PNG image whose header says what it is told to."""
+
+    def chunk(name, content):
+        check = zlib.crc32(name + content)
+        return struct.pack('>I', len(content)) + name + content + struct.pack('>I', check)
+
+    head = struct.pack('>IIBBBBB', columns, rows, depth, kind, 0, 0, 0)
+    return b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) + chunk(b'IDAT', data) + chunk(b'IEND', b'')
+
+
+def test_the_size_of_a_height_field_is_seen_before_it_is_decoded(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def refuse(*args, **kwargs):
+        raise AssertionError('it was decoded')
+
+    monkeypatch.setattr('matplotlib.image.imread', refuse)
+    monkeypatch.setattr(np, 'load', refuse)
+    entry = {'type': 'height_field', 'size': [1, 1]}
+    Path('a.png').write_bytes(png(9000, 2))
+    with pytest.raises(WorldFileError, match='holds 9000x2 numbers.*at most 8192x8192'):
+        one(**entry, file='a.png', range=[0, 1])
+    with open('a.npy', 'wb') as file:
+        header = {'descr': '<f8', 'fortran_order': False, 'shape': (10**6, 10**6)}
+        np.lib.format.write_array_header_1_0(file, header)
+    with pytest.raises(WorldFileError, match='holds 1000000x1000000 numbers'):
+        one(**entry, file='a.npy')
+
+
+def test_brightness_of_images_of_all_kinds(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    entry = {'type': 'height_field', 'size': [1, 1], 'file': 'a.png', 'range': [0, 1]}
+    for depth, kind, rows, heights in (
+        (8, 0, b'\0\0\xff\0\x33\x66', [[0, 1], [0.2, 0.4]]),
+        (16, 0, b'\0\0\0\xff\xff\0\x33\x33\x66\x66', [[0, 1], [0.2, 0.4]]),
+        (8, 2, b'\0\0\x33\x66\xff\xff\xff\0' + bytes(6), [[0.2, 1], [0, 0]]),
+        (8, 6, b'\0\0\x33\x66\0\xff\xff\xff\x7f\0' + bytes(8), [[0.2, 1], [0, 0]]),
+    ):
+        Path('a.png').write_bytes(png(2, 2, zlib.compress(rows), depth, kind))
+        assert_allclose(one(**entry).shape.heights, heights, atol=1e-6)
 
 
 # -- robots and pairs

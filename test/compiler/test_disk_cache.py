@@ -198,7 +198,7 @@ DAMAGE = {
     'one bit flipped': lambda data: data[:-100] + bytes([data[-100] ^ 4]) + data[-99:],
     'header damaged': lambda data: data.replace(b'count', b'coumt', 1),
     'something else': lambda data: b'\x7fELF' + bytes(1000),
-    'another version': lambda data: data.replace(b'kernel 1', b'kernel 2', 1),
+    'another version': lambda data: data.replace(b'kernel 2', b'kernel 3', 1),
 }
 
 
@@ -256,6 +256,29 @@ def test_entries_are_for_the_owner_alone(two_links, own_cache):
     compute(two_links)
     assert [stat.S_IMODE(path.stat().st_mode) for path in entries(own_cache)] == [0o600]
     assert stat.S_IMODE(own_cache.stat().st_mode) == 0o700
+
+
+def test_entries_with_exchanged_contents_are_made_anew(two_links, own_cache, traced):
+    robot = Robot.from_urdf(two_links)
+    torque, matrix = robot.inverse_dynamics(Q, Q, Q), robot.mass_matrix(Q)
+    one, other = entries(own_cache)
+    contents = one.read_bytes(), other.read_bytes()
+    one.write_bytes(contents[1])
+    other.write_bytes(contents[0])
+    robot = Robot.from_urdf(two_links)
+    np.testing.assert_array_equal(robot.inverse_dynamics(Q, Q, Q), torque)
+    np.testing.assert_array_equal(robot.mass_matrix(Q), matrix)
+    assert len(traced) == 4
+    assert (one.read_bytes(), other.read_bytes()) == contents
+
+
+def test_a_pipe_in_place_of_an_entry_is_not_waited_for(two_links, own_cache, traced):
+    first = compute(two_links)
+    (path,) = entries(own_cache)
+    path.unlink()
+    os.mkfifo(path, 0o600)
+    np.testing.assert_array_equal(compute(two_links), first)
+    assert len(traced) == 2 and path.is_file()
 
 
 # -- spoiled folders ---------------------------------------------------------------------------
@@ -345,6 +368,24 @@ def test_a_disk_that_takes_nothing_does_no_harm(two_links, own_cache, monkeypatc
         monkeypatch.setattr(cache.os, 'fdopen', Full)
     assert compute(two_links).shape == (2,)
     assert list(own_cache.iterdir()) == []  # nothing half-written is left behind
+
+
+def test_a_read_only_file_system_is_read_and_noticed_once(
+    two_links, own_cache, traced, monkeypatch, caplog
+):
+    def refuse(*args, **kwargs):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    compute(two_links)
+    monkeypatch.setattr(cache.os, 'utime', refuse)
+    monkeypatch.setattr(cache.tempfile, 'mkstemp', refuse)
+    compute(two_links)
+    assert traced == ['inverse_dynamics'] and not caplog.records
+    for _ in range(2):
+        Robot.from_urdf(two_links).mass_matrix(Q)
+    assert traced == ['inverse_dynamics', 'mass_matrix', 'mass_matrix']
+    (record,) = caplog.records
+    assert str(own_cache) in record.getMessage() and 'Read-only' in record.getMessage()
 
 
 PRIVILEGED = hasattr(os, 'getuid') and os.getuid() == 0

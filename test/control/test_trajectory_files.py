@@ -163,7 +163,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
         read_trajectory(str(path))
     with path.open('r+b') as file:
         file.truncate(LARGEST + 1)
-    with pytest.raises(TrajectoryError, match='larger than 64 MiB'):
+    with pytest.raises(TrajectoryError, match='at most 67108864 are read'):
         read_trajectory(str(path))
     with pytest.raises(TrajectoryError, match='more than 64 levels'):
         parse_trajectory('[' * 50_000)

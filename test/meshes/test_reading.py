@@ -1,6 +1,7 @@
 """Readers of mesh files, against coal and by hand."""
 
 from itertools import product
+import os
 import struct
 import sys
 
@@ -272,7 +273,7 @@ def test_files_that_cannot_be_opened_are_refused_by_name(tmp_path, read):
     large = tmp_path / 'large.stl'
     with large.open('wb') as file:
         file.truncate(500_000_001)
-    with pytest.raises(MeshError, match='more than 500000000 bytes; give a coarser mesh'):
+    with pytest.raises(MeshError, match='has 500000001 bytes or more, and at most 500000000'):
         read(str(large))
 
 
@@ -297,6 +298,147 @@ def test_other_formats_are_read_by_coal(tmp_path):
     (part,) = read_mesh(str(path))
     expected = np.array(sorted(TETRAHEDRON[FACES].tolist()))
     assert np.array_equal(corners_of([part]), expected)
+
+
+# -- work without end
+
+
+def collada_of(nodes, root='n0'):
+    """COLLADA of one tetrahedron, of which `nodes` make instances."""
+    numbers = ' '.join(str(x) for x in TETRAHEDRON.ravel())
+    faces = ' '.join(str(k) for face in FACES for k in face)
+    return f"""<COLLADA><library_geometries><geometry id="g"><mesh>
+    <source id="s"><float_array>{numbers}</float_array></source>
+    <vertices id="v"><input semantic="POSITION" source="#s"/></vertices>
+    <triangles><input semantic="VERTEX" source="#v" offset="0"/><p>{faces}</p></triangles>
+    </mesh></geometry></library_geometries><library_nodes>{nodes}</library_nodes>
+    <library_visual_scenes><visual_scene id="w"><node><instance_node url="#{root}"/></node>
+    </visual_scene></library_visual_scenes>
+    <scene><instance_visual_scene url="#w"/></scene></COLLADA>"""
+
+
+def doubling(depth, leaf):
+    nodes = [
+        f'<node id="n{k}">' + f'<instance_node url="#n{k + 1}"/>' * 2 + '</node>'
+        for k in range(depth)
+    ]
+    return ''.join(nodes) + f'<node id="n{depth}">{leaf}</node>'
+
+
+GEOMETRY = '<instance_geometry url="#g"/>'
+
+
+def test_nodes_may_be_instances_of_others_of_a_bounded_number(tmp_path):
+    path = tmp_path / 'a.dae'
+    path.write_text(collada_of(doubling(10, GEOMETRY)))
+    assert mesh_triangles(str(path)).shape == (4 * 2**10, 3, 3)
+    for leaf in (GEOMETRY, ''):
+        path.write_text(collada_of(doubling(50, leaf)))
+        with pytest.raises(MeshError, match='a.dae is damaged .*more than [0-9]+'):
+            read_mesh(str(path))
+
+
+def test_a_node_that_is_an_instance_of_itself_is_named(tmp_path):
+    path = tmp_path / 'a.dae'
+    path.write_text(
+        collada_of(
+            '<node id="n0"><instance_node url="#n1"/></node>'
+            '<node id="n1"><node><instance_node url="#n0"/></node></node>'
+        )
+    )
+    with pytest.raises(MeshError, match="the node 'n0' is an instance of itself"):
+        read_mesh(str(path))
+
+
+def test_a_mesh_of_xml_declares_no_entities(tmp_path):
+    path = tmp_path / 'a.dae'
+    path.write_text('<!DOCTYPE COLLADA [<!ENTITY a "lol">]><COLLADA>&a;</COLLADA>')
+    with pytest.raises(MeshError, match="declares the entity 'a'"):
+        read_mesh(str(path))
+    path.write_text('<!DOCTYPE COLLADA>' + collada_of(f'<node id="n0">{GEOMETRY}</node>'))
+    assert len(mesh_triangles(str(path))) == 4
+
+
+@pytest.mark.parametrize('name', ['a.stl', 'a.obj', 'a.dae'])
+def test_a_mesh_is_a_regular_file(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(MeshError, match=f'{name}: it is a named pipe'):
+        read_mesh(str(tmp_path / name))
+
+
+def test_a_material_library_is_a_regular_file_or_left_out(tmp_path):
+    os.mkfifo(tmp_path / 'pipe')
+    path = tmp_path / 'a.obj'
+    triangle = 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n'
+    for library, kind in (('pipe', 'named pipe'), ('/dev/zero', 'device')):
+        path.write_text(f'mtllib {library}\n{triangle}')
+        with pytest.raises(MeshError, match=f'a.obj names a file .*{library}: it is a {kind}'):
+            read_mesh(str(path))
+    for library in ('gone', '.', 'a.obj/b', 'x' * 300):
+        path.write_text(f'mtllib {library}\n{triangle}')
+        assert [part.colour for part in read_mesh(str(path))] == [None]
+
+
+def test_a_line_of_an_obj_is_bounded(tmp_path):
+    path = tmp_path / 'a.obj'
+    path.write_text('v 0 0 0\nv 1 0 0\nv 0 1 0\nf' + ' 1 2 3' * 1000 + '\n')
+    assert mesh_triangles(str(path)).shape == (2998, 3, 3)
+    path.write_text('f' + ' 1' * (1 << 20))
+    with pytest.raises(MeshError, match='a line of 1048576 bytes or more'):
+        read_mesh(str(path))
+
+
+# -- ids
+
+
+def two_geometries(first, second, shared='x', inside=True):
+    """COLLADA of two geometries whose sources have one id."""
+
+    def geometry(name, points, source):
+        numbers = ' '.join(str(x) for x in np.ravel(points))
+        faces = ' '.join(str(k) for k in range(len(points)))
+        return f"""<geometry id="{name}"><mesh>
+        <source id="{source}"><float_array>{numbers}</float_array></source>
+        <vertices id="{source}v"><input semantic="POSITION" source="#{shared}"/></vertices>
+        <triangles><input semantic="VERTEX" source="#{source}v" offset="0"/><p>{faces}</p>
+        </triangles></mesh></geometry>"""
+
+    sources = (shared, shared) if inside else (shared, 'own')
+    return f"""<COLLADA><library_geometries>{geometry('g', first, sources[0])}
+    {geometry('h', second, sources[1])}</library_geometries><library_visual_scenes>
+    <visual_scene id="w"><node><instance_geometry url="#g"/><instance_geometry url="#h"/></node>
+    </visual_scene></library_visual_scenes><scene><instance_visual_scene url="#w"/></scene>
+    </COLLADA>"""
+
+
+def test_ids_that_two_geometries_share_are_each_their_own(tmp_path):
+    path = tmp_path / 'a.dae'
+    first, second = TETRAHEDRON[[0, 1, 2]], 7.0 * TETRAHEDRON[[0, 1, 3, 1, 2, 3]]
+    path.write_text(two_geometries(first, second))
+    one, other = read_mesh(str(path))
+    assert_allclose(one.vertices[one.corners].reshape(-1, 3), first)
+    assert_allclose(other.vertices[other.corners].reshape(-1, 3), second)
+    # A source of another geometry is found where its id is there once.
+    path.write_text(two_geometries(first, 7.0 * first, inside=False))
+    one, other = read_mesh(str(path))
+    assert_allclose(other.vertices[other.corners].reshape(-1, 3), first)
+
+
+def test_an_id_that_could_mean_two_things_is_named(tmp_path):
+    path = tmp_path / 'a.dae'
+    text = collada_of(f'<node id="n0">{GEOMETRY}</node>')
+    path.write_text(text.replace('<library_nodes>', '<library_nodes><node id="n0"/>'))
+    with pytest.raises(MeshError, match="the id 'n0' is there 2 times"):
+        read_mesh(str(path))
+
+
+def test_padding_of_nul_bytes_is_left_out(tmp_path):
+    path = tmp_path / 'a.dae'
+    text = collada_of(f'<node id="n0">{GEOMETRY}</node>')
+    path.write_bytes(text.encode() + bytes(7))
+    assert len(mesh_triangles(str(path))) == 4
+    path.write_bytes(('<?xml version="1.0" encoding="UTF-16"?>' + text).encode('utf-16'))
+    assert len(mesh_triangles(str(path))) == 4
 
 
 def test_a_text_may_be_in_one_line_and_its_name_may_be_anything(tmp_path):

@@ -513,7 +513,7 @@ def test_bad_loops_of_an_argument_are_refused(loops, word):
         (b'<<: {a: 1}', ['name']),
         (b'[' * 100_000, ['levels']),
         (b'\xff\xfe\xff', ['UTF-8']),
-        (b'j1: 1\n' * 300_000, ['larger']),
+        (b'j1: 1\n' * 300_000, ['at most 1048576']),
         (b''.join(b'j%d: 1\n' % i for i in range(50_000)), ['entries']),
         (b'armature:\n  yaw: .nan', ['line 2', 'finite']),
         (b'armature:\n  yaw: true', ['line 2', 'finite']),

@@ -66,10 +66,6 @@ DOCUMENTS = {
         ['UTF-8'],
     ),
     'deep nesting': ('<robot name="r">' + '<a>' * 100_000, ['nested', 'deeper']),
-    'xacro macro': (
-        '<robot name="r" xmlns:xacro="x"><xacro:macro name="m"/></robot>',
-        ['xacro:macro', 'run xacro'],
-    ),
     'xacro expression': (
         robot(link('a', '<inertial><mass value="${m}"/></inertial>')),
         ["'a'", '${m}', 'run xacro'],

@@ -18,16 +18,16 @@ from node_harness import (
 )
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from support.xacro_files import importable, xacro_of
+from support.xacro_files import xacro_of
 
 POSE = (0.3, -1.1)
 GIVEN = ['upper_mass:=2']
 
 
 @pytest.fixture
-def file(tmp_path, monkeypatch):
+def file(tmp_path):
     """Path of a xacro file, and xacro."""
-    importable(tmp_path, monkeypatch)
+    outside.load('xacro')
     path = tmp_path / 'arm.urdf.xacro'
     path.write_text(xacro_of(TWO_LINK_ARM))
     return path

@@ -3,7 +3,6 @@
 import json
 import re
 import sys
-from types import SimpleNamespace
 
 import pytest
 from support import outside
@@ -50,18 +49,17 @@ def examples(here, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def xacro(monkeypatch):
-    """Stand-in for xacro that tells what it was asked for."""
-    asked = []
+def xacro(tmp_path, monkeypatch):
+    """Writes xacro files into the working directory; without xacro, the test is left out."""
+    outside.load('xacro')
+    monkeypatch.chdir(tmp_path)
 
-    def process_file(path, mappings):
-        asked.append((path, mappings))
-        if 'bad' in path:
-            raise ValueError('undefined\n  macro')
-        return SimpleNamespace(toprettyxml=lambda indent: URDF)
+    def write(name, content):
+        text = f'<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">{content}</robot>'
+        (tmp_path / name).write_text(text)
+        return tmp_path / name
 
-    monkeypatch.setitem(sys.modules, 'xacro', SimpleNamespace(process_file=process_file))
-    return asked
+    return write
 
 
 def refusal(function, *arguments):
@@ -158,11 +156,20 @@ def test_malformed_arguments_of_xacro_are_refused(here, text):
     assert 'arm.xacro' in refusal(split_xacro_arguments, text)
 
 
-def test_xacro_is_expanded_and_its_text_is_the_source(here, xacro):
-    (here / 'arm.urdf.xacro').write_text('<robot/>')
-    robot = load_robot('arm.urdf.xacro prefix:=left_')
-    assert xacro == [(str(here / 'arm.urdf.xacro'), {'prefix': 'left_'})]
-    assert robot.text == robot.source == URDF
+ARGUMENT = '<xacro:arg name="prefix" default=""/><link name="$(arg prefix)base"/>'
+
+
+@pytest.mark.parametrize('name', ['arm.urdf.xacro', 'arm.urdf', 'arm'])
+def test_xacro_with_arguments_is_expanded_and_its_text_is_the_source(xacro, name):
+    xacro(name, ARGUMENT)
+    robot = load_robot(f'./{name} prefix:=left_')
+    assert robot.text == robot.source
+    assert '<link name="left_base"/>' in robot.text and 'xacro:' not in robot.text
+
+
+def test_the_source_of_xacro_without_arguments_is_its_path_and_its_text_is_expanded(xacro):
+    robot = load_robot(str(xacro('arm.urdf', ARGUMENT)))
+    assert robot.source == str(robot.path) and '<link name="base"/>' in robot.text
 
 
 def test_source_of_a_plain_urdf_is_its_path(here):
@@ -170,54 +177,30 @@ def test_source_of_a_plain_urdf_is_its_path(here):
     assert robot.source == str(here / 'arm.urdf') and robot.text == URDF
 
 
-def test_error_of_xacro_is_one_line(here, xacro):
-    (here / 'bad.xacro').write_text('<robot/>')
-    assert 'bad.xacro: undefined macro' in refusal(load_robot, 'bad.xacro')
-
-
 def test_missing_xacro_is_named(here, monkeypatch):
     monkeypatch.setitem(sys.modules, 'xacro', None)
-    (here / 'arm.xacro').write_text('<robot/>')
-    assert 'pip install xacro' in refusal(load_robot, 'arm.xacro')
+    (here / 'arm.xacro').write_text('<robot xmlns:xacro="x"><xacro:include filename="a"/></robot>')
+    assert 'pip install xacro' in refusal(load_robot, 'arm.xacro a:=1')
 
 
 def test_arguments_for_a_plain_urdf_are_refused(here):
     assert 'no xacro file' in refusal(load_robot, 'arm.urdf a:=1')
 
 
-def test_real_xacro_expands(tmp_path):
-    outside.load('xacro')
-    file = tmp_path / 'arm.urdf.xacro'
-    file.write_text(
-        '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">'
-        '<xacro:arg name="prefix" default=""/><link name="$(arg prefix)base"/></robot>'
-    )
-    assert '<link name="left_base"/>' in load_robot(f'{file} prefix:=left_').text
-    file.write_text('<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:nothing/></robot>')
-    assert 'nothing' in refusal(load_robot, str(file))
-
-
-def test_arguments_may_come_beside_the_name_and_override(here, xacro):
-    (here / 'arm.xacro').write_text('<robot/>')
-    load_robot('arm.xacro a:=1 b:=2', ['b:=3', 'c:=x y'])
-    assert xacro == [(str(here / 'arm.xacro'), {'a': '1', 'b': '3', 'c': 'x y'})]
+def test_arguments_may_come_beside_the_name_and_override(xacro):
+    xacro('arm.xacro', '<link name="$(arg a)$(arg b)$(arg c)"/>')
+    assert '<link name="13x y"/>' in load_robot('arm.xacro a:=1 b:=2', ['b:=3', 'c:=x y']).text
     assert "name:=value, not 'b'" in refusal(load_robot, 'arm.xacro', ['b'])
     assert "not ':=b'" in refusal(load_robot, 'arm.xacro', [':=b'])
 
 
-def test_errors_of_xacro_say_what_to_do(here, xacro):
-    (here / 'bad.xacro').write_text('<robot/>')
-    assert 'correct it until "xacro ' in refusal(load_robot, 'bad.xacro')
-
-
-def test_real_xacro_names_a_missing_argument(tmp_path):
-    outside.load('xacro')
-    file = tmp_path / 'arm.urdf.xacro'
-    file.write_text(
-        '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">'
-        '<link name="$(arg prefix)base"/></robot>'
-    )
-    assert 'as prefix:=VALUE' in refusal(load_robot, str(file))
+def test_errors_of_xacro_say_what_to_do(xacro):
+    path = xacro('arm.xacro', '<xacro:nothing/>$(arg a)')
+    text = refusal(load_robot, 'arm.xacro a:=1')
+    assert f'xacro cannot expand {path}: ' in text and 'nothing' in text
+    assert f'correct it until "xacro {path}" prints a URDF' in text
+    xacro('arm.xacro', '<link name="$(arg prefix)$(arg a)"/>')
+    assert 'as prefix:=VALUE' in refusal(load_robot, 'arm.xacro a:=1')
 
 
 def file_of(folder, path):
@@ -300,3 +283,10 @@ def test_the_commands_list_robots_and_worlds(examples, capsys):
 def test_without_examples_the_list_says_how_to_get_them(here, capsys):
     assert main(['robots']) == 0
     assert 'pip install example-robot-data' in capsys.readouterr().out
+
+
+def test_a_package_uri_is_found_in_package_paths(here):
+    (here / 'mine').mkdir()
+    (here / 'mine' / 'arm.urdf').write_text(URDF)
+    assert "no package 'mine'" in refusal(find_robot, 'package://mine/arm.urdf')
+    assert find_robot('package://mine/arm.urdf', [str(here)]) == here / 'mine' / 'arm.urdf'

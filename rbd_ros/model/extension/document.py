@@ -12,6 +12,7 @@ from typing import Any, Dict, List, Mapping, Sequence, Union
 
 import yaml
 
+from rbd_ros.bounded_files import FileRefusedError, read_text
 from rbd_ros.model.bounded_yaml import BoundedDepth
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.urdf.schema import shorten
@@ -172,14 +173,11 @@ class _Loader(BoundedDepth, yaml.SafeLoader):
 
 def _read_file(path: Union[str, os.PathLike[str]], label: str) -> Item:
     try:
-        if not os.path.isfile(path):
-            raise ModelError(f'{label}: there is no such file; check the path')
-        if os.path.getsize(path) > MAX_BYTES:
-            raise ModelError(
-                f'{label} is larger than {MAX_BYTES} bytes; give one entry an element'
-            )
-        with open(path, encoding='utf-8') as file:
-            text = file.read()
+        text = read_text(path, MAX_BYTES)
+    except (FileNotFoundError, IsADirectoryError):
+        raise ModelError(f'{label}: there is no such file; check the path') from None
+    except FileRefusedError as error:
+        raise ModelError(f'{label}: {error.strerror}') from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b'\n') + 1
         raise ModelError(f'{label}: line {line}: {_UNREADABLE} byte; {_READABLE}') from None

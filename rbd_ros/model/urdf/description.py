@@ -7,7 +7,8 @@ complaints to the terminal.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional, Tuple
+import os
+from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
 from xml.etree.ElementTree import Element
 
 from urdf_parser_py import urdf as urdf_parser
@@ -46,12 +47,14 @@ class Description:
     warnings: List[str] = field(default_factory=list)
 
 
-def read_description(source: Source) -> Description:
+def read_description(
+    source: Source, package_paths: Iterable[Union[str, os.PathLike[str]]] = ()
+) -> Description:
     """Links and joints of a URDF.
 
     :raises ModelError: naming the link, joint or element at fault
     """
-    document = read_document(source)
+    document = read_document(source, package_paths)
     root = document.root
     if not len(root):
         raise ModelError(

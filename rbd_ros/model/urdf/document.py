@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-import stat
-from typing import Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
 from xml.etree import ElementTree
 from xml.parsers import expat
 
+from rbd_ros.bounded_files import FileRefusedError, MAX_TEXT, read_bytes
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.geometry import Colour
 from rbd_ros.model.urdf.schema import ElementRule, ROBOT
+from rbd_ros.model.xacro_expansion import expand_xacro, is_xacro
 
 # Far above any robot's description, far below what exhausts memory or the stack: a description
 # may arrive on a topic, from anybody.
-MAX_BYTES = 16 * 1024 * 1024
+MAX_BYTES = MAX_TEXT
 MAX_ELEMENTS = 100_000
 MAX_DEPTH = 64
 _CHUNK = 1024 * 1024
@@ -56,21 +57,35 @@ def quote(text: object, width: int = 80) -> str:
     )
 
 
-def read_document(source: Source) -> Document:
+def read_document(
+    source: Source, package_paths: Iterable[Union[str, os.PathLike[str]]] = ()
+) -> Document:
     """Clean element tree of a URDF.
 
     :param source: path of a file, or the XML itself as text or bytes (recognised by its leading
-        '<')
+        '<'); xacro is expanded
+    :param package_paths: directories in which xacro looks for packages first
     :raises ModelError: for everything that is not a readable URDF document
     """
+    data, path = _content(source)
+    label = 'XML string' if path is None else path
+    directory = None if path is None else str(Path(path).resolve().parent)
+    if is_xacro(data):
+        text = None if path is not None else data if isinstance(data, str) else data.decode()
+        data = expand_xacro(path, text, package_paths=package_paths)
+    return Document(_parse(data, label), label, directory)
+
+
+def _content(source: Source) -> Tuple[Union[str, bytes], Optional[str]]:
+    """Content of a source, and the path of its file, None if it is the content itself."""
     if isinstance(source, (bytes, bytearray)):
-        return Document(_parse(bytes(source), 'XML string'), 'XML string', None)
+        return bytes(source), None
     if isinstance(source, str):
         if len(source) > MAX_BYTES:
             raise ModelError(_too_large('the description', len(source)))
         text = source.lstrip('\ufeff \t\r\n')
         if text.startswith('<'):
-            return Document(_parse(text, 'XML string'), 'XML string', None)
+            return text, None
         if not text:
             raise ModelError(
                 'the description is an empty string; give the path of a URDF file or its XML'
@@ -85,8 +100,7 @@ def read_document(source: Source) -> Document:
             f'a description is a path or an XML string, got {type(source).__name__}; '
             'give one of these'
         )
-    data, path = _read_file(source)
-    return Document(_parse(data, path), path, str(Path(path).resolve().parent))
+    return _read_file(source)
 
 
 def _read_file(source: Union[str, os.PathLike[str]]) -> Tuple[bytes, str]:
@@ -95,19 +109,13 @@ def _read_file(source: Union[str, os.PathLike[str]]) -> Tuple[bytes, str]:
     if isinstance(path, bytes):
         path = os.fsdecode(path)
     try:
-        status = os.stat(path)
-        if stat.S_ISDIR(status.st_mode):
-            raise ModelError(
-                f'{quote(path, 200)} is a directory; give the path of a URDF file in it'
-            )
-        if not stat.S_ISREG(status.st_mode):
-            raise ModelError(
-                f'{quote(path, 200)} is not a regular file; read it and pass its XML as a string'
-            )
-        if status.st_size > MAX_BYTES:
-            raise ModelError(_too_large(quote(path, 200), status.st_size))
-        with open(path, 'rb') as file:
-            data = file.read(MAX_BYTES + 1)
+        return read_bytes(path, MAX_BYTES), path
+    except IsADirectoryError:
+        raise ModelError(
+            f'{quote(path, 200)} is a directory; give the path of a URDF file in it'
+        ) from None
+    except FileRefusedError as error:
+        raise ModelError(f'cannot read {quote(path, 200)}: {error.strerror}') from None
     except FileNotFoundError:
         raise ModelError(
             f'there is no file {quote(path, 200)}; check the path '
@@ -115,14 +123,9 @@ def _read_file(source: Union[str, os.PathLike[str]]) -> Tuple[bytes, str]:
         ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, 'strerror', None) or error
-        if isinstance(error, ModelError):
-            raise
         raise ModelError(
             f'cannot read {quote(path, 200)}: {reason}; check the path and its permissions'
         ) from None
-    if len(data) > MAX_BYTES:
-        raise ModelError(_too_large(quote(path, 200), len(data)))
-    return data, path
 
 
 def _too_large(what: str, size: int) -> str:
@@ -242,11 +245,6 @@ class _Builder:
             if child is not None:
                 parent.append(self._keep(tag, attributes, child.rule))
                 return
-            if tag.startswith('xacro:'):
-                raise ModelError(
-                    f'{self._where()}: <{quote(tag, 60)[1:-1]}> is a xacro macro, not URDF; '
-                    'run xacro first (xacro robot.urdf.xacro > robot.urdf)'
-                )
             if rule.keeps_unknown:
                 parent.append(self._keep(tag, {}, _NOTHING))
                 return

@@ -15,7 +15,7 @@ from rbd_ros.model.errors import ModelError
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Shape, Sphere
 from rbd_ros.model.inertia_checks import violated_conditions
 from rbd_ros.model.joints import Floating, JointType, Planar, Prismatic, Revolute
-from rbd_ros.model.mesh_paths import MeshPaths
+from rbd_ros.model.mesh_paths import list_of_paths, MeshPaths
 from rbd_ros.model.model import Body, FLOATING_BASE_JOINT, Frame, JointLimits, Link, Model
 from rbd_ros.model.urdf.description import Description, read_description
 from rbd_ros.model.urdf.document import quote, Source
@@ -46,14 +46,15 @@ def load_urdf(
 ) -> Model:
     """Model of the robot that a URDF describes.
 
-    :param source: path of the URDF file, or its XML as a string
+    :param source: path of a URDF or xacro file, or its XML as a string
     :param floating_base: whether the root link moves freely, by a joint named 'floating_base'
         before all others
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
     :param strict: whether an unphysical inertia is an error instead of a warning
     :param armature: reflected rotor inertia by joint name [kg m^2 or kg], or the path of a YAML
         file with it
-    :param package_paths: directories in which package:// names are looked for first
+    :param package_paths: directories in which package:// names, and $(find package) of xacro, are
+        looked for first
     :param extension: what URDF cannot say (joint types, gears, rotors, loops), see
         docs/extension.md: a mapping, or the path of a YAML file
     :param loops: further loop joints, or mappings like the entries of `loops` there with a `name`;
@@ -77,7 +78,8 @@ def load_urdf(
         from rbd_ros.model.extension import read_extension
 
         extended = read_extension(extension)
-    description = read_description(source)
+    package_paths = list_of_paths(package_paths)
+    description = read_description(source, package_paths)
     model = _Builder(description, strict, MeshPaths(description.directory, package_paths)).build(
         floating_base, checked_gravity
     )

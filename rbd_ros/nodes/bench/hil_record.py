@@ -23,6 +23,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 
 from rbd_ros import __version__
+from rbd_ros.bounded_files import MAX_TEXT, read_text
 from rbd_ros.hil.recording import ABOUT, fingerprint, FORMAT, JOINT_STATE, ros_channel, STRING
 from rbd_ros.mcap_files import McapWriter, ROS2
 from rbd_ros.nodes.common.communication import message_type
@@ -173,7 +174,7 @@ def _about(service: str, parameters: Dict[str, Any]) -> Dict[str, str]:
     if not text.strip():
         try:
             path = parameters.get('robot_description_file') or ''
-            text = Path(path).expanduser().read_text(encoding='utf-8') if path else ''
+            text = read_text(Path(path).expanduser(), MAX_TEXT) if path else ''
         except (OSError, ValueError):
             text = ''  # on another machine: the replay has to take the file as it is
     return {

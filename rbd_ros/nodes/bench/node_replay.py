@@ -13,6 +13,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from rbd_ros.bounded_files import MAX_TEXT, read_text
 from rbd_ros.hil.recorded_run import about_of, RecordingError
 from rbd_ros.hil.recording import fingerprint, JOINT_STATE, STRING
 from rbd_ros.hil.run_replay import first_difference, Replay
@@ -208,12 +209,14 @@ def _description(
     try:
         place = Path(path).expanduser()
         if about['description'] and about['description'] != fingerprint(
-            place.read_text(encoding='utf-8')
+            read_text(place, MAX_TEXT)
         ):
             raise RecordingError(
                 f'{label} is of another robot: {path} has changed since; give it back what it had'
             )
-        return described_by(place, xacro_mappings(parameters['xacro_args'])).source
+        return described_by(
+            place, xacro_mappings(parameters['xacro_args']), parameters['package_paths']
+        ).source
     except (OSError, UnicodeDecodeError, RobotNotFoundError) as error:
         raise RecordingError(
             f'{label}: the robot description {path} cannot be read: {error}'

@@ -13,7 +13,9 @@ from typing import Any, Callable, Optional, TYPE_CHECKING
 from rclpy.node import Node
 from std_msgs.msg import String
 
+from rbd_ros.bounded_files import MAX_TEXT, open_regular
 from rbd_ros.model.unknown_masses import links_without_mass, WITHOUT_MASS
+from rbd_ros.model.xacro_expansion import is_xacro
 from rbd_ros.nodes.common.communication import subscription
 from rbd_ros.nodes.common.declared import DESCRIPTION_TOPIC
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
@@ -95,14 +97,18 @@ class RobotSource:
     def _readable_file(self, path: str) -> RobotDescription:
         try:
             expanded = Path(path).expanduser()
-            with expanded.open('rb'):
+            with open_regular(expanded, MAX_TEXT):
                 pass
         except (OSError, RuntimeError, ValueError) as error:
             raise StartupError(
                 f'robot_description_file {path!r} cannot be read: {error}'
             ) from None
         try:
-            return described_by(expanded, xacro_mappings(self._parameters['xacro_args']))
+            return described_by(
+                expanded,
+                xacro_mappings(self._parameters['xacro_args']),
+                self._parameters['package_paths'],
+            )
         except RobotNotFoundError as error:
             raise StartupError(
                 readable(f'parameters robot_description_file and xacro_args: {error}')
@@ -167,6 +173,11 @@ class RobotSource:
     def _load(self, source: str, text: Optional[str], origin: str) -> None:
         if text is not None and not text.lstrip('\ufeff \t\r\n').startswith('<'):
             raise ValueError('not a URDF: the text does not begin with an XML element')
+        if origin == TOPIC and is_xacro(source):
+            # Expressions are evaluated only of files that whoever starts the node names.
+            raise ValueError(
+                'it is xacro, not URDF; let robot_state_publisher publish what xacro makes of it'
+            )
         from rbd_ros.robot import give_back_memory, Robot
 
         with Progress(self._node.get_logger()) as progress:

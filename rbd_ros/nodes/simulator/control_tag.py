@@ -7,11 +7,14 @@ tells whose they are.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Dict, FrozenSet, NamedTuple, Optional, Sequence
-from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 import numpy as np
+
+from rbd_ros.model.bounded_xml import parse_xml
+from rbd_ros.model.urdf.document import MAX_ELEMENTS
+from rbd_ros.model.xacro_expansion import urdf_of_file
 
 FIELDS = ('position', 'velocity', 'effort')  # interfaces that a JointState can carry
 
@@ -114,10 +117,11 @@ class ControlTag:
 NO_TAG = ControlTag({})
 
 
-def read_control_tag(source: str) -> ControlTag:
+def read_control_tag(source: str, package_paths: Sequence[str] = ()) -> ControlTag:
     """Read the tags of a robot description that is known to be good.
 
-    :param source: the XML, or the path of a file with it
+    :param source: the XML, or the path of a file with it, which may be xacro
+    :param package_paths: directories in which xacro looks for packages first
 
     >>> tag = read_control_tag('''<robot name="r"><ros2_control name="c" type="system">
     ...   <joint name="elbow"><command_interface name="effort"/><state_interface name="position"/>
@@ -126,13 +130,13 @@ def read_control_tag(source: str) -> ControlTag:
     (True, False)
     """
     text = source.lstrip('\ufeff \t\r\n')
-    data = text.encode() if text.startswith('<') else Path(source).read_bytes().lstrip()
+    data = text.encode() if text.startswith('<') else urdf_of_file(source, package_paths).lstrip()
     if text.startswith('<?xml'):
         # A text has no encoding any more, whatever its declaration says.
         data = text[text.index('?>') + 2 :].strip().encode()
     joints: Dict[str, JointInterfaces] = {}
     sensors: Dict[str, SensorTag] = {}
-    for tag in ElementTree.fromstring(data).iterfind('ros2_control'):
+    for tag in parse_xml(data, MAX_ELEMENTS).iterfind('ros2_control'):
         for joint in tag.iterfind('joint'):
             name = joint.get('name', '')
             known = joints.get(name, JointInterfaces(frozenset(), frozenset()))
@@ -151,5 +155,5 @@ def read_control_tag(source: str) -> ControlTag:
     return ControlTag(joints, sensors)
 
 
-def _names(joint: ElementTree.Element, kind: str) -> FrozenSet[str]:
+def _names(joint: Element, kind: str) -> FrozenSet[str]:
     return frozenset(each.get('name', '') for each in joint.iterfind(kind))

@@ -163,7 +163,7 @@ class SimulatorNode(SturdyNode):
             self.lockstep or self.ports,
             self.get_logger().warning,
             self._world_ports,
-            read_control_tag(self._source.description),
+            read_control_tag(self._source.description, self.parameters['package_paths']),
             self._measurement_ports,
             self._robot_ports,
         )

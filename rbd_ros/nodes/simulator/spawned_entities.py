@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-import os
 import re
 from typing import Any, Tuple
 
 import numpy as np
 
+from rbd_ros.bounded_files import read_text
 from rbd_ros.collision.environment import ROBOT, WorldObject
 from rbd_ros.collision.surfaces import Surface
 from rbd_ros.collision.urdf_objects import urdf_object
 from rbd_ros.collision.world_file import read_object
 from rbd_ros.model.mesh_paths import MeshPaths
+from rbd_ros.model.xacro_expansion import expand_xacro, is_xacro
 from rbd_ros.nodes.common.conversions import floating_joint_from_pose
 from rbd_ros.nodes.common.text import short_name
 from rbd_ros.nodes.simulator.object_changes import LONGEST_NAME
@@ -78,6 +79,10 @@ def object_of(
             raise RefusedRequestError(
                 UNSUPPORTED_FORMAT, 'SDF is not read: give a URDF of one link, or YAML'
             )
+        if is_xacro(text):
+            raise RefusedRequestError(
+                UNSUPPORTED_FORMAT, 'xacro is not expanded here: give what xacro makes of it'
+            )
         return urdf_object(text, name, surface, package_paths)
     except ValueError as error:
         raise RefusedRequestError(PARSE_ERROR, str(error)) from None
@@ -91,10 +96,8 @@ def _content(uri: str, package_paths: Tuple[str, ...]) -> str:
             NO_RESOURCE, f'there is no file {uri[:200]!r}; give an absolute path, or package://...'
         )
     try:
-        if os.path.getsize(path) > MAX_BYTES:
-            raise RefusedRequestError(PARSE_ERROR, f'{path} is larger than {MAX_BYTES} bytes')
-        with open(path, encoding='utf-8') as file:
-            return file.read()
+        text = read_text(path, MAX_BYTES)
+        return expand_xacro(path, None, {}, package_paths) if is_xacro(text) else text
     except (OSError, ValueError) as error:
         raise RefusedRequestError(PARSE_ERROR, f'{path} cannot be read: {error}') from None
 

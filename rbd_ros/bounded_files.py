@@ -1,0 +1,148 @@
+"""Files that a user or another file names: regular files, read up to a bound.
+
+A name in a mesh, a world or a parameter may lead to a device that never ends, a named pipe that
+never begins, or a file that does not fit into memory. All such files are opened here.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import BinaryIO, Optional, Union
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
+
+Path = Union[str, bytes, 'os.PathLike[str]']
+
+#: Maximum size of a text that people write: a description, a scenario, parameters [bytes].
+MAX_TEXT = 16 << 20
+#: Maximum size of a recording, which is read message by message [bytes].
+MAX_RECORDING = 64 << 30
+#: Maximum number of entries of an archive.
+MAX_ENTRIES = 10_000
+
+_KINDS = (
+    (stat.S_ISFIFO, 'a named pipe'),
+    (stat.S_ISSOCK, 'a socket'),
+    (stat.S_ISCHR, 'a device'),
+    (stat.S_ISBLK, 'a device'),
+)
+
+
+class FileRefusedError(OSError):
+    """A file that is not read, because it is not a regular file or is too large."""
+
+    def __str__(self) -> str:
+        """Return the file, what is wrong with it, and the cure."""
+        return f'{os.fsdecode(self.filename)}: {self.strerror}'
+
+
+def open_regular(path: Path, most: int) -> BinaryIO:
+    """Open a regular file for reading, in bytes.
+
+    Opening waits for nothing and changes nothing: a device is looked at before it is opened, and
+    the file that was opened is looked at once more.
+
+    :param path: the file; a symbolic link is followed
+    :param most: maximum size [bytes]
+    :raises FileRefusedError: if it is not a regular file, or is larger
+    :raises OSError: if it cannot be opened
+
+    >>> from rbd_ros.bounded_files import open_regular
+    >>> open_regular('/dev/zero', 1000)
+    Traceback (most recent call last):
+        ...
+    rbd_ros.bounded_files.FileRefusedError: /dev/zero: it is a device, ...
+    """
+    _check(os.stat(path), path, most)
+    number = os.open(path, os.O_RDONLY | getattr(os, 'O_NONBLOCK', 0) | getattr(os, 'O_BINARY', 0))
+    try:
+        _check(os.fstat(number), path, most)
+        return os.fdopen(number, 'rb')
+    except BaseException:
+        os.close(number)
+        raise
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """Return the content of a regular file.
+
+    :param path: the file
+    :param most: maximum size [bytes]
+    :raises FileRefusedError: if it is not a regular file, or is larger
+    :raises OSError: if it cannot be read
+    """
+    with open_regular(path, most) as file:
+        # What the system makes up, as in /proc, has no size; some of it is None, not to wait.
+        data: Optional[bytes] = file.read(most + 1)
+    if data is None:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN), os.fspath(path))
+    if len(data) > most:
+        raise _too_large(path, len(data), most)
+    return data
+
+
+def read_text(path: Path, most: int, encoding: str = 'utf-8') -> str:
+    """Return the text of a regular file.
+
+    :param path: the file
+    :param most: maximum size [bytes]
+    :raises FileRefusedError: if it is not a regular file, or is larger
+    :raises OSError: if it cannot be read
+    :raises UnicodeDecodeError: if it is no text in this encoding
+    """
+    return read_bytes(path, most).decode(encoding)
+
+
+def archive_problem(archive: ZipFile, most: int) -> str:
+    """Say why a ZIP archive is not unpacked, '' if nothing speaks against it.
+
+    What an entry says of its size is what the library unpacks at most, if its method is deflate.
+
+    :param archive: the archive, open
+    :param most: maximum size of all entries together, unpacked [bytes]
+    """
+    entries = archive.infolist()
+    size = sum(each.file_size for each in entries)
+    if len(entries) > MAX_ENTRIES:
+        return f'it has {len(entries)} entries, and at most {MAX_ENTRIES} are unpacked'
+    if size > most:
+        return f'it has {size} bytes unpacked, and at most {most} are read'
+    if any(each.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for each in entries):
+        return 'it is not compressed by deflate; pack it again'
+    return ''
+
+
+def read_end(path: Path, most: int) -> str:
+    """Return the last part of the text of a log, however long the log is.
+
+    :param path: the file
+    :param most: maximum size of the part [bytes]
+    :raises OSError: if it is not a regular file, or cannot be read
+    """
+    with open_regular(path, 1 << 62) as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - most))
+        return file.read(most).decode(errors='replace')
+
+
+def _check(status: os.stat_result, path: Path, most: int) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if not stat.S_ISREG(status.st_mode):
+        kinds = (name for is_kind, name in _KINDS if is_kind(status.st_mode))
+        raise FileRefusedError(
+            errno.EINVAL,
+            f'it is {next(kinds, "something else")}, and only regular files are read; write its '
+            'content to a file',
+            os.fspath(path),
+        )
+    if status.st_size > most:
+        raise _too_large(path, status.st_size, most)
+
+
+def _too_large(path: Path, size: int, most: int) -> FileRefusedError:
+    return FileRefusedError(
+        errno.EFBIG,
+        f'it has {size} bytes or more, and at most {most} are read; give a smaller file',
+        os.fspath(path),
+    )

@@ -1,0 +1,228 @@
+"""Files that others name are regular and of a bounded size, and are opened in one place."""
+
+import ast
+import importlib
+import os
+import sqlite3
+import zipfile
+
+import pytest
+from support import outside
+from support.source_imports import package_sources
+
+from rbd_ros import mcap_files
+from rbd_ros.bounded_files import (
+    archive_problem,
+    FileRefusedError,
+    open_regular,
+    read_bytes,
+    read_end,
+    read_text,
+)
+
+#: Modules that read what is theirs: the system's tables, sources of this package, own output.
+OWN_FILES = {
+    'bounded_files.py',
+    'cli/main.py',
+    'cli/measurement/machine.py',
+    'compiler/loops/sources.py',
+    'compiler/runtime/memory.py',
+    'compiler/source.py',
+    'doctor/machine.py',
+    'fmi/unit.py',
+    'launching/bringup.py',
+    'nodes/common/realtime.py',
+    'viewer/page_text.py',
+}
+
+
+def reads_by_path(call):
+    """Whether a call reads a file by its path."""
+    function = call.func
+    name = getattr(function, 'attr', getattr(function, 'id', ''))
+    base = ast.unparse(function.value) if isinstance(function, ast.Attribute) else ''
+    first = ast.unparse(call.args[0]) if call.args else ''
+    if name in ('read_bytes', 'read_text'):
+        return bool(base)  # of a Path
+    if name == 'parse':
+        return base.endswith('ElementTree')
+    if name in ('fromfile', 'loadtxt', 'genfromtxt', 'memmap'):
+        return base == 'np'
+    if (base, name) == ('np', 'load') or name in ('imread', 'ZipFile'):
+        return first not in ('file', 'content') and "'w'" not in ast.unparse(call)
+    if name != 'open' or base in ('webbrowser', 'self._commander'):
+        return False
+    if base == 'os':
+        return 'O_RDONLY' in ast.unparse(call)
+    mode = call.args[1:2] if not base else call.args[:1]
+    mode += [each.value for each in call.keywords if each.arg == 'mode']
+    if base and mode and not isinstance(mode[0], ast.Constant):
+        return False  # something else that can be opened
+    return not any(set('wax+') & set(each.value) for each in mode if len(each.value) <= 3)
+
+
+def test_every_file_that_somebody_names_is_opened_in_one_place():
+    found = []
+    for path in package_sources():
+        where = path.as_posix().rpartition('/rbd_ros/')[2]
+        if where in OWN_FILES:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and reads_by_path(node):
+                found.append(f'{where}:{node.lineno} {ast.unparse(node)[:60]}')
+    assert not found, 'use rbd_ros.bounded_files'
+
+
+@pytest.mark.parametrize('read', [open_regular, read_bytes, read_text])
+def test_what_is_no_regular_file_is_refused_and_never_waited_for(tmp_path, read):
+    pipe = tmp_path / 'pipe'
+    os.mkfifo(pipe)
+    (tmp_path / 'link').symlink_to('/dev/zero')
+    for path, kind in ((pipe, 'named pipe'), (tmp_path / 'link', 'device')):
+        with pytest.raises(FileRefusedError, match=f'{path}: it is a {kind}.*write its content'):
+            read(path, 1000)
+    with pytest.raises(IsADirectoryError):
+        read(tmp_path, 1000)
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / 'gone', 1000)
+
+
+@pytest.mark.parametrize('read', [open_regular, read_bytes, read_text])
+def test_the_bound_is_the_largest_size_that_is_read(tmp_path, read):
+    path = tmp_path / 'a'
+    path.write_bytes(b'x' * 1000)
+    found = read(path, 1000)
+    if read is open_regular:
+        with found:
+            found = found.read()
+    assert len(found) == 1000
+    with pytest.raises(FileRefusedError, match='a: it has 1000 bytes or more, and at most 999'):
+        read(path, 999)
+
+
+def test_what_the_system_makes_up_is_bounded_although_it_has_no_size():
+    assert os.stat('/proc/self/maps').st_size == 0
+    with pytest.raises(FileRefusedError, match='at most 10 are read'):
+        read_bytes('/proc/self/maps', 10)
+
+
+def test_the_end_of_a_log_is_read_without_the_rest(tmp_path):
+    log = tmp_path / 'log'
+    with log.open('wb') as file:
+        file.truncate(1 << 40)  # no disk has it
+        file.seek(0, os.SEEK_END)
+        file.write(b'last words')
+    assert read_end(log, 10) == 'last words'
+    assert read_end(log, 5) == 'words'
+
+
+# -- what refers to files
+
+
+def refused(read, path):
+    with pytest.raises(ValueError, match=f'{path}.*named pipe') as error:
+        read(str(path))
+    assert 'write its content to a file' in str(error.value)
+
+
+@pytest.mark.parametrize(
+    'module, function, name',
+    [
+        ('rbd_ros.model', 'load_urdf', 'a.urdf'),
+        ('rbd_ros.collision', 'read_world', 'a.yaml'),
+        ('rbd_ros.collision.self_collision', 'read_srdf', 'a.srdf'),
+        ('rbd_ros.hil', 'read_scenario', 'a.yaml'),
+        ('rbd_ros.hil.fmu', 'open_unit', 'a.fmu'),
+        ('rbd_ros.simulation', 'load_snapshot', 'a.npz'),
+        ('rbd_ros.control.trajectory_files', 'read_trajectory', 'a.csv'),
+        ('rbd_ros.control.trajectory_files', 'read_trajectory', 'a.yaml'),
+        ('rbd_ros.identification', 'read_recording', 'a.csv'),
+        ('rbd_ros.identification', 'read_recording', 'a.mcap'),
+        ('rbd_ros.identification', 'read_recording', 'a.db3'),
+        ('rbd_ros.identification', 'read_description', 'a.mcap'),
+        ('rbd_ros.model.side_file', 'read_armature', 'a.yaml'),
+    ],
+)
+def test_a_pipe_is_refused_by_its_name(tmp_path, module, function, name):
+    os.mkfifo(tmp_path / name)
+    refused(getattr(importlib.import_module(module), function), tmp_path / name)
+
+
+def test_the_files_of_a_bag_are_regular(tmp_path):
+    from rbd_ros.identification import read_recording
+
+    os.mkfifo(tmp_path / 'a_0.db3')
+    with pytest.raises(ValueError, match='a_0.db3 cannot be read: it is a named pipe'):
+        read_recording(str(tmp_path))
+
+
+def test_a_bag_whose_messages_are_computed_is_refused(tmp_path):
+    from rbd_ros.identification import read_recording
+
+    endless = 'with recursive n(x) as (select 1 union all select x + 1 from n)'
+    with sqlite3.connect(tmp_path / 'a.db3') as bag:
+        bag.execute(f'create view topics as {endless} select x id, x name, x type, x f from n')
+        bag.execute('create table messages(id, topic_id, timestamp, data)')
+    bag.close()
+    with pytest.raises(ValueError, match='a.db3 is no bag of ROS 2: it has no tables'):
+        read_recording(str(tmp_path / 'a.db3'))
+
+
+@pytest.mark.parametrize('method', [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
+def test_an_archive_is_bounded_before_it_is_unpacked(tmp_path, method):
+    path = tmp_path / 'a.zip'
+    with zipfile.ZipFile(path, 'w', method) as archive:
+        archive.writestr('a', bytes(10_000))
+    with zipfile.ZipFile(path) as archive:
+        assert 'at most 9999 are read' in archive_problem(archive, 9_999)
+        problem = archive_problem(archive, 10_000)
+    assert ('deflate' in problem) == (method == zipfile.ZIP_BZIP2)
+    with zipfile.ZipFile(path, 'w') as archive:
+        for k in range(10_001):
+            archive.writestr(str(k), b'')
+    with zipfile.ZipFile(path) as archive:
+        assert 'has 10001 entries' in archive_problem(archive, 10_000)
+
+
+def test_the_description_of_an_fmu_is_bounded_before_it_is_unpacked(tmp_path):
+    outside.load('fmpy')
+    from rbd_ros.hil.fmu import MAX_DESCRIPTION, open_unit
+
+    path = tmp_path / 'a.fmu'
+    with zipfile.ZipFile(path, 'w', zipfile.ZIP_DEFLATED) as archive:
+        with archive.open('modelDescription.xml', 'w') as file:
+            for _ in range(MAX_DESCRIPTION // 2**20 + 1):
+                file.write(b' ' * 2**20)
+    assert path.stat().st_size < 10**6
+    with pytest.raises(ValueError, match=f'a.fmu: modelDescription.xml has more than {2**26}'):
+        open_unit(str(path))
+
+
+@pytest.mark.parametrize('compression', ['zstd', 'lz4', ''])
+def test_a_chunk_of_a_recording_is_unpacked_up_to_what_it_says(compression):
+    outside.load('mcap')
+    from mcap.records import Chunk
+
+    content = bytes(10**7)
+    data = content
+    if compression == 'zstd':
+        data = importlib.import_module('zstandard').compress(content)
+    elif compression == 'lz4':
+        data = importlib.import_module('lz4.frame').compress(content)
+
+    def chunk(size):
+        return Chunk(
+            compression=compression,
+            data=data,
+            message_end_time=0,
+            message_start_time=0,
+            uncompressed_crc=0,
+            uncompressed_size=size,
+        )
+
+    assert mcap_files._unpacked(chunk(10**7)) == content
+    for size in (1000, 10**7 + 1):
+        with pytest.raises(ValueError, match=f'that should have {size}'):
+            mcap_files._unpacked(chunk(size))
+    with pytest.raises(ValueError, match='at most'):
+        mcap_files._unpacked(chunk(1 << 40))
