@@ -13,7 +13,7 @@ from pathlib import Path
 import re
 import shlex
 import sys
-from typing import Dict, Iterable, List, Optional, Tuple
+from typing import Dict, Iterable, List, Optional, Tuple, Union
 
 from rbd_ros.bounded_files import MAX_TEXT, read_bytes, read_text
 from rbd_ros.model.errors import ModelError
@@ -121,7 +121,7 @@ def described_by(
     return RobotDescription(path, _expand(path, mappings, package_paths), package_paths)
 
 
-def find_robot(name: str, package_paths: Iterable[str] = ()) -> Path:
+def find_robot(name: str, package_paths: Iterable[Union[str, os.PathLike[str]]] = ()) -> Path:
     """Absolute path of the description that `name` means.
 
     Tried in this order: a package:// URI, as `MeshPaths` resolves it; a file, with ~, relative to

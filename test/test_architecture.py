@@ -20,6 +20,7 @@ MAY_IMPORT = {
     'bounded_files': set(),
     'lazy_names': set(),
     'mcap_files': set(),
+    'plot_names': set(),
     'resources': set(),
     'robots': {'resources', 'model'},
     'worlds': {'resources', 'model'},
@@ -115,7 +116,7 @@ MAY_IMPORT = {
     },
 }
 # Known to every room.
-FOR_ALL = {'bounded_files', 'lazy_names'}
+FOR_ALL = {'bounded_files', 'lazy_names', 'plot_names'}
 KNOW_ROS = {'nodes', 'demonstration'}
 # Modules of other rooms that do, when they are used.
 MAY_KNOW_ROS = {

@@ -7,6 +7,7 @@ from typing import Any, Dict
 import numpy as np
 
 from rbd_ros.control import Holding
+from rbd_ros.plot_names import plot_name
 
 INK, FAINT, HELD, OVER = '#1f2933', '#9aa5b1', '#1769aa', '#e4572e'
 
@@ -59,11 +60,12 @@ def plot_holding(facts: Dict[str, Any], found: Holding, path: str) -> None:
     axes.set_xlim(-1.12 * widest, 1.12 * widest)
     axes.set_ylim(len(joints) - 0.5, -0.75)
     axes.set_yticks(
-        range(len(joints)), [joint['joint'] for joint in joints], fontsize=9, color=INK
+        range(len(joints)), [plot_name(joint['joint']) for joint in joints], fontsize=9, color=INK
     )
-    load = f' with {facts["payload"]}' if facts['payload'] else ''
+    load = plot_name(f' with {facts["payload"]}') if facts['payload'] else ''
+    name = plot_name(facts['name'])
     axes.set_title(
-        f'{facts["name"]}{load}: {facts["poses_held"]} of {facts["poses"]} poses can be held',
+        f'{name}{load}: {facts["poses_held"]} of {facts["poses"]} poses can be held',
         loc='left',
         fontsize=10,
         fontweight='bold',

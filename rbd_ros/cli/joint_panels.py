@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, Iterator, Sequence, Tuple
 
+from rbd_ros.plot_names import plot_name
+
 INK = '#1f2933'
 COLUMNS = 3  # at most
 
@@ -42,7 +44,7 @@ class JointPanels:
         :raises ValueError: if it cannot be written
         """
         for j, (name, axes) in enumerate(self):
-            axes.set_title(name, fontsize=9, color=INK)
+            axes.set_title(plot_name(name), fontsize=9, color=INK)
             axes.tick_params(labelsize=8)
             axes.grid(color='#d9dce3', lw=0.6)
             if j % self._columns == 0:

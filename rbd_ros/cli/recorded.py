@@ -13,6 +13,7 @@ from rbd_ros.cli.info import add_model_arguments, named_robot
 from rbd_ros.cli.joint_panels import INK, JointPanels
 from rbd_ros.cli.option_values import POSITIONS
 from rbd_ros.identification import Evaluation, read_description, read_recording, Recording
+from rbd_ros.plot_names import plot_name
 
 MEASURED, PREDICTED, WRONG = '#9aa5b1', '#1769aa', '#e4572e'
 
@@ -100,7 +101,7 @@ def plot_efforts(
             axes.plot(t, shown, color=colour, lw=width, label=label)
         if not j:
             axes.legend(fontsize=7, frameon=False)
-    panels.figure.suptitle(title, fontsize=10, color=INK)
+    panels.figure.suptitle(plot_name(title), fontsize=10, color=INK)
     panels.save(path)
 
 

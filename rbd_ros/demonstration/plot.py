@@ -9,6 +9,7 @@ from typing import Any, Mapping, Sequence, Tuple
 import numpy as np
 
 from rbd_ros.demonstration.experiment import Plan, Tracking
+from rbd_ros.plot_names import plot_name
 
 COLOURS = ('#d1495b', '#edae49', '#00798c', '#6a4c93')
 INK, FAINT = '#2b2d42', '#d9dce3'
@@ -124,7 +125,10 @@ def _draw_joint(
         error.semilogy(times, scale * size, color=colour, lw=1.0)
         torque.plot(times, tracking.effort[thin, j], color=colour, lw=1.0)
     position.set_title(
-        f'{plan.joint_names[j]}  [{unit}, {units[1]}]', fontsize=9.5, loc='left', weight='bold'
+        f'{plot_name(plan.joint_names[j])}  [{unit}, {units[1]}]',
+        fontsize=9.5,
+        loc='left',
+        weight='bold',
     )
     _mark_limit(torque, limit)
     for axis in axes:

@@ -36,7 +36,16 @@ def alone(folder: Path) -> Iterator[None]:
     except ImportError:  # not on this system
         yield
         return
-    with (folder / LOCK).open('w') as file:
+    # Neither another file that a link leads to nor what is in it is changed.
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        number = os.open(folder / LOCK, flags, 0o666)
+    except OSError as error:
+        raise ValueError(
+            f'{folder / LOCK} cannot be opened: {error.strerror}; remove it, or give another '
+            '--report'
+        ) from None
+    with os.fdopen(number, 'rb') as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -18,6 +18,7 @@ from rbd_ros.hil.bench import Run
 from rbd_ros.hil.latency import latency_numbers, PERCENTILES, Series, series_of, thinned_maxima
 from rbd_ros.hil.scenario import Scenario
 from rbd_ros.hil.verdict import judge, row, Verdict
+from rbd_ros.plot_names import plot_name
 
 PAGE, JUNIT, NUMBERS = 'report.html', 'junit.xml', 'result.json'
 FAULT, FAINT, BLUE = '#e4572e', '#9aa5b1', '#1769aa'
@@ -45,11 +46,12 @@ def write_report(scenario: Scenario, run: Run, folder: Path) -> Verdict:
     verdict = judge(scenario, run)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / PAGE).write_text(page(scenario, run, verdict), encoding='utf-8')
+        # The page last: what machines read is there whatever happens to a picture.
         (folder / JUNIT).write_text(junit(scenario, run, verdict), encoding='utf-8')
         numbers = {**plain(row(scenario, run)), 'timing': latency_numbers(run)}
         text = json.dumps(numbers, indent=2)
         (folder / NUMBERS).write_text(text + '\n', encoding='utf-8')
+        (folder / PAGE).write_text(page(scenario, run, verdict), encoding='utf-8')
     except OSError as error:
         raise ValueError(f'the report cannot be written: {error}') from None
     return verdict
@@ -202,7 +204,7 @@ def _lines(
     for change in run.changes:
         axes.axvline(change.time, color=FAULT, lw=0.8, ls='-' if change.began else ':')
     for j, name in enumerate(names):
-        axes.plot(time, values[:, j], lw=1.0, label=name)
+        axes.plot(time, values[:, j], lw=1.0, label=plot_name(name))
     if limit is not None:
         for side in (-limit, limit):
             axes.axhline(side, color=FAINT, lw=0.8, ls='--')
@@ -270,11 +272,18 @@ def beside_axes(axes: Any, count: int) -> None:
 
 
 def svg_of(figure: Any) -> str:
-    """Picture as an element of a page; the same for the same numbers."""
+    """Picture as an element of a page; the same for the same numbers.
+
+    Where it cannot be drawn, the page says so and has everything else.
+    """
     import matplotlib
 
     buffer = io.StringIO()
-    with matplotlib.rc_context({'svg.hashsalt': 'rbd_ros'}):
-        figure.savefig(buffer, format='svg', metadata={'Date': None, 'Creator': None})
+    try:
+        with matplotlib.rc_context({'svg.hashsalt': 'rbd_ros'}):
+            figure.savefig(buffer, format='svg', metadata={'Date': None, 'Creator': None})
+    except Exception as error:  # of whatever matplotlib and its fonts make of a text
+        reason = ' '.join(str(error).split())[:200] or type(error).__name__
+        return f'<p class="fail">This picture cannot be drawn: {escape(reason)}</p>'
     text = buffer.getvalue()
     return text[text.index('<svg') :]

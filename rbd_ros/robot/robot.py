@@ -128,7 +128,7 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
 
             extension = read_extension(extension)  # once, for all who need it
         model = load_urdf(
-            _found_by_name(path_or_xml),
+            _found_by_name(path_or_xml, package_paths),
             floating_base=floating_base,
             gravity=gravity,
             strict=strict,
@@ -331,7 +331,9 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
         return self._kernels.operations_as_it_is(name, **options)
 
 
-def _found_by_name(source: Union[str, os.PathLike[str]]) -> Union[str, os.PathLike[str]]:
+def _found_by_name(
+    source: Union[str, os.PathLike[str]], package_paths: Iterable[Union[str, os.PathLike[str]]]
+) -> Union[str, os.PathLike[str]]:
     """Return the path of a robot that is named; what is a path or a text as it is.
 
     :raises ModelError: if there is none of that name, or several
@@ -342,6 +344,6 @@ def _found_by_name(source: Union[str, os.PathLike[str]]) -> Union[str, os.PathLi
     if not is_uri and (not source.strip() or os.sep in source or Path(source).suffix in SUFFIXES):
         return source
     try:
-        return str(find_robot(source))
+        return str(find_robot(source, package_paths))
     except RobotNotFoundError as error:
         raise ModelError(str(error)) from None

@@ -117,3 +117,21 @@ def test_the_lock_of_a_process_that_was_killed_is_free(tmp_path):
     holder.stdout.close()
     with alone(Path(tmp_path)):
         pass
+
+
+@pytest.mark.parametrize('what', ['link', 'pipe'])
+def test_a_lock_that_is_no_file_is_refused_and_what_it_leads_to_is_left_alone(tmp_path, what):
+    from rbd_ros.hil.campaign_files import alone, LOCK
+
+    precious = tmp_path / 'precious'
+    precious.write_text('not to be lost')
+    if what == 'link':
+        (tmp_path / LOCK).symlink_to(precious)
+        with pytest.raises(ValueError, match=f'{LOCK} cannot be opened.*remove it'):
+            with alone(tmp_path):
+                pass
+    else:
+        os.mkfifo(tmp_path / LOCK)
+        with alone(tmp_path):
+            pass
+    assert precious.read_text() == 'not to be lost'

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Sequence, Tuple
 
+from rbd_ros.plot_names import plot_name
+
 INK, FAINT = '#1f2933', '#9aa5b1'
 # Series in the order of drawing: key, label, colour, marker.
 SERIES = (
@@ -30,7 +32,7 @@ def plot_bench(facts: Dict[str, Any], path: str) -> None:
     ]
     robot = facts['robot']
     plot_groups(
-        [(f'{robot["name"]}, {robot["nv"]} degrees of freedom', rows)],
+        [(f'{plot_name(robot["name"])}, {robot["nv"]} degrees of freedom', rows)],
         path,
         f'batches of {facts["batch"]} states; {facts["machine"]["cpu"]}',
     )

@@ -10,6 +10,7 @@ import fcntl
 import os
 from pathlib import Path
 import socket
+import stat
 import tempfile
 import threading
 from typing import IO, Optional, Tuple
@@ -20,7 +21,7 @@ DDS_PORT = 7400  # from which DDS counts the ports of all domains
 DDS_PARTICIPANTS = 10
 
 _taking = threading.Lock()
-_held: Optional[IO[str]] = None  # lock of the domain of this process
+_held: Optional[IO[bytes]] = None  # lock of the domain of this process
 
 
 def take_own_domain() -> int:
@@ -42,7 +43,7 @@ def take_own_domain() -> int:
         return int(os.environ[VARIABLE])
 
 
-def free_domain(common: int) -> Tuple[int, IO[str]]:
+def free_domain(common: int) -> Tuple[int, IO[bytes]]:
     """Find a domain that nobody on this machine uses, and take it while its lock is open.
 
     Domain 0 is the default, and those beyond 101 would use the ephemeral ports of Linux.
@@ -51,20 +52,62 @@ def free_domain(common: int) -> Tuple[int, IO[str]]:
     :return: the domain, and its lock
     :raises ValueError: if all are taken
     """
+    folder = lock_folder()
     for k in range(1, DOMAINS):
         domain = 1 + (common + k - 1) % DOMAINS
-        # For each user his own: files of others cannot be opened.
-        name = f'rbd_ros_hil_{os.getuid()}_domain_{domain}.lock'
-        file = Path(tempfile.gettempdir(), name).open('w')
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
+        file = _locked(folder / f'hil_domain_{domain}.lock')
+        if file is None:
             continue
         if is_unused(domain):
             return domain, file
         file.close()
     raise ValueError('all ROS domains of this machine are in use; do with fewer --jobs')
+
+
+def lock_folder() -> Path:
+    """Folder of this user alone for locks; it is made if there is none.
+
+    In a folder that everybody may write to, others could put a link at the name of a lock.
+
+    :return: rbd_ros-UID in the folder of temporary files; $XDG_RUNTIME_DIR/rbd_ros where somebody
+        else has that
+    :raises ValueError: if neither can be had
+    """
+    user = os.getuid()
+    places = [Path(tempfile.gettempdir(), f'rbd_ros-{user}')]
+    runtime = os.environ.get('XDG_RUNTIME_DIR')
+    if runtime:
+        places.append(Path(runtime, 'rbd_ros'))
+    for place in places:
+        try:
+            place.mkdir(mode=0o700, exist_ok=True)
+            status = place.lstat()
+        except OSError:
+            continue
+        if stat.S_ISDIR(status.st_mode) and status.st_uid == user and not status.st_mode & 0o077:
+            return place
+    raise ValueError(
+        f'there is no folder for locks: {places[0]} is not a folder of yours alone; remove it '
+        '(or let its owner do so), or set TMPDIR to a folder of yours'
+    )
+
+
+def _locked(path: Path) -> Optional[IO[bytes]]:
+    """Lock file, open and locked; None if another process has it, or it cannot be used."""
+    try:
+        number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    except OSError:
+        return None
+    file = os.fdopen(number, 'rb')
+    try:
+        status = os.fstat(number)
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid():
+            raise OSError
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file
 
 
 def is_unused(domain: int) -> bool:

@@ -1,0 +1,97 @@
+"""Names of joints are no markup in plots, and a report outlives its pictures."""
+
+import json
+from xml.etree import ElementTree
+
+from matplotlib.figure import Figure
+import pytest
+
+from rbd_ros.hil import read_scenario, report
+from rbd_ros.hil.bench import Bench
+from rbd_ros.hil.controllers import make_controller
+from rbd_ros.plot_names import plot_name
+from rbd_ros.resources import resource_path
+
+NAMES = (
+    r'$\frac{$',
+    'a$b$c',
+    'cost$',
+    r'\$',
+    '_hidden',
+    '__',
+    '$',
+    '$$',
+    r'$\alpha$',
+    'a\nb',
+    'a\u2028b\u202e',
+    'j' * 5000,
+    '{x}%s',
+    ' ',
+)
+
+
+@pytest.mark.parametrize('name', NAMES, ids=ascii)
+def test_a_name_is_shown_as_it_is(name):
+    figure = Figure()
+    axes = figure.add_subplot()
+    axes.plot([0, 1], label=plot_name(name))
+    axes.set_title(plot_name(name))
+    axes.legend()
+    figure.canvas.draw()
+    handles, labels = axes.get_legend_handles_labels()
+    assert len(handles) == 1
+    # What matplotlib draws of a text that is no formula.
+    shown, is_formula = axes.title._preprocess_math(plot_name(name))
+    assert not is_formula
+    expected = ''.join(c if c.isprintable() else '?' for c in name)
+    if len(name) > 60:
+        expected = name[:57] + '...'
+    assert shown.strip() == expected.strip()
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Scenario and run of an arm whose joints have hostile names."""
+    text = resource_path('urdf', 'two_link_arm.urdf').read_text()
+    for joint, name in (('shoulder', r'$\frac{$'), ('elbow', '_elbow')):
+        assert f'name="{joint}"' in text
+        text = text.replace(f'name="{joint}"', f'name="{name}"')
+    (tmp_path / 'arm.urdf').write_text(text)
+    motion = {'times': [0.0, 0.05], 'positions': [[0.1, 0.1], [0.11, 0.1]]}
+    content = {
+        'robot': str(tmp_path / 'arm.urdf'),
+        'duration': 0.05,
+        'trajectory': motion,
+        'controller': {'python': 'rbd_ros.hil.controllers:computed_torque'},
+    }
+    scenario = read_scenario(content)
+    return scenario, Bench(scenario).run(make_controller(scenario))
+
+
+def test_a_report_of_hostile_names_is_written(run, tmp_path):
+    report.write_report(*run, tmp_path / 'report')
+    page = (tmp_path / 'report' / report.PAGE).read_text()
+    assert page.count('<svg') >= 4 and 'cannot be drawn' not in page
+    # Texts of a picture are paths, with a comment that says what they are.
+    assert '<!-- $\\frac{$ -->' in page and '<!--  _elbow -->' in page
+
+
+def test_a_picture_that_fails_loses_nothing_else(run, tmp_path, monkeypatch):
+    def fail(*args, **kwargs):
+        raise ValueError('no <fonts>')
+
+    monkeypatch.setattr(Figure, 'savefig', fail)
+    report.write_report(*run, tmp_path / 'report')
+    page = (tmp_path / 'report' / report.PAGE).read_text()
+    assert 'This picture cannot be drawn: no &lt;fonts&gt;' in page and 'Fingerprint' in page
+
+
+def test_numbers_and_junit_are_written_before_the_page(run, tmp_path, monkeypatch):
+    def fail(*args):
+        raise RuntimeError('no page')
+
+    monkeypatch.setattr(report, 'page', fail)
+    with pytest.raises(RuntimeError):
+        report.write_report(*run, tmp_path / 'report')
+    assert json.loads((tmp_path / 'report' / report.NUMBERS).read_text())['passed'] is True
+    assert ElementTree.parse(tmp_path / 'report' / report.JUNIT).getroot().tag == 'testsuite'
