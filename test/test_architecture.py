@@ -271,7 +271,7 @@ def test_allowed_imports_have_no_cycle():
         ('rbd_ros.launching.robot', 'from rbd_ros.nodes.simulator import main'),
         ('rbd_ros.launching.robot', 'from rbd_ros import Robot'),
         ('rbd_ros.model.urdf', 'import launch'),
-        ('rbd_ros.robots', 'from rbd_ros.model import load_urdf'),
+        ('rbd_ros.robots', 'from rbd_ros.robot import Robot'),
         ('rbd_ros.cellar.wine', 'import math'),
     ],
 )

@@ -87,11 +87,12 @@ def expand_xacro(
     :raises ModelError: if xacro is missing or cannot expand it, or no file knows an argument
     """
     label = 'the description' if file is None else file
+    missing = (
+        f'{label} needs the Python package xacro, which is not installed: apt install '
+        'ros-$ROS_DISTRO-xacro, or pip install xacro'
+    )
     if importlib.util.find_spec('xacro') is None:
-        raise ModelError(
-            f'{label} needs the Python package xacro, which is not installed: apt install '
-            'ros-$ROS_DISTRO-xacro, or pip install xacro'
-        )
+        raise ModelError(missing)
     root = str(Path(__file__).resolve().parents[2])
     request = {
         'path': [root, *sys.path],
@@ -114,7 +115,9 @@ def expand_xacro(
         raise ModelError(f'xacro cannot expand {label}: {error}; run xacro first') from None
     if 'urdf' in answer:
         return str(answer['urdf'])
-    raise ModelError(_problem(label, answer, done.returncode, done.stderr))
+    raise ModelError(
+        missing if 'missing' in answer else _problem(label, answer, done.returncode, done.stderr)
+    )
 
 
 def _problem(label: str, answer: Dict[str, Any], code: int, said: str) -> str:

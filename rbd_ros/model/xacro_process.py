@@ -68,7 +68,10 @@ def main(request: Dict[str, Any]) -> None:
 
 
 def _expanded(request: Dict[str, Any]) -> Dict[str, Any]:
-    import xacro
+    try:
+        import xacro
+    except ImportError:
+        return {'missing': True}
 
     file: Optional[str] = request['file']
     _find_packages(MeshPaths(file and os.path.dirname(file), request['package_paths']))

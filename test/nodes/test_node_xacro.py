@@ -80,7 +80,7 @@ def refused(ros, parameters, module='gravity_compensation'):
 @pytest.mark.parametrize('module', ['simulator', 'trajectory_annotator'])
 def test_a_missing_argument_is_named_with_the_cure(ros, file, module):
     line = refused(ros, {'robot_description_file': str(file)}, module)
-    for text in ('robot_description_file', 'arm.urdf.xacro', 'upper_mass:=VALUE'):
+    for text in ('robot description', 'arm.urdf.xacro', 'upper_mass:=VALUE'):
         assert text in line
 
 
