@@ -56,9 +56,15 @@ def reads_by_path(call):
         return 'O_RDONLY' in ast.unparse(call)
     mode = call.args[1:2] if not base else call.args[:1]
     mode += [each.value for each in call.keywords if each.arg == 'mode']
-    if base and mode and not isinstance(mode[0], ast.Constant):
+    words = [
+        each.value
+        for one in mode
+        for each in ast.walk(one)
+        if isinstance(each, ast.Constant) and isinstance(each.value, str)
+    ]
+    if base and mode and not words:
         return False  # something else that can be opened
-    return not any(set('wax+') & set(each.value) for each in mode if len(each.value) <= 3)
+    return not any(set('wax+') & set(word) for word in words if len(word) <= 3)
 
 
 def test_every_file_that_somebody_names_is_opened_in_one_place():
