@@ -14,6 +14,7 @@ import sys
 from typing import Dict, List, Optional
 
 from rbd_ros import __version__
+from rbd_ros.cli.progress import CompilationNotices
 
 SUBCOMMANDS = {
     'robots': 'list the robots that are known by name',
@@ -73,7 +74,8 @@ def _run(argv: List[str]) -> int:
     if hasattr(sys.stdout, 'reconfigure'):
         sys.stdout.reconfigure(errors='backslashreplace')  # names of links may hold any character
     try:
-        code = module.run(arguments)
+        with CompilationNotices():
+            code = module.run(arguments)
         sys.stdout.flush()
         return code
     except ValueError as error:  # ModelError is one

@@ -1,13 +1,17 @@
 """What commands show of long work, and how they end when somebody has had enough."""
 
 import io
+import logging
+import os
+import pty
+import subprocess
 import sys
 
 import pytest
 
 from rbd_ros.cli import progress as progress_module
 from rbd_ros.cli.main import main
-from rbd_ros.cli.progress import TerminalProgress
+from rbd_ros.cli.progress import CompilationNotices, TerminalProgress
 
 
 class Terminal(io.StringIO):
@@ -64,3 +68,45 @@ def test_an_interrupt_ends_with_130_and_without_a_traceback(monkeypatch, capsys,
     monkeypatch.setattr(f'rbd_ros.cli.main.{where}', interrupted)
     assert main(['info', 'two_link_arm']) == 130
     assert capsys.readouterr() == ('', '')
+
+
+def test_what_is_compiled_is_said_on_a_terminal_alone():
+    logger = logging.getLogger('rbd_ros.compiler')
+    before = logger.level, list(logger.handlers)
+    for stream in (Terminal(), io.StringIO()):
+        with CompilationNotices(stream):
+            logger.info('compiling %s', 'step')
+        logger.info('compiling %s', 'another')  # after the command
+        said = 'compiling step (some seconds, only the first time on this machine)\n'
+        assert stream.getvalue() == (said if stream.isatty() else '')
+    assert (logger.level, list(logger.handlers)) == before
+
+
+def test_the_first_compilation_of_contact_is_announced_and_later_ones_are_none(tmp_path):
+    """In processes of their own, since this one has its machine code already."""
+
+    def said_on_a_terminal():
+        master, terminal = pty.openpty()
+        words = ['simulate', '--world', 'push', '--duration', '0.02', '--record', 'out.html']
+        process = subprocess.Popen(
+            [sys.executable, '-m', 'rbd_ros.cli.main', *words],
+            cwd=tmp_path,
+            env={**os.environ, 'RBD_ROS_CACHE_DIR': str(tmp_path / 'cache')},
+            stdout=subprocess.DEVNULL,
+            stderr=terminal,
+        )
+        os.close(terminal)
+        found = b''
+        try:
+            while True:
+                found += os.read(master, 4096)
+        except OSError:  # nobody has the terminal any more
+            pass
+        os.close(master)
+        assert process.wait() == 0
+        return found.decode().splitlines()
+
+    first = [line for line in said_on_a_terminal() if 'only the first time' in line]
+    assert any(line.startswith('compiling rbd_ros.simulation.') for line in first)
+    assert len(first) == len(set(first))
+    assert [line for line in said_on_a_terminal() if 'compiling' in line] == []

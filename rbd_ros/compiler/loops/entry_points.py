@@ -36,6 +36,8 @@ _NUMBERS = {
     'FloatArray': [ctypes.c_void_p, ctypes.c_int64],
 }
 _log = logging.getLogger('rbd_ros')
+#: Says at INFO what is compiled: it takes seconds, of which commands inform on a terminal.
+_progress = logging.getLogger('rbd_ros.compiler')
 
 
 def entry_point(function: Callable[..., int]) -> EntryPoint:
@@ -140,6 +142,7 @@ class EntryPoint:
             # Here, not above: whoever finds machine code on the disk has no need of a compiler.
             from rbd_ros.compiler.loops.translation import object_file
 
+            _progress.info('compiling %s.%s', self._module, self.__name__)
             code = object_file(self.function, kinds, self.numbers)
         except (OSError, RuntimeError, ValueError) as error:
             # Slow is better than dead, for a node that holds an arm.
