@@ -24,6 +24,10 @@ Torque = Callable[[Simulator], Optional[FloatArray]]
 
 FRAME = 1.0 / 60.0  # time between pictures [s]
 MAX_SPEED = 100.0
+#: Part of the chosen speed by which a simulation may pass more quickly while it makes up a lag.
+_CATCH_UP = 1.5
+_LONGEST_FRAME = 0.1  # whose time may pass at once: more would be a leap [s]
+_MOST_LAG = 1.0  # that is made up; what is more is dropped [s]
 _FACTOR_WINDOW = 0.5  # over which the real-time factor is measured [s]
 _HOLD = 2.0  # how long a page holds a body without saying so again [s]
 
@@ -58,7 +62,6 @@ class LiveSession:
         self.stopped = False
         self._message = ''
         self._start, self._begin = simulator.snapshot(), simulator.time
-        self._last = time.monotonic()
         poses = self._poses()[0]
         self._radius = max(reach(scene, poses)[1], SMALLEST)
         self._pull: Optional[Pull] = None
@@ -84,17 +87,27 @@ class LiveSession:
             count += 1
             self._obey()
             if self.playing:
-                due = self._clock_time + (time.monotonic() - self._clock) * self.speed
-                self._advance(min(due, end, self.simulator.time + FRAME * max(1.0, self.speed)))
+                self._advance(min(self._due(), end))
                 self._measure()
             self._page.publish(self._state())
-            # What could not be done in time is not made up for: the factor tells.
             time.sleep(max(0.0, FRAME - (time.monotonic() - self._last)))
             self._last = time.monotonic()
 
     def close(self) -> None:
         """Serve the page no more."""
         self._page.close()
+
+    def _due(self) -> float:
+        """Simulated time that the next picture shall show: a lag is made up, within bounds."""
+        now, simulator = time.monotonic(), self.simulator
+        elapsed, self._seen = min(now - self._seen, _LONGEST_FRAME), now
+        lag = self._clock_time + (now - self._clock) * self.speed - simulator.time
+        dropped = lag - _MOST_LAG * self.speed
+        if dropped > 0.0:
+            self._clock_time -= dropped
+            lag -= dropped
+        # A step is never too much, or there would be none at low speeds.
+        return simulator.time + min(lag, max(_CATCH_UP * elapsed * self.speed, simulator.timestep))
 
     def _advance(self, until: float) -> None:
         began = time.monotonic()
@@ -164,15 +177,16 @@ class LiveSession:
         self._pull, self._message = None, ''
 
     def _restart_clock(self) -> None:
-        self._clock = time.monotonic()
-        self._clock_time, self._factor = self.simulator.time, 0.0
+        self._clock = self._window = self._seen = self._last = time.monotonic()
+        self._clock_time = self._window_time = self.simulator.time
+        self._factor = 0.0
 
     def _measure(self) -> None:
-        elapsed = time.monotonic() - self._clock
+        now = time.monotonic()
+        elapsed = now - self._window
         if elapsed >= _FACTOR_WINDOW:
-            factor = (self.simulator.time - self._clock_time) / elapsed
-            self._restart_clock()
-            self._factor = factor
+            self._factor = (self.simulator.time - self._window_time) / elapsed
+            self._window, self._window_time = now, self.simulator.time
 
     def _poses(self) -> FloatArray:
         simulator = self.simulator
@@ -218,7 +232,8 @@ def advance(
     """
     count = round((until - simulator.time) / simulator.timestep)
     if torque is None and before is None:
-        slice_ = max(1, count // 4)
+        # However much is to be made up, `enough` is asked after a part of a picture's time.
+        slice_ = max(1, min(count, round(FRAME / simulator.timestep)) // 4)
         while count > 0:
             simulator.step(n=min(slice_, count))
             count -= slice_

@@ -9,7 +9,8 @@ import pytest
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.resources import resource_path
-from rbd_ros.viewer import LivePage, LiveSession, make_scene
+from rbd_ros.viewer import LivePage, LiveSession, make_scene, session as session_module
+from rbd_ros.viewer.session import FRAME
 
 
 @pytest.fixture
@@ -184,3 +185,112 @@ def test_a_session_that_is_stopped_does_not_run(session):
     session.stopped = True
     session.run()
     assert session.simulator.time == begun
+
+
+class Clock:
+    """A clock that goes on only by what sleeps, and by what steps are said to take."""
+
+    def __init__(self):
+        self.now, self.cost = 100.0, 0.0
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+    def torque(self, simulator):
+        self.now += self.cost
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    made_up = Clock()
+    monkeypatch.setattr(session_module, 'time', made_up)
+    return made_up
+
+
+@pytest.fixture
+def timed(clock, session):
+    """A session whose steps take what the clock says."""
+    session.torque = clock.torque
+    session._restart_clock()
+    return session
+
+
+def run_until(session, clock, instant):
+    """Show pictures until an instant; the simulated and the real time of each, (N, 2)."""
+    found = [(session.simulator.time, clock.now)]
+    while clock.now < instant:
+        session.run(frames=1)
+        found.append((session.simulator.time, clock.now))
+    return np.array(found)
+
+
+@pytest.mark.parametrize('speed', [1.0, 0.25, 4.0])
+def test_a_lag_is_made_up_at_a_bounded_speed(timed, clock, speed):
+    timed.speed = speed
+    timed._restart_clock()
+    begin = clock.now
+    run_until(timed, clock, begin + 1.0)
+    clock.cost = 0.4  # one step of 0.4 s, as if something else had the processor
+    timed.run(frames=1)
+    clock.cost = 0.0
+    behind = speed * (clock.now - begin) - timed.simulator.time
+    assert behind > 0.3 * speed
+    found = run_until(timed, clock, begin + 3.0)
+    lag = speed * (clock.now - begin) - timed.simulator.time
+    assert abs(lag) <= speed * FRAME + 2e-3
+    # The first picture may make up for a tenth of a second, others for their own; to a step.
+    steps = np.diff(found, axis=0)
+    assert steps[0, 0] <= 1.5 * speed * 0.1 + 1.01e-3
+    steps = steps[1:]
+    assert (steps[:, 0] <= 1.5 * speed * FRAME + 1.01e-3).all()
+    assert steps[:, 0].max() >= 1.5 * speed * FRAME - 1.01e-3
+
+
+def test_of_a_long_lag_a_second_is_made_up(timed, clock):
+    begin = clock.now
+    run_until(timed, clock, begin + 1.0)
+    clock.now += 60.0
+    found = run_until(timed, clock, begin + 66.0)
+    # 59 s are dropped for good; a picture's time is open at both ends.
+    lag = (clock.now - begin) - timed.simulator.time
+    assert lag == pytest.approx(59.0, abs=2 * FRAME + 2e-3)
+    assert np.diff(found[:, 0]).max() <= 1.5 * 0.1 + 1.01e-3
+
+
+def test_a_machine_that_is_too_slow_shows_pictures_all_the_same(timed, clock):
+    begin = clock.now
+    clock.cost = 4e-3  # a step of 1 ms
+    found = run_until(timed, clock, begin + 10.0)
+    assert np.diff(found[:, 1]).max() <= FRAME + 4.1e-3
+    assert timed.simulator.time == pytest.approx(2.5, abs=0.03)
+    assert timed._state()['factor'] == pytest.approx(0.25, abs=0.02)
+    # When it is quick again, it makes up a second and then passes as chosen.
+    clock.cost = 0.0
+    run_until(timed, clock, begin + 14.0)
+    assert timed._state()['factor'] == pytest.approx(1.0, abs=0.05)
+    assert timed.simulator.time == pytest.approx(2.5 + 5.0, abs=0.05)
+
+
+def test_slow_steps_without_a_torque_end_a_picture_in_time(session, clock, monkeypatch):
+    step = session.simulator.step
+
+    def slow(*args, n=1, **kwargs):
+        clock.now += 4e-3 * n
+        return step(*args, n=n, **kwargs)
+
+    monkeypatch.setattr(session.simulator, 'step', slow)
+    session._restart_clock()
+    found = run_until(session, clock, clock.now + 5.0)
+    # Parts of a picture are of 4 steps at most, whatever the lag is.
+    assert np.diff(found[:, 1]).max() <= FRAME + 4 * 4.1e-3
+
+
+def test_low_speeds_pass_as_chosen_although_a_picture_has_no_step(timed, clock):
+    timed.speed = 0.01
+    timed._restart_clock()
+    begin = clock.now
+    run_until(timed, clock, begin + 10.0)
+    assert timed.simulator.time == pytest.approx(0.1, abs=1.1e-3)
