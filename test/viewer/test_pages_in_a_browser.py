@@ -247,6 +247,8 @@ def mouse(page, kind, at, shift=False):
     )
 
 
+NOTICE = "document.getElementById('notice').textContent"
+
 # Where a point of a link is on the page [pixels].
 PLACE = """(() => {
     const frame = viewer.links.at(-1), canvas = document.querySelector('canvas');
@@ -274,6 +276,7 @@ def test_a_body_is_pulled_with_the_pointer(robot, page, shift, monkeypatch):
         run_until(lambda: page.evaluate('document.body.dataset.time') == '0')
         if not shift:
             page.evaluate("document.getElementById('pull').click()")
+        assert 'drag it' in page.evaluate(NOTICE)
         view = page.evaluate('viewer.camera.position.toArray()')
         at = np.array(page.evaluate(PLACE))
         begun = session.scene.poses(robot, [simulator.q])[0, -1, :3]
@@ -301,6 +304,7 @@ def test_a_body_is_pulled_with_the_pointer(robot, page, shift, monkeypatch):
         run_until(lambda: np.linalg.norm(pull.target - pull.position()) < 0.7 * distance)
         mouse(page, 'mouseReleased', at + (60, -40), shift)
         run_until(lambda: session._pull is None)
+        run_until(lambda: page.evaluate(NOTICE) == '')  # who has done it knows how
         assert not page.evaluate('viewer.pull.line.visible')
         # The camera stayed, and turns again now, or where nothing is.
         assert np.allclose(page.evaluate('viewer.camera.position.toArray()'), view)

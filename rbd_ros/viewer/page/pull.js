@@ -11,7 +11,7 @@ function makePull(view, order) {
     new THREE.MeshBasicMaterial({ color: 0x1976d2 }));
   line.visible = false;
   scene.add(line);
-  let held = null, mode = false, waiting = null, busy = false;
+  let held = null, used = false, mode = false, waiting = null, busy = false;
 
   // One order after the other, so that letting go is never overtaken; of pulls, the newest.
   async function send(name, value) {
@@ -59,6 +59,7 @@ function makePull(view, order) {
     event.stopImmediatePropagation();
     canvas.setPointerCapture(event.pointerId);
     held = { frame, point: frames[frame].worldToLocal(hit.point.clone()) };
+    used = true;
     // The pointer moves in the plane of the screen at the depth of that point.
     plane.setFromNormalAndCoplanarPoint(camera.getWorldDirection(way), hit.point);
     target.copy(hit.point);
@@ -99,5 +100,5 @@ function makePull(view, order) {
     line.scale.y = length;
     if (length > 1e-9) line.quaternion.setFromUnitVectors(up, way.divideScalar(length));
   }
-  return { line, update, setMode: (value) => { mode = value; } };
+  return { line, update, isUsed: () => used, setMode: (value) => { mode = value; } };
 }

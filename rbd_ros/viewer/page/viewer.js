@@ -263,7 +263,9 @@
       speed.value = String(state.speed);
       element('time').textContent = own
         ? `${digits(state.time)} s, ${digits(state.factor)} x real time` : `${digits(state.time)} s`;
-      element('notice').textContent = notices.concat(state.message || []).join('\n');
+      // Robots that stand upright, say, do not move by themselves.
+      const hint = pull && frames.length && !pull.isUsed() ? 'To move something, hold Shift, or switch on "Pull", and drag it.' : [];
+      element('notice').textContent = notices.concat(state.message || hint).join('\n');
       document.body.dataset.time = state.time;
       document.body.dataset.playing = playing;
       draw();
