@@ -45,8 +45,16 @@ def nearest_on_triangle(
     :param nearest: the nearest point; a result, (3,) [m]
     """
     e, f, normal, other = vector(3), vector(3), vector(3), vector(3)
+    # From the vertex that is nearest to the origin: of a long triangle with a short edge that is
+    # near, differences with a vertex far away would be rounded as that one is.
+    at_p, at_q, at_r = dot(p, p), dot(q, q), dot(r, r)
+    base, next_one, last = p, q, r
+    if at_q < at_p and at_q <= at_r:
+        base, next_one, last = q, r, p
+    elif at_r < at_p:
+        base, next_one, last = r, p, q
     for k in range(3):
-        e[k], f[k] = q[k] - p[k], r[k] - p[k]
+        e[k], f[k] = next_one[k] - base[k], last[k] - base[k]
     cross(e, f, normal)
     square = dot(normal, normal)
     if square > 0.0:
@@ -62,7 +70,7 @@ def nearest_on_triangle(
         if at_p > 0.0 and at_q > 0.0 and at_r > 0.0:
             shares[0], shares[1], shares[2] = at_p / total, at_q / total, at_r / total
             # Along the normal, which is exact also where the distance is small.
-            height = dot(normal, p) / square
+            height = dot(normal, base) / square
             for k in range(3):
                 nearest[k] = height * normal[k]
             return dot(nearest, nearest)

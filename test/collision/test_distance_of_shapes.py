@@ -91,6 +91,27 @@ def test_no_direction_has_a_larger_gap(pair):
 
 
 @every_pair
+def test_a_gap_of_nanometres_has_the_normal_that_a_wider_one_has(pair, rng):
+    """Moved together along their normal, shapes are nearest where they were before.
+
+    Points are rounded to 1e-15 m, which turns the normal of a gap by 1e-15 m over the gap. Down to
+    1e-9 m the gap is wider than what counts as touching (1e-10 of the size of both).
+    """
+    for _ in range(150):
+        a, pose_a, b, pose_b = scene(pair, rng)
+        before = distance(a, pose_a, b, pose_b)
+        while before.gap < 0.02:
+            pose_b[:3, 3] += before.normal * (0.3 - before.gap)
+            before = distance(a, pose_a, b, pose_b)
+        gap = 10.0 ** rng.uniform(-9, -6)
+        pose_b[:3, 3] -= before.normal * (before.gap - gap)
+        nearest = distance(a, pose_a, b, pose_b)
+        assert_allclose(nearest.gap, gap, rtol=0.0, atol=3e-14)
+        atol = 1e-6 + 1e-14 / gap
+        assert_allclose(nearest.normal, before.normal, rtol=0.0, atol=atol)
+
+
+@every_pair
 def test_the_normal_is_the_gradient_of_the_gap(pair):
     """Moved and turned, the second shape changes the gap by the velocity of its point."""
     rng, h, seen = np.random.default_rng(5), 1e-6, 0

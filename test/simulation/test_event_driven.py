@@ -239,6 +239,40 @@ def test_a_particle_breaks_off_a_sphere_at_two_thirds_of_the_height():
     assert height / R == pytest.approx(2 / 3 * np.cos(start), rel=1e-7)
 
 
+def two_legs(v):
+    """Thin bar without gravity on two faces, 0.2 m from its centre, that moves already."""
+    legs = [FaceContact('body', (x, 0, 0)) for x in (-0.2, 0.2)]
+    hover = [0.0, 2.0 * GRAVITY, 0.0]
+    simulator = EventDrivenSimulator(planar_body(2.0, 0.02), legs, hover)
+    simulator.reset([0.0, 0.0, 0.0], v)
+    return simulator
+
+
+def test_a_contact_that_separates_is_not_gained():
+    """Only what is hit, or rests, is gained: not what touches at this moment and leaves.
+
+    Inverse mass of a leg along the normal: 1/m + x^2/I, 2.5 /kg.
+    """
+    # Both leave: by themselves, and as an impulse along the face changes nothing about it.
+    simulator = two_legs([0.0, 0.3, 0.0])
+    assert simulator.events == [] and simulator.current == ()
+    simulator.apply_impulse('body', [0.5, 0.0, 0.0], [0.0, 0.0, 0.0])
+    assert simulator.events == [] and simulator.current == ()
+    assert_allclose(simulator.v, [0.25, 0.3, 0.0], atol=1e-15)
+    # The bar turns: one leg comes down at 0.2 m/s, the other one leaves.
+    for turn, hit in ((1.0, 1), (-1.0, 0)):
+        simulator = two_legs([0.0, 0.0, turn])
+        assert kinds(simulator) == [('gain', (hit,))]
+        impulse = np.zeros(2)
+        impulse[hit] = 0.2 / 2.5
+        assert_allclose(simulator.events[0].impulse, impulse, atol=1e-15)
+        assert simulator.current == (hit,)
+    # At a velocity of nothing both rest, and are gained without an impulse.
+    simulator = two_legs([0.0, 0.0, 0.0])
+    assert kinds(simulator) == [('gain', (0, 1))]
+    assert not simulator.events[0].impulse.any() and simulator.current == (0, 1)
+
+
 def test_a_point_may_come_onto_a_face_from_its_side():
     """Sliding at its height, from nothing onto a table that begins at zero; no impulse."""
     simulator = EventDrivenSimulator(
