@@ -34,7 +34,7 @@ def robot_with(*uris):
         elements += [
             link(f'l{k}', 1.0, INERTIA, shape=shape),
             joint(f'j{k}', 'base', f'l{k}', 'prismatic', (0, 0, 1), (k, 0, 0.5),
-                  '<limit lower="-9" upper="9" effort="9" velocity="9"/>'),
+                  '<limit lower="-9" upper="9" effort="9" velocity="20"/>'),
         ]  # fmt: skip
     return Robot.from_urdf(f'<robot name="r">{"".join(elements)}</robot>')
 
