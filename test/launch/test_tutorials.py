@@ -1,4 +1,7 @@
-"""The tutorials, followed word for word in an empty folder: with `ros2`, and without."""
+"""The tutorials, followed word for word in an empty folder: with `ros2`, and without.
+
+But for what is of the machine: nodes get parameters by which they wait for each other.
+"""
 
 import os
 from pathlib import Path
@@ -19,6 +22,15 @@ LOOKING = 20.0  # for a topic, by commands that do not find it at once [s]
 NOT_YET = 'does not appear to be published yet'
 READY = ('ready after', 'torque: publishing', 'robot ')  # what nodes say when they run
 INSTALLS = ('sudo',)
+# What makes simulator and torque node wait for each other, however busy the machine is.
+WAITING = {
+    'rbd_ros.nodes.simulator': {'lockstep': 'stamp'},
+    **dict.fromkeys(
+        ('rbd_ros.nodes.gravity_compensation', 'rbd_ros.nodes.inverse_dynamics'),
+        {'state_timeout': 0.0, 'output': 'joint_state'},
+    ),
+}
+IN_LOCKSTEP = ('gravity_compensation', 'feedforward')  # the controller of the other is no node
 LATE = 'over-run'  # what a simulator says that has no time for its steps
 ATTEMPTS = 3
 
@@ -28,6 +40,17 @@ def own(command, with_ros2):
     if command.begins('ros2'):
         return with_ros2
     return not (with_ros2 and command.begins('python', '-m'))
+
+
+def text_of(command, name):
+    """Text of a command of a tutorial, with parameters to wait where its node can."""
+    if name not in IN_LOCKSTEP:
+        return command.text
+    if command.begins('ros2', 'launch'):
+        given = {k: v for each in WAITING.values() for k, v in each.items()}
+        return ' '.join([command.text, *(f'{k}:={v}' for k, v in given.items())])
+    given = WAITING.get(command.words[2], {}) if command.begins('python', '-m') else {}
+    return ' '.join([command.text, *(f'-p {k}:={v}' for k, v in given.items())])
 
 
 def lack():
@@ -70,7 +93,7 @@ def read(name, with_ros2, folder, domain, for_good):
                 stop(staying)
             elif not step.command.begins(*INSTALLS) and own(step.command, with_ros2):
                 try:
-                    follow(step, folder, domain, staying)
+                    follow(step, text_of(step.command, name), folder, domain, staying)
                 except AssertionError:
                     if for_good or not any(LATE in shell.output() for shell in staying):
                         raise
@@ -82,10 +105,10 @@ def read(name, with_ros2, folder, domain, for_good):
     return True
 
 
-def follow(step, folder, domain, staying):
-    """Run a command; one that stays is waited for until it runs."""
+def follow(step, text, folder, domain, staying):
+    """Run a command by its text; one that stays is waited for until it runs."""
     if step.command.stays:
-        staying.append(Shell(step.command.text, folder, domain))
+        staying.append(Shell(text, folder, domain))
         shell = staying[-1]
         until(lambda: any(word in shell.output() for word in READY) or not shell.alive())
         assert shell.alive(), f'{step.command}\n{shell.output()}'
@@ -95,7 +118,7 @@ def follow(step, folder, domain, staying):
     end, unseen = time.monotonic() + LOOKING, True
     while unseen:
         run = subprocess.run(
-            ['bash', '-c', step.command.text],
+            ['bash', '-c', text],
             cwd=folder,
             env=environment(folder, domain),
             capture_output=True,

@@ -111,7 +111,7 @@ def test_a_payload_comes_as_one_message_and_the_torque_goes_there_without_a_step
 def test_a_payload_on_another_link_makes_no_step_either(rig):
     rig.must_set(payload_ramp=1.0, payload_link='tool')
     rig.must_set(payload_mass=1.0)
-    before = rig.until(holding(POSE), 'the payload')[-1]
+    before = rig.until(holding(POSE, 1.0), 'the payload')[-1]
     rig.must_set(payload_link='upper')
     torques = [rig.step() for _ in range(120)]
     expected = holding()  # in the axis of the shoulder it weighs nothing
@@ -155,7 +155,7 @@ def test_a_mounting_turns_gravity_without_a_step(rig):
     rig.must_set(payload_ramp=1.0)
     before = rig.until(holding(), 'the table')[-1]
     rig.must_set(mounting_rpy=[0.0, math.pi / 2, 0.0])
-    torques = rig.until(gravity_in((9.81, 0.0)), 'the wall')
+    torques = rig.until(gravity_in((9.81, 0.0, 0.0)), 'the wall')
     assert np.abs(torques[0] - before).max() < 0.02 * np.abs(before - torques[-1]).max()
     rig.must_set(payload_ramp=0.0)
     rig.must_set(mounting_rpy=[math.pi, 0.0, 0.0])
