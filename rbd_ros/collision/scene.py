@@ -33,6 +33,10 @@ from rbd_ros.spatial import PluckerTransform
 #: Depth at which two links at a robot's neutral configuration count as made to overlap [m].
 OVERLAP = 1e-6
 
+#: Gap up to which a link and the one before its parent do likewise: the faces of a knuckle whose
+#: two axes are apart [m].
+KNUCKLE = 2e-4
+
 #: Friction from which on a contact sticks whatever pushes it, within 0.06 degrees: more would only
 #: be numbers too far apart.
 STICKS = 1e3
@@ -124,7 +128,7 @@ def make_scene(model: Model, world: Environment, q: Optional[Sequence[float]] = 
         deep -= {each for each in deep if _put_back(world, *each)}
         pairs = [pair for p, pair in enumerate(pairs) if names[p] not in deep]
         table = _table(world, found, pairs, carriers) if deep else table
-        notices.extend(_left_out(deep, 'overlap where the robot is neutral'))
+        notices.extend(_left_out(deep, 'are in contact where the robot is neutral'))
     notices.extend(_left_out(connected, 'are connected by links without shapes or without mass'))
     return Scene(tuple(found), world.movable, carriers, table, (*notices, *maker.notices))
 
@@ -347,7 +351,7 @@ def _left_out(found: AbstractSet[Tuple[str, str]], why: str) -> List[str]:
 def _overlapping(
     model: Model, table: SceneTable, own: Sequence[int], carriers: int, q: Sequence[float]
 ) -> Set[int]:
-    """Which of some pairs of links overlap at a configuration."""
+    """Which of some pairs of links overlap at a configuration, or touch across one link."""
     fewer = with_pairs(table, own)
     most = len(own) * MAX_POINTS
     sizes = {'carriers': carriers, 'shapes': len(table.kind), 'pairs': len(own), 'contacts': most}
@@ -356,8 +360,14 @@ def _overlapping(
         pose = _pose(transform)
         room.pose[body] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
     count = scene_contacts_of(Record(fewer), Record(room), Record(contacts), _INSTANT)
-    deep = contacts.gap[:count] < -OVERLAP
-    return {own[p] for p in contacts.pair[:count][deep].tolist()}
+    parent = {0: 0, **{i: body.parent for i, body in model.outward()}}
+    found = set()
+    for p, gap in zip(contacts.pair[:count].tolist(), contacts.gap[:count].tolist()):
+        i, j = (int(table.carrier[shape]) for shape in fewer.pair[p])
+        across = i in parent and j in parent and (parent[parent[i]] == j or parent[parent[j]] == i)
+        if gap < (KNUCKLE if across else -OVERLAP):
+            found.add(own[p])
+    return found
 
 
 def _table(

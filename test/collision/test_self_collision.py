@@ -5,9 +5,10 @@ from itertools import combinations
 from hypothesis import given, HealthCheck, settings, strategies as st
 import pytest
 from support import example_robots
+from support.simulated_robots import collision, joint, link, robot
 
 from rbd_ros.collision import allowed_pairs, Environment, SrdfError
-from rbd_ros.collision.scene import make_scene
+from rbd_ros.collision.scene import make_scene, neutral_configuration
 from rbd_ros.collision.self_collision import read_srdf
 from rbd_ros.model import load_urdf
 from rbd_ros.model.together import put_together
@@ -83,6 +84,30 @@ def test_an_srdf_puts_back_what_links_without_shapes_connect():
     assert ('l0', 'l2') not in allowed_pairs(model, srdf)
     assert 'are connected by links without shapes' in make_scene(model, Environment()).notices[0]
     assert not make_scene(model, Environment(srdf=srdf)).notices
+
+
+@pytest.mark.parametrize('gap, across, left_out', [
+    (1e-4, True, True), (3e-4, True, False), (-1e-3, True, True),
+    (1e-4, False, False), (-1e-3, False, True),
+])  # fmt: skip
+def test_a_knuckle_of_two_axes_is_left_out(gap, across, left_out):
+    """Faces a tenth of a millimetre apart across a small link; fingers that close may touch."""
+    box = collision('box size="0.1 0.1 0.1"')
+    small = collision('sphere radius="0.001"')
+    parent, height = ('small', -0.5) if across else ('trunk', 0.0)
+    model = robot(
+        link('base'),
+        link('trunk', 1.0, shape=small),
+        link('first', 1.0, shape=box),
+        link('second', 1.0, shape=box),
+        link('small', 0.1, shape=small),
+        joint('a', 'base', 'trunk'),
+        joint('b', 'trunk', 'first'),
+        joint('c', 'first', 'small', xyz=(0, 0, 0.5)),
+        joint('d', parent, 'second', xyz=(0.1 + gap, 0, height)),
+    ).model
+    notices = make_scene(model, Environment(), neutral_configuration(model)).notices
+    assert any('1 pair of links that are in contact' in text for text in notices) == left_out
 
 
 def test_links_that_a_loop_joint_connects_are_allowed():
