@@ -23,6 +23,9 @@ from rbd_ros.simulation.workspace import Workspace
 #: blows run through a row of bodies with gaps.
 LOOKS = 50
 
+#: How many of them may leave a problem unsolved, which takes all methods of the solver each time.
+UNSOLVED_LOOKS = 3
+
 
 @compiled
 def look_for_contacts(plant: Plant, touches: Touches, work: Workspace, h: float) -> int:

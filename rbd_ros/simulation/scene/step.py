@@ -33,6 +33,7 @@ from rbd_ros.simulation.scene.look_ahead import (
     look_for_contacts,
     LOOKS,
     reaches_more,
+    UNSOLVED_LOOKS,
 )
 from rbd_ros.simulation.scene.memory import recall, remember
 from rbd_ros.simulation.scene.parting import correct_robot, part_bodies
@@ -87,8 +88,9 @@ def take_scene_substep(
         place_robot(plant, state, external_forces, work)
     keep_before_contact(state, objects, work)
     seen = look_for_contacts(plant, touches, work, h)
-    found, robot_touched = VELOCITY, False
+    found, robot_touched, unsolved = VELOCITY, False, 0
     for look in range(LOOKS):
+        before = state.counters[UNCONVERGED]
         found, robot_touched = find_velocities(
             plant, state, external_forces, unused, objects, touches, work, h
         )
@@ -97,6 +99,11 @@ def take_scene_substep(
         if look == LOOKS - 1:
             # Whatever is reached beyond this row of bodies is not known.
             state.counters[UNCONVERGED] += 1
+            break
+        if state.counters[UNCONVERGED] > before:
+            unsolved += 1
+        if unsolved == UNSOLVED_LOOKS:
+            # Velocities that solve nothing would be asked again and again for what they reach.
             break
         now = reaches_more(plant, objects, touches, work, look + 1, seen, h)
         if now == seen:

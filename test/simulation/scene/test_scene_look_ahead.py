@@ -1,9 +1,13 @@
 """What gets its speed within a step touches what it reaches then: nothing passes through."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from support.rigid_worlds import ball, simulated
 from support.simulated_robots import collision, joint, link, robot, sled
+
+from rbd_ros.simulation.scene import step
 
 #: Machine code as users have it: see conftest.py.
 OPTIMISED = True
@@ -174,3 +178,31 @@ def test_the_tip_of_an_arm_does_not_enter_a_wall_that_it_flips_into():
     assert abs(simulator.q[0]) == pytest.approx(0.03, abs=1e-3)
     assert max(contact.depth for contact in simulator.contacts) < 1e-3
     assert simulator.status.unconverged_steps == 0
+
+
+@pytest.mark.parametrize('unsolved, looks', [(True, 3), (False, 50)])
+def test_problems_that_are_not_solved_are_looked_at_three_times(monkeypatch, unsolved, looks):
+    """Each takes all methods of the solver; a row that is solved may go on for 50 bodies."""
+    counters, seen = np.zeros(16, dtype=np.int64), []
+
+    def find_velocities(*_):
+        seen.append(len(seen))
+        counters[step.UNCONVERGED] += unsolved
+        return step.VELOCITY, False
+
+    fakes = {
+        'find_velocities': find_velocities,
+        'go_back': lambda *_: counters.fill(0),  # the counters are those of before
+        'reaches_more': lambda *_: len(seen) + 1,
+        'look_for_contacts': lambda *_: 0,
+    }
+    names = ('remember', 'place_objects', 'keep_before_contact', 'part_bodies')
+    for name, fake in {**dict.fromkeys(names, lambda *_: False), **fakes}.items():
+        monkeypatch.setattr(step, name, fake)
+    plant = SimpleNamespace(
+        has_external_forces=False, has_robot=False, scene=SimpleNamespace(has_objects=False)
+    )
+    state, work = SimpleNamespace(counters=counters), SimpleNamespace(scene=None)
+    assert step.take_scene_substep(plant, state, None, None, None, None, work, 1e-3)
+    assert len(seen) == looks
+    assert counters[step.UNCONVERGED] == 1
