@@ -235,17 +235,8 @@ LINKS = {
     ),
     'collision without geometry': (robot(link('a', '<collision/>')), ["'a'", '<geometry>']),
     'empty geometry': (
-        robot(link('a', '<visual><geometry/></visual>')),
-        ["'a'", '<geometry>', 'one shape'],
-    ),
-    'two shapes': (
-        robot(
-            link(
-                'a',
-                '<visual><geometry><sphere radius="1"/><sphere radius="2"/></geometry></visual>',
-            )
-        ),
-        ["'a'", '<sphere>|<geometry>'],
+        robot(link('a', '<collision><geometry/></collision>')),
+        ["'a'", '<geometry>', 'no shape', '<collision>'],
     ),
     'negative radius': (
         robot(link('a', '<collision><geometry><sphere radius="-1"/></geometry></collision>')),
@@ -262,7 +253,9 @@ LINKS = {
     'scale of one number': (
         robot(
             link(
-                'a', '<visual><geometry><mesh filename="m.stl" scale="0.001"/></geometry></visual>'
+                'a',
+                '<collision><geometry><mesh filename="m.stl" scale="0.001"/></geometry>'
+                '</collision>',
             )
         ),
         ["'a'", '<mesh>', 'scale'],

@@ -18,6 +18,7 @@ from rbd_ros.model.errors import ModelError
 from rbd_ros.model.geometry import Colour
 from rbd_ros.model.urdf.document import Document, Node, quote, read_document, Source
 from rbd_ros.model.urdf.materials import Materials
+from rbd_ros.model.urdf.omissions import omit_motion, omit_shapes, refuse_quaternion
 from rbd_ros.model.urdf.schema import check_element, line_of, parse_number, ROBOT
 from rbd_ros.spatial import linear3
 from rbd_ros.spatial.rotation import rpy_rotation
@@ -69,6 +70,8 @@ def read_description(
     for node in root:
         owner = _owner(node, document)
         found = description.links if node.tag == 'link' else description.joints
+        omit = omit_shapes if node.tag == 'link' else omit_motion
+        description.warnings.extend(omit(node, rules[node.tag], owner))
         check_element(node, rules[node.tag], owner)
         name = node.get('name', '')
         if name in found:
@@ -121,7 +124,7 @@ def _prepare_joint(node: Element, owner: str, description: Description) -> None:
             f'{owner} has the unknown type {quote(kind)}; use '
             + (hint or f'one of {", ".join(JOINT_TYPES)}')
         )
-    _refuse_quaternion(node, owner)
+    refuse_quaternion(node, owner)
     soft = node.find('safety_controller')
     if soft is not None:
         for gain in ('k_position', 'k_velocity'):
@@ -147,16 +150,16 @@ def _prepare_link(
 ) -> None:
     inertial = node.find('inertial')
     if inertial is not None:
-        _refuse_quaternion(inertial, owner)
+        refuse_quaternion(inertial, owner)
     for shape in [*node.findall('collision'), *node.findall('visual')]:
-        _refuse_quaternion(shape, owner)
+        refuse_quaternion(shape, owner)
         materials.paint(shape)
         geometry = shape.find('geometry')
         assert geometry is not None  # check_element has seen to that
-        if len(geometry) != 1:
+        if not len(geometry):
             raise ModelError(
-                f'{owner}: <geometry> (line {line_of(geometry)}) must hold one shape, it holds '
-                f'{len(geometry)}; give each shape a <{shape.tag}> of its own'
+                f'{owner}: <geometry> (line {line_of(geometry)}) holds no shape; add one, or '
+                f'remove the <{shape.tag}>'
             )
         tag = geometry[0].tag
         if tag == 'capsule':
@@ -166,15 +169,6 @@ def _prepare_link(
             description.warnings.append(
                 f'{owner}: <{shape.tag}> of the unknown shape <{quote(tag)[1:-1]}> is left out'
             )
-
-
-def _refuse_quaternion(node: Element, owner: str) -> None:
-    origin = node.find('origin')
-    if origin is not None and origin.get('quat_xyzw') is not None:
-        raise ModelError(
-            f'{owner}: quat_xyzw (line {line_of(origin)}) is not read; '
-            'give the rotation as rpy="..."'
-        )
 
 
 def _split_capsule(link: Element, shape: Element, geometry: Element) -> None:

@@ -21,6 +21,7 @@ from rbd_ros.model.urdf.description import Description, read_description
 from rbd_ros.model.urdf.document import quote, Source
 from rbd_ros.model.urdf.mimic import Gears
 from rbd_ros.model.urdf.tree import depth_first_joints, find_root
+from rbd_ros.model.urdf.omissions import without_visual
 from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.linear3 import Vector3
 from rbd_ros.spatial.rotation import rpy_rotation
@@ -245,8 +246,9 @@ class _Builder:
             value = getattr(limit, what)
             if value < 0.0:
                 raise ModelError(
-                    f'joint {quote(name)}: <limit {what}="{value:g}"> is negative; '
-                    'give the greatest magnitude, a value >= 0'
+                    f'joint {quote(name)}: <limit {what}="{value:g}"> is negative; leave {what}'
+                    f'{whole} out if there is no limit, or give the greatest magnitude'
+                whole = '' if bounded else ', or the whole <limit>,'
                 )
             if value == 0.0:
                 meaning = (
@@ -306,10 +308,17 @@ class _Builder:
                 self.geometries.append(
                     Geometry(
                         shape.name or '',
+                try:
+                    form = self._shape(shape.geometry, owner)
+                except ModelError as error:
+                    if role == 'collision':
+                        raise
+                    self.warnings.append(without_visual(error))
+                    continue
                         link.name,
                         frame.body,
                         placement,
-                        self._shape(shape.geometry, owner),
+                        form,
                         role,
                         colours[k] if role == 'visual' else None,
                     )
