@@ -8,10 +8,11 @@ book's algorithms for floating bases do without that joint: their body 0 is the 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Iterable, Sequence
 
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.joints import Floating
-from rbd_ros.model.model import Body, FLOATING_BASE_JOINT, Frame, Model
+from rbd_ros.model.model import Body, FLOATING_BASE_JOINT, Frame, Link, Model
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 
 
@@ -22,7 +23,7 @@ def with_floating_base(model: Model) -> Model:
     from the first link on the base, and the inertia of all links there.
 
     :param model: model with a fixed base
-    :raises ModelError: if there is a joint of that name
+    :raises ModelError: if there is a joint of that name, or the model floats already
 
     >>> from rbd_ros.model import with_floating_base
     >>> with_floating_base(model).nv - model.nv
@@ -30,6 +31,7 @@ def with_floating_base(model: Model) -> Model:
     """
     if any(FLOATING_BASE_JOINT == body.joint_name for body in model.bodies):
         raise ModelError(f'there is a joint {FLOATING_BASE_JOINT!r} already; rename it')
+    refuse_second_base(model.bodies, model.links.values(), 0)
     joint, fixed = Floating(), PluckerTransform.identity()
     names = [link.name for link in model.links.values() if link.body == 0]
     base = Body(
@@ -46,6 +48,26 @@ def with_floating_base(model: Model) -> Model:
     moved = _renumbered(model, 1, joint.nq, joint.nv)
     frames = {FLOATING_BASE_JOINT: Frame(1, fixed), **moved.joint_frames}
     return replace(moved, bodies=(base, *moved.bodies), joint_frames=frames)
+
+
+def refuse_second_base(bodies: Sequence[Body], links: Iterable[Link], base: int) -> None:
+    """Refuse to let a base move that has no mass and carries only what moves freely on it.
+
+    Such a base is the world: with a joint of its own, the pose of the robot would be there twice.
+
+    :param bodies: bodies of a model
+    :param links: links of the model
+    :param base: number of the base
+    :raises ModelError: naming the joint that moves freely already
+    """
+    carried = [body for body in bodies if body.parent == base]
+    free = bool(carried) and all(body.joint.pose_variables() == (0, 4) for body in carried)
+    if free and not any(link.inertia.mass for link in links if link.body == base):
+        raise ModelError(
+            f'joint {carried[0].joint_name!r} moves freely on the base, which has no mass, so the '
+            'robot has a floating base already; load it without floating_base, or make that joint '
+            'fixed'
+        )
 
 
 def with_fixed_base(model: Model) -> Model:

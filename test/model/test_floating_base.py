@@ -7,6 +7,7 @@ import pytest
 from support import example_robots, random_trees
 from support.all_joints import tree
 from support.errors import relative_error
+from support.urdf_text import inertial, joint, link, robot
 
 from rbd_ros import ModelError, Robot
 from rbd_ros.model import Frame, load_urdf, LoopJoint
@@ -206,3 +207,32 @@ def test_gravity_and_payload_may_be_inputs():
     a = np.concatenate([found.a0, qdd[:n]])
     expected = np.concatenate([np.zeros(6), found.tau])
     assert relative_error(inverse(q, v, a, gravity, payload), expected) < 1e-10
+
+
+def own_base(*more, root=''):
+    """URDF whose joint 'free' carries the robot, with links and joints further to that."""
+    return robot(
+        link('world', root),
+        link('torso', inertial()),
+        link('arm', inertial()),
+        joint('free', 'world', 'torso', 'floating'),
+        joint('shoulder', 'torso', 'arm'),
+        *more,
+    )
+
+
+def test_a_robot_that_floats_by_its_own_joint_gets_no_second_base():
+    for load in (
+        lambda text: load_urdf(text, floating_base=True),
+        lambda text: Robot.from_urdf(text, floating_base=True),
+        lambda text: with_floating_base(load_urdf(text)),
+    ):
+        with pytest.raises(ModelError, match="joint 'free' moves freely.*without floating_base"):
+            load(own_base())
+        # Another joint or a mass makes the root a part of the robot.
+        leg = link('leg', inertial()), joint('hip', 'world', 'leg')
+        for text, nv in ((own_base(*leg), 14), (own_base(root=inertial()), 13)):
+            loaded = load(text)
+            assert (loaded.nv, loaded.joint_names[0]) == (nv, 'floating_base')
+    model = load_urdf(own_base())
+    assert not_floating(model) == '' and model.nv == 7

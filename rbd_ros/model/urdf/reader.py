@@ -12,6 +12,7 @@ import os
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, TYPE_CHECKING, Union
 
 from rbd_ros.model.errors import ModelError
+from rbd_ros.model.floating_base import refuse_second_base
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Shape, Sphere
 from rbd_ros.model.inertia_checks import violated_conditions
 from rbd_ros.model.joints import Floating, JointType, Planar, Prismatic, Revolute
@@ -20,8 +21,8 @@ from rbd_ros.model.model import Body, FLOATING_BASE_JOINT, Frame, JointLimits, L
 from rbd_ros.model.urdf.description import Description, read_description
 from rbd_ros.model.urdf.document import quote, Source
 from rbd_ros.model.urdf.mimic import Gears
-from rbd_ros.model.urdf.tree import depth_first_joints, find_root
 from rbd_ros.model.urdf.omissions import without_visual
+from rbd_ros.model.urdf.tree import depth_first_joints, find_root
 from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.linear3 import Vector3
 from rbd_ros.spatial.rotation import rpy_rotation
@@ -49,7 +50,7 @@ def load_urdf(
 
     :param source: path of a URDF or xacro file, or its XML as a string
     :param floating_base: whether the root link moves freely, by a joint named 'floating_base'
-        before all others
+        before all others; the description must have no floating base of its own
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
     :param strict: whether an unphysical inertia is an error instead of a warning
     :param armature: reflected rotor inertia by joint name [kg m^2 or kg], or the path of a YAML
@@ -170,6 +171,8 @@ class _Builder:
                 numbers[name] = len(self.bodies)
             frames[joint.child] = self.joint_frames[name] = frame
             self._add_link(links[joint.child], frame, joint.parent, name)
+        if floating_base:
+            refuse_second_base(self.bodies, self.links, 1)
         self._finish_warnings()
         return Model.create(
             self.description.name,
@@ -245,10 +248,10 @@ class _Builder:
         for what in ('effort', 'velocity'):
             value = getattr(limit, what)
             if value < 0.0:
+                whole = '' if bounded else ', or the whole <limit>,'
                 raise ModelError(
                     f'joint {quote(name)}: <limit {what}="{value:g}"> is negative; leave {what}'
                     f'{whole} out if there is no limit, or give the greatest magnitude'
-                whole = '' if bounded else ', or the whole <limit>,'
                 )
             if value == 0.0:
                 meaning = (
@@ -305,9 +308,6 @@ class _Builder:
             for k, shape in enumerate(shapes):
                 owner = f'link {quote(link.name)}: <{role}>'
                 placement = self._transform(shape.origin, owner) * frame.placement
-                self.geometries.append(
-                    Geometry(
-                        shape.name or '',
                 try:
                     form = self._shape(shape.geometry, owner)
                 except ModelError as error:
@@ -315,6 +315,9 @@ class _Builder:
                         raise
                     self.warnings.append(without_visual(error))
                     continue
+                self.geometries.append(
+                    Geometry(
+                        shape.name or '',
                         link.name,
                         frame.body,
                         placement,
