@@ -7,8 +7,9 @@ of ten and more before anything is said.
 from __future__ import annotations
 
 import math
+from pathlib import Path
 import re
-from typing import Any, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
 from rbd_ros.doctor.findings import ERROR, Finding, OK, WARN
 from rbd_ros.meshes import mesh_vertices, MeshError
+from rbd_ros.meshes.collada import ignored_up_axis
 from rbd_ros.model import Link, load_urdf, Model, ModelError
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Sphere
 from rbd_ros.model.inertia_checks import violated_conditions
@@ -89,7 +91,7 @@ def lint_model(model: Model) -> List[Finding]:
     '6 moving bodies, 9 links, 21.7 kg: nothing to be said against them'
     """
     found = [*inertia_findings(model), *shape_findings(model), *chain_findings(model)]
-    found += limit_findings(model)
+    found += [*limit_findings(model), *mesh_findings(model)]
     spoken = {finding.subject for finding in found}
     for warning in model.warnings:
         named = any(warning.startswith(f'{subject}: the ') for subject in spoken)
@@ -225,6 +227,38 @@ def shape_findings(model: Model) -> List[Finding]:
                 )
             )
     return found
+
+
+def mesh_findings(model: Model) -> List[Finding]:
+    """COLLADA meshes whose up axis is not z: tools of ROS do not turn them.
+
+    Files that cannot be read are left out.
+
+    :param model: the model
+
+    >>> from rbd_ros.doctor.urdf_lint import mesh_findings
+    >>> mesh_findings(model)
+    []
+    """
+    turned: Dict[str, List[str]] = {}
+    paths = {each.shape.path for each in model.geometries if isinstance(each.shape, Mesh)}
+    for path in sorted(path for path in paths if path and path.lower().endswith('.dae')):
+        try:
+            axis = ignored_up_axis(Path(path))
+        except (OSError, ValueError):
+            continue
+        if axis:
+            turned.setdefault(axis, []).append(path)
+    return [
+        Finding(
+            WARN,
+            _named('mesh file', files),
+            f'with <up_axis> {axis}, which ROS ignores: shapes are not turned',
+            'look at the robot in the viewer; if parts lie wrong, export them with Z_UP, or turn '
+            'them by rpy of their <origin>',
+        )
+        for axis, files in turned.items()
+    ]
 
 
 def _box(model: Model, link: Link) -> Optional[Tuple[FloatArray, FloatArray]]:

@@ -235,3 +235,25 @@ def test_a_link_that_moves_and_has_shapes_wants_an_inertial(role):
     fixed = link('cover', shape) + joint('screw', 'lower', 'cover', 'fixed')
     covered = arm().replace('</robot>', f'{fixed}</robot>')
     assert 'cover' in covered and only(covered)[0] == 'ok'  # what it is fixed to has a mass
+
+
+@pytest.mark.parametrize('role', ['collision', 'visual'])
+@pytest.mark.parametrize('axis', ['X_UP', 'Y_UP', ' Y_UP\n', 'Z_UP', None])
+def test_an_up_axis_that_is_ignored_is_noticed(axis, role, tmp_path):
+    file = tmp_path / 'part.dae'
+    given = '' if axis is None else f'<up_axis>{axis}</up_axis>'
+    space = 'http://www.collada.org/2005/11/COLLADASchema'
+    file.write_text(f'<COLLADA xmlns="{space}"><asset>{given}</asset></COLLADA>')
+    (tmp_path / 'damaged.dae').write_text('<COLLADA><asset><up_axis>Y_UP')
+    shapes = ''.join(
+        f'<{role}><geometry><mesh filename="{name}.dae"/></geometry></{role}>'
+        for name in ('part', 'part', 'damaged')
+    )
+    (tmp_path / 'r.urdf').write_text(robot(link('a', shapes)))
+    notices = [one for one in found(tmp_path / 'r.urdf') if 'up_axis' in one[2]]
+    if axis in ('Z_UP', None):
+        assert not notices
+    else:
+        ((level, subject, what, cure),) = notices
+        assert level == 'warn' and subject.startswith('mesh file ') and 'part.dae' in subject
+        assert axis.strip() in what and 'not turned' in what and 'rpy' in cure
