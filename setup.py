@@ -90,8 +90,6 @@ setup(
         'collision': ['coal>=3.0'],
         # FMUs as plants and controllers of the bench.
         'fmu': ['fmpy>=0.3'],
-        # Meshes as GLB, glTF, PLY and OFF.
-        'meshes': ['trimesh>=4.0'],
         # Recordings as MCAP files and, where there is no ffmpeg, as videos.
         'recording': ['imageio-ffmpeg>=0.4', 'mcap>=1.0'],
         # Robots that are known by name: panda, ur5, g1, talos and some 60 more.
@@ -128,7 +126,6 @@ setup(
             'ruff',
             'setuptools',
             'sympy',
-            'trimesh',
             'types-pyyaml',
             'xacro',
         ],

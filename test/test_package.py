@@ -54,7 +54,6 @@ OPTIONAL = {
     'pinocchio',
     'pyarrow',
     'simulation_interfaces',
-    'trimesh',
     'zstandard',  # with mcap
 }
 LAUNCH_LIBRARIES = {'ament_index_python', 'launch', 'launch_ros'}

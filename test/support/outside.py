@@ -64,7 +64,6 @@ LIBRARIES = {
     'pydrake': Source('drake', ('libglib2.0-0',)),
     'rclpy': Source("'rbd_ros[ros]'"),
     'sympy': Source('sympy'),
-    'trimesh': Source("'rbd_ros[meshes]'"),
     'xacro': Source("'rbd_ros[ros]'"),
 }
 SOURCE = 'source a ROS 2 that has it'  # for packages that are on no package index
