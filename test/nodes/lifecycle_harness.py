@@ -90,10 +90,10 @@ class Managed:
 
 
 class ManagedRig(TorqueRig):
-    """A torque node that waits for transitions."""
+    """A torque node that waits for transitions, and for states as long as a busy machine takes."""
 
     def __init__(self, ros, module, parameters=None):
-        given = {'autostart': False, 'state_timeout': 0.5, **(parameters or {})}
+        given = {'autostart': False, 'state_timeout': 30.0, **(parameters or {})}
         if module == 'inverse_dynamics':
             given = {**ONLY_GRAVITY, **given}
         super().__init__(ros, module, f'/m{next(_namespaces)}', given, wait=False)
@@ -106,11 +106,13 @@ class ManagedRig(TorqueRig):
         return self
 
     def silent(self):
-        """Whether no torque comes any more."""
-        self.ros.spin(0.3)
-        count = len(self.torques)
-        self.ros.spin(0.4)
-        return len(self.torques) == count
+        """Whether no torque is sent from now on; all that were sent before have come then."""
+        begin, count = time.time(), -1
+        self.ros.spin(0.5)
+        while count < len(self.torques) and self.torques[-1].at <= begin:
+            count = len(self.torques)
+            self.ros.spin(0.2)
+        return not self.torques or self.torques[-1].at <= begin
 
     def flows(self, torque):
         """Wait until torques come, and are `torque`, (n,)."""

@@ -19,7 +19,8 @@ JOINTS = (CRANK, 'coupler_joint', 'rocker_joint')
 
 
 def test_a_trajectory_of_the_motor_moves_the_linkage(ros):
-    parameters = {'robot_description_file': FOUR_BAR, 'extension_file': PIN}
+    waits = {'state_timeout': 30.0}
+    parameters = {'robot_description_file': FOUR_BAR, 'extension_file': PIN, **waits}
     ros.start('inverse_dynamics', parameters)
     torques = ros.listen(JointState, 'joint_commands')
     states = ros.publisher(JointState, 'joint_states')

@@ -217,7 +217,9 @@ def test_a_push_in_mid_motion_stops_the_trajectory_of_inverse_dynamics(ros):
     apart = [x for topic in topics for x in ('-r', f'{topic}:=/stop/{topic}')]
     apart += ['-r', '__ns:=/stop']
     simulator = ros.start('simulator', {'robot_description': TWO_LINK_ARM}, apart)
-    controller = ros.start('inverse_dynamics', {'robot_description': TWO_LINK_ARM}, apart)
+    # A busy machine must not end the torques that hold the arm.
+    waits = {'robot_description': TWO_LINK_ARM, 'state_timeout': 30.0}
+    controller = ros.start('inverse_dynamics', waits, apart)
     parameters = {'robot_description': TWO_LINK_ARM, 'reaction': 'stop'}
     observer = ros.start(
         'external_torque_observer', {**parameters, 'collision_threshold': [4.0]}, apart

@@ -1,7 +1,5 @@
 """kill -9 of simulator or torque node: the other reaches its safe state, and both resume."""
 
-import time
-
 import pytest
 from support import outside
 from support.waiting import CEILING
@@ -54,6 +52,11 @@ class Sides:
                 assert process.stop() == 0
                 self.ros.processes.remove(process)
         return process
+
+    def simulated_time(self):
+        """Time of the newest state [s]."""
+        stamp = self.states[-1].header.stamp
+        return stamp.sec + 1e-9 * stamp.nanosec
 
     def what_torque_waits_for(self):
         name = f'{self.module}: joint_states'
@@ -109,11 +112,10 @@ def test_when_the_torque_node_is_killed_the_simulator_holds_and_the_next_one_tak
     since = len(ros.diagnostics)
     kill(ros, sides.torque)
     ros.until_status('no command for', 'simulator: commands', since=since)
-    ros.spin(1.0)  # servos take it to rest
-    begin = time.monotonic()
+    later = sides.simulated_time() + 1.0
+    ros.until(lambda: sides.simulated_time() > later, 'a second')  # servos take it to rest
     held = list(sides.states[-1].position)
-    while time.monotonic() - begin < 0.5:
-        ros.executor.spin_once(timeout_sec=0.02)
+    ros.until(lambda: sides.simulated_time() > later + 0.5, 'half a second')
     assert sides.states[-1].position == pytest.approx(held, abs=0.02)
     sides.torque = sides.start_again(sides.module, TORQUE)
     assert np.abs([message.position for message in sides.states]).max() < 3.0

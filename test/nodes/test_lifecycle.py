@@ -110,7 +110,7 @@ def test_a_transition_that_a_state_does_not_know_fails_with_the_possible_ones(ma
 
 
 def test_states_that_cease_are_told_before_they_are_answered(managed):
-    rig = managed().bring(INACTIVE)
+    rig = managed(state_timeout=0.5).bring(INACTIVE)
     subject = f'{rig.name[1:]}: joint_states'
     for transitions in ((), (), ('activate', 'deactivate')):
         rig.life.must(*transitions)
@@ -384,7 +384,7 @@ def test_shutdown_of_an_active_node_sends_the_shutdown_command(managed):
 
 @pytest.mark.parametrize('state', WAYS)
 def test_a_peer_that_is_killed_costs_the_torque_and_nothing_else(managed, ros, state):
-    rig = managed(timeout_command='zero').bring(state)
+    rig = managed(timeout_command='zero', state_timeout=0.5).bring(state)
     remapped = ('-r', f'__ns:={rig.namespace}', '-r', f'/clock:={rig.namespace}/clock')
     peer = ros.start('simulator', {'robot_description': TWO_LINK_ARM}, remapped)
     if state == ACTIVE:

@@ -35,7 +35,8 @@ def file(tmp_path):
 
 def torques(ros, parameters, topic=None):
     """Torques of a node at `POSE`, with the bits of the message."""
-    process = ros.start('gravity_compensation', parameters)
+    # The first torque that is heard must not be that of a timeout.
+    process = ros.start('gravity_compensation', {'state_timeout': 30.0, **parameters})
     commands = ros.listen(JointState, 'joint_commands')
     description = ros.publisher(String, 'robot_description', reliable(1, True), wait=False)
     if topic is not None:

@@ -160,6 +160,7 @@ def test_a_kept_node_with_a_lifecycle_begins_anew_in_each_run(ros, tmp_path):
     for name, value in {
         'robot_description_file': ROOT / 'urdf' / 'two_link_arm.urdf',
         'kp': '[400.0]', 'kd': '[40.0]', 'ki': '[200.0]',
+        'state_timeout': 0.0,  # the bench waits for each answer, and may wait long for its turn
     }.items():  # fmt: skip
         node += ['-p', f'{name}:={value}']
     changes = {'command': node}

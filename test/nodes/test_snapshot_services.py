@@ -299,11 +299,14 @@ def test_the_clock_never_goes_back_and_a_pause_stays_one(ros):
     assert ros.call(Trigger, f'{name}/rewind', trigger).success
     assert ros.call(SetBool, f'{name}/pause', SetBool.Request(data=True)).success
     assert ros.call(Trigger, f'{name}/restore_snapshot', trigger).success
-    ros.spin(0.3)
     count = len(states)
-    ros.until(lambda: len(states) > count + 5, 'states while paused')
+
+    def stands():
+        stamps = {str(each.header.stamp) for each in states[-5:]}
+        return len(states) > count + 5 and len(stamps) == 1
+
+    ros.until(stands, 'states of one time while paused')
     stamps = [each.header.stamp.sec * 10**9 + each.header.stamp.nanosec for each in states]
-    assert len(set(stamps[-5:])) == 1
     assert np.all(np.diff(stamps) >= 0)
     times = [each.clock.sec * 10**9 + each.clock.nanosec for each in clock]
     assert np.all(np.diff(times) >= 0)
@@ -334,28 +337,33 @@ def test_objects_are_there_again_and_go_on_to_the_bit(ros, tmp_path):
         assert answer.success, answer.message
 
     def shown():
-        """State of the objects, shown from now on."""
-        ros.spin(0.2)
-        count = len(objects)
-        ros.until(lambda: len(objects) > count + 2, 'objects')
+        """State of the objects in the newest message."""
         message = objects[-1]
         return list(message.joint_names), [
             (p.translation.x, p.translation.y, p.translation.z) for p in message.transforms
         ]
 
-    call('step')
+    def time_ns():
+        stamp = objects[-1].header.stamp
+        return stamp.sec * 1000 * MILLISECOND + stamp.nanosec
+
+    def step():
+        """Step, and return the state of the objects that follows."""
+        end = time_ns() + 150 * MILLISECOND
+        call('step')
+        ros.until(lambda: time_ns() == end, 'objects after all steps')
+        return shown()
+
+    then = step()
     call('save_snapshot')
-    then = shown()
-    call('step')  # it falls onto the floor
-    after = shown()
+    after = step()  # it falls onto the floor
     assert after != then
     delete = ros.publisher(String, f'{name}/delete_object')
     delete.publish(String(data='ball'))
     ros.until(lambda: not objects[-1].joint_names, 'a world without the ball')
     call('restore_snapshot')
-    assert shown() == then
-    call('step')
-    assert shown() == after
+    ros.until(lambda: shown() == then, 'the objects of the snapshot')
+    assert step() == after
 
 
 def test_commands_are_in_force_as_they_were(controller):
@@ -370,7 +378,7 @@ def test_commands_are_in_force_as_they_were(controller):
     save(arm)
     for turn in range(2):
         states = []
-        for _ in range(60):
+        for _ in range(120):
             # Of the shoulder alone: the elbow goes where it was sent.
             data, arm.held = arm.held or arm.state(), None
             states.append(data)
@@ -381,4 +389,5 @@ def test_commands_are_in_force_as_they_were(controller):
             positions.publish(joint_state(['elbow'], effort=[-5.0]))
             restore(arm)
     assert seen[0] == seen[1]
-    assert deserialize_message(states[-1], JointState).position[1] > 0.3
+    elbow = deserialize_message(states[-1], JointState).position[1]
+    assert elbow == pytest.approx(0.5, abs=0.05)

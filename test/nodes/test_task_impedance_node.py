@@ -28,7 +28,10 @@ URDF = re.sub(r'<dynamics[^>]*/>', '', resource_path('urdf', 'six_axis_arm.urdf'
 
 @pytest.fixture(scope='module')
 def arm(ros):
-    """Start the two processes and wait until the arm is held by springs."""
+    """Start the two processes and wait until the arm is held by springs.
+
+    The simulator waits for the answer to each state, however busy the machine is.
+    """
     # Without rotors a wrist has hardly any inertia, which no sampled spring can hold.
     rotors = ros.folder / 'rotors.yaml'
     rotors.write_text(''.join(f'{name}: 0.1\n' for name in Robot.from_urdf(URDF).joint_names))
@@ -38,7 +41,7 @@ def arm(ros):
             'robot_description': URDF,
             'armature_file': str(rotors),
             'initial_positions': START,
-            'real_time_factor': 0.4,
+            'lockstep': 'stamp',
             'external_wrench_duration': 0.0,
         },
     )
@@ -52,7 +55,8 @@ def arm(ros):
             'task_frame': 'tool0',
             'task_stiffness': STIFFNESS,
             'task_bandwidth': 200.0,
-            'state_timeout': 1.0,
+            'state_timeout': 0.0,
+            'output': 'joint_state',
         },
     )
     ros.states = ros.listen(JointState, 'joint_states', reliable(1))

@@ -108,8 +108,17 @@ def test_joints_that_are_left_out_are_where_the_states_say(rig, arm):
     alone = trajectory((0.1,), (0.4,), names=('elbow',))
     rig.refused(alone, 'shoulder')
     with Feed(rig.states, joint_state(position=(0.7, 0.0))):
-        rig.ros.spin(0.5)
-        got = rig.answer(alone)
+
+        def answered():  # once the state is known
+            count, since = len(rig.out), len(rig.ros.diagnostics)
+            rig.trajectories.publish(alone)
+            rig.ros.until(
+                lambda: rig.out[count:] or rig.ros.status('shoulder', 'trajectory', since=since),
+                'an answer or a refusal',
+            )
+            return rig.out[count:]
+
+        got = rig.ros.until(answered, 'an annotated trajectory')[-1]
     assert_allclose(efforts(got)[-1], [gravity_torque((0.7, 0.4))['elbow']], atol=1e-9)
 
 

@@ -233,7 +233,8 @@ def test_answers_that_come_twice_or_late_are_left_out(rig):
         rig.comes((4.0, 1.0))
         since = len(rig.commands)
         rig.ros.until(lambda: len(rig.commands) > since + 50, 'more torques')
-        assert {tuple(c.effort) for c in rig.commands[since:]} == {(4.0, 1.0)}
+        # Zero: a busy machine may keep the program from answering in time.
+        assert {tuple(c.effort) for c in rig.commands[since:]} - {(0.0, 0.0)} == {(4.0, 1.0)}
         status = rig.ros.until_status('', 'torque', since=len(rig.ros.diagnostics))
         values = {each.key: each.value for each in status.values}
         assert int(values['packets_late']) > 50 and int(values['packets_foreign']) > 10
@@ -241,12 +242,19 @@ def test_answers_that_come_twice_or_late_are_left_out(rig):
 
 
 def test_without_the_program_nothing_is_sent_and_it_may_come_later(rig):
+    def asked():
+        status = rig.ros.until_status('', 'torque', since=len(rig.ros.diagnostics))
+        return int({each.key: each.value for each in status.values}['packets_sent'])
+
     with Feed(rig.states, rig.state(), rate=50.0):
+        with Program(rig.port):
+            rig.comes((1.5, -0.5))
+        rig.told('no usable answer for 1 s')
         rig.told('nobody listens at 127.0.0.1:')
-        rig.ros.until(lambda: rig.ros.status('no answer', 'controller'), 'the cure')
-        rig.ros.spin(0.2)
-        since = len(rig.commands)
-        rig.ros.spin(0.5)
+        rig.told('no answer')
+        rig.ros.until(lambda: not np.any(rig.commands[-1].effort), 'the last command')
+        since, before = len(rig.commands), asked()
+        rig.ros.until(lambda: asked() > before + 3, 'states that nobody answers')
         assert len(rig.commands) == since
         with Program(rig.port):
             rig.comes((1.5, -0.5))
