@@ -4,12 +4,15 @@ Stamps are those of the test, 5 ms apart whatever time passes, and the next stat
 one before has been answered: how quick the machine is decides nothing.
 """
 
-from node_harness import joint_state, TWO_LINK_ARM
 import numpy as np
 import pytest
+from support import control_messages, outside
+
+outside.load('rclpy')
+
+from node_harness import joint_state, TWO_LINK_ARM
 from rclpy.serialization import serialize_message
 from safety_harness import TorqueRig
-from support import control_messages
 from test_follow_joint_trajectory import point, POSE, Rig, SUCCEEDED
 
 SECOND, PERIOD = 1_000_000_000, 5_000_000
