@@ -16,13 +16,12 @@ from rbd_ros.viewer.session import Torque
 FloatArray = NDArray[np.float64]
 
 #: Of a joint that is held beside a floating base: error at which its effort is at the limit [rad
-#: or m], and bounds of h omega and h d/m, as explicit torques are stable below 2 and 1.
-_ERROR = 0.1
-_FREQUENCY, _DAMPING = 0.2, 0.3
+#: or m], and angular frequency of one without a limit [rad/s].
+_ERROR, _FREQUENCY = 0.01, 100.0
 
 
 def chosen_torque(simulator: Simulator, hold: bool, compensation: bool) -> Optional[Torque]:
-    """Torque that a user chose.
+    """Torque that a user chose, None for none; joints beside a floating base get servos.
 
     :param simulator: the simulation, at its start
     :param hold: whether the start is held
@@ -36,8 +35,11 @@ def chosen_torque(simulator: Simulator, hold: bool, compensation: bool) -> Optio
         option = '--hold' if hold else '--gravity-compensation'
         raise ValueError(f'{option} is for robots without loops; leave it out')
     floating = any(isinstance(body.joint, Floating) for body in model.bodies)
+    if hold and floating:
+        hold_joints(simulator)
+        return None
     if hold:
-        return HoldJoints(simulator) if floating else Hold(simulator)
+        return Hold(simulator)
     if floating:
         raise ValueError(
             '--gravity-compensation is for robots whose base is fixed: nothing carries another; '
@@ -64,27 +66,17 @@ class Hold:
         return self.law(simulator.q, simulator.v, self.q, self.rest, self.rest, self.period)
 
 
-class HoldJoints:
-    """A spring and a damper at each joint of a robot whose base moves freely."""
+def hold_joints(simulator: Simulator) -> None:
+    """Hold all joints but the base by springs and dampers that the simulation takes implicitly.
 
-    def __init__(self, simulator: Simulator):
-        robot, h = simulator.robot, simulator.timestep
-        self.q = simulator.q
-        self._free = [
-            at_v
-            for i, (_, at_v) in robot.model.independent_slices.items()
-            if isinstance(robot.model.body(i).joint, Floating)
-        ]
-        # Inertia that a joint feels while all others are free.
-        inertia = 1.0 / np.diag(np.linalg.inv(robot.mass_matrix(self.q)))
-        self.stiffness = np.minimum(robot.effort_limits / _ERROR, inertia * (_FREQUENCY / h) ** 2)
-        damping = np.sqrt(self.stiffness * inertia)
-        self.damping = np.minimum(2.0 * damping, _DAMPING * inertia / h)
-
-    def __call__(self, simulator: Simulator) -> FloatArray:
-        """Torque of the next step, (nv,) [N m, N]."""
-        away = simulator.robot.difference(self.q, simulator.q)
-        torque: FloatArray = -self.stiffness * away - self.damping * simulator.v
-        for at_v in self._free:
-            torque[at_v] = 0.0
-        return torque
+    :param simulator: the simulation, at its start, which is what is held
+    """
+    robot, q = simulator.robot, simulator.q
+    # Inertia that a joint feels while all others are free.
+    inertia = 1.0 / np.diag(np.linalg.inv(robot.mass_matrix(q)))
+    limited = np.isfinite(robot.effort_limits)
+    stiffness = np.where(limited, robot.effort_limits / _ERROR, inertia * _FREQUENCY**2)
+    for i, (at_q, at_v) in robot.model.independent_slices.items():
+        if at_q.stop - at_q.start != 1:
+            stiffness[at_v] = 0.0
+    simulator.servo(q, kp=stiffness, kd=2.0 * np.sqrt(stiffness * inertia))

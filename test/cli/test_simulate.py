@@ -12,7 +12,7 @@ import urllib.request
 
 import numpy as np
 import pytest
-from support import outside
+from support import example_robots, outside
 from support.urdf_text import INERTIA, link, robot as urdf
 
 from rbd_ros import Robot, Simulator
@@ -265,11 +265,9 @@ def test_a_quadruped_is_held_on_the_ground():
     q = robot.neutral()
     q[6], q[8::3], q[9::3] = 0.301, 0.8, -1.6
     simulator.reset(q)
-    hold = chosen_torque(simulator, hold=True, compensation=False)
-    for _ in range(1500):
-        torque = hold(simulator)
-        assert not torque[:6].any()
-        simulator.step(torque)
+    assert chosen_torque(simulator, hold=True, compensation=False) is None
+    assert not simulator.servo_gains[0][:6].any()
+    simulator.step(n=1500)
     # It stands on its four feet, a little lower, and upright.
     feet = {each.first if 'robot' in each.first else each.second for each in simulator.contacts}
     assert len(feet) == 4
@@ -300,3 +298,17 @@ def test_objects_move_without_a_robot(capsys, tmp_path):
     ):
         assert main(['simulate', *more]) == 1
         assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('name', ['go2', 'a1', 'solo12', 'g1_29dof_rev_1_0'])
+def test_a_legged_robot_that_is_held_stands_from_its_default_start(name):
+    """Also after a reset, as of the live page; its joints are at their limits there."""
+    robot = Robot.from_urdf(example_robots.path(name), floating_base=True)
+    simulator = Simulator(robot, ground=True)
+    height = simulator.q[6]
+    assert chosen_torque(simulator, hold=True, compensation=False) is None
+    for _ in range(2):
+        simulator.reset()
+        simulator.step(n=1000)
+        assert abs(simulator.q[0]) > np.cos(np.radians(1.0))  # tilts by less than 2 degrees
+        assert abs(simulator.q[6] - height) < 0.01
