@@ -76,7 +76,7 @@ def hold_joints(simulator: Simulator) -> None:
     inertia = 1.0 / np.diag(np.linalg.inv(robot.mass_matrix(q)))
     limited = np.isfinite(robot.effort_limits)
     stiffness = np.where(limited, robot.effort_limits / _ERROR, inertia * _FREQUENCY**2)
-    for i, (at_q, at_v) in robot.model.independent_slices.items():
+    for at_q, at_v in robot.model.independent_slices.values():
         if at_q.stop - at_q.start != 1:
             stiffness[at_v] = 0.0
     simulator.servo(q, kp=stiffness, kd=2.0 * np.sqrt(stiffness * inertia))

@@ -49,6 +49,15 @@ class LiveSession:
     True
     """
 
+    # Wall clock [s]: where the session's clock began, the factor's window, the last looks at it.
+    _clock: float
+    _window: float
+    _seen: float
+    _last: float
+    # Simulated time at the first two of them [s].
+    _clock_time: float
+    _window_time: float
+
     def __init__(
         self,
         simulator: Simulator,

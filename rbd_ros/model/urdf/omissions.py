@@ -67,9 +67,9 @@ def omit_shapes(link: Element, rule: ElementRule, owner: str) -> List[str]:
         try:
             check_element(visual, rule.children['visual'].rule, owner)
             refuse_quaternion(visual, owner)
-            geometry = visual.find('geometry')
-            if geometry is not None and not len(geometry):
-                raise ModelError(f'{owner}: <geometry> (line {line_of(geometry)}) holds no shape')
+            found = visual.find('geometry')
+            if found is not None and not len(found):
+                raise ModelError(f'{owner}: <geometry> (line {line_of(found)}) holds no shape')
         except ModelError as error:
             link.remove(visual)
             notices.append(without_visual(error))
