@@ -294,7 +294,12 @@ class TorqueLimiter:
 
     @property
     def standing(self) -> Optional[Tuple[FloatArray, float]]:
-        """Last torque, (nv,), and its time [s]; None if there is none since a reset."""
+        """Last torque, (nv,), and its time [s]; None if there is none since a reset.
+
+        >>> limiter = TorqueLimiter(np.full(6, 10.0), rate=1000.0)
+        >>> limiter.standing is None
+        True
+        """
         return (self._before.copy(), float(self._standing[0])) if self._standing[1] else None
 
     def resume(self, torque: FloatArray, time: float) -> None:

@@ -140,6 +140,9 @@ class RobotDescription:
 
         2 pi for a joint that turns without limits (or whole turns more, if a mimic joint follows
         it by a fraction); infinite for all others. Drivers may report such a joint within +-pi.
+
+        >>> robot.position_periods
+        array([inf, inf, inf, inf, inf, inf])
         """
         periods = np.array(position_periods(self._model))
         periods.flags.writeable = False

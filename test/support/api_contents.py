@@ -384,6 +384,8 @@ NOT_FOR_USERS = {
     'rbd_ros.control.limits:LimiterMemory': 'for machine code',
     'rbd_ros.control.limits:limiter_elapsed': 'a part of machine code that limits',
     'rbd_ros.control.limits:limiter_passed': 'likewise',
+    'rbd_ros.control.limits:limiter_sent': 'likewise',
+    'rbd_ros.model.floating_base:refuse_second_base': 'a part of `with_floating_base`',
     'rbd_ros.control.pose_goals:joints_for_pose': 'a part of the node inverse_dynamics',
     'rbd_ros.control.pose_goals:PoseGoal': 'likewise',
     'rbd_ros.control.closed_loop_holding:ClosedPoses': 'a part of `holding`',
