@@ -107,7 +107,7 @@ class ManagedRig(TorqueRig):
 
     def silent(self):
         """Whether no torque is sent from now on; all that were sent before have come then."""
-        begin, count = time.time(), -1
+        begin, count = time.time(), 0
         self.ros.spin(0.5)
         while count < len(self.torques) and self.torques[-1].at <= begin:
             count = len(self.torques)
