@@ -126,7 +126,8 @@ class SimulatedPlant:
     """`Simulator` as a plant."""
 
     def __init__(self, robot):
-        self._simulator = Simulator(robot, timestep=TIMESTEP)
+        # What pushes an arm may turn it faster than its drives do.
+        self._simulator = Simulator(robot, timestep=TIMESTEP, enforce_velocity_limits=False)
 
     def reset(self, q):
         self._simulator.reset(q)
