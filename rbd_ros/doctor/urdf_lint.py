@@ -248,7 +248,7 @@ def mesh_findings(model: Model) -> List[Finding]:
         except (OSError, ValueError):
             continue
         if axis:
-            turned.setdefault(axis, []).append(path)
+            turned.setdefault(axis, []).append(Path(path).name)
     return [
         Finding(
             WARN,

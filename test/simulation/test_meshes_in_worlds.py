@@ -220,6 +220,7 @@ def test_a_robot_that_begins_in_a_height_field_is_named():
     shape = collision('sphere radius="0.1"')
     ground = {'type': 'height_field', 'size': [1, 1], 'heights': [[0, 0], [0, 0]]}
     simulator = Simulator(body(shape=shape), world={'objects': {'ground': ground}})
+    simulator.reset([1.0, 0, 0, 0, 0, 0, 0])
     (warning,) = simulator.warnings
     assert warning.startswith("'robot/body' and 'ground' overlap by 100.0 mm at the start")
     simulator.reset([1.0, 0, 0, 0, 0, 0, 0.2])

@@ -66,7 +66,8 @@ def walker_starts(rows, rng):
     """Above the ground and in it, with quaternions that are not of unit length."""
     q = np.array([[*at((0, 0, 0)), 0.2, -0.3]] * rows)
     q[:, 6] = rng.uniform(0.05, 0.2, rows)
-    q[:, :4] = rng.normal(size=(rows, 4))
+    turned = rng.normal(size=(rows, 4))
+    q[:, :4] = turned / np.linalg.norm(turned, axis=1, keepdims=True)
     return q, rng.normal(size=(rows, 8))
 
 
@@ -353,7 +354,7 @@ def test_what_makes_no_sense_is_refused_in_words(name):
 
 
 def test_a_quaternion_of_no_length_is_refused_with_its_rollout():
-    q = [at((0, 0, 1)), at((0, 0, 1), (0, 0, 0, 0))]
+    q = [at((0, 0, 1)), [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]]
     with pytest.raises(ValueError, match='rollout 1: position of joint'):
         Simulator(ball()).rollout(q, steps=2)
 

@@ -98,14 +98,15 @@ def test_random_configuration_spends_its_numbers_joint_by_joint(name, rng):
     q, left = run(random_configuration, tree.model, u=u), u
     for joint in tree.book.layout.joints:
         used, left = np.split(left, [len(q[joint.v])])  # as many as it has freedoms
-        limits = tree.model.body(tree.model.frame(joint.name).body).limits
+        limits = tree.model.limits[tree.model.frame(joint.name).body]
         if joint.type == 'floating':
             assert abs(np.linalg.norm(q[joint.q][:4]) - 1.0) < 1e-14
             expected, at = 2.0 * used[3:] - 1.0, slice(joint.q.start + 4, joint.q.stop)
         elif joint.type == 'planar':
             expected, at = (2.0 * used - 1.0) * [np.pi, 1.0, 1.0], joint.q
         elif np.isfinite(limits.lower):
-            expected, at = -3.0 + 6.0 * used, joint.q  # the limits of random_trees
+            # Those of random_trees, or what the gears of followers leave of them.
+            expected, at = limits.lower + (limits.upper - limits.lower) * used, joint.q
         else:
             expected, at = np.pi * (2.0 * used - 1.0), joint.q
         check('random_configuration', name, q[at], expected)
