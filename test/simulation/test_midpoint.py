@@ -15,6 +15,7 @@ from rbd_ros.simulation import World
 from rbd_ros.simulation.free_base_midpoint import turn_on
 from rbd_ros.simulation.joint_law import FORWARD, LOWER, UPPER
 from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
+from rbd_ros.simulation.state import FORCES, NEAR
 
 #: Machine code as users have it: see conftest.py.
 OPTIMISED = True
@@ -149,7 +150,7 @@ def test_momentum_changes_by_the_impulse_of_what_acts_in_the_middle(rng):
     forces, use = world.external_forces, 1
     forces.force[0], forces.moment[0], forces.point[0] = rng.normal(size=(3, 3))
     forces.use[0] = (1, use, -1)
-    state.counters[9] = 1
+    state.counters[FORCES] = 1
     work.dynamics.applied_force[:] = state.applied
     arguments = world.plant, state, forces, world.contacts, work
     assert midpoint_step(*arguments, h)
@@ -382,7 +383,7 @@ def test_near_the_ground_is_not_on_it():
     for simulator in (above, free):
         simulator.reset(at((0, 0, 0.1 + 1e-4)), [0.3, 0.2, 0.1, 1.0, 0.0, 0.05])
         simulator.step(n=5)
-    assert above.world.state.counters[10] == 1  # NEAR
+    assert above.world.state.counters[NEAR] == 1
     assert list(above.q) == list(free.q) and list(above.v) == list(free.v)
 
 
@@ -421,7 +422,7 @@ def test_a_step_that_is_none_leaves_the_forces_as_they_were(rng):
     state, work = world.state, world.fields.work
     world.external_forces.force[0] = [1.0, 2.0, 3.0]
     world.external_forces.use[0] = (2, 0, -1)
-    state.counters[9] = 1
+    state.counters[FORCES] = 1
     from rbd_ros.simulation.external_forces import find_applied_force
 
     find_applied_force(world.plant, state, world.external_forces, work.dynamics)
