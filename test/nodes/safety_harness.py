@@ -141,9 +141,21 @@ class TorqueRig:
     def answer(self, position=POSE, velocity=REST, names=NAMES):
         """Torque that answers a state with a stamp of its own, (n,)."""
         message = joint_state(names, position, velocity)
+        return self.answer_to(self._stamped(message), self._stamp)
+
+    def answer_elsewhere(self, position, velocity=REST):
+        """Torque of a state that is not near the last one: it is believed the third time."""
+        message = joint_state(NAMES, position, velocity)
+        for _ in range(2):
+            self.states.publish(self._stamped(message))
+            self.ros.spin(0.01)
+        return self.answer(position, velocity)
+
+    def _stamped(self, message):
+        """Bytes of a message with a stamp of its own."""
         self._stamp = max(time.time_ns(), self._stamp + 1_000_000)
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(self._stamp, 1_000_000_000)
-        return self.answer_to(serialize_message(message), self._stamp)
+        return serialize_message(message)
 
     def answer_to(self, data, wanted):
         """Effort of the torque with stamp `wanted` [ns] that comes when `data` is published."""
