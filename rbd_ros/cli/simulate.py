@@ -8,18 +8,19 @@ import re
 import signal
 import sys
 import threading
-from typing import Optional, Sequence, TYPE_CHECKING, Union
+from typing import Optional, Sequence, Tuple, TYPE_CHECKING, Union
 import webbrowser
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rbd_ros import Robot, Simulator
+from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
 from rbd_ros.cli.info import add_model_arguments, model_options, named_robot
 from rbd_ros.cli.progress import TerminalProgress
 from rbd_ros.cli.simulate_torque import chosen_torque
 from rbd_ros.collision import Environment, read_world
-from rbd_ros.model.errors import unknown_name
+from rbd_ros.model.errors import SingularMassMatrixError, unknown_name
 from rbd_ros.model.model import FLOATING_BASE_JOINT
 from rbd_ros.simulation.simulated_robots import simulated_robot
 from rbd_ros.simulation.world import INTEGRATORS
@@ -155,23 +156,16 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.watch:
         watched = simulated_robot(robot, world)
         return _watch(arguments, watched, make_scene(watched.model, arguments.shapes, world=world))
-    simulator = Simulator(
-        robot,
-        arguments.timestep,
-        arguments.integrator,
-        arguments.ground,
-        external_forces=arguments.record is None,  # of a page that pulls
-        world=world,
-        srdf=arguments.srdf,
-        enforce_velocity_limits=not arguments.no_velocity_limits,
-    )
+    simulator, still = _simulator(arguments, robot, world)
     if robot is not None or simulator.robots:
         model = simulator.robot.model  # with the robots of the world that move
     scene = make_scene(model, arguments.shapes, world=world)
     if arguments.start is not None:
         _begin(arguments.start, simulator, robot)
-    torque = chosen_torque(simulator, arguments.hold, arguments.gravity_compensation)
-    _report(arguments, [*simulator.warnings, *scene.notices], scene)
+    torque = None
+    if not still:
+        torque = chosen_torque(simulator, arguments.hold, arguments.gravity_compensation)
+    _report(arguments, [*filter(None, [still]), *simulator.warnings, *scene.notices], scene)
     if arguments.record is not None:
         try:
             with TerminalProgress('simulating') as progress:
@@ -183,7 +177,38 @@ def run(arguments: argparse.Namespace) -> int:
         recording.write(arguments.record)
         print(arguments.record)
         return 0
-    return _serve(arguments, LiveSession(simulator, scene, torque, arguments.port))
+    return _serve(arguments, LiveSession(simulator, scene, torque, arguments.port, still))
+
+
+def _simulator(
+    arguments: argparse.Namespace, robot: Optional[Robot], world: Optional[Environment]
+) -> Tuple[Simulator, str]:
+    """Return the simulation, and why it stands still, '' if it does not.
+
+    A robot whose motion nothing determines is placed all the same: by one with an armature in its
+    stead, of which nobody takes a step.
+    """
+
+    def simulation(of: Optional[Robot]) -> Simulator:
+        return Simulator(
+            of,
+            arguments.timestep,
+            arguments.integrator,
+            arguments.ground,
+            external_forces=arguments.record is None,  # of a page that pulls
+            world=world,
+            srdf=arguments.srdf,
+            enforce_velocity_limits=not arguments.no_velocity_limits,
+        )
+
+    try:
+        return simulation(robot), ''
+    except SingularMassMatrixError as error:
+        if arguments.record is not None:
+            raise
+        model = simulated_robot(robot, world).model
+        armature = dict.fromkeys(singular_joints(model), 1.0)
+        return simulation(Robot(model.with_armature(armature))), f'not simulated: {error}'
 
 
 def _robot(arguments: argparse.Namespace) -> Optional[Robot]:

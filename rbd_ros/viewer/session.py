@@ -39,6 +39,7 @@ class LiveSession:
     :param scene: what there is to see
     :param torque: torque for each step, called with the simulator; None for none
     :param port: port of 127.0.0.1; 0 for any that is free
+    :param still: why nothing moves, which the page says then; '' for a simulation that runs
     :raises ValueError: if the port cannot be used
 
     >>> from rbd_ros.viewer import LiveSession, make_scene
@@ -64,18 +65,20 @@ class LiveSession:
         scene: Scene,
         torque: Optional[Torque] = None,
         port: int = 8000,
+        still: str = '',
     ):
         self.simulator, self.scene, self.torque = simulator, scene, torque
-        self.playing, self.speed = True, 1.0
+        self.playing, self.speed = not still, 1.0
         #: Whether `run` is to return, as soon as it can.
         self.stopped = False
-        self._message = ''
-        self._start, self._begin = simulator.snapshot(), simulator.time
+        self._still = self._message = still
+        self._start, self._begin = simulator.snapshot(), self._now()
         poses = self._poses()[0]
         self._radius = max(reach(scene, poses)[1], SMALLEST)
         self._pull: Optional[Pull] = None
         self._pulled_at = 0.0
-        text = page(scene, simulator.ground, poses, live='simulation')
+        live = 'still' if still else 'simulation'
+        text = page(scene, simulator.ground, poses, live=live)
         self._page = LivePage(text, port)
         self._restart_clock()
 
@@ -87,12 +90,13 @@ class LiveSession:
     def run(self, duration: float = math.inf, frames: Optional[int] = None) -> None:
         """Run until the simulated time has grown by `duration` since the start.
 
-        :param duration: simulated time, which stands still while the page pauses it [s]
+        :param duration: simulated time, which stands still while the page pauses it; that of the
+            clock if nothing moves [s]
         :param frames: how many pictures to show before; None: as many as it takes
         """
         end = self._begin + duration - 0.5 * self.simulator.timestep
         count = 0
-        while self.simulator.time < end and count != frames and not self.stopped:
+        while self._now() < end and count != frames and not self.stopped:
             count += 1
             self._obey()
             if self.playing:
@@ -105,6 +109,10 @@ class LiveSession:
     def close(self) -> None:
         """Serve the page no more."""
         self._page.close()
+
+    def _now(self) -> float:
+        """Time that a duration is of [s]."""
+        return time.monotonic() if self._still else self.simulator.time
 
     def _due(self) -> float:
         """Simulated time that the next picture shall show: a lag is made up, within bounds."""
@@ -134,7 +142,8 @@ class LiveSession:
     def _obey(self) -> None:
         if self._pull is not None and time.monotonic() - self._pulled_at > _HOLD:
             self._let_go()  # the page was closed
-        for name, value in self._page.orders():
+        orders = self._page.orders()
+        for name, value in () if self._still else orders:
             if name == 'pull':
                 self._take_hold(value)
                 continue  # the clock goes on

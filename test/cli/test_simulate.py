@@ -13,7 +13,7 @@ import urllib.request
 import numpy as np
 import pytest
 from support import example_robots, outside
-from support.urdf_text import INERTIA, link, robot as urdf
+from support.urdf_text import INERTIA, joint, link, robot as urdf
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.cli import simulate
@@ -154,6 +154,36 @@ def test_an_interruption_that_is_lost_ends_it_all_the_same(capsys, monkeypatch):
 def test_it_ends_after_its_duration(capsys):
     assert main(['simulate', ARM, '--no-browser', '--port', '0', '--duration', '0.1']) == 0
     assert capsys.readouterr().out.startswith('http://localhost:')
+
+
+@pytest.mark.parametrize('floating', [False, True])
+def test_a_robot_without_masses_is_shown_and_stands_still(capsys, monkeypatch, tmp_path, floating):
+    """With the reason and the cure; a recording of its motion is refused for them."""
+    shape = '<collision><geometry><box size="0.1 0.1 0.4"/></geometry></collision>'
+    path, sessions = tmp_path / 'arm.urdf', []
+    path.write_text(urdf(link('a', shape), link('b', shape), joint('j', 'a', 'b')))
+
+    class Noted(LiveSession):
+        def __init__(self, *rest):
+            super().__init__(*rest)
+            sessions.append(self)
+
+    monkeypatch.setattr(simulate, 'LiveSession', Noted)
+    words = ['simulate', str(path), '--ground', '--hold', '--start=j=0.5']
+    words += ['--floating-base'] if floating else []
+    page = ['--no-browser', '--port', '0', '--duration', '0.1']
+    assert main([*words, *page]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith('http://localhost:')
+    assert re.search('^not simulated: .* singular: joints? .*; give the links .*<inertial>', err)
+    (session,) = sessions
+    q = session.simulator.q
+    assert q[-1] == 0.5 and session.simulator.time == 0.0 and not session.playing
+    if floating:
+        assert q[6] == pytest.approx(0.2, abs=1e-6)  # on the ground
+    assert session._state()['message'] in err
+    assert main([*words, '--record', str(tmp_path / 'out.html')]) == 1
+    assert 'the mass matrix is singular' in capsys.readouterr().err
 
 
 WORLD = str(resource_path('config', 'table_world.yaml'))

@@ -129,6 +129,31 @@ def test_a_live_page_shows_and_commands_the_simulation(robot, page):
     page.wait("document.getElementById('notice').textContent.includes('ended')")
 
 
+def test_the_page_of_a_robot_that_stands_still_says_why_and_offers_nothing(robot, page):
+    simulator = Simulator(robot)
+    simulator.reset([0.3, -1.0, 0.8, 0.0, 0.5, 0.0])
+    session = LiveSession(simulator, make_scene(robot.model), port=0, still='It has no masses.')
+    try:
+        page.open(session.url)
+        session.run(frames=1)
+        page.wait("document.getElementById('notice').textContent === 'It has no masses.'")
+        assert page.evaluate("getComputedStyle(document.getElementById('bar')).display") == 'none'
+        # Whoever orders it all the same.
+        page.evaluate(
+            "fetch('play', {method: 'POST', headers: {'Content-Type': 'application/json'}, "
+            "body: 'null'}).then(() => 0)"
+        )
+        session.run(frames=3)
+        assert session.simulator.time == 0.0
+        pose = session.scene.poses(robot, [simulator.q])[0, -1]
+        found = page.evaluate('viewer.links.at(-1).position.toArray()')
+        assert np.allclose(found, pose[:3], atol=1e-6)
+        assert page.complaints == []
+    finally:
+        session.close()
+    page.wait("document.getElementById('notice').textContent.includes('ended')")
+
+
 def test_on_a_phone_nothing_of_the_bar_is_outside(robot, page):
     session = LiveSession(Simulator(robot), make_scene(robot.model), port=0)
     try:

@@ -228,8 +228,9 @@
       method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(value ?? null),
     });
     let playing = true;
-    const own = data.live === 'simulation';  // else another process moves it
+    const own = data.live === 'simulation';  // else another process moves it, or nothing does
     slider.hidden = true;
+    element('bar').hidden = data.live === 'still';
     play.hidden = speed.hidden = !own;
     element('step').hidden = element('reset').hidden = element('pulling').hidden = !own;
     if (own) {
