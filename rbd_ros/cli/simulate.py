@@ -159,7 +159,7 @@ def run(arguments: argparse.Namespace) -> int:
     simulator, still = _simulator(arguments, robot, world)
     if robot is not None or simulator.robots:
         model = simulator.robot.model  # with the robots of the world that move
-    scene = make_scene(model, arguments.shapes, world=world)
+    scene = make_scene(model, arguments.shapes, world=simulator.environment)
     if arguments.start is not None:
         _begin(arguments.start, simulator, robot)
     torque = None

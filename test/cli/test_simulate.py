@@ -245,10 +245,11 @@ def test_the_ground_is_rigid(monkeypatch, tmp_path):
         urdf(link('ball', f'<inertial><mass value="1"/>{INERTIA}</inertial>{sphere}'))
     )
     made, recorded = [], simulate.record
-    monkeypatch.setattr(simulate, 'record', lambda *rest: made.append(rest[0]) or recorded(*rest))
+    monkeypatch.setattr(simulate, 'record', lambda *rest: made.extend(rest[:2]) or recorded(*rest))
     words = ['--floating-base', '--start=1,0,0,0,0,0,0.15', '--ground', '--duration', '0.3']
     assert main(['simulate', str(falling), *words, '--record', str(tmp_path / 'out.html')]) == 0
-    (simulator,) = made
+    simulator, scene = made
+    assert len(scene.grounds) == 1  # a grid is drawn there
     assert simulator.ground is None and simulator.environment.names == ('robot', 'ground')
     assert simulator.q[6] == pytest.approx(0.1, abs=1e-4) and simulator.contacts
 
