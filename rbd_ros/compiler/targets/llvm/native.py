@@ -20,6 +20,7 @@ _OPTIMISATION = 1
 _LEVELS_OF_OPTIMISATION = ('0', '1')
 _OLDEST_LLVMLITE = (0, 37)  # the oldest that was tried, with LLVM 11
 _OPAQUE_POINTERS = (0, 45)  # the first llvmlite whose LLVM reads `ptr` without being told to
+_ONE_BLOCK = (0, 42)  # the first llvmlite that can keep code and constants in one block of memory
 
 #: Held by whoever uses LLVM. A fork waits for it, so that a child finds neither it nor LLVM's own
 #: lock taken for ever.
@@ -153,9 +154,16 @@ def new_target(level: Optional[int] = None) -> llvm.TargetMachine:
         opt=optimisation() if level is None else level,
         # Code is loaded wherever there is room, today or in another process.
         reloc='pic',
-        codemodel='small',
+        # Small code finds its constants within 2 GB. In a process that has mapped more than that,
+        # LLVM would abort where the two lie in gaps far apart.
+        codemodel='small' if _memory_manager() else 'large',
         jit=True,
     )
+
+
+def _memory_manager() -> Dict[str, bool]:
+    """Options that have an engine keep all sections of a module in one block, if it can."""
+    return {'use_lmm': True} if _llvmlite_version() >= _ONE_BLOCK else {}
 
 
 def module_text(functions: Sequence[Tuple[str, Sequence[str]]]) -> str:
@@ -212,7 +220,9 @@ class MachineCode:
             target = new_target()
             # The engine wants a module to begin with; ours is empty, since all code is in the
             # object file.
-            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(''), target)
+            self._engine = llvm.create_mcjit_compiler(
+                llvm.parse_assembly(''), target, **_memory_manager()
+            )
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
             self._engine.finalize_object()
 
