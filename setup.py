@@ -86,10 +86,10 @@ setup(
     extras_require={
         # Campaigns of the hardware-in-the-loop bench by Dask, and their tables as Parquet.
         'campaigns': ['distributed>=2023.3', 'pyarrow>=10'],
-        # General convex and mesh collision.
-        'collision': ['coal>=3.0'],
         # FMUs as plants and controllers of the bench.
         'fmu': ['fmpy>=0.3'],
+        # Meshes as GLB, glTF and PLY.
+        'meshes': ['trimesh>=4.6'],
         # Recordings as MCAP files and, where there is no ffmpeg, as videos.
         'recording': ['imageio-ffmpeg>=0.4', 'mcap>=1.0'],
         # Robots that are known by name: panda, ur5, g1, talos and some 60 more.
@@ -108,6 +108,7 @@ setup(
             'xacro>=2.0',
         ],
         'test': [
+            'coal',
             "drake; platform_machine == 'x86_64'",  # no wheels elsewhere on Linux
             'distributed',
             'example-robot-data',
@@ -126,6 +127,7 @@ setup(
             'ruff',
             'setuptools',
             'sympy',
+            'trimesh',
             'types-pyyaml',
             'xacro',
         ],

@@ -43,7 +43,6 @@ ROS_LIBRARIES = {
 }
 # Used when present; the package works without.
 OPTIONAL = {
-    'coal',
     'control_msgs',
     'distributed',
     'fmpy',
@@ -54,6 +53,7 @@ OPTIONAL = {
     'pinocchio',
     'pyarrow',
     'simulation_interfaces',
+    'trimesh',
     'zstandard',  # with mcap
 }
 LAUNCH_LIBRARIES = {'ament_index_python', 'launch', 'launch_ros'}

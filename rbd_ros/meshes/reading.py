@@ -1,4 +1,4 @@
-"""Reading of mesh files: STL, OBJ and COLLADA by our own readers, others by coal, if there."""
+"""Reading of mesh files: STL, OBJ and COLLADA by our own readers, glTF and PLY by trimesh."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 
 from rbd_ros.bounded_files import FileRefusedError
 from rbd_ros.meshes.collada import read_collada
+from rbd_ros.meshes.gltf import read_gltf
+from rbd_ros.meshes.library import read_ply
 from rbd_ros.meshes.obj import read_obj
 from rbd_ros.meshes.stl import read_stl
 from rbd_ros.meshes.triangles import FloatArray, MeshError, Triangles
@@ -18,7 +20,14 @@ from rbd_ros.meshes.triangles import FloatArray, MeshError, Triangles
 #: of larger lengths would overflow.
 MAX_COORDINATE = 1e9
 
-_READERS = {'.stl': read_stl, '.obj': read_obj, '.dae': read_collada}
+_READERS = {
+    '.stl': read_stl,
+    '.obj': read_obj,
+    '.dae': read_collada,
+    '.glb': read_gltf,
+    '.gltf': read_gltf,
+    '.ply': read_ply,
+}
 
 
 def read_mesh(path: str) -> Tuple[Triangles, ...]:
@@ -27,7 +36,8 @@ def read_mesh(path: str) -> Tuple[Triangles, ...]:
     Vertices at one place are one, and each belongs to a triangle. Corners run as the file has
     them: anticlockwise from outside in most.
 
-    :param path: file in STL (binary or text), OBJ, COLLADA (DAE), or a format that coal reads
+    :param path: file in STL (binary or text), OBJ, COLLADA (DAE), or, if trimesh is installed,
+        glTF 2.0 (GLB, glTF) or PLY
     :raises MeshError: if the file cannot be read or holds no finite triangles
 
     >>> from rbd_ros.meshes import read_mesh
@@ -94,7 +104,9 @@ def mesh_vertices(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatA
 
 def _parts(path: str) -> List[Triangles]:
     """Parts as the file has them, one at least, checked."""
-    read = _READERS.get(Path(path).suffix.lower(), _read_with_coal)
+    read = _READERS.get(Path(path).suffix.lower())
+    if read is None:
+        raise MeshError(f'{path}: this format is not read; use STL, OBJ, DAE, GLB, glTF or PLY')
     try:
         parts = read(Path(path))
         for part in parts:
@@ -106,8 +118,11 @@ def _parts(path: str) -> List[Triangles]:
         named = '' if str(error.filename) == path else f'{path} names a file that is not read: '
         raise MeshError(f'{named}{error}') from error
     except OSError as error:
+        what = path
+        if error.filename is not None and str(error.filename) != path:
+            what = f'{path}: its file {error.filename}'
         raise MeshError(
-            f'{path} cannot be read: {error.strerror or error}; check the file'
+            f'{what} cannot be read: {error.strerror or error}; check the file'
         ) from error
     except (ValueError, IndexError, KeyError, OverflowError) as error:
         raise MeshError(f'{path} is damaged ({error}); export it again') from error
@@ -133,20 +148,3 @@ def _merged(part: Triangles) -> Triangles:
     vertices, places = np.unique(part.vertices[used], axis=0, return_inverse=True)
     merged = places.reshape(-1)[corners.reshape(-1)].reshape(-1, 3)
     return replace(part, vertices=vertices, corners=merged)
-
-
-def _read_with_coal(path: Path) -> List[Triangles]:
-    advice = 'use STL, OBJ or DAE'
-    try:
-        import coal
-    except ImportError:
-        raise MeshError(
-            f"{path}: this format needs coal (pip install 'rbd_ros[collision]'); or {advice}"
-        ) from None
-    try:
-        mesh = coal.MeshLoader().load(str(path), np.ones(3))
-        vertices = np.array(mesh.vertices(), dtype=float).reshape(-1, 3)
-        faces = [[int(mesh.tri_indices(k)[c]) for c in range(3)] for k in range(mesh.num_tris)]
-    except Exception as error:  # coal raises errors of many kinds
-        raise MeshError(f'{path} cannot be read by coal ({error}); {advice}') from error
-    return [Triangles(vertices, np.array(faces, dtype=np.int64).reshape(-1, 3))]

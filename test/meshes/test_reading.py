@@ -3,7 +3,6 @@
 from itertools import product
 import os
 import struct
-import sys
 
 import numpy as np
 from numpy.testing import assert_allclose
@@ -219,8 +218,8 @@ DAMAGED = [
     ('a.dae', b'<COLLADA', 'not XML'),
     ('a.dae', b'<svg/>', 'not <COLLADA>'),
     ('a.dae', b'<COLLADA/>', 'no scene'),
-    ('a.ply', b'ply', 'use STL, OBJ or DAE'),
-    ('a', b'?', 'use STL, OBJ or DAE'),
+    ('a.off', b'OFF', 'this format is not read; use STL, OBJ, DAE, GLB, glTF or PLY'),
+    ('a', b'?', 'this format is not read; use STL, OBJ, DAE, GLB, glTF or PLY'),
 ]
 #: Files of nothing.
 EMPTY = [
@@ -275,29 +274,6 @@ def test_files_that_cannot_be_opened_are_refused_by_name(tmp_path, read):
         file.truncate(500_000_001)
     with pytest.raises(MeshError, match='has 500000001 bytes or more, and at most 500000000'):
         read(str(large))
-
-
-def test_other_formats_need_coal(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, 'coal', None)
-    path = tmp_path / 'a.ply'
-    path.write_bytes(b'ply')
-    with pytest.raises(MeshError, match='a.ply: this format needs coal.*or use STL, OBJ or DAE'):
-        mesh_triangles(str(path))
-
-
-def test_other_formats_are_read_by_coal(tmp_path):
-    outside.load('coal')
-    path = tmp_path / 'a.ply'
-    lines = ['ply', 'format ascii 1.0', 'element vertex 4']
-    lines += [f'property float {axis}' for axis in 'xyz']
-    lines += ['element face 4', 'property list uchar int vertex_indices', 'end_header']
-    lines += [' '.join(map(str, x)) for x in TETRAHEDRON] + [
-        '3 %d %d %d' % tuple(f) for f in FACES
-    ]
-    path.write_text('\n'.join(lines) + '\n')
-    (part,) = read_mesh(str(path))
-    expected = np.array(sorted(TETRAHEDRON[FACES].tolist()))
-    assert np.array_equal(corners_of([part]), expected)
 
 
 # -- work without end

@@ -50,7 +50,7 @@ class Program:
 
 
 LIBRARIES = {
-    'coal': Source("'rbd_ros[collision]'"),
+    'coal': Source('coal'),
     'distributed': Source("'rbd_ros[campaigns]'"),
     'example_robot_data': Source('example-robot-data'),  # no module, but a folder of URDFs
     'fmpy': Source('fmpy'),
@@ -64,6 +64,7 @@ LIBRARIES = {
     'pydrake': Source('drake', ('libglib2.0-0',)),
     'rclpy': Source("'rbd_ros[ros]'"),
     'sympy': Source('sympy'),
+    'trimesh': Source("'rbd_ros[meshes]'"),
     'xacro': Source("'rbd_ros[ros]'"),
 }
 SOURCE = 'source a ROS 2 that has it'  # for packages that are on no package index

@@ -1,0 +1,176 @@
+"""glTF 2.0 files (.glb, .gltf): what they say is checked here, and read by trimesh.
+
+What is handed on names no files, and says no sizes that were not looked at.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+import json
+import os
+from pathlib import Path
+import re
+import struct
+from typing import Any, Dict, List, Set, Tuple
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+
+from rbd_ros.bounded_files import read_bytes
+from rbd_ros.meshes.collada import MAX_DEPTH, MAX_ELEMENTS, MAX_INSTANCES
+from rbd_ros.meshes.library import load_trimesh, scene_parts
+from rbd_ros.meshes.triangles import MAX_FILE_SIZE, MAX_PARTS, MAX_TRIANGLES, Triangles
+
+#: From its axes, of which y points up, to those of ROS, of which z does.
+_UPRIGHT = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+
+_MAGIC, _JSON, _BINARY = b'glTF', b'JSON', b'BIN\0'
+#: Sizes of numbers [bytes], and how many of them an element has.
+_SIZES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
+_COUNTS = {'SCALAR': 1, 'VEC2': 2, 'VEC3': 3, 'VEC4': 4, 'MAT2': 4, 'MAT3': 9, 'MAT4': 16}
+_FLOAT, _TRIANGLES, _STRIP, _FAN = 5126, 4, 5, 6
+#: Extensions without which a shape is what it is.
+_HARMLESS = re.compile(r'[A-Z]+_(materials|texture|lights)_\w+')
+
+
+def read_gltf(path: Path) -> List[Triangles]:
+    """Parts of the scene, in m and turned so that z points up, as RViz turns them.
+
+    Textures, colours of vertices, skins and animations are left out.
+
+    :raises MeshError: without trimesh
+    :raises ValueError: if the file is damaged, compressed, or names files elsewhere
+    :raises OSError: if it, or a file that it names, cannot be read
+    """
+    trimesh = load_trimesh(path)
+    data = read_bytes(path, MAX_FILE_SIZE)
+    try:
+        document, binary = _document(data)
+        buffers = _buffers(document, binary, path.parent)
+        _check(document)
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f'it is not as glTF should be: {error}') from error
+    except RecursionError:
+        raise ValueError('its document is nested too deep') from None
+    named = {str(k): data for k, data in enumerate(buffers)}
+    document['buffers'] = [{'uri': name} for name in named]
+    parts = scene_parts(trimesh, json.dumps(document).encode(), 'gltf', named)
+    return [Triangles(part.vertices @ _UPRIGHT.T, part.corners, part.colour) for part in parts]
+
+
+def _document(data: bytes) -> Tuple[Dict[str, Any], bytes]:
+    """Document of a file, and the binary part that a GLB file has behind it."""
+    binary = b''
+    if data[:4] == _MAGIC:
+        at = 12
+        chunks: Dict[bytes, bytes] = {}
+        while at + 8 <= len(data):
+            size, kind = struct.unpack_from('<I4s', data, at)
+            chunks.setdefault(kind, data[at + 8 : at + 8 + size])
+            at += 8 + size
+        if _JSON not in chunks or at > len(data):
+            raise ValueError('its chunks are not as long as it says')
+        data, binary = chunks[_JSON], chunks.get(_BINARY, b'')
+    if len(data) - len(data.translate(None, b'[{,')) > MAX_ELEMENTS:
+        raise ValueError(f'it has more than {MAX_ELEMENTS} values')
+    document = json.loads(data)
+    version = document.get('asset', {}).get('version')
+    if not str(version).startswith('2.'):
+        raise ValueError(f'it is of version {version}, and 2.0 is read')
+    return document, binary
+
+
+def _buffers(document: Dict[str, Any], binary: bytes, folder: Path) -> List[bytes]:
+    """Content of the buffers: of the file itself, or of files beside it."""
+    found: List[bytes] = []
+    for k, each in enumerate(document.get('buffers', ())):
+        uri, left = each.get('uri'), MAX_FILE_SIZE - sum(map(len, found))
+        if uri is None:
+            found.append(binary if k == 0 else b'')
+        elif uri.startswith('data:'):
+            found.append(b64decode(uri.partition('base64,')[2]))
+        else:
+            name, parts = os.path.normpath(unquote(uri)), urlsplit(uri)
+            if parts.scheme or parts.netloc or os.path.isabs(name) or name.startswith('..'):
+                raise ValueError(f'it names {uri[:200]!r}, which is not in its folder')
+            found.append(read_bytes(folder / name, left))
+    return found
+
+
+def _check(document: Dict[str, Any]) -> None:
+    """Refuse what is read wrongly or without bound, and leave out what is not drawn.
+
+    :raises ValueError: for it
+    """
+    for name in document.get('extensionsRequired', ()):
+        if not _HARMLESS.fullmatch(name):
+            raise ValueError(f'it needs the extension {name[:80]}, as for compression')
+    accessors = document.get('accessors', [])
+    views = sum(_whole(each['byteLength']) for each in document.get('bufferViews', ()))
+    size = sum(
+        _whole(each['count']) * _SIZES[each['componentType']] * _COUNTS[each['type']]
+        for each in accessors
+    )
+    if max(views, size) > MAX_FILE_SIZE:
+        raise ValueError(f'it has more than {MAX_FILE_SIZE} bytes of numbers')
+    sizes: List[Tuple[int, int]] = []  # parts and triangles of each mesh
+    for mesh in document.get('meshes', ()):
+        count = 0
+        # Lines and points are no surface.
+        shapes = [each for each in mesh['primitives'] if each.get('mode', _TRIANGLES) > 3]
+        for shape in shapes:
+            shape.pop('extensions', None)
+            if shape.get('mode', _TRIANGLES) == _FAN:
+                raise ValueError('it has fans of triangles; export triangles')
+            places = accessors[shape['attributes']['POSITION']]
+            if places['componentType'] != _FLOAT or places['type'] != 'VEC3':
+                raise ValueError('it has positions that are not three floats, as for compression')
+            shape['attributes'] = {'POSITION': shape['attributes']['POSITION']}
+            used = [places, *([accessors[shape['indices']]] if 'indices' in shape else [])]
+            if any('sparse' in each or 'bufferView' not in each for each in used):
+                raise ValueError('it has sparse numbers; export it without')
+            # A strip has a triangle for each corner.
+            count += used[-1]['count'] // (1 if shape.get('mode') == _STRIP else 3)
+        mesh['primitives'] = shapes
+        sizes.append((len(shapes), count))
+    _check_nodes(document, sizes)
+    for material in document.get('materials', ()):
+        metallic = material.get('pbrMetallicRoughness', {})
+        factor = metallic.get('baseColorFactor')
+        material.clear()
+        if factor and 'baseColorTexture' not in metallic:
+            material['pbrMetallicRoughness'] = {'baseColorFactor': factor}
+    for name in ('images', 'textures', 'samplers', 'cameras', 'skins', 'animations'):
+        document.pop(name, None)
+
+
+def _check_nodes(document: Dict[str, Any], sizes: List[Tuple[int, int]]) -> None:
+    nodes, scenes = document.get('nodes', []), document.get('scenes', [])
+    level = list(scenes[document.get('scene', 0)].get('nodes', ())) if scenes else []
+    if len(nodes) > MAX_INSTANCES:
+        raise ValueError(f'it has more than {MAX_INSTANCES} nodes')
+    seen: Set[int] = set()
+    parts = triangles = depth = 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise ValueError(f'nodes are nested more than {MAX_DEPTH} deep')
+        for k in level:
+            if _whole(k) in seen:
+                raise ValueError(f'node {k} is in the scene twice')
+            seen.add(k)
+            nodes[k].pop('camera', None)
+            if 'mesh' in nodes[k]:
+                parts += sizes[nodes[k]['mesh']][0]
+                triangles += sizes[nodes[k]['mesh']][1]
+        level = [child for k in level for child in nodes[k].get('children', ())]
+    if triangles > MAX_TRIANGLES:
+        raise ValueError(f'with all instances it has more than {MAX_TRIANGLES} triangles')
+    if parts > MAX_PARTS:
+        raise ValueError(f'with all instances it has more than {MAX_PARTS} parts')
+
+
+def _whole(number: Any) -> int:
+    if not isinstance(number, int) or number < 0:
+        raise ValueError(f'{number!r} is no size or number')
+    return number
