@@ -7,9 +7,8 @@ of ten and more before anything is said.
 from __future__ import annotations
 
 import math
-from pathlib import Path
 import re
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +16,11 @@ from numpy.typing import NDArray
 from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
 from rbd_ros.doctor.findings import ERROR, Finding, OK, WARN
 from rbd_ros.meshes import mesh_vertices, MeshError
-from rbd_ros.meshes.collada import ignored_up_axis
 from rbd_ros.model import Link, load_urdf, Model, ModelError
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Sphere
 from rbd_ros.model.inertia_checks import violated_conditions
 from rbd_ros.model.unknown_masses import links_without_mass
+from rbd_ros.model.up_axes import ignored_up_axes
 from rbd_ros.model.urdf.document import quote
 from rbd_ros.robot.diagnostics import diagnose, MAX_CENTRE_RATIO, MAX_CONDITION
 
@@ -240,15 +239,6 @@ def mesh_findings(model: Model) -> List[Finding]:
     >>> mesh_findings(model)
     []
     """
-    turned: Dict[str, List[str]] = {}
-    paths = {each.shape.path for each in model.geometries if isinstance(each.shape, Mesh)}
-    for path in sorted(path for path in paths if path and path.lower().endswith('.dae')):
-        try:
-            axis = ignored_up_axis(Path(path))
-        except (OSError, ValueError):
-            continue
-        if axis:
-            turned.setdefault(axis, []).append(Path(path).name)
     return [
         Finding(
             WARN,
@@ -257,7 +247,7 @@ def mesh_findings(model: Model) -> List[Finding]:
             'look at the robot in the viewer; if parts lie wrong, export them with Z_UP, or turn '
             'them by rpy of their <origin>',
         )
-        for axis, files in turned.items()
+        for axis, files in ignored_up_axes(model).items()
     ]
 
 

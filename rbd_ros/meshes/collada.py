@@ -47,16 +47,6 @@ def read_collada(path: Path) -> List[Triangles]:
     return _Reader(root).parts()
 
 
-def ignored_up_axis(path: Path) -> str:
-    """Return the up axis that a COLLADA file gives and nobody turns it by; '' for z, or none.
-
-    :raises ValueError: if the file is damaged
-    """
-    root = parse_xml(read_bytes(path, MAX_FILE_SIZE), MAX_ELEMENTS)
-    axis = (root.findtext('asset/up_axis') or '').strip()
-    return axis if axis in ('X_UP', 'Y_UP') else ''
-
-
 _Ids = Dict[str, List[Element]]
 
 

@@ -12,6 +12,7 @@ from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints, singu
 from rbd_ros.model import Body, JointLimits, Model
 from rbd_ros.model.periods import position_periods
 from rbd_ros.model.unknown_masses import links_without_mass, WITHOUT_MASS
+from rbd_ros.model.up_axes import ignored_up_axes
 from rbd_ros.robot.compiled import Array
 from rbd_ros.robot.configuration import neutral
 
@@ -78,7 +79,7 @@ class RobotDescription:
     @property
     def warnings(self) -> Tuple[str, ...]:
         """What is odd about the description, each warning naming a link or joint."""
-        found = (*self._model.warnings, *_of_masses(self._model))
+        found = (*self._model.warnings, *_of_masses(self._model), *_of_meshes(self._model))
         singular = singularity(self._model)
         if singular:
             return (*found, f'forward dynamics is impossible: {singular}')
@@ -212,3 +213,11 @@ class RobotDescription:
 def _of_masses(model: Model) -> Tuple[str, ...]:
     links = links_without_mass(model)
     return (f'{WITHOUT_MASS}: {", ".join(map(repr, links))}',) if links else ()
+
+
+def _of_meshes(model: Model) -> Tuple[str, ...]:
+    return tuple(
+        f'{len(files)} mesh file(s) with <up_axis> {axis}, which ROS ignores: shapes are not '
+        f'turned; the first is {files[0]!r}'
+        for axis, files in ignored_up_axes(model).items()
+    )

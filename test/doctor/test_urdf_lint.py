@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from support.urdf_text import inertial, joint, LIMIT, link, robot
 
+from rbd_ros import Robot
+from rbd_ros.cli.main import main
 from rbd_ros.doctor.findings import Finding, worst_level
 from rbd_ros.doctor.urdf_lint import lint_urdf
 from rbd_ros.resources import resource_path
@@ -239,7 +241,7 @@ def test_a_link_that_moves_and_has_shapes_wants_an_inertial(role):
 
 @pytest.mark.parametrize('role', ['collision', 'visual'])
 @pytest.mark.parametrize('axis', ['X_UP', 'Y_UP', ' Y_UP\n', 'Z_UP', None])
-def test_an_up_axis_that_is_ignored_is_noticed(axis, role, tmp_path):
+def test_an_up_axis_that_is_ignored_is_noticed(axis, role, capsys, tmp_path):
     file = tmp_path / 'part.dae'
     given = '' if axis is None else f'<up_axis>{axis}</up_axis>'
     space = 'http://www.collada.org/2005/11/COLLADASchema'
@@ -251,9 +253,14 @@ def test_an_up_axis_that_is_ignored_is_noticed(axis, role, tmp_path):
     )
     (tmp_path / 'r.urdf').write_text(robot(link('a', shapes)))
     notices = [one for one in found(tmp_path / 'r.urdf') if 'up_axis' in one[2]]
+    # What nodes log.
+    warnings = [one for one in Robot.from_urdf(tmp_path / 'r.urdf').warnings if 'up_axis' in one]
+    assert main(['info', str(tmp_path / 'r.urdf')]) == 0
+    assert ('up_axis' in capsys.readouterr().out) == bool(notices) == bool(warnings)
     if axis in ('Z_UP', None):
         assert not notices
     else:
+        assert 'part.dae' in warnings[0] and axis.strip() in warnings[0]
         ((level, subject, what, cure),) = notices
         assert level == 'warn' and subject.startswith('mesh file ') and 'part.dae' in subject
         assert axis.strip() in what and 'not turned' in what and 'rpy' in cure
