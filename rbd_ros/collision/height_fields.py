@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from rbd_ros.bounded_files import open_regular
 from rbd_ros.model.extension.fields import Field
 
-#: Maximum number of rows and of columns.
+#: Maximum number of rows and of columns, and of those of an image: decoding one takes up to 28
+#: bytes of memory for each pixel.
 MAX_SIDE = 8192
+MAX_IMAGE_SIDE = 4096
 #: Maximum size of a file of an array, of its largest numbers, and of an image [bytes].
 MAX_ARRAY = 16 * MAX_SIDE**2 + (1 << 16)
-MAX_IMAGE = 8 * MAX_SIDE**2 + (1 << 20)
+MAX_IMAGE = 8 * MAX_IMAGE_SIDE**2 + (1 << 20)
 
 _PNG = b'\x89PNG\r\n\x1a\n'
 
@@ -56,7 +58,8 @@ def heights(entries: Dict[str, Field], path: str) -> NDArray[np.float64]:
                 f'expected 2 numbers, got {len(bounds)}; write "[low, high]"'
             )
         low, high = (bound.number() for bound in bounds)
-        grid = low + (high - low) * grid
+        grid *= high - low
+        grid += low
     return _fixed(grid)
 
 
@@ -75,7 +78,8 @@ def _rows(field: Field) -> NDArray[np.float64]:
 
 
 def _fixed(grid: NDArray[Any]) -> NDArray[np.float64]:
-    grid = np.array(grid, dtype=float)
+    # Nobody else has it: there is no copy of what may be large.
+    grid = np.asarray(grid, dtype=float)
     grid.flags.writeable = False
     return grid
 
@@ -104,7 +108,8 @@ def _image(path: str) -> NDArray[Any]:
         if head[:8] != _PNG or head[12:16] != b'IHDR':
             raise ValueError('it is no PNG image')
         # Before it is decoded: a small file may be of an image that fits into no memory.
-        _check_shape((int.from_bytes(head[20:24], 'big'), int.from_bytes(head[16:20], 'big')))
+        shape = int.from_bytes(head[20:24], 'big'), int.from_bytes(head[16:20], 'big')
+        _check_shape(shape, MAX_IMAGE_SIDE, '; scale the image down, or give an array (.npy)')
         file.seek(0)
         pixels: NDArray[Any] = imread(file, 'png')
     if pixels.ndim == 2:
@@ -112,11 +117,11 @@ def _image(path: str) -> NDArray[Any]:
     return np.asarray(pixels[..., :3].mean(axis=-1, dtype=float))
 
 
-def _check_shape(shape: Tuple[int, ...]) -> None:
-    if len(shape) != 2 or not all(2 <= side <= MAX_SIDE for side in shape):
+def _check_shape(shape: Tuple[int, ...], most: int = MAX_SIDE, cure: str = '') -> None:
+    if len(shape) != 2 or not all(2 <= side <= most for side in shape):
         raise _ShapeError(
             f'holds {"x".join(map(str, shape))} numbers; give at least 2x2 and at most '
-            f'{MAX_SIDE}x{MAX_SIDE} heights'
+            f'{most}x{most} heights{cure}'
         )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import re
 import shutil
 import struct
+import tracemalloc
 import zlib
 
 from hypothesis import given, HealthCheck, settings, strategies as st
@@ -274,14 +275,34 @@ def test_the_size_of_a_height_field_is_seen_before_it_is_decoded(tmp_path, monke
     monkeypatch.setattr('matplotlib.image.imread', refuse)
     monkeypatch.setattr(np, 'load', refuse)
     entry = {'type': 'height_field', 'size': [1, 1]}
-    Path('a.png').write_bytes(png(9000, 2))
-    with pytest.raises(WorldFileError, match='holds 9000x2 numbers.*at most 8192x8192'):
+    Path('a.png').write_bytes(png(4097, 2))
+    with pytest.raises(WorldFileError, match='holds 4097x2 .*at most 4096x4096 .* scale .*npy'):
         one(**entry, file='a.png', range=[0, 1])
     with open('a.npy', 'wb') as file:
         header = {'descr': '<f8', 'fortran_order': False, 'shape': (10**6, 10**6)}
         np.lib.format.write_array_header_1_0(file, header)
     with pytest.raises(WorldFileError, match='holds 1000000x1000000 numbers'):
         one(**entry, file='a.npy')
+
+
+@pytest.mark.parametrize('name', ['a.npy', 'a.png'])
+def test_the_memory_of_a_height_field_is_bounded_by_its_size(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    entry = {'type': 'height_field', 'size': [1, 1], 'file': name}
+    side = 512
+    if name == 'a.npy':
+        np.save(name, np.zeros((side, side)))
+    else:
+        rows = (b'\0' + bytes(4 * side)) * side
+        Path(name).write_bytes(png(side, side, zlib.compress(rows), 8, 6))
+        entry['range'] = [0, 1]
+    one(**entry)  # what is imported counts for nothing
+    tracemalloc.start()
+    one(**entry)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # The numbers and whether they are finite; four channels in single precision and their mean.
+    assert peak < (10 if name == 'a.npy' else 26) * side**2
 
 
 def test_brightness_of_images_of_all_kinds(tmp_path, monkeypatch):
