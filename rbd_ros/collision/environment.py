@@ -134,6 +134,8 @@ class WorldRobot:
         model
     :param movable: whether it moves, as a part of the robot that is simulated in the world
     :param enabled: pairs of its links that an SRDF lets touch, also if they overlap
+    :param stands: whether it begins, if it moves freely, at the height at which it touches what
+        is below it
 
     >>> from rbd_ros.collision import WorldRobot
     >>> WorldRobot('other_arm', 'urdf/six_axis_arm.urdf', robot.model).floating
@@ -150,6 +152,7 @@ class WorldRobot:
     allowed: Optional[FrozenSet[Tuple[str, str]]] = None
     movable: bool = False
     enabled: FrozenSet[Tuple[str, str]] = frozenset()
+    stands: bool = False
 
     def __post_init__(self) -> None:
         if self.allowed is None:

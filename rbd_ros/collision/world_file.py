@@ -344,6 +344,7 @@ class _Reader:
             allowed,
             movable,
             enabled,
+            'xyz' not in entries,
         )
 
     # -- pairs

@@ -51,8 +51,8 @@ def own_bases(world: World) -> List[int]:
     :param world: the physics
     """
     model, environment = world.robot.model, world.environment
-    placed = () if environment is None else environment.moving_in(model)
-    prefixes = tuple(f'{each.name}/' for each in placed)
+    others = () if environment is None else environment.moving_in(model)
+    prefixes = tuple(f'{each.name}/' for each in others if not each.stands)
     return [i for i in floating_bases(model) if not model.body(i).joint_name.startswith(prefixes)]
 
 

@@ -167,3 +167,20 @@ def test_real_robots_stand_on_their_feet(name):
     ground = simulator.distances().distance[[b == 'ground' for _, b in simulator.distance_pairs]]
     assert abs(ground.min()) < EXACT
     assert not [text for text in simulator.warnings if 'deep' in text]
+
+
+@pytest.mark.parametrize(('placed', 'height'), [(False, 0.422), (True, 0.7)])
+def test_a_walker_of_the_world_stands_unless_it_is_placed(placed, height):
+    """As the base of the robot itself does."""
+    entry = {
+        'urdf': str(resource_path('urdf', 'quadruped.urdf')),
+        'floating': True,
+        'movable': True,
+        **({'xyz': [0, 0, 0.7]} if placed else {}),
+    }
+    world = {'objects': {'floor': {'type': 'plane'}}, 'robots': {'walker': entry}}
+    simulator = Simulator(None, world=world)
+    assert simulator.q[6] == pytest.approx(height, abs=EXACT)
+    assert not [each for each in simulator.warnings if 'deep' in each]
+    simulator.reset()
+    assert simulator.q[6] == pytest.approx(height, abs=EXACT)
