@@ -23,6 +23,8 @@ from rbd_ros.cli.option_values import (
     PAYLOAD,
     payload,
     PAYLOAD_HELP,
+    place_joints,
+    single_positions,
 )
 from rbd_ros.control import hardest_poses, Holding, holding
 from rbd_ros.control.static_holding import NOTHING, TOLERANCE, UnjudgedError
@@ -132,20 +134,8 @@ def _examined(robot: Robot, arguments: argparse.Namespace) -> Holding:
 def _pose(robot: Robot, text: str) -> np.ndarray:
     """Position variables of a pose as it stands on the command line, within the limits, (nq,)."""
     pose = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
-    slices = robot.model.independent_slices
-    single = {
-        robot.model.body(i).joint_name: at_q.start
-        for i, (at_q, _) in slices.items()
-        if at_q.stop - at_q.start == 1
-    }
     if '=' in text:
-        for name, value in joint_values('--pose', text).items():
-            if name not in single:
-                raise ValueError(
-                    f'--pose {text}: there is no joint {name!r} with one position; '
-                    f'there are {", ".join(single)}'
-                )
-            pose[single[name]] = value
+        place_joints('--pose', joint_values('--pose', text), robot, pose)
     else:
         count = len(text.split(','))
         if count != robot.nq:
@@ -154,7 +144,7 @@ def _pose(robot: Robot, text: str) -> np.ndarray:
                 f'variables ({", ".join(robot.joint_names)})'
             )
         pose[:] = numbers('--pose', text, count)
-    for name, at in single.items():
+    for name, at in single_positions(robot).items():
         low, high = robot.lower_limits[at], robot.upper_limits[at]
         if not low - _OUTSIDE <= pose[at] <= high + _OUTSIDE:
             raise ValueError(

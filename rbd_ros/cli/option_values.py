@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Dict, List, Sequence, Tuple, Union
+from typing import Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from rbd_ros import Robot
 from rbd_ros.control import payload_parameters
 from rbd_ros.control.arrays import FloatArray
+from rbd_ros.model.errors import unknown_name
 
 PAYLOAD = 'MASS@LINK[:X,Y,Z]'
 PAYLOAD_HELP = (
@@ -23,9 +24,10 @@ GRAVITY_HELP = (
 POSITIONS = 'JOINT=VALUE,...'
 
 
-def numbers(option: str, text: str, count: int) -> List[float]:
+def numbers(option: str, text: str, count: Optional[int] = None) -> List[float]:
     """Read numbers with commas between them.
 
+    :param count: how many; None for any number of them
     :raises ValueError: for another count, or what is no finite number, naming the option
 
     >>> from rbd_ros.cli.option_values import numbers
@@ -36,8 +38,9 @@ def numbers(option: str, text: str, count: int) -> List[float]:
         values = [float(word) for word in text.split(',')]
     except ValueError:
         values = []
-    if len(values) != count or not all(map(math.isfinite, values)):
-        what = 'a finite number' if count == 1 else f'{count} finite numbers, separated by commas'
+    if len(values) != (count or len(values) or 1) or not all(map(math.isfinite, values)):
+        many = f'{count} finite numbers' if count else 'finite numbers'
+        what = 'a finite number' if count == 1 else f'{many}, separated by commas'
         raise ValueError(f'{option} must be {what}, got {text!r}')
     return values
 
@@ -61,6 +64,41 @@ def joint_values(option: str, text: str) -> Dict[str, float]:
             raise ValueError(f'{option} names {name!r} twice; give one position')
         (found[name],) = numbers(f'{option} {name}', value, 1)
     return found
+
+
+def single_positions(robot: Robot) -> Dict[str, int]:
+    """Return the joints with one position, and where it is in q.
+
+    >>> from rbd_ros.cli.option_values import single_positions
+    >>> single_positions(robot)['elbow_joint']
+    2
+    """
+    model = robot.model
+    return {
+        model.body(i).joint_name: at.start
+        for i, (at, _) in model.independent_slices.items()
+        if at.stop - at.start == 1
+    }
+
+
+def place_joints(option: str, values: Mapping[str, float], robot: Robot, q: FloatArray) -> None:
+    """Write positions of joints into a configuration.
+
+    :param values: positions by joint [rad, m]
+    :param q: the configuration, (nq,), in which other joints stay as they are
+    :raises ValueError: for a joint that the robot does not have, or of several positions
+
+    >>> from rbd_ros.cli.option_values import place_joints
+    >>> pose = np.zeros(6)
+    >>> place_joints('--pose', {'elbow_joint': 0.5}, robot, pose)
+    >>> pose
+    array([0. , 0. , 0.5, 0. , 0. , 0. ])
+    """
+    places = single_positions(robot)
+    for name, value in values.items():
+        if name not in places:
+            raise ValueError(f'{option}: ' + unknown_name('joint', name[:80], places))
+        q[places[name]] = value
 
 
 def payload(robot: Robot, text: str) -> Tuple[str, FloatArray]:

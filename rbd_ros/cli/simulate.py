@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import argparse
 import math
-import re
 import signal
 import sys
 import threading
 from typing import Optional, Sequence, Tuple, TYPE_CHECKING, Union
 import webbrowser
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rbd_ros import Robot, Simulator
 from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
+from rbd_ros.cli import start_option
 from rbd_ros.cli.info import add_model_arguments, model_options, named_robot
 from rbd_ros.cli.progress import TerminalProgress
 from rbd_ros.cli.simulate_torque import chosen_torque
 from rbd_ros.collision import Environment, read_world
-from rbd_ros.model.errors import SingularMassMatrixError, unknown_name
-from rbd_ros.model.model import FLOATING_BASE_JOINT
+from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.simulation.simulated_robots import simulated_robot
 from rbd_ros.simulation.world import INTEGRATORS
 from rbd_ros.viewer.recording import check_format
@@ -32,15 +28,8 @@ from rbd_ros.worlds import find_world
 if TYPE_CHECKING:
     from rbd_ros.viewer.watching import WatchSession
 
-FloatArray = NDArray[np.float64]
-
 _RECORDED = 10.0  # without --duration [s]
 _NOTICES = 5  # that are printed
-#: Largest number of a configuration to start from [rad, m].
-_FARTHEST = 1e6
-
-#: Name of the height of a floating base in --start [m].
-_HEIGHT = 'height'
 
 _OF_A_ROBOT = ('start', 'hold', 'gravity_compensation', 'watch', 'srdf')
 
@@ -51,11 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--start',
         metavar='START',
-        help='configuration to start from: numbers, as --start=0,-1.5,..., of a floating base '
-        'first the quaternion w, x, y, z of norm 1, then x, y, z [m]; positions of some joints '
-        'and the height of a floating base, as --start=elbow=1.5,height=0.4; or the name of a '
-        'group state of the SRDF (default: neutral, and a floating base where the robot touches '
-        'what is below it)',
+        help=start_option.HELP,
     )
     torque = parser.add_mutually_exclusive_group()
     torque.add_argument(
@@ -161,7 +146,7 @@ def run(arguments: argparse.Namespace) -> int:
         model = simulator.robot.model  # with the robots of the world that move
     scene = make_scene(model, arguments.shapes, world=simulator.environment)
     if arguments.start is not None:
-        _begin(arguments.start, simulator, robot)
+        start_option.begin(arguments.start, simulator, robot)
     torque = None
     if not still:
         torque = chosen_torque(simulator, arguments.hold, arguments.gravity_compensation)
@@ -279,87 +264,3 @@ def _report(arguments: argparse.Namespace, notices: Sequence[str], scene: Scene)
     if not scene.shapes:
         name = scene.name
         print(f'{name} has no {arguments.shapes} shapes that could be drawn', file=sys.stderr)
-
-
-def _begin(text: str, simulator: Simulator, robot: Optional[Robot]) -> None:
-    """Start from what `--start` says.
-
-    :raises ValueError: if it is nothing to start from
-    """
-    if re.fullmatch(r'[^\W\d][^,=]*', text) and text.lower() not in ('nan', 'inf', 'infinity'):
-        try:
-            simulator.reset(text)
-        except ValueError as error:
-            raise ValueError(
-                f'--start {text!r}: {error}; or give numbers, or JOINT=NUMBER, separated by commas'
-            ) from None
-    else:
-        simulator.reset(_start(text, simulator, robot))
-
-
-def _start_of_joints(text: str, simulator: Simulator) -> FloatArray:
-    """Configuration to start from by JOINT=NUMBER and height=NUMBER, other joints as they are."""
-    q, model = simulator.q.copy(), simulator.robot.model
-    joints = {
-        model.body(i).joint_name: at.start
-        for i, (at, _) in model.independent_slices.items()
-        if at.stop - at.start == 1
-    }
-    base = _floats(simulator.robot)
-    names = [*joints, _HEIGHT] if base else list(joints)
-    height: Optional[float] = None
-    for item in text.split(','):
-        name, _, number = (word.strip() for word in item.partition('='))
-        try:
-            value = float(number)
-        except ValueError:
-            raise ValueError(
-                f'--start {text!r}: {item!r} is not JOINT=NUMBER, as --start=elbow=1.5,height=0.4'
-            ) from None
-        _check_size(text, np.array([value]))
-        if name in joints:
-            q[joints[name]] = value
-        elif name == _HEIGHT and base:
-            height = value
-        else:
-            raise ValueError(f'--start {text!r}: ' + unknown_name('joint', name[:80], names))
-    if height is None:
-        return simulator.stand(q)
-    q[6] = height
-    return q
-
-
-def _floats(robot: Robot) -> bool:
-    return robot.joint_names[:1] == (FLOATING_BASE_JOINT,)
-
-
-def _check_size(text: str, numbers: FloatArray) -> None:
-    if not (np.abs(numbers) <= _FARTHEST).all():  # NaN as well
-        raise ValueError(f'--start {text!r}: give numbers of at most {_FARTHEST:g}')
-
-
-def _start(text: str, simulator: Simulator, robot: Optional[Robot]) -> FloatArray:
-    """Configuration to start from: of the robot that was named, or of all that move.
-
-    :raises ValueError: for what is no number, too large, or for another number of them
-    """
-    if '=' in text:
-        return _start_of_joints(text, simulator)
-    try:
-        numbers = np.array([float(word) for word in text.split(',')])
-    except ValueError:
-        raise ValueError(
-            f'--start {text!r}: give numbers, or JOINT=NUMBER, separated by commas'
-        ) from None
-    _check_size(text, numbers)
-    q, own = simulator.q.copy(), simulator.robot.nq if robot is None else robot.nq
-    if robot is not None and _floats(robot) and len(numbers) == own - 7:
-        q[7:own] = numbers
-        return simulator.stand(q)
-    if len(numbers) not in (own, len(q)):
-        joints = ', '.join(simulator.robot.joint_names)
-        all_of_them = '' if own == len(q) else f', all that move here {len(q)} ({joints})'
-        raise ValueError(f'--start has {len(numbers)} numbers, this robot has {own}{all_of_them}')
-    # The robot that was named comes first; others start as the world says.
-    q[: len(numbers)] = numbers
-    return q

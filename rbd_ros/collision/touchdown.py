@@ -19,6 +19,7 @@ from rbd_ros.collision.scene_contacts import scene_contacts_of
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.model import Model
 from rbd_ros.model.joints import Floating
+from rbd_ros.spatial import PluckerTransform
 
 #: Gap, or depth, at which bodies count as touching [m].
 TOUCH = 1e-7
@@ -98,11 +99,33 @@ def moved_base(model: Model, q: FloatArray, base: int, height: float) -> FloatAr
     array([1. , 0. , 0. , 0. , 0. , 0. , 0.5])
     """
     at, body = model.independent_slices[base][0], model.body(base)
-    X = body.joint.transform(q[at].tolist()) * body.tree_transform
-    upward = np.array(X.E, dtype=float)[:, 2]
+    upward = np.array(_transform(model, q, base).E, dtype=float)[:, 2]
     result = np.array(q, dtype=float)
     result[at] = body.joint.integrate(q[at].tolist(), [0.0, 0.0, 0.0, *(height * upward)])
     return result
+
+
+def base_height(model: Model, q: FloatArray, base: int) -> float:
+    """Height of a floating base, along the z axis of the world [m].
+
+    :param model: model of the robot
+    :param q: configuration, (nq,)
+    :param base: number of the body that moves freely
+
+    >>> from rbd_ros.collision.touchdown import base_height, moved_base
+    >>> walker = Robot.from_urdf('urdf/quadruped.urdf', floating_base=True)
+    >>> base_height(walker.model, moved_base(walker.model, walker.neutral(), 1, 0.5), 1)
+    0.5
+    """
+    return float(_transform(model, q, base).r[2])
+
+
+def _transform(model: Model, q: FloatArray, base: int) -> PluckerTransform:
+    """Transform from world coordinates to those of a floating base."""
+    body = model.body(base)
+    return (
+        body.joint.transform(q[model.independent_slices[base][0]].tolist()) * body.tree_transform
+    )
 
 
 class _Found(NamedTuple):

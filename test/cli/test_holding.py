@@ -97,7 +97,7 @@ def test_the_plot_is_a_picture(capsys, tmp_path):
         ('--pose=1,nan', '--pose must be 2 finite numbers'),
         ('--pose=elbow=x', "--pose elbow must be a finite number, got 'x'"),
         ('--pose=elbow=1,elbow=1', "--pose names 'elbow' twice"),
-        ('--pose=wrist=1', "there is no joint 'wrist' with one position"),
+        ('--pose=wrist=1', "--pose: unknown joint 'wrist'"),
         ('--pose=0,9', 'elbow at 9 is outside of its limits'),
         ('--plot=/no/such/folder/x.png', 'the folder of /no/such/folder/x.png does not exist'),
     ],

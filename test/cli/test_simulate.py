@@ -85,7 +85,7 @@ def test_videos_have_the_names_that_they_are_given(name, tmp_path, monkeypatch):
         (['--timestep', '-1'], 'timestep'),
         (['--ground', '--world', 'table'], 'a world has its own ground'),
         (['--srdf', 'none.srdf'], "'none.srdf': there is no such file"),
-        (['--start=elbow_joint=up'], "'elbow_joint=up' is not JOINT=NUMBER"),
+        (['--start=elbow_joint=up'], "--start elbow_joint must be a finite number, got 'up'"),
         (['--start=elbow=1'], "unknown joint 'elbow'; did you mean 'elbow_joint'?"),
         (['--start=height=1'], "unknown joint 'height'"),  # the base is fixed
         (['--ground', '--srdf', 'none.srdf'], "'none.srdf': there is no such file"),
@@ -281,6 +281,34 @@ def test_a_walker_stands_on_the_ground_at_its_start(monkeypatch, tmp_path, start
     (q,) = made
     assert q[:4].tolist() == [1, 0, 0, 0] and q[9] == knees
     assert q[6] == pytest.approx(height, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ('start', 'q'),
+    [
+        ('--start=arm=0.5', [0.2, 0.5]),
+        ('--start=0.5', [0.2, 0.5]),
+        ('--start=arm=-0.5,height=0.9', [0.9, -0.5]),
+        ('--start=1,0,0,0,0,0,0.4,0.5', [0.9, 0.5]),
+    ],
+)
+def test_a_start_knows_a_base_by_what_its_joint_does(monkeypatch, tmp_path, start, q):
+    """Whatever its name; the joint is 0.5 m above the origin of the world."""
+    inside = f'<inertial><mass value="1"/>{INERTIA}</inertial><collision><geometry>'
+    inside += '<box size="0.1 0.1 0.4"/></geometry></collision>'
+    text = urdf(
+        *(link('world', ''), link('a', inside), link('b')),
+        joint('free', 'world', 'a', 'floating', '<origin xyz="0 0 0.5"/>'),
+        joint('arm', 'a', 'b'),
+    )
+    (tmp_path / 'own.urdf').write_text(text)
+    made, recorded = [], simulate.record
+    monkeypatch.setattr(
+        simulate, 'record', lambda *rest: made.append(rest[0].q) or recorded(*rest)
+    )
+    words = ['--ground', '--duration', '0.01', '--record', str(tmp_path / 'out.html')]
+    assert main(['simulate', str(tmp_path / 'own.urdf'), *words, start]) == 0
+    assert [0.5 + made[0][6], made[0][7]] == pytest.approx(q, abs=1e-6)
 
 
 @pytest.mark.parametrize('option', ['--hold', '--ground', '--record=out.html', '--start=0'])
