@@ -1,6 +1,7 @@
 """The ROS package control_msgs, as far as FollowJointTrajectory needs it.
 
-It is generated, see generated_messages.py; where control_msgs is installed, that is used.
+`provide` generates it, see generated_messages.py; where control_msgs is installed, that is used.
+`RELEASED` are the fields of each version that has been released, for plain_messages.py.
 """
 
 import importlib
@@ -56,6 +57,46 @@ module control_msgs { module action {
 }; };
 """
 DEFINITIONS = {'msg/JointTolerance.idl': TOLERANCE, 'action/FollowJointTrajectory.idl': ACTION}
+
+# What those fields of the action may be, besides messages of other packages.
+MESSAGES = {
+    'JointTolerance': 'string name, float64 position, float64 velocity, float64 acceleration',
+    'JointComponentTolerance': (
+        'string joint_name, uint16 component, float64 position, float64 velocity, '
+        'float64 acceleration'
+    ),
+}
+OTHERS = {
+    'Duration': 'builtin_interfaces', 'Header': 'std_msgs', 'JointTrajectory': 'trajectory_msgs',
+    'JointTrajectoryPoint': 'trajectory_msgs', 'MultiDOFJointTrajectory': 'trajectory_msgs',
+    'MultiDOFJointTrajectoryPoint': 'trajectory_msgs',
+}  # fmt: skip
+RESULT = 'int32 error_code, string error_string'
+FIRST = (
+    'JointTrajectory trajectory, JointTolerance[] path_tolerance, JointTolerance[] '
+    'goal_tolerance, Duration goal_time_tolerance',
+    RESULT,
+    'Header header, string[] joint_names, JointTrajectoryPoint desired, JointTrajectoryPoint '
+    'actual, JointTrajectoryPoint error',
+)
+COMPONENTS = (
+    f'{FIRST[0]}, MultiDOFJointTrajectory multi_dof_trajectory, JointComponentTolerance[] '
+    'component_path_tolerance, JointComponentTolerance[] component_goal_tolerance',
+    RESULT,
+    f'{FIRST[2]}, string[] multi_dof_joint_names, MultiDOFJointTrajectoryPoint '
+    'multi_dof_desired, MultiDOFJointTrajectoryPoint multi_dof_actual, '
+    'MultiDOFJointTrajectoryPoint multi_dof_error',
+)
+#: Fields of goal, result and feedback of the action, by releases.
+RELEASED = {
+    '2.0.0 to 2.5.1': FIRST,
+    '3.0.0 to 6.2.0': COMPONENTS,
+    '6.3.0 to 6.8.0': (
+        COMPONENTS[0],
+        RESULT,
+        f'{COMPONENTS[2]}, int32 index, int32 multi_dof_index',
+    ),
+}
 
 
 def provide(folder):

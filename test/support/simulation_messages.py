@@ -1,7 +1,9 @@
-"""The ROS package simulation_interfaces, version 2.1: see generated_messages.py.
+"""The ROS package simulation_interfaces: its newest version over DDS, all as plain classes.
 
-Where it is installed, that is used. The service SpawnEntity is left out, which SpawnEntities has
-taken the place of: the generators of some wheels mix it up with the message of that name.
+`provide` generates version 2.1, see generated_messages.py; where the package is installed, that is
+used. The service SpawnEntity is left out, which SpawnEntities has taken the place of: the
+generators of some wheels mix it up with the message of that name. `released` tells the fields of
+each version that has been released, for plain_messages.py.
 """
 
 import importlib
@@ -144,6 +146,62 @@ ACTIONS = {
         'uint64 completed_steps, uint64 remaining_steps',
     )
 }
+
+
+# What releases had otherwise than 2.1, newest first; None: had not. The branches humble, jazzy
+# and kilted of the package are at 1.4, 1.5 and 1.6.
+SPAWN_RESULT = 'Result result, string entity_name'
+LOAD = 'bool fail_on_unsupported_element, bool ignore_missing_or_unsupported_assets'
+SPAWN = 'string entity_namespace, PoseStamped initial_pose'
+MANY = {'SpawnEntity': None, 'SpawnResult': None, 'SpawnEntities': None}
+OF_2_0 = {
+    'LoadWorld': (f'string uri, string resource_string, {LOAD}', SERVICES['LoadWorld'][1]),
+    'SetEntityState': ('string entity, EntityState state', 'Result result'),
+}
+OF_1_4 = {
+    **OF_2_0,
+    'Spawnable': 'string uri, string description, Bounds spawn_bounds',
+    'srv/SpawnEntity': (
+        f'string name, bool allow_renaming, string uri, string resource_string, {SPAWN}',
+        SPAWN_RESULT,
+    ),
+}
+OF_1_0 = dict.fromkeys(
+    'Resource WorldResource GetAvailableWorlds GetCurrentWorld LoadWorld UnloadWorld'.split()
+)
+OLDER = {
+    '2.1.0': {},
+    '2.0.0': {**OF_2_0, **MANY},
+    '1.4.0 to 1.6.1': OF_1_4,
+    '1.1.0 to 1.3.0': {**OF_1_4, **MANY},
+    '1.0.0 to 1.0.1': {**OF_1_4, **MANY, **OF_1_0},
+}
+
+
+def released(version):
+    """Fields of messages, requests and responses, and features, of some releases.
+
+    :param version: one of `OLDER`
+    :return: fields of each message; of each service; names of features with their numbers
+    """
+    older = OLDER[version]
+    messages, services = dict(MESSAGES), dict(SERVICES)
+    services['SpawnEntity'] = older.get('srv/SpawnEntity', (MESSAGES['SpawnEntity'], SPAWN_RESULT))
+    for name, fields in older.items():
+        for known in (messages, services):
+            if name in known and not (known is services and name == 'SpawnEntity'):
+                known[name] = fields
+    messages, services = (
+        {name: fields for name, fields in known.items() if fields is not None}
+        for known in (messages, services)
+    )
+    features = {
+        name: k
+        for name, k in FEATURES.items()
+        if ('SpawnEntities' in services or name != 'SPAWNING_ENTITIES')
+        and ('LoadWorld' in services or name not in WORLDS)
+    }
+    return messages, services, features
 
 
 def _kind(name):

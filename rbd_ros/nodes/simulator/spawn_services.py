@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Callable, Iterator, List, Optional, Tuple
+from typing import Any, Iterator, List, Optional, Tuple
 
 from geometry_msgs.msg import Vector3
 import numpy as np
@@ -14,13 +14,19 @@ from rbd_ros.collision.named_poses import NamedPose
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.model.mesh_paths import MeshPaths
 from rbd_ros.nodes.common.conversions import pose_from_floating_joint
-from rbd_ros.nodes.common.text import readable, short_name
+from rbd_ros.nodes.common.text import short_name
 from rbd_ros.nodes.simulator.entity_filters import finite_box, has_tags
-from rbd_ros.nodes.simulator.spawned_entities import RefusedRequestError, spawnable
+from rbd_ros.nodes.simulator.spawned_entities import spawnable
+from rbd_ros.nodes.simulator.standard_answers import (
+    answering,
+    Callback,
+    FAILED,
+    NOT_FOUND,
+    RefusedRequestError,
+)
 from rbd_ros.worlds import ENDING
 
 # Constants of the standard.
-OK, NOT_FOUND, FAILED = 1, 2, 4
 BOUNDS_EMPTY, BOUNDS_BOX = 0, 1
 
 WITH_WORLD = ('NAMED_POSES', 'POSE_BOUNDS', 'SPAWNABLES')
@@ -39,32 +45,18 @@ class SpawnServices:
         self._simulator, self._msg = simulator, msg
 
     @property
-    def services(self) -> Tuple[Tuple[str, str, Callable[[Any, Any], Any]], ...]:
+    def services(self) -> Tuple[Tuple[str, str, Callback], ...]:
         """Type, name and callback of each service."""
         return (
-            ('GetNamedPoses', 'get_named_poses', self._answering(self._poses)),
-            ('GetNamedPoseBounds', 'get_named_pose_bounds', self._answering(self._pose_bounds)),
-            ('GetSpawnables', 'get_spawnables', self._answering(self._spawnables)),
+            ('GetNamedPoses', 'get_named_poses', answering(self._poses)),
+            ('GetNamedPoseBounds', 'get_named_pose_bounds', answering(self._pose_bounds)),
+            ('GetSpawnables', 'get_spawnables', answering(self._spawnables)),
         )
 
     @property
     def features(self) -> Tuple[str, ...]:
         """Names of what is supported: poses are those of a world, where objects come and go."""
         return WITH_WORLD if self._simulator.surroundings is not None else ()
-
-    def _answering(self, work: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
-        def answer(request: Any, response: Any) -> Any:
-            code, text = OK, ''
-            try:
-                work(request, response)
-            except RefusedRequestError as refusal:
-                code, text = refusal.code, str(refusal)
-            except Exception as error:  # a service must answer
-                code, text = FAILED, str(error) or type(error).__name__
-            response.result.result, response.result.error_message = code, readable(text)
-            return response
-
-        return answer
 
     # -- poses ------------------------------------------------------------------------------------
 

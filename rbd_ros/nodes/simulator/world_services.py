@@ -95,7 +95,9 @@ class WorldServices:
             response.world = self._world(GROUND, '', '')
 
     def _load(self, request: Any, response: Any) -> None:
-        uri, text = request.world_resource.uri, request.world_resource.resource_string
+        # Versions of the standard before 2.1 have the fields of the resource in the request.
+        resource = getattr(request, 'world_resource', request)
+        uri, text = resource.uri, resource.resource_string
         if not (uri or text.strip()):
             raise RefusedRequestError(NO_RESOURCE, 'uri and resource_string are both empty')
         if (text if not uri else '').lstrip().startswith('<') or uri.endswith(('.sdf', '.usd')):
