@@ -14,6 +14,7 @@ from rbd_ros.contact.arrays import BoolArray, FloatArray, IntArray
 from rbd_ros.model import Model
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.robot import Robot
+from rbd_ros.robot.wraparound import Wraparound
 from rbd_ros.simulation.moving import RETURN_SPEED
 from rbd_ros.simulation.plant import Ground, Plant, Tree
 from rbd_ros.simulation.scene.assembly import scene_sizes
@@ -107,6 +108,7 @@ def make_plant(
     position, lower, upper, speed, turning = _by_degree_of_freedom(
         robot, speed_limit, enforce_velocity_limits
     )
+    wraparound = Wraparound(robot.position_periods)
     free_bases, free_gravity = _free_bases(robot)
     bracket_index, bracket_value = _brackets(model)
     ground = ground or HalfSpace()  # a plane there must be, though nothing asks for it
@@ -137,6 +139,8 @@ def make_plant(
         loop_constraints=_address(robot, 'loop_constraints') if has_loops else 0,
         loop_closure=_address(robot, 'loop_closure') if has_loops else 0,
         position=position,
+        period=wraparound.periods,
+        period_rate=wraparound.rates,
         lower=lower,
         upper=upper,
         friction=np.array(robot.friction, dtype=float),

@@ -6,7 +6,8 @@ and v those of the end of the step, q + h v' and v', this is
     tau = clip(push - slope v'),     push = feed-forward + kp (q_d - q) + kd v_d
                                      slope = kd + h kp
 
-so that h `slope` is a part of the inertia: a step is stable for any gains. Steps of robots with
+so that h `slope` is a part of the inertia: a step is stable for any gains. q_d - q is taken modulo
+2 pi where a joint turns without limits (robot/wraparound.py). Steps of robots with
 servos are semi-implicit, whatever the integrator: there q + h v' is where the joint is at the end,
 and a stiff servo that is cut comes to rest instead of going to and fro. Where the torque is cut
 it is constant. Each servo is on one of these three segments; the step is solved, those that have
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.robot.wraparound import whole_periods
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import State
 
@@ -76,7 +78,9 @@ def add_servos(
             servo.segment[i] = HIGH
         kp, kd, at = servo.kp[i], servo.kd[i], plant.position[i]
         servo.slope[i] = kd + h * kp
-        servo.push[i] = servo.torque[i] + kp * (servo.q[i] - state.q[at]) + kd * servo.v[i]
+        error = servo.q[i] - state.q[at]
+        error -= whole_periods(error, plant.period[i], plant.period_rate[i])
+        servo.push[i] = servo.torque[i] + kp * error + kd * servo.v[i]
         if servo.segment[i] == FREE:
             inertia[i, i] += h * servo.slope[i]
             momentum[i] += h * servo.push[i]

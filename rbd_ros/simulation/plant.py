@@ -102,6 +102,9 @@ class Plant(NamedTuple):
     :param loop_constraints: address of the kernel, 0 without loops
     :param loop_closure: address of the kernel, 0 without loops
     :param position: position variable of each degree of freedom, -1 where there is not one, (nv,)
+    :param period: change of position after which a joint is where it was, 0 where there is none,
+        (nv,) [rad]
+    :param period_rate: 1 / period, likewise, (nv,) [1/rad]
     :param lower: minimum position by degree of freedom, (nv,)
     :param upper: maximum position by degree of freedom, (nv,)
     :param friction: Coulomb friction, (nv,) [N m, N]
@@ -161,6 +164,8 @@ class Plant(NamedTuple):
     loop_closure: int
     # By degree of freedom.
     position: IntArray
+    period: FloatArray
+    period_rate: FloatArray
     lower: FloatArray
     upper: FloatArray
     friction: FloatArray

@@ -25,6 +25,8 @@ class SimulatedServos:
         given. q and v are those of the end of each step, so that a step is stable however large
         the gains are. `tau` tells the torque of the last step, with that of the servos.
 
+        A joint that turns without limits goes the shorter way: q_d - q is taken modulo 2 pi.
+
         The first call compiles the loop that takes steps anew.
 
         :param q: configuration q_d to go to, (nq,), of which joints without gains take nothing;

@@ -17,6 +17,7 @@ from scipy.linalg import expm
 from rbd_ros.algorithms.inertia_matrix.midpoint_acceleration import ROUNDS
 from rbd_ros.contact.arrays import BoolArray, FloatArray, IntArray
 from rbd_ros.robot import Robot
+from rbd_ros.robot.wraparound import Wraparound
 from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, STICK
 from rbd_ros.simulation.joint_servo import FREE
 from rbd_ros.simulation.midpoint import ROUNDS as ROUNDS_OF_FRICTION
@@ -110,7 +111,8 @@ class _System(NamedTuple):
         change = -plant.stiffness[:, None] * (dx + dahead)
         added = (h * lead) ** 2 * plant.stiffness
         if self.driven:
-            force += self.kp * (self.servo.q - x - h * start.v)
+            away = Wraparound(self.robot.position_periods)(self.servo.q - x)
+            force += self.kp * (away - h * start.v)
             force += self.kd * (self.servo.v - start.v)
             change -= self.kp[:, None] * (dx + h * start.dv) + self.kd[:, None] * start.dv
             added = added + h * self.kd + h * h * self.kp

@@ -39,6 +39,32 @@ def arm(effort=1e4, dynamics=''):
 START = np.array([0.3, -0.7, 1.1])
 
 
+@EACH
+def test_a_joint_that_turns_for_ever_goes_the_shorter_way(integrator):
+    """Also by targets that leap at pi; one with limits goes where it is told."""
+    inside = '<limit effort="1e4" velocity="99"/>'
+    wheels = robot(
+        *(link(name, 1.0, (0.1, 0.1, 0.3)) for name in ('base', 'wheel', 'arm')),
+        joint('turn', 'base', 'wheel', 'continuous', (0, 0, 1), (0, 0, 0), inside),
+        joint('swing', 'base', 'arm', 'revolute', (0, 0, 1), (0, 0, 1), limit(1e4)),
+    )
+    simulator = Simulator(wheels, 1e-3, integrator)
+    simulator.reset([3.0, 3.0])
+    simulator.servo([-3.0, -3.0], kp=100.0, kd=20.0)
+    derivatives = simulator.step_derivatives()
+    simulator.step()
+    assert_allclose(derivatives.v, simulator.v, rtol=1e-9)
+    assert simulator.v[0] > 0.0 > simulator.v[1]
+    simulator.step(n=3000)
+    assert_allclose(simulator.q, [2.0 * np.pi - 3.0, -3.0], atol=1e-4)
+    # Round and round, by angles as encoders give them.
+    simulator.reset([0.0, 0.0])
+    angles = 2.0 * np.arange(3000) * 1e-3
+    targets = np.column_stack([np.angle(np.exp(1j * angles)), np.zeros(3000)])
+    turned = simulator.rollout(steps=3000, target=targets).q[0]
+    assert_allclose(turned[-1], [angles[-1] - 0.4, 0.0], atol=1e-2)  # behind by kd v / kp
+
+
 # -- the law of one joint -------------------------------------------------------------------------
 
 
