@@ -186,8 +186,10 @@ class EventDrivenSimulator:
         state = []
         for name, given, size in (('q', q, self.robot.nq), ('v', v, self.robot.nv)):
             array = np.array(given, dtype=float)
-            if array.shape != (size,) or not np.isfinite(array).all():
-                raise ValueError(f'{name} must be finite and have shape ({size},), got {array}')
+            if array.shape != (size,):
+                raise ValueError(f'{name} must have shape ({size},), got {array.shape}')
+            if not np.isfinite(array).all():
+                raise ValueError(f'{name} must be finite, got {array}')
             state.append(array)
         self.q = self.robot.integrate(state[0], np.zeros(self.robot.nv))
         self.v, self.time, self.events = state[1], float(time), []

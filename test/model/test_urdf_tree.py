@@ -2,6 +2,7 @@
 
 import io
 from math import inf, isclose, pi, sqrt
+import re
 import sys
 
 import numpy as np
@@ -237,3 +238,32 @@ def test_the_same_document_gives_the_same_model():
 def test_total_mass_survives_merging():
     model = load_urdf(chain('fixed', 'revolute', 'fixed', 'prismatic'), floating_base=True)
     assert isclose(sum(body.inertia.mass for body in model.bodies), 5.0)
+
+
+DOCUMENT = """<robot name="r">
+<link name="a"><inertial><origin xyz="0 0 0"/><mass value="1"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+<collision><geometry><box size="1 1 1"/></geometry></collision>
+<collision><geometry><cylinder radius="1" length="1"/></geometry></collision>
+<collision><geometry><mesh filename="none.stl" scale="1 1 1"/></geometry></collision></link>
+<link name="b"/><link name="c"/>
+<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+<limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
+<joint name="k" type="continuous"><parent link="b"/><child link="c"/>
+<mimic joint="j" multiplier="1" offset="0"/></joint></robot>"""
+NUMBERS = re.findall(r'(\w+)="[-\d. ]+"', DOCUMENT)
+
+
+@pytest.mark.parametrize('wrong', ['x', ''])
+@pytest.mark.parametrize('name', dict.fromkeys(NUMBERS))
+def test_numbers_that_a_message_proposes_make_a_robot(name, wrong):
+    """Of sizes, scales, axes and masses that is no zero."""
+    broken = re.sub(rf' {name}="[^"]*"', f' {name}="{wrong}"', DOCUMENT, count=1)
+    with pytest.raises(ModelError) as refused:
+        load_urdf(broken)
+    (proposed,) = re.findall(rf'give ({name}="[^"]*") \(', str(refused.value))
+    load_urdf(broken.replace(f'{name}="{wrong}"', proposed))
+    numbers = [float(word) for word in proposed.split('"')[1].split()]
+    if name in ('value', 'size', 'scale', 'radius', 'length', 'velocity', 'effort', 'ixx'):
+        assert all(number > 0.0 for number in numbers)
+    assert name != 'multiplier' or numbers[0] != 0.0

@@ -31,12 +31,14 @@ class AttributeRule:
     :param empty: whether the text may be empty
     :param required: whether it must be there
     :param infinite: whether an infinite number is accepted
+    :param example: numbers that it may hold, for messages; '' for zeros
     """
 
     count: int = 1
     required: bool = True
     infinite: bool = False
     empty: bool = False
+    example: str = ''
 
 
 @dataclass(frozen=True)
@@ -64,28 +66,32 @@ class ElementRule:
 _TEXT = AttributeRule(0)
 _NUMBER_RULE = AttributeRule()
 _OPTIONAL = AttributeRule(required=False)
+_RATIO = AttributeRule(required=False, example='1.0')
 _LIMIT = AttributeRule(required=False, infinite=True)
-_VECTOR = AttributeRule(3)
+_MAXIMUM = AttributeRule(required=False, infinite=True, example='1.0')
 _OPTIONAL_VECTOR = AttributeRule(3, required=False)
+_LENGTH = AttributeRule(example='0.1')
+_MOMENT = AttributeRule(example='0.01')
 
 _ORIGIN = ChildRule(
     ElementRule(
         {
             'xyz': _OPTIONAL_VECTOR,
             'rpy': _OPTIONAL_VECTOR,
-            'quat_xyzw': AttributeRule(4, required=False),
+            'quat_xyzw': AttributeRule(4, required=False, example='0.0 0.0 0.0 1.0'),
         }
     )
 )
 _LINK_REFERENCE = ChildRule(ElementRule({'link': _TEXT}), required=True)
-_ROUND = {'radius': _NUMBER_RULE, 'length': _NUMBER_RULE}
+_ROUND = {'radius': _LENGTH, 'length': _LENGTH}
+_SCALE = AttributeRule(3, required=False, example='1.0 1.0 1.0')
 _GEOMETRY = ElementRule(
     children={
-        'box': ChildRule(ElementRule({'size': _VECTOR})),
+        'box': ChildRule(ElementRule({'size': AttributeRule(3, example='0.1 0.1 0.1')})),
         'cylinder': ChildRule(ElementRule(_ROUND)),
         'capsule': ChildRule(ElementRule(_ROUND)),
-        'sphere': ChildRule(ElementRule({'radius': _NUMBER_RULE})),
-        'mesh': ChildRule(ElementRule({'filename': _TEXT, 'scale': _OPTIONAL_VECTOR})),
+        'sphere': ChildRule(ElementRule({'radius': _LENGTH})),
+        'mesh': ChildRule(ElementRule({'filename': _TEXT, 'scale': _SCALE})),
     },
     keeps_unknown=True,
 )
@@ -111,9 +117,14 @@ _VISUAL = ChildRule(
 _INERTIAL = ElementRule(
     children={
         'origin': _ORIGIN,
-        'mass': ChildRule(ElementRule({'value': _NUMBER_RULE}), required=True),
+        'mass': ChildRule(ElementRule({'value': AttributeRule(example='1.0')}), required=True),
         'inertia': ChildRule(
-            ElementRule(dict.fromkeys(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), _NUMBER_RULE)),
+            ElementRule(
+                {
+                    **dict.fromkeys(('ixx', 'iyy', 'izz'), _MOMENT),
+                    **dict.fromkeys(('ixy', 'ixz', 'iyz'), _NUMBER_RULE),
+                }
+            ),
             required=True,
         ),
     }
@@ -127,13 +138,15 @@ _JOINT = ElementRule(
         'origin': _ORIGIN,
         'parent': _LINK_REFERENCE,
         'child': _LINK_REFERENCE,
-        'axis': ChildRule(ElementRule({'xyz': _VECTOR})),
+        'axis': ChildRule(ElementRule({'xyz': AttributeRule(3, example='0.0 0.0 1.0')})),
         'limit': ChildRule(
-            ElementRule(dict.fromkeys(('lower', 'upper', 'velocity', 'effort'), _LIMIT))
+            ElementRule(
+                {'lower': _LIMIT, 'upper': _LIMIT, 'velocity': _MAXIMUM, 'effort': _MAXIMUM}
+            )
         ),
         'dynamics': ChildRule(ElementRule({'damping': _OPTIONAL, 'friction': _OPTIONAL})),
         'mimic': ChildRule(
-            ElementRule({'joint': _TEXT, 'multiplier': _OPTIONAL, 'offset': _OPTIONAL})
+            ElementRule({'joint': _TEXT, 'multiplier': _RATIO, 'offset': _OPTIONAL})
         ),
         'safety_controller': ChildRule(
             ElementRule(dict.fromkeys(('soft_lower_limit', 'soft_upper_limit'), _LIMIT))
@@ -248,4 +261,6 @@ def _check_numbers(where: str, name: str, text: str, attribute: AttributeRule) -
 def _example(name: str, attribute: AttributeRule) -> str:
     if attribute.count == 0:
         return f'{name}="..."'
-    return f'{name}="{" ".join(["0.0"] * attribute.count)}" (finite numbers with a decimal point)'
+    numbers = attribute.example or ' '.join(['0.0'] * attribute.count)
+    many = 'finite numbers' if attribute.count > 1 else 'a finite number'
+    return f'{name}="{numbers}" ({many} with a decimal point)'

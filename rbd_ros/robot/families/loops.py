@@ -222,8 +222,10 @@ class LoopFunctions(Compiled):
         """
         model = self._kernels.model
         begin = np.asarray(q, dtype=float)
-        if begin.shape != (model.nq,) or not np.isfinite(begin).all():
-            raise ValueError(f'q must be finite numbers of shape ({model.nq},), got {begin}')
+        if begin.shape != (model.nq,):
+            raise ValueError(f'q must have shape ({model.nq},), got {begin.shape}')
+        if not np.isfinite(begin).all():
+            raise ValueError(f'q must be finite, got {begin}')
         for name in fixed:
             if name not in model.joint_names:
                 raise ValueError(unknown_name('independent joint', name, model.joint_names))

@@ -281,3 +281,16 @@ def test_steps_that_lead_nearer_are_damped_less_and_less():
     first = next(k for k, factor in enumerate(expected) if factor == 0.1)
     assert found[first] == pytest.approx(100.0)
     assert_allclose(np.divide(found[first + 1 :], found[first:-1]), expected[first:-1], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ('q', 'problem'),
+    [
+        ([], r'q must have shape \(3,\), got \(0,\)'),
+        ([[0.0, 0.0, 0.0]], r'q must have shape \(3,\), got \(1, 3\)'),
+        ([0.0, np.nan, 0.0], r'q must be finite, got \[ *0. nan  0.\]'),
+    ],
+)
+def test_a_configuration_that_is_none_is_refused_with_what_is_wrong(robot, q, problem):
+    with pytest.raises(ValueError, match=problem):
+        robot.loops.project(q)
