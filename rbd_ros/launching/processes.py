@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 import shutil
 import signal
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+from xml.etree import ElementTree
 
 from ament_index_python.packages import get_package_prefix, PackageNotFoundError
 from launch import Action, LaunchContext
@@ -54,6 +55,16 @@ def has_package(package: str) -> bool:
     return True
 
 
+def package_version(package: str) -> Tuple[int, ...]:
+    """Version of a package that is installed, by its package.xml; () if that does not say it."""
+    try:
+        manifest = Path(get_package_prefix(package), 'share', package, 'package.xml')
+        text = ElementTree.parse(manifest).findtext('version') or ''
+        return tuple(int(part) for part in text.strip().split('.'))
+    except (PackageNotFoundError, OSError, ElementTree.ParseError, ValueError):
+        return ()
+
+
 def require_package(package: str) -> None:
     """Raise an error unless a package is installed.
 
@@ -83,6 +94,7 @@ def start_node(
     remappings: Optional[Dict[str, str]] = None,
     arguments: Sequence[str] = (),
     required: bool = False,
+    must_succeed: bool = False,
 ) -> Node:
     """Action that starts a node.
 
@@ -95,6 +107,7 @@ def start_node(
     :param remappings: new names of topics by their old ones
     :param arguments: arguments of the command line
     :param required: whether the launch ends when the process does
+    :param must_succeed: whether the launch ends when the process fails
     """
     return Node(
         package=package,
@@ -107,7 +120,7 @@ def start_node(
         remappings=list((remappings or {}).items()),
         arguments=list(arguments),
         prefix=_ends_with_launch(context),
-        on_exit=_end_of_required if required else None,
+        on_exit=_end_of_required if required else _end_of_failed if must_succeed else None,
     )
 
 
@@ -125,9 +138,18 @@ def _end_of_required(event: ProcessExited, context: LaunchContext) -> Optional[L
     """
     if context.is_shutdown:
         return None
+    _end_of_failed(event, context)
+    return [Shutdown(reason=f'{event.process_name} has ended')]
+
+
+def _end_of_failed(event: ProcessExited, context: LaunchContext) -> None:
+    """End the launch with exit code 1 if the process failed.
+
+    :raises RuntimeError: if it failed; nothing else gives a launch an exit code other than 0
+    """
     # A shell's Ctrl-C reaches the node as it does the launch, and may end the node first.
-    if event.returncode in (0, -signal.SIGINT):
-        return [Shutdown(reason=f'{event.process_name} has ended')]
+    if context.is_shutdown or event.returncode in (0, -signal.SIGINT):
+        return
     if event.returncode < 0:
         end = f'was ended by {signal.Signals(-event.returncode).name}'
     else:

@@ -18,7 +18,12 @@ from rbd_ros.launching.declarations import (
     node_interface,
 )
 from rbd_ros.launching.own_nodes import clock_remapping, SIMULATOR, start_own_node
-from rbd_ros.launching.processes import require, require_package, start_node
+from rbd_ros.launching.processes import (
+    package_version,
+    require,
+    require_package,
+    start_node,
+)
 from rbd_ros.launching.robot import launched_robot, LaunchedRobot
 from rbd_ros.model import load_urdf
 from rbd_ros.model.bounded_yaml import load_yaml
@@ -32,6 +37,13 @@ PLUGIN = f'{HARDWARE}/JointStateTopicSystem'
 #: For an empty list of controllers: `ros2 launch` takes no argument without a value.
 NO_CONTROLLERS = 'none'
 INTERFACES = ('position', 'velocity', 'effort')
+
+#: How long spawners wait for the manager, and for each switch [s]: on a busy machine, each process
+#: takes many seconds to start.
+PATIENCE = 60
+#: First versions of controller_manager whose spawner waits for a switch as long as it is told to:
+#: of ROS 2 Humble, and of Jazzy and later. Those before wait 5 s.
+PATIENT_SPAWNERS = ((2, 46), (4, 21))
 
 
 class Topics(NamedTuple):
@@ -107,6 +119,7 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
         given.update({'robot_description': text, 'robot_description_file': ''})
     time = {'use_sim_time': True}
     remappings = clock_remapping(clock)
+    patience = _patience(package_version(MANAGER))
     return [
         start_own_node(
             context,
@@ -138,12 +151,27 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
                 context,
                 MANAGER,
                 'spawner',
-                arguments=[*names, '--controller-manager', f'/{MANAGER}', *options],
+                arguments=[*names, '--controller-manager', f'/{MANAGER}', *patience, *options],
+                must_succeed=True,
             )
             for names, options in ((active, []), (inactive, ['--inactive']))
             if names
         ),
     ]
+
+
+def _patience(version: Tuple[int, ...]) -> List[str]:
+    """Options by which a spawner waits long enough, and not for ever.
+
+    :param version: of controller_manager
+    """
+    options = ['--controller-manager-timeout', str(PATIENCE)]
+    humble, later = PATIENT_SPAWNERS
+    if humble <= version < (3,) or version >= later:
+        # The call of a switch must outlast the switch, or it is repeated.
+        call = PATIENCE + 10
+        options += ['--switch-timeout', str(PATIENCE), '--service-call-timeout', str(call)]
+    return options
 
 
 def controlled(robot: LaunchedRobot) -> Tuple[str, Topics]:

@@ -31,6 +31,7 @@ class Started:
     remappings: Dict[str, str]
     arguments: List[str]
     required: bool
+    must_succeed: bool
 
 
 @dataclass
@@ -40,6 +41,7 @@ class Machine:
     patch: Any
     folder: Path
     packages: set = field(default_factory=lambda: {'rbd_ros'})
+    versions: dict = field(default_factory=dict)
 
     def description(self, file):
         """Launch description of one of the launch files."""
@@ -101,6 +103,7 @@ def machine(monkeypatch, tmp_path):
             options.get('remappings', {}),
             options.get('arguments', []),
             options.get('required', False),
+            options.get('must_succeed', False),
         )
 
     for module in (bringup, own_nodes, ros2_control):
@@ -109,6 +112,7 @@ def machine(monkeypatch, tmp_path):
     for module in (bringup, processes):
         monkeypatch.setattr(module, 'is_installed', lambda package, _: package in made.packages)
     monkeypatch.setattr(processes, 'has_package', lambda package: package in made.packages)
+    monkeypatch.setattr(ros2_control, 'package_version', lambda p: made.versions.get(p, ()))
     for name in processes.DISPLAY_VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)

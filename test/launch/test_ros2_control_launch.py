@@ -1,10 +1,12 @@
 """The launch file of the simulator behind ros2_control: what it would start."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 
+from rbd_ros.launching import processes
 from rbd_ros.nodes.simulator.control_tag import read_control_tag
 from rbd_ros.resources import resource_path
 
@@ -56,6 +58,75 @@ def test_the_whole_stack_is_started_on_topics_that_fit(stack):
     assert manager.remappings['~/robot_description'] == '/robot_description'
     assert yaml.safe_load(Path(manager.files[0]).read_text())['controller_manager']
     assert nodes['spawner'].arguments[-1] == '--inactive'
+
+
+FEW = {'--controller-manager-timeout'}
+ALL = {*FEW, '--switch-timeout', '--service-call-timeout'}
+
+
+@pytest.mark.parametrize(
+    'version, options',
+    [
+        # Those that `controller_manager/spawner.py` of ros2_control has, by its tags.
+        ((2, 40, 0), FEW),
+        ((2, 45, 0), FEW),  # a switch, but no longer call
+        (
+            (2, 46, 0),
+            ALL,
+        ),
+        (
+            (2, 54, 0),
+            ALL,
+        ),
+        ((3, 30, 0), FEW),
+        ((4, 20, 0), FEW),
+        (
+            (4, 21, 0),
+            ALL,
+        ),
+        (
+            (6, 8, 0),
+            ALL,
+        ),
+        ((), FEW),
+    ],
+)
+def test_spawners_wait_as_long_as_their_version_can_be_told(stack, version, options):
+    stack.versions['controller_manager'] = version
+    for spawner in (n for n in stack.every(FILE) if n.executable == 'spawner'):
+        words = spawner.arguments
+        given = dict(zip(words, words[1:]))
+        assert {word for word in words if word.endswith('-timeout')} == options
+        assert all(float(given[option]) >= 60.0 for option in options)
+        if '--switch-timeout' in options:
+            # A call that ends before its switch is repeated, and the switch refused.
+            assert float(given['--service-call-timeout']) > float(given['--switch-timeout'])
+
+
+def test_a_spawner_that_fails_ends_the_launch(stack):
+    spawners = [n for n in stack.every(FILE) if n.executable == 'spawner']
+    assert len(spawners) == 2 and all(n.must_succeed and not n.required for n in spawners)
+
+
+@pytest.mark.parametrize('code, part', [(1, 'exit code 1'), (-9, 'SIGKILL'), (0, ''), (-2, '')])
+def test_the_end_of_what_must_succeed_is_judged_by_its_exit_code(code, part):
+    ended = SimpleNamespace(returncode=code, process_name='spawner-5')
+    running, over = SimpleNamespace(is_shutdown=False), SimpleNamespace(is_shutdown=True)
+    if part:
+        with pytest.raises(RuntimeError, match=f'spawner-5.*{part}'):
+            processes._end_of_failed(ended, running)
+    else:
+        assert processes._end_of_failed(ended, running) is None
+    assert processes._end_of_failed(ended, over) is None
+
+
+def test_the_version_of_a_package_is_that_of_its_manifest(monkeypatch, tmp_path):
+    monkeypatch.setattr(processes, 'get_package_prefix', lambda package: str(tmp_path))
+    assert processes.package_version('controller_manager') == ()
+    manifest = tmp_path / 'share' / 'controller_manager' / 'package.xml'
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text('<package format="3"><version> 4.46.0 </version></package>')
+    assert processes.package_version('controller_manager') == (4, 46, 0)
 
 
 def test_a_tag_of_the_description_is_kept_with_its_topics(stack):

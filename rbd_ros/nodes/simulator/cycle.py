@@ -83,6 +83,8 @@ class SimulationCycle:
     :param measurement_ports: where what sensors measure goes to; called if there is anything
     :param robot_ports: where messages of a further robot come from and go to, by its name; called
         for each if they have topics of their own
+    :param begin: called when all is compiled; returns the time of the first state [ns]. None: one
+        cycle
     :raises ValueError: for parameters that do not fit the robot
     """
 
@@ -97,6 +99,7 @@ class SimulationCycle:
         tag: ControlTag = NO_TAG,
         measurement_ports: Optional[Callable[[], MeasurementPorts]] = None,
         robot_ports: Optional[Callable[[str], RobotPorts]] = None,
+        begin: Optional[Callable[[], int]] = None,
     ):
         self._parameters, self._diagnostics = parameters, diagnostics
         self._ports, self._warn = ports, warn
@@ -143,8 +146,6 @@ class SimulationCycle:
         self._initial_q = initial_configuration(simulator, robot, self.commands, parameters, warn)
         self._brakes = Brakes(simulator, parameters)
         self._lockstep = parameters['lockstep'] != OFF
-        # Not 0 when the first state is sent: a zero stamp means that there is no time.
-        self.time_ns = 0 if self._lockstep else self._timestep_ns
         self._next_check = 0.0
         self._states = StateOutput(
             simulator,
@@ -169,6 +170,10 @@ class SimulationCycle:
             ports,
         )
         self._run = self._compiled_run(simulator.world.record, simulator.world.steps.address)
+        # Not 0 when the first state is sent: a zero stamp means that there is no time.
+        first = self._timestep_ns if begin is None else begin()
+        self.time_ns = first - self._timestep_ns if self._lockstep else first
+        self._states.due = self._clock.due = first - self._timestep_ns
         self.reset()
 
     def pass_through(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, Mapping
+from typing import Any, Dict, Mapping, Tuple
 
 import numpy as np
 
 from rbd_ros.compiler.loops import Record
+from rbd_ros.model import Model
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
 from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.simulator.command_reports import CommandReports
@@ -37,6 +38,23 @@ REMEMBERED = ('mode', 'effort', 'position', 'velocity', 'acceleration')  # of `D
 STAND_INS = {'hold': POSITION, 'gravity': GRAVITY, 'zero': ZERO}
 
 
+def single_joints(model: Model) -> Tuple[Tuple[str, ...], np.ndarray, np.ndarray]:
+    """Joints with one degree of freedom: their names, and where they are in q and in v, (k,) each.
+
+    :param model: of the robot
+    """
+    single = [
+        (model.body(i).joint_name, at_q.start, at_v.start)
+        for i, (at_q, at_v) in model.independent_slices.items()
+        if model.body(i).joint.nv == 1
+    ]
+    return (
+        tuple(name for name, _, _ in single),
+        np.array([q for _, q, _ in single], dtype=np.intp),
+        np.array([v for _, _, v in single], dtype=np.intp),
+    )
+
+
 class DrivenJoints:
     """All joints with one degree of freedom, and what drives them; others cannot be commanded.
 
@@ -49,15 +67,8 @@ class DrivenJoints:
 
     def __init__(self, robot: Robot, diagnostics: Diagnostics, bandwidth: float):
         model = robot.model
-        single = [
-            (model.body(i).joint_name, at_q.start, at_v.start)
-            for i, (at_q, at_v) in model.independent_slices.items()
-            if model.body(i).joint.nv == 1
-        ]
         self.reports = CommandReports(diagnostics)
-        self.names = tuple(name for name, _, _ in single)
-        self.at_q = np.array([q for _, q, _ in single], dtype=np.intp)
-        self.at_v = np.array([v for _, _, v in single], dtype=np.intp)
+        self.names, self.at_q, self.at_v = single_joints(model)
         actuated = model.actuated_joints
         #: Which of the joints can be commanded, (k,)
         self.driven = np.array(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, List, Mapping
+from contextlib import suppress
+from typing import Any, Callable, List, Mapping, Sequence
 
 import numpy as np
 
+from rbd_ros.algorithms.closed_loops.loop_assembly import LoopClosureError
 from rbd_ros.nodes.common.joint_names import JointNames
 from rbd_ros.nodes.common.text import shorten
-from rbd_ros.nodes.simulator.closed_loops import assembled_start
+from rbd_ros.nodes.simulator.closed_loops import assembled_start, STARTS
 from rbd_ros.nodes.simulator.commands import Commands
 from rbd_ros.nodes.simulator.floating_base import floating_joint_position, has_floating_base
+from rbd_ros.nodes.simulator.ground import contact_options
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
 
@@ -33,7 +36,7 @@ def initial_configuration(
     :param warn: told what had to be moved so that loops are closed
     :raises ValueError: for positions that do not fit the robot
     """
-    positions, state = parameters['initial_positions'], parameters['initial_group_state']
+    state = parameters['initial_group_state']
     simulator.reset()
     q, placed = simulator.q, False
     if state:
@@ -41,36 +44,84 @@ def initial_configuration(
             q, placed = simulator.named_configuration(state)
         except ValueError as error:
             raise ValueError(f'parameter initial_group_state: {error}') from None
-    if positions:
-        own = parameters['initial_joints'] or [
-            name for name in commands.names if name in described.joint_names
-        ]
-        order = JointNames(commands.names).naming(own)
-        if order.unknown:
-            raise ValueError(
-                f'parameter initial_joints: the robot has no joint {shorten(order.unknown)}'
-            )
-        if len(positions) != order.size:
-            raise ValueError(
-                f'parameter initial_positions has {len(positions)} numbers for the '
-                f'{order.size} joints {shorten(own)}'
-            )
-        q[commands.at_q[order.target]] = np.array(positions)[order.source]
+    _place_joints(q, described, commands.names, commands.at_q, parameters)
     pose, is_floating = parameters['initial_base_pose'], has_floating_base(described)
     if is_floating and len(pose) == 1:
         q[6] = pose[0]
     elif is_floating and pose:
         q[:7] = floating_joint_position(pose)
-    q = assembled_start(simulator, q, _given(commands, parameters), warn)
+    driven = [commands.names[k] for k in commands.driven]
+    q = assembled_start(simulator, q, _given(driven, parameters), warn)
     return q if pose or placed else simulator.stand(q)
 
 
-def _given(commands: Commands, parameters: Mapping[str, Any]) -> List[str]:
+def held_configuration(
+    robot: Robot, names: Sequence[str], at_q: np.ndarray, parameters: Mapping[str, Any]
+) -> np.ndarray:
+    """Configuration that `initial_configuration` will find, but for the base, (nq,).
+
+    It needs no simulation, which takes long to compile.
+
+    :param robot: the robot
+    :param names: its joints with one degree of freedom
+    :param at_q: where their positions are, (k,)
+    :param parameters: values of the simulator's parameters
+    :raises ValueError: for positions that do not fit the robot
+    """
+    q = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
+    if state := parameters['initial_group_state']:
+        from rbd_ros.collision.group_states import named_configuration
+
+        around = contact_options(parameters, robot.model)
+        world = around.get('world')
+        srdf = around.get('srdf') if world is None else world.srdf
+        if srdf is not None:
+            q, _ = named_configuration(robot.model, srdf, state, q)
+    _place_joints(q, robot, names, at_q, parameters)
+    if robot.model.loops:
+        kept = _given([n for n in names if n in robot.model.actuated_joints], parameters)
+        with suppress(LoopClosureError):  # the simulation tells which one stays open
+            q = robot.loops.project(q, fixed=kept, starts=STARTS)
+    return q
+
+
+def _place_joints(
+    q: np.ndarray,
+    described: Robot,
+    names: Sequence[str],
+    at_q: np.ndarray,
+    parameters: Mapping[str, Any],
+) -> None:
+    """Put joints where the parameters want them.
+
+    :param q: configuration, changed, (nq,)
+    :param described: the robot by itself
+    :param names: joints that can be placed
+    :param at_q: where their positions are, (k,)
+    :raises ValueError: for positions that do not fit the robot
+    """
+    positions = parameters['initial_positions']
+    if not positions:
+        return
+    own = parameters['initial_joints'] or [name for name in names if name in described.joint_names]
+    order = JointNames(names).naming(own)
+    if order.unknown:
+        raise ValueError(
+            f'parameter initial_joints: the robot has no joint {shorten(order.unknown)}'
+        )
+    if len(positions) != order.size:
+        raise ValueError(
+            f'parameter initial_positions has {len(positions)} numbers for the '
+            f'{order.size} joints {shorten(own)}'
+        )
+    q[at_q[order.target]] = np.array(positions)[order.source]
+
+
+def _given(driven: Sequence[str], parameters: Mapping[str, Any]) -> List[str]:
     """Joints with actuators whose initial positions are given."""
     if not parameters['initial_positions']:
         return []
     names = parameters['initial_joints']
-    driven = [commands.names[k] for k in commands.driven]
     return [name for name in driven if not names or name in names]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from functools import partial
 from typing import Any, Callable, Dict, Mapping, Optional, Tuple, TYPE_CHECKING, Union
 
@@ -22,6 +23,7 @@ from rbd_ros.nodes.common.timing_report import TimingReport
 from rbd_ros.nodes.simulator.control_tag import read_control_tag
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
 from rbd_ros.nodes.simulator.floating_base import has_floating_base
+from rbd_ros.nodes.simulator.held_start import HeldStart
 from rbd_ros.nodes.simulator.interface import (
     check_simulator_parameters,
     has_rigid_ground,
@@ -148,7 +150,7 @@ class SimulatorNode(SturdyNode):
             with_world = ' and its world'
         elif has_rigid_ground(self.parameters):
             with_world = ' and its ground'
-        progress.stage(f'compiling the simulation{with_world}')
+        progress.stage(f'compiling the simulation{with_world}; the robot is held until then')
         self.ports = RosPorts(
             self,
             clock=self.parameters['clock_publish_rate'] != 0.0,
@@ -156,17 +158,24 @@ class SimulatorNode(SturdyNode):
             accelerations=self.parameters['acceleration_commands'],
         )
         self._wait_for_answers()
-        self.cycle = SimulationCycle(
-            robot,
-            self.parameters,
-            self.diagnostics,
-            self.lockstep or self.ports,
-            self.get_logger().warning,
-            self._world_ports,
-            read_control_tag(self._source.description, self.parameters['package_paths']),
-            self._measurement_ports,
-            self._robot_ports,
-        )
+        tag = read_control_tag(self._source.description, self.parameters['package_paths'])
+        with ExitStack() as held:
+            begin: Optional[Callable[[], int]] = None
+            if self.lockstep is None:  # where a state waits for its answer
+                start = HeldStart(robot, self.parameters, tag, self.ports)
+                begin = held.enter_context(start).end
+            self.cycle = SimulationCycle(
+                robot,
+                self.parameters,
+                self.diagnostics,
+                self.lockstep or self.ports,
+                self.get_logger().warning,
+                self._world_ports,
+                tag,
+                self._measurement_ports,
+                self._robot_ports,
+                begin,
+            )
         self._real_time = RealTime(self.parameters.values, self.diagnostics)
         self.loop = SimulationLoop(
             self.cycle.timestep,

@@ -51,11 +51,8 @@ class StateOutput:
 
     @property
     def fields(self) -> List[str]:
-        """Fields that the message has: those that any joint has, and positions.
-
-        The hardware of ros2_control looks at positions, whatever its tag says.
-        """
-        return [name for name in self._shown if name == 'position' or self._shown[name].size]
+        """Fields that the message has."""
+        return shown_fields(self._shown)
 
     def new_message(self) -> JointStateWriter:
         """Another message like that of the state, with NaN in what is never written."""
@@ -124,6 +121,16 @@ class StateOutput:
             self.robot_topics.send(self.message)
         if self._has_base:
             self._ports.send_base(self._simulator.q[:7], self._simulator.v[:6], time)
+
+
+def shown_fields(shown: Mapping[str, np.ndarray]) -> List[str]:
+    """Fields of a message of the state: those that any joint has, and positions.
+
+    The hardware of ros2_control looks at positions, whatever its tag says.
+
+    :param shown: which joints each field tells of (control_tag.py)
+    """
+    return [name for name in shown if name == 'position' or shown[name].size]
 
 
 def state_period(rate: float, timestep: int) -> float:
