@@ -95,22 +95,29 @@ def test_a_collision_stops_the_robot_once_if_that_is_its_reaction(rig):
     stops = rig.ros.listen(JointTrajectory, 'joint_trajectory')
     collision, free = rig.at_rest((0.0, 1.5)), rig.at_rest()
 
-    def collide(expected):
+    def collide():
         with Feed(rig.states, collision) as feed:
             rig.settled((0.0, 1.5))
-            rig.ros.until(lambda: len(stops) >= expected, f'{expected} stops')
             count = len(rig.torques)
             rig.ros.until(lambda: len(rig.torques) > count + 10, 'more states of the collision')
-            assert len(stops) == expected
             feed.message = free
             rig.settled((0.0, 0.0))
 
+    def beginnings(since):
+        # On a busy machine a gap between states may end a collision, which begins anew.
+        flags = [False, *(each.data for each in rig.collisions[since:])]
+        return sum(after > before for before, after in zip(flags, flags[1:]))
+
     rig.ros.set_parameters(NODE, collision_threshold=[2.0, 1.0])
-    collide(0)  # by default it only tells
+    collide()  # by default it only tells
+    assert not stops
     rig.ros.set_parameters(NODE, reaction='stop')
     rig.ros.until(lambda: rig.ros.node.count_publishers('joint_trajectory'), 'the topic')
-    for expected in (1, 2):
-        collide(expected)
+    since = len(rig.collisions)
+    for at_least in (1, 2):
+        collide()
+        rig.ros.until(lambda: len(stops) == beginnings(since), 'one stop for each collision')
+        assert len(stops) >= at_least
     assert all(not each.points and each.joint_names == list(NAMES) for each in stops)
     assert rig.ros.status('stopped at a collision', 'observer')
     result = rig.ros.set_parameters(NODE, reaction='run away')[0]

@@ -229,10 +229,11 @@ def test_a_signal_while_states_have_failed_ends_with_one_last_command(
         timeout_command=on_silence,
         shutdown_command=at_end,
     )
-    if on_silence == 'gravity':  # where the torque is: another payload gives it somewhere to go
-        rig.must_set(payload_link='tool')
-        rig.must_set(payload_mass=1.0)
     begin = rig.torques[-1].effort
+    if on_silence == 'gravity':  # where the torque is: another payload gives it somewhere to go
+        with states_at(rig, POSES[0]):
+            rig.must_set(payload_link='tool')
+            rig.must_set(payload_mass=1.0)
     rig.ros.until(lambda: np.abs(rig.torques[-1].effort - begin).max() > 1.0, 'part of the way')
     since = len(rig.torques) - 1
     code = rig.process.stop()

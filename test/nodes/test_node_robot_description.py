@@ -239,7 +239,7 @@ def test_topics_and_names_can_be_remapped(ros, start):
     commands = ros.listen(JointState, '/torque')
     with Feed(ros.publisher(JointState, '/left/joint_states'), joint_state(position=POSE)):
         ros.until(lambda: commands, 'a torque')
-    ros.until_status('publishing', 'left/helper: torque')
+        ros.until_status('publishing', 'left/helper: torque')
 
 
 def test_a_simulator_waits_for_its_robot_too(ros, description):

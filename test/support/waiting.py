@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-CEILING = 600.0  # for whatever a test waits for [s]
+CEILING = 240.0  # for whatever a test waits for [s]
 PERIOD = 0.01  # between two looks [s]
 
 
