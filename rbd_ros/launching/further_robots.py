@@ -7,7 +7,7 @@ from typing import Any, Dict, List, NamedTuple
 import yaml
 
 from rbd_ros.bounded_files import MAX_TEXT, read_text
-from rbd_ros.launching.arguments import ArgumentError
+from rbd_ros.launching.arguments import ArgumentError, TRUE
 from rbd_ros.model.bounded_yaml import load_yaml
 from rbd_ros.model.mesh_paths import MeshPaths
 from rbd_ros.worlds import find_world, WorldNotFoundError
@@ -30,7 +30,7 @@ def further_robots(world: str) -> List[FurtherRobot]:
     """
     try:
         path = find_world(world)
-        content = load_yaml(read_text(path, MAX_TEXT))
+        content = load_yaml(read_text(path, MAX_TEXT), words=True)  # names stay texts
     except (WorldNotFoundError, OSError, ValueError, yaml.YAMLError) as error:
         text = ' '.join(str(error).split())
         raise ArgumentError(f'launch argument world: {text}') from None
@@ -38,9 +38,13 @@ def further_robots(world: str) -> List[FurtherRobot]:
     found, paths = [], MeshPaths(str(path.parent), ())
     entries: Dict[Any, Any] = robots if isinstance(robots, dict) else {}
     for name, entry in entries.items():
-        if not isinstance(entry, dict) or entry.get('movable') is not True:
+        if not isinstance(entry, dict) or not _is_true(entry.get('movable')):
             continue
         urdf = paths.resolve(str(entry.get('urdf')))
-        if urdf is not None and entry.get('floating') is not True:
+        if urdf is not None and not _is_true(entry.get('floating')):
             found.append(FurtherRobot(str(name), urdf))
     return found
+
+
+def _is_true(word: Any) -> bool:
+    return isinstance(word, str) and word.lower() in TRUE

@@ -825,3 +825,17 @@ def test_poses_have_names_and_touch_nothing():
 def test_a_pose_that_is_wrong_is_refused_by_key(entry, text):
     with pytest.raises(WorldFileError, match=text):
         read_world({'poses': {'there': entry}})
+
+
+def test_words_that_yaml_reads_as_booleans_are_names(tmp_path):
+    file = tmp_path / 'words.yaml'
+    file.write_text(
+        'objects:\n'
+        '  on: {type: box, size: [1, 1, 1]}\n'
+        '  No: {type: sphere, radius: 0.1, xyz: [3, 0, 0], movable: yes, mass: 1}\n'
+        'pairs:\n'
+        '  - {between: [on, No], friction: 0.25}\n'
+    )
+    world = read_world(file)
+    assert [each.name for each in world.objects] == ['on', 'No'] and world['No'].movable
+    assert world.surface_between('on', 'No').surface.friction[0] == 0.25

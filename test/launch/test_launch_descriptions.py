@@ -141,11 +141,11 @@ def test_each_moving_robot_of_a_world_gets_a_controller_in_its_namespace(machine
 def test_robots_that_no_torque_node_can_drive_get_no_controller(machine):
     entry = f'{{urdf: {ARM}, movable: true'
     (machine.folder / 'w.yaml').write_text(
-        f'robots: {{a: {entry}, floating: true}}, b: {{urdf: {ARM}}}, c: {entry}}}}}'
+        f'robots: {{a: {entry}, floating: true}}, b: {{urdf: {ARM}}}, on: {entry}}}}}'
     )
     words = ('world:=w.yaml', 'robot_namespaces:=true')
     started = machine.every('bringup.launch.py', *words)
-    assert [each.namespace for each in started][1:] == ['', 'c']
+    assert [each.namespace for each in started][1:] == ['', 'on']
     (machine.folder / 'w.yaml').write_text('robots: [')
     assert machine.refusal('bringup.launch.py', *words).startswith('launch argument world: ')
 

@@ -27,6 +27,8 @@ Source = Union[str, 'os.PathLike[str]', Mapping[str, Any]]
 _TAGS = {f'tag:yaml.org,2002:{name}': name for name in ('bool', 'float', 'int', 'null')}
 #: What is said of files that are no text, and the cure.
 _UNREADABLE, _READABLE = 'an unreadable', 'give a YAML file in UTF-8'
+#: What may be a name: texts, and words such as `off`, which are texts where a name is meant.
+_NAMES = ('tag:yaml.org,2002:str', 'tag:yaml.org,2002:bool')
 _TRUE, _FALSE = ('true', 'yes', 'on'), ('false', 'no', 'off')
 _ADMITTED = (*_TAGS, *(f'tag:yaml.org,2002:{name}' for name in ('str', 'map', 'seq', 'timestamp')))
 
@@ -38,11 +40,13 @@ class Item:
     :param value: dict of items by name, list of items, or a scalar: a number, bool, None or str
     :param line: line of the file, 0 if there is no file
     :param lines: lines of the names of a mapping
+    :param word: how a boolean was written, which may be a name: YAML 1.1 reads `on` as one
     """
 
     value: Any
     line: int = 0
     lines: Mapping[str, int] = ()  # type: ignore[assignment]
+    word: str = ''
 
 
 @dataclass(frozen=True)
@@ -219,7 +223,7 @@ def _item(node: Any, label: str) -> Item:
         lines: Dict[str, int] = {}
         for key, value in node.value:
             at = key.start_mark.line + 1
-            if not isinstance(key, yaml.ScalarNode) or key.tag != 'tag:yaml.org,2002:str':
+            if not isinstance(key, yaml.ScalarNode) or key.tag not in _NAMES:
                 shown = key.value if isinstance(key, yaml.ScalarNode) else 'a list or mapping'
                 raise ModelError(
                     f'{label}: line {at}: {shorten(str(shown))} is no name; put names that look '
@@ -234,7 +238,8 @@ def _item(node: Any, label: str) -> Item:
         return Item(inside, line, lines)
     if isinstance(node, yaml.SequenceNode):
         return Item([_item(each, label) for each in node.value], line)
-    return Item(_scalar(_TAGS.get(node.tag, 'str'), node.value), line)
+    value = _scalar(_TAGS.get(node.tag, 'str'), node.value)
+    return Item(value, line, word=node.value if isinstance(value, bool) else '')
 
 
 def _scalar(kind: str, text: str) -> Any:

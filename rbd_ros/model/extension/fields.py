@@ -70,7 +70,7 @@ class Field:
 
     def name(self) -> str:
         """Name of something."""
-        value = self.item.value
+        value = self.item.word or self.item.value
         if isinstance(value, Number):
             raise self.error(
                 f'{shorten(value)} is no name; put names that look like numbers in quotes'

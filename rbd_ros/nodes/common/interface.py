@@ -9,11 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
+import re
 from typing import Any, Dict, Optional, Tuple
 
 NUMBERS = (int, float)
 KINDS = {bool: 'bool', int: 'int', float: 'double', str: 'string'}
 WORDS = {bool: 'true or false', int: 'an integer', float: 'a number', str: 'a string'}
+#: Words that YAML 1.1 reads as booleans unless they are in quotes, by what they are read as.
+YAML_BOOLEANS = {True: ('true', 'yes', 'on', 'y'), False: ('false', 'no', 'off', 'n')}
+#: Numbers that YAML 1.1 reads as texts, such as 1e-10: ros2 param set and load send these so.
+EXPONENT = re.compile(r'[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+')
+NUMBER = re.compile(r'[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?')
 SHOWN = 80  # characters of a value that an error message repeats
 
 
@@ -79,7 +85,8 @@ class Parameter:
         """Return `value` as this parameter holds it: a bool, int, float, str or tuple.
 
         An integer is accepted where a number is meant, None where a list is (an empty one: YAML
-        cannot say which kind of list `[]` is).
+        cannot say which kind of list `[]` is). So is what YAML 1.1 makes of legal values on their
+        way: false of the choice 'off', texts of 1e-10 and of [1, 0.5].
 
         :raises ValueError: if it is not legal, naming the parameter and what would be
         """
@@ -87,6 +94,11 @@ class Parameter:
             return self._convert_scalar(value, self.name)
         if value is None:
             value = ()
+        if self.scalar is float and isinstance(value, str):
+            inside = value.strip()
+            if inside[:1] == '[' and inside[-1:] == ']':
+                words = [word.strip() for word in inside[1:-1].split(',')]
+                value = [float(word) if NUMBER.fullmatch(word) else word for word in words]
         if isinstance(value, (str, bytes)) or not hasattr(value, '__iter__'):
             example = '' if isinstance(value, (str, bytes)) else f': write [{value}]'
             raise ValueError(f'{self.name} must be a {self.kind}, got {shown(value)}{example}')
@@ -99,8 +111,15 @@ class Parameter:
         kind = self.scalar
         if kind is float and type(value) is int:
             value = float(value)
+        if kind is float and type(value) is str and EXPONENT.fullmatch(value):
+            value = float(value)
+        if kind is str and type(value) is bool:
+            meant = [word for word in self.choices if word.lower() in YAML_BOOLEANS[value]]
+            value = meant[0] if len(meant) == 1 else value
         if type(value) is not kind:
-            raise ValueError(f'{name} must be {WORDS[kind]}, got {shown(value)}')
+            raise ValueError(
+                f'{name} must be {WORDS[kind]}, got {shown(value)}{_cure(kind, value)}'
+            )
         if kind in NUMBERS:
             self._check_range(value, name)
         if self.choices and value not in self.choices:
@@ -220,6 +239,13 @@ class NodeInterface:
         :raises KeyError: if it is not declared
         """
         return _by_name(self.actions, name)
+
+
+def _cure(kind: type, value: Any) -> str:
+    """How to write a text that YAML takes for something else."""
+    if kind is not str or isinstance(value, (bytes, tuple, list)):
+        return ''
+    return '; a text that YAML reads so needs quotes of its own, such as "\'on\'"'
 
 
 def _by_name(declarations: Tuple[Any, ...], name: str) -> Any:

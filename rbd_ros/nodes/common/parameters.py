@@ -169,11 +169,13 @@ class ParameterTable:
             value = self._values[parameter.name]
         return _ros_parameter(declaration, value)
 
-    @staticmethod
-    def _converted(declaration: Parameter, parameter: RosParameter) -> Any:
+    def _converted(self, declaration: Parameter, parameter: RosParameter) -> Any:
         if parameter.type_ == RosParameter.Type.NOT_SET:
             raise ValueError(f'{declaration.name} cannot be deleted')
-        return declaration.convert(parameter.value)
+        value, present = declaration.convert(parameter.value), self._values[declaration.name]
+        if isinstance(value, str) and '\n' in present and value.split() == present.split():
+            return present  # ros2 param load folds the lines of a text, such as a URDF's
+        return value
 
     def _on_set(self, parameters: Sequence[RosParameter]) -> SetParametersResult:
         if ending():  # thousands in one request must not hold the last command up
@@ -200,6 +202,9 @@ class ParameterTable:
         for parameter in parameters:
             name = parameter.name
             if name in self._refused:
+                # ros2 param load sets all that dump has written, as it is.
+                if self._is_present(parameter):
+                    continue
                 raise ValueError(f'{name} cannot be changed: {self._refused[name]}')
             if name not in self._declarations:
                 if not name:  # rclpy would declare it
@@ -211,6 +216,10 @@ class ParameterTable:
                 raise ValueError(f'{name} can be set at start only')
             new[name] = value
         return new
+
+    def _is_present(self, parameter: RosParameter) -> bool:
+        known = self._node.has_parameter(parameter.name)
+        return known and self._node.get_parameter(parameter.name).value == parameter.value
 
     def _on_accepted(self, parameters: Sequence[RosParameter]) -> None:
         pending, self._pending = self._pending, None

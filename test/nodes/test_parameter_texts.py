@@ -1,0 +1,190 @@
+"""Documented values of all parameters, by all ways into a node: no YAML makes others of them.
+
+The command line and files are read by rcl itself. `ros2 param load` is rclpy's function for
+it, and `dump` writes what ros2param 0.32 (Jazzy) does.
+"""
+
+from itertools import cycle, islice
+import json
+
+import pytest
+from support import outside
+
+outside.load('rclpy')
+
+import rclpy
+from rclpy.parameter import (
+    get_parameter_value,
+    Parameter,
+    parameter_dict_from_yaml_file,
+    parameter_value_to_python,
+)
+from test_node_parameters import each_node, INTERFACES
+import yaml
+
+from rbd_ros.nodes.common.parameters import ParameterTable
+
+SMALL = 1e-7  # written without a point, by Python and by users
+
+
+def documented(parameter):
+    """Legal values of a parameter, the default first."""
+    default = parameter.default
+    found = [default]
+    if parameter.is_list:
+        elements = list(parameter.choices) or {float: [SMALL, 1.0, 2.5], int: [1, 2]}.get(
+            parameter.element, ['on', 'no', '1']
+        )
+        length = parameter.length or len(elements)
+        found.append(tuple(islice(cycle(elements), length)))
+        found.append(tuple(islice(cycle(elements), parameter.length or 1)))
+    elif parameter.name == 'robot_description':
+        found.append('<robot name="x">\n  <link name="a"/>\n</robot>\n')
+    elif parameter.choices:
+        found.extend(parameter.choices)
+    elif type(default) is bool:
+        found.append(not default)
+    elif type(default) in (int, float):
+        kind = type(default)
+        bounds = [kind(x) for x in (parameter.minimum, parameter.maximum) if x is not None]
+        found.extend([*bounds, *([SMALL] if kind is float else [])])
+    return [value for value in found if legal(parameter, value)]
+
+
+def legal(parameter, value):
+    try:
+        return parameter.convert(value) == value
+    except ValueError:
+        return False
+
+
+def rounds(node):
+    """Values by name, as many times as it takes for each documented one to come."""
+    known = {each.name: documented(each) for each in INTERFACES[node].parameters}
+    for k in range(max(map(len, known.values()))):
+        yield {name: values[k % len(values)] for name, values in known.items()}
+
+
+def plain(value):
+    return list(value) if isinstance(value, tuple) else value
+
+
+@pytest.fixture(scope='module')
+def context():
+    made = rclpy.Context()
+    rclpy.init(context=made)
+    yield made
+    rclpy.shutdown(context=made)
+
+
+def table(context, node, arguments=()):
+    """Table of the parameters of a node that was started with arguments; the node itself."""
+    made = rclpy.create_node(
+        'a_node', context=context, cli_args=['--ros-args', *arguments], use_global_arguments=False
+    )
+    try:
+        return ParameterTable(made, INTERFACES[node].parameters), made
+    except BaseException:
+        made.destroy_node()
+        raise
+
+
+def typed(value):
+    """What users write on a command line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        quote = "'{}'".format if value and isinstance(value[0], str) else str
+        return f'[{", ".join(quote(each) for each in value)}]'
+    return json.dumps(value) if isinstance(value, str) and '\n' in value else str(value)
+
+
+@each_node
+def test_documented_values_are_accepted_on_the_command_line(context, node):
+    for values in rounds(node):
+        given = {name: value for name, value in values.items() if value not in ((), '')}
+        words = [word for name, x in given.items() for word in ('-p', f'{name}:={typed(x)}')]
+        read, made = table(context, node, words)
+        made.destroy_node()
+        assert {name: read[name] for name in given} == given
+
+
+@each_node
+def test_documented_values_are_accepted_in_a_file(context, node, tmp_path):
+    """As the pages write them: words without quotes."""
+    path = tmp_path / 'parameters.yaml'
+    for values in rounds(node):
+        given = {name: value for name, value in values.items() if value not in ((), '')}
+        lines = [f'    {name}: {typed(value)}\n' for name, value in given.items()]
+        path.write_text('/**:\n  ros__parameters:\n' + ''.join(lines))
+        read, made = table(context, node, ['--params-file', str(path)])
+        made.destroy_node()
+        assert {name: read[name] for name in given} == given
+
+
+@each_node
+def test_documented_values_go_through_dump_and_load(context, node, tmp_path):
+    path = tmp_path / 'dump.yaml'
+    for values in rounds(node):
+        first, made = table(context, node)
+        first.free = lambda: True  # those that are not live as well
+        results = made.set_parameters(
+            [Parameter(name, value=plain(value)) for name, value in values.items() if value != ()]
+        )
+        assert not [each.reason for each in results if not each.successful]
+        content = {}
+        for name in values:
+            inside, *parts = content, *name.split('.')
+            for part in parts[:-1]:
+                inside = inside.setdefault(part, {})
+            message = made.get_parameter(name).get_parameter_value()
+            inside[parts[-1]] = parameter_value_to_python(message)
+        kept = dict(first.values)
+        path.write_text(
+            yaml.dump({'/a_node': {'ros__parameters': content}}, default_flow_style=False)
+        )
+        loaded = parameter_dict_from_yaml_file(str(path)).values()
+        first.free = lambda: False  # nothing has changed, so that all may be set
+        results = made.set_parameters([Parameter.from_parameter_msg(each) for each in loaded])
+        refused = [each.reason for each in results if not each.successful]
+        assert len(results) == len(values) and not refused
+        assert first.values == kept
+        made.destroy_node()
+        _, again = table(context, node, ['--params-file', str(path), '-r', '__node:=a_node'])
+        again.destroy_node()
+
+
+@pytest.mark.parametrize(
+    'name, text, value',
+    [
+        ('solver_tolerance', '1e-9', 1e-9),
+        ('gravity', '[0, 0, -9.81]', (0.0, 0.0, -9.81)),
+        ('gravity', '[0, 1e-3, -9]', (0.0, 1e-3, -9.0)),
+    ],
+)
+def test_numbers_that_param_set_takes_for_texts_are_numbers(context, name, text, value):
+    read, made = table(context, 'simulator')
+    read.free = lambda: True
+    message = get_parameter_value(text)
+    assert message.type in (4, 9)  # what rclpy sends: a text, or several
+    given = Parameter(name, value=parameter_value_to_python(message))
+    (result,) = made.set_parameters([given])
+    made.destroy_node()
+    assert result.successful, result.reason
+    assert read[name] == value
+
+
+@pytest.mark.parametrize('name, value', [('snapshot_name', True), ('snapshot_name', 1)])
+def test_what_yaml_read_otherwise_is_refused_with_the_cure(context, name, value):
+    read, made = table(context, 'simulator')
+    (result,) = made.set_parameters([Parameter(name, value=value)])
+    made.destroy_node()
+    assert not result.successful and 'quotes of its own' in result.reason
+
+
+def test_a_parameter_that_cannot_be_changed_may_be_set_to_what_it_is(context):
+    made = rclpy.create_node('a_node', context=context, use_global_arguments=False)
+    ParameterTable(made, (), refused={'use_sim_time': 'it has its own'})
+    results = made.set_parameters([Parameter('use_sim_time', value=x) for x in (False, True)])
+    made.destroy_node()
+    assert [each.successful for each in results] == [True, False]
