@@ -14,7 +14,7 @@ from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
 from rbd_ros.simulation.loop_directions import correct, find_directions, FIXED, respond
-from rbd_ros.simulation.moving import move, RETURN_SPEED, returned
+from rbd_ros.simulation.moving import correction_bounds, move, RETURN_SPEED, returned
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import State, UNCONVERGED
 from rbd_ros.simulation.workspace import Dynamics, Loops, Motion, Problem, Workspace
@@ -56,7 +56,7 @@ def follow_loops(plant: Plant, state: State, work: Workspace, h: float) -> None:
             move(plant, motion, state.q)
             copy(motion.next_q, motion.followed_q)
             if close_positions(plant, motion, dynamics, loops):
-                if is_near(plant, motion.followed_q, motion.next_q, h):
+                if is_near(plant, state.q, motion.followed_q, motion.next_q, h):
                     break
             part *= 0.5
             if halving == MAX_HALVINGS:
@@ -134,17 +134,17 @@ def settle_loops(
 
     :param h: time step [s]
     """
-    loops, part = problem.loops, h
+    loops, part = problem.loops, 1.0
     copy(motion.next_q, motion.kept_q)
     for halving in range(MAX_HALVINGS + 1):
-        if not move_back(plant, motion, loops, part):
+        if not move_back(plant, state, motion, loops, part, h):
             break
         closed: bool = close_positions(plant, motion, dynamics, loops)
         if not closed:
             # Loops have precedence over limits.
             loops.counts[FIXED] = 0
             closed = close_positions(plant, motion, dynamics, loops)
-        if closed and is_near(plant, motion.followed_q, motion.next_q, h):
+        if closed and is_near(plant, state.q, motion.followed_q, motion.next_q, h):
             break
         # Closing moves other joints too fast or not at all: back by less, at last not at all.
         copy(motion.kept_q, motion.next_q)
@@ -164,17 +164,22 @@ def settle_loops(
 
 
 @compiled
-def move_back(plant: Plant, motion: Motion, loops: Loops, h: float) -> bool:
+def move_back(
+    plant: Plant, state: State, motion: Motion, loops: Loops, part: float, h: float
+) -> bool:
     """Move joints of `next_q` back between their limits, to be held there.
 
-    :param h: time in which they are moved [s]
+    :param part: part of what bounds allow
+    :param h: time step [s]
     :return: whether any was outside
     """
     back = False
     for i in range(len(plant.position)):
         at = plant.position[i]
         if at >= 0:
-            q = returned(plant, i, motion.next_q[at], h)
+            moved = motion.followed_q[at] - state.q[at]
+            least, most = correction_bounds(plant, i, moved, h)
+            q = returned(plant, i, motion.next_q[at], part * least, part * most)
             if q != motion.next_q[at]:
                 motion.next_q[at] = q
                 if loops.counts[FIXED] == 0:
@@ -187,23 +192,26 @@ def move_back(plant: Plant, motion: Motion, loops: Loops, h: float) -> bool:
 
 
 @compiled
-def is_near(plant: Plant, q: FloatArray, p: FloatArray, h: float) -> bool:
-    """Return whether one configuration is reached from another one at the speed of corrections.
+def is_near(plant: Plant, start: FloatArray, q: FloatArray, p: FloatArray, h: float) -> bool:
+    """Return whether a correction from one configuration to another one keeps its bounds.
 
-    :param q: the one, (nq,)
-    :param p: the other one, (nq,)
+    :param start: configuration at the beginning of the step, (nq,)
+    :param q: where the velocity leads, (nq,)
+    :param p: the corrected one, (nq,)
     :param h: time step [s]
     """
     # What was moved by just as much is near, whatever rounding says.
-    way = h * (1.0 + 1e-9)
+    excused = 1e-9 * h
     for k in range(len(q)):
         # Of quaternions it is half of the angle.
-        if not abs(p[k] - q[k]) <= RETURN_SPEED * way:
+        if not abs(p[k] - q[k]) <= RETURN_SPEED * (h + excused):
             return False
     for i in range(len(plant.position)):
         at = plant.position[i]
         if at >= 0:
-            if not abs(p[at] - q[at]) <= plant.return_speed[i] * way:
+            least, most = correction_bounds(plant, i, q[at] - start[at], h)
+            more = plant.return_speed[i] * excused
+            if not least - more <= p[at] - q[at] <= most + more:
                 return False
     return True
 

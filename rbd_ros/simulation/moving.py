@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Tuple
+
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import copy
@@ -34,7 +36,23 @@ def move(plant: Plant, motion: Motion, q: FloatArray) -> None:
 
 
 @compiled
-def returned(plant: Plant, i: int, q: float, h: float) -> float:
+def correction_bounds(plant: Plant, i: int, moved: float, h: float) -> Tuple[float, float]:
+    """Bounds of the correction of a joint's position in a step, the lower one first.
+
+    A correction has no velocity, but a drive does not go faster for it: what the velocity and the
+    correction move together is what the velocity limit allows.
+
+    :param i: degree of freedom
+    :param moved: how far the velocity has moved the joint in the step [rad, m]
+    :param h: time step [s]
+    """
+    most, farthest = plant.return_speed[i] * h, plant.speed[i] * h
+    least = min(0.0, max(-most, -farthest - moved))
+    return least, max(0.0, min(most, farthest - moved))
+
+
+@compiled
+def returned(plant: Plant, i: int, q: float, back: float, forward: float) -> float:
     """Position of a joint moved towards its limits if it is beyond one.
 
     Positions are moved, not velocities: a joint that is beyond its limit by rounding returns at
@@ -42,20 +60,22 @@ def returned(plant: Plant, i: int, q: float, h: float) -> float:
 
     :param i: degree of freedom
     :param q: its position [rad, m]
-    :param h: time step [s]
+    :param back: lower bound of the correction, see `correction_bounds`
+    :param forward: upper bound of it
     """
     result: float = q
     if q < plant.lower[i]:
-        result = min(plant.lower[i], q + plant.return_speed[i] * h)
+        result = min(plant.lower[i], q + forward)
     elif q > plant.upper[i]:
-        result = max(plant.upper[i], q - plant.return_speed[i] * h)
+        result = max(plant.upper[i], q + back)
     return result
 
 
 @compiled
-def return_joints(plant: Plant, motion: Motion, h: float) -> None:
+def return_joints(plant: Plant, q: FloatArray, motion: Motion, h: float) -> None:
     """Move joints of `next_q` that are outside their limits back.
 
+    :param q: configuration at the beginning of the step, (nq,)
     :param h: time step [s]
     """
     # With loops, where one joint is moved others are: loop_closing.py has done it.
@@ -63,4 +83,5 @@ def return_joints(plant: Plant, motion: Motion, h: float) -> None:
         for i in range(len(plant.position)):
             at = plant.position[i]
             if at >= 0:
-                motion.next_q[at] = returned(plant, i, motion.next_q[at], h)
+                back, forward = correction_bounds(plant, i, motion.next_q[at] - q[at], h)
+                motion.next_q[at] = returned(plant, i, motion.next_q[at], back, forward)

@@ -160,7 +160,7 @@ def take_substep(
     elif plant.has_free_bases:
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
-    return_joints(plant, work.motion, h)
+    return_joints(plant, state.q, work.motion, h)
     settle(plant, state, work.motion, work.problem.impulse, h)
     # Last: the forces of this step follow from the deformations at its beginning.
     if plant.has_ground:

@@ -9,7 +9,13 @@ from support.crawling import crawler, crawling, TIMESTEP
 from rbd_ros.simulation import World
 from rbd_ros.simulation.external_forces import add_external_forces, age_external_forces
 from rbd_ros.simulation.joint_law import FORWARD, LOWER, STICK
-from rbd_ros.simulation.moving import move, return_joints, RETURN_SPEED, returned
+from rbd_ros.simulation.moving import (
+    correction_bounds,
+    move,
+    return_joints,
+    RETURN_SPEED,
+    returned,
+)
 from rbd_ros.simulation.plant import MAX_SUBSTEPS, TURN_PER_SUBSTEP
 from rbd_ros.simulation.runge_kutta import accelerate, bracket, displacement_rate, is_allowed
 from rbd_ros.simulation.state import FORCES
@@ -45,12 +51,29 @@ def test_steps_are_divided_so_that_nothing_turns_far_in_one(world):
 def test_joints_beyond_their_limits_return_slowly_and_no_farther(world):
     plant, way = world.plant, RETURN_SPEED * h
     for i in (6, 7, 8):
-        assert returned(plant, i, -2.0 - 3.0 * way, h) == pytest.approx(-2.0 - 2.0 * way)
-        assert returned(plant, i, -2.0 - 0.5 * way, h) == -2.0
-        assert returned(plant, i, 1.0 + 3.0 * way, h) == pytest.approx(1.0 + 2.0 * way)
-        assert returned(plant, i, 1.0 + 0.5 * way, h) == 1.0
+        bounds = correction_bounds(plant, i, 0.0, h)
+        assert returned(plant, i, -2.0 - 3.0 * way, *bounds) == pytest.approx(-2.0 - 2.0 * way)
+        assert returned(plant, i, -2.0 - 0.5 * way, *bounds) == -2.0
+        assert returned(plant, i, 1.0 + 3.0 * way, *bounds) == pytest.approx(1.0 + 2.0 * way)
+        assert returned(plant, i, 1.0 + 0.5 * way, *bounds) == 1.0
         for q in (-2.0, 0.3, 1.0):
-            assert returned(plant, i, q, h) == q
+            assert returned(plant, i, q, *bounds) == q
+
+
+def test_velocity_and_correction_together_keep_the_velocity_limit(world):
+    plant = world.plant._replace(speed=np.full(9, 2.0))
+    way, most = RETURN_SPEED * h, 2.0 * h
+    for moved, least, greatest in (
+        (0.0, -way, way),
+        (1.4 * h, -way, way),
+        (1.9 * h, -way, 0.1 * h),
+        (most, -way, 0.0),
+        (1.1 * most, -way, 0.0),  # the velocity alone is the solver's
+        (-1.9 * h, -0.1 * h, way),
+        (-1.1 * most, 0.0, way),
+    ):
+        found = correction_bounds(plant, 6, moved, h)
+        assert found == pytest.approx((least, greatest), abs=1e-15)
 
 
 def test_a_step_ends_with_what_was_found_and_the_mean_force_of_constraints(world, rng):
@@ -58,7 +81,7 @@ def test_a_step_ends_with_what_was_found_and_the_mean_force_of_constraints(world
     motion.next_q[:], motion.next_v[:] = state.q, rng.normal(size=9)
     motion.next_q[8] = 1.0 + 0.5 * RETURN_SPEED * h
     q = motion.next_q.copy()
-    return_joints(world.plant, motion, h)
+    return_joints(world.plant, state.q, motion, h)
     settle(world.plant, state, motion, impulse, h)
     assert list(state.q) == [*q[:8], 1.0, q[9]]
     assert list(state.v) == list(motion.next_v)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support import loop_mechanisms
-from support.simulated_robots import joint, link, robot, turntable
+from support.simulated_robots import collision, joint, link, robot, turntable
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
@@ -115,6 +115,45 @@ def test_steps_at_a_velocity_limit_have_no_derivatives(integrator):
     assert simulator.step_derivatives([1.0]).dv_dv == pytest.approx(1.0)
     with pytest.raises(ValueError, match='not smooth'):
         simulator.step_derivatives([5.0])
+
+
+@each
+@pytest.mark.parametrize('around', SURROUNDINGS, ids=['alone', 'world', 'compliant'])
+def test_a_joint_returns_to_its_limits_no_faster_than_its_velocity_limit(integrator, around):
+    """It is driven back at that speed, and what moves its position besides leaves it so."""
+    narrow = '<limit lower="-1" upper="1" effort="5" velocity="2"/>'
+    simulator = Simulator(
+        turntable(0.1, limit=narrow, kind='revolute'), 1e-3, integrator, **around
+    )
+    simulator.reset([1.5])
+    positions = [1.5]
+    for _ in range(400):
+        simulator.step([-5.0])
+        positions.append(simulator.q[0])
+    assert positions[-1] < 1.0
+    assert -np.diff(positions).min() == pytest.approx(2e-3, rel=1e-9)
+
+
+def test_a_body_leaves_an_overlap_no_faster_than_its_velocity_limit():
+    """At that speed it needs no correction, and does not count as one that stays."""
+    slider = robot(
+        link('base'),
+        link('slider', 0.5, (0.01,) * 3, shape=collision('sphere radius="0.1"')),
+        joint(
+            'slide', 'base', 'slider', 'prismatic', (1, 0, 0),
+            inside='<limit lower="-1" upper="1" effort="100" velocity="0.8"/>',
+        ),
+    )  # fmt: skip
+    post = {'type': 'sphere', 'radius': 0.1, 'xyz': [-0.12, 0.0, 0.0]}
+    simulator = Simulator(slider, 1e-3, world={'objects': {'post': post}})
+    positions = [0.0]
+    for _ in range(100):
+        simulator.step([100.0])
+        positions.append(simulator.q[0])
+    assert simulator.v[0] == pytest.approx(0.8, rel=1e-12)
+    assert np.diff(positions)[10:].min() == pytest.approx(0.8e-3, rel=1e-9)
+    assert np.diff(positions).max() == pytest.approx(0.8e-3, rel=1e-9)
+    assert simulator.status.unparted_steps == 0
 
 
 def test_rollouts_keep_them():

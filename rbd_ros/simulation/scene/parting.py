@@ -33,7 +33,13 @@ from rbd_ros.simulation.free_base import correct_free_bases
 from rbd_ros.simulation.linear import add_scaled, clear, copy
 from rbd_ros.simulation.loop_closing import close_positions, is_near, MAX_HALVINGS
 from rbd_ros.simulation.loop_directions import RANK
-from rbd_ros.simulation.moving import CLOSED, move, RETURN_SPEED, returned
+from rbd_ros.simulation.moving import (
+    CLOSED,
+    correction_bounds,
+    move,
+    RETURN_SPEED,
+    returned,
+)
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.compliance import is_compliant
 from rbd_ros.simulation.scene.islands import at_robot, list_contacts
@@ -43,7 +49,8 @@ from rbd_ros.simulation.scene.paths import (
     full_response,
     half_response,
 )
-from rbd_ros.simulation.scene.state import NOW, SceneWork, Touches
+from rbd_ros.simulation.scene.problem import contact_velocity
+from rbd_ros.simulation.scene.state import NOW, Objects, SceneWork, Touches
 from rbd_ros.simulation.state import State, UNPARTED
 from rbd_ros.simulation.workspace import Problem, Workspace
 
@@ -75,7 +82,13 @@ STAYS_FROM, STILL = 1e-4, 1e-3
 
 @compiled
 def part_bodies(
-    plant: Plant, state: State, touches: Touches, work: Workspace, robot_touched: bool, h: float
+    plant: Plant,
+    state: State,
+    objects: Objects,
+    touches: Touches,
+    work: Workspace,
+    robot_touched: bool,
+    h: float,
 ) -> bool:
     """Find the displacements `object_push` and `pushed` that part what overlaps.
 
@@ -112,10 +125,10 @@ def part_bodies(
             deepest = min(deepest, contacts.gap[scene.listed[a]])
         if deepest > -PART_FROM and not (of_robot and outside):
             continue
-        part_island(plant, touches, work, n, of_robot, outside, -deepest, h)
+        part_island(plant, state, touches, work, n, of_robot, outside, -deepest, h)
         shorten(plant, touches, work, n, island, h)
         moves = moves or of_robot
-        stays = mark_what_stays(plant, touches, work, n, h) or stays
+        stays = mark_what_stays(plant, objects, touches, work, n, h) or stays
     state.counters[UNPARTED] += stays
     return moves
 
@@ -148,6 +161,7 @@ def list_rigid(
 @compiled
 def part_island(
     plant: Plant,
+    state: State,
     touches: Touches,
     work: Workspace,
     n: int,
@@ -167,7 +181,7 @@ def part_island(
     scene, contacts, most = work.scene, touches.contacts, RETURN_SPEED * h
     before, size = missing(plant, contacts, scene, n, most, 0.0), min(most, deepest)
     if of_robot:
-        find_bounds(plant, work, h)
+        find_bounds(plant, state, work, h)
     if not (of_robot and outside):
         begin_sweeps(plant, contacts, scene, n)
         done = False
@@ -205,7 +219,7 @@ def part_island(
 
 
 @compiled
-def find_bounds(plant: Plant, work: Workspace, h: float) -> None:
+def find_bounds(plant: Plant, state: State, work: Workspace, h: float) -> None:
     """Find the least and the largest displacement of each degree of freedom of the robot.
 
     :param h: time step [s]
@@ -218,8 +232,11 @@ def find_bounds(plant: Plant, work: Workspace, h: float) -> None:
             q = motion.next_q[at]
             if plant.has_loops:
                 # What loops and limits have moved it by is a part of it.
-                moved = q - motion.followed_q[at]
-                least, most = min(0.0, least - moved), max(0.0, most - moved)
+                followed = motion.followed_q[at]
+                least, most = correction_bounds(plant, i, followed - state.q[at], h)
+                least, most = min(0.0, least - q + followed), max(0.0, most - q + followed)
+            else:
+                least, most = correction_bounds(plant, i, q - state.q[at], h)
             # Not beyond a limit, nor further beyond.
             least = max(least, min(0.0, plant.lower[i] - q))
             most = min(most, max(0.0, plant.upper[i] - q))
@@ -519,25 +536,32 @@ def shorten(
 
 
 @compiled
-def mark_what_stays(plant: Plant, touches: Touches, work: Workspace, n: int, h: float) -> bool:
+def mark_what_stays(
+    plant: Plant, objects: Objects, touches: Touches, work: Workspace, n: int, h: float
+) -> bool:
     """Mark contacts that overlap and are not parted, in `stays`; returns whether there are any.
+
+    What its velocity moves apart does not stay: at its velocity limit, nothing else may.
 
     :param n: number of contacts
     :param h: time step [s]
     """
     scene, contacts, found = work.scene, touches.contacts, False
+    next_v = work.motion.next_v
     for a in range(n):
         c = scene.listed[a]
         if contacts.gap[c] < -STAYS_FROM:
             least = STILL * min(-contacts.gap[c], RETURN_SPEED * h)
-            if displacement_along(plant, contacts, scene, c) < least:
+            apart = displacement_along(plant, contacts, scene, c)
+            apart += h * contact_velocity(plant, contacts, objects, next_v, c, 0, scene)
+            if apart < least:
                 touches.stays[c] = 1
                 found = True
     return found
 
 
 @compiled
-def correct_robot(plant: Plant, work: Workspace, moves: bool, h: float) -> None:
+def correct_robot(plant: Plant, state: State, work: Workspace, moves: bool, h: float) -> None:
     """Add the displacements that part bodies to `next_q`, and return joints to their limits.
 
     :param moves: whether there are displacements, which have joints outside their limits in them
@@ -547,7 +571,7 @@ def correct_robot(plant: Plant, work: Workspace, moves: bool, h: float) -> None:
     if moves:
         copy(scene.pushed, motion.displacement)
         if plant.has_loops:
-            close_after(plant, work, h)
+            close_after(plant, state, work, h)
         else:
             move(plant, motion, motion.next_q)
         if plant.has_free_bases:
@@ -561,7 +585,8 @@ def correct_robot(plant: Plant, work: Workspace, moves: bool, h: float) -> None:
                 scene.pushed[i] = motion.next_q[at] - motion.followed_q[at]
                 changed = changed or scene.pushed[i] != 0.0
             elif not moves or not is_far_outside(plant, i, motion.next_q[at]):
-                q = returned(plant, i, motion.next_q[at], h)
+                least, most = correction_bounds(plant, i, motion.next_q[at] - state.q[at], h)
+                q = returned(plant, i, motion.next_q[at], least, most)
                 if q != motion.next_q[at]:
                     scene.pushed[i] += q - motion.next_q[at]
                     motion.next_q[at] = q
@@ -582,7 +607,7 @@ def is_far_outside(plant: Plant, i: int, q: float) -> bool:
 
 
 @compiled
-def close_after(plant: Plant, work: Workspace, h: float) -> None:
+def close_after(plant: Plant, state: State, work: Workspace, h: float) -> None:
     """Displace a robot with loops, which are closed again, by as much of it as keeps bounds.
 
     :param h: time step [s]
@@ -595,7 +620,7 @@ def close_after(plant: Plant, work: Workspace, h: float) -> None:
             motion.displacement[i] = part * scene.pushed[i]
         move(plant, motion, motion.kept_q)
         if close_positions(plant, motion, dynamics, work.problem.loops):
-            if is_near(plant, motion.followed_q, motion.next_q, h):
+            if is_near(plant, state.q, motion.followed_q, motion.next_q, h):
                 return
         part *= 0.5
     copy(motion.kept_q, motion.next_q)

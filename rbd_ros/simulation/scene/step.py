@@ -114,9 +114,9 @@ def take_scene_substep(
     if plant.has_robot:
         if found == VELOCITY:
             follow_velocity(plant, state, work, h)
-    parted = part_bodies(plant, state, touches, work, robot_touched, h)
+    parted = part_bodies(plant, state, objects, touches, work, robot_touched, h)
     if plant.has_robot:
-        correct_robot(plant, work, parted, h)
+        correct_robot(plant, state, work, parted, h)
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
     if plant.scene.has_objects:
