@@ -1,6 +1,5 @@
-"""Real robots under the worst torques their limits allow, on the ground and in the air."""
+"""Real robots under the worst torques their limits allow and without any, on the ground or not."""
 
-import os
 import warnings
 
 import numpy as np
@@ -36,6 +35,30 @@ WALKERS = (
     'bolt',
     'talos_reduced',
 )
+
+#: Height of the floor below robots that reach below their base [m]; 0 below others.
+FLOORS = {
+    'allegro_left_hand': -0.3,
+    'allegro_right_hand': -0.3,
+    'panda_collision': -0.1,
+    'talos_left_arm': -1.5,
+}
+#: Margin of velocity limits: the tolerance of the solver at the fastest joint [rad/s, m/s].
+TOO_FAST = 1e-6
+#: Depth at which nothing is in the floor [m].
+DEEP = 1e-5
+#: Most steps of 2000 that are not solved to the tolerance. Where two feet press each other and the
+#: ground, or fingers each other, gaps of nanometres ask for velocities that contradict each other
+#: by 1e-10 and more; which steps meet them is chance.
+UNSOLVED = 5
+OFTEN_UNSOLVED = {
+    'alex_psyonic_hands': 60,
+    'g1_29dof_with_hand_rev_1_0': 30,
+    'talos_reduced_box': 40,
+}
+#: Most steps in which something overlaps and cannot be parted: a finger under a hand that falls on
+#: it, which is as fast as it may be.
+UNPARTED = {'alex_psyonic_hands': 20}
 
 
 def load(robot_paths, name, **options):
@@ -83,18 +106,32 @@ def test_walkers_fall_and_come_to_rest_on_the_ground(robot_paths, name):
     assert simulator.status.dropped_contacts == 0
 
 
-@pytest.mark.slow
-def test_every_loadable_robot_simulates(robot_paths, monkeypatch):
-    """One tenth of a second each, fixed base, no torque; kernels compiled quickly."""
-    monkeypatch.setenv('RBD_ROS_OPTIMISATION', os.environ.get('RBD_ROS_OPTIMISATION') or '0')
-    for name in robot_paths:
-        if name in (
-            *example_robots.EMPTY,
-            *example_robots.DANGLING_MIMIC,
-            *example_robots.SINGULAR,
-        ):
-            continue
-        robot = load(robot_paths, name)
-        simulator = Simulator(robot, 1e-3)
-        simulator.step(n=100)
-        assert np.isfinite(simulator.q).all(), name
+def all_robots():
+    """Names of all robots whose dynamics have a solution."""
+    return [name for name in example_robots.loadable() if name not in example_robots.MASSLESS]
+
+
+@pytest.mark.parametrize('name', all_robots())
+def test_every_robot_runs_in_a_world_from_its_default_start(robot_paths, name):
+    """For 2 s without torques: it falls, and lies on a floor and on itself."""
+    floating = name not in example_robots.FIXED
+    robot = load(robot_paths, name, floating_base=floating)
+    floor = {'type': 'plane', 'xyz': [0, 0, FLOORS.get(name, 0.0)]}
+    simulator = Simulator(robot, 1e-3, world={'objects': {'floor': floor}})
+    at = simulator.world.plant.position
+    limited = (at >= 0) & (robot.velocity_limits > 0.0)
+    limits = robot.velocity_limits[limited]
+    for _ in range(200):
+        q = simulator.q
+        simulator.step(n=10)
+        moved = (simulator.q - q)[at[limited]]
+        assert (np.abs(moved) <= 0.01 * limits + TOO_FAST).all()
+        assert (np.abs(simulator.v[limited]) <= limits + TOO_FAST).all()
+    assert np.isfinite(simulator.q).all() and np.isfinite(simulator.v).all()
+    status = simulator.status
+    assert status.steps == 2000 and status.dropped_contacts == 0
+    assert status.unparted_steps <= UNPARTED.get(name, 0)
+    assert status.unconverged_steps <= OFTEN_UNSOLVED.get(name, UNSOLVED)
+    gaps = simulator.distances().distance
+    on_floor = ['floor' in pair for pair in simulator.distance_pairs]
+    assert gaps[on_floor].min(initial=0.0) > -DEEP

@@ -14,12 +14,20 @@ TEST_FOLDER = Path(__file__).resolve().parents[1]
 
 # An empty <robot> without a name: nothing to load.
 EMPTY = ('ur3',)
-# Joints that mimic a joint which does not exist in the file: loading it as it stands needs a
-# decision, not a guess.
-DANGLING_MIMIC = ('alex_psyonic_hands',)
 # Fixed-base mass matrix singular whatever the state: the last links of some branches have no
 # inertia.
 SINGULAR = ('icub', 'romeo', 'romeo_laas_small')
+# Joints of theirs move no mass, which no simulation takes.
+MASSLESS = ('romeo', 'romeo_laas_small')
+# What stands on a base that does not move; all else walks, flies or swims.
+FIXED = (
+    *('TwoDofs', 'double_pendulum', 'double_pendulum_continuous', 'double_pendulum_simple'),
+    *('allegro_left_hand', 'allegro_right_hand', 'baxter', 'finger_edu', 'kinova'),
+    *('panda', 'panda_collision', 'pr2', 'so100', 'so101', 'talos_left_arm'),
+    *('tiago', 'tiago_dual', 'tiago_no_hand', 'tiago_pro', 'xarm7', 'z1'),
+    *('ur10_joint_limited_robot', 'ur10_robot', 'ur3_gripper', 'ur3_joint_limited_robot'),
+    *('ur3_robot', 'ur5_gripper', 'ur5_joint_limited_robot', 'ur5_robot'),
+)
 
 
 def paths():
