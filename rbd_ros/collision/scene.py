@@ -11,31 +11,17 @@ import numpy as np
 
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.collision import shapes
-from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
+from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.collision.environment import Environment, ROBOT, WorldObject, WorldRobot
+from rbd_ros.collision.overlapping_links import LEFT_OUT, left_out_notice, overlapping_links
 from rbd_ros.collision.queries import supported
-from rbd_ros.collision.scene_arrays import (
-    SceneContacts,
-    SceneRoom,
-    SceneTable,
-    STIFFNESS,
-    with_pairs,
-)
-from rbd_ros.collision.scene_contacts import scene_contacts_of
+from rbd_ros.collision.scene_arrays import SceneTable, STIFFNESS
 from rbd_ros.collision.scene_shapes import reach, ShapeMaker
 from rbd_ros.collision.self_collision import allowed_pairs, connected_bodies, enabled_pairs
 from rbd_ros.collision.shape_tables import tables_for, tabulated
-from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.model import Model
 from rbd_ros.model.floating_base import is_free_base
 from rbd_ros.spatial import PluckerTransform
-
-#: Depth at which two links at a robot's neutral configuration count as made to overlap [m].
-OVERLAP = 1e-6
-
-#: Gap up to which a link and the one before its parent do likewise: the faces of a knuckle whose
-#: two axes are apart [m].
-KNUCKLE = 2e-4
 
 #: Friction from which on a contact sticks whatever pushes it, within 0.06 degrees: more would only
 #: be numbers too far apart.
@@ -43,15 +29,6 @@ STICKS = 1e3
 
 #: What notices say of shapes that do not touch.
 _NO_TOUCH = 'will not touch'
-
-#: What notices say of links that are left out of self-collision.
-_LEFT_OUT = 'do not touch each other'
-
-#: Number of pairs that a notice names.
-_NAMED = 3
-
-#: Duration of a step in which nothing moves [s].
-_INSTANT = 1e-9
 
 
 class SceneShape(NamedTuple):
@@ -124,12 +101,13 @@ def make_scene(model: Model, world: Environment, q: Optional[Sequence[float]] = 
     notices = sorted(dict.fromkeys(notices), key=lambda text: _NO_TOUCH not in text)
     if own and q is not None:
         names = [(found[i].name, found[j].name) for i, j in pairs]
-        deep = {names[p] for p in _overlapping(model, table, own, carriers, q)}
+        deep = {names[p] for p in overlapping_links(model, table, own, carriers, q)}
         deep -= {each for each in deep if _put_back(world, *each)}
         pairs = [pair for p, pair in enumerate(pairs) if names[p] not in deep]
         table = _table(world, found, pairs, carriers) if deep else table
-        notices.extend(_left_out(deep, 'are in contact where the robot is neutral'))
-    notices.extend(_left_out(connected, 'are connected by links without shapes or without mass'))
+        notices.extend(left_out_notice(deep, 'are in contact where the robot is neutral'))
+    why = 'are connected by links without shapes or without mass'
+    notices.extend(left_out_notice(connected, why))
     return Scene(tuple(found), world.movable, carriers, table, (*notices, *maker.notices))
 
 
@@ -329,45 +307,7 @@ def self_collision_notices(model: Model) -> Tuple[str, ...]:
     ()
     """
     scene = make_scene(model, Environment(), neutral_configuration(model))
-    return tuple(text for text in scene.notices if _LEFT_OUT in text)
-
-
-def _left_out(found: AbstractSet[Tuple[str, str]], why: str) -> List[str]:
-    """Notice of links of one robot that do not touch each other; none without any."""
-    if not found:
-        return []
-    # A robot's own links without its name, as they are called elsewhere.
-    own = f'{ROBOT}/'
-    named = sorted(tuple(name.removeprefix(own) for name in pair) for pair in found)
-    some = ', '.join(f'{a} and {b}' for a, b in named[:_NAMED])
-    more = f', and {len(named) - _NAMED} more' if len(named) > _NAMED else ''
-    pairs = 'pair' if len(named) == 1 else 'pairs'
-    return [
-        f'{len(named)} {pairs} of links that {why} {_LEFT_OUT} ({some}{more}); an '
-        'entry of `pairs` in a world, or enable_collisions in an SRDF, lets them touch'
-    ]
-
-
-def _overlapping(
-    model: Model, table: SceneTable, own: Sequence[int], carriers: int, q: Sequence[float]
-) -> Set[int]:
-    """Which of some pairs of links overlap at a configuration, or touch across one link."""
-    fewer = with_pairs(table, own)
-    most = len(own) * MAX_POINTS
-    sizes = {'carriers': carriers, 'shapes': len(table.kind), 'pairs': len(own), 'contacts': most}
-    room, contacts = allocate(SceneRoom, **sizes), allocate(SceneContacts, contacts=most)
-    for body, transform in body_transforms(model, model.tree_position(q)).items():
-        pose = _pose(transform)
-        room.pose[body] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
-    count = scene_contacts_of(Record(fewer), Record(room), Record(contacts), _INSTANT)
-    parent = {0: 0, **{i: body.parent for i, body in model.outward()}}
-    found = set()
-    for p, gap in zip(contacts.pair[:count].tolist(), contacts.gap[:count].tolist()):
-        i, j = (int(table.carrier[shape]) for shape in fewer.pair[p])
-        across = i in parent and j in parent and (parent[parent[i]] == j or parent[parent[j]] == i)
-        if gap < (KNUCKLE if across else -OVERLAP):
-            found.add(own[p])
-    return found
+    return tuple(text for text in scene.notices if LEFT_OUT in text)
 
 
 def _table(

@@ -87,6 +87,10 @@ OWN = {
         'test/collision/test_nearest_features.py',
         'test/collision/test_distance_of_shapes.py',
     ),
+    'rbd_ros/collision/overlapping_links.py': (
+        'test/collision/test_self_collision.py',
+        'test/collision/test_scene_contacts.py',
+    ),
     'rbd_ros/collision/plane_hull.py': (
         'test/collision/test_nearest_features.py',
         'test/collision/test_convex_contacts.py',
