@@ -6,10 +6,13 @@ never begins, or a file that does not fit into memory. All such files are opened
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
-from typing import BinaryIO, Optional, Union
+import tempfile
+from types import ModuleType
+from typing import Any, BinaryIO, Iterator, Optional, Union
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 Path = Union[str, bytes, 'os.PathLike[str]']
@@ -18,6 +21,10 @@ Path = Union[str, bytes, 'os.PathLike[str]']
 MAX_TEXT = 16 << 20
 #: Maximum size of a recording, which is read message by message [bytes].
 MAX_RECORDING = 64 << 30
+#: Maximum size of a message that is unpacked [bytes].
+MAX_MESSAGE = 1 << 30
+#: How data begin that are compressed by zstd; no message of ROS 2 and no recording does.
+ZSTD = b'\x28\xb5\x2f\xfd'
 #: Maximum number of entries of an archive.
 MAX_ENTRIES = 10_000
 
@@ -111,6 +118,77 @@ def archive_problem(archive: ZipFile, most: int) -> str:
     if any(each.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for each in entries):
         return 'it is not compressed by deflate; pack it again'
     return ''
+
+
+def unpacked(data: bytes, most: int = MAX_MESSAGE) -> bytes:
+    """Return data that may be compressed by zstd, as messages of bags are, without compression.
+
+    :param data: the data
+    :param most: maximum size, unpacked [bytes]
+    :raises ValueError: if they cannot be unpacked, or the library is missing
+    """
+    if data[:4] != ZSTD:
+        return data
+    library = _zstandard()
+    try:
+        content: bytes = library.ZstdDecompressor().stream_reader(data).read(most + 1)
+    except library.ZstdError as error:
+        raise ValueError(f'it cannot be unpacked: {error}') from None
+    if len(content) > most:
+        raise ValueError(f'it has {len(content)} bytes or more unpacked, at most {most} are read')
+    return content
+
+
+@contextlib.contextmanager
+def unpacked_file(path: Path, most: int) -> Iterator[Path]:
+    """Path of a file without compression: the file itself, or a temporary one.
+
+    :param path: a regular file, which may be compressed by zstd
+    :param most: maximum size, unpacked [bytes]
+    :raises FileRefusedError: if it cannot be unpacked, or the library is missing
+    :raises OSError: if it cannot be opened
+    """
+    with open_regular(path, most) as file:
+        if file.read(4) != ZSTD:
+            yield path
+            return
+        file.seek(0)
+        with tempfile.NamedTemporaryFile(prefix='unpacked_') as plain:
+            try:
+                library = _zstandard()
+                _unpack(library.ZstdDecompressor().stream_reader(file), plain, path, most)
+            except ValueError as error:
+                raise FileRefusedError(errno.EINVAL, str(error), os.fspath(path)) from None
+            except library.ZstdError as error:
+                text = f'it cannot be unpacked: {error}; copy it again'
+                raise FileRefusedError(errno.EINVAL, text, os.fspath(path)) from None
+            yield plain.name
+
+
+def _unpack(source: Any, target: Any, path: Path, most: int) -> None:
+    size = 0
+    while piece := source.read(1 << 20):
+        size += len(piece)
+        if size > most:
+            raise _too_large(path, size, most)
+        target.write(piece)
+    target.flush()
+
+
+def _zstandard() -> ModuleType:
+    """Return the library that unpacks.
+
+    :raises ValueError: if it is missing
+    """
+    try:
+        import zstandard
+    except ImportError:
+        raise ValueError(
+            "it is compressed by zstd, which needs a library: pip install 'rbd_ros[recording]', "
+            'or unpack it by zstd -d'
+        ) from None
+    module: ModuleType = zstandard
+    return module
 
 
 def read_end(path: Path, most: int) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Type, Union
 
-from rbd_ros.bounded_files import MAX_RECORDING, open_regular
+from rbd_ros.bounded_files import MAX_RECORDING, open_regular, unpacked, unpacked_file
 
 #: Profile of files whose messages are those of ROS 2, with schemas ros2msg.
 ROS2 = 'ros2'
@@ -77,7 +77,15 @@ class McapWriter:
         self._schemas: Dict[Any, int] = {}
         self._unflushed = 0
 
-    def channel(self, topic: str, name: str, encoding: str, schema: bytes, messages: str) -> int:
+    def channel(
+        self,
+        topic: str,
+        name: str,
+        encoding: str,
+        schema: bytes,
+        messages: str,
+        metadata: Optional[Mapping[str, str]] = None,
+    ) -> int:
         """Return the number of a new channel.
 
         :param topic: its topic
@@ -85,11 +93,13 @@ class McapWriter:
         :param encoding: of the schema: 'ros2msg', 'jsonschema'
         :param schema: the schema itself
         :param messages: encoding of its messages: 'cdr', 'json'
+        :param metadata: what else there is to say of it
         """
         key = (name, encoding, schema)
         if key not in self._schemas:
             self._schemas[key] = self._writer.register_schema(name, encoding, schema)
-        return int(self._writer.register_channel(topic, messages, self._schemas[key]))
+        about = dict(metadata or {})
+        return int(self._writer.register_channel(topic, messages, self._schemas[key], about))
 
     def write(self, channel: int, time: int, data: bytes) -> None:
         """Add a message.
@@ -188,8 +198,11 @@ def _unpacked(chunk: Any) -> bytes:
 class McapReader:
     """An MCAP file as far as it was written; can be iterated over again and again.
 
+    Bags of ROS 2 may be compressed as a whole or message by message, both by zstd.
+
     :param path: the file
     :raises McapFileError: while it is iterated over, if it is none, or there is no library
+    :raises OSError: likewise, if it cannot be read
     """
 
     def __init__(self, path: Union[str, Path]):
@@ -211,7 +224,10 @@ class McapReader:
         schemas: Dict[int, str] = {}
         channels: Dict[int, Any] = {}
         self.note, self.metadata, self.channels = '', {}, []
-        with open_regular(self._path, MAX_RECORDING) as stream:
+        with (
+            unpacked_file(self._path, MAX_RECORDING) as plain,
+            open_regular(plain, MAX_RECORDING) as stream,
+        ):
             records = _records(
                 StreamReader(
                     stream, emit_chunks=True, validate_crcs=True, record_size_limit=LARGEST
@@ -243,4 +259,8 @@ class McapReader:
                     self.metadata.setdefault(record.name, dict(record.metadata))
                 elif isinstance(record, Message) and record.channel_id in channels:
                     topic, name, encoding = channels[record.channel_id]
-                    yield Found(topic, name, encoding, record.log_time, record.data)
+                    try:
+                        data = unpacked(record.data)
+                    except ValueError as error:
+                        raise McapFileError(f'a message of {topic}: {error}') from None
+                    yield Found(topic, name, encoding, record.log_time, data)

@@ -27,7 +27,9 @@ def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
         'joint states, or the folder of a bag',
     )
     parser.add_argument(
-        '--topic', default='joint_states', help='topic of the joint states (joint_states)'
+        '--topic',
+        default='joint_states',
+        help='topic of the joint states, or several with commas between (joint_states)',
     )
     parser.add_argument(
         '--between', metavar='BEGIN,END', help='use the time between these alone [s]'

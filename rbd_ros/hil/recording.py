@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict
 import hashlib
 import json
+import os
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Dict, List, Optional, Sequence, Type
@@ -51,9 +52,39 @@ _TYPES = {
 }
 
 
-def ros_channel(file: McapWriter, topic: str, kind: str) -> int:
-    """Channel for the messages of a topic of ROS 2."""
-    return file.channel(topic, kind, 'ros2msg', ros2msg_schema(kind), 'cdr')
+#: Quality of service of a publisher, as bags of ROS 2 say it: rmw's numbers, and no deadlines.
+_PROFILE = """- history: 1
+  depth: 1
+  reliability: 1
+  durability: {durability}
+  deadline: {{sec: 9223372036, nsec: 854775807}}
+  lifespan: {{sec: 9223372036, nsec: 854775807}}
+  liveliness: 1
+  liveliness_lease_duration: {{sec: 9223372036, nsec: 854775807}}
+  avoid_ros_namespace_conventions: false
+"""
+_TRANSIENT_LOCAL, _VOLATILE = 1, 2
+
+
+def ros_file(path: Any) -> McapWriter:
+    """File for messages of ROS 2, which ros2 bag plays.
+
+    :raises McapFileError: as `McapWriter`
+    """
+    file = McapWriter(Path(path), ROS2)
+    # With this record and no other content of it, profiles are numbers to all distributions.
+    file.metadata('rosbag2', {'ROS_DISTRO': os.environ.get('ROS_DISTRO', '')})
+    return file
+
+
+def ros_channel(file: McapWriter, topic: str, kind: str, latched: bool = False) -> int:
+    """Channel for the messages of a topic of ROS 2.
+
+    :param latched: whether those who come late get the last message
+    """
+    profile = _PROFILE.format(durability=_TRANSIENT_LOCAL if latched else _VOLATILE)
+    about = {'offered_qos_profiles': profile}
+    return file.channel(topic, kind, 'ros2msg', ros2msg_schema(kind), 'cdr', about)
 
 
 def fingerprint(description: str) -> str:
@@ -83,8 +114,11 @@ class RunRecorder:
 
     def __init__(self, path: Any, scenario: Scenario):
         self._scenario, names = scenario, list(scenario.robot.joint_names)
-        self._file = McapWriter(Path(path), ROS2)
-        self._channels = {topic: ros_channel(self._file, topic, _TYPES[topic]) for topic in _TYPES}
+        self._file = ros_file(path)
+        self._channels = {
+            topic: ros_channel(self._file, topic, kind, topic == DESCRIPTION)
+            for topic, kind in _TYPES.items()
+        }
         self._shown = JointStateWriter(names, ['position', 'velocity'])
         self._true, self._command = JointStateWriter(names), JointStateWriter(names, ['effort'])
         self._clock = ClockWriter()

@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterable, List, Optional, Tuple
 import numpy as np
 
 from rbd_ros.control.names import listed, shown
-from rbd_ros.identification.recording import Recording, recording_of, RecordingError
+from rbd_ros.identification.recording import GAP, Recording, recording_of, RecordingError
 
 #: Maximum number of numbers that are read of a file.
 MOST = 200_000_000
@@ -57,7 +57,7 @@ class JointSeries:
         self._rows.setdefault(names, []).append(row)
 
     def recording(self) -> Recording:
-        """Recording of the names that came most often.
+        """Recording of the names that came most often, and of joints that came between them.
 
         :raises RecordingError: if there is none, saying what there was instead
         """
@@ -74,8 +74,21 @@ class JointSeries:
             )
         names = max(self._rows, key=lambda key: len(self._rows[key]))
         rows = self._rows[names]
-        others = sum(map(len, self._rows.values())) - len(rows)
-        notes = list(self.notes)
+        times = np.array([row[0] for row in rows])
+        q, tau = (np.array([row[k] for row in rows]).reshape(-1, len(names)) for k in (1, 2))
+        others, notes = 0, list(self.notes)
+        for key in sorted(self._rows, key=lambda key: -len(self._rows[key])):
+            if key == names[: len(key)]:
+                continue
+            more = None if set(key) & set(names) else _interpolated(self._rows[key], times)
+            if more is None:
+                others += len(self._rows[key])
+                continue
+            notes.append(
+                f'joint {listed(key)} is in messages of its own, and interpolated to the times '
+                f'of joint {listed(names)}'
+            )
+            names, q, tau = (*names, *key), np.hstack([q, more[0]]), np.hstack([tau, more[1]])
         for count, text in (
             (others, 'joint states name other joints'),
             (self.without_effort, 'joint states have no efforts'),
@@ -85,9 +98,9 @@ class JointSeries:
                 notes.append(f'{count} {text} and are left out')
         found = recording_of(
             names,
-            np.array([row[0] for row in rows]),
-            np.array([row[1] for row in rows]).reshape(-1, len(names)),
-            np.array([row[2] for row in rows]).reshape(-1, len(names)),
+            times,
+            q,
+            tau,
             self.label,
         )
         return Recording(
@@ -100,6 +113,31 @@ class JointSeries:
         )
 
 
+def _interpolated(rows: List[Tuple[float, Any, Any]], times: Any) -> Any:
+    """Positions and efforts of joints at the times of others; None if they were there too seldom.
+
+    NaN where there were none for a while: there, nothing is known of the robot.
+
+    :param rows: time [s], positions and efforts, as they came
+    :param times: increasing as far as they are used [s], (N,)
+    """
+    stamps, first = np.unique([row[0] for row in rows], return_index=True)
+    if len(stamps) < 2:
+        return None
+    after = np.clip(np.searchsorted(stamps, times), 1, len(stamps) - 1)
+    step = np.diff(stamps)
+    known = (times >= stamps[0]) & (times <= stamps[-1])
+    known &= step[after - 1] <= GAP * max(np.median(step), np.median(np.abs(np.diff(times))))
+    if known.sum() < 0.5 * len(times):
+        return None
+    found = []
+    for k in (1, 2):
+        values = np.array([rows[i][k] for i in first])
+        at = np.column_stack([np.interp(times, stamps, column) for column in values.T])
+        found.append(np.where(known[:, None], at, np.nan))
+    return found
+
+
 def topics_of(wanted: str, topics: Iterable[str]) -> List[str]:
     """Topics of joint states that are meant: of that name, or else those that end with it."""
     given = list(topics)
@@ -108,16 +146,22 @@ def topics_of(wanted: str, topics: Iterable[str]) -> List[str]:
     return exact or [topic for topic in given if topic.endswith(f'/{plain}')]
 
 
-def chosen_topic(label: str, wanted: str, topics: Iterable[str]) -> str:
-    """Topic of the joint states of a file.
+def chosen_topics(label: str, wanted: str, topics: Iterable[str]) -> List[str]:
+    """Topics of the joint states of a file: one, or those that are named with commas between.
 
-    :raises RecordingError: if there is none or several, naming those that there are
+    :raises RecordingError: if there is none or several of a name, naming those that there are
     """
     given = sorted(set(topics))
-    found = topics_of(wanted, given)
-    if len(found) == 1:
-        return found[0]
     which = f'there are {listed(given)}' if given else 'there are none of joint states'
-    if not found:
-        raise RecordingError(f'{label} has no topic {shown(wanted)}: {which}; name one')
-    raise RecordingError(f'{label} has several topics: {listed(found)}; name one')
+    chosen = []
+    for name in wanted.split(','):
+        found = topics_of(name.strip(), given)
+        if not found:
+            raise RecordingError(f'{label} has no topic {shown(name)}: {which}; name one')
+        if len(found) > 1:
+            raise RecordingError(
+                f'{label} has several topics: {listed(found)}; name one, or those that have the '
+                'joints of the robot between them, with commas'
+            )
+        chosen.extend(found)
+    return chosen

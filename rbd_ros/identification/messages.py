@@ -6,14 +6,16 @@ of ROS 2 (CDR), or JSON with the same fields.
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, contextmanager
 import json
+import os
 from pathlib import Path
 import sqlite3
 from typing import Callable, Dict, Iterable, Iterator, Optional, Tuple
 from urllib.parse import quote
 
-from rbd_ros.identification.joint_series import chosen_topic, JointSeries
+from rbd_ros.bounded_files import MAX_RECORDING, unpacked, unpacked_file
+from rbd_ros.identification.joint_series import chosen_topics, JointSeries
 from rbd_ros.identification.recording import RecordingError
 from rbd_ros.mcap_files import McapFileError, McapReader, why_not
 from rbd_ros.nodes.common.wire import JointStateReader, WireError
@@ -78,10 +80,10 @@ def read_mcap(path: Path, topic: str, series: JointSeries) -> None:
     except McapFileError as error:
         raise RecordingError(f'{series.label} is no MCAP file: {error}') from None
     named = [name for name, *kind in reader.channels if _decoder(*kind) is not None]
-    wanted = chosen_topic(series.label, topic, named)
+    wanted = chosen_topics(series.label, topic, named)
     decoders: Dict[Tuple[str, str], Optional[Decoder]] = {}
     for found in reader:
-        if found.topic == wanted:
+        if found.topic in wanted:
             kind = found.schema, found.encoding
             decode = decoders[kind] = decoders.get(kind) or _decoder(*kind)
             if decode is not None:
@@ -106,23 +108,28 @@ def _cut_off(error: Exception) -> str:
 # -- bags -----------------------------------------------------------------------------------------
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     """Bag, open for reading, whose messages are stored.
 
     :raises sqlite3.DatabaseError: if it is none
+    :raises OSError: if it cannot be unpacked
     """
-    bag = sqlite3.connect(f'file:{quote(str(path.resolve()))}?mode=ro', uri=True)
-    try:
+    with (
+        unpacked_file(path, MAX_RECORDING) as plain,
+        closing(
+            sqlite3.connect(
+                f'file:{quote(str(Path(os.fsdecode(plain)).resolve()))}?mode=ro', uri=True
+            )
+        ) as bag,
+    ):
         tables = bag.execute(
             "select count(*) from sqlite_master where type = 'table' and name in (?, ?)",
             ('topics', 'messages'),
         ).fetchone()
         if tables != (2,):  # what a view computes has no end, if it wants
             raise sqlite3.DatabaseError('it has no tables topics and messages')
-    except BaseException:
-        bag.close()
-        raise
-    return bag
+        yield bag
 
 
 def read_bag(path: Path, topic: str, series: JointSeries) -> None:
@@ -131,7 +138,7 @@ def read_bag(path: Path, topic: str, series: JointSeries) -> None:
     :raises RecordingError: if it is no such file
     """
     try:
-        with closing(_opened(path)) as bag:
+        with _opened(path) as bag:
             topics = {
                 name: (number, form)
                 for number, name, kind, form in bag.execute(
@@ -139,14 +146,16 @@ def read_bag(path: Path, topic: str, series: JointSeries) -> None:
                 )
                 if kind in JOINT_STATES
             }
-            wanted = chosen_topic(series.label, topic, topics)
-            number, form = topics[wanted]
-            if form != 'cdr':
-                raise RecordingError(f'{series.label}: messages are {form!r}, not CDR')
+            wanted = chosen_topics(series.label, topic, topics)
+            forms = {topics[name][1] for name in wanted}
+            if forms != {'cdr'}:
+                raise RecordingError(f'{series.label}: messages are {sorted(forms)}, not CDR')
+            numbers = [topics[name][0] for name in wanted]
             decode = CdrMessages()
             rows = bag.execute(
-                'select data, timestamp from messages where topic_id = ? order by timestamp, id',
-                (number,),
+                'select data, timestamp from messages where topic_id in '
+                f'({", ".join("?" * len(numbers))}) order by timestamp, id',
+                numbers,
             )
             while True:
                 try:
@@ -155,8 +164,11 @@ def read_bag(path: Path, topic: str, series: JointSeries) -> None:
                     series.notes.append(_cut_off(error))
                     return
                 if row is None:
-                    return
-                decode(series, *row)
+                    break
+                try:
+                    decode(series, unpacked(row[0]), row[1])
+                except ValueError as error:
+                    raise RecordingError(f'{series.label}: a message: {error}') from None
     except sqlite3.DatabaseError as error:
         raise RecordingError(
             f'{series.label} is no bag of ROS 2: {error}; give the file .db3 or its folder'
@@ -166,10 +178,11 @@ def read_bag(path: Path, topic: str, series: JointSeries) -> None:
 def read_robot_description(path: Path) -> Optional[str]:
     """Text of the first robot description in a file, None if there is none.
 
-    :param path: file .mcap or .db3
+    :param path: file .mcap or .db3, which may be compressed
     :raises RecordingError: if it is no such file
     """
-    found: Iterable[bytes] = _of_mcap(path) if path.suffix.lower() == '.mcap' else _of_bag(path)
+    is_mcap = path.name.lower().removesuffix('.zstd').endswith('.mcap')
+    found: Iterable[bytes] = _of_mcap(path) if is_mcap else _of_bag(path)
     try:
         for data in found:
             return read_string(bytes(data))
@@ -179,6 +192,8 @@ def read_robot_description(path: Path) -> Optional[str]:
         raise RecordingError(f'{path.name} is no MCAP file: {error}') from None
     except sqlite3.DatabaseError as error:
         raise RecordingError(f'{path.name} is no bag of ROS 2: {error}') from None
+    except ValueError as error:
+        raise RecordingError(f'{path.name}: a message: {error}') from None
     return None
 
 
@@ -189,14 +204,14 @@ def _of_mcap(path: Path) -> Iterator[bytes]:
 
 
 def _of_bag(path: Path) -> Iterator[bytes]:
-    with closing(_opened(path)) as bag:
+    with _opened(path) as bag:
         for number, name, kind, form in bag.execute(
             'select id, name, type, serialization_format from topics'
         ):
             if is_description(name, kind) and form == 'cdr':
                 query = 'select data from messages where topic_id = ? order by timestamp, id'
                 for (data,) in bag.execute(query, (number,)):
-                    yield data
+                    yield unpacked(data)
 
 
 def is_description(topic: str, kind: str) -> bool:

@@ -18,6 +18,7 @@ from rbd_ros.identification.joint_series import JointSeries
 from rbd_ros.identification.recording import Recording, RecordingError
 
 TOPIC = 'joint_states'
+BAGS, PACKED = ('.mcap', '.db3'), '.zstd'
 #: Maximum length of a line of CSV.
 MAX_LINE = 1 << 20
 
@@ -26,14 +27,15 @@ def read_recording(path: str, topic: str = TOPIC) -> Recording:
     """Recording from a file, by the end of its name: .csv, .mcap, .db3, or the folder of a bag.
 
     :param path: the file
-    :param topic: topic of the joint states in files of messages, with or without a first slash
+    :param topic: topic of the joint states in files of messages, with or without a first slash;
+        several with commas between, if each has some of the joints
     :raises RecordingError: if it cannot be read, naming file, line or message, and what to do
     """
     place = Path(path).expanduser()
     try:
         if place.is_dir():
             return _of_folder(place, topic)
-        reader = _READERS.get(place.suffix.lower())
+        reader = _READERS.get(_suffix(place))
         if reader is None:
             raise RecordingError(
                 f'{path}: the name of a recording ends with {", ".join(_READERS)}, or is that of '
@@ -59,20 +61,20 @@ def read_description(path: str) -> str:
     place = Path(path).expanduser()
     files = [place]
     if place.is_dir():
-        files = sorted(place.glob('*.mcap')) or sorted(place.glob('*.db3'))
+        files = _files(place)
     for file in files:
-        if file.suffix.lower() not in ('.mcap', '.db3'):
+        if _suffix(file) not in BAGS:
             continue
         from rbd_ros.identification.messages import read_robot_description
 
         try:
             with open_regular(file, MAX_RECORDING):
                 pass
+            found = read_robot_description(file)
         except OSError as error:
             raise RecordingError(
                 f'{path} cannot be read: {error.strerror or error}; check the path'
             ) from None
-        found = read_robot_description(file)
         if found:
             return found
     raise RecordingError(
@@ -83,16 +85,34 @@ def read_description(path: str) -> str:
 
 def _of_folder(folder: Path, topic: str) -> Recording:
     """Recording of the folder of a bag, all files of which count, in the order of their names."""
-    files = sorted(folder.glob('*.mcap')) or sorted(folder.glob('*.db3'))
+    files = _files(folder)
     if not files:
-        raise RecordingError(f'{folder} is no bag: it has no file .mcap or .db3')
+        raise RecordingError(
+            f'{folder} is no bag: it has no file .mcap or .db3, alone or with .zstd behind; what '
+            'is compressed otherwise becomes one by ros2 bag convert'
+        )
     series = JointSeries(folder.name)
     # The number of a file is the last part of its name, and need not have leading zeros.
     for file in sorted(files, key=lambda f: (len(f.name), f.name)):
         with open_regular(file, MAX_RECORDING):
             pass
-        _READERS[file.suffix](file, topic, series)
+        _READERS[_suffix(file)](file, topic, series)
     return series.recording()
+
+
+def _files(folder: Path) -> List[Path]:
+    """Files of a bag, compressed or not."""
+    for ending in BAGS:
+        found = sorted([*folder.glob(f'*{ending}'), *folder.glob(f'*{ending}{PACKED}')])
+        if found:
+            return found
+    return []
+
+
+def _suffix(path: Path) -> str:
+    """End of the name of a recording, which a compressed bag has before another one."""
+    name = path.with_suffix('') if path.suffix.lower() == PACKED else path
+    return name.suffix.lower()
 
 
 # -- CSV ------------------------------------------------------------------------------------------

@@ -118,6 +118,25 @@ def test_others_read_it_by_its_index_and_schemas(recorded):
         assert JointStateReader().read(data).names.names == recorded[0].robot.joint_names
 
 
+def test_ros2_bag_plays_it_with_the_quality_of_service_of_its_topics(recorded):
+    """The metadata of rosbag2_storage_mcap: with this record, jazzy reads numbers as humble."""
+    file = recorded[2]
+    reader = McapReader(file)
+    list(reader)
+    assert list(reader.metadata['rosbag2']) == ['ROS_DISTRO']
+    with file.open('rb') as stream:
+        channels = mcap.make_reader(stream).get_summary().channels.values()
+    profiles = {
+        each.topic: yaml.safe_load(each.metadata['offered_qos_profiles']) for each in channels
+    }
+    assert {topic: [each['durability'] for each in has] for topic, has in profiles.items()} == {
+        topic: [1 if topic == '/robot_description' else 2] for topic in profiles
+    }
+    for (each,) in profiles.values():
+        assert (each['history'], each['reliability'], each['liveliness']) == (1, 1, 1)
+        assert each['deadline'] == each['lifespan'] == {'sec': 9223372036, 'nsec': 854775807}
+
+
 def test_messages_are_those_of_ros(recorded):
     """With the messages of ROS themselves, and their definitions."""
     outside.load('rclpy')

@@ -1,8 +1,10 @@
 """Recordings read from files, and what is wrong with them told by name."""
 
 import json
+from operator import itemgetter
 import sqlite3
 import struct
+import sys
 
 import numpy as np
 from numpy.testing import assert_allclose
@@ -69,6 +71,9 @@ def messages(recording, start=1_700_000_000):
         yield stamp, cdr(recording.joint_names, stamp, q, tau)
 
 
+_MESSAGES = messages
+
+
 def write_mcap(path, recording, topic='/joint_states', chunk_size=4096, encoding='cdr'):
     outside.load('mcap')
     from mcap.writer import CompressionType, Writer
@@ -129,6 +134,112 @@ def test_bags_are_read_as_file_and_as_folder(tmp_path, original):
     write_bag(tmp_path / 'bag_0.db3', original)
     same(read_recording(str(tmp_path / 'bag_0.db3')), original)
     same(read_recording(str(tmp_path)), original)
+
+
+def compressed(data):
+    return outside.load('zstandard').ZstdCompressor().compress(data)
+
+
+@pytest.mark.parametrize('ending', ['mcap', 'db3'])
+def test_bags_that_are_compressed_as_files_are_read(tmp_path, original, ending):
+    """ros2 bag record --compression-mode file --compression-format zstd."""
+    plain = tmp_path / f'run_0.{ending}'
+    {'mcap': write_mcap, 'db3': write_bag}[ending](plain, original)
+    path = tmp_path / 'bag' / f'run_0.{ending}.zstd'
+    path.parent.mkdir()
+    path.write_bytes(compressed(plain.read_bytes()))
+    for place in (path, path.parent):
+        same(read_recording(str(place)), original)
+    with pytest.raises(RecordingError, match='has no robot description: name the robot'):
+        read_description(str(path))
+    path.write_bytes(path.read_bytes()[:4] + b'no more')
+    with pytest.raises(RecordingError, match='cannot be unpacked'):
+        read_recording(str(path))
+
+
+@pytest.mark.parametrize('write, name', [(write_mcap, 'run.mcap'), (write_bag, 'run.db3')])
+def test_bags_that_are_compressed_by_message_are_read(
+    tmp_path, original, monkeypatch, write, name
+):
+    """ros2 bag record --compression-mode message --compression-format zstd."""
+    plain = list(messages(original))
+    packed = [(stamp, compressed(data)) for stamp, data in plain]
+    monkeypatch.setitem(globals(), 'messages', lambda _: packed)
+    write(tmp_path / name, original)
+    same(read_recording(str(tmp_path / name)), original)
+    packed[5] = (packed[5][0], packed[5][1][:8])
+    packed[6] = (packed[6][0], packed[6][1][:4] + b'no more')
+    write(tmp_path / f'broken_{name}', original)
+    with pytest.raises(RecordingError, match='a message.*cannot be unpacked'):
+        read_recording(str(tmp_path / f'broken_{name}'))
+
+
+def test_what_is_compressed_and_cannot_be_read_is_refused_with_the_cure(
+    tmp_path, original, monkeypatch
+):
+    write_bag(tmp_path / 'run.db3', original)
+    path = tmp_path / 'bag' / 'run.db3.zstd'
+    path.parent.mkdir()
+    path.write_bytes(compressed((tmp_path / 'run.db3').read_bytes()))
+    monkeypatch.setitem(sys.modules, 'zstandard', None)
+    for place in (path, path.parent):
+        with pytest.raises(RecordingError, match=r"by zstd.*pip install 'rbd_ros\[recording\]'"):
+            read_recording(str(place))
+    path.rename(path.with_suffix('.lz4'))
+    with pytest.raises(RecordingError, match='ros2 bag convert'):
+        read_recording(str(path.parent))
+
+
+def parts_of(recording, rate):
+    """Recordings of the first joint, and of the other at another rate."""
+    times, few = recording.times, slice(None, None, rate)
+    names, q, tau = recording.joint_names, recording.positions, recording.efforts
+    return (
+        Recording(names[:1], times, q[:, :1], tau[:, :1]),
+        Recording(names[1:], times[few], q[few, 1:], tau[few, 1:]),
+    )
+
+
+@pytest.mark.parametrize('rate', [1, 2])
+def test_joints_in_messages_of_their_own_are_merged(tmp_path, original, monkeypatch, rate):
+    parts = parts_of(original, rate)
+    both = sorted((m for part in parts for m in messages(part)), key=itemgetter(0))
+    monkeypatch.setitem(globals(), 'messages', lambda _: both)
+    write_bag(tmp_path / 'run.db3', original)
+    found = read_recording(str(tmp_path / 'run.db3'))
+    assert found.joint_names == original.joint_names
+    assert 'in messages of its own' in found.notes[0]
+    count = len(found.times)
+    assert count >= len(original.times) - 1
+    assert_allclose(found.positions[:, 0], original.positions[:count, 0], rtol=1e-15)
+    tolerance = {1: 1e-12, 2: 0.02}[rate]  # interpolated
+    assert_allclose(found.positions, original.positions[:count], atol=tolerance)
+
+
+def test_joints_on_topics_of_their_own_are_merged_if_both_are_named(tmp_path, original):
+    first, second = parts_of(original, 1)
+    write_bag(tmp_path / 'run.db3', first)
+    with sqlite3.connect(tmp_path / 'run.db3') as bag:
+        kind = 'sensor_msgs/msg/JointState'
+        bag.execute("insert into topics values (8, '/hand/joint_states', ?, 'cdr')", (kind,))
+        rows = [(k, 8, stamp, data) for k, (stamp, data) in enumerate(messages(second))]
+        bag.executemany('insert into messages values (?, ?, ?, ?)', rows)
+    bag.close()
+    with pytest.raises(RecordingError, match='several topics.*with commas'):
+        read_recording(str(tmp_path / 'run.db3'))
+    found = read_recording(str(tmp_path / 'run.db3'), 'arm/joint_states,hand/joint_states')
+    assert found.joint_names == original.joint_names
+    assert_allclose(found.positions, original.positions, rtol=1e-12)
+
+
+def test_joints_that_were_seldom_told_are_left_out(tmp_path, original, monkeypatch):
+    many, few = parts_of(original, 40)
+    monkeypatch.setitem(globals(), 'messages', lambda _: mixed)
+    mixed = sorted([*_MESSAGES(many), *list(_MESSAGES(few))[:3]], key=itemgetter(0))
+    write_bag(tmp_path / 'run.db3', original)
+    found = read_recording(str(tmp_path / 'run.db3'))
+    assert found.joint_names == many.joint_names
+    assert found.notes == ('3 joint states name other joints and are left out',)
 
 
 def test_of_a_file_cut_off_what_was_written_is_read(tmp_path, original):

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from support import outside
 from support.waiting import CEILING
+import yaml
 
 outside.load('rclpy')
-outside.load('mcap')
+mcap = outside.load('mcap.reader')
 
 from lockstep_harness import make_controllers, MILLISECOND
 from node_harness import reliable, TWO_LINK_ARM, with_signals
@@ -170,6 +171,11 @@ def test_all_that_was_said_is_in_the_file(recorded):
     about = json.loads(reader.metadata['rbd_ros']['parameters'])
     assert about['lockstep'] == 'stamp' and about['robot_description'] == TWO_LINK_ARM
     assert 'sensor_msgs/msg/JointState' in schemas and reader.note == ''
+    with path.open('rb') as stream:
+        channels = mcap.make_reader(stream).get_summary().channels.values()
+    profiles = {c.topic: yaml.safe_load(c.metadata['offered_qos_profiles']) for c in channels}
+    latched = {topic for topic, (each,) in profiles.items() if each['durability'] == 1}
+    assert latched == {'/recorded/robot_description'} and len(profiles) == 7
 
 
 def test_it_is_replayed_to_the_bit_by_both_commands(recorded, capfd):

@@ -56,6 +56,7 @@ LIBRARIES = {
     'fmpy': Source('fmpy'),
     'imageio_ffmpeg': Source("'rbd_ros[recording]'"),
     'mcap': Source("'rbd_ros[recording]'"),
+    'zstandard': Source("'rbd_ros[recording]'"),
     'mpmath': Source('mpmath'),
     'mujoco': Source('mujoco'),
     'nav_msgs': Source("'rbd_ros[ros]'"),

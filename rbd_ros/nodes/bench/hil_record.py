@@ -24,8 +24,15 @@ from rclpy.signals import SignalHandlerOptions
 
 from rbd_ros import __version__
 from rbd_ros.bounded_files import MAX_TEXT, read_text
-from rbd_ros.hil.recording import ABOUT, fingerprint, FORMAT, JOINT_STATE, ros_channel, STRING
-from rbd_ros.mcap_files import McapWriter, ROS2
+from rbd_ros.hil.recording import (
+    ABOUT,
+    fingerprint,
+    FORMAT,
+    JOINT_STATE,
+    ros_channel,
+    ros_file,
+    STRING,
+)
 from rbd_ros.nodes.common.communication import message_type
 from rbd_ros.nodes.simulator.interface import INTERFACE
 
@@ -63,7 +70,7 @@ class DdsRecorder:
     """
 
     def __init__(self, path: Path, simulator: str, arguments: Sequence[str] = ()):
-        self._file = McapWriter(path, ROS2)
+        self._file = ros_file(path)
         self._context = rclpy.Context()
         # Signals are those of the command, which ends the file first.
         rclpy.init(
@@ -103,7 +110,7 @@ class DdsRecorder:
         heard = self._node.create_subscription(
             message_type(kind), name, lambda _: None, profile, raw=True
         )
-        channel = ros_channel(self._file, heard.topic_name, kind)
+        channel = ros_channel(self._file, heard.topic_name, kind, latched)
         return Recorded(heard.topic_name, heard, message_type(kind), channel)
 
     def run_once(self) -> None:

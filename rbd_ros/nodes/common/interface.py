@@ -111,9 +111,9 @@ class Parameter:
         kind = self.scalar
         if kind is float and type(value) is int:
             value = float(value)
-        if kind is float and type(value) is str and EXPONENT.fullmatch(value):
+        if kind is float and isinstance(value, str) and EXPONENT.fullmatch(value):
             value = float(value)
-        if kind is str and type(value) is bool:
+        if kind is str and isinstance(value, bool):
             meant = [word for word in self.choices if word.lower() in YAML_BOOLEANS[value]]
             value = meant[0] if len(meant) == 1 else value
         if type(value) is not kind:
