@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
+from rbd_ros.doctor.control_lint import control_findings
 from rbd_ros.doctor.findings import ERROR, Finding, OK, WARN
 from rbd_ros.meshes import mesh_vertices, MeshError
 from rbd_ros.model import Link, load_urdf, Model, ModelError
@@ -76,7 +77,9 @@ def lint_urdf(source: Union[str, bytes], **options: Any) -> List[Finding]:
     except ModelError as error:
         cure = 'correct the description; docs/urdf.md lists the messages of the reader'
         return [Finding(ERROR, 'description', str(error), cure)]
-    return lint_model(model)
+    found = [*control_findings(source, options.get('package_paths', ())), *lint_model(model)]
+    # That there is nothing else counts only if there is nothing.
+    return [each for each in found if each.level != OK] or found
 
 
 def lint_model(model: Model) -> List[Finding]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Tuple
-from xml.etree import ElementTree
+from typing import Any, Dict, List, Mapping, Tuple
 
 from launch import Action, LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from rbd_ros.bounded_files import MAX_TEXT, read_text
 from rbd_ros.launching.arguments import ArgumentError, Arguments
+from rbd_ros.launching.control_tags import check_node_names, controlled
 from rbd_ros.launching.declarations import (
     declare_common,
     declare_parameter,
@@ -24,19 +24,16 @@ from rbd_ros.launching.processes import (
     require_package,
     start_node,
 )
-from rbd_ros.launching.robot import launched_robot, LaunchedRobot
-from rbd_ros.model import load_urdf
+from rbd_ros.launching.robot import launched_robot
 from rbd_ros.model.bounded_yaml import load_yaml
 from rbd_ros.resources import resource_path
 
 FILE = 'ros2_control.launch.py'
 MANAGER, PUBLISHER = 'controller_manager', 'robot_state_publisher'
 HARDWARE = 'joint_state_topic_hardware_interface'
-PLUGIN = f'{HARDWARE}/JointStateTopicSystem'
 
 #: For an empty list of controllers: `ros2 launch` takes no argument without a value.
 NO_CONTROLLERS = 'none'
-INTERFACES = ('position', 'velocity', 'effort')
 
 #: How long spawners wait for the manager, and for each switch [s]: on a busy machine, each process
 #: takes many seconds to start.
@@ -45,16 +42,12 @@ PATIENCE = 60
 #: of ROS 2 Humble, and of Jazzy and later. Those before wait 5 s.
 PATIENT_SPAWNERS = ((2, 46), (4, 21))
 
-
-class Topics(NamedTuple):
-    """Topics between the simulator and the hardware of ros2_control."""
-
-    commands: str
-    states: str
-
-
-OWN_TOPICS = Topics('/joint_commands', '/simulator/joint_states')
-DEFAULTS = Topics('/robot_joint_commands', '/robot_joint_states')  # those of the plugin
+#: Why parameters of the simulator are refused.
+STANDS = (
+    'a controller manager acts when /clock goes on, which would then wait for it; call '
+    '/simulator/pause once the controllers are active'
+)
+RUNS_AWAY = 'time would not wait for the controller manager; give a factor, such as 2'
 
 
 def ros2_control_launch_description() -> LaunchDescription:
@@ -102,18 +95,21 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
     robot = launched_robot(
         arguments['urdf'], arguments.words('xacro_args'), arguments.paths('package_paths')
     )
-    text, topics = controlled(robot)
+    text, topics, hardware = controlled(robot, FILE)
     file = arguments.parameter_file('controllers_file')
     active, inactive = (
         [] if arguments[name] == NO_CONTROLLERS else arguments[name].split()
         for name in ('controllers', 'inactive_controllers')
     )
+    check_node_names([SIMULATOR, PUBLISHER, MANAGER, *hardware, *active, *inactive])
     packages = [HARDWARE, *_packages(file, [*active, *inactive])]
     require(MANAGER, 'ros2_control_node')
     require(PUBLISHER, PUBLISHER)
     for package in packages:
         require_package(package)
     given: Dict[str, Any] = arguments.parameters(launch_parameters(interface))
+    own_file = arguments.parameter_file('params_file')
+    _check_simulation({**interface.defaults, **_in_file(own_file), **given})
     given.update(robot.parameters)
     if text != robot.text:
         given.update({'robot_description': text, 'robot_description_file': ''})
@@ -125,7 +121,7 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
             context,
             arguments,
             interface,
-            arguments.parameter_file('params_file'),
+            own_file,
             given,
             use_sim_time=False,
             remappings={'joint_commands': topics.commands, 'joint_states': topics.states},
@@ -174,54 +170,29 @@ def _patience(version: Tuple[int, ...]) -> List[str]:
     return options
 
 
-def controlled(robot: LaunchedRobot) -> Tuple[str, Topics]:
-    """Description of a robot with a tag for ros2_control, its own or one of all its joints.
+def _in_file(file: str) -> Dict[str, Any]:
+    """Parameters that a file gives to the simulator."""
+    content, found = load_yaml(read_text(file, MAX_TEXT)), {}
+    for node in ('/**', SIMULATOR, f'/{SIMULATOR}'):
+        found.update((content.get(node) or {}).get('ros__parameters') or {})
+    return found
 
-    :return: that, and the topics that the tag names
-    :raises ArgumentError: if there is no description, or its tag is for other hardware
+
+def _check_simulation(values: Mapping[str, Any]) -> None:
+    """Refuse parameters of the simulator with which a controller manager does not cycle.
+
+    :raises ArgumentError: naming the parameter
     """
-    if robot.text is None:
-        raise ArgumentError(f'launch argument urdf: {FILE} needs the description, not its topic')
-    tags = ElementTree.fromstring(robot.text.strip()).findall('ros2_control')
-    if not tags:
-        return _with_tag(robot.text), OWN_TOPICS
-    for tag in tags:
-        plugin = (tag.findtext('hardware/plugin') or '').strip()
-        if plugin == PLUGIN:
-            own = {each.get('name'): (each.text or '').strip() for each in tag.iter('param')}
-            return robot.text, Topics(
-                own.get('joint_commands_topic', DEFAULTS.commands),
-                own.get('joint_states_topic', DEFAULTS.states),
-            )
-    raise ArgumentError(
-        f'launch argument urdf: the <ros2_control> tag is for {plugin or "no plugin"}, not for '
-        f'{PLUGIN}: let xacro make one for the simulator (urdf/simulated_hardware.xacro)'
-    )
-
-
-def _with_tag(text: str) -> str:
-    """Return a description with a tag of all joints that can be commanded."""
-    model = load_urdf(text)
-    joints = ''.join(
-        f'<joint name="{model.body(i).joint_name}">'
-        + ''.join(f'<{k}_interface name="{n}"/>' for k in ('command', 'state') for n in INTERFACES)
-        + '</joint>'
-        for i in model.independent_slices
-        if model.body(i).joint.nv == 1
-    )
-    parameters = {
-        'joint_commands_topic': OWN_TOPICS.commands,
-        'joint_states_topic': OWN_TOPICS.states,
-        'trigger_joint_command_threshold': '-1',
-    }
-    hardware = f'<plugin>{PLUGIN}</plugin>' + ''.join(
-        f'<param name="{name}">{value}</param>' for name, value in parameters.items()
-    )
-    end = text.rindex('</robot>')
-    return (
-        f'{text[:end]}<ros2_control name="{SIMULATOR}" type="system"><hardware>{hardware}'
-        f'</hardware>{joints}</ros2_control>{text[end:]}'
-    )
+    # YAML reads `off` as false, and so does the node.
+    lockstep = values['lockstep'] or 'off'
+    for name, value, is_bad, reason in (
+        ('start_paused', 'true', values['start_paused'], STANDS),
+        ('lockstep', lockstep, lockstep != 'off', STANDS),
+        ('clock_publish_rate', '0', values['clock_publish_rate'] == 0.0, STANDS),
+        ('real_time_factor', '0', values['real_time_factor'] == 0.0, RUNS_AWAY),
+    ):
+        if is_bad:
+            raise ArgumentError(f'launch argument {name}: {FILE} cannot have {value}: {reason}')
 
 
 def _packages(file: str, controllers: List[str]) -> List[str]:

@@ -8,6 +8,7 @@ from rbd_ros import Robot
 from rbd_ros.cli.main import main
 from rbd_ros.doctor.findings import Finding, worst_level
 from rbd_ros.doctor.urdf_lint import lint_urdf
+from rbd_ros.model.urdf.control_interfaces import PLUGIN
 from rbd_ros.resources import resource_path
 
 BOX = (
@@ -264,3 +265,28 @@ def test_an_up_axis_that_is_ignored_is_noticed(axis, role, capsys, tmp_path):
         ((level, subject, what, cure),) = notices
         assert level == 'warn' and subject.startswith('mesh file ') and 'part.dae' in subject
         assert axis.strip() in what and 'not turned' in what and 'rpy' in cure
+
+
+@pytest.mark.parametrize(
+    'plugin, states, unread',
+    [
+        (PLUGIN, '<state_interface name="position"/>', True),
+        (PLUGIN, '<state_interface name="effort"/>', False),
+        ('mock_components/GenericSystem', '', False),
+    ],
+)
+def test_a_command_interface_without_its_state_interface_is_an_error(
+    tmp_path, plugin, states, unread
+):
+    tag = (
+        f'<ros2_control name="arm"><hardware><plugin>{plugin}</plugin></hardware>'
+        f'<joint name="shoulder"><command_interface name="effort"/>{states}</joint>'
+        '</ros2_control></robot>'
+    )
+    text = resource_path('urdf', 'two_link_arm.urdf').read_text().replace('</robot>', tag)
+    path = tmp_path / 'arm.urdf'
+    path.write_text(text)
+    for source in (text, text.encode(), str(path)):
+        found = [f for f in lint_urdf(source) if f.subject.startswith('ros2_control')]
+        assert [f.level for f in found] == ['error'] * unread
+        assert all('shoulder/effort' in f.what for f in found)

@@ -1,7 +1,9 @@
 """The launch file of the simulator behind ros2_control: what it would start."""
 
+from itertools import combinations, takewhile
 from pathlib import Path
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -23,7 +25,8 @@ ARM = resource_path('urdf', 'two_link_arm.urdf')
 TAG = (
     '<ros2_control name="c" type="system"><hardware><plugin>{plugin}</plugin>'
     '<param name="joint_commands_topic">/arm/commands</param></hardware>'
-    '<joint name="shoulder"><command_interface name="effort"/></joint></ros2_control></robot>'
+    '<joint name="shoulder"><command_interface name="effort"/><state_interface name="effort"/>'
+    '</joint></ros2_control></robot>'
 )
 PLUGIN = 'joint_state_topic_hardware_interface/JointStateTopicSystem'
 
@@ -141,6 +144,131 @@ def test_a_tag_of_the_description_is_kept_with_its_topics(stack):
 def test_a_tag_for_other_hardware_is_refused_with_the_cure(stack):
     text = stack.refusal(FILE, with_tag(stack.folder, 'mock_components/GenericSystem'))
     assert 'mock_components/GenericSystem' in text and 'simulated_hardware.xacro' in text
+
+
+def with_tags(folder, *tags):
+    path = folder / 'arm.urdf'
+    path.write_text(ARM.read_text().replace('</robot>', ''.join(tags) + '</robot>'))
+    return f'urdf:={path}'
+
+
+def tag(name, joint='shoulder', commands='/a', states='/b', plugin=PLUGIN, state='position'):
+    return (
+        f'<ros2_control name="{name}" type="system"><hardware><plugin>{plugin}</plugin>'
+        f'<param name="joint_commands_topic">{commands}</param>'
+        f'<param name="joint_states_topic">{states}</param></hardware><joint name="{joint}">'
+        f'<command_interface name="position"/><state_interface name="{state}"/>'
+        '</joint></ros2_control>'
+    )
+
+
+def test_tags_with_the_same_topics_are_all_connected(stack):
+    words = with_tags(stack.folder, tag('arm'), tag('gripper', 'elbow'))
+    simulator = stack.launch(FILE, words)['simulator']
+    assert simulator.remappings['joint_commands'] == '/a'
+    assert simulator.remappings['joint_states'] == '/b'
+
+
+@pytest.mark.parametrize('topic', ['commands', 'states'])
+def test_tags_with_different_topics_are_refused(stack, topic):
+    words = with_tags(stack.folder, tag('arm'), tag('gripper', 'elbow', **{topic: '/other'}))
+    text = stack.refusal(FILE, words)
+    assert 'arm: /a, /b; gripper: ' in text and '/other' in text
+
+
+def test_a_second_tag_of_other_hardware_is_refused_by_its_name(stack):
+    other = 'mock_components/GenericSystem'
+    words = with_tags(stack.folder, tag('arm'), tag('gripper', 'elbow', plugin=other))
+    assert "tag 'gripper' is for mock_components/GenericSystem" in stack.refusal(FILE, words)
+
+
+def test_a_command_interface_without_its_state_interface_is_refused(stack):
+    words = with_tags(stack.folder, tag('arm', state='velocity'))
+    assert 'shoulder/position' in stack.refusal(FILE, words)
+
+
+def node_names(stack, *words):
+    """Names of all nodes: ours, and those that ros2_control makes.
+
+    One of each tag, by its name in lower case with _ for / (`HardwareComponentInterface::
+    initialize` of ros2_control 4.46), one of each controller, one of each spawner.
+    """
+    nodes = stack.every(FILE, *words)
+    text = next(n.parameters['robot_description'] for n in nodes if n.name == 'simulator')
+    names = [n.name or n.package for n in nodes if n.executable != 'spawner']
+    for each in ElementTree.fromstring(text).iterfind('ros2_control'):
+        names.append(each.get('name').lower().replace('/', '_'))
+    for spawner in (n for n in nodes if n.executable == 'spawner'):
+        controllers = list(takewhile(lambda w: not w.startswith('-'), spawner.arguments))
+        names += [f'spawner_{controllers[0]}', *controllers]
+    return names
+
+
+def test_no_two_nodes_have_the_same_name(stack):
+    names = node_names(stack)
+    assert len(names) > 8 and len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    'name', ['simulator', 'Simulator', 'controller_manager', 'joint_state_broadcaster']
+)
+def test_a_tag_with_the_name_of_a_node_is_refused(stack, name):
+    text = stack.refusal(FILE, with_tags(stack.folder, tag(name)))
+    assert f'two nodes would be called /{name.lower()}' in text
+
+
+#: Arguments that change how time goes on or what is sent, with a value other than the default;
+#: `refused` are those with which a controller manager does not cycle.
+VALUES = {
+    'start_paused': 'true',
+    'lockstep': 'order',
+    'real_time_factor': '0.5',
+    'timestep': '0.002',
+    'substeps': '2',
+    'clock_publish_rate': '500.0',
+    'state_publish_rate': '500.0',
+    'command_timeout': '0.0',
+    'initial_command': 'gravity',
+    'rewind_period': '1.0',
+    'acceleration_commands': 'true',
+    'joint_torques': 'true',
+    'clock': 'time',
+}
+REFUSED = ('start_paused', 'lockstep')
+
+
+@pytest.mark.parametrize('pair', list(combinations(VALUES, 2)), ids='-'.join)
+def test_each_pair_of_arguments_is_started_or_refused(stack, pair):
+    words = [f'{name}:={VALUES[name]}' for name in pair]
+    refused = [name for name in pair if name in REFUSED]
+    if refused:
+        text = stack.refusal(FILE, *words)
+        assert any(f'launch argument {name}: ' in text for name in refused) and 'wait' in text
+    else:
+        parameters = stack.launch(FILE, *words)['simulator'].parameters
+        assert all(name in parameters for name in pair if name != 'clock')
+
+
+@pytest.mark.parametrize(
+    'line, name',
+    [
+        ('start_paused: true', 'start_paused'),
+        ('lockstep: stamp', 'lockstep'),
+        ('clock_publish_rate: 0.0', 'clock_publish_rate'),
+        ('real_time_factor: 0.0', 'real_time_factor'),
+    ],
+)
+@pytest.mark.parametrize('node', ['/**', 'simulator', '/simulator'])
+def test_what_is_refused_as_argument_is_refused_in_the_file(stack, node, line, name):
+    file = stack.folder / 'simulator.yaml'
+    file.write_text(f'{node}:\n  ros__parameters:\n    {line}\n')
+    assert f'launch argument {name}' in stack.refusal(FILE, f'params_file:={file}')
+
+
+def test_lockstep_that_yaml_reads_as_false_is_off(stack):
+    file = stack.folder / 'simulator.yaml'
+    file.write_text('simulator:\n  ros__parameters:\n    lockstep: off\n')
+    assert stack.launch(FILE, f'params_file:={file}')['simulator']
 
 
 @pytest.mark.parametrize('package', sorted(PACKAGES))

@@ -4,6 +4,7 @@ from pathlib import Path
 import re
 from xml.etree import ElementTree
 
+import pytest
 from support import outside
 import yaml
 
@@ -45,6 +46,21 @@ def test_the_macros_make_the_tag_of_the_page(tmp_path):
     assert [(each.tag, each.attrib, each.text) for each in made.find('hardware')] == [
         (each.tag, each.attrib, each.text) for each in meant.find('hardware')
     ]
+
+
+@pytest.mark.parametrize('interface', ['position', 'velocity', 'effort'])
+def test_the_macro_refuses_a_command_without_its_state(tmp_path, interface):
+    xacro = outside.load('xacro')
+    others = ' '.join({'position', 'velocity', 'effort'} - {interface})
+    file = tmp_path / 'arm.urdf.xacro'
+    file.write_text(
+        '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        f'<xacro:include filename="{MACROS}"/><xacro:simulated_hardware name="arm"><joints>'
+        f'<xacro:simulated_joint name="elbow" states="{others}"/>'
+        '</joints></xacro:simulated_hardware></robot>'
+    )
+    with pytest.raises(Exception, match=f'joint elbow: the command interface {interface}'):
+        xacro.process_file(str(file))
 
 
 def test_the_macros_are_well_formed_and_name_the_hardware():

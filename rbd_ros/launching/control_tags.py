@@ -1,0 +1,134 @@
+"""The `<ros2_control>` tags of a launched robot: its own, or one of all its joints."""
+
+from __future__ import annotations
+
+from typing import List, NamedTuple, Tuple
+from xml.etree import ElementTree
+
+from rbd_ros.launching.arguments import ArgumentError
+from rbd_ros.launching.robot import LaunchedRobot
+from rbd_ros.model import load_urdf
+from rbd_ros.model.urdf.control_interfaces import PLUGIN, unread_commands
+
+INTERFACES = ('position', 'velocity', 'effort')
+
+#: Of the tag that is made. ros2_control makes a node of the name, which must not be another's.
+OWN_TAG = 'simulated_hardware'
+
+
+class Topics(NamedTuple):
+    """Topics between the simulator and the hardware of ros2_control."""
+
+    commands: str
+    states: str
+
+
+OWN_TOPICS = Topics('/joint_commands', '/simulator/joint_states')
+DEFAULTS = Topics('/robot_joint_commands', '/robot_joint_states')  # those of the plugin
+
+
+class Controlled(NamedTuple):
+    """A description with tags for the simulator.
+
+    :param text: the description
+    :param topics: topics that the tags name
+    :param nodes: names of the nodes that ros2_control makes of the tags
+    """
+
+    text: str
+    topics: Topics
+    nodes: Tuple[str, ...]
+
+
+def controlled(robot: LaunchedRobot, file: str) -> Controlled:
+    """Description of a robot with a tag for ros2_control, its own or one of all its joints.
+
+    :param file: name of the launch file
+    :raises ArgumentError: if there is no description, or its tags are not for the simulator alone
+    """
+    if robot.text is None:
+        raise ArgumentError(f'launch argument urdf: {file} needs the description, not its topic')
+    tags = ElementTree.fromstring(robot.text.strip()).findall('ros2_control')
+    if not tags:
+        return Controlled(_with_tag(robot.text), OWN_TOPICS, (OWN_TAG,))
+    found = {}
+    for tag in tags:
+        _check(tag)
+        own = {each.get('name'): (each.text or '').strip() for each in tag.iter('param')}
+        topics = Topics(
+            own.get('joint_commands_topic', DEFAULTS.commands),
+            own.get('joint_states_topic', DEFAULTS.states),
+        )
+        found.setdefault(topics, tag.get('name', ''))
+    if len(found) > 1:
+        uses = '; '.join(f'{name}: {t.commands}, {t.states}' for t, name in found.items())
+        raise ArgumentError(
+            f'launch argument urdf: the <ros2_control> tags have different topics ({uses}), and '
+            'the simulator has one of each: give all tags the same joint_commands_topic and '
+            'joint_states_topic'
+        )
+    return Controlled(robot.text, next(iter(found)), tuple(_node(tag) for tag in tags))
+
+
+def _check(tag: ElementTree.Element) -> None:
+    """Refuse a tag that the simulator is not the hardware of.
+
+    :raises ArgumentError: if it is one
+    """
+    plugin = (tag.findtext('hardware/plugin') or '').strip()
+    if plugin != PLUGIN:
+        raise ArgumentError(
+            f'launch argument urdf: the <ros2_control> tag {tag.get("name", "")!r} is for '
+            f'{plugin or "no plugin"}, not for {PLUGIN}: let xacro make one for the simulator '
+            '(urdf/simulated_hardware.xacro)'
+        )
+    if unread := unread_commands(tag):
+        raise ArgumentError(
+            f'launch argument urdf: the command interfaces {", ".join(unread)} have no state '
+            'interface of that name, without which the hardware deactivates itself: declare both'
+        )
+
+
+def _node(tag: ElementTree.Element) -> str:
+    """Name of the node that ros2_control makes of a tag."""
+    return tag.get('name', '').lower().replace('/', '_')
+
+
+def check_node_names(names: List[str]) -> None:
+    """Refuse nodes that share a name.
+
+    :param names: of all nodes that are started
+    :raises ArgumentError: if two have the same name
+    """
+    for name in names:
+        if names.count(name) > 1:
+            raise ArgumentError(
+                f'launch argument urdf: two nodes would be called /{name}, and parameters reach '
+                'any one of them: ros2_control makes a node of each <ros2_control> tag and of '
+                'each controller; give the tag another name'
+            )
+
+
+def _with_tag(text: str) -> str:
+    """Return a description with a tag of all joints that can be commanded."""
+    model = load_urdf(text)
+    joints = ''.join(
+        f'<joint name="{model.body(i).joint_name}">'
+        + ''.join(f'<{k}_interface name="{n}"/>' for k in ('command', 'state') for n in INTERFACES)
+        + '</joint>'
+        for i in model.independent_slices
+        if model.body(i).joint.nv == 1
+    )
+    parameters = {
+        'joint_commands_topic': OWN_TOPICS.commands,
+        'joint_states_topic': OWN_TOPICS.states,
+        'trigger_joint_command_threshold': '-1',
+    }
+    hardware = f'<plugin>{PLUGIN}</plugin>' + ''.join(
+        f'<param name="{name}">{value}</param>' for name, value in parameters.items()
+    )
+    end = text.rindex('</robot>')
+    return (
+        f'{text[:end]}<ros2_control name="{OWN_TAG}" type="system"><hardware>{hardware}'
+        f'</hardware>{joints}</ros2_control>{text[end:]}'
+    )
