@@ -78,7 +78,8 @@ class SimulationStatus(NamedTuple):
     """What happened since the last reset, in numbers of steps unless it says otherwise.
 
     :param steps: steps taken
-    :param substeps: substeps added by dividing steps in which joints turn far
+    :param substeps: substeps added by dividing steps in which joints turn far, or in which inertia
+        changes much on a short way
     :param saturated_steps: steps in which a torque was cut at its effort limit
     :param speed_guard_steps: substeps in which its velocity limit, or the guard on speed, held a
         joint back

@@ -13,7 +13,8 @@ from rbd_ros.compiler.loops import buffer, floats, integers
 from rbd_ros.contact.arrays import FloatArray, IntArray
 
 #: Places of the counters in `State.counters`. Those after CONTACTS are for the loops themselves:
-#: how many points have a deformed surface, how many forces act from outside, how many are near.
+#: how many points have a deformed surface, how many forces act from outside, how many are near,
+#: whether the last step was not divided by inertia (step_division.py).
 (
     STEPS,
     SUBSTEPS,
@@ -27,8 +28,9 @@ from rbd_ros.contact.arrays import FloatArray, IntArray
     DEFORMED,
     FORCES,
     NEAR,
-) = range(12)
-COUNTERS = 12
+    WHOLE,
+) = range(13)
+COUNTERS = 13
 
 #: Maximum number of contact points in a step; more are dropped and counted. Memory for the
 #: solver's response grows with it times the degrees of freedom.
@@ -102,7 +104,8 @@ class State(NamedTuple):
     touching: IntArray = integers('points')
     counters: IntArray = integers(COUNTERS)
     servo: Servo = _nested(Servo)
-    # What the last step was like, for whoever asks: after a snapshot is restored, too.
+    # What the last step was like, for whoever asks: after a snapshot is restored, too. The next
+    # step itself asks for the acceleration.
     saturated: IntArray = integers('nv')
     applied: FloatArray = floats('nv')
     start_q: FloatArray = floats('nq')

@@ -22,9 +22,9 @@ from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, STICK
 from rbd_ros.simulation.joint_servo import FREE
 from rbd_ros.simulation.midpoint import ROUNDS as ROUNDS_OF_FRICTION
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.state import FORCES, Servo
+from rbd_ros.simulation.state import FORCES, Servo, WHOLE
 from rbd_ros.simulation.step_differences import differences, NOT_SMOOTH
-from rbd_ros.simulation.stepping import count_substeps
+from rbd_ros.simulation.step_division import count_substeps, find_substep
 
 if TYPE_CHECKING:
     from rbd_ros.simulation.simulator import Simulator
@@ -263,10 +263,14 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
         np.hstack([one, nothing, nothing]),
         np.hstack([nothing, one, nothing]),
     )
-    substeps = count_substeps(plant, at.v)
-    for _ in range(substeps):
-        step = _semi_implicit if system.driven else _STEPS[simulator.integrator]
-        at = step(system, at, plant.timestep / substeps)
+    step = _semi_implicit if system.driven else _STEPS[simulator.integrator]
+    parts = count_substeps(plant, at.v)
+    for _ in range(parts):
+        left = plant.timestep / parts
+        while left > 0.0:
+            h = _substep(simulator, at, left) if taken.divided else left
+            at = step(system, at, h)
+            left -= h
     _require_same(simulator, taken, at, bool(stuck.any()))
     return StepDerivatives(at.q, at.v, *np.hsplit(at.dq, 3), *np.hsplit(at.dv, 3))
 
@@ -290,6 +294,7 @@ class _Taken(NamedTuple):
     :param segment: on which segment of its law each joint was found (joint_law.py), (nv,)
     :param servo_segment: likewise each servo (joint_servo.py), (nv,)
     :param applied: torque, (nv,) [N m, N]
+    :param divided: whether inertia has divided it (step_division.py)
     """
 
     q: FloatArray
@@ -297,6 +302,7 @@ class _Taken(NamedTuple):
     segment: IntArray
     servo_segment: IntArray
     applied: FloatArray
+    divided: bool
 
 
 def _taken(simulator: Simulator, tau: FloatArray) -> _Taken:
@@ -305,9 +311,22 @@ def _taken(simulator: Simulator, tau: FloatArray) -> _Taken:
         simulator.step(tau)
         state = simulator.world.state
         segment, servo_segment = state.segment.copy(), state.servo.segment.copy()
-        return _Taken(simulator.q, simulator.v, segment, servo_segment, simulator.tau)
+        divided = not state.counters[WHOLE]
+        return _Taken(simulator.q, simulator.v, segment, servo_segment, simulator.tau, divided)
     finally:
         simulator.restore(before)
+
+
+def _substep(simulator: Simulator, at: _Point, left: float) -> float:
+    """Find how much the simulator takes at once of what is left of a step, at a state in it."""
+    world = simulator.world
+    state = world.state
+    q, v = state.q.copy(), state.v.copy()
+    state.q[:], state.v[:] = at.q, at.v
+    try:
+        return find_substep(world.plant, state, world.fields.work, left)
+    finally:
+        state.q[:], state.v[:] = q, v
 
 
 def _require_same(simulator: Simulator, taken: _Taken, end: _Point, sticks: bool) -> None:

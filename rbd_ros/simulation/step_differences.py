@@ -12,7 +12,7 @@ from typing import List, Tuple, TYPE_CHECKING
 import numpy as np
 
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.simulation.state import CONTACTS, GUARDED, LIMITED, UNCONVERGED
+from rbd_ros.simulation.state import CONTACTS, GUARDED, LIMITED, SUBSTEPS, UNCONVERGED
 
 if TYPE_CHECKING:
     from rbd_ros.simulation.simulator import Simulator
@@ -75,6 +75,7 @@ class _Steps:
             if told[[LIMITED, GUARDED, UNCONVERGED]].any() or state.counters[CONTACTS]:
                 raise ValueError(NOT_SMOOTH)
             self._found = (
+                told[SUBSTEPS],
                 state.segment.copy(),
                 state.servo.segment.copy(),
                 state.saturated.copy(),

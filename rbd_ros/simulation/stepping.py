@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from rbd_ros.compiler.loops import call_kernel, compiled, entry_point
-from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.external_forces import age_external_forces, find_applied_force
 from rbd_ros.simulation.free_bodies import keep_objects, restore_objects
 from rbd_ros.simulation.ground_contact import (
@@ -18,7 +15,7 @@ from rbd_ros.simulation.linear import copy, is_finite
 from rbd_ros.simulation.loop_closing import close_positions, project
 from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
 from rbd_ros.simulation.moving import return_joints
-from rbd_ros.simulation.plant import MAX_SUBSTEPS, Plant, TURN_PER_SUBSTEP
+from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.runge_kutta import is_at_limit
 from rbd_ros.simulation.scene.servo import take_servo_substep
 from rbd_ros.simulation.scene.state import Objects, Touches
@@ -34,7 +31,9 @@ from rbd_ros.simulation.state import (
     State,
     STEPS,
     SUBSTEPS,
+    WHOLE,
 )
+from rbd_ros.simulation.step_division import count_substeps, find_substep, needs_inertial_rate
 from rbd_ros.simulation.untouched import EVERYTHING, NOTHING, step_by_runge_kutta
 from rbd_ros.simulation.workspace import Commands, Workspace, WorldRecord
 
@@ -63,22 +62,6 @@ def saturate(plant: Plant, commands: Commands, state: State) -> bool:
         state.saturated[i] = 1 if state.applied[i] != wanted else 0
         cut = cut or state.saturated[i] == 1
     return cut
-
-
-@compiled
-def count_substeps(plant: Plant, v: FloatArray) -> int:
-    """Number of substeps that keep every joint from turning far in one of them.
-
-    :param v: velocity at the beginning of the step, (nv,)
-    """
-    turn = 0.0
-    for i in range(len(plant.turning)):
-        turn = max(turn, plant.turning[i] * abs(v[i]))
-    # The error of a step grows with the angle, so it is the angle that is bounded, not the speed.
-    turn *= plant.timestep
-    if turn <= TURN_PER_SUBSTEP:
-        return 1
-    return int(min(np.ceil(turn / TURN_PER_SUBSTEP), MAX_SUBSTEPS))
 
 
 @compiled
@@ -169,6 +152,33 @@ def take_substep(
 
 
 @compiled
+def take_any_substep(
+    plant: Plant,
+    state: State,
+    external_forces: ExternalForces,
+    contacts: Contacts,
+    work: Workspace,
+    objects: Objects,
+    touches: Touches,
+    h: float,
+) -> bool:
+    """Advance by h, in a world or not; returns False if the dynamics are not finite."""
+    done = True
+    if plant.has_scene:
+        if plant.has_servos:
+            done = take_servo_substep(
+                plant, state, external_forces, contacts, objects, touches, work, h
+            )
+        else:
+            done = take_scene_substep(
+                plant, state, external_forces, contacts, objects, touches, work, h
+            )
+    else:
+        done = take_substep(plant, state, external_forces, contacts, work, h)
+    return done
+
+
+@compiled
 def step_once(
     plant: Plant,
     state: State,
@@ -182,36 +192,39 @@ def step_once(
     # For the mean acceleration, and to go back to if a substep fails.
     copy(state.q, state.start_q)
     copy(state.v, state.start_v)
-    # By the speed at its beginning: what speeds up in this step is divided in the next one.
-    substeps = count_substeps(plant, state.v)
-    h = plant.timestep if substeps == 1 else plant.timestep / substeps
+    # By the speed at its beginning: what speeds up in this step is divided in the next one,
+    # or by its inertia.
+    parts = count_substeps(plant, state.v)
+    h = plant.timestep if parts == 1 else plant.timestep / parts
+    watched = False
+    if plant.has_robot:
+        watched = needs_inertial_rate(plant, state)
     if plant.has_scene:
         keep_objects(objects, work.scene.kept)
     if plant.has_servos:
         begin_servos(state)
-    for _ in range(substeps):
-        done = True
-        if plant.has_scene:
-            if plant.has_servos:
-                done = take_servo_substep(
-                    plant, state, external_forces, contacts, objects, touches, work, h
-                )
-            else:
-                done = take_scene_substep(
-                    plant, state, external_forces, contacts, objects, touches, work, h
-                )
-        else:
-            done = take_substep(plant, state, external_forces, contacts, work, h)
-        if not done:
-            copy(state.start_q, state.q)
-            copy(state.start_v, state.v)
-            if plant.has_scene:
-                restore_objects(objects, work.scene.kept)
-            return False
+    substeps = 0
+    for _ in range(parts):
+        left = h
+        while left > 0.0:
+            substep = left
+            if watched:
+                substep = find_substep(plant, state, work, left)
+            if not take_any_substep(
+                plant, state, external_forces, contacts, work, objects, touches, substep
+            ):
+                copy(state.start_q, state.q)
+                copy(state.start_v, state.v)
+                if plant.has_scene:
+                    restore_objects(objects, work.scene.kept)
+                return False
+            left -= substep
+            substeps += 1
     if plant.has_servos:
         state.counters[SATURATED] += end_servos(plant, state, work.motion.next_v)
     for i in range(len(state.v)):
         state.acceleration[i] = (state.v[i] - state.start_v[i]) / plant.timestep
+    state.counters[WHOLE] = 1 if substeps == parts else 0
     if plant.has_external_forces:
         if state.counters[FORCES] > 0:
             age_external_forces(external_forces, state)

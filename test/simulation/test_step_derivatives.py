@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support import mechanisms
+from support import heavy_tips, mechanisms
 from support.all_joints import every_joint, slope, tree
 from support.simulated_robots import at, ball, collision, joint, link, robot, turntable
 from support.textbook_trees import GEARED, named_tree
@@ -151,6 +151,18 @@ def test_steps_that_are_divided(integrator, friction, rng):
     assert simulator.status.substeps > 0
     simulator.restore(before)
     check(simulator, rng.normal(size=3), 1e-6)
+
+
+@each
+def test_steps_that_inertia_divides(integrator):
+    """In the middle of a pass of light links by the end of the reach of a heavy tip."""
+    simulator = Simulator(heavy_tips.two_links(1000.0), 1e-3, integrator)
+    simulator.reset([0.4, 0.0], [-50.0, 100.0])
+    before = simulator.snapshot()
+    simulator.step()
+    assert simulator.status.substeps > 1
+    simulator.restore(before)
+    check(simulator, np.array([3.0, -2.0]), 1e-6)
 
 
 @each

@@ -19,7 +19,8 @@ from rbd_ros.simulation.moving import (
 from rbd_ros.simulation.plant import MAX_SUBSTEPS, TURN_PER_SUBSTEP
 from rbd_ros.simulation.runge_kutta import accelerate, bracket, displacement_rate, is_allowed
 from rbd_ros.simulation.state import FORCES
-from rbd_ros.simulation.stepping import close_loops, count_substeps, saturate, settle
+from rbd_ros.simulation.step_division import count_substeps
+from rbd_ros.simulation.stepping import close_loops, saturate, settle
 
 h = TIMESTEP
 

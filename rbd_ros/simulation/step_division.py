@@ -1,0 +1,129 @@
+"""Into how many substeps a step is divided: by the rotation of joints, and by their inertia.
+
+Without any force, the speeds of joints change where the inertia that a motion feels does:
+M a = -C(q, v) v, and K a = k of loops. As a grows with the square of the speed, |a| / |v| is a
+rate, by which the configuration passes from one inertia to another. Where a heavy tip passes the
+end of the reach of light links, these turn within a hundredth of a radian as fast as the energy of
+the tip allows. A step that leaps over that finds or loses energy, in a tree as in a loop.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbd_ros.compiler.loops import call_kernel, compiled
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.linear import add_scaled, clear, copy, factorise, solve_factorised
+from rbd_ros.simulation.loop_directions import correct, find_loops, respond
+from rbd_ros.simulation.moving import move
+from rbd_ros.simulation.plant import MAX_SUBSTEPS, Plant, TURN_PER_SUBSTEP
+from rbd_ros.simulation.state import State, WHOLE
+from rbd_ros.simulation.workspace import Workspace
+
+#: Change of the speed by inertia alone in one substep, as a part of the speed.
+CHANGE_PER_SUBSTEP = 0.2
+
+#: Change of the speed in a step, by whatever it was, after which inertia is looked at in the next
+#: one. It is below the change in the step before the first one that is to be divided.
+NOTICED_CHANGE = 0.1
+
+#: Rotation of a joint in one step up to which all speeds count as this small one [rad]: what
+#: nearly rests changes its speed by much in every step.
+SMALL_TURN = 1e-3
+
+
+@compiled
+def fastest_rotation(plant: Plant, v: FloatArray) -> float:
+    """Return the speed of the fastest shaft at a velocity, or acceleration [rad/s, rad/s^2]."""
+    fastest = 0.0
+    for i in range(len(plant.turning)):
+        fastest = max(fastest, plant.turning[i] * abs(v[i]))
+    return fastest
+
+
+@compiled
+def count_substeps(plant: Plant, v: FloatArray) -> int:
+    """Number of substeps that keep every joint from turning far in one of them.
+
+    :param v: velocity at the beginning of the step, (nv,)
+    """
+    # The error of a step grows with the angle, so it is the angle that is bounded, not the speed.
+    turn = plant.timestep * fastest_rotation(plant, v)
+    if turn <= TURN_PER_SUBSTEP:
+        return 1
+    return int(min(np.ceil(turn / TURN_PER_SUBSTEP), MAX_SUBSTEPS))
+
+
+@compiled
+def needs_inertial_rate(plant: Plant, state: State) -> bool:
+    """Return whether inertia alone may change the speed much in this step."""
+    # After a start nothing is known. In a step that inertia has divided, the speed may have
+    # changed to and fro.
+    if state.counters[WHOLE] == 0:
+        return True
+    turn = max(plant.timestep * fastest_rotation(plant, state.v), SMALL_TURN)
+    for i in range(len(plant.turning)):
+        change = plant.timestep**2 * plant.turning[i] * abs(state.acceleration[i])
+        if change > NOTICED_CHANGE * turn:
+            return True
+    return False
+
+
+@compiled
+def find_substep(plant: Plant, state: State, work: Workspace, h: float) -> float:
+    """Find how much of a step inertia allows to be taken as one substep.
+
+    :param h: what is left of the step [s]
+    """
+    substep, least = h, plant.timestep / MAX_SUBSTEPS
+    here = inertial_rate(plant, state, work, 0.0)
+    while substep > least:
+        # Also where the velocity leads: in the middle of such a place nothing changes for a
+        # moment.
+        rate = max(here, inertial_rate(plant, state, work, substep))
+        # Negated, so that what is no number divides nothing.
+        if not substep * rate > CHANGE_PER_SUBSTEP:
+            break
+        substep *= 0.5
+    return substep
+
+
+@compiled
+def inertial_rate(plant: Plant, state: State, work: Workspace, ahead: float) -> float:
+    """Rate at which inertia alone changes the speed, at the present velocity [1/s].
+
+    A speed below that of `SMALL_TURN` counts as that.
+
+    :param ahead: how long this velocity has moved the joints [s]
+    """
+    dynamics, motion, tree = work.dynamics, work.motion, plant.tree
+    a, still = dynamics.acceleration, dynamics.bias
+    # Kernels look at `state`.
+    copy(state.q, motion.kept_q)
+    copy(state.v, motion.next_v)
+    for i in range(len(a)):
+        motion.displacement[i] = ahead * state.v[i]
+    move(plant, motion, state.q)
+    copy(motion.next_q, state.q)
+    call_kernel(plant.mass_matrix, state.packed, dynamics.mass)
+    call_kernel(plant.bias_force, state.packed, a)
+    if plant.has_loops:
+        find_loops(plant, state, dynamics.mass, work.problem.loops)
+    # Without velocity it is gravity.
+    clear(state.v)
+    call_kernel(plant.bias_force, state.packed, still)
+    copy(motion.kept_q, state.q)
+    copy(motion.next_v, state.v)
+    for i in range(len(a)):
+        a[i] = still[i] - a[i]
+    if plant.has_loops:
+        loops = work.problem.loops
+        respond(plant, loops, a)
+        correct(plant, loops, loops.bias, loops.correction)
+        add_scaled(1.0, loops.correction, a)
+    else:
+        factorise(dynamics.mass, tree.row_first, tree.row_index)
+        solve_factorised(dynamics.mass, tree.row_first, tree.row_index, a)
+    # Of what rests, the acceleration is rounding.
+    speed = max(fastest_rotation(plant, state.v), SMALL_TURN / plant.timestep)
+    return fastest_rotation(plant, a) / speed
