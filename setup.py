@@ -134,10 +134,8 @@ setup(
     },
     entry_points={
         'console_scripts': [
-            f'{PACKAGE_NAME} = {PACKAGE_NAME}.cli.main:main',
-            f'hil_record = {PACKAGE_NAME}.nodes.bench.hil_record:main',
-            f'hil_run = {PACKAGE_NAME}.nodes.bench.hil_run:main',
-            *(f'{name} = {PACKAGE_NAME}.nodes.{name}:main' for name in node_names()),
+            f'{name} = {PACKAGE_NAME}.programs:{name}'
+            for name in (PACKAGE_NAME, 'hil_record', 'hil_run', *node_names())
         ],
     },
 )

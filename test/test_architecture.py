@@ -21,6 +21,7 @@ MAY_IMPORT = {
     'lazy_names': set(),
     'mcap_files': set(),
     'plot_names': set(),
+    'programs': set(),
     'resources': set(),
     'robots': {'resources', 'model'},
     'worlds': {'resources', 'model'},
@@ -116,7 +117,7 @@ MAY_IMPORT = {
     },
 }
 # Known to every room.
-FOR_ALL = {'bounded_files', 'lazy_names', 'plot_names'}
+FOR_ALL = {'bounded_files', 'lazy_names', 'plot_names', 'programs'}
 KNOW_ROS = {'nodes', 'demonstration'}
 # Modules of other rooms that do, when they are used.
 MAY_KNOW_ROS = {
@@ -127,12 +128,13 @@ MAY_KNOW_ROS = {
 
 # Classes of messages are found by the names that topics are declared with; algorithms, in their
 # folder; public names of a package, in the file that it names; controllers under test, by a
-# scenario.
+# scenario; programs, by their commands.
 IMPORT_BY_NAME = {
     'rbd_ros.algorithms',
     'rbd_ros.hil.controllers',
     'rbd_ros.lazy_names',
     'rbd_ros.nodes.common.communication',
+    'rbd_ros.programs',
 }
 
 # How loops over data become machine code, and what they work on; it knows no robot.

@@ -94,7 +94,7 @@ def test_wheel_holds_the_package_and_its_data(unpacked_source_distribution, tmp_
     for name in shipped:
         if name.startswith(('launch/', 'config/', 'urdf/', 'rviz/', 'foxglove/')):
             assert f'{share}/{PACKAGE}/{name}' in names
-    assert 'rbd_ros = rbd_ros.cli.main:main' in scripts
+    assert 'rbd_ros = rbd_ros.programs:rbd_ros' in scripts
     # The installer makes the commands; a file of that name would come in its way.
     assert not [name for name in names if '/bin/' in name or '/lib/' in name]
 

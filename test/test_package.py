@@ -13,6 +13,8 @@ import pytest
 from support import outside
 from support.source_imports import imports, module_name, PACKAGE, package_sources, ROOT
 
+from rbd_ros.programs import COMMANDS, NODES
+
 setuptools = pytest.importorskip('setuptools')
 
 # Import name -> (name for pip, key for rosdep). What the package imports must be listed here,
@@ -197,18 +199,14 @@ def test_entry_points_are_the_command_and_every_node(console_scripts):
         console_scripts
     )
     for command, target in console_scripts.items():
-        # Beside the command and the nodes, commands that speak ROS.
-        others = {PACKAGE: 'rbd_ros.cli.main'}
-        others.update({name: f'rbd_ros.nodes.bench.{name}' for name in ('hil_record', 'hil_run')})
-        expected = others.get(command, f'rbd_ros.nodes.{command}')
-        assert target == f'{expected}:main'
+        assert target == f'rbd_ros.programs:{command}'
 
 
 def test_entry_points_lead_to_functions(setup_script, console_scripts):
-    for target in console_scripts.values():
-        place = ROOT.joinpath(*target.partition(':')[0].split('.'))
+    for command in console_scripts:
+        place = ROOT.joinpath(*COMMANDS.get(command, f'{NODES}{command}').split('.'))
         path = place / '__init__.py' if place.is_dir() else place.with_suffix('.py')
-        assert setup_script['has_main'](path), target
+        assert setup_script['has_main'](path), command
 
 
 def test_nodes_are_modules_with_a_main_and_packages_that_can_be_run(setup_script, tmp_path):

@@ -1,1 +1,5 @@
 """The `rbd_ros` command: one module a subcommand, loaded when it is named."""
+
+from rbd_ros.programs import guard_module
+
+guard_module()

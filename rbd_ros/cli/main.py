@@ -15,6 +15,7 @@ from typing import Dict, List, Optional
 
 from rbd_ros import __version__
 from rbd_ros.cli.progress import CompilationNotices
+from rbd_ros.programs import INTERRUPTED, unguard
 
 SUBCOMMANDS = {
     'robots': 'list the robots that are known by name',
@@ -34,7 +35,6 @@ SUBCOMMANDS = {
 }
 
 
-INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 #: Meaning of the exit codes of every subcommand; `--help` ends with them.
 EXIT_CODES = {
     0: 'done',
@@ -74,6 +74,7 @@ def _run(argv: List[str]) -> int:
     if hasattr(sys.stdout, 'reconfigure'):
         sys.stdout.reconfigure(errors='backslashreplace')  # names of links may hold any character
     try:
+        unguard()
         with CompilationNotices():
             code = module.run(arguments)
         sys.stdout.flush()

@@ -3,5 +3,9 @@
 Nodes: `simulator`, `gravity_compensation`, `inverse_dynamics`, `trajectory_annotator`,
 `external_torque_observer`, `udp_bridge`. Each is a module with a `main`, also run by
 `python -m rbd_ros.nodes.<name>`. What they share lives in the other modules; importing this
-package imports nothing.
+package imports none of them.
 """
+
+from rbd_ros.programs import guard_module
+
+guard_module()

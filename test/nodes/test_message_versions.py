@@ -18,6 +18,7 @@ from test_surroundings import Rig as Cycle
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from rbd_ros.control.tolerances import Tolerances
+from rbd_ros.nodes.simulator.interface import INTERFACE
 from rbd_ros.nodes.simulator.object_changes import ObjectChanges
 from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
 from rbd_ros.nodes.torque import follow_action
@@ -110,6 +111,7 @@ def resource(node, message, **values):
 def test_every_service_of_every_version_of_simulation_interfaces_answers(node, tmp_path):
     left = set(node.offered)
     assert len(left) == len(node.types)
+    assert left <= {each.name.removeprefix('~/') for each in INTERFACE.services}
 
     def ask(name, /, **request):
         left.discard(name)

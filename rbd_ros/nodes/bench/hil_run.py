@@ -19,6 +19,7 @@ from rbd_ros.hil.failures import ControllerFailure
 from rbd_ros.hil.process import ControllerProcess, start_timeout
 from rbd_ros.hil.recording import RunRecorder
 from rbd_ros.hil.scenario import Scenario
+from rbd_ros.programs import INTERRUPTED, unguard
 
 
 def over_ros(
@@ -102,6 +103,7 @@ def main(args: Optional[Sequence[str]] = None) -> None:
     words = list(sys.argv[1:] if args is None else args)
     words = words[: words.index('--ros-args')] if '--ros-args' in words else words
     try:
+        unguard()
         given = parser.parse_args(words)
         if is_of_a_node(given):
             code, text = _replayed(given)
@@ -112,7 +114,7 @@ def main(args: Optional[Sequence[str]] = None) -> None:
         sys.stderr.write(f'hil_run: error: {error}\n')
         code = 1
     except KeyboardInterrupt:
-        code = 130
+        code = INTERRUPTED
     sys.exit(code)
 
 

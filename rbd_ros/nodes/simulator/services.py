@@ -75,6 +75,17 @@ SIMULATOR_SERVICES: Tuple[Service, ...] = (
             ),
             ('spawn_entities', 'SpawnEntities', 'Adds several objects.'),
             ('delete_entity', 'DeleteEntity', 'Takes an object out of the world.'),
+            ('get_named_poses', 'GetNamedPoses', 'Places of the world that have names.'),
+            (
+                'get_named_pose_bounds',
+                'GetNamedPoseBounds',
+                'Box of one of them, along its axes.',
+            ),
+            (
+                'get_spawnables',
+                'GetSpawnables',
+                'Files that `~/spawn_entity` takes, in folders or the parameter `spawnables`.',
+            ),
             (
                 'get_available_worlds',
                 'GetAvailableWorlds',

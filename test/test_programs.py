@@ -1,0 +1,88 @@
+"""Ctrl-C while a program is imported: it ends at once, without a traceback.
+
+The signal comes from within, when a certain module is looked for: no timing decides.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from support import outside
+from support.source_imports import ROOT
+
+HOOK = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == os.environ['INTERRUPTED_MODULE']:
+            sys.stdout.write('interrupted\\n')
+            sys.stdout.flush()
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+"""
+NODES = ('simulator', 'inverse_dynamics', 'gravity_compensation', 'external_torque_observer',
+         'trajectory_annotator', 'udp_bridge')  # fmt: skip
+OTHERS = {
+    'rbd_ros': ('rbd_ros.cli.main', ('info', 'six_axis_arm'), ('rbd_ros.cli.progress', 'numpy')),
+    'hil_record': ('rbd_ros.nodes.bench.hil_record', ('x.mcap',), ('rclpy',)),
+    'hil_run': ('rbd_ros.nodes.bench.hil_run', ('x.yaml',), ('argparse', 'numpy')),
+}
+PROGRAMS = {
+    **{each: (f'rbd_ros.nodes.{each}', (), ('rbd_ros.nodes.common', 'rclpy')) for each in NODES},
+    **OTHERS,
+}
+CASES = [(name, module) for name, (*_, modules) in PROGRAMS.items() for module in modules]
+
+
+def interrupted(folder, interrupted_module, *words):
+    """Exit code of a program that is interrupted when it imports a module."""
+    (folder / 'sitecustomize.py').write_text(HOOK)
+    done = subprocess.run(
+        [sys.executable, *words],
+        env={
+            **os.environ,
+            'PYTHONPATH': os.pathsep.join(
+                [str(folder), str(ROOT), os.environ.get('PYTHONPATH', '')]
+            ),
+            'INTERRUPTED_MODULE': interrupted_module,
+        },
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert (done.stdout, done.stderr) == ('interrupted\n', '')
+    return done.returncode
+
+
+@pytest.mark.parametrize('name, module', CASES)
+def test_ctrl_c_ends_commands_that_are_imported(tmp_path, name, module):
+    outside.load('rclpy')
+    _, words, _ = PROGRAMS[name]
+    script = tmp_path / name
+    script.write_text(f'import sys\nfrom rbd_ros.programs import {name}\nsys.exit({name}())\n')
+    expected = 130 if name in OTHERS else 0
+    assert interrupted(tmp_path, module, str(script), *words) == expected
+
+
+@pytest.mark.parametrize('name, module', CASES)
+def test_ctrl_c_ends_modules_that_are_imported(tmp_path, name, module):
+    outside.load('rclpy')
+    run, words, _ = PROGRAMS[name]
+    expected = 130 if name in OTHERS else 0
+    assert interrupted(tmp_path, module, '-m', run, *words) == expected
+
+
+def test_importing_the_package_leaves_signals_alone():
+    code = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import rbd_ros.cli.main, rbd_ros.nodes, rbd_ros.programs
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+"""
+    environment = {**os.environ, 'PYTHONPATH': str(ROOT)}
+    subprocess.run([sys.executable, '-c', code], env=environment, check=True)
