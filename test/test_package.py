@@ -275,3 +275,24 @@ def test_scripts_can_be_run():
     for script in ('demo', 'docs', 'test', 'test_oldest'):
         assert os.access(ROOT / 'scripts' / script, os.X_OK), script
     assert os.access(ROOT / '.ci' / 'run', os.X_OK)
+
+
+def test_plugins_of_a_sourced_ros_leave_the_suite_alone(tmp_path):
+    """Those of launch_testing 3.4 (Jazzy) have hooks that this pytest refuses."""
+    (tmp_path / 'old_hooks.py').write_text(
+        'import pytest\n\n@pytest.hookimpl\n'
+        'def pytest_pycollect_makemodule(path, parent):\n    pass\n'
+    )
+    for name in ('launch_testing', 'launch_ros'):
+        about = tmp_path / f'{name}-1.0.dist-info'
+        about.mkdir()
+        (about / 'METADATA').write_text(f'Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n')
+        (about / 'entry_points.txt').write_text(f'[pytest11]\n{name} = old_hooks\n')
+    done = subprocess.run(
+        [sys.executable, '-m', 'pytest', '-q', '--collect-only', 'test/test_plot_names.py'],
+        cwd=ROOT,
+        env={**os.environ, 'PYTHONPATH': os.pathsep.join([str(tmp_path), str(ROOT)])},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr

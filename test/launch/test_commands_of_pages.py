@@ -10,7 +10,9 @@ import importlib.util
 import itertools
 import os
 from pathlib import Path
+import re
 import shutil
+import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
@@ -47,6 +49,10 @@ ELSEWHERE = {
     ('rosdep', 'install'): 'needs a workspace, and installs',
     ('.', 'install/setup.bash'): 'needs a workspace',
 }
+#: Answers of services: those of std_srvs, of parameters, and of simulation_interfaces.
+SUCCESS = re.compile(
+    r'success=True|successful=True|Result\(result=1,|GetSimulatorFeatures_Response\(features'
+)
 NOT_YET = 'does not appear to be published yet'
 MOVERS = ('/joint_trajectory', '/external_wrench', '/joint_commands')
 EXAMPLE_ROBOTS = ('panda', 'ur5', 'z1', 'talos_reduced')
@@ -221,8 +227,12 @@ def observed(tmp_path):
         sys.path.append(harness)
     from node_harness import Ros
 
-    for name in ('arm.urdf', 'robot.urdf'):
+    for name in ('arm.urdf', 'robot.urdf', 'arm.urdf.xacro'):
         shutil.copy(ARM, tmp_path / name)
+    controllers = (ROOT / 'config' / 'ros2_control.yaml').read_text()
+    (tmp_path / 'controllers.yaml').write_text(
+        controllers.replace('effort_trajectory_controller', 'arm_controller')
+    )
     for folder in ('urdf', 'config'):  # what a checkout has
         shutil.copytree(ROOT / folder, tmp_path / folder)
     with Ros(tmp_path) as ros:
@@ -368,9 +378,9 @@ def run(command, observed, states):
         if command.begins('ros2', 'lifecycle', 'set'):
             assert 'Transitioning successful' in shell.output(), f'{command}\n{shell.output()}'
         if command.begins('ros2', 'service') or '&&' in command.words:
-            answer = shell.output()
-            done = 'success=True' in answer or 'successful=True' in answer
-            assert done, f'{command}\n{answer}'
+            assert SUCCESS.search(shell.output()), f'{command}\n{shell.output()}'
+        if command.begins('ros2', 'action'):
+            assert 'finished with status: SUCCEEDED' in shell.output(), shell.output()
         if moves:
             check_effect(command, observed, before, states)
     finally:
@@ -390,6 +400,62 @@ def test_every_command_of_the_pages_is_of_a_kind_that_is_tested():
 def test_every_command_is_in_a_scene_or_run_elsewhere():
     run_here = {c.words for scene in scenes() for c in (*scene.stay, *scene.end)}
     assert {c.words for c in COMMANDS if not elsewhere(c)} == run_here
+
+
+@pytest.mark.parametrize(
+    'answer, works',
+    [
+        ("std_srvs.srv.Trigger_Response(success=True, message='')", True),
+        ("std_srvs.srv.Trigger_Response(success=False, message='')", False),
+        (
+            'simulation_interfaces.srv.StepSimulation_Response(result=simulation_interfaces.msg.'
+            "Result(result=1, error_message=''))",
+            True,
+        ),
+        (
+            'simulation_interfaces.srv.StepSimulation_Response(result=simulation_interfaces.msg.'
+            "Result(result=101, error_message='already in that state'))",
+            False,
+        ),
+    ],
+)
+def test_answers_are_understood(answer, works):
+    assert bool(SUCCESS.search(answer)) == works
+
+
+def test_files_that_commands_name_are_there(observed):
+    ours = re.compile(r'(?:urdf|controllers_file|robot_description_file):=(\w[\w./]*\.\w+)$')
+    named = {
+        found[1]
+        for command in COMMANDS
+        if not elsewhere(command) and not command.words[0] == 'cd'
+        for found in filter(None, map(ours.match, command.words))
+    }
+    assert {'arm.urdf', 'arm.urdf.xacro', 'controllers.yaml'} <= named
+    missing = sorted(name for name in named if not (observed.folder / name).is_file())
+    assert not missing
+
+
+def test_what_a_killed_test_has_started_ends(tmp_path):
+    code = (
+        'import sys, time; sys.path.insert(0, sys.argv[1]); from pathlib import Path; '
+        'from support.page_commands import Shell; '
+        'print(Shell("exec sleep 1000", Path(sys.argv[2]), 1).process.pid, flush=True); '
+        'time.sleep(1000)'
+    )
+    words = [sys.executable, '-c', code, str(ROOT / 'test'), str(tmp_path)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as killed:
+        started = int(killed.stdout.readline())
+        killed.kill()
+    until(lambda: not _runs(started), lambda: f'the end of {started}', lambda: time.sleep(0.02))
+
+
+def _runs(number):
+    try:
+        state = Path(f'/proc/{number}/stat').read_text().rpartition(')')[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != 'Z'  # nobody may have waited for it
 
 
 @pytest.mark.ros

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 from dataclasses import dataclass
 import os
 from pathlib import Path
@@ -31,6 +32,7 @@ PAGES = [
     if page.is_file()
 ]
 PROGRAMS = ('ros2', 'rbd_ros', 'python', 'python3', 'pip', 'cd', 'rosdep', 'colcon', '.', 'source')
+PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl
 FENCE = re.compile(r'^```.*?^```', re.DOTALL | re.MULTILINE)
 
 
@@ -141,8 +143,7 @@ class Shell:
                 cwd=folder,
                 env=environment(folder, domain),
                 start_new_session=True,
-                # A shell makes what runs in the background ignore SIGINT, and so may ours have.
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+                preexec_fn=_begin,
             )
 
     def output(self) -> str:
@@ -163,6 +164,14 @@ class Shell:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+
+
+def _begin() -> None:
+    """Let a new process heed Ctrl-C, and get it if this one is killed: launch would stay."""
+    # A shell makes what runs in the background ignore SIGINT, and so may ours have.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with contextlib.suppress(OSError, AttributeError):  # of Linux alone
+        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGINT)
 
 
 def environment(folder: Path, domain: int) -> dict[str, str]:
