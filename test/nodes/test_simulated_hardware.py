@@ -1,9 +1,11 @@
 """What is shipped for ros2_control: the tag of the page, the macros, the controllers."""
 
+from collections import deque
 from pathlib import Path
 import re
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from support import outside
 import yaml
@@ -11,6 +13,7 @@ import yaml
 from rbd_ros import Robot
 from rbd_ros.nodes.simulator.control_tag import read_control_tag
 from rbd_ros.resources import resource_path
+from rbd_ros.simulation import Simulator
 
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'nodes' / 'simulator.md'
 MACROS = resource_path('urdf', 'simulated_hardware.xacro')
@@ -81,3 +84,38 @@ def test_the_controllers_are_declared_and_have_the_joints_of_the_arm():
     # A whole number of time steps, and what parses parameters in ROS knows no anchors.
     assert 1000 % manager['update_rate'] == 0
     assert not re.search(r'[&*]\w', resource_path('config', 'ros2_control.yaml').read_text())
+
+
+@pytest.mark.parametrize(
+    'pose', [[0.0, -1.2, 1.5, 0.3, 0.2, 0.0], [1.2, 0.4, -1.0, 0.9, -0.7, 0.2]]
+)
+def test_the_effort_gains_bear_20_ms_of_dead_time(pose):
+    """As `Pid::compute_command` of control_toolbox: p e + d e' + the integral of i e."""
+    parameters = CONTROLLERS['effort_trajectory_controller']['ros__parameters']['gains']
+    p, i, d = (np.array([gains[k] for gains in parameters.values()]) for k in 'pid')
+    robot = Robot.from_urdf(str(resource_path('urdf', 'six_axis_arm.urdf')))
+    simulator = Simulator(robot, timestep=1e-3)
+    start = np.array(pose)
+    simulator.reset(start)
+    integral, period = np.array(robot.gravity_torque(start)), 0.002
+    late = deque([integral] * 10)
+    for cycle in range(1000):
+        goal = start + (0.02 if cycle > 20 else 0.0)
+        error = goal - simulator.q
+        integral = integral + i * error * period
+        late.append(p * error - d * simulator.v + integral)
+        simulator.step(np.clip(late.popleft(), -robot.effort_limits, robot.effort_limits), n=2)
+    assert np.abs(simulator.v).max() < 0.1
+
+
+def test_the_integral_part_is_bounded_in_every_version_of_the_controller():
+    """Names by joint_trajectory_controller_parameters.yaml of ros2_controllers 2.13 to 5.7.
+
+    Up to 4.26 and 5.1 there is i_clamp alone, 0 unless it is given; from 5.7 on there is none.
+    """
+    page = PAGE.parents[1] / 'tutorials' / 'ros2_control.md'
+    text = re.search(r'```yaml\n(controller_manager:.*?)```', page.read_text(), re.DOTALL)[1]
+    arm = yaml.safe_load(text)['arm_controller']
+    for controller in (CONTROLLERS['effort_trajectory_controller'], arm):
+        for gains in controller['ros__parameters']['gains'].values():
+            assert gains['i_clamp_max'] == -gains['i_clamp_min'] == gains['i_clamp'] > 0.0

@@ -96,13 +96,53 @@ def test_factor_zero_does_not_wait(make):
     assert plant.loop.overruns == 0
 
 
-def test_late_cycles_are_counted_and_a_long_lag_is_given_up(make, clock):
+@pytest.mark.parametrize('rate', [1.2, 2.0])
+def test_a_late_cycle_is_counted_and_made_good_at_a_bounded_rate(make, clock, rate):
     plant = make()
+    plant.loop.catch_up_rate = rate
+    begun = []
+    plant.work = lambda: begun.append(clock.now)
+    plant.loop.request(lambda: clock.sleep(0.05))
+    done = plant.cycles
+    plant.until(lambda: plant.cycles > done + 500)
+    plant.loop.stop()
+    gaps = [b - a for a, b in zip(begun, begun[1:])]
+    assert min(gaps) == pytest.approx(1e-3 / rate, rel=1e-6)
+    assert plant.loop.overruns == 1 and plant.loop.lost_time == 0.0
+    # Nothing is lost in the end, but a part of the last period.
+    assert clock.now == pytest.approx(1e-3 * (plant.cycles - 1), abs=1.1e-3)
+
+
+def test_with_a_rate_of_one_a_late_cycle_moves_the_schedule(make, clock):
+    plant = make()
+    begun = []
+    plant.work = lambda: begun.append(clock.now)
     plant.loop.request(lambda: clock.sleep(0.05))
     done = plant.cycles
     plant.until(lambda: plant.cycles > done + 100)
-    assert plant.loop.overruns == pytest.approx(48, abs=2)  # until the lag is a period
-    assert plant.loop.lost_time == 0.0
+    plant.loop.stop()
+    assert min(b - a for a, b in zip(begun, begun[1:])) == pytest.approx(1e-3, rel=1e-6)
+    assert plant.loop.overruns == 1
+    assert plant.loop.lost_time == pytest.approx(0.05, abs=1.1e-3)
+
+
+def test_a_rate_that_becomes_one_ends_the_making_good(make, clock):
+    plant = make()
+    plant.loop.catch_up_rate = 1.2
+
+    def late():
+        clock.sleep(0.05)
+        plant.work = lambda: setattr(plant.loop, 'catch_up_rate', 1.0)
+
+    plant.loop.request(late)
+    done = plant.cycles
+    plant.until(lambda: plant.cycles > done + 100)
+    assert plant.loop.lost_time == pytest.approx(0.05, abs=1.5e-3)
+
+
+def test_a_long_lag_is_given_up(make, clock):
+    plant = make()
+    plant.loop.catch_up_rate = 1.2
     plant.loop.request(lambda: clock.sleep(0.3))
     plant.until(lambda: plant.loop.lost_time)
     assert plant.loop.lost_time == pytest.approx(0.3, abs=2e-3)

@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+import signal
 import subprocess
 import sys
 
@@ -157,3 +158,18 @@ def test_death_in_position_mode_is_told_and_a_new_manager_goes_on(rig):
     rig.claim(position=(0.5, -0.6), effort=(0.0, 0.0))
     rig.until_at(0.5, -0.6)
     assert not rig.report()['failure']
+
+
+def test_commands_that_come_late_are_told(rig):
+    """A manager that stands still for a while, and simulated time goes on without it."""
+
+    def stopped():
+        rig.process.send_signal(signal.SIGSTOP)
+        count = len(rig.states)
+        rig.ros.until(lambda: len(rig.states) > count + 40, 'a tenth of a second')
+        rig.process.send_signal(signal.SIGCONT)
+        return rig.ros.status('is not to be trusted', 'simulation', level=WARN)
+
+    rig.claim(position=START)
+    rig.ros.until(lambda: rig.report() and stopped(), 'the warning')
+    assert 'commands came' in rig.ros.status('is not to be trusted').message

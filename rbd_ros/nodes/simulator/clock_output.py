@@ -31,8 +31,14 @@ class ClockOutput:
         self.due: float = 0
         #: Real time of the last message [s].
         self.last_at = 0.0
+        self._followed = False
         self._message = ClockWriter()
         self.use_ports(ports)
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether a controller manager follows the clock, as far as that was looked at."""
+        return self._followed
 
     def use_ports(self, ports: Ports) -> None:
         """Let messages go to other ports."""
@@ -64,10 +70,10 @@ class ClockOutput:
         :param listeners: finds the names of the nodes that follow it
         :param time: simulated time [ns]
         """
+        self._followed = any(CONTROLLER_MANAGER in name for name in listeners())
         if self._parameters['clock_publish_rate'] != AUTOMATIC:
             return
-        needed = any(CONTROLLER_MANAGER in name for name in listeners())
-        rate = math.inf if needed else USUAL_CLOCK_RATE
+        rate = math.inf if self._followed else USUAL_CLOCK_RATE
         period = max(NANOSECONDS / rate, self._timestep)
         if period != self._period:
             self._period = period

@@ -19,6 +19,7 @@ from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
 from rbd_ros.nodes.common.wire import JointStateWriter
 from rbd_ros.nodes.simulator.brakes import Brakes
 from rbd_ros.nodes.simulator.clock_output import ClockOutput
+from rbd_ros.nodes.simulator.command_gaps import CommandGaps
 from rbd_ros.nodes.simulator.command_reports import SUBJECT as COMMANDS
 from rbd_ros.nodes.simulator.commands import Commands
 from rbd_ros.nodes.simulator.compiled_cycle import run_cycle, Steps
@@ -147,6 +148,8 @@ class SimulationCycle:
         self._brakes = Brakes(simulator, parameters)
         self._lockstep = parameters['lockstep'] != OFF
         self._next_check = 0.0
+        #: Between the commands of the last second or so.
+        self.command_gaps = CommandGaps()
         self._states = StateOutput(
             simulator,
             self.commands,
@@ -369,6 +372,7 @@ class SimulationCycle:
         now = monotonic()
         if self._inputs.take(now):
             self._brakes.engaged = False
+            self.command_gaps.note(self.time_ns)
         time = self.time_ns + self._timestep_ns
         if self._brakes.engaged:
             self._states.message.set_stamp_ns(time)
@@ -396,6 +400,11 @@ class SimulationCycle:
         :param listeners: finds the names of the nodes that follow it
         """
         self._clock.follow_listeners(listeners, self.time_ns)
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether a controller manager follows /clock."""
+        return self._clock.is_followed
 
     def idle(self) -> None:
         """Show the unchanged state while paused, so that nobody takes the robot for dead."""

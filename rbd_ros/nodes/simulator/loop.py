@@ -11,7 +11,7 @@ from rbd_ros.nodes.common.cycle_timer import CycleTimer
 
 LONG_SLEEP = 0.02  # sleeps longer than this can be interrupted by a request [s]
 VERY_LONG_SLEEP = 1.0  # between two cycles, while the state is shown again and again [s]
-LARGEST_LAG = 0.1  # a schedule that is further behind than this is given up and begun anew [s]
+LARGEST_LAG = 0.1  # more than this is not made good: the schedule moves [s]
 PAUSED_PERIOD = 0.02  # real time between two calls of `idle` while paused [s]
 SLICE = 0.01  # real time of steps after which requests are looked at [s]
 
@@ -83,6 +83,10 @@ class SimulationLoop:
         self._cycle, self._idle = cycle, idle
         self._stepped, self._failed = stepped, failed
         self.real_time_factor = real_time_factor
+        #: How much faster than the schedule lag is made good, at most; 1: not at all. Whoever
+        #: controls the robot must keep up.
+        self.catch_up_rate = 1.0
+        self._lag = 0.0  # to be made good [s]
         self._paused, self._ready = paused, ready
         self._steps: Optional[Steps] = None
         self._requests: queue.SimpleQueue = queue.SimpleQueue()
@@ -91,7 +95,7 @@ class SimulationLoop:
         self._thread = threading.Thread(target=self._run, name='simulation', daemon=True)
         self.cycles = 0
         self.overruns = 0  # cycles that began later than a whole period after their time
-        # real time by which the schedule was moved, because it could not be caught up with [s]
+        # real time by which the schedule was moved for good [s]
         self.lost_time = 0.0
         self.interruptions = 0  # of the even flow of time: pauses, and the ends of pauses
         self.timer = CycleTimer()
@@ -180,7 +184,8 @@ class SimulationLoop:
                 stood_still = self._paused
                 self._serve()
                 if stood_still:
-                    deadline = monotonic()  # what resumes may take its time, and is not late
+                    # What resumes may take its time, and is not late.
+                    deadline, self._lag = monotonic(), 0.0
             if self._steps is not None:
                 self._run_slice()
                 deadline = monotonic()
@@ -211,9 +216,13 @@ class SimulationLoop:
                 if remaining > 0.0:
                     sleep(remaining)
                 begin = monotonic()
-                lag, deadline = begin - deadline, deadline + self._period / factor
-                if lag > self._period / factor:
-                    deadline += self._account(lag, self._period / factor)
+                period = self._period / factor
+                lag, deadline = begin - deadline, deadline + period
+                if lag > period:
+                    deadline += lag
+                    self._account(lag)
+                if self._lag:
+                    deadline -= self._made_good(period)
             else:
                 begin = deadline = monotonic()
             try:
@@ -260,13 +269,23 @@ class SimulationLoop:
             steps.cancelled_by = by
             steps.finish()
 
-    def _account(self, lag: float, period: float) -> float:
-        """Count a start that is late by more than a period; return by how much to give way."""
+    def _account(self, lag: float) -> None:
+        """Count a start that is late by more than a period, and what of it is to be made good."""
         self.overruns += 1
-        if lag <= max(LARGEST_LAG, period):
+        before = self._lag
+        self._lag = before + lag if self.catch_up_rate > 1.0 and lag <= LARGEST_LAG else before
+        self._lag = min(self._lag, LARGEST_LAG)
+        self.lost_time += lag - (self._lag - before)
+
+    def _made_good(self, period: float) -> float:
+        """By how much the next cycle comes sooner than a period after this one [s]."""
+        if self.catch_up_rate <= 1.0:  # since it was late
+            self.lost_time += self._lag
+            self._lag = 0.0
             return 0.0
-        self.lost_time += lag
-        return lag
+        part = min(self._lag, period * (1.0 - 1.0 / self.catch_up_rate))
+        self._lag -= part
+        return part
 
     def _timed_cycle(self, begin: float) -> None:
         self._cycle()

@@ -194,6 +194,7 @@ class SimulatorNode(SturdyNode):
             lambda: self.parameters.values,
             lambda: self.loop.overruns,
         )
+        self._pace()
         if self.cycle.surroundings is not None:
             self._offer_changes()
         if self.parameters['faults'].strip():
@@ -269,6 +270,8 @@ class SimulatorNode(SturdyNode):
     def _commit(self, faults: Any, changed: Dict[str, Any]) -> None:
         if faults is not None and (faults or self.faults is not None):
             self.faults_made().plan(faults)
+        if 'max_catch_up_rate' in changed and self.loop is not None:
+            self._pace()
         if 'real_time_factor' in changed and self.loop is not None:
             self.loop.real_time_factor = changed['real_time_factor']
             self.loop.interruptions += 1
@@ -473,8 +476,17 @@ class SimulatorNode(SturdyNode):
             heard = cycle.robot_topics.commands[name].heard_lately()
             self._rivals.look_for_controllers(*ports.command_topics, heard)
         cycle.follow_clock_listeners(self.ports.clock_listeners)
+        self._pace()
         if cycle.surroundings is not None:
             cycle.surroundings.watch()
+        if (odd := cycle.command_gaps.taken()) and cycle.is_followed:
+            self.diagnostics.event(
+                SUBJECT,
+                WARN,
+                f'{odd}: what the robot did meanwhile is not to be trusted; use a lower '
+                'real_time_factor, or a real-time priority for the controller manager',
+                code='late commands',
+            )
         loop, now = self.loop, self.get_clock().now().nanoseconds * 1e-9
         cycles, overruns, interruptions, then = self._seen
         self._seen = (loop.cycles, loop.overruns, loop.interruptions, now)
@@ -504,6 +516,11 @@ class SimulatorNode(SturdyNode):
                 'must be sent reliably',
                 code=f'best effort on {topic}',
             )
+
+    def _pace(self) -> None:
+        """Make lag good only if nobody who controls the robot would have to hurry."""
+        rate = 1.0 if self.cycle.is_followed else self.parameters['max_catch_up_rate']
+        self.loop.catch_up_rate = rate
 
     def _values(self) -> Dict[str, Any]:
         if self.loop is None:

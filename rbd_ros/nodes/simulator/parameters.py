@@ -55,6 +55,15 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
+        'max_catch_up_rate',
+        1.2,
+        'How much faster than real_time_factor time goes on after a cycle that was late, at most; '
+        '1: that is not made good. It never is while a controller_manager follows /clock.',
+        minimum=1.0,
+        maximum=100.0,
+        live=True,
+    ),
+    Parameter(
         'lockstep',
         'off',
         'Whether to wait for a command after each state. off: no, time goes on; stamp: for the '

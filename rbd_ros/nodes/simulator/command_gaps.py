@@ -1,0 +1,52 @@
+"""Simulated time between commands: whether a controller kept up with the simulation."""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.nodes.common.conversions import NANOSECONDS
+
+#: Dead time that controllers should bear, as those of config/ros2_control.yaml do [s].
+DEAD_TIME = 0.02
+#: Gaps among evenly spaced commands differ by less than this factor.
+UNEVEN = 4.0
+
+
+class CommandGaps:
+    """Longest and shortest gap between commands since they were last asked for.
+
+    >>> gaps = CommandGaps()
+    >>> for time in (1, 3, 5, 35, 37):  # [ms]
+    ...     gaps.note(time * 10**6)
+    >>> gaps.taken()
+    'commands came 30 ms of simulated time apart, instead of 2 ms'
+    >>> gaps.taken()
+    ''
+    """
+
+    def __init__(self) -> None:
+        self._last = -1
+        self._longest: float = 0
+        self._shortest = math.inf
+
+    def note(self, time: int) -> None:
+        """Note a command.
+
+        :param time: simulated time [ns]
+        """
+        if self._last >= 0:
+            gap = time - self._last
+            self._longest = max(self._longest, gap)
+            self._shortest = min(self._shortest, gap)
+        self._last = time
+
+    def taken(self) -> str:
+        """What is odd about the gaps since last time; empty: nothing."""
+        longest, shortest = self._longest / NANOSECONDS, self._shortest / NANOSECONDS
+        self._longest, self._shortest = 0, math.inf
+        if longest <= max(DEAD_TIME, UNEVEN * shortest):
+            return ''
+        return (
+            f'commands came {1e3 * longest:.3g} ms of simulated time apart, instead of '
+            f'{1e3 * shortest:.3g} ms'
+        )
