@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Dict, Iterable, Iterator, List, Optional, Union
+from typing import Callable, Dict, Iterable, Iterator, List, Optional, Union
 from urllib.parse import unquote
 
 
@@ -36,9 +36,14 @@ class MeshPaths:
 
     def resolve(self, uri: str) -> Optional[str]:
         """Absolute path of the file that `uri` means, None if it is not found."""
-        return next(
-            (os.path.abspath(path) for path in self._candidates(uri) if os.path.isfile(path)), None
-        )
+        return self._first(uri, os.path.isfile)
+
+    def folder(self, uri: str) -> Optional[str]:
+        """Absolute path of the folder that `uri` means, None if it is not found."""
+        return self._first(uri, os.path.isdir)
+
+    def _first(self, uri: str, is_it: Callable[[str], bool]) -> Optional[str]:
+        return next((os.path.abspath(path) for path in self._candidates(uri) if is_it(path)), None)
 
     def package(self, name: str) -> Optional[str]:
         """Absolute path of the directory of a package, None if it is not found."""

@@ -143,6 +143,10 @@ def test_every_service_of_every_version_of_simulation_interfaces_answers(node, t
     (tmp_path / 'crate.yaml').write_text(CRATE)
     (found,) = ask('get_spawnables', sources=[str(tmp_path / 'crate.yaml')]).spawnables
     uri = getattr(found, 'entity_resource', found).uri
+    (tmp_path / 'a_package' / 'parts').mkdir(parents=True)
+    (tmp_path / 'a_package' / 'parts' / 'crate.yaml').write_text(CRATE)
+    node.parameters['package_paths'] = [str(tmp_path)]
+    assert len(ask('get_spawnables', sources=['package://a_package/parts']).spawnables) == 1
     request = {**asked('spawn_entity', uri=uri), 'name': 'first'}
     assert ask('spawn_entity', **request).entity_name == 'first'
     if 'spawn_entities' in left:

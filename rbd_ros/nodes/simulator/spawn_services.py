@@ -140,7 +140,8 @@ class SpawnServices:
         if '\0' in source:
             raise RefusedRequestError(FAILED, f'no folder or file: {short_name(source)!r}')
         paths = MeshPaths(None, tuple(self._simulator.parameters['package_paths']))
-        return Path(paths.resolve(source) or source.removeprefix('file://')).expanduser()
+        found = paths.resolve(source) or paths.folder(source)
+        return Path(found or source.removeprefix('file://')).expanduser()
 
     @staticmethod
     def _may_be(path: Path) -> bool:
