@@ -15,6 +15,8 @@ from launch.actions import Shutdown
 from launch.events.process import ProcessExited
 from launch_ros.actions import Node
 
+from rbd_ros.bounded_files import MAX_TEXT, read_text
+
 DISPLAY_VARIABLES = ('DISPLAY', 'WAYLAND_DISPLAY', 'QT_QPA_PLATFORM')
 
 
@@ -59,7 +61,8 @@ def package_version(package: str) -> Tuple[int, ...]:
     """Version of a package that is installed, by its package.xml; () if that does not say it."""
     try:
         manifest = Path(get_package_prefix(package), 'share', package, 'package.xml')
-        text = ElementTree.parse(manifest).findtext('version') or ''
+        content = ElementTree.fromstring(read_text(manifest, MAX_TEXT))
+        text = content.findtext('version') or ''
         return tuple(int(part) for part in text.strip().split('.'))
     except (PackageNotFoundError, OSError, ElementTree.ParseError, ValueError):
         return ()
