@@ -134,3 +134,22 @@ def test_what_is_held_is_what_the_simulation_begins_with(file, tag, parameters):
         np.testing.assert_allclose(
             held.states[0].effort, begun.states[0].effort, rtol=1e-9, atol=1e-9
         )
+
+
+@pytest.mark.parametrize('lockstep', ['off', 'stamp'])
+def test_time_begins_where_it_is_told_to(lockstep):
+    robot = Robot.from_urdf(TWO_LINK_ARM)
+    values = {**INTERFACE.defaults, 'start_time': 86400.5, 'lockstep': lockstep}
+    held, ports = Recorder(), Recorder()
+    with HeldStart(robot, values, NO_TAG, held):
+        pass
+    assert nanoseconds(held.states[0].header.stamp) == 86400_501_000_000
+    assert nanoseconds(held.clocks[0].clock) == 86400_501_000_000
+    cycle = SimulationCycle(robot, values, Quiet(), ports, lambda _: None)
+    assert nanoseconds(ports.states[0].header.stamp) == 86400_501_000_000
+    for _ in range(99):
+        cycle.run()
+    times = [nanoseconds(state.header.stamp) for state in ports.states]
+    assert times == [86400_500_000_000 + k * 10**6 for k in range(1, 101)]
+    ticks = [nanoseconds(each.clock) for each in ports.clocks[2:]]
+    assert ticks == [86400_500_000_000 + k * 10**7 for k in range(1, 11)]

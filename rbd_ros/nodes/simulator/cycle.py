@@ -28,7 +28,11 @@ from rbd_ros.nodes.simulator.cycle_inputs import CycleInputs
 from rbd_ros.nodes.simulator.cycle_ports import Ports
 from rbd_ros.nodes.simulator.floating_base import has_floating_base, place_base
 from rbd_ros.nodes.simulator.ground import contact_options
-from rbd_ros.nodes.simulator.initial_state import initial_configuration, StartWarnings
+from rbd_ros.nodes.simulator.initial_state import (
+    first_time,
+    initial_configuration,
+    StartWarnings,
+)
 from rbd_ros.nodes.simulator.lockstep import OFF
 from rbd_ros.nodes.simulator.optional_parts import (
     array_joints,
@@ -84,8 +88,8 @@ class SimulationCycle:
     :param measurement_ports: where what sensors measure goes to; called if there is anything
     :param robot_ports: where messages of a further robot come from and go to, by its name; called
         for each if they have topics of their own
-    :param begin: called when all is compiled; returns the time of the first state [ns]. None: one
-        cycle
+    :param begin: called when all is compiled; returns the time of the first state [ns]. None: that
+        of the parameters
     :raises ValueError: for parameters that do not fit the robot
     """
 
@@ -173,8 +177,7 @@ class SimulationCycle:
             ports,
         )
         self._run = self._compiled_run(simulator.world.record, simulator.world.steps.address)
-        # Not 0 when the first state is sent: a zero stamp means that there is no time.
-        first = self._timestep_ns if begin is None else begin()
+        first = first_time(parameters) if begin is None else begin()
         self.time_ns = first - self._timestep_ns if self._lockstep else first
         self._states.due = self._clock.due = first - self._timestep_ns
         self.reset()

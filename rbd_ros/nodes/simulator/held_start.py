@@ -20,7 +20,7 @@ from rbd_ros.nodes.simulator.closed_loops import holding_effort
 from rbd_ros.nodes.simulator.control_tag import ControlTag
 from rbd_ros.nodes.simulator.cycle_ports import Ports
 from rbd_ros.nodes.simulator.driven_joints import single_joints
-from rbd_ros.nodes.simulator.initial_state import held_configuration
+from rbd_ros.nodes.simulator.initial_state import first_time, held_configuration
 from rbd_ros.nodes.simulator.state_output import shown_fields, state_period
 from rbd_ros.robot import Robot
 
@@ -49,8 +49,9 @@ class HeldStart:
         self._paused = parameters['start_paused']
         self._state_period = state_period(parameters['state_publish_rate'], self._timestep)
         self._clock = ClockOutput(parameters, self._timestep, ports)
-        self._ports, self._time = ports, self._timestep
+        self._ports, self._time = ports, first_time(parameters)
         self._state_due: float = self._time
+        self._clock.due = self._time
         self._message = self._held_state(robot, parameters, tag)
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._run, name='held start', daemon=True)

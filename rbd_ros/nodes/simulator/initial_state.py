@@ -8,6 +8,7 @@ from typing import Any, Callable, List, Mapping, Sequence
 import numpy as np
 
 from rbd_ros.algorithms.closed_loops.loop_assembly import LoopClosureError
+from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.joint_names import JointNames
 from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.simulator.closed_loops import assembled_start, STARTS
@@ -18,6 +19,20 @@ from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
 
 MOST_NOTICES = 8  # about shapes of a world that cannot touch
+
+
+def first_time(parameters: Mapping[str, Any]) -> int:
+    """Simulated time of the first state [ns]: one cycle after the start.
+
+    It is not 0: a zero stamp means that there is no time.
+
+    :param parameters: values of the simulator's parameters
+
+    >>> first_time({'timestep': 0.001, 'start_time': 2.0004})
+    2001000000
+    """
+    timestep = round(parameters['timestep'] * NANOSECONDS)
+    return timestep + round(parameters['start_time'] * NANOSECONDS) // timestep * timestep
 
 
 def initial_configuration(

@@ -134,6 +134,15 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
+        'start_time',
+        0.0,
+        'Simulated time of the start [s], of which whole cycles count: after a restart, one later '
+        'than the last /clock, before which followers would wait.',
+        minimum=0.0,
+        # Beyond, times are not exact to the nanosecond where they are floating-point numbers.
+        maximum=1e6,
+    ),
+    Parameter(
         'start_paused', False, 'Whether to wait for ~/pause (data: false) or ~/step at the start.'
     ),
     Parameter(
