@@ -484,5 +484,5 @@ def test_commands_of_a_page_do_what_it_says(scene, observed):
     finally:
         for shell in shells.values():
             shell.stop()
-        if any('param' in c.words for c in end):  # it leaves a daemon, one for each ROS domain
+        if any(c.begins('ros2') for c in end):  # they leave a daemon, one for each ROS domain
             Shell('ros2 daemon stop', observed.folder, observed.ros.domain).process.wait(CEILING)
