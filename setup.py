@@ -60,6 +60,14 @@ def installed_data() -> list[tuple[str, list[str]]]:
     return list(data.items())
 
 
+def packages_of_ros(distribution: str) -> list[str]:
+    """Return the wheels of a distribution that the nodes need."""
+    names = ['diagnostic', 'geometry', 'nav', 'sensor', 'std', 'trajectory', 'visualization']
+    # Without its extra, rclpy finds no middleware.
+    packages = ['rclpy[fastrtps]', 'std-srvs', *(f'{name}-msgs' for name in names)]
+    return [*(f'ros-{distribution}-{name}' for name in packages), 'xacro>=2.0']
+
+
 setup(
     name=PACKAGE_NAME,
     version=VERSION,
@@ -94,19 +102,9 @@ setup(
         'recording': ['imageio-ffmpeg>=0.4', 'mcap>=1.0'],
         # Robots that are known by name: panda, ur5, g1, talos and some 60 more.
         'robots': ['example-robot-data'],
-        # ROS 2 without a ROS installation; not needed where a ROS 2 is sourced.
-        'ros': [
-            'ros-jazzy-diagnostic-msgs',
-            'ros-jazzy-geometry-msgs',
-            'ros-jazzy-nav-msgs',
-            'ros-jazzy-rclpy[fastrtps]',  # without the extra it finds no middleware
-            'ros-jazzy-sensor-msgs',
-            'ros-jazzy-std-msgs',
-            'ros-jazzy-std-srvs',
-            'ros-jazzy-trajectory-msgs',
-            'ros-jazzy-visualization-msgs',
-            'xacro>=2.0',
-        ],
+        # ROS 2 without a ROS installation; not needed where a ROS 2 is sourced. One of the two.
+        'ros': packages_of_ros('jazzy'),
+        'ros-kilted': packages_of_ros('kilted'),
         'test': [
             'coal',
             "drake; platform_machine == 'x86_64'",  # no wheels elsewhere on Linux

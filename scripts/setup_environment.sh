@@ -4,12 +4,13 @@
 # Afterwards $PYTHON is the interpreter of a virtual environment that holds all that is needed, ROS 2 included, and
 # the environment is such that it runs this very source tree. Knobs, all optional:
 #   RBD_ROS_VENV    where the virtual environment lives (default: .venv in the repository, .venv-<distro> with a sourced ROS 2)
+#   RBD_ROS_DISTRO  'jazzy' or 'kilted': ROS 2 from wheels of this distribution (default: a sourced ROS 2, or wheels of Jazzy)
 #   RBD_ROS_PYTHON  the Python to make it from (default: the first suitable python3 on PATH)
 #   RBD_ROS_ROS     'wheels' or 'sourced' decides what otherwise is found out
 # Wherever it is sourced from, links and blanks in paths do no harm.
 
 RBD_ROS_ROOT="$(cd -P "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
-_requirement_files=(setup.py setup.cfg pyproject.toml package.xml scripts/constraints.txt scripts/setup_environment.sh)
+_requirement_files=(setup.py setup.cfg pyproject.toml package.xml scripts/constraints{,_jazzy,_kilted}.txt scripts/setup_environment.sh)
 
 _say() { printf '%s\n' "[set-up] $*" >&2; }
 
@@ -55,10 +56,15 @@ _find_python() {
 # Whether prepare_environment would find a Python to start from.
 has_suitable_python() { (_find_python) >/dev/null 2>&1; }
 
-# A sourced ROS 2 whose rclpy the Python on PATH can import is used; otherwise the wheels are.
+# A sourced ROS 2 whose rclpy the Python on PATH can import is used; otherwise the wheels are, and those of RBD_ROS_DISTRO always.
 _find_ros() {
     local python="${RBD_ROS_PYTHON:-python3}"
-    _ros="${RBD_ROS_ROS:-}"
+    _ros="${RBD_ROS_ROS:-${RBD_ROS_DISTRO:+wheels}}"
+    _distribution="${RBD_ROS_DISTRO:-jazzy}"
+    case "$_distribution" in
+        jazzy | kilted) ;;
+        *) _die "RBD_ROS_DISTRO=$_distribution: it must be 'jazzy' or 'kilted', of which there are wheels." ;;
+    esac
     if [ -z "$_ros" ]; then
         _ros='wheels'
         if [ -n "${ROS_DISTRO:-}" ] && "$python" -c 'from rclpy.node import Node' >/dev/null 2>&1; then
@@ -71,6 +77,7 @@ _find_ros() {
         sourced) _ros_extra=''; RBD_ROS_PYTHON="$python" ;;
         wheels)
             _ros_extra='ros'
+            [ "$_distribution" = jazzy ] || _ros_extra="ros-$_distribution"
             if [ "$(uname -m)" != x86_64 ]; then
                 _ros_extra=''
                 _say "There are no ROS 2 wheels for $(uname -m): without a sourced ROS 2 the nodes and their tests are left out."
@@ -86,7 +93,7 @@ _fingerprint() {
         cd "$RBD_ROS_ROOT" || exit
         cat "${_requirement_files[@]}"
         "$_base_python" -c 'import sys; print(sys.version, sys.base_prefix)'
-        printf '%s\n' "$_ros" "${ROS_DISTRO:-}" "$RBD_ROS_ROOT"
+        printf '%s\n' "$_ros" "$_ros_extra" "${ROS_DISTRO:-}" "$RBD_ROS_ROOT"
     ) | sha256sum | cut -d' ' -f1
 }
 
@@ -146,7 +153,7 @@ _install() {
         _numpy_of_sourced_ros > "$_venv/.rbd_ros_constraints"
         constraints=(-c "$_venv/.rbd_ros_constraints")
     else
-        constraints=(-c "$RBD_ROS_ROOT/scripts/constraints.txt")
+        constraints=(-c "$RBD_ROS_ROOT/scripts/constraints.txt" -c "$RBD_ROS_ROOT/scripts/constraints_$_distribution.txt")
     fi
     # Old pips search for ever where a new one answers.
     _pip_install --quiet --upgrade 'pip>=24' || status=$?
@@ -194,7 +201,7 @@ _enter_environment() {
 }
 
 prepare_environment() {
-    local level="$1" extras size _venv _base_python _ros _ros_extra _wanted _log _explanation _interrupted='' _failed=''
+    local level="$1" extras size _venv _base_python _ros _ros_extra _distribution _wanted _log _explanation _interrupted='' _failed=''
     case "$level" in
         run) extras='' ;;
         test) extras='test' ;;
@@ -206,6 +213,8 @@ prepare_environment() {
         _venv="$(realpath -m "$RBD_ROS_VENV")"
     elif [ "$_ros" = sourced ]; then
         _venv="$RBD_ROS_ROOT/.venv-${ROS_DISTRO:-ros}"
+    elif [ "$_distribution" != jazzy ]; then
+        _venv="$RBD_ROS_ROOT/.venv-wheels-$_distribution"
     else
         _venv="$RBD_ROS_ROOT/.venv"
     fi

@@ -29,20 +29,22 @@ LIBRARIES = {
 }
 ROS_LIBRARIES = {
     'builtin_interfaces': ('', 'builtin_interfaces'),  # with every message package
-    'diagnostic_msgs': ('ros-jazzy-diagnostic-msgs', 'diagnostic_msgs'),
-    'geometry_msgs': ('ros-jazzy-geometry-msgs', 'geometry_msgs'),
+    'diagnostic_msgs': ('ros-DISTRO-diagnostic-msgs', 'diagnostic_msgs'),
+    'geometry_msgs': ('ros-DISTRO-geometry-msgs', 'geometry_msgs'),
     'lifecycle_msgs': ('', 'lifecycle_msgs'),  # with rclpy
-    'nav_msgs': ('ros-jazzy-nav-msgs', 'nav_msgs'),
+    'nav_msgs': ('ros-DISTRO-nav-msgs', 'nav_msgs'),
     'rcl_interfaces': ('', 'rcl_interfaces'),  # with rclpy
-    'rclpy': ('ros-jazzy-rclpy', 'rclpy'),
+    'rclpy': ('ros-DISTRO-rclpy', 'rclpy'),
     'rosgraph_msgs': ('', 'rosgraph_msgs'),  # with rclpy
-    'sensor_msgs': ('ros-jazzy-sensor-msgs', 'sensor_msgs'),
-    'std_msgs': ('ros-jazzy-std-msgs', 'std_msgs'),
-    'std_srvs': ('ros-jazzy-std-srvs', 'std_srvs'),
-    'trajectory_msgs': ('ros-jazzy-trajectory-msgs', 'trajectory_msgs'),
-    'visualization_msgs': ('ros-jazzy-visualization-msgs', 'visualization_msgs'),
+    'sensor_msgs': ('ros-DISTRO-sensor-msgs', 'sensor_msgs'),
+    'std_msgs': ('ros-DISTRO-std-msgs', 'std_msgs'),
+    'std_srvs': ('ros-DISTRO-std-srvs', 'std_srvs'),
+    'trajectory_msgs': ('ros-DISTRO-trajectory-msgs', 'trajectory_msgs'),
+    'visualization_msgs': ('ros-DISTRO-visualization-msgs', 'visualization_msgs'),
     'xacro': ('xacro', 'xacro'),  # used without ROS as well, when present
 }
+# Extra of setup.py -> the distribution of which it takes the wheels.
+WHEELS = {'ros': 'jazzy', 'ros-kilted': 'kilted'}
 # Used when present; the package works without.
 OPTIONAL = {
     'control_msgs',
@@ -143,7 +145,10 @@ def test_every_library_is_declared_on_both_sides(setup_arguments, manifest):
     assert pip_names(setup_arguments['install_requires']) == {
         pip for pip, _ in LIBRARIES.values() if pip
     }
-    assert pip_names(extras['ros']) == {pip for pip, _ in ROS_LIBRARIES.values() if pip}
+    for extra, distribution in WHEELS.items():
+        assert pip_names(extras[extra]) == {
+            pip.replace('DISTRO', distribution) for pip, _ in ROS_LIBRARIES.values() if pip
+        }
     rosdep = {key for _, key in [*LIBRARIES.values(), *ROS_LIBRARIES.values()] if key}
     assert keys - LAUNCH_LIBRARIES == rosdep
 
@@ -160,16 +165,45 @@ def test_launch_files_use_declared_libraries(manifest):
 
 def test_constraints_name_every_requirement_within_its_range(setup_arguments):
     requirements = pytest.importorskip('packaging.requirements')
-    pinned = {}
-    for line in (ROOT / 'scripts' / 'constraints.txt').read_text(encoding='utf-8').splitlines():
-        if line and not line.startswith('#'):
-            pin = requirements.Requirement(line)
-            pinned.setdefault(pin.name.lower(), []).append(next(iter(pin.specifier)).version)
     extras = setup_arguments['extras_require']
-    for text in [*setup_arguments['install_requires'], *extras['ros'], *extras['test']]:
-        wanted = requirements.Requirement(text)
-        assert wanted.name in pinned, f'{wanted.name}: run scripts/update_constraints'
-        assert all(wanted.specifier.contains(version) for version in pinned[wanted.name]), text
+    common = [*setup_arguments['install_requires'], *extras['test']]
+    for extra, distribution in WHEELS.items():
+        pinned = {}
+        for name in ('constraints.txt', f'constraints_{distribution}.txt'):
+            for line in (ROOT / 'scripts' / name).read_text(encoding='utf-8').splitlines():
+                if line and not line.startswith('#'):
+                    pin = requirements.Requirement(line)
+                    pinned.setdefault(pin.name.lower(), []).append(next(iter(pin.specifier)))
+        for text in [*common, *extras[extra]]:
+            wanted = requirements.Requirement(text)
+            assert wanted.name in pinned, f'{wanted.name}: run scripts/update_constraints'
+            assert all(wanted.specifier.contains(x.version) for x in pinned[wanted.name]), text
+        others = {name for name in pinned if re.match('ros-(jazzy|kilted)-', name)}
+        assert {name.split('-')[1] for name in others} == {distribution}
+
+
+@pytest.mark.parametrize(
+    'variables, found',
+    [
+        ({}, 'jazzy wheels ros .venv'),
+        ({'RBD_ROS_DISTRO': 'kilted'}, 'kilted wheels ros-kilted .venv-wheels-kilted'),
+        ({'RBD_ROS_DISTRO': 'kilted', 'RBD_ROS_VENV': '/x/y'}, 'kilted wheels ros-kilted y'),
+        ({'RBD_ROS_DISTRO': 'jazzy', 'ROS_DISTRO': 'kilted'}, 'jazzy wheels ros .venv'),
+        ({'RBD_ROS_DISTRO': 'lyrical'}, ''),
+    ],
+)
+def test_one_variable_names_the_distribution_of_the_wheels(variables, found):
+    script = (
+        '. scripts/setup_environment.sh; _is_up_to_date() { return 0; }; uname() { echo x86_64; }; '
+        '_enter_environment() { echo $_distribution $_ros $_ros_extra ${_venv##*/}; }; '
+        'prepare_environment run'
+    )
+    kept = {name: value for name, value in os.environ.items() if 'ROS' not in name}
+    run = subprocess.run(
+        ['bash', '-euc', script], env=kept | variables, cwd=ROOT, capture_output=True, text=True
+    )
+    assert run.stdout.strip() == found
+    assert ("'jazzy' or 'kilted'" in run.stderr) == (not found)
 
 
 def test_every_shipped_file_is_installed(setup_arguments):
@@ -272,7 +306,7 @@ def test_public_names_are_loaded_on_first_use():
 
 
 def test_scripts_can_be_run():
-    for script in ('demo', 'docs', 'test', 'test_oldest'):
+    for script in ('demo', 'docs', 'test', 'test_kilted', 'test_oldest'):
         assert os.access(ROOT / 'scripts' / script, os.X_OK), script
     assert os.access(ROOT / '.ci' / 'run', os.X_OK)
 
