@@ -194,7 +194,8 @@ def test_constraints_name_every_requirement_within_its_range(setup_arguments):
 )
 def test_one_variable_names_the_distribution_of_the_wheels(variables, found):
     script = (
-        '. scripts/setup_environment.sh; _is_up_to_date() { return 0; }; uname() { echo x86_64; }; '
+        '. scripts/setup_environment.sh; '
+        '_is_up_to_date() { return 0; }; uname() { echo x86_64; }; '
         '_enter_environment() { echo $_distribution $_ros $_ros_extra ${_venv##*/}; }; '
         'prepare_environment run'
     )

@@ -20,7 +20,7 @@ from rbd_ros.nodes.simulator.interface import INTERFACE as SIMULATOR
 pytestmark = pytest.mark.linter
 
 WORKFLOWS = sorted((ROOT / '.github' / 'workflows').glob('*.yml'))
-DISTRIBUTIONS = {'humble', 'jazzy', 'kilted', 'rolling'}
+DISTRIBUTIONS = {'humble', 'jazzy', 'kilted', 'lyrical', 'rolling'}
 EVENTS = {'push', 'pull_request', 'schedule', 'workflow_dispatch'}
 JOB_KEYS = {
     *('runs-on', 'container', 'timeout-minutes', 'steps', 'strategy', 'defaults', 'if', 'needs'),

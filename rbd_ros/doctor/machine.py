@@ -31,6 +31,8 @@ OLDEST_PYTHON, NEWEST_PYTHON = (3, 10), (3, 14)
 
 #: Highest ROS domain whose ports are no ephemeral ports of Linux, and the highest that there is.
 SAFE_DOMAIN, HIGHEST_DOMAIN = 101, 232
+#: A middleware with a configuration of its own for how far nodes look for others.
+ZENOH = 'rmw_zenoh_cpp'
 DISCOVERY_RANGES = ('SUBNET', 'LOCALHOST', 'OFF', 'SYSTEM_DEFAULT')
 
 #: Memory that a process should be able to lock [bytes]: more than it ever asks for, as the option
@@ -352,6 +354,12 @@ def _domain(text: str) -> Finding:
 def _discovery(environment: Mapping[str, str]) -> Finding:
     subject, name = 'discovery', 'ROS_AUTOMATIC_DISCOVERY_RANGE'
     reach = environment.get(name, '')
+    if environment.get('RMW_IMPLEMENTATION') == ZENOH:
+        vain = [each for each in (name, 'ROS_LOCALHOST_ONLY') if environment.get(each)]
+        if vain:
+            what = f'{ZENOH} does not read {" and ".join(vain)}'
+            return Finding(WARN, subject, what, 'restrict its routers: ZENOH_ROUTER_CONFIG_URI')
+        return Finding(OK, subject, 'as the configuration of Zenoh says, through its router')
     if reach and reach not in DISCOVERY_RANGES:
         what = f'{name} is {reach[:40]!r}, which means nothing'
         return Finding(ERROR, subject, what, f'set it to one of {", ".join(DISCOVERY_RANGES)}')

@@ -175,6 +175,17 @@ def test_domains(domain, level):
         ({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET'}, 'ok', 'whole network'),
         ({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'OFF'}, 'warn', 'not even on this machine'),
         ({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'localhost'}, 'error', 'means nothing'),
+        ({'RMW_IMPLEMENTATION': 'rmw_zenoh_cpp'}, 'ok', 'configuration of Zenoh'),
+        (
+            {'RMW_IMPLEMENTATION': 'rmw_zenoh_cpp', 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'},
+            'warn',
+            'rmw_zenoh_cpp does not read ROS_AUTOMATIC_DISCOVERY_RANGE',
+        ),
+        (
+            {'RMW_IMPLEMENTATION': 'rmw_zenoh_cpp', 'ROS_LOCALHOST_ONLY': '1'},
+            'warn',
+            'rmw_zenoh_cpp does not read ROS_LOCALHOST_ONLY',
+        ),
     ],
 )
 def test_discovery(environment, level, what):

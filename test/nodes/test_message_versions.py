@@ -1,9 +1,11 @@
 """Optional packages of messages in every version that has been released, as plain classes.
 
-Their fields are those of the tags of simulation_interfaces and control_msgs.
+Their fields are those of the tags of simulation_interfaces and control_msgs. And what messages
+may become in a distribution: since Lyrical, sequences of bytes may be buffers of a device.
 """
 
 import importlib
+import re
 import sys
 from types import SimpleNamespace
 
@@ -14,10 +16,12 @@ from support import control_messages, outside, plain_messages, simulation_messag
 outside.load('rclpy')
 
 from rclpy.action import GoalResponse
+from test_node_parameters import INTERFACES
 from test_surroundings import Rig as Cycle
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from rbd_ros.control.tolerances import Tolerances
+from rbd_ros.nodes.common.communication import message_type
 from rbd_ros.nodes.simulator.interface import INTERFACE
 from rbd_ros.nodes.simulator.object_changes import ObjectChanges
 from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
@@ -261,3 +265,26 @@ def test_goals_of_every_version_of_control_msgs_are_followed(version, monkeypatc
     driver.goals[0].outcome = 'reached', 'there'
     ticks[0]()
     assert handle.events == ['succeed'] and server.results[0].error_string == 'there'
+
+
+def sequences_of_bytes(kind):
+    """Message types within a message type that have a field uint8[], in C++ a rosidl::Buffer."""
+    found = set()
+    for field in kind.get_fields_and_field_types().values():
+        inner = re.fullmatch(r'(?:sequence<)?(\w+/\w+)(?:(?:, \d+)?>|\[\d+\])?', field)
+        if inner:
+            found |= sequences_of_bytes(message_type(inner[1].replace('/', '/msg/')))
+        elif field.startswith('sequence<uint8'):
+            found.add(kind.__name__)
+    return found
+
+
+def test_only_textures_and_meshes_of_markers_may_be_buffers_of_a_device():
+    """Neither of which the nodes fill: what they read and write is as in earlier distributions."""
+    kinds = {topic.kind for interface in INTERFACES.values() for topic in interface.topics}
+    kinds.remove('tf2_msgs/msg/TFMessage')  # which no wheel has; of numbers and names as well
+    assert {'sensor_msgs/msg/JointState', 'std_msgs/msg/Float64MultiArray'} <= kinds
+    buffers = {kind: sequences_of_bytes(message_type(kind)) for kind in kinds}
+    assert {kind: found for kind, found in buffers.items() if found} == {
+        'visualization_msgs/msg/MarkerArray': {'CompressedImage', 'MeshFile'}
+    }

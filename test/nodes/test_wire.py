@@ -105,7 +105,7 @@ def test_joint_states_are_read_as_rclpy_reads_them(
         encode(message, padding=b'\xa5'),
         encode(message, '>'),
         encode(message, '>', b'\xa5'),
-        encode(message),
+        encode(message) + bytes(-len(encode(message)) % 4),  # as serdata_rmw of Cyclone DDS ends
     ):
         assert found(reader.read(data)) == content(deserialize_message(data, JointState))
         assert found(reader.read(data)) == content(message)
