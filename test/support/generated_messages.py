@@ -177,10 +177,11 @@ def _generate(package, definitions, folder):
 
     def once():  # wheels that declare an entry point twice make the generators refuse it
         points = every()
-        if isinstance(points, dict):
-            return {
-                group: list({p.name: p for p in own}.values()) for group, own in points.items()
-            }
+        if isinstance(points, dict):  # up to Python 3.11
+            groups = {}
+            for group, own in points.items():
+                groups[group] = type(own)({p.name: p for p in own}.values())
+            return type(points)(groups)  # rosidl_cli asks `get` in Jazzy and `select` in Kilted
         return type(points)({(p.group, p.name): p for p in points}.values())
 
     found.importlib_metadata.entry_points = once
