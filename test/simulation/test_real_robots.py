@@ -52,8 +52,7 @@ DEEP = 1e-5
 #: by 1e-10 and more; which steps meet them is chance.
 UNSOLVED = 5
 OFTEN_UNSOLVED = {
-    'alex_psyonic_hands': 60,
-    'g1_29dof_with_hand_rev_1_0': 30,
+    'alex_psyonic_hands': 10,
     'talos_reduced_box': 40,
 }
 #: Most steps in which something overlaps and cannot be parted: a finger under a hand that falls on

@@ -99,9 +99,15 @@ def _noted():
         ways[2](plant, state, touches, work, rows, h)
         ends.append(work.motion.next_v.copy())
 
-    ways = blows.solve_rebound, blows.solve_blows, step.end_robot
+    def go_back(state, objects, work):
+        ways[3](state, objects, work)
+        found.clear()
+        ends.clear()
+
+    ways = blows.solve_rebound, blows.solve_blows, step.end_robot, step.go_back
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(step, 'end_robot', end_robot)
+        patch.setattr(step, 'go_back', go_back)
         for each in (expand, solve_rebound, solve_blows):
             patch.setattr(blows, each.__name__, each)
         yield found, ends

@@ -19,20 +19,15 @@ from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.couples import respond_to_couples
 from rbd_ros.simulation.scene.islands import at_robot, node_of
 from rbd_ros.simulation.scene.paths import clear_along, full_response, half_responses
-from rbd_ros.simulation.scene.problem import (
-    contact_velocity,
-    FRICTION,
-    LOWER_LIMIT,
-    UPPER_LIMIT,
-)
-from rbd_ros.simulation.scene.state import Objects, SceneWork, Touches
+from rbd_ros.simulation.scene.problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
+from rbd_ros.simulation.scene.state import SceneWork, Touches
 from rbd_ros.simulation.semi_implicit import prepare
 from rbd_ros.simulation.state import ExternalForces, GUARDED, LIMITED, State
 from rbd_ros.simulation.workspace import Problem, Workspace
 
-#: Velocity beyond the limits within which a joint may be stopped in a step, by what rests on the
-#: robot [rad/s, m/s], and how much more by each m/s or rad/s of what strikes it or is stopped.
-REACH, BY_A_BLOW = 0.1, 100.0
+#: Velocity short of the limits from which on a joint is expected to reach them by what rests on
+#: the robot [rad/s, m/s], besides half of its own.
+REACH = 0.1
 
 #: Load by that of the step before from which on it has jumped: something has struck the robot.
 JUMP = 1.5
@@ -89,18 +84,12 @@ def respond_to_contacts(
 
 
 @compiled
-def find_free_velocity(
-    plant: Plant,
-    state: State,
-    objects: Objects,
-    contacts: SceneContacts,
-    work: Workspace,
-    count: int,
-    h: float,
-) -> int:
+def find_free_velocity(plant: Plant, work: Workspace, h: float) -> int:
     """Find the velocity without contacts, and the rows of joints; returns their number.
 
-    :param count: number of contacts
+    Most limits of many joints are out of reach in a step, and a problem without them is easier.
+    Those that it exceeds become rows of the next one, see `exceeds_limits`.
+
     :param h: time step [s]
     """
     problem, scene, tree = work.problem, work.scene, plant.tree
@@ -110,25 +99,36 @@ def find_free_velocity(
         respond(plant, problem.loops, v)
     else:
         solve_factorised(problem.factor, tree.row_first, tree.row_index, v)
-    blow = 0.0
-    for c in range(count):
-        if at_robot(plant.scene, contacts, c):
-            blow = max(blow, -contact_velocity(plant, contacts, objects, v, c, 0, scene))
     for i in range(len(v)):
-        blow = max(blow, problem.low[i] - v[i], v[i] - problem.high[i])
-    for i in range(len(v)):
-        low, high = problem.low[i], problem.high[i]
-        near = REACH + 0.5 * abs(v[i]) + BY_A_BLOW * blow
+        low, high, near = problem.low[i], problem.high[i], REACH + 0.5 * abs(v[i])
         # Joints without limits have infinite ones.
-        if v[i] - near < low:
+        add_limits(scene, i, v[i] - near < low, v[i] + near > high)
+        if scene.has_row[LOWER_LIMIT, i] == 1:
             rows = add_row(scene, rows, i, LOWER_LIMIT, -low)
-        if v[i] + near > high:
+        if scene.has_row[UPPER_LIMIT, i] == 1:
             rows = add_row(scene, rows, i, UPPER_LIMIT, high)
         if plant.friction[i] > 0.0:
             rows = add_row(scene, rows, i, FRICTION, 0.0)
             scene.row_box[rows - 1] = h * plant.friction[i]
     respond_to_rows(plant, problem, scene, rows)
     return rows
+
+
+@compiled
+def add_limits(scene: SceneWork, i: int, lower: bool, upper: bool) -> bool:
+    """Make limits of a joint rows in this step; returns whether one of them was none.
+
+    :param i: degree of freedom
+    :param lower: whether the lower limit is to be a row
+    :param upper: whether the upper limit is
+    """
+    has_row = scene.has_row
+    more = (lower and has_row[LOWER_LIMIT, i] == 0) or (upper and has_row[UPPER_LIMIT, i] == 0)
+    if lower:
+        has_row[LOWER_LIMIT, i] = 1
+    if upper:
+        has_row[UPPER_LIMIT, i] = 1
+    return more
 
 
 @compiled
@@ -197,6 +197,22 @@ def end_robot(
                 limited = True
     counters[LIMITED] += limited
     counters[GUARDED] += guarded
+
+
+@compiled
+def exceeds_limits(plant: Plant, work: Workspace) -> bool:
+    """Return whether joints exceed limits that were no rows, which they are from now on.
+
+    What exceeds a row by the tolerance of the solver is put onto it, unless that opens loops.
+    """
+    more, next_v = False, work.motion.next_v
+    for i in range(len(next_v)):
+        low, high = work.problem.low[i], work.problem.high[i]
+        beyond = add_limits(work.scene, i, next_v[i] < low, next_v[i] > high)
+        more = more or beyond
+        if not plant.has_loops and not beyond:
+            next_v[i] = min(max(next_v[i], low), high)
+    return more
 
 
 @compiled

@@ -178,6 +178,7 @@ class SceneWork(NamedTuple):
     :param lever_response: what an impulse along it changes of those velocities
     :param label: number of the island of the robot, then of each object
     :param listed: contacts of the island
+    :param has_row: 1 for each lower and upper limit of a joint that has a row in this step
     :param row_joint: degree of freedom of each row of a joint
     :param row_kind: 0 for a lower limit, 1 for an upper one, 2 for friction
     :param row_bias: velocity that is added to that of the joint
@@ -227,6 +228,7 @@ class SceneWork(NamedTuple):
     lever_response: FloatArray = floats('contacts', 2, 3, 6)
     label: IntArray = integers('nodes')
     listed: IntArray = integers('contacts')
+    has_row: IntArray = integers(2, 'nv')
     row_joint: IntArray = integers('joint_rows')
     row_kind: IntArray = integers('joint_rows')
     row_bias: FloatArray = floats('joint_rows')

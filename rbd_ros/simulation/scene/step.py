@@ -4,8 +4,9 @@ Contacts are found at the beginning of the step. Those that bounce do so first, 
 they are. Then forces are found such that at the end of the step nothing penetrates: where there
 is a gap, the velocity may close it but no further; contacts, joint limits and joint friction of
 all that touches each other are one problem (problem.py), solved by constraints/solvers. If these
-velocities reach more than was looked for, all this is done again with what they reach
-(look_ahead.py). Then everything moves, and overlaps are corrected (parting.py).
+velocities exceed limits of joints that were left out, or reach more than was looked for, all this
+is done again with them (robot.py, look_ahead.py). Then everything moves, and overlaps are
+corrected (parting.py).
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from rbd_ros.simulation.scene.parting import correct_robot, part_bodies
 from rbd_ros.simulation.scene.pile import PILE, solve_pile
 from rbd_ros.simulation.scene.robot import (
     end_robot,
+    exceeds_limits,
     find_free_velocity,
     hold_bases,
     load_on_robot,
@@ -86,6 +88,8 @@ def take_scene_substep(
         find_wrenches(plant.scene, external_forces, objects, work.scene)
     if plant.has_robot:
         place_robot(plant, state, external_forces, work)
+        for kind in range(2):
+            clear(work.scene.has_row[kind])
     keep_before_contact(state, objects, work)
     seen = look_for_contacts(plant, touches, work, h)
     found, robot_touched, unsolved = VELOCITY, False, 0
@@ -94,6 +98,11 @@ def take_scene_substep(
         found, robot_touched = find_velocities(
             plant, state, external_forces, unused, objects, touches, work, h
         )
+        while robot_touched and exceeds_limits(plant, work):
+            go_back(state, objects, work)
+            found, robot_touched = find_velocities(
+                plant, state, external_forces, unused, objects, touches, work, h
+            )
         if found == NOTHING:
             return False
         if look == LOOKS - 1:
@@ -184,7 +193,7 @@ def find_velocities(
         if rebounds:
             respond_to_contacts(plant, state, contacts, work, count, h)
     if robot_touched:
-        rows = find_free_velocity(plant, state, objects, contacts, work, count, h)
+        rows = find_free_velocity(plant, work, h)
     if plant.scene.has_objects:
         accelerate_objects(plant.scene.bodies, objects, scene, h)
     solve_islands(plant, state, objects, touches, work, rows, robot_touched, h)

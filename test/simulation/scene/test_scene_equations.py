@@ -14,6 +14,7 @@ from support.simulated_robots import collision, joint, link, robot as chain
 
 from rbd_ros import Robot
 from rbd_ros.resources import resource_path
+from rbd_ros.simulation.scene.problem import UPPER_LIMIT
 
 SOFT = {'compliance': {'stiffness': 2e3, 'damping': 7.0}}
 R = 0.05  # of the ends of links [m]
@@ -235,9 +236,32 @@ def test_a_joint_at_rest_near_its_limit_is_not_struck_beyond_it(side):
     simulator = simulated(floor=False, robot=slider(1.0), hammer=hits)
     simulator.reset([0.98 * side], [0.0])
     step = Step(simulator)
-    step.check_joints(1e-9)
+    step.check()
     assert step.touches.impulse[0, 0] > 10.0
     assert simulator.q[0] == pytest.approx(side, abs=1e-12)
+    assert simulator.status.limit_steps == 1
+
+
+def test_joints_that_are_struck_to_their_limits_take_others_to_theirs():
+    """Each limit is reached only because of the one before; the step is taken until all hold."""
+    masses = {'a': 1.0, 'b': 0.1, 'c': 0.01}
+    inside = '<limit lower="-1" upper="1" effort="100" velocity="900"/>'
+    shape = {'c': collision(f'sphere radius="{R}"')}
+    robot = chain(
+        link('world'),
+        *(link(name, mass, (0.01,) * 3, shape=shape.get(name)) for name, mass in masses.items()),
+        *(
+            joint(f'to_{name}', parent, name, 'prismatic', (1, 0, 0), inside=inside)
+            for parent, name in zip(['world', *masses], masses)
+        ),
+    )
+    hits = ball(x=2.9985 - R - 0.1 - 1e-4, z=0.0, mass=5.0, velocity=(4.0, 0, 0))
+    simulator = simulated(floor=False, robot=robot, hammer=hits)
+    simulator.reset([0.9995, 0.9995, 0.9995], [0.0, 0.0, 0.0])
+    step = Step(simulator)
+    step.check()
+    assert (step.touches.joint_impulse[UPPER_LIMIT] > 0.0).all()
+    assert simulator.q == pytest.approx([1.0, 1.0, 1.0], abs=1e-12)
     assert simulator.status.limit_steps == 1
 
 
