@@ -50,8 +50,8 @@ TOO_FAST = 1e-6
 DEEP = 1e-4
 #: Most steps of 2000 that are not solved to the tolerance. Where two feet press each other and the
 #: ground, or fingers each other, gaps of nanometres ask for velocities that contradict each other
-#: by 1e-10 and more; which steps meet them is chance: of starts of talos_reduced_box that differ by
-#: rounding, 20 to 40.
+#: by 1e-10 and more. Which steps meet them is chance: 20 to 40 of talos_reduced_box, for starts
+#: that differ by rounding.
 UNSOLVED = 5
 OFTEN_UNSOLVED = {
     'alex_psyonic_hands': 10,
