@@ -324,7 +324,7 @@ def _substep(simulator: Simulator, at: _Point, left: float) -> float:
     q, v = state.q.copy(), state.v.copy()
     state.q[:], state.v[:] = at.q, at.v
     try:
-        return find_substep(world.plant, state, world.fields.work, left)
+        return float(find_substep(world.plant, state, world.fields.work, left))
     finally:
         state.q[:], state.v[:] = q, v
 

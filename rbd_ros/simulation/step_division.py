@@ -27,6 +27,9 @@ CHANGE_PER_SUBSTEP = 0.2
 #: one. It is below the change in the step before the first one that is to be divided.
 NOTICED_CHANGE = 0.1
 
+#: Most that the rate may be of that of the same change by kinetic energy, sqrt(a' M a / v' M v).
+MOST_BY_ENERGY, TINY = 20.0, 1e-300
+
 #: Rotation of a joint in one step up to which all speeds count as this small one [rad]: what
 #: nearly rests changes its speed by much in every step.
 SMALL_TURN = 1e-3
@@ -112,7 +115,6 @@ def inertial_rate(plant: Plant, state: State, work: Workspace, ahead: float) -> 
     # Without velocity it is gravity.
     clear(state.v)
     call_kernel(plant.bias_force, state.packed, still)
-    copy(motion.kept_q, state.q)
     copy(motion.next_v, state.v)
     for i in range(len(a)):
         a[i] = still[i] - a[i]
@@ -124,6 +126,24 @@ def inertial_rate(plant: Plant, state: State, work: Workspace, ahead: float) -> 
     else:
         factorise(dynamics.mass, tree.row_first, tree.row_index)
         solve_factorised(dynamics.mass, tree.row_first, tree.row_index, a)
-    # Of what rests, the acceleration is rounding.
+    # Of what rests, the acceleration is rounding. So it is in a direction that moves next to no
+    # mass, which changes no energy.
+    call_kernel(plant.mass_matrix, state.packed, dynamics.mass)
+    copy(motion.kept_q, state.q)
     speed = max(fastest_rotation(plant, state.v), SMALL_TURN / plant.timestep)
-    return fastest_rotation(plant, a) / speed
+    changing = twice_kinetic_energy(dynamics.mass, a)
+    energy = max(twice_kinetic_energy(dynamics.mass, state.v), TINY)
+    rate: float = fastest_rotation(plant, a) / speed
+    if changing < (rate / MOST_BY_ENERGY) ** 2 * energy:
+        rate = MOST_BY_ENERGY * np.sqrt(max(changing, 0.0) / energy)
+    return rate
+
+
+@compiled
+def twice_kinetic_energy(mass: FloatArray, v: FloatArray) -> float:
+    """Square of a velocity, or an acceleration, in the metric of the mass matrix."""
+    total = 0.0
+    for i in range(len(v)):
+        for j in range(len(v)):
+            total += v[i] * mass[i, j] * v[j]
+    return total

@@ -163,7 +163,7 @@ def take_any_substep(
     h: float,
 ) -> bool:
     """Advance by h, in a world or not; returns False if the dynamics are not finite."""
-    done = True
+    done: bool = True
     if plant.has_scene:
         if plant.has_servos:
             done = take_servo_substep(

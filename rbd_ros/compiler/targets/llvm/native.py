@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from functools import lru_cache
 import os
+import struct
 import threading
 from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -156,14 +157,32 @@ def new_target(level: Optional[int] = None) -> llvm.TargetMachine:
         reloc='pic',
         # Small code finds its constants within 2 GB. In a process that has mapped more than that,
         # LLVM would abort where the two lie in gaps far apart.
-        codemodel='small' if _memory_manager() else 'large',
+        codemodel='small' if _has_one_block() else 'large',
         jit=True,
     )
 
 
-def _memory_manager() -> Dict[str, bool]:
+def _memory_manager(code: llvm.ObjectFileRef) -> Dict[str, bool]:
     """Options that have an engine keep all sections of a module in one block, if it can."""
-    return {'use_lmm': True} if _llvmlite_version() >= _ONE_BLOCK else {}
+    return {'use_lmm': True} if _has_one_block() and not _calls_others(code) else {}
+
+
+def _has_one_block() -> bool:
+    return _llvmlite_version() >= _ONE_BLOCK
+
+
+def _calls_others(code: llvm.ObjectFileRef) -> bool:
+    """Whether a module calls functions that are not in it.
+
+    The block has no room for the table of their addresses, and llvmlite aborts. Only modules for
+    processors without fused multiplication and addition do, which have a function for it.
+    """
+    for section in code.sections():
+        if section.name() == b'.symtab':
+            # Name, kind, visibility, section, value and size; section 0 is none.
+            symbols = struct.iter_unpack('<IBBHQQ', section.data())
+            return any(name and not defined for name, _, _, defined, _, _ in symbols)
+    return True  # it is not of ELF, and nothing is known
 
 
 def module_text(functions: Sequence[Tuple[str, Sequence[str]]]) -> str:
@@ -217,13 +236,13 @@ class MachineCode:
 
     def __init__(self, object_file: bytes):
         with compile_lock:
-            target = new_target()
+            code, target = llvm.ObjectFileRef.from_data(object_file), new_target()
             # The engine wants a module to begin with; ours is empty, since all code is in the
             # object file.
             self._engine = llvm.create_mcjit_compiler(
-                llvm.parse_assembly(''), target, **_memory_manager()
+                llvm.parse_assembly(''), target, **_memory_manager(code)
             )
-            self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
+            self._engine.add_object_file(code)
             self._engine.finalize_object()
 
     def address(self, name: str) -> int:
