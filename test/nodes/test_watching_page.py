@@ -13,7 +13,7 @@ from support import outside
 outside.load('rclpy')
 
 from geometry_msgs.msg import PoseStamped
-from node_harness import joint_state, reliable, ROOT, with_signals
+from node_harness import Feed, joint_state, reliable, ROOT, with_signals
 from sensor_msgs.msg import JointState
 
 from rbd_ros import Robot
@@ -59,9 +59,8 @@ def test_it_follows_the_simulator(ros, watch):
     state = session._state()
     assert state['message'] == '' and state['time'] > 0.0
     commands = ros.publisher(JointState, 'joint_commands')
-    ros.until(lambda: commands.get_subscription_count() > 0, 'the simulator listens')
-    commands.publish(joint_state(['elbow'], position=[-0.5]))
-    run_until(session, lambda: abs(session.q[1] + 0.5) < 1e-3)
+    with Feed(commands, joint_state(['elbow'], position=[-0.5])):
+        run_until(session, lambda: abs(session.q[1] + 0.5) < 1e-3)
     node.stop()
 
 

@@ -86,10 +86,13 @@ class HeldStart:
         self.end()
 
     def end(self) -> int:
-        """End; return the simulated time to go on at, later than all that was published [ns]."""
+        """End; return the simulated time to go on at [ns].
+
+        It is later than all that was published, unless time stands still.
+        """
         self._done.set()
         self._thread.join()
-        return self._time + self._timestep
+        return self._time if self._paused else self._time + self._timestep
 
     def _run(self) -> None:
         period = PAUSED_PERIOD if self._paused else PERIOD
