@@ -131,6 +131,8 @@ def test_every_robot_runs_in_a_world_from_its_default_start(robot_paths, name):
     assert np.isfinite(simulator.q).all() and np.isfinite(simulator.v).all()
     status = simulator.status
     assert status.steps == 2000 and status.dropped_contacts == 0
+    # Inertia divides few steps, rounding none: iCub has a direction that moves next to no mass.
+    assert status.substeps < 0.5 * status.steps
     assert status.unparted_steps <= UNPARTED.get(name, 0)
     assert status.unconverged_steps <= OFTEN_UNSOLVED.get(name, UNSOLVED)
     gaps = simulator.distances().distance
