@@ -38,7 +38,7 @@ NO_CONTROLLERS = 'none'
 #: How long spawners wait for the manager, and for each switch [s]: on a busy machine, each process
 #: takes many seconds to start.
 PATIENCE = 60
-#: First versions of controller_manager whose spawner waits for a switch as long as it is told to:
+#: First versions of controller_manager whose spawner takes a timeout for a switch:
 #: of ROS 2 Humble, and of Jazzy and later. Those before wait 5 s.
 PATIENT_SPAWNERS = ((2, 46), (4, 21))
 

@@ -126,7 +126,7 @@ def inertial_rate(plant: Plant, state: State, work: Workspace, ahead: float) -> 
     else:
         factorise(dynamics.mass, tree.row_first, tree.row_index)
         solve_factorised(dynamics.mass, tree.row_first, tree.row_index, a)
-    # Of what rests, the acceleration is rounding. So it is in a direction that moves next to no
+    # At rest, the acceleration is rounding. So it is in a direction that moves next to no
     # mass, which changes no energy.
     call_kernel(plant.mass_matrix, state.packed, dynamics.mass)
     copy(motion.kept_q, state.q)

@@ -104,7 +104,7 @@ def test_a_collision_stops_the_robot_once_if_that_is_its_reaction(rig):
             rig.settled((0.0, 0.0))
 
     def beginnings(since):
-        # On a busy machine a gap between states may end a collision, which begins anew.
+        # On a busy machine a gap between states may end a collision, which begins again.
         flags = [False, *(each.data for each in rig.collisions[since:])]
         return sum(after > before for before, after in zip(flags, flags[1:]))
 

@@ -1,4 +1,4 @@
-"""The robot at its start while its simulation is compiled: states and time for whoever waits.
+"""The robot at its start while its simulation is compiled: states and time for those who wait.
 
 With an empty cache the first compilation takes seconds, with a world a minute. Controllers that
 start beside the simulator must not take it for dead: a controller manager on simulated time does

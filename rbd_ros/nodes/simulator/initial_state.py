@@ -95,7 +95,7 @@ def held_configuration(
     _place_joints(q, robot, names, at_q, parameters)
     if robot.model.loops:
         kept = _given([n for n in names if n in robot.model.actuated_joints], parameters)
-        with suppress(LoopClosureError):  # the simulation tells which one stays open
+        with suppress(LoopClosureError):  # the simulation names the loop that stays open
             q = robot.loops.project(q, fixed=kept, starts=STARTS)
     return q
 

@@ -128,7 +128,7 @@ def shown_fields(shown: Mapping[str, np.ndarray]) -> List[str]:
 
     The hardware of ros2_control looks at positions, whatever its tag says.
 
-    :param shown: which joints each field tells of (control_tag.py)
+    :param shown: which joints each field has values of (control_tag.py)
     """
     return [name for name in shown if name == 'position' or shown[name].size]
 
