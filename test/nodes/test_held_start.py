@@ -76,6 +76,25 @@ def test_states_and_time_come_while_the_simulation_is_compiled(ros, monkeypatch,
     assert process.stop() == 0
 
 
+def test_what_is_sent_while_the_simulation_is_compiled_acts_from_its_first_cycle(
+    ros, monkeypatch, tmp_path
+):
+    process, states, _ = begun_slowly(ros, monkeypatch, tmp_path / 'gate', initial_command='zero')
+    commands = ros.publisher(JointState, 'joint_commands')
+    servo = JointState(name=['shoulder', 'elbow'], position=[0.4, -0.7])
+    ros.until(lambda: states, 'a state before the robot')
+    for message in (JointState(name=['shoulder', 'elbow'], position=[1e308, 0.0]), servo):
+        commands.publish(message)
+    commands.wait_for_all_acked()
+    (tmp_path / 'gate').touch()
+    ros.until_status('command refused: a value of position is', 'commands')
+    ros.until(
+        lambda: np.abs(np.subtract(states[-1].position, servo.position)).max() < 1e-3,
+        'the robot where the command wants it',
+    )
+    assert process.stop() == 0
+
+
 def test_time_stands_still_while_a_paused_simulation_is_compiled(ros, monkeypatch, tmp_path):
     gate = tmp_path / 'gate'
     process, states, clocks = begun_slowly(ros, monkeypatch, gate, start_paused=True)

@@ -177,10 +177,11 @@ class SimulationCycle:
             ports,
         )
         self._run = self._compiled_run(simulator.world.record, simulator.world.steps.address)
-        first = first_time(parameters) if begin is None else begin()
-        self.time_ns = first - self._timestep_ns if self._lockstep else first
-        self._states.due = self._clock.due = first - self._timestep_ns
-        self.reset()
+        self.time_ns = first_time(parameters) if begin is None else begin()
+        self._states.due = self._clock.due = self.time_ns - self._timestep_ns
+        if self._lockstep:  # what came before the first state is no answer to it
+            self._inputs.forget()
+        self._stand_at_start()
 
     def pass_through(
         self, between: Callable[[Ports, JointStateWriter, JointStateWriter], Ports]
@@ -287,6 +288,9 @@ class SimulationCycle:
         self._inputs.forget()
         if self._lockstep:  # an answer to the state before is not one to this
             self.time_ns += self._timestep_ns
+        self._stand_at_start()
+
+    def _stand_at_start(self) -> None:
         self.simulator.reset(self._initial_q)
         self._start_warnings.tell()
         self.wrenches.clear()
