@@ -141,7 +141,7 @@ def read_faults(
 ) -> Tuple[Fault, ...]:
     """Faults of a YAML text or a mapping, under the key `faults`.
 
-    :param source: the text, or a mapping with the same content
+    :param source: the text, which may be the list alone, or a mapping with the same content
     :param joints: joints of the robot that faults may concern
     :param links: its links
     :raises FaultError: for whatever is wrong with it, naming line, entry and cure
@@ -155,7 +155,7 @@ def read_faults(
     example = 'faults: [...]'
     try:
         if isinstance(source, str):
-            document = parse_document(source, 'faults', example, PAGE)
+            document = parse_document(source, 'faults', example, PAGE, 'faults')
         else:
             document = read_document(source, 'faults', example, page=PAGE)
         entries = _top(document).mapping(['faults'])

@@ -63,3 +63,16 @@ def load_yaml(source: Union[str, IO[str]], words: bool = False) -> Any:
     """
     loader: Type[Any] = _BaseLoader if words else _SafeLoader
     return yaml.load(source, loader)
+
+
+def compose_yaml(source: str) -> Any:
+    """Nodes of YAML, which know how and where they were written; None if there is nothing.
+
+    :param source: the text
+    :raises yaml.YAMLError: for what is no YAML, or too deep
+
+    >>> from rbd_ros.model.bounded_yaml import compose_yaml
+    >>> [key.value for key, _ in compose_yaml('{a: [1, 2]}').value]
+    ['a']
+    """
+    return yaml.compose(source, _SafeLoader)

@@ -22,9 +22,20 @@ from rclpy.parameter import (
 from test_node_parameters import each_node, INTERFACES
 import yaml
 
+from rbd_ros.hil import read_faults
 from rbd_ros.nodes.common.parameters import ParameterTable
 
 SMALL = 1e-7  # written without a point, by Python and by users
+#: As docs/hil.md writes them, and as files do.
+FAULTS = (
+    '[{fault: dead, joints: [elbow]}]',
+    'faults: [{fault: latency, value: 0.02}, {fault: drop, value: 0.05}]',
+    '{faults: [{fault: dead}]}',
+    '# two of them\nfaults:\n  - fault: drop\n    value: 0.1  # a tenth\n  - {fault: dead}\n',
+    'faults: []',
+)
+#: What YAML makes something else of than a text, and still `ros2 param load` sends.
+TEXTS = ('1', '0x10', '1.50', '1e-3', 'off', '~', "'a'", 'a #1', 'a\nb', '[]', '[1, 2]', '[a, b]')
 
 
 def documented(parameter):
@@ -40,6 +51,8 @@ def documented(parameter):
         found.append(tuple(islice(cycle(elements), parameter.length or 1)))
     elif parameter.name == 'robot_description':
         found.append('<robot name="x">\n  <link name="a"/>\n</robot>\n')
+    elif parameter.name == 'faults':
+        found.extend(map(parameter.convert, FAULTS))
     elif parameter.choices:
         found.extend(parameter.choices)
     elif type(default) is bool:
@@ -96,7 +109,8 @@ def typed(value):
     if isinstance(value, tuple):
         quote = "'{}'".format if value and isinstance(value[0], str) else str
         return f'[{", ".join(quote(each) for each in value)}]'
-    return json.dumps(value) if isinstance(value, str) and '\n' in value else str(value)
+    needs_quotes = isinstance(value, str) and ('\n' in value or value.startswith('['))
+    return json.dumps(value) if needs_quotes else str(value)
 
 
 @each_node
@@ -122,36 +136,90 @@ def test_documented_values_are_accepted_in_a_file(context, node, tmp_path):
         assert {name: read[name] for name in given} == given
 
 
+def given(made, values):
+    """What is refused of values that a node is given; lists that are not empty among them."""
+    parameters = [Parameter(name, value=plain(x)) for name, x in values.items() if x != ()]
+    return [each.reason for each in made.set_parameters(parameters) if not each.successful]
+
+
+def dump(made, names, path):
+    """Write parameters of a node as `ros2 param dump` does."""
+    content = {}
+    for name in names:
+        inside, *parts = content, *name.split('.')
+        for part in parts[:-1]:
+            inside = inside.setdefault(part, {})
+        message = made.get_parameter(name).get_parameter_value()
+        inside[parts[-1]] = parameter_value_to_python(message)
+    path.write_text(yaml.dump({'/a_node': {'ros__parameters': content}}, default_flow_style=False))
+
+
+def load(made, path):
+    """What is refused of a file by `ros2 param load`, and how many parameters it has."""
+    loaded = parameter_dict_from_yaml_file(str(path), target_nodes=['/a_node']).values()
+    results = made.set_parameters([Parameter.from_parameter_msg(each) for each in loaded])
+    return [each.reason for each in results if not each.successful], len(results)
+
+
 @each_node
 def test_documented_values_go_through_dump_and_load(context, node, tmp_path):
     path = tmp_path / 'dump.yaml'
     for values in rounds(node):
         first, made = table(context, node)
         first.free = lambda: True  # those that are not live as well
-        results = made.set_parameters(
-            [Parameter(name, value=plain(value)) for name, value in values.items() if value != ()]
-        )
-        assert not [each.reason for each in results if not each.successful]
-        content = {}
-        for name in values:
-            inside, *parts = content, *name.split('.')
-            for part in parts[:-1]:
-                inside = inside.setdefault(part, {})
-            message = made.get_parameter(name).get_parameter_value()
-            inside[parts[-1]] = parameter_value_to_python(message)
+        assert not given(made, values)
+        dump(made, values, path)
         kept = dict(first.values)
-        path.write_text(
-            yaml.dump({'/a_node': {'ros__parameters': content}}, default_flow_style=False)
-        )
-        loaded = parameter_dict_from_yaml_file(str(path), target_nodes=['/a_node']).values()
         first.free = lambda: False  # nothing has changed, so that all may be set
-        results = made.set_parameters([Parameter.from_parameter_msg(each) for each in loaded])
-        refused = [each.reason for each in results if not each.successful]
-        assert len(results) == len(values) and not refused
+        assert load(made, path) == ([], len(values))
         assert first.values == kept
         made.destroy_node()
-        _, again = table(context, node, ['--params-file', str(path), '-r', '__node:=a_node'])
+        read, again = table(context, node, ['--params-file', str(path), '-r', '__node:=a_node'])
         again.destroy_node()
+        assert read.values == kept
+
+
+@each_node
+@pytest.mark.parametrize('text', TEXTS)
+def test_texts_that_look_like_yaml_go_through_dump_and_load(context, node, text, tmp_path):
+    texts = [p for p in INTERFACES[node].parameters if p.scalar is str and not p.choices]
+    # A text that is another one for YAML is a new value where there may be one.
+    is_text = isinstance(yaml.safe_load(text), str)
+    values = {
+        p.name: (text, 'b') if p.is_list else text
+        for p in texts
+        if p.name != 'faults' and not (p.live and is_text)
+    }
+    first, made = table(context, node)
+    first.free = lambda: True
+    assert not given(made, values)
+    first.free = lambda: False
+    dump(made, values, tmp_path / 'dump.yaml')
+    kept = dict(first.values)
+    assert load(made, tmp_path / 'dump.yaml') == ([], len(values))
+    assert first.values == kept
+    made.destroy_node()
+
+
+@pytest.mark.parametrize('text', FAULTS)
+def test_faults_are_loaded_by_another_node_than_that_which_dumped_them(context, text, tmp_path):
+    """`ros2 param load` fails on a text that is a mapping, before it asks the node."""
+    dumped, made = table(context, 'simulator')
+    assert not given(made, {'faults': text})
+    assert made.get_parameter('faults').value == dumped['faults']
+    dump(made, ['faults'], tmp_path / 'dump.yaml')
+    made.destroy_node()
+    read, other = table(context, 'simulator')
+    assert load(other, tmp_path / 'dump.yaml') == ([], 1)
+    other.destroy_node()
+    meant = '' if text == 'faults: []' else text
+    assert read['faults'] == dumped['faults'] and bool(meant) == bool(read['faults'])
+    if meant:
+        joints = ['elbow']
+        assert read_faults(read['faults'], joints) == read_faults(text, joints)
+        first = read['faults'].index('fault:')
+        line = read['faults'].count('\n', 0, first)  # as the message that refuses it names it
+        assert line == text.count('\n', 0, text.index('fault:'))
 
 
 @pytest.mark.parametrize(

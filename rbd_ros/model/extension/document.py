@@ -98,7 +98,11 @@ def read_document(
 
 
 def parse_document(
-    text: str, kind: str, example: str = 'loops: {...}', page: str = 'docs/extension.md'
+    text: str,
+    kind: str,
+    example: str = 'loops: {...}',
+    page: str = 'docs/extension.md',
+    key_of_list: str = '',
 ) -> Document:
     """Read the text of an extension file.
 
@@ -106,11 +110,15 @@ def parse_document(
     :param kind: what it is called in messages
     :param example: what may stand in it
     :param page: where it is described
+    :param key_of_list: key that a list without one has; empty: it is refused
     :raises ModelError: as `read_document`
     """
     if len(text) > MAX_BYTES:
         raise ModelError(f'{kind}: larger than {MAX_BYTES} bytes; give one entry an element')
-    document = Document(kind, _parsed(text, kind))
+    item = _parsed(text, kind)
+    if key_of_list and isinstance(item.value, list):
+        item = Item({key_of_list: item}, item.line, {key_of_list: item.line})
+    document = Document(kind, item)
     if not isinstance(document.item.value, dict):
         raise _no_mapping(document, example, page)
     return document

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 import re
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple
 
 NUMBERS = (int, float)
 KINDS = {bool: 'bool', int: 'int', float: 'double', str: 'string'}
@@ -37,6 +37,7 @@ class Parameter:
     :param length: number of elements a list must have, if that is fixed
     :param element: type of a list's elements
     :param live: whether it can be changed while the node runs
+    :param keep: form in which a text is kept, from the text that was given
     """
 
     name: str
@@ -49,6 +50,7 @@ class Parameter:
     length: Optional[int] = None
     element: type = float
     live: bool = False
+    keep: Optional[Callable[[str], str]] = None
 
     @property
     def is_list(self) -> bool:
@@ -126,7 +128,7 @@ class Parameter:
             raise ValueError(
                 f'{name} must be one of {", ".join(self.choices)}; got {shown(value)}'
             )
-        return value
+        return self.keep(value) if self.keep else value
 
     def _check_range(self, value: float, name: str) -> None:
         if not math.isfinite(value):

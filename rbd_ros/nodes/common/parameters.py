@@ -19,7 +19,9 @@ from rcl_interfaces.msg import (
 )
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
+import yaml
 
+from rbd_ros.model.bounded_yaml import load_yaml
 from rbd_ros.nodes.common.interface import Parameter
 from rbd_ros.nodes.common.process import ending, StartupError
 from rbd_ros.nodes.common.text import readable
@@ -172,10 +174,39 @@ class ParameterTable:
     def _converted(self, declaration: Parameter, parameter: RosParameter) -> Any:
         if parameter.type_ == RosParameter.Type.NOT_SET:
             raise ValueError(f'{declaration.name} cannot be deleted')
-        value, present = declaration.convert(parameter.value), self._values[declaration.name]
-        if isinstance(value, str) and '\n' in present and value.split() == present.split():
-            return present  # ros2 param load folds the lines of a text, such as a URDF's
-        return value
+        value, present = parameter.value, self._values[declaration.name]
+        try:
+            value = declaration.convert(value)
+        except ValueError:
+            if not self._is_loaded(declaration, value):
+                raise
+            return present
+        if not self._is_fixed(declaration) or value == present:
+            return value
+        return present if self._is_loaded(declaration, parameter.value) else value
+
+    def _is_fixed(self, declaration: Parameter) -> bool:
+        return not declaration.live and not self.free()
+
+    def _is_loaded(self, declaration: Parameter, value: Any) -> bool:
+        """Whether `ros2 param load` makes this value of the one in use, as `dump` has written it.
+
+        Of texts only: it reads them as YAML once more, which leaves out comments, folds lines and
+        makes numbers of digits.
+        """
+        if declaration.scalar is not str:
+            return False
+        text = str(_for_ros(self._values[declaration.name]))
+        try:
+            loaded = load_yaml(text)
+        except yaml.YAMLError:
+            return False
+        kinds = {type(each) for each in loaded} if isinstance(loaded, list) else set()
+        if loaded is None or len(kinds) > 1 or kinds - {bool, int, float, str}:
+            loaded = text
+        if isinstance(loaded, list):
+            return hasattr(value, '__iter__') and list(value) == loaded
+        return type(value) is type(loaded) and bool(value == loaded)
 
     def _on_set(self, parameters: Sequence[RosParameter]) -> SetParametersResult:
         if ending():  # thousands in one request must not hold the last command up
@@ -211,8 +242,7 @@ class ParameterTable:
                     raise ValueError('a parameter must have a name')
                 continue
             value = self._converted(self._declarations[name], parameter)
-            fixed = not self._declarations[name].live and not self.free()
-            if fixed and value != self._values[name]:
+            if self._is_fixed(self._declarations[name]) and value != self._values[name]:
                 raise ValueError(f'{name} can be set at start only')
             new[name] = value
         return new

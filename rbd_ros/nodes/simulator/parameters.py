@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Tuple
 
+import yaml
+
+from rbd_ros.model.bounded_yaml import compose_yaml
 from rbd_ros.nodes.common.declared import (
     DESCRIPTION_PARAMETERS,
     gravity_parameter,
@@ -19,6 +22,29 @@ USUAL_CLOCK_RATE = 100.0  # [Hz]
 STATE_FIELDS = ('position', 'velocity', 'effort')
 RIGID = 'rigid'
 GROUND_LAWS = (RIGID, 'compliant')
+
+
+def fault_list(text: str) -> str:
+    """List of faults without the key `faults` before it, on the same lines.
+
+    `ros2 param load` and `set` read a text as YAML, and fail on a mapping; lists they leave alone.
+
+    :param text: YAML; what is no mapping of that key alone stays as it is
+
+    >>> fault_list('faults: [{fault: dead}]'), fault_list('faults: []')
+    ('[{fault: dead}]', '')
+    """
+    try:
+        top = compose_yaml(text)
+    except yaml.YAMLError:
+        return text
+    if isinstance(top, yaml.MappingNode) and [key.value for key, _ in top.value] == ['faults']:
+        top = top.value[0][1]
+        begin, end = top.start_mark, top.end_mark
+        indent = '' if top.flow_style else ' ' * begin.column
+        text = '\n' * begin.line + indent + text[begin.index : end.index]
+    return '' if isinstance(top, yaml.SequenceNode) and not top.value else text
+
 
 SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     *DESCRIPTION_PARAMETERS,
@@ -92,10 +118,11 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'faults',
         '',
-        'What is wrong from now on, instead of what was: YAML as on ~/faults, such as "faults: '
-        '[{fault: dead, joints: [elbow]}]"; empty: nothing. The last one of parameter and topic '
+        'What is wrong from now on, instead of what was: YAML as on ~/faults, such as '
+        '"[{fault: dead, joints: [elbow]}]"; empty: nothing. The last one of parameter and topic '
         'counts.',
         live=True,
+        keep=fault_list,
     ),
     Parameter(
         'snapshot_name',
