@@ -1,4 +1,7 @@
-"""The node simulator, whose simulation is compiled only when the file RBD_TEST_GATE is there."""
+"""The node simulator, whose simulation is compiled only when the file RBD_TEST_GATE is there.
+
+With RBD_TEST_INTERRUPTED, a stop signal comes when the thread that holds the robot has just begun.
+"""
 
 import os
 from pathlib import Path
@@ -23,7 +26,29 @@ def load():
         return compiled(*arguments, **options)
 
     cycle.Simulator = compiled_late
+    if os.environ['RBD_TEST_INTERRUPTED']:
+        interrupt_the_start()
     return SimulatorNode
+
+
+def interrupt_the_start():
+    from rclpy.node import Node
+
+    from rbd_ros.nodes.simulator.held_start import HeldStart
+
+    begin, destroy = HeldStart.__enter__, Node.destroy_node
+
+    def interrupted(held):
+        begin(held)
+        time.sleep(0.5)
+        raise KeyboardInterrupt
+
+    def destroyed_slowly(node):
+        destroy(node)
+        time.sleep(0.2)
+
+    HeldStart.__enter__ = interrupted
+    Node.destroy_node = destroyed_slowly
 
 
 if __name__ == '__main__':

@@ -42,13 +42,14 @@ def nanoseconds(stamp):
     return stamp.sec * 10**9 + stamp.nanosec
 
 
-def begun_slowly(ros, monkeypatch, gate, **parameters):
+def begun_slowly(ros, monkeypatch, gate, interrupted='', **parameters):
     def script(command):
         at = command.index('-m')
         return [*command[:at], str(SCRIPT), *command[at + 2 :]]
 
     monkeypatch.setattr(node_harness, 'with_signals', script)
     monkeypatch.setenv('RBD_TEST_GATE', str(gate))
+    monkeypatch.setenv('RBD_TEST_INTERRUPTED', interrupted)
     states, clocks = ros.listen(JointState, 'joint_states'), ros.listen(Clock, '/clock')
     values = {'robot_description': TWO_LINK_ARM, 'initial_positions': START, **parameters}
     return ros.start('simulator', values), states, clocks
@@ -109,6 +110,15 @@ def test_a_signal_ends_a_simulator_that_compiles(ros, monkeypatch, tmp_path):
     process, states, _ = begun_slowly(ros, monkeypatch, tmp_path / 'gate')
     ros.until(lambda: states, 'a state before the robot')
     assert process.stop() == 0
+
+
+def test_a_signal_between_its_first_state_and_the_compilation_ends_the_simulator(
+    ros, monkeypatch, tmp_path
+):
+    process, states, _ = begun_slowly(ros, monkeypatch, tmp_path / 'gate', interrupted='yes')
+    ros.processes.remove(process)
+    assert process.wait() == 0
+    assert not process.output()
 
 
 @pytest.mark.parametrize(

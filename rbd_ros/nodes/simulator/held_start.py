@@ -91,7 +91,8 @@ class HeldStart:
         It is later than all that was published, unless time stands still.
         """
         self._done.set()
-        self._thread.join()
+        if self._thread.is_alive():  # not where a signal came before it was
+            self._thread.join()
         return self._time if self._paused else self._time + self._timestep
 
     def _run(self) -> None:

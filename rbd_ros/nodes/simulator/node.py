@@ -72,6 +72,7 @@ class SimulatorNode(SturdyNode):
         self.lockstep: Optional[LockstepPorts] = None
         self.cycle: Optional[SimulationCycle] = None
         self.loop: Optional[SimulationLoop] = None
+        self._held: Optional[HeldStart] = None
         #: Adds objects to the world; None if there is none, or no robot yet.
         self.changes: Optional[ObjectChanges] = None
         self._further_ports: Dict[str, Any] = {}  # of the robots with topics of their own
@@ -162,8 +163,8 @@ class SimulatorNode(SturdyNode):
         with ExitStack() as held:
             begin: Optional[Callable[[], int]] = None
             if self.lockstep is None:  # where a state waits for its answer
-                start = HeldStart(robot, self.parameters, tag, self.ports)
-                begin = held.enter_context(start).end
+                self._held = HeldStart(robot, self.parameters, tag, self.ports)
+                begin = held.enter_context(self._held).end
             self.cycle = SimulationCycle(
                 robot,
                 self.parameters,
@@ -545,3 +546,9 @@ class SimulatorNode(SturdyNode):
             self.loop.stop()
         if self._step_action is not None:
             self._step_action.stop()
+
+    def destroy_node(self) -> None:
+        """End what publishes before; a signal may have come before anything else could."""
+        if self._held is not None:
+            self._held.end()
+        super().destroy_node()
