@@ -106,10 +106,11 @@ class Follower:
     def largest_jump(self):
         return np.abs(np.diff(self.desired, axis=0)).max()
 
+    def is_at(self, goal):
+        return np.abs(self.position - goal).max() < 1e-3
+
     def reaches(self, goal=GOAL):
-        self.ros.until(
-            lambda: self.step() or np.abs(self.position - goal).max() < 1e-3, 'the goal'
-        )
+        self.ros.until(lambda: self.step() or self.is_at(goal), 'the goal')
 
 
 @pytest.fixture(scope='module')
@@ -159,6 +160,8 @@ def test_a_clock_that_jumps_again_and_again_does_not_make_the_robot_leap(followe
 def test_stamps_of_any_kind_never_make_the_robot_leap(follower, seed):
     rng = np.random.default_rng(seed)
     follower.begin(duration=3.0)
+    output = follower.rig.process.output
+    before = len(output())
     for _ in range(300):
         kind = rng.integers(8)
         if kind == 0:
@@ -175,6 +178,17 @@ def test_stamps_of_any_kind_never_make_the_robot_leap(follower, seed):
             follower.step(brief=True)
     for _ in range(10):
         follower.step()
+    # Some states are older than what is desired by then. Where time begins anew with one of them,
+    # the robot may be too far from the trajectory, which is then dropped.
+    follower.ros.until(
+        lambda: (
+            follower.step()
+            or follower.is_at(GOAL)
+            or 'the trajectory is dropped' in output()[before:]
+        ),
+        'the goal, or why it is not gone to',
+    )
+    follower.send(GOAL, 1.0)
     follower.reaches()
     # Seconds between states may now be usual ones: a state moves the motion by 0.2 s at the most.
     assert follower.largest_jump() < SPEED * (0.2 + STEP)
@@ -198,7 +212,7 @@ def test_a_stopped_controller_does_not_leap_when_it_goes_on(ros, timeout, pause)
             ros.spin(pause)
             follower.rig.process.process.send_signal(signal.SIGCONT)
             ros.spin(0.2)
-        ros.until(lambda: np.abs(follower.position - GOAL).max() < 1e-3, 'the goal')
+        ros.until(lambda: follower.is_at(GOAL), 'the goal')
     assert follower.largest_jump() < SPEED * 0.12  # stamps are not in lock step here
     follower.rig.process.stop()
     ros.processes.remove(follower.rig.process)

@@ -110,7 +110,9 @@ class TrajectoryReference:
 
     def _tell(self, text: str) -> None:
         if text:
-            self._diagnostics.event(SUBJECT, WARN, text, code='interrupted')
+            # Of many that are resumed not all are told; that one is dropped always is.
+            code = 'interrupted' if self._motion.following else 'dropped'
+            self._diagnostics.event(SUBJECT, WARN, text, code=code)
         if self.followed.present:
             self.followed.interrupted(self._motion, text or 'states of the robot had failed')
 
