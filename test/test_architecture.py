@@ -146,9 +146,9 @@ SINGLE_MODULES = {
     'simulation': LOOPS,
     'nodes': LOOPS,
     'viewer': LOOPS,
-    # How messages of recordings are read: bytes, no ROS.
+    # How messages of recordings are read, and when a controller_manager cycles: no ROS.
     'identification': {'rbd_ros.nodes.common.wire'},
-    'hil': {'rbd_ros.nodes.common.wire'},
+    'hil': {'rbd_ros.nodes.common.update_rate', 'rbd_ros.nodes.common.wire'},
 }
 
 # What launch files may know of nodes: their declarations, which import nothing heavy.

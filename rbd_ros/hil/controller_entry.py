@@ -10,6 +10,7 @@ from typing import Any, Dict, Mapping, Tuple
 from rbd_ros.hil.wanted import ARRAYS
 from rbd_ros.model.extension.document import Item, Number
 from rbd_ros.model.extension.fields import Field
+from rbd_ros.nodes.common.update_rate import MAX_UPDATE_RATE
 
 #: Ways to say what the controller under test is.
 CONTROLLERS = ('python', 'c', 'fmu', 'udp', 'command', 'launch')
@@ -20,7 +21,7 @@ OVER_ROS = ('command', 'launch')
 #: What is the answer to a state: the command with its stamp, or the next one, whatever its stamp.
 BY_STAMP, BY_ORDER = 'stamp', 'order'
 
-_PROCESS_KEYS = ('keep', 'answers')
+_PROCESS_KEYS = ('keep', 'answers', 'update_rate')
 ADDRESS = '127.0.0.1'
 #: Vectors that the names of variables of an FMU are patterns for.
 PATTERNS = (*ARRAYS, 'effort')
@@ -76,6 +77,8 @@ def read_controller(field: Field, folder: Path) -> Controller:
         options['keep'] = True
     if 'answers' in entries and entries['answers'].choice((BY_STAMP, BY_ORDER)) == BY_ORDER:
         options['answers'] = BY_ORDER
+    if 'update_rate' in entries:
+        options['update_rate'] = _update_rate(entries['update_rate'], options)
     return Controller(kind, _words(given), options)
 
 
@@ -158,6 +161,18 @@ def read_fmu(
                 for name, each in entries['parameters'].mapping((), None).items()
             }
     return str((folder / file.name()).resolve()), options
+
+
+def _update_rate(given: Field, options: Mapping[str, Any]) -> int:
+    """Rate of a controller_manager [Hz]."""
+    if options.get('answers') != BY_ORDER:
+        raise given.error('update_rate is for answers in order; add "answers: order"')
+    if 'keep' in options:
+        raise given.error('a controller_manager does not begin anew; leave out keep')
+    rate = given.number()
+    if rate != int(rate) or not 1 <= rate <= MAX_UPDATE_RATE:
+        raise given.error(f'{rate:g} is no rate; give a whole number of Hz')
+    return int(rate)
 
 
 def _words(given: Field) -> Tuple[str, ...]:

@@ -89,6 +89,11 @@ def at_rates(scenario: Scenario, rates: Sequence[Fraction]) -> List[Tuple[Fracti
     0.002 4 0.0005
     0.0005 1 0.0005
     """
+    if 'update_rate' in scenario.controller.options:
+        raise ValueError(
+            '--rates: update_rate says how often this controller is called; change it in the '
+            'scenario and in the controller_manager'
+        )
     period = round(1e9 * scenario.timestep)
     parts = math.lcm(*(each.numerator for each in rates))
     step = period // parts

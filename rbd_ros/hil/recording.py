@@ -140,7 +140,7 @@ class RunRecorder:
             'robot': scenario.robot.name,
             'joints': json.dumps(list(scenario.robot.joint_names)),
             'description': fingerprint(scenario.description),
-            'timestep': repr(scenario.timestep),
+            'timestep': repr(scenario.step),
             'seed': str(seed),
             'faults': json.dumps([asdict(each) for each in faults]),
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Optional
 
 import numpy as np
@@ -53,6 +53,8 @@ def replay(scenario: Scenario, path: Any) -> Replay:
     :raises RecordingError: if it cannot be used: damaged, with gaps, or of another robot
     """
     recorded = read_run(path)
+    # Asked at each step: a delayed command takes effect between two states, too.
+    scenario = replace(scenario, timestep=scenario.step, substeps=1)
     _check_robot(scenario, recorded, path)
     faults = [each for each in recorded.faults if each.kind in _OF_THE_MACHINE]
     unknown = [each.kind for each in recorded.faults if each.kind not in KINDS]

@@ -17,6 +17,7 @@ from rbd_ros.hil.plant import joints_of_plant, Plant, read_plant, refuse_faults
 from rbd_ros.model import ModelError
 from rbd_ros.model.extension.document import read_document, Source
 from rbd_ros.model.extension.fields import Field
+from rbd_ros.nodes.common.update_rate import steps_of_period
 from rbd_ros.robot import Robot
 from rbd_ros.robots import load_robot
 
@@ -189,6 +190,18 @@ def _scenario(top: Field, folder: Path) -> Scenario:
         faults = faults_of(entries['faults'], robot.joint_names, links)
         last = (round(duration / timestep) - 1) * timestep
         _refuse_late_faults(entries['faults'], faults, last)
+    controller, substeps = read_controller(entries['controller'], folder), 1
+    if 'update_rate' in controller.options:
+        h = round(1e9 * timestep)
+        try:
+            substeps = steps_of_period(controller.options['update_rate'], h)
+        except ValueError as error:
+            raise (
+                entries['controller']
+                .mapping(['update_rate'], None)['update_rate']
+                .error(str(error))
+            ) from None
+        timestep = substeps * h / 1e9
     return Scenario(
         entries['name'].name() if 'name' in entries else 'scenario',
         description,
@@ -196,12 +209,13 @@ def _scenario(top: Field, folder: Path) -> Scenario:
         trajectory,
         duration,
         timestep,
-        read_controller(entries['controller'], folder),
+        controller,
         faults,
         _limits(entries['limits']) if 'limits' in entries else Limits(),
         seed,
         _positive(entries, 'answer_timeout', 10.0),
-        plant=plant,
+        substeps,
+        plant,
     )
 
 

@@ -1,5 +1,6 @@
 """Runs of the bench as MCAP files: readable by others, as far as written; replayed to the bit."""
 
+from dataclasses import replace
 import json
 from pathlib import Path
 import sys
@@ -93,6 +94,16 @@ def test_a_run_is_the_same_whether_it_is_recorded_or_not(recorded):
     scenario, run, _ = recorded
     assert Bench(scenario).run(make_controller(scenario)).digest == run.digest
     assert len(run.time) == 400 and len({each.fault.kind for each in run.changes}) == 9
+
+
+def test_commands_between_two_states_are_replayed_to_the_bit(recorded, tmp_path):
+    """With states once in four time steps, as for a controller_manager, and commands late."""
+    scenario = replace(recorded[0], timestep=0.004, substeps=4)
+    with RunRecorder(tmp_path / 'run.mcap', scenario) as recorder:
+        run = Bench(scenario).run(make_controller(scenario), recorder=recorder)
+    assert not run.failure and len(run.time) == 400
+    found = replay(scenario, tmp_path / 'run.mcap')
+    assert found.same and found.steps == 400, found
 
 
 def test_others_read_it_by_its_index_and_schemas(recorded):

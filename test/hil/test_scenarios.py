@@ -1,6 +1,7 @@
 """Scenarios: how they are read, run, judged and reported; the same to the bit for a seed."""
 
 from dataclasses import replace
+from fractions import Fraction
 from html import escape
 import json
 import math
@@ -17,6 +18,7 @@ from rbd_ros.cli.main import main
 from rbd_ros.hil import Bench, Fault, judge, read_scenario, Run, RunRecorder, ScenarioError
 from rbd_ros.hil.controllers import find_factory, make_controller
 from rbd_ros.hil.fault_injector import Change
+from rbd_ros.hil.rates import at_rates
 from rbd_ros.hil.recorded_run import about_of
 from rbd_ros.hil.report import junit, page, write_report
 from rbd_ros.hil.verdict import row
@@ -66,6 +68,10 @@ def scenario_of(tmp_path, **changes):
     return path
 
 
+#: A controller_manager.
+MANAGER = {'command': 'a', 'answers': 'order'}
+
+
 def run_of(scenario, seed=None):
     return Bench(scenario).run(make_controller(scenario), seed)
 
@@ -91,6 +97,15 @@ def test_what_is_left_out_has_defaults(tmp_path):
     scenario = read_scenario(path)
     assert scenario.duration == pytest.approx(1.4) and scenario.timestep == 0.001
     assert scenario.seed == 0 and scenario.faults == () and scenario.answer_timeout == 10.0
+
+
+def test_states_come_once_in_the_period_of_a_controller_manager(tmp_path):
+    controller = {**MANAGER, 'update_rate': 125}
+    scenario = read_scenario(scenario_of(tmp_path, controller=controller, timestep=0.002))
+    assert (scenario.timestep, scenario.substeps, scenario.step) == (0.008, 4, 0.002)
+    assert scenario.steps == 250
+    with pytest.raises(ValueError, match='update_rate says how often'):
+        at_rates(scenario, [Fraction(1), Fraction(2)])
 
 
 def test_joints_that_the_trajectory_leaves_out_stand_still(tmp_path):
@@ -149,6 +164,10 @@ def test_controllers_can_be_processes(tmp_path, kind, given, words):
         ({'controller': {'command': 'a', 'keep': 3}}, 'true or false'),
         ({'controller': {'command': 'a', 'answers': 'late'}}, 'order'),
         ({'controller': {'fmu': 'a.fmu', 'answers': 'order'}}, 'answers is for command'),
+        ({'controller': {'command': 'a', 'update_rate': 100}}, 'answers: order'),
+        ({'controller': {**MANAGER, 'update_rate': 0}}, 'a whole number of Hz'),
+        ({'controller': {**MANAGER, 'update_rate': 300}}, 'an update_rate of 250 Hz would do'),
+        ({'controller': {**MANAGER, 'update_rate': 100, 'keep': True}}, 'leave out keep'),
         ({'limits': {'torque': -1}}, 'torque.*not above 0'),
         ({'limits': {'tork': 1}}, 'unknown key.*tork'),
         (

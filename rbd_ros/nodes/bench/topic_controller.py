@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from time import monotonic
-from typing import Any, Callable, Dict, Optional, Sequence
+import math
+from time import monotonic, sleep
+from typing import Any, Callable, Dict, Iterator, Optional, Sequence
 
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
@@ -22,6 +23,8 @@ from rbd_ros.hil.failures import ControllerFailure
 from rbd_ros.hil.recording import BEGIN  # stamp of time 0; before, the robot is held [ns]
 from rbd_ros.hil.scenario import Scenario
 from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp
+from rbd_ros.nodes.common.receipts import Receipts
+from rbd_ros.nodes.common.update_rate import NUDGE_AFTER, nudged, PACE
 from rbd_ros.nodes.common.wire import (
     ClockWriter,
     JointStateReader,
@@ -74,13 +77,21 @@ class TopicController:
         self._writer = JointStateWriter(self._names, ['position', 'velocity'])
         self._clock_writer, self._reader = ClockWriter(), JointStateReader()
         self._orders: Dict[NameList, np.ndarray] = {}
-        self._unstamped = False
+        self._unstamped, self._problem = False, ''
+        self._begin = BEGIN
+        # In order: whether states are sent at a pace, and whether a command can be used.
+        self._paced, self._ready = self._by_order, False
+        self._receipts = (
+            Receipts(self._context, self._commands.topic_name) if self._by_order else None
+        )
         self._rest, self._last_tick = np.zeros(len(self._names)), -1
 
     def __enter__(self) -> TopicController:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._receipts is not None:
+            self._receipts.close()
         self._node.destroy_node()
         rclpy.shutdown(context=self._context)
 
@@ -133,6 +144,9 @@ class TopicController:
         :param known: whether it has had a trajectory before
         :raises ControllerFailure: if it does not come
         """
+        if self._by_order:
+            self._connect_in_order(timeout)
+            return
         stamp, begin = CONTACT, monotonic()
         while self._held(stamp) is None:
             if monotonic() - begin > timeout:
@@ -156,6 +170,49 @@ class TopicController:
         for k in range(STEPS_BEFORE, 0, -1):
             self._held(BEGIN - k * round(self._scenario.timestep * NANOSECONDS))
 
+    def _connect_in_order(self, timeout: float) -> None:
+        """Do the same with one whole period of time from each state to the next.
+
+        By less a controller_manager does not wake up. It answers nothing before its hardware is
+        active, and NaN before its controllers are: both need cycles for that, and both are no
+        command. How many there are of them depends on the machine; when time 0 is does not.
+        """
+        period = round(self._scenario.timestep * NANOSECONDS)
+        seconds = timeout + TRAJECTORY_PATIENCE + sum(FIRST_WAITS)
+        self._begin = CONTACT + (math.ceil(seconds / PACE) + STEPS_BEFORE) * period
+        stamps = iter(range(CONTACT, self._begin, period))
+        self._paced, self._ready = True, False
+        if not self._pass(stamps, timeout, lambda: self._ready):
+            raise ControllerFailure(
+                f'no command that can be used within {timeout:g} s'
+                + (f': {self._problem}' if self._problem else '')
+                + '; a controller_manager must have use_sim_time, and a controller active'
+            )
+        self._pass(stamps, TRAJECTORY_PATIENCE, self._trajectories.get_subscription_count)
+        for settling in FIRST_WAITS:
+            self._trajectories.publish(self._trajectory())
+            self._pass(stamps, settling, lambda: False)
+        self._paced = False
+        for stamp in stamps:
+            if (
+                self._exchange(
+                    stamp, self._scenario.start, self._rest, self._scenario.answer_timeout
+                )
+                is None
+            ):
+                raise ControllerFailure(self._silence(stamp, self._scenario.answer_timeout))
+
+    def _pass(self, stamps: Iterator[int], seconds: float, done: Callable[[], Any]) -> bool:
+        """Let time pass at a pace until something is done; return whether it is."""
+        end = monotonic() + seconds
+        while not done():
+            if monotonic() > end:
+                return False
+            next_at = monotonic() + PACE
+            self._exchange(next(stamps), self._scenario.start, self._rest, PACE)
+            sleep(max(next_at - monotonic(), 0.0))
+        return True
+
     def _held(self, stamp: int) -> Optional[np.ndarray]:
         """Let the controller see the robot at the start; None if it does not answer."""
         return self._exchange(stamp, self._scenario.start, self._rest, FIRST_CONTACT)
@@ -164,7 +221,7 @@ class TopicController:
         """Trajectory that begins at time 0."""
         wanted = self._scenario.trajectory
         message = TrajectoryMessage(joint_names=self._names)
-        set_stamp(message.header.stamp, BEGIN)
+        set_stamp(message.header.stamp, self._begin)
         for time, positions in zip(wanted.times, wanted.positions):
             point = JointTrajectoryPoint(positions=[float(x) for x in positions])
             nanoseconds = round(float(time) * NANOSECONDS)
@@ -179,7 +236,7 @@ class TopicController:
         :param time: time of the state [s]
         :raises ControllerFailure: if no answer comes, or one that is none
         """
-        stamp, timeout = BEGIN + round(time * NANOSECONDS), self._scenario.answer_timeout
+        stamp, timeout = self._begin + round(time * NANOSECONDS), self._scenario.answer_timeout
         torque = self._exchange(stamp, q, v, timeout)
         if torque is None:
             raise ControllerFailure(self._silence(stamp, timeout))
@@ -191,6 +248,11 @@ class TopicController:
             text += (
                 ': commands come without the stamp of their state; set header.stamp to it, or '
                 'write "answers: order" in the scenario'
+            )
+        if self._by_order:
+            text += (
+                ': one is due in each period; a controller_manager has the update_rate of the '
+                'scenario, and trigger_joint_command_threshold -1'
             )
         return text
 
@@ -205,12 +267,17 @@ class TopicController:
             while handle.take_message(JointState, True) is not None:
                 pass  # what came before the state is no answer to it
         self._states.publish(bytes(self._writer.data()))
-        # Who is asked in order may run by the clock alone.
-        if self._by_order or stamp // CLOCK_PERIOD != self._last_tick:
-            self._last_tick = stamp // CLOCK_PERIOD
-            self._clock_writer.set_stamp_ns(stamp)
-            self._clock.publish(bytes(self._clock_writer.data()))
         end = monotonic() + timeout
+        if self._receipts is not None:  # /clock is to wake only who has taken the state
+            self._receipts.ask(anybody=self._paced)
+            while not self._receipts.come(PACE / 2) and not self._paced:
+                if not self._goes_on(end):
+                    return None
+            self._tell_time(stamp)
+        elif stamp // CLOCK_PERIOD != self._last_tick:
+            self._last_tick = stamp // CLOCK_PERIOD
+            self._tell_time(stamp)
+        nudge_at, nudges = monotonic() + NUDGE_AFTER, 0
         while True:
             # Waiting takes out of the set what was not ready.
             self._wait_set.clear_entities()
@@ -218,13 +285,44 @@ class TopicController:
             self._wait_set.wait(WAIT)
             while (taken := handle.take_message(JointState, True)) is not None:
                 found = stamp_of(taken[0])
-                if self._by_order or found == stamp:
+                if self._by_order:
+                    return self._answer(taken[0])
+                if found == stamp:
                     return self._efforts(taken[0])
                 self._unstamped = self._unstamped or found == 0
-            if problem := self._ended():
-                raise ControllerFailure(problem)
-            if monotonic() > end:
+            if not self._goes_on(end):
                 return None
+            if self._by_order and monotonic() > nudge_at:
+                nudges += 1
+                self._tell_time(nudged(stamp, nudges))
+
+    def _goes_on(self, end: float) -> bool:
+        """Whether to wait on.
+
+        :param end: when not [s]
+        :raises ControllerFailure: if the controller has ended
+        """
+        if problem := self._ended():
+            raise ControllerFailure(problem)
+        return monotonic() < end
+
+    def _tell_time(self, stamp: int) -> None:
+        self._clock_writer.set_stamp_ns(stamp)
+        self._clock.publish(bytes(self._clock_writer.data()))
+
+    def _answer(self, data: bytes) -> Optional[np.ndarray]:
+        """Efforts of a command in order; None for one that says none, before that matters."""
+        try:
+            efforts = self._efforts(data)
+        except ControllerFailure as error:
+            if not self._paced:
+                raise
+            self._problem = str(error)
+            return None
+        self._ready = bool(np.isfinite(efforts).all())
+        if not self._ready:
+            self._problem = 'its efforts are not finite'
+        return efforts
 
     def _efforts(self, data: bytes) -> np.ndarray:
         try:

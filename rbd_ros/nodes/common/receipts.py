@@ -1,0 +1,109 @@
+"""Whether those who publish commands have taken the state that was sent before.
+
+joint_state_topic_hardware_interface takes states in a thread of the executor of ros2_control_node;
+/clock wakes another thread, whose cycle may then read the state before. A parameter service of the
+same node is in the same callback group as its subscription, and arrives later than the state: its
+answer says that the state has been taken, however busy the machine is.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any, Dict, Set
+
+from rcl_interfaces.srv import GetParameterTypes
+import rclpy
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
+
+from rbd_ros.nodes.common.conversions import NANOSECONDS
+
+SERVICE = 'get_parameter_types'  # asked for no parameter: the shortest answer that a node gives
+
+
+class Receipts:
+    """Receipts of the nodes that publish commands; all calls are of one thread.
+
+    :param context: of rclpy
+    :param topic: full name of the topic of the commands
+    """
+
+    def __init__(self, context: Any, topic: str):
+        self._topic, self._context = topic, context
+        # On a node that nobody spins: answers are taken by hand.
+        self._node = rclpy.create_node(
+            '_receipts',
+            context=context,
+            use_global_arguments=False,
+            enable_rosout=False,
+            start_parameter_services=False,
+        )
+        self._clients: Dict[str, Any] = {}  # by the name of the node
+        self._proven: Set[str] = set()
+        self._asked: Dict[str, int] = {}  # number of the request that has no answer yet
+        self._wait_set: Any = None
+
+    def close(self) -> None:
+        """Give back what it took."""
+        self._node.destroy_node()
+
+    def ask(self, anybody: bool) -> None:
+        """Ask for the state that has just been sent.
+
+        :param anybody: also nodes that have never answered in time; hardware interfaces that take
+            states within their cycle never do
+        """
+        if anybody:
+            self._look()
+        self._asked = {
+            name: client.handle.send_request(GetParameterTypes.Request())
+            for name, client in self._clients.items()
+            if anybody or name in self._proven
+        }
+
+    def come(self, seconds: float) -> bool:
+        """Wait for so long at most; return whether all who were asked have taken the state."""
+        end = monotonic() + seconds
+        while self._asked:
+            for name in list(self._asked):
+                self._take(name)
+            if self._asked:
+                left = end - monotonic()
+                if left <= 0.0:
+                    return False
+                self._wait(left)
+        return True
+
+    def _take(self, name: str) -> None:
+        handle = self._clients[name].handle
+        while (answer := handle.take_response(GetParameterTypes.Response))[0] is not None:
+            if answer[0].request_id.sequence_number == self._asked[name]:
+                del self._asked[name]
+                self._proven.add(name)
+                return
+
+    def _wait(self, seconds: float) -> None:
+        count = len(self._clients)
+        self._wait_set = _rclpy.WaitSet(0, 0, 0, count, 0, 0, self._context.handle)
+        self._wait_set.clear_entities()
+        for name in self._asked:
+            self._wait_set.add_client(self._clients[name].handle)
+        self._wait_set.wait(int(seconds * NANOSECONDS))
+
+    def _look(self) -> None:
+        """Find the nodes that publish commands now."""
+        names = {
+            f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+            for info in self._node.get_publishers_info_by_topic(self._topic)
+        }
+        for name in set(self._clients) - names:
+            self._node.destroy_client(self._clients.pop(name))
+            self._proven.discard(name)
+        for name in names - set(self._clients):
+            try:
+                client = self._node.create_client(GetParameterTypes, f'{name}/{SERVICE}')
+            except ValueError:  # a node whose name is not known yet
+                continue
+            if client.service_is_ready():
+                self._clients[name] = client
+            else:
+                self._node.destroy_client(client)

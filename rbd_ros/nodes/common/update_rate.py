@@ -1,0 +1,65 @@
+"""The period of a controller_manager in time steps of a simulation: one rule for bench and node.
+
+It knows no ROS: declarations and scenarios read it, too.
+"""
+
+from __future__ import annotations
+
+from typing import Optional
+
+MAX_UPDATE_RATE = 100_000  # [Hz]
+
+#: Real time from one period to the next while nobody commands [s]: whoever starts needs cycles, and
+#: what a slow one answers to one period must not be taken for the answer to the next.
+PACE = 0.1
+#: Real time without an answer after which to assume that the manager missed its wake-up [s].
+NUDGE_AFTER = 1.0
+
+
+def steps_of_period(update_rate: int, timestep: int) -> int:
+    """Return how many time steps one period of a controller_manager has.
+
+    On simulated time, ros2_control_node sleeps until `1'000'000'000 / update_rate` nanoseconds
+    have passed since its last cycle (ros2_control_node.cpp, sleeping_policies.cpp). /clock comes
+    once in this many steps, so that each message wakes it exactly once.
+
+    :param update_rate: parameter of the controller_manager [Hz]
+    :param timestep: of the simulation [ns]
+    :raises ValueError: if no whole number of steps is a period
+
+    >>> steps_of_period(100, 1_000_000), steps_of_period(600, 1_666_667)
+    (10, 1)
+    """
+    count = _steps(update_rate, timestep)
+    if count is None:
+        slower = (r for r in range(update_rate - 1, 0, -1) if _steps(r, timestep))
+        rate = next(slower, None)
+        cure = '' if rate is None else f'an update_rate of {rate} Hz would do, or '
+        raise ValueError(
+            f'the period of update_rate {update_rate} Hz, {1e3 / update_rate:.6g} ms, is no whole '
+            f'number of time steps of {timestep * 1e-6:g} ms: {cure}another timestep'
+        )
+    return count
+
+
+def nudged(time: int, count: int) -> int:
+    """Return what /clock says to wake a controller_manager that sleeps on though it is time.
+
+    `Clock::sleep_until` of rclcpp compares the time and then waits for a change of it without a
+    lock against a change in between; the same time again is no change. So it goes back by as
+    little as can be, and on again.
+
+    :param time: simulated time [ns]
+    :param count: how many such messages there have been, from 1
+
+    >>> [nudged(2_000, k) for k in (1, 2, 3)]
+    [1999, 2000, 1999]
+    """
+    return time - count % 2
+
+
+def _steps(update_rate: int, timestep: int) -> Optional[int]:
+    period = 1_000_000_000 // update_rate
+    count = max(round(period / timestep), 1)
+    # Never sooner than the manager wakes up; later by what rounding to nanoseconds costs.
+    return count if 0 <= count * timestep - period <= count else None

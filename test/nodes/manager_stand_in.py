@@ -1,0 +1,175 @@
+"""Stands in for ros2_control_node with hardware by topics; run as a process of its own.
+
+Each contract was checked against the source (branches jazzy; main of the hardware interface):
+
+loop        controller_manager/src/ros2_control_node.cpp, main(): wait_until_started(), then
+            sleep_for(1 / update_rate), then a sleep of one period of real time, then for ever
+            read(), update(), write() at now() of the clock, and sleep_until(previous + period)
+            (sleeping_policies.cpp, sleep_for_sim_time())
+sleep       rclcpp/src/rclcpp/clock.cpp, Clock::sleep_until(): compares now() and waits for a
+            jump of the clock, without a lock against one in between; wait_until_started(): until
+            the first time that is not zero. When time goes back, it sleeps on
+clock       rclcpp/src/rclcpp/time_source.cpp: best effort, depth 1, in a thread of each node;
+            rcl_set_ros_time_override() tells sleepers of a time that is another one, alone
+hardware    joint_state_topic_hardware_interface.cpp: a node of its own in the executor takes the
+            newest state in its callback; read() copies it; write() publishes the commands of all
+            joints, NaN without a controller, unless they are within
+            trigger_joint_command_threshold of the states (-1: always); their stamp is the time of
+            that node's own clock, which may lag behind
+activation  controller_manager.cpp, update() -> manage_switch(): controllers get active in a cycle;
+            resource_manager.cpp, write(): only active hardware writes
+trajectory  joint_trajectory_controller.cpp, validate_trajectory_msg(): one that ends in the past
+            is refused; trajectory.cpp, sample(): from the state at its arrival to its first point
+
+It writes one line per cycle: [time, measured period, position of the state read, active].
+"""
+
+import argparse
+import json
+import math
+import sys
+import threading
+import time
+
+import rclpy
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.qos import qos_profile_sensor_data, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
+
+CLOCK_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+HARDWARE_ACTIVE = 3  # cycles before the hardware is
+SWITCHED = 6  # and before the controllers are
+
+
+class SimulatedTime:
+    """Clock of a node, with a thread of its own."""
+
+    def __init__(self):
+        self.changed, self.now = threading.Condition(), 0
+
+    def hear(self, message):
+        now = message.clock.sec * 10**9 + message.clock.nanosec
+        if now != self.now:
+            with self.changed:
+                self.now = now
+                self.changed.notify_all()
+
+    def sleep_until(self, until, miss=False):
+        """Sleep; a wake-up that is missed comes between the comparison and the wait."""
+        with self.changed:
+            while self.now < until or miss:
+                self.changed.wait()
+                if miss and self.now >= until:
+                    miss = False
+                    self.changed.wait()
+
+
+class Manager:
+    def __init__(self, options):
+        self.options = options
+        self.joints = options.joints.split(',')
+        self.clock, self.latest, self.trajectory = SimulatedTime(), None, None
+        self.log = open(options.log, 'a', buffering=1)
+        # The clock's own thread, and the executor's.
+        self.manager = rclpy.create_node('controller_manager')
+        self.manager.create_subscription(Clock, '/clock', self.clock.hear, CLOCK_QOS)
+        self.hardware = rclpy.create_node('simulated_hardware')
+        self.hardware.create_subscription(
+            JointState, 'joint_states', self.hear, qos_profile_sensor_data
+        )
+        self.hardware.create_subscription(JointTrajectory, 'joint_trajectory', self.follow, 1)
+        self.out = None
+        for node in (self.manager, self.hardware):
+            threading.Thread(target=self.spin, args=(node,), daemon=True).start()
+
+    @staticmethod
+    def spin(node):
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+        try:
+            executor.spin()
+        except ExternalShutdownException:
+            pass
+
+    def hear(self, state):
+        time.sleep(self.options.slow)  # of a busy machine
+        self.latest = state
+
+    def follow(self, message):
+        start = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+        points = [
+            (start + p.time_from_start.sec * 10**9 + p.time_from_start.nanosec, p.positions)
+            for p in message.points
+        ]
+        if start and points[-1][0] < self.clock.now:
+            print('Received trajectory with non-zero start time that ends in the past', flush=True)
+        else:
+            self.trajectory = points
+
+    def run(self):
+        """The thread of ros2_control_node."""
+        period, cycles = 10**9 // self.options.update_rate, 0
+        self.clock.sleep_until(1)
+        self.clock.sleep_until(self.clock.now + round(1e9 / self.options.update_rate))
+        previous = self.clock.now
+        time.sleep(period * 1e-9)
+        while True:
+            now = self.clock.now
+            measured, previous = now - previous, now
+            state = self.latest  # read()
+            if cycles == HARDWARE_ACTIVE:
+                self.out = self.hardware.create_publisher(JointState, 'joint_commands', 1)
+            active = cycles >= SWITCHED and state is not None
+            commands = self.update(state, now) if active else [math.nan] * len(self.joints)
+            position = None if state is None else list(state.position)
+            self.log.write(json.dumps([now, measured, position, active]) + '\n')
+            if self.out is not None:
+                self.write(commands, now - period)
+            cycles += 1
+            self.clock.sleep_until(previous + period, now == self.options.miss * 10**6)
+
+    def update(self, state, now):
+        order = [list(state.name).index(name) for name in self.joints]
+        q, v = ([values[i] for i in order] for values in (state.position, state.velocity))
+        desired = self.desired(now) or q
+        return [20.0 * (x - a) - 2.0 * b for x, a, b in zip(desired, q, v)]
+
+    def desired(self, now):
+        points = self.trajectory
+        if points is None:
+            return None
+        if now <= points[0][0]:
+            return points[0][1]
+        for (begin, a), (end, b) in zip(points, points[1:]):
+            if begin < now <= end:
+                s = (now - begin) / (end - begin)
+                return [x + s * (y - x) for x, y in zip(a, b)]
+        return points[-1][1]
+
+    def write(self, efforts, stamp):
+        message = JointState(name=self.joints, effort=efforts)
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
+        self.out.publish(message)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('log')
+    parser.add_argument('--joints', default='shoulder,elbow')
+    parser.add_argument('--update-rate', type=int, default=100)
+    parser.add_argument('--slow', type=float, default=0.0, help='callback of the state [s]')
+    parser.add_argument(
+        '--miss', type=int, default=0, help='time after which a wake-up is missed [ms]'
+    )
+    options = parser.parse_args(sys.argv[1:])
+    rclpy.init()
+    try:
+        Manager(options).run()
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+
+
+if __name__ == '__main__':
+    main()
