@@ -53,6 +53,8 @@ OWN_CLOCK = 'the simulator makes /clock and cannot follow it'
 class SimulatorNode(SturdyNode):
     """See docs/nodes/simulator.md."""
 
+    _held: Optional[HeldStart] = None  # also of a node that parameters end
+
     def __init__(self):
         super().__init__(INTERFACE.name)
         self._refuse_simulated_time()
@@ -72,7 +74,6 @@ class SimulatorNode(SturdyNode):
         self.lockstep: Optional[LockstepPorts] = None
         self.cycle: Optional[SimulationCycle] = None
         self.loop: Optional[SimulationLoop] = None
-        self._held: Optional[HeldStart] = None
         #: Adds objects to the world; None if there is none, or no robot yet.
         self.changes: Optional[ObjectChanges] = None
         self._further_ports: Dict[str, Any] = {}  # of the robots with topics of their own
