@@ -10,7 +10,7 @@ and 1 on the speed, the tempo (speed scaling).
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -106,6 +106,10 @@ class Bounds(NamedTuple):
     lower: FloatArray
     upper: FloatArray
     velocity: FloatArray
+
+    def of(self, joints: Any) -> Bounds:
+        """Those of some of the joints, by their indices."""
+        return Bounds(self.lower[joints], self.upper[joints], self.velocity[joints])
 
 
 class Coasting:

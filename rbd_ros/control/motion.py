@@ -5,7 +5,7 @@ before, but by no more than a few usual intervals, and never back: a wrong stamp
 controller or a clock that was set forward delay the motion instead of making the robot leap. What
 changes the motion (a new trajectory, a stop, states that come back after a failure) starts from
 the position and velocity that were desired last. See blending.py for how one motion becomes
-another.
+another. Trajectories of different joints go on side by side (grouped_motion.py).
 
 Nothing here knows ROS, and time stamps are whole nanoseconds on the time line of the states.
 """
@@ -14,15 +14,18 @@ from __future__ import annotations
 
 from collections import deque
 from threading import Lock
-from typing import Any, Deque, Optional, Sequence, Tuple
+from typing import Any, Deque, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from rbd_ros.control.arrays import FloatArray, MotionSample
 from rbd_ros.control.blending import Bounds, Coasting
+from rbd_ros.control.grouped_motion import GroupedMotion
 from rbd_ros.control.intervals import StateIntervals
 from rbd_ros.control.motion_options import MotionOptions
 from rbd_ros.control.motion_plan import (
+    GroupSnapshot,
+    Indices,
     MotionPlan,
     MotionPlanner,
     MotionSnapshot,
@@ -30,8 +33,6 @@ from rbd_ros.control.motion_plan import (
     TrajectoryPoints,
 )
 from rbd_ros.control.names import shown
-from rbd_ros.control.path_motion import PathMotion, Rest
-from rbd_ros.control.trajectory import JointTrajectory
 from rbd_ros.control.trajectory_checks import MOST_VELOCITY, TrajectoryError
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
@@ -81,50 +82,36 @@ class DesiredMotion:
         #: Differences of positions, without whole turns of joints that turn for ever
         self.wraparound = Wraparound(robot.position_periods)
         self._planner = MotionPlanner(self._names, self._limits, self.wraparound)
-        self._motion = PathMotion(robot.neutral(), self._limits, self.wraparound)
+        self._motion = GroupedMotion(robot.neutral(), self._limits, self.wraparound)
         self._inbox: Tuple[MotionPlan, ...] = ()  # of `follow`, for the next state
         self._inbox_lock = Lock()
         self._intervals = StateIntervals()
-        self._epoch = 0
+        # Numbers of the joints' motions; replaced, not changed, as others read them.
+        self._epochs: Indices = np.zeros(len(self._names), dtype=np.intp)
         self._clock = 0.0
         self._stamp: Optional[int] = None
         self._cancelled: Deque[MotionPlan] = deque()
-        self._drop_plans()
-        self._publish()
-
-    def _drop_plans(self) -> None:
-        self._next: Optional[MotionPlan] = None
-        self._plan: Optional[MotionPlan] = None  # that is followed
-        self._arrived: Optional[MotionPlan] = None  # whose end is held
+        # Plans that are to begin, no two of which share a joint.
+        self._scheduled: Tuple[MotionPlan, ...] = ()
         self._ended = False
+        self._publish()
 
     def _publish(self) -> None:
         """Show the present motion to other threads: one tuple, so that it is of one moment."""
-        motion = self._motion
-        self._snapshot = (
-            self._epoch,
-            motion.path,
-            motion.s,
-            motion.offset,
-            motion.q,
-            motion.v,
-        )
+        self._snapshot = (self._epochs, [group.snapshot() for group in self._motion.groups])
 
     # -- the motion as it is ----------------------------------------------------------------------
 
     @property
     def following(self) -> bool:
         """Whether there is a trajectory that has not ended, or one that is to begin."""
-        active = isinstance(self._motion.path, JointTrajectory)
-        return active or self._next is not None or bool(self._inbox)
+        return self._motion.follows or bool(self._scheduled or self._inbox)
 
     @property
     def time_left(self) -> float:
-        """Time that the present trajectory still takes [s]; 0 if there is none."""
-        motion = self._motion
-        if not isinstance(motion.path, JointTrajectory):
-            return 0.0
-        return max(motion.end - motion.s, 0.0)
+        """Time that the present trajectories still take [s]; 0 if there are none."""
+        motions = (group.motion for group in self._motion.groups if group.follows)
+        return max((0.0, *(motion.end - motion.s for motion in motions)))
 
     @property
     def position(self) -> FloatArray:
@@ -143,31 +130,32 @@ class DesiredMotion:
         """
         return self._clock
 
-    @property
-    def path_time(self) -> float:
-        """Time of the present trajectory that is reached [s].
+    def path_time(self, plan: MotionPlan) -> float:
+        """Time of a plan's trajectory that is reached [s]; that of its end when it is over.
 
         >>> motion = DesiredMotion(robot)
         >>> plan = motion.plan(arm, [1.0], [q], now=0, check_limits=False)
         >>> text = motion.follow(plan)
         >>> sample = motion.advance(10_000_000, 0.01)
         >>> sample = motion.advance(20_000_000, 0.01)
-        >>> motion.path_time
+        >>> motion.path_time(plan)
         0.02
         """
-        return self._motion.s
+        group = self._motion.group_of(plan)
+        if group is not None and not group.arrived:
+            return group.motion.s
+        return 0.0 if plan.trajectory is None else plan.trajectory.end_time
 
     def stage(self, plan: MotionPlan) -> str:
         """How far a plan that was given to `follow` has come.
 
         :return: 'scheduled', 'followed', 'arrived' while its end is held, or 'over' when something
-            else has taken its place
+            else has taken any of its joints
         """
-        if self._plan is plan:
-            return 'followed'
-        if self._arrived is plan:
-            return 'arrived'
-        waiting = (self._next, *self._inbox)
+        group = self._motion.group_of(plan)
+        if group is not None:
+            return 'arrived' if group.arrived else 'followed'
+        waiting = (*self._scheduled, *self._inbox)
         return 'scheduled' if any(each is plan for each in waiting) else 'over'
 
     @property
@@ -181,7 +169,7 @@ class DesiredMotion:
         >>> motion.at_rest
         False
         """
-        coming = self._inbox or self._cancelled or self._next is not None or self._ended
+        coming = self._inbox or self._cancelled or self._scheduled or self._ended
         return self._motion.resting and not coming and not self._intervals.in_debt
 
     def rested(self, stamp: int, elapsed: float, dt: float, states: int) -> None:
@@ -202,7 +190,7 @@ class DesiredMotion:
         self._intervals.usual(dt, states)
 
     def ended(self) -> bool:
-        """Tell, once, that a trajectory has ended: its last position is held from then on."""
+        """Tell, once, that the last trajectory has ended: a position is held from then on."""
         ended, self._ended = self._ended, False
         return ended
 
@@ -216,23 +204,32 @@ class DesiredMotion:
         q = np.asarray(q, dtype=float)
         if not self._plausible(q):
             return False
-        self._epoch += 1  # plans that continue what is dropped here are void
-        self._inbox = ()
-        self._rest_at(q)
+        self._drop(np.arange(len(q)))
+        self._motion.rest_at(q)
+        self._publish()
         return True
 
-    def _rest_at(self, q: FloatArray) -> None:
-        self._motion.rest_at(q)
-        self._drop_plans()
-        self._publish()
+    def _drop(self, joints: Indices) -> None:
+        """Drop the plans of joints that are to begin, and those that continue what was."""
+        epochs = self._epochs.copy()
+        epochs[joints] += 1
+        self._epochs = epochs
+        with self._inbox_lock:
+            self._inbox = tuple(each for each in self._inbox if not each.shares(joints))
+        self._unschedule(joints)
+        self._ended = False
 
-    def stop_at(self, q: Any, v: Any) -> None:
-        """Drop all trajectories and come to rest near where the robot is, from its velocity.
+    def _unschedule(self, joints: Indices) -> None:
+        self._scheduled = tuple(each for each in self._scheduled if not each.shares(joints))
+
+    def stop_at(self, q: Any, v: Any, plan: Optional[MotionPlan] = None) -> None:
+        """Drop trajectories and come to rest near where the robot is, from its velocity.
 
         A position or velocity that no robot can have counts as the desired one.
 
         :param q: measured position, (n,) [rad or m]
         :param v: measured velocity, (n,) [rad/s or m/s]
+        :param plan: plan whose joints stop; None: all joints
 
         >>> motion = DesiredMotion(robot)
         >>> motion.stop_at(q, np.full(6, 0.1))  # moving at 0.1 rad/s
@@ -244,10 +241,12 @@ class DesiredMotion:
         q, v = np.array(q, dtype=float), np.array(v, dtype=float)
         if not self._plausible(q) or not np.isfinite(v).all():
             q, v = self._motion.q, self._motion.v
-        fastest = np.minimum(self._limits.velocity, MOST_VELOCITY)
-        path = Coasting(q, np.clip(v, -fastest, fastest), self._limits, self.options.ramp_time)
-        self.hold(q)
-        self._motion.coast(path, self.options.ramp_time)
+        joints = np.arange(len(q)) if plan is None else plan.joints
+        limits, ramp_time = self._limits.of(joints), self.options.ramp_time
+        fastest = np.minimum(limits.velocity, MOST_VELOCITY)
+        path = Coasting(q[joints], np.clip(v[joints], -fastest, fastest), limits, ramp_time)
+        self._drop(joints)
+        self._motion.coast(joints, path, ramp_time)
         self._publish()
 
     def _plausible(self, q: FloatArray) -> bool:
@@ -296,10 +295,8 @@ class DesiredMotion:
         event = 'the time of the states began anew'
         self._stamp = None
         self._intervals.forget_debt()
-        dropped = self._next is not None or bool(self._inbox)
-        self._inbox = ()
-        self._next = None
-        self._epoch += 1
+        dropped = bool(self._scheduled or self._inbox)
+        self._drop(np.arange(len(self._names)))
         self._publish()
         text = self._resume(q_measured, event)
         if dropped:
@@ -324,7 +321,7 @@ class DesiredMotion:
             )
         self._motion.resume_at(q, options.ramp_time)
         self._publish()
-        if not isinstance(self._motion.path, JointTrajectory):
+        if not self._motion.follows:
             return ''
         return f'{event}: the trajectory is resumed, {self.time_left:.3g} s before its end'
 
@@ -359,27 +356,32 @@ class DesiredMotion:
         if self._cancelled:
             self._drop_cancelled()
         self._clock += step
-        following = self._next
-        if following is not None:
-            late = self._late(following, stamp, step)
-            if late is not None and following.begin is not None:
-                self._next = None
-                rest = self._motion.move(step - late)
-                if rest is not None:
-                    self._come_to_rest(rest)
-                # Later than it should by the motion's own time: it was planned for too long.
-                overdue = (stamp - following.begin) / NANOSECONDS
-                missed = min(self._clock - following.clock, overdue) - late
-                self._begin(following, max(missed, 0.0))
-                step = late
+        for late, plan in self._due(stamp, step) if self._scheduled else ():
+            self._unschedule(plan.joints)
+            self._move(step - late)
+            # Later than it should by the motion's own time: it was planned for too long.
+            overdue = (stamp - (plan.begin or 0)) / NANOSECONDS
+            missed = min(self._clock - plan.clock, overdue) - late
+            self._motion.enter(plan, max(missed, 0.0), self.options.ramp_time)
+            step = late
         self._stamp = stamp
-        motion = self._motion
-        if step > 0.0 and not motion.resting:
-            rest = motion.move(step)
-            if rest is not None:
-                self._come_to_rest(rest)
+        if step > 0.0 and not self._motion.resting:
+            self._move(step)
             self._publish()
-        return motion.q, motion.v, motion.a
+        return self._motion.q, self._motion.v, self._motion.a
+
+    def _move(self, step: float) -> None:
+        if self._motion.move(step):
+            self._ended = not self._scheduled and not self._motion.follows
+
+    def _due(self, stamp: int, step: float) -> List[Tuple[float, MotionPlan]]:
+        """Plans that are to begin, in this order, and the times since then, see `_late`."""
+        due = []
+        for plan in self._scheduled:
+            late = self._late(plan, stamp, step)
+            if late is not None:
+                due.append((late, plan))
+        return sorted(due, key=lambda each: -each[0])
 
     def _late(self, plan: MotionPlan, stamp: int, step: float) -> Optional[float]:
         """Time since a plan was to begin, at most `step`; None if it is not to begin yet.
@@ -405,43 +407,30 @@ class DesiredMotion:
         with self._inbox_lock:
             plans, self._inbox = self._inbox, ()
         for plan in plans:
-            if plan.epoch != self._epoch:
+            if not plan.continues(self._epochs):
                 continue
-            self._next = None
+            self._unschedule(plan.joints)
             if plan.trajectory is None:
-                if not self._motion.resting:
-                    self._motion.slow_down(self.options.ramp_time)
+                self._motion.slow_down(self.options.ramp_time)
             elif plan.begin is not None:
-                self._next = plan
+                self._scheduled = (*self._scheduled, plan)
             else:
-                waiting = plan.waits and self._motion.resting
-                self._begin(plan, plan.entry + (0.0 if waiting else self._clock - plan.clock))
+                waiting = plan.waits and self._motion.rests(plan.joints)
+                s = plan.entry + (0.0 if waiting else self._clock - plan.clock)
+                self._motion.enter(plan, s, self.options.ramp_time)
 
     def _drop_cancelled(self) -> None:
         """Stop the plans that `cancel` named, or forget those that are still to begin."""
         for _ in range(len(self._cancelled)):
             plan = self._cancelled.popleft()
-            if plan is self._next:
-                self._next = None
-            elif plan is self._plan:
-                self._motion.slow_down(self.options.ramp_time)
+            group = self._motion.group_of(plan)
+            if group is not None:
+                if not group.arrived:
+                    group.slow_down(self.options.ramp_time)
+            elif any(each is plan for each in self._scheduled):
+                self._unschedule(plan.joints)
             elif any(each is plan for each in self._inbox):
                 self._cancelled.append(plan)  # it came a moment ago: the next state stops it
-
-    def _begin(self, plan: MotionPlan, s: float) -> None:
-        if plan.trajectory is not None:
-            self._motion.enter(plan.trajectory, s, plan.bounds, self.options.ramp_time)
-            self._plan, self._arrived = plan, None
-
-    def _come_to_rest(self, rest: Rest) -> None:
-        motion = self._motion
-        ended = rest is Rest.ARRIVED and isinstance(motion.path, JointTrajectory)
-        following = self._next
-        # A robot whose states pause while it is at its goal is there afterwards, too.
-        arrived = self._plan if ended else self._arrived
-        self._rest_at(motion.q)
-        self._next, self._ended = following, ended and following is None
-        self._arrived = arrived
 
     # -- new motions ------------------------------------------------------------------------------
 
@@ -459,7 +448,7 @@ class DesiredMotion:
         check_limits: bool = True,
         start_tolerance: float = 0.0,
     ) -> MotionPlan:
-        """Prepare and check a trajectory that replaces the motion from its beginning on.
+        """Prepare and check a trajectory that replaces the motion of its joints when it begins.
 
         This may take long and does not change the motion; `follow` starts the result. A trajectory
         without points is a stop.
@@ -471,7 +460,8 @@ class DesiredMotion:
         :param accelerations: likewise
         :param now: time of the last state [ns]
         :param begin: time at which the trajectory begins [ns]; 0: now
-        :param allow_partial: whether joints may be absent; they are held
+        :param allow_partial: whether joints may be absent; their motion goes on. Joints of a
+            trajectory that this one replaces in part come to rest
         :param check_limits: whether it must keep the limits of the robot
         :param start_tolerance: how far from the desired position it may begin [rad or m]; 0: at
             any distance. The robot goes there smoothly
@@ -484,9 +474,10 @@ class DesiredMotion:
         >>> DesiredMotion(robot).plan(arm, [], [], now=0).text
         'stop: the present desired position is held'
         """
-        motion = MotionSnapshot(*self._snapshot)
+        epochs, groups = self._snapshot
+        motion = MotionSnapshot(epochs, tuple(GroupSnapshot(*each) for each in groups))
         for waiting in self._inbox:
-            if waiting.begin is None and waiting.epoch == motion.epoch:
+            if waiting.begin is None and waiting.continues(motion.epochs):
                 motion = motion.once_taken_up(waiting)
         return self._planner.plan(
             motion,
@@ -506,14 +497,19 @@ class DesiredMotion:
         :return: what will be done, for the log
         :raises TrajectoryError: if the motion that it continues has been dropped meanwhile
         """
-        if plan.epoch != self._epoch:
+        if not plan.continues(self._epochs):
             raise TrajectoryError(
                 'the motion was interrupted while the trajectory was prepared; send it again',
                 code='motion interrupted',
             )
         with self._inbox_lock:
-            # What begins later only replaces what comes later.
-            kept = [each for each in self._inbox if plan.begin is not None and each.begin is None]
+            # What begins later only replaces what comes later, and nothing that of other joints.
+            later = plan.begin is not None
+            kept = [
+                each
+                for each in self._inbox
+                if (later and each.begin is None) or not each.shares(plan.joints)
+            ]
             self._inbox = (*kept, plan)
         return plan.text
 

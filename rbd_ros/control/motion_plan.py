@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rbd_ros.control.arrays import FloatArray
 from rbd_ros.control.blending import Bounds, Offset, Still
@@ -20,6 +21,7 @@ from rbd_ros.control.trajectory_checks import (
 from rbd_ros.robot.wraparound import Wraparound
 
 NANOSECONDS = 1_000_000_000
+Indices = NDArray[np.intp]
 LONGEST_DELAY = 3600.0  # a trajectory that begins later than this surely means another clock [s]
 
 
@@ -27,37 +29,49 @@ class MotionPlan(NamedTuple):
     """A motion that has been prepared and checked, and that `DesiredMotion.follow` starts.
 
     :param trajectory: the motion; None: stop
+    :param joints: which joints of the robot it moves, (m,); all for a stop
     :param entry: time of the trajectory at which it is entered [s]
     :param begin: time of the states at which it begins [ns]; None: as soon as possible
     :param clock: time of the motion's own clock at which it is to be entered [s]
     :param waits: whether it begins from rest, and therefore whenever it is taken up
-    :param epoch: number of the motion that it continues
+    :param epochs: numbers of the motions of its joints that it continues, (m,)
     :param bounds: limits that the trajectory keeps
     :param text: what will be done, for the log
     """
 
     trajectory: Optional[JointTrajectory]
+    joints: Indices
     entry: float
     begin: Optional[int]
     clock: float
     waits: bool
-    epoch: int
+    epochs: Indices
     bounds: Bounds
     text: str
 
+    def shares(self, joints: Indices) -> bool:
+        """Whether it moves any of some joints."""
+        return np.intersect1d(self.joints, joints).size > 0
 
-class MotionSnapshot(NamedTuple):
-    """The motion at one moment, for other threads.
+    def continues(self, epochs: Indices) -> bool:
+        """Whether the motions that it continues are those of all joints at present, (n,)."""
+        return bool((epochs[self.joints] == self.epochs).all())
 
-    :param epoch: number of the motion, which each interruption raises
+
+class GroupSnapshot(NamedTuple):
+    """Motion of a group of joints at one moment, for other threads.
+
+    :param joints: which joints of the robot they are, (m,)
+    :param rows: which joints of the path they are, (m,)
     :param path: what is followed
     :param s: time of the path that is reached [s]
     :param offset: what is left of the motion before; None: nothing
-    :param q: position, (n,)
-    :param v: velocity, (n,)
+    :param q: position, of all joints of the path
+    :param v: velocity, likewise
     """
 
-    epoch: int
+    joints: Indices
+    rows: Indices
     path: Path
     s: float
     offset: Optional[Offset]
@@ -65,18 +79,39 @@ class MotionSnapshot(NamedTuple):
     v: FloatArray
 
     def expected(self, delay: float) -> Tuple[FloatArray, FloatArray]:
-        """Estimate of position and velocity after a delay [s], each (n,)."""
-        if delay == 0.0:
-            return self.q, self.v
-        q, v, a = self.path.sample(self.s + delay)
-        if self.offset is not None:
-            q, v, a = self.offset.after(delay)[0].added_to(q, v, a)
+        """Estimate of position and velocity after a delay [s], each (m,)."""
+        q, v = self.q, self.v
+        if delay != 0.0:
+            q, v, a = self.path.sample(self.s + delay)
+            if self.offset is not None:
+                q, v, a = self.offset.after(delay)[0].added_to(q, v, a)
+        return q[self.rows], v[self.rows]
+
+
+class MotionSnapshot(NamedTuple):
+    """The motion at one moment, for other threads.
+
+    :param epochs: number of each joint's motion, which each interruption raises, (n,)
+    :param groups: groups of joints; one takes joints over from those before it
+    """
+
+    epochs: Indices
+    groups: Tuple[GroupSnapshot, ...]
+
+    def expected(self, delay: float) -> Tuple[FloatArray, FloatArray]:
+        """Estimate of position and velocity of all joints after a delay [s], each (n,)."""
+        q, v = np.empty((2, len(self.epochs)))
+        for group in self.groups:
+            q[group.joints], v[group.joints] = group.expected(delay)
         return q, v
 
     def once_taken_up(self, plan: MotionPlan) -> MotionSnapshot:
         """The motion when the next state has taken up a plan that begins now."""
-        path = Still(self.q) if plan.trajectory is None else plan.trajectory
-        return self._replace(path=path, s=plan.entry, offset=None)
+        q, v = (values[plan.joints] for values in self.expected(0.0))
+        path = Still(q) if plan.trajectory is None else plan.trajectory
+        rows = np.arange(len(plan.joints))
+        group = GroupSnapshot(plan.joints, rows, path, plan.entry, None, q, v)
+        return self._replace(groups=(*self.groups, group))
 
 
 class TrajectoryPoints(NamedTuple):
@@ -119,7 +154,10 @@ class MotionPlanner:
         """
         if not len(points.times):
             text = 'stop: the present desired position is held'
-            return MotionPlan(None, 0.0, None, clock, False, motion.epoch, self._limits, text)
+            whole = np.arange(len(self._names))
+            return MotionPlan(
+                None, whole, 0.0, None, clock, False, motion.epochs, self._limits, text
+            )
         check_known(joint_names, self._names)
         elapsed = (now - begin) / NANOSECONDS if begin else 0.0
         if -elapsed > LONGEST_DELAY:
@@ -135,44 +173,51 @@ class MotionPlanner:
                 code='trajectory in the past',
             )
         entry = max(elapsed, 0.0)
-        q, v = motion.expected(max(-elapsed, 0.0))
-        trajectory = trajectory.for_joints(self._names, hold=q if allow_partial else None)
-        if self._wraparound.any:
-            speeds = np.minimum(self._limits.velocity, MOST_VELOCITY)
-            trajectory = trajectory.without_leaps(self._wraparound, speeds)
+        named = trajectory.joint_names if allow_partial else self._names
+        order = [j for j, name in enumerate(self._names) if name in named]
+        trajectory = trajectory.for_joints([self._names[j] for j in order])
+        joints: Indices = np.array(order)
+        limits, wraparound = self._limits.of(joints), self._wraparound.of(joints)
+        q, v = (values[joints] for values in motion.expected(max(-elapsed, 0.0)))
+        if wraparound.any:
+            speeds = np.minimum(limits.velocity, MOST_VELOCITY)
+            trajectory = trajectory.without_leaps(wraparound, speeds)
             # The robot is on the turn of the trajectory, as in ros2_control's controller.
-            q = self._wraparound.nearest(q, trajectory.sample(entry)[0])
+            q = wraparound.nearest(q, trajectory.sample(entry)[0])
         trajectory = trajectory.starting_from(q, v, entry)
-        bounds = self._checked_bounds(trajectory, check_limits)
-        self._check_start(trajectory.sample(entry)[0] - q, start_tolerance)
+        bounds = _checked_bounds(trajectory, limits, check_limits)
+        _check_start(trajectory.joint_names, trajectory.sample(entry)[0] - q, start_tolerance)
         start = f'in {-elapsed:.3f} s' if elapsed < 0.0 else 'now'
         text = (
             f'trajectory of {len(points.times)} points, {trajectory.end_time:g} s, begins {start}'
         )
         later = begin if elapsed < 0.0 else None
-        waits = not begin and not motion.v.any()
+        waits = not begin and not motion.expected(0.0)[1][joints].any()
         clock += max(-elapsed, 0.0)
-        return MotionPlan(trajectory, entry, later, clock, waits, motion.epoch, bounds, text)
+        epochs = motion.epochs[joints]
+        return MotionPlan(trajectory, joints, entry, later, clock, waits, epochs, bounds, text)
 
-    def _checked_bounds(self, trajectory: JointTrajectory, check_limits: bool) -> Bounds:
-        """Limits that a trajectory keeps: those of the robot, or wider ones where it may."""
-        limits, n = self._limits, len(self._names)
-        if check_limits:
-            speeds = np.minimum(limits.velocity, MOST_VELOCITY)
-            trajectory.check_limits(limits.lower, limits.upper, speeds)
-            return limits
-        most = np.full(n, MOST_POSITION)
-        trajectory.check_limits(-most, most, np.full(n, MOST_VELOCITY))
-        return Bounds(-most, most, np.maximum(limits.velocity, trajectory.speed_bounds()))
 
-    def _check_start(self, jump: FloatArray, tolerance: float) -> None:
-        worst = int(np.argmax(np.abs(jump)))
-        if 0.0 < tolerance < abs(jump[worst]):
-            raise TrajectoryError(
-                f'trajectory begins {abs(jump[worst]):.3f} rad or m away from where joint '
-                f'{shown(self._names[worst])} should be (start_tolerance {tolerance:g}); give its '
-                'first point a time_from_start, and the robot moves there in that time',
-                self._names[worst],
-                0,
-                code='trajectory begins far away',
-            )
+def _checked_bounds(trajectory: JointTrajectory, limits: Bounds, check_limits: bool) -> Bounds:
+    """Limits that a trajectory keeps: those of its joints, or wider ones where it may."""
+    if check_limits:
+        speeds = np.minimum(limits.velocity, MOST_VELOCITY)
+        trajectory.check_limits(limits.lower, limits.upper, speeds)
+        return limits
+    n = len(limits.velocity)
+    most = np.full(n, MOST_POSITION)
+    trajectory.check_limits(-most, most, np.full(n, MOST_VELOCITY))
+    return Bounds(-most, most, np.maximum(limits.velocity, trajectory.speed_bounds()))
+
+
+def _check_start(names: Sequence[str], jump: FloatArray, tolerance: float) -> None:
+    worst = int(np.argmax(np.abs(jump)))
+    if 0.0 < tolerance < abs(jump[worst]):
+        raise TrajectoryError(
+            f'trajectory begins {abs(jump[worst]):.3f} rad or m away from where joint '
+            f'{shown(names[worst])} should be (start_tolerance {tolerance:g}); give its '
+            'first point a time_from_start, and the robot moves there in that time',
+            names[worst],
+            0,
+            code='trajectory begins far away',
+        )

@@ -74,6 +74,22 @@ class Tolerances:
             goal_time or math.inf,
         )
 
+    def of_joints(self, names: Iterable[str]) -> Tolerances:
+        """Those of some of the joints, whose names are any others as well.
+
+        >>> Tolerances.of(['a', 'b'], goal=[0.1, 0.2]).of_joints(['b', 'c']).goal
+        array([0.2])
+        """
+        chosen = [j for j, name in enumerate(self.joint_names) if name in set(names)]
+        return Tolerances(
+            tuple(self.joint_names[j] for j in chosen),
+            self.path[chosen],
+            self.path_velocity[chosen],
+            self.goal[chosen],
+            self.goal_velocity[chosen],
+            self.goal_time,
+        )
+
     @property
     def bounded(self) -> bool:
         """Whether any position or velocity on the way, or any position at the goal, is bounded."""
@@ -104,7 +120,7 @@ class Tolerances:
                 if name not in self.joint_names:
                     raise ToleranceError(
                         f'{what}_tolerance names joint {shown(name)}, which is not one of the '
-                        f'robot; there are {listed(self.joint_names)}',
+                        f'trajectory; there are {listed(self.joint_names)}',
                         unknown_joint=True,
                     )
                 j = self.joint_names.index(name)

@@ -122,7 +122,7 @@ INTERFACE = NodeInterface(
         Parameter(
             'allow_partial_trajectory',
             False,
-            'Whether a trajectory may leave joints out; they are held where they should be.',
+            'Whether a trajectory may leave joints out; their motion goes on, or they stay.',
             live=True,
         ),
         Parameter(

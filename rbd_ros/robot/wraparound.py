@@ -59,6 +59,10 @@ class Wraparound:
         #: Whether any joint has a period
         self.any = bool(repeats.any())
 
+    def of(self, joints: Any) -> Wraparound:
+        """Differences of some of the joints, by their indices."""
+        return Wraparound(np.where(self.periods > 0.0, self.periods, np.inf)[joints])
+
     def __call__(self, difference: Floats) -> Floats:
         """Smallest difference that means the same, (..., n) [rad or m].
 

@@ -877,7 +877,9 @@ actions = st.one_of(
         st.lists(st.tuples(st.floats(0.2, 3.0), positions), min_size=1, max_size=3),
         st.sampled_from([0.0, 0.0, 0.01, 0.3]),
         st.booleans(),
+        st.sampled_from([NAMES, NAMES[:1], NAMES[1:]]),
     ),
+    st.tuples(st.just('cancel'), st.integers(0, 3)),
     st.tuples(st.just('near'), st.lists(st.floats(-1, 1), min_size=2, max_size=2)),
     st.tuples(st.just('stop')),
     st.tuples(
@@ -895,7 +897,7 @@ def test_the_desired_motion_never_jumps(script):
     for _ in range(20):
         allowed.step(INTERVAL, 0.2)
     motion, stamp = loop.motion, loop.stamp
-    before, anew = loop.q[-1], False
+    before, anew, plans = loop.q[-1], False, []
     script = [*script, ('states', 1e-3, 50)]
     for kind, *details in script:
         if kind == 'states':
@@ -911,19 +913,23 @@ def test_the_desired_motion_never_jumps(script):
                 assert np.abs(q).max() <= LIMITS.position + 1e-5 or np.abs(before).max() > 2.9
                 before = q.copy()
         elif kind == 'follow':
-            points, delay, at_once = details
+            points, delay, at_once, names = details
             times = np.cumsum([t for t, _ in points])
             begin = stamp + round(delay * SECOND) if delay else 0
             try:
-                motion.follow(motion.plan(
-                    NAMES, times - times[0] * at_once, [q for _, q in points],
-                    now=stamp, begin=begin))  # fmt: skip
+                plans.append(motion.plan(
+                    names, times - times[0] * at_once, [q[: len(names)] for _, q in points],
+                    now=stamp, begin=begin, allow_partial=True))  # fmt: skip
+                motion.follow(plans[-1])
             except TrajectoryError:
                 pass
         elif kind == 'near':
             start = np.clip(before + np.array(details[0]) * 0.2, -2.9, 2.9)
             rows = [start, np.clip(start + details[0], -2.9, 2.9)]
             motion.follow(motion.plan(NAMES, [0.0, 2.0], rows, now=stamp, start_tolerance=0.5))
+        elif kind == 'cancel':
+            for plan in plans[details[0] : details[0] + 1]:
+                motion.cancel(plan)
         elif kind == 'stop':
             motion.follow(motion.plan((), [], [], now=stamp))
         else:

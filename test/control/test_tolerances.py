@@ -124,7 +124,7 @@ def test_the_stages_of_a_plan_follow_each_other(driven):
     plan = driven.plan([0.5, 0.2])
     assert motion.stage(plan) == 'scheduled'
     driven.run(1)
-    assert motion.stage(plan) == 'followed' and 0.0 < motion.path_time < 0.1
+    assert motion.stage(plan) == 'followed' and 0.0 < motion.path_time(plan) < 0.1
     driven.run(120)
     assert motion.stage(plan) == 'arrived'
     assert_allclose(driven.sample[0], [0.5, 0.2], atol=1e-12)

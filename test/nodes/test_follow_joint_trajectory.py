@@ -122,6 +122,10 @@ class Rig:
         """Wait until the desired position has left POSE."""
         self.ros.until(lambda: abs(self.position()[0] - POSE[0]) > 0.01, 'a motion')
 
+    def until_at(self, goal):
+        """Wait until the robot, which lags behind what is desired, is at a goal."""
+        self.ros.until(lambda: self.at == pytest.approx(goal, abs=1e-3), 'the goal')
+
     def until_at_rest(self):
         """Wait until the desired position no longer changes, and return it."""
         self.ros.until(lambda: self.position() == self.position(), 'a rest')
@@ -167,7 +171,7 @@ def test_a_goal_that_is_reached_succeeds_and_tells_on_the_way(rig):
     sent = rig.send(point(1.0, GOAL))
     assert sent.accepted
     assert 'reached' in sent.result(SUCCEEDED, 0)
-    assert rig.at == pytest.approx(GOAL, abs=1e-3)
+    rig.until_at(GOAL)
     feedback = [message.feedback for message in sent.feedback]
     assert len(feedback) > 3
     passed = [f.desired.time_from_start.sec + f.desired.time_from_start.nanosec * 1e-9
@@ -194,10 +198,10 @@ def test_a_goal_may_begin_in_the_future_and_then_only_replaces_what_comes_later(
     rig.until_moving()
     done = first.done
     assert not done or time.time() > begin  # it goes on until then
-    assert 'replaced' in first.result(ABORTED, -1)
+    assert 'preempted' in first.result(ABORTED, -1)
     assert time.time() > begin - 0.1
     second.result(SUCCEEDED, 0)
-    assert rig.at == pytest.approx(GOAL, abs=1e-3)
+    rig.until_at(GOAL)
 
 
 def test_some_of_the_joints_may_be_given_if_that_is_allowed(rig):
@@ -207,7 +211,131 @@ def test_some_of_the_joints_may_be_given_if_that_is_allowed(rig):
     rig.ros.set_parameter(NODE, 'allow_partial_trajectory', True)
     rig.moving = True
     rig.send(point(0.5, [-0.9]), **partial).result(SUCCEEDED, 0)
-    assert rig.at == pytest.approx((POSE[0], -0.9), abs=1e-3)
+    rig.until_at((POSE[0], -0.9))
+
+
+# -- goals of different joints at a time, as of an arm and its gripper under MoveIt ---------------
+
+
+@pytest.fixture
+def groups(rig):
+    """The robot as two groups of one joint each, which does what is desired."""
+    rig.ros.set_parameter(NODE, 'allow_partial_trajectory', True)
+    rig.moving = True
+    return rig
+
+
+def test_goals_of_different_joints_each_go_on_to_their_own_end(groups):
+    arm = groups.send(point(3.0, GOAL[:1]), names=['shoulder'])
+    groups.until_moving()
+    gripper = groups.send(point(0.5, GOAL[1:]), names=['elbow'])
+    gripper.result(SUCCEEDED, 0)
+    arm.result(SUCCEEDED, 0)
+    groups.until_at(GOAL)
+    for sent, name, end in ((arm, 'shoulder', 3.0), (gripper, 'elbow', 0.5)):
+        feedback = [message.feedback for message in sent.feedback]
+        assert len(feedback) > 2
+        for each in feedback:
+            assert list(each.joint_names) == [name]
+            for part in (each.desired, each.actual, each.error):
+                assert len(part.positions) == len(part.velocities) == 1
+                assert 0.0 <= part.time_from_start.sec + part.time_from_start.nanosec * 1e-9 <= end
+
+
+def test_a_goal_preempts_only_those_that_share_a_joint_with_it(groups):
+    arm = groups.send(point(3.0, GOAL[:1]), names=['shoulder'])
+    gripper = groups.send(point(60.0, GOAL[1:]), names=['elbow'])
+    groups.until_moving()
+    again = groups.send(point(0.5, GOAL[1:]), names=['elbow'])
+    assert 'preempted' in gripper.result(ABORTED, -1)
+    again.result(SUCCEEDED, 0)
+    arm.result(SUCCEEDED, 0)
+    groups.until_at(GOAL)
+    arm = groups.send(point(60.0, POSE[:1]), names=['shoulder'])
+    gripper = groups.send(point(60.0, POSE[1:]), names=['elbow'])
+    whole = groups.send(point(1.0, POSE))
+    for sent in (arm, gripper):
+        assert 'preempted' in sent.result(ABORTED, -1)
+    whole.result(SUCCEEDED, 0)
+
+
+def test_joints_of_a_preempted_goal_that_the_new_one_leaves_out_stop_on_their_path(groups):
+    whole = groups.send(point(60.0, (2.0, 0.5)))
+    groups.until_moving()
+    gripper = groups.send(point(1.0, GOAL[1:]), names=['elbow'])
+    assert 'preempted' in whole.result(ABORTED, -1)
+    gripper.result(SUCCEEDED, 0)
+    end = groups.until_at_rest()
+    assert POSE[0] < end[0] < 1.5 and end[1] == pytest.approx(GOAL[1], abs=1e-9)
+
+
+def test_one_of_two_goals_is_cancelled_alone(groups):
+    arm = groups.send(point(60.0, (2.0,)), names=['shoulder'])
+    groups.until_moving()
+    gripper = groups.send(point(2.0, GOAL[1:]), names=['elbow'])
+    assert arm.cancel() == 1
+    arm.result(CANCELED, 0)
+    stopped = groups.position()[0]
+    gripper.result(SUCCEEDED, 0)
+    groups.until_at((stopped, GOAL[1]))
+
+
+def test_each_goal_is_judged_by_its_own_joints(groups):
+    groups.feed.message = lambda: joint_state(  # the elbow is stuck
+        position=(groups.desired[-1].position[0], POSE[1]), velocity=(0.0, 0.0)
+    )
+    arm = groups.send(point(2.0, GOAL[:1]), names=['shoulder'])
+    gripper = groups.send(point(1.0, GOAL[1:]), names=['elbow'],
+                          path_tolerance=[groups.tolerance('elbow', 0.05)])  # fmt: skip
+    assert 'elbow' in gripper.result(ABORTED, -4)
+    gripper = groups.send(point(0.3, GOAL[1:]), names=['elbow'],
+                          goal_tolerance=[groups.tolerance('elbow', 0.1)],
+                          goal_time_tolerance=seconds(0.1))  # fmt: skip
+    assert 'elbow' in gripper.result(ABORTED, -5)
+    arm.result(SUCCEEDED, 0)
+    assert groups.position() == pytest.approx((GOAL[0], POSE[1]), abs=1e-9)
+
+
+def test_tolerances_of_joints_that_a_goal_does_not_move_are_refused(groups):
+    sent = groups.send(point(1.0, GOAL[:1]), names=['shoulder'],
+                       goal_tolerance=[groups.tolerance('elbow', 0.1)])  # fmt: skip
+    text = sent.result(ABORTED, -2)
+    assert 'goal_tolerance' in text and 'elbow' in text
+
+
+def test_a_trajectory_of_the_topic_preempts_only_goals_of_its_joints(groups):
+    arm = groups.send(point(3.0, GOAL[:1]), names=['shoulder'])
+    gripper = groups.send(point(60.0, (0.5,)), names=['elbow'])
+    groups.until_moving()
+    groups.trajectories.publish(trajectory(point(0.5, GOAL[1:]), names=['elbow']))
+    assert 'preempted' in gripper.result(ABORTED, -1)
+    arm.result(SUCCEEDED, 0)
+    groups.until_at(GOAL)
+
+
+def two_goals(groups):
+    sent = [groups.send(point(60.0, (1.5,)), names=['shoulder']),
+            groups.send(point(60.0, (0.5,)), names=['elbow'])]  # fmt: skip
+    groups.until_moving()
+    return sent
+
+
+def test_deactivating_the_node_ends_all_goals(groups):
+    sent = two_goals(groups)
+    assert groups.life.change('deactivate')
+    for each in sent:
+        assert 'deactivated' in each.result(ABORTED, -1)
+    assert groups.life.change('activate')
+
+
+def test_a_client_that_is_gone_ends_neither_its_goal_nor_that_of_another(groups):
+    gone = ActionClient(groups.ros.node, groups.action, f'{NODE}/follow_joint_trajectory')
+    groups.ros.until(gone.server_is_ready, 'the action')
+    Sent(gone, groups.ros, groups.goal(point(1.0, GOAL[1:]), names=['elbow']))
+    arm = groups.send(point(1.5, GOAL[:1]), names=['shoulder'])
+    gone.destroy()
+    arm.result(SUCCEEDED, 0)
+    groups.until_at(GOAL)
 
 
 # -- tolerances -----------------------------------------------------------------------------------
@@ -333,7 +461,7 @@ def test_bad_goals_end_with_the_reason_and_the_motion_before_goes_on(rig):
     nan = rig.send(point(1.0, (math.nan, 0.0)))
     assert 'nan' in nan.result(ABORTED, -1)
     good.result(SUCCEEDED, 0)
-    assert rig.at == pytest.approx(GOAL, abs=1e-3)
+    rig.until_at(GOAL)
 
 
 def test_joints_of_several_freedoms_are_not_for_this_action(rig):
@@ -376,7 +504,7 @@ def test_a_goal_that_is_to_begin_can_be_cancelled_alone(rig):
     assert second.cancel() == 1
     second.result(CANCELED, 0)
     first.result(SUCCEEDED, 0)
-    assert rig.at == pytest.approx(GOAL, abs=1e-3)
+    rig.until_at(GOAL)
 
 
 def test_all_goals_can_be_cancelled_together(rig):
@@ -407,7 +535,7 @@ def test_a_new_goal_replaces_the_one_before(rig):
     first = rig.send(point(60.0, (1.5, -1.1)))
     rig.until_moving()
     second = rig.send(point(0.8, GOAL))
-    assert 'replaced' in first.result(ABORTED, -1)
+    assert 'preempted' in first.result(ABORTED, -1)
     second.result(SUCCEEDED, 0)
 
 
@@ -416,7 +544,7 @@ def test_a_trajectory_of_the_topic_replaces_a_goal(rig):
     sent = rig.send(point(60.0, (1.5, -1.1)))
     rig.until_moving()
     rig.trajectories.publish(trajectory(point(0.8, GOAL)))
-    assert 'replaced' in sent.result(ABORTED, -1)
+    assert 'preempted' in sent.result(ABORTED, -1)
     rig.ros.until(lambda: rig.position() == pytest.approx(GOAL), 'the goal of the topic')
 
 
@@ -428,12 +556,11 @@ def test_a_stop_by_the_topic_ends_a_goal(rig):
     assert 'stopped' in sent.result(ABORTED, -1)
 
 
-def test_when_states_fail_for_good_the_goal_ends(rig):
-    rig.moving = True
-    sent = rig.send(point(60.0, (1.5, -1.1)))
-    rig.until_moving()
-    rig.feed.message = None
-    assert 'states' in sent.result(ABORTED, -1)
+def test_when_states_fail_for_good_all_goals_end(groups):
+    sent = two_goals(groups)
+    groups.feed.message = None
+    for each in sent:
+        assert 'states' in each.result(ABORTED, -1)
 
 
 def test_when_states_fail_and_the_motion_is_dropped_the_goal_says_why(rig):
@@ -450,19 +577,20 @@ def test_when_states_fail_and_the_motion_is_dropped_the_goal_says_why(rig):
     assert 'states' in text and ('dropped' in text or 'failed' in text)
 
 
-def test_a_goal_is_resumed_after_a_short_gap_and_reached(rig):
-    rig.ros.set_parameters(NODE, after_gap='resume', longest_gap=1000.0)
-    rig.moving = True
-    sent = rig.send(point(10.0, GOAL))
-    rig.until_moving()
-    seen = len(rig.ros.diagnostics)
-    rig.feed.message = None
-    rig.ros.until_status('last torque', 'torque', since=seen)
-    assert not sent.done
-    rig.feed.message = rig._state
-    sent.result(SUCCEEDED, 0)
-    assert rig.at == pytest.approx(GOAL, abs=1e-3)
-    rig.ros.set_parameter(NODE, 'longest_gap', 1.0)
+def test_all_goals_are_resumed_after_a_short_gap_and_reached(groups):
+    groups.ros.set_parameters(NODE, after_gap='resume', longest_gap=1000.0)
+    sent = [groups.send(point(4.0, GOAL[:1]), names=['shoulder']),
+            groups.send(point(3.0, GOAL[1:]), names=['elbow'])]  # fmt: skip
+    groups.until_moving()
+    seen = len(groups.ros.diagnostics)
+    groups.feed.message = None
+    groups.ros.until_status('last torque', 'torque', since=seen)
+    assert not any(each.done for each in sent)
+    groups.feed.message = groups._state
+    for each in sent:
+        each.result(SUCCEEDED, 0)
+    groups.until_at(GOAL)
+    groups.ros.set_parameter(NODE, 'longest_gap', 1.0)
 
 
 def test_when_the_node_is_stopped_the_goal_ends_with_a_result(ros, action):

@@ -190,7 +190,9 @@ class Driver:
     def follow(self, *arguments):
         *_, self.tolerated, goal = arguments
         moment = Moment(1, 0.5, np.zeros((3, 1)), np.ones((2, 1)), np.ones((2, 1)))
-        self.goals.append(SimpleNamespace(goal=goal, outcome=None, moment=moment))
+        self.goals.append(
+            SimpleNamespace(goal=goal, outcome=None, moment=moment, tolerances=self.tolerated)
+        )
 
     def refused(self, error):
         raise error

@@ -115,7 +115,7 @@ class Side:
         """Motion of the reference, once it has been told of all states."""
         self.loop.changed()
         motion = self.reference._motion
-        return motion.clock, motion.position, motion.path_time, motion.time_left
+        return motion.clock, motion.position, motion.time_left
 
 
 @pytest.fixture

@@ -145,7 +145,8 @@ class FollowGoals:
             )
         if not goal.trajectory.points:
             raise TrajectoryError('the trajectory has no points; to stop, cancel the goal')
-        tolerances = self._driver.tolerances().overridden(
+        own = self._driver.tolerances().of_joints(goal.trajectory.joint_names)
+        tolerances = own.overridden(
             _given(goal.path_tolerance),
             _given(goal.goal_tolerance),
             goal.goal_time_tolerance.sec + goal.goal_time_tolerance.nanosec / NANOSECONDS,
@@ -182,7 +183,7 @@ class FollowGoals:
             if following.outcome is not None:
                 self._conclude(following)
             elif following.moment is not None:
-                following.goal.publish_feedback(self._feedback(following.moment))
+                following.goal.publish_feedback(self._feedback(following, following.moment))
 
     def _conclude(self, following: Following) -> None:
         self._driver.followed.remove(following)
@@ -205,11 +206,11 @@ class FollowGoals:
         getattr(handle, event)()
         return result
 
-    def _feedback(self, moment: Moment) -> Any:
+    def _feedback(self, following: Following, moment: Moment) -> Any:
         feedback = self._kind.Feedback()
         stamp = representable(moment.time)
         feedback.header.stamp.sec, feedback.header.stamp.nanosec = divmod(stamp, NANOSECONDS)
-        feedback.joint_names = list(self._driver.joint_names)
+        feedback.joint_names = list(following.tolerances.joint_names)
         q, v, a = moment.desired.tolist()
         feedback.desired.positions, feedback.desired.velocities = q, v
         feedback.desired.accelerations = a

@@ -36,9 +36,9 @@ class Moment(NamedTuple):
 
     :param time: time of the state [ns]
     :param path_time: time of the trajectory [s]
-    :param desired: position, velocity and acceleration, (3, n)
-    :param actual: position and velocity, (2, n)
-    :param error: desired less actual position and velocity, (2, n)
+    :param desired: position, velocity and acceleration of its joints, (3, m)
+    :param actual: position and velocity, (2, m)
+    :param error: desired less actual position and velocity, (2, m)
     """
 
     time: int
@@ -52,7 +52,7 @@ class Following:
     """One trajectory under way, and what is asked of it.
 
     :param plan: the plan, which `DesiredMotion.follow` has taken
-    :param tolerances: how far the robot may be from it
+    :param tolerances: how far its joints may be from it
     :param goal: handle of whoever waits for the outcome; None: nobody
     """
 
@@ -78,42 +78,44 @@ class Following:
         stage = motion.stage(self.plan)
         if stage == 'scheduled':
             return
+        joints = self.plan.joints
         q, v, _ = desired
-        error = motion.wraparound(q - state.q)
+        error = motion.wraparound(q - state.q)[joints]
+        velocity_error = (v - state.v)[joints]
         if self.goal is not None:
             self.moment = Moment(
                 state.time,
-                motion.path_time,
-                np.array(desired),
-                np.array([state.q, state.v]),
-                np.array([error, v - state.v]),
+                motion.path_time(self.plan),
+                np.array(desired)[:, joints],
+                np.array([state.q, state.v])[:, joints],
+                np.array([error, velocity_error]),
             )
         if stage == 'followed':
             self._arrived = None
-            beyond = self.tolerances.off_path(error, v - state.v)
+            beyond = self.tolerances.off_path(error, velocity_error)
             if beyond:
-                self._end(OFF_PATH, f'{beyond}; the robot stops and holds its position')
-                motion.stop_at(state.q, state.v)
+                self._end(OFF_PATH, f'{beyond}; its joints stop and hold their position')
+                motion.stop_at(state.q, state.v, self.plan)
         elif self.cancelled:
-            self._end(CANCELLED, 'cancelled; the robot holds its position')
+            self._end(CANCELLED, 'cancelled; its joints hold their position')
         elif stage == 'over':
-            self._end(DROPPED, 'the trajectory was replaced or stopped before its end')
+            self._end(DROPPED, 'preempted: the trajectory was replaced or stopped before its end')
         else:
             self._judge_goal(motion, state, error)
 
     def _judge_goal(self, motion: DesiredMotion, state: MeasuredState, error: np.ndarray) -> None:
         if self._arrived is None:
             self._arrived = motion.clock
-        beyond = self.tolerances.off_goal(error, state.v)
+        beyond = self.tolerances.off_goal(error, state.v[self.plan.joints])
         if not beyond:
             self._end(REACHED, 'the goal is reached')
         elif motion.clock - self._arrived > self.tolerances.goal_time:
             self._end(
                 OFF_GOAL,
                 f'{beyond}, {self.tolerances.goal_time:g} s after the end of the trajectory; '
-                'the robot stops and holds its position',
+                'its joints stop and hold their position',
             )
-            motion.stop_at(state.q, state.v)
+            motion.stop_at(state.q, state.v, self.plan)
 
     def drop(self, text: str) -> None:
         """Note that it has ended for a reason that no state tells; the first outcome counts."""

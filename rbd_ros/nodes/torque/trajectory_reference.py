@@ -195,11 +195,11 @@ class TrajectoryReference:
         tolerances: Tolerances,
         goal: Any = None,
     ) -> Following:
-        """Follow a trajectory instead of the motion before, from its beginning on.
+        """Follow a trajectory instead of the motion of its joints before, from its beginning on.
 
         :param names: names of its joints; for these and what follows see `DesiredMotion.plan`
         :param stamp: when it begins [ns]; 0: now
-        :param tolerances: what the robot is to keep
+        :param tolerances: what the robot is to keep, of these joints at least
         :param goal: handle of whoever waits for the outcome; None: nobody
         :raises TrajectoryError: if it cannot be followed
         """
@@ -220,6 +220,7 @@ class TrajectoryReference:
             start_tolerance=values['start_tolerance'],
         )
         text = self._motion.follow(plan)
+        tolerances = tolerances.of_joints(names)
         following = Following(plan, tolerances, goal)
         if goal is not None or (plan.trajectory is not None and tolerances.bounded):
             self.followed.add(following)
