@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Iterable, List, Union
 
-from rbd_ros.doctor.findings import ERROR, Finding
+from rbd_ros.doctor.findings import ERROR, Finding, WARN
 from rbd_ros.model.bounded_xml import parse_xml
-from rbd_ros.model.urdf.control_interfaces import unread_commands
+from rbd_ros.model.urdf.control_interfaces import unread_commands, unread_sensors
 from rbd_ros.model.urdf.document import MAX_ELEMENTS
 from rbd_ros.model.xacro_expansion import urdf_of_file
 
@@ -14,7 +14,7 @@ from rbd_ros.model.xacro_expansion import urdf_of_file
 def control_findings(
     source: Union[str, bytes], package_paths: Iterable[Any] = ()
 ) -> List[Finding]:
-    """Command interfaces that hardware by topics cannot have.
+    """Interfaces that hardware by topics cannot have, or leaves without a value.
 
     :param source: path of a description that can be read, or its content
     :param package_paths: directories in which xacro looks for packages first
@@ -28,14 +28,28 @@ def control_findings(
     if isinstance(source, str) and not source.lstrip('\ufeff \t\r\n').startswith('<'):
         source = urdf_of_file(source, package_paths)
     data = source.encode() if isinstance(source, str) else source
-    return [
-        Finding(
-            ERROR,
-            f'ros2_control {tag.get("name", "")!r}',
-            f'the command interfaces {", ".join(unread)} have no state interface of that name: '
-            'the hardware deactivates itself',
-            'declare a state interface for each command interface',
-        )
-        for tag in parse_xml(data.lstrip(), MAX_ELEMENTS).iterfind('ros2_control')
-        if (unread := unread_commands(tag))
-    ]
+    found = []
+    for tag in parse_xml(data.lstrip(), MAX_ELEMENTS).iterfind('ros2_control'):
+        subject = f'ros2_control {tag.get("name", "")!r}'
+        if unread := unread_commands(tag):
+            found.append(
+                Finding(
+                    ERROR,
+                    subject,
+                    f'the command interfaces {", ".join(unread)} have no state interface of that '
+                    'name: the hardware deactivates itself',
+                    'declare a state interface for each command interface',
+                )
+            )
+        if sensors := unread_sensors(tag):
+            found.append(
+                Finding(
+                    WARN,
+                    subject,
+                    f'the state interfaces of {", ".join(sensors)} stay NaN: the hardware reads '
+                    'joints alone',
+                    'leave broadcasters of them out; the simulator publishes SENSOR/imu and '
+                    'SENSOR/wrench itself',
+                )
+            )
+    return found

@@ -267,6 +267,23 @@ def test_an_up_axis_that_is_ignored_is_noticed(axis, role, capsys, tmp_path):
         assert axis.strip() in what and 'not turned' in what and 'rpy' in cure
 
 
+@pytest.mark.parametrize('plugin, unread', [(PLUGIN, True), ('some_robot/System', False)])
+def test_sensors_that_the_hardware_does_not_read_are_warned_of(plugin, unread):
+    tag = (
+        f'<ros2_control name="arm"><hardware><plugin>{plugin}</plugin></hardware>'
+        '<sensor name="wrist"><state_interface name="force.x"/></sensor>'
+        '<gpio name="valve"><state_interface name="open"/></gpio>'
+        '<gpio name="lamp"><command_interface name="on"/></gpio></ros2_control></robot>'
+    )
+    text = resource_path('urdf', 'two_link_arm.urdf').read_text().replace('</robot>', tag)
+    found = [f for f in lint_urdf(text) if f.subject.startswith('ros2_control')]
+    assert [f.level for f in found] == ['warn'] * unread
+    assert all(
+        'wrist, valve' in f.what and 'NaN' in f.what and 'lamp' not in f.what for f in found
+    )
+    assert all('wrench' in f.cure for f in found)
+
+
 @pytest.mark.parametrize(
     'plugin, states, unread',
     [

@@ -15,6 +15,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import Imu, JointState
 from test_simulation_cycle import Recorder, Told
 
+from rbd_ros.model.urdf.control_interfaces import PLUGIN
 from rbd_ros.nodes.simulator.control_tag import NO_TAG, read_control_tag
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
 from rbd_ros.nodes.simulator.interface import check_simulator_parameters, SIMULATOR_PARAMETERS
@@ -186,6 +187,19 @@ def test_the_tag_says_where_sensors_are_and_parameters_add_to_it():
 def test_a_sensor_that_cannot_be_is_refused_by_name(parameters, text):
     with pytest.raises(ValueError, match=text):
         make(arm(), **parameters)
+
+
+@pytest.mark.parametrize(
+    'plugin, unread', [(PLUGIN, True), ('some_robot/System', False), ('', False)]
+)
+def test_sensors_that_ros2_control_does_not_read_are_named_with_their_topics(plugin, unread):
+    hardware = f'<hardware><plugin>{plugin}</plugin></hardware><sensor'
+    text = TWO_LINK_ARM.replace('</robot>', f'{TAG}</robot>').replace('<sensor', hardware, 1)
+    cycle, _ = make(arm(), tag=read_control_tag(text))
+    named = [each for each in cycle.warnings if 'NaN' in each]
+    assert len(named) == unread
+    assert all('wrist.fts: wrist_fts/wrench; lower: lower/imu' in each for each in named)
+    assert all('JointStateTopicSystem' in each for each in named)
 
 
 def test_two_sensors_do_not_share_a_topic():

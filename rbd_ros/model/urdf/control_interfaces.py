@@ -25,7 +25,7 @@ def unread_commands(tag: Element) -> List[str]:
     ...   </joint></ros2_control>'''))
     ['elbow/effort']
     """
-    if (tag.findtext('hardware/plugin') or '').strip() != PLUGIN:
+    if not _is_by_topics(tag):
         return []
     found = []
     for joint in tag.iterfind('joint'):
@@ -36,3 +36,27 @@ def unread_commands(tag: Element) -> List[str]:
             if each.get('name') not in states
         ]
     return found
+
+
+def unread_sensors(tag: Element) -> List[str]:
+    """Names of what has state interfaces beside joints, which hardware by topics leaves at NaN.
+
+    It has them for controllers to read, and sets those of joints alone.
+
+    :param tag: the tag
+
+    >>> from xml.etree import ElementTree
+    >>> from rbd_ros.model.urdf.control_interfaces import PLUGIN, unread_sensors
+    >>> unread_sensors(ElementTree.fromstring(f'''<ros2_control>
+    ...   <hardware><plugin>{PLUGIN}</plugin></hardware>
+    ...   <sensor name="wrist"><state_interface name="force.x"/></sensor></ros2_control>'''))
+    ['wrist']
+    """
+    if not _is_by_topics(tag):
+        return []
+    parts = [each for each in tag if each.tag in ('sensor', 'gpio')]
+    return [each.get('name', '') for each in parts if each.find('state_interface') is not None]
+
+
+def _is_by_topics(tag: Element) -> bool:
+    return (tag.findtext('hardware/plugin') or '').strip() == PLUGIN

@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from rbd_ros.model.bounded_xml import parse_xml
+from rbd_ros.model.urdf.control_interfaces import unread_sensors
 from rbd_ros.model.urdf.document import MAX_ELEMENTS
 from rbd_ros.model.xacro_expansion import urdf_of_file
 
@@ -36,11 +37,13 @@ class SensorTag(NamedTuple):
     :param name: its name
     :param frame: its parameter `frame_id`, '' if it has none
     :param states: its state interfaces
+    :param is_unread: whether they stay NaN in ros2_control
     """
 
     name: str
     frame: str
     states: FrozenSet[str]
+    is_unread: bool = False
 
     @property
     def is_imu(self) -> bool:
@@ -144,6 +147,7 @@ def read_control_tag(source: str, package_paths: Sequence[str] = ()) -> ControlT
                 known.commands | _names(joint, 'command_interface'),
                 known.states | _names(joint, 'state_interface'),
             )
+        unread = unread_sensors(tag)
         for sensor in tag.iterfind('sensor'):
             name = sensor.get('name', '')
             frames = [
@@ -151,7 +155,8 @@ def read_control_tag(source: str, package_paths: Sequence[str] = ()) -> ControlT
                 for param in sensor.iterfind('param')
                 if param.get('name') == 'frame_id'
             ]
-            sensors[name] = SensorTag(name, ''.join(frames[:1]), _names(sensor, 'state_interface'))
+            states = _names(sensor, 'state_interface')
+            sensors[name] = SensorTag(name, ''.join(frames[:1]), states, name in unread)
     return ControlTag(joints, sensors)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, Dict, Mapping, NamedTuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple
 
 from rbd_ros.model import Model
 from rbd_ros.nodes.simulator.control_tag import ControlTag, SensorTag
@@ -28,11 +28,12 @@ def sensors_of(
 
     :param parameters: values of the simulator's parameters
     :param tag: what the robot description says
-    :param warn: told which sensors of the description cannot be placed
+    :param warn: told which sensors of the description cannot be placed, or stay NaN elsewhere
     :raises ValueError: for a parameter that names what the robot has not, or what has no sensor
     """
     imus: Dict[str, str] = {}
     gauges: Dict[str, str] = {}
+    unread: List[str] = []
     for sensor in tag.sensors.values():
         if not (sensor.is_imu or sensor.is_force_torque):
             continue
@@ -40,6 +41,15 @@ def sensors_of(
             _add_of_tag(model, sensor, imus, gauges)
         except ValueError as error:
             warn(f'sensor {sensor.name!r} of the robot description is left out: {error}')
+            continue
+        if sensor.is_unread:
+            unread.append(f'{sensor.name}: {" and ".join(topics_of(sensor))}')
+    if unread:
+        warn(
+            'JointStateTopicSystem of ros2_control reads joints alone: there, state interfaces of '
+            'sensors and what broadcasters publish of them stay NaN. Their readings are on topics '
+            f'of this node ({"; ".join(unread)})'
+        )
     for name in parameters['imus']:
         _check_link(model, name, 'imus')
         _enter(imus, name, name, 'imus')
@@ -68,6 +78,12 @@ def _add_of_tag(
         _enter(imus, sensor.name, places[0], 'imus')
     if sensor.is_force_torque:
         _enter(gauges, sensor.name, places[0], 'force_torque_sensors')
+
+
+def topics_of(sensor: SensorTag) -> List[str]:
+    """Names of the topics of a sensor."""
+    kinds = {'imu': sensor.is_imu, 'wrench': sensor.is_force_torque}
+    return [f'{topic_of(sensor.name)}/{kind}' for kind, has in kinds.items() if has]
 
 
 def _is_place(model: Model, name: str) -> bool:
