@@ -237,6 +237,17 @@ class Arguments:
             )
         return namespace
 
+    def frame_prefix(self) -> str:
+        """What the names of all frames begin with.
+
+        :raises ArgumentError: if it cannot be that
+        """
+        prefix = self['frame_prefix']
+        # RViz puts a slash between prefix and name; so do others that know of prefixes at all.
+        if prefix and not prefix.endswith('/'):
+            raise ArgumentError(f'launch argument frame_prefix must end with /, not {prefix!r}')
+        return prefix
+
     def clock(self) -> str:
         """Topic of simulated time, empty if there is no simulated time.
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
 from launch import Action, LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
-import launch.logging
 import yaml
 
 from rbd_ros.launching.arguments import ArgumentError, Arguments
 from rbd_ros.launching.declarations import (
     declare_common,
+    declare_frame_prefix,
     declare_parameter,
     declare_urdf,
     node_interface,
@@ -21,7 +20,13 @@ from rbd_ros.launching.declarations import (
 )
 from rbd_ros.launching.further_robots import further_robots
 from rbd_ros.launching.own_nodes import clock_remapping, SIMULATOR, start_own_node
-from rbd_ros.launching.processes import has_display, is_installed, require, start_node
+from rbd_ros.launching.processes import (
+    has_display,
+    is_installed,
+    log_folder,
+    require,
+    start_node,
+)
 from rbd_ros.launching.robot import launched_robot, LaunchedRobot
 from rbd_ros.resources import resource_path
 
@@ -95,11 +100,7 @@ def _declare_choices() -> List[DeclareLaunchArgument]:
             default_value=CONTROLLERS[0],
             description=f'Node that moves the simulated robot. One of: {controllers}.',
         ),
-        DeclareLaunchArgument(
-            'frame_prefix',
-            default_value='',
-            description='What the names of all frames of the robot begin with, such as left/.',
-        ),
+        declare_frame_prefix(),
         DeclareLaunchArgument(
             PUBLISHER,
             default_value=AUTO,
@@ -127,14 +128,11 @@ def _declare_choices() -> List[DeclareLaunchArgument]:
 
 
 def _request(context: LaunchContext, arguments: Arguments) -> Request:
-    prefix = arguments['frame_prefix']
-    # RViz puts a slash between prefix and name; so do others that know of prefixes at all.
-    if prefix and not prefix.endswith('/'):
-        raise ArgumentError(f'launch argument frame_prefix must end with /, not {prefix!r}')
+    prefix, namespace = arguments.frame_prefix(), arguments.namespace()
     robot = launched_robot(
         arguments['urdf'], arguments.words('xacro_args'), arguments.paths('package_paths')
     )
-    return Request(context, arguments, robot, arguments.namespace(), arguments.clock(), prefix)
+    return Request(context, arguments, robot, namespace, arguments.clock(), prefix)
 
 
 def _names_of_nodes(arguments: Arguments) -> List[str]:
@@ -271,11 +269,6 @@ def _rviz_configuration(frame_prefix: str) -> str:
     for display in configuration['Visualization Manager']['Displays']:
         if display['Name'] == 'RobotModel':
             display['TF Prefix'] = frame_prefix.rstrip('/')
-    copy = _log_folder() / 'robot.rviz'
+    copy = log_folder() / 'robot.rviz'
     copy.write_text(yaml.safe_dump(configuration, sort_keys=False), encoding='utf-8')
     return str(copy)
-
-
-def _log_folder() -> Path:
-    """Folder of this launch's log, where a generated file is found later and disturbs nobody."""
-    return Path(launch.logging.launch_config.log_dir)

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from rbd_ros.launching.arguments import ArgumentError
 from rbd_ros.launching.robot import LaunchedRobot
 from rbd_ros.model import load_urdf
-from rbd_ros.model.urdf.control_interfaces import PLUGIN, unread_commands
+from rbd_ros.model.urdf.control_interfaces import PLUGIN, unread_commands, unread_sensors
 
 INTERFACES = ('position', 'velocity', 'effort')
 
@@ -23,7 +23,8 @@ class Topics(NamedTuple):
     states: str
 
 
-OWN_TOPICS = Topics('/joint_commands', '/simulator/joint_states')
+#: In the namespace of the nodes on both sides.
+OWN_TOPICS = Topics('joint_commands', 'simulator/joint_states')
 DEFAULTS = Topics('/robot_joint_commands', '/robot_joint_states')  # those of the plugin
 
 
@@ -33,17 +34,20 @@ class Controlled(NamedTuple):
     :param text: the description
     :param topics: topics that the tags name
     :param nodes: names of the nodes that ros2_control makes of the tags
+    :param unread: names of sensors whose state interfaces have no value
     """
 
     text: str
     topics: Topics
     nodes: Tuple[str, ...]
+    unread: Tuple[str, ...] = ()
 
 
-def controlled(robot: LaunchedRobot, file: str) -> Controlled:
+def controlled(robot: LaunchedRobot, file: str, namespace: str) -> Controlled:
     """Description of a robot with a tag for ros2_control, its own or one of all its joints.
 
     :param file: name of the launch file
+    :param namespace: namespace of all nodes
     :raises ArgumentError: if there is no description, or its tags are not for the simulator alone
     """
     if robot.text is None:
@@ -67,7 +71,25 @@ def controlled(robot: LaunchedRobot, file: str) -> Controlled:
             'the simulator has one of each: give all tags the same joint_commands_topic and '
             'joint_states_topic'
         )
-    return Controlled(robot.text, next(iter(found)), tuple(_node(tag) for tag in tags))
+    topics = next(iter(found))
+    _check_namespace(topics, namespace)
+    unread = tuple(name for tag in tags for name in unread_sensors(tag))
+    return Controlled(robot.text, topics, tuple(_node(tag) for tag in tags), unread)
+
+
+def _check_namespace(topics: Topics, namespace: str) -> None:
+    """Refuse topics outside of the namespace, where those of another robot are.
+
+    :raises ArgumentError: if there are any
+    """
+    inside = f'/{namespace.strip("/")}/'
+    outside = [t for t in topics if t.startswith('/') and not t.startswith(inside)]
+    if namespace and outside:
+        raise ArgumentError(
+            f'launch argument namespace: the <ros2_control> tags name {" and ".join(outside)}, '
+            f'outside of {inside[:-1]}: write joint_commands_topic and joint_states_topic without '
+            'a slash before them'
+        )
 
 
 def _check(tag: ElementTree.Element) -> None:
@@ -95,7 +117,7 @@ def _node(tag: ElementTree.Element) -> str:
 
 
 def check_node_names(names: List[str]) -> None:
-    """Refuse nodes that share a name.
+    """Refuse nodes that share a name; all are in one namespace.
 
     :param names: of all nodes that are started
     :raises ArgumentError: if two have the same name

@@ -89,6 +89,15 @@ def declare_common() -> List[DeclareLaunchArgument]:
     ]
 
 
+def declare_frame_prefix() -> DeclareLaunchArgument:
+    """Declare the argument `frame_prefix`."""
+    return DeclareLaunchArgument(
+        'frame_prefix',
+        default_value='',
+        description='What the names of all frames of the robot begin with, such as left/.',
+    )
+
+
 def with_default(argument: DeclareLaunchArgument, text: str) -> DeclareLaunchArgument:
     """Return the same argument with another default.
 

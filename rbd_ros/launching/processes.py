@@ -13,6 +13,7 @@ from ament_index_python.packages import get_package_prefix, PackageNotFoundError
 from launch import Action, LaunchContext
 from launch.actions import Shutdown
 from launch.events.process import ProcessExited
+import launch.logging
 from launch_ros.actions import Node
 
 from rbd_ros.bounded_files import MAX_TEXT, read_text
@@ -79,6 +80,11 @@ def require_package(package: str) -> None:
         raise MissingError(
             f'package {package} is not installed: apt install ros-{distribution}-{name}'
         )
+
+
+def log_folder() -> Path:
+    """Folder of this launch's log, where a generated file is found later and disturbs nobody."""
+    return Path(launch.logging.launch_config.log_dir)
 
 
 def has_display() -> bool:

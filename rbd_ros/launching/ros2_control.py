@@ -7,17 +7,18 @@ from typing import Any, Dict, List, Mapping, Tuple
 from launch import Action, LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from rbd_ros.bounded_files import MAX_TEXT, read_text
 from rbd_ros.launching.arguments import ArgumentError, Arguments
 from rbd_ros.launching.control_tags import check_node_names, controlled
 from rbd_ros.launching.declarations import (
     declare_common,
+    declare_frame_prefix,
     declare_parameter,
     declare_urdf,
     launch_parameters,
     node_interface,
 )
 from rbd_ros.launching.own_nodes import clock_remapping, SIMULATOR, start_own_node
+from rbd_ros.launching.parameter_files import file_in_namespace, node_parameters
 from rbd_ros.launching.processes import (
     package_version,
     require,
@@ -25,7 +26,6 @@ from rbd_ros.launching.processes import (
     start_node,
 )
 from rbd_ros.launching.robot import launched_robot
-from rbd_ros.model.bounded_yaml import load_yaml
 from rbd_ros.resources import resource_path
 
 FILE = 'ros2_control.launch.py'
@@ -44,8 +44,8 @@ PATIENT_SPAWNERS = ((2, 46), (4, 21))
 
 #: Why parameters of the simulator are refused.
 STANDS = (
-    'a controller manager acts when /clock goes on, which would then wait for it; call '
-    '/simulator/pause once the controllers are active'
+    'a controller manager acts when /clock goes on, which would then wait for it; call ~/pause of '
+    'the simulator once the controllers are active'
 )
 RUNS_AWAY = 'time would not wait for the controller manager; give a factor, such as 2'
 
@@ -58,7 +58,8 @@ def ros2_control_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             'controllers_file',
             default_value=str(resource_path('config', 'ros2_control.yaml')),
-            description='YAML file with the parameters of controller_manager and controllers.',
+            description='YAML file with the parameters of controller_manager and controllers, in '
+            'the namespace if their names have none.',
         ),
         DeclareLaunchArgument(
             'controllers',
@@ -76,8 +77,8 @@ def ros2_control_launch_description() -> LaunchDescription:
             description='YAML file with the parameters of the simulator; arguments that are '
             'given override it.',
         ),
-        # The files of controllers name their nodes without a namespace.
-        *(each for each in declare_common() if each.name != 'namespace'),
+        *declare_common(),
+        declare_frame_prefix(),
         *(declare_parameter({SIMULATOR: each}) for each in launch_parameters(interface)),
     ]
     known = [argument.name for argument in declared]
@@ -95,24 +96,38 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
     robot = launched_robot(
         arguments['urdf'], arguments.words('xacro_args'), arguments.paths('package_paths')
     )
-    text, topics, hardware = controlled(robot, FILE)
-    file = arguments.parameter_file('controllers_file')
+    namespace, prefix = arguments.namespace(), arguments.frame_prefix()
+    root = f'/{namespace.strip("/")}'.rstrip('/')
+    text, topics, hardware, unread = controlled(robot, FILE, namespace)
+    source = arguments.parameter_file('controllers_file')
+    file = file_in_namespace(source, namespace)
     active, inactive = (
         [] if arguments[name] == NO_CONTROLLERS else arguments[name].split()
         for name in ('controllers', 'inactive_controllers')
     )
     check_node_names([SIMULATOR, PUBLISHER, MANAGER, *hardware, *active, *inactive])
-    packages = [HARDWARE, *_packages(file, [*active, *inactive])]
+    declared = _declared(file, f'{root}/{MANAGER}')
+    if missing := [name for name in (*active, *inactive) if name not in declared]:
+        raise ArgumentError(
+            f'launch argument controllers: {source} declares no {", ".join(missing)}; it has '
+            f'{", ".join(declared) or "none"}'
+        )
+    for name in (*active, *inactive):
+        _check_sensors(name, node_parameters(file, f'{root}/{name}'), unread)
+    packages = [HARDWARE, *(declared[name].partition('/')[0] for name in (*active, *inactive))]
     require(MANAGER, 'ros2_control_node')
     require(PUBLISHER, PUBLISHER)
-    for package in packages:
+    for package in dict.fromkeys(packages):
         require_package(package)
     given: Dict[str, Any] = arguments.parameters(launch_parameters(interface))
     own_file = arguments.parameter_file('params_file')
-    _check_simulation({**interface.defaults, **_in_file(own_file), **given})
+    in_file = node_parameters(own_file, f'{root}/{SIMULATOR}')
+    _check_simulation({**interface.defaults, **in_file, **given})
     given.update(robot.parameters)
     if text != robot.text:
         given.update({'robot_description': text, 'robot_description_file': ''})
+    if prefix:
+        given['frame_prefix'] = prefix
     time = {'use_sim_time': True}
     remappings = clock_remapping(clock)
     patience = _patience(package_version(MANAGER))
@@ -131,15 +146,17 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
             PUBLISHER,
             PUBLISHER,
             name=PUBLISHER,
-            parameters=[{'robot_description': text, **time}],
+            namespace=namespace,
+            parameters=[{'robot_description': text, 'frame_prefix': prefix, **time}],
             remappings=remappings,
         ),
         start_node(
             context,
             MANAGER,
             'ros2_control_node',
+            namespace=namespace,
             parameters=[file, time],
-            remappings={**remappings, '~/robot_description': '/robot_description'},
+            remappings={**remappings, '~/robot_description': 'robot_description'},
             required=True,
         ),
         *(
@@ -147,7 +164,14 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
                 context,
                 MANAGER,
                 'spawner',
-                arguments=[*names, '--controller-manager', f'/{MANAGER}', *patience, *options],
+                namespace=namespace,
+                arguments=[
+                    *names,
+                    '--controller-manager',
+                    f'{root}/{MANAGER}',
+                    *patience,
+                    *options,
+                ],
                 must_succeed=True,
             )
             for names, options in ((active, []), (inactive, ['--inactive']))
@@ -170,14 +194,6 @@ def _patience(version: Tuple[int, ...]) -> List[str]:
     return options
 
 
-def _in_file(file: str) -> Dict[str, Any]:
-    """Parameters that a file gives to the simulator."""
-    content, found = load_yaml(read_text(file, MAX_TEXT)), {}
-    for node in ('/**', SIMULATOR, f'/{SIMULATOR}'):
-        found.update((content.get(node) or {}).get('ros__parameters') or {})
-    return found
-
-
 def _check_simulation(values: Mapping[str, Any]) -> None:
     """Refuse parameters of the simulator with which a controller manager does not cycle.
 
@@ -195,21 +211,32 @@ def _check_simulation(values: Mapping[str, Any]) -> None:
             raise ArgumentError(f'launch argument {name}: {FILE} cannot have {value}: {reason}')
 
 
-def _packages(file: str, controllers: List[str]) -> List[str]:
-    """Packages of the controllers that a file declares, each once.
+def _check_sensors(name: str, parameters: Dict[str, Any], unread: Tuple[str, ...]) -> None:
+    """Refuse a controller that reads a sensor whose state interfaces have no value.
 
-    :raises ArgumentError: if it does not declare one of them
+    :param name: of the controller
+    :param parameters: of the controller
+    :param unread: names of these sensors
+    :raises ArgumentError: naming both
     """
-    content = load_yaml(read_text(file, MAX_TEXT))
-    manager = content.get(MANAGER) or content.get(f'/{MANAGER}') or {}
-    declared = {
+    gauge = parameters.get('ft_sensor')  # of an admittance_controller
+    gauge = gauge.get('name') if isinstance(gauge, dict) else parameters.get('ft_sensor.name')
+    for sensor in (parameters.get('sensor_name'), gauge):
+        if sensor in unread:
+            raise ArgumentError(
+                f'launch argument controllers: {name} reads the sensor {sensor}, whose state '
+                f'interfaces stay NaN: {HARDWARE} reads joints alone. Leave it out; the simulator '
+                f'publishes {sensor}/imu or {sensor}/wrench itself'
+            )
+
+
+def _declared(file: str, manager: str) -> Dict[str, str]:
+    """Types of the controllers that a file declares, by their names.
+
+    :param manager: name of the controller manager, with its namespace
+    """
+    return {
         name: value['type']
-        for name, value in manager.get('ros__parameters', {}).items()
+        for name, value in node_parameters(file, manager).items()
         if isinstance(value, dict) and isinstance(value.get('type'), str)
     }
-    if missing := [name for name in controllers if name not in declared]:
-        raise ArgumentError(
-            f'launch argument controllers: {file} declares no {", ".join(missing)}; it has '
-            f'{", ".join(declared) or "none"}'
-        )
-    return list(dict.fromkeys(declared[name].partition('/')[0] for name in controllers))

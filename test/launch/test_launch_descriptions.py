@@ -363,7 +363,7 @@ def test_rviz_shows_the_frames_of_the_prefix(machine, monkeypatch):
 
     machine.packages.add('rviz2')
     monkeypatch.setenv('DISPLAY', ':0')
-    monkeypatch.setattr(bringup, '_log_folder', lambda: machine.folder)
+    monkeypatch.setattr(bringup, 'log_folder', lambda: machine.folder)
     rviz = machine.launch('bringup.launch.py', 'frame_prefix:=left/')['rviz2']
     assert rviz.arguments[-1] == 'left/base_link'
     configuration = yaml.safe_load(Path(rviz.arguments[1]).read_text())

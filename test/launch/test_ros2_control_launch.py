@@ -55,10 +55,10 @@ def test_the_whole_stack_is_started_on_topics_that_fit(stack):
     for name in tag.joints:
         assert tag.joints[name].commands == {'position', 'velocity', 'effort'}
     assert 'use_sim_time' not in simulator.parameters
-    for topic in ('/joint_commands', '/simulator/joint_states'):
+    for topic in ('joint_commands', 'simulator/joint_states'):
         assert f'>{topic}<' in text and topic in simulator.remappings.values()
     assert manager.parameters == {'use_sim_time': True} and manager.required
-    assert manager.remappings['~/robot_description'] == '/robot_description'
+    assert manager.remappings['~/robot_description'] == 'robot_description'
     assert yaml.safe_load(Path(manager.files[0]).read_text())['controller_manager']
     assert nodes['spawner'].arguments[-1] == '--inactive'
 
@@ -187,6 +187,41 @@ def test_a_command_interface_without_its_state_interface_is_refused(stack):
     assert 'shoulder/position' in stack.refusal(FILE, words)
 
 
+SENSOR = (
+    '<sensor name="wrist"><state_interface name="force.x"/></sensor><sensor name="imu">'
+    '<state_interface name="orientation.x"/></sensor></ros2_control>'
+)
+#: Parameters by which controllers of ros2_controllers name a sensor (`*_parameters.yaml` there).
+OF_SENSORS = {
+    'force_torque_sensor_broadcaster/ForceTorqueSensorBroadcaster': {'sensor_name': 'wrist'},
+    'imu_sensor_broadcaster/IMUSensorBroadcaster': {'sensor_name': 'imu'},
+    'admittance_controller/AdmittanceController': {'ft_sensor': {'name': 'wrist'}},
+}
+
+
+@pytest.mark.parametrize('kind', OF_SENSORS)
+@pytest.mark.parametrize('known', [True, False])
+def test_a_controller_of_a_sensor_that_stays_nan_is_refused(stack, kind, known):
+    """`JointStateTopicSystem::read` (1.1) sets those of `get_hardware_info().joints` alone."""
+    urdf = with_tags(stack.folder, tag('arm').replace('</ros2_control>', SENSOR))
+    parameters = OF_SENSORS[kind] if known else {'sensor_name': 'elsewhere'}
+    file = stack.folder / 'controllers.yaml'
+    content = {
+        'controller_manager': {'ros__parameters': {'reader': {'type': kind}}},
+        'reader': {'ros__parameters': {'frame_id': 'tool0', **parameters}},
+    }
+    file.write_text(yaml.safe_dump(content))
+    stack.packages.add(kind.partition('/')[0])
+    words = [FILE, urdf, f'controllers_file:={file}', 'inactive_controllers:=none']
+    assert stack.launch(*words, 'controllers:=none')
+    if known:
+        text = stack.refusal(*words, 'controllers:=reader')
+        assert 'launch argument controllers: reader' in text and 'NaN' in text
+        assert ('imu/imu' if 'Imu' in kind or 'IMU' in kind else 'wrist/wrench') in text
+    else:
+        assert stack.launch(*words, 'controllers:=reader')
+
+
 def node_names(stack, *words):
     """Names of all nodes: ours, and those that ros2_control makes.
 
@@ -249,6 +284,62 @@ def test_each_pair_of_arguments_is_started_or_refused(stack, pair):
         assert all(name in parameters for name in pair if name != 'clock')
 
 
+@pytest.mark.parametrize('namespace', ['left', '/left', 'left/'])
+def test_everything_is_in_the_namespace(stack, namespace):
+    words = (f'namespace:={namespace}', 'clock:=clock', 'frame_prefix:=left/')
+    nodes = stack.every(FILE, *words)
+    assert {node.namespace.strip('/') for node in nodes} == {'left'}
+    spawners = [n.arguments for n in nodes if n.executable == 'spawner']
+    assert len(spawners) == 2
+    for arguments in spawners:
+        at = arguments.index('--controller-manager')
+        assert arguments[at + 1] == '/left/controller_manager'
+    simulator, publisher, manager = (n for n in nodes if n.executable != 'spawner')
+    for each in (simulator, publisher):
+        assert each.parameters['frame_prefix'] == 'left/'
+    for each in (simulator, publisher, manager):
+        assert each.remappings['/clock'] == 'clock'
+        # Names with a slash would be those of every robot.
+        assert not any(name.startswith('/') for name in each.remappings.values())
+    text = simulator.parameters['robot_description']
+    tag = ElementTree.fromstring(text).find('ros2_control')
+    topics = {each.get('name'): each.text for each in tag.iter('param')}
+    assert topics['joint_commands_topic'] == simulator.remappings['joint_commands']
+    assert topics['joint_states_topic'] == simulator.remappings['joint_states']
+    assert not simulator.remappings['joint_states'].startswith('/')
+    (file,) = manager.files
+    declared = yaml.safe_load(resource_path('config', 'ros2_control.yaml').read_text())
+    assert yaml.safe_load(Path(file).read_text()) == {
+        f'/left/{name}': content for name, content in declared.items()
+    }
+
+
+def test_two_namespaces_have_a_file_each(stack):
+    files = set()
+    for name in ('left', 'cell/right', 'cell/left'):
+        files |= set(stack.launch(FILE, f'namespace:={name}')['ros2_control_node'].files)
+    assert len(files) == 3
+
+
+@pytest.mark.parametrize(
+    'commands, states, refused',
+    [
+        ('arm/commands', 'arm/states', ''),
+        ('/left/commands', '/left/states', ''),
+        ('/arm/commands', 'arm/states', '/arm/commands, outside of /left'),
+        ('arm/commands', '/lefty/states', '/lefty/states, outside of /left'),
+    ],
+)
+def test_topics_of_a_tag_are_in_the_namespace(stack, commands, states, refused):
+    urdf = with_tags(stack.folder, tag('arm', commands=commands, states=states))
+    assert stack.launch(FILE, urdf)['simulator'].remappings['joint_commands'] == commands
+    if refused:
+        assert refused in stack.refusal(FILE, urdf, 'namespace:=left')
+    else:
+        given = stack.launch(FILE, urdf, 'namespace:=left')['simulator'].remappings
+        assert (given['joint_commands'], given['joint_states']) == (commands, states)
+
+
 @pytest.mark.parametrize(
     'line, name',
     [
@@ -258,11 +349,23 @@ def test_each_pair_of_arguments_is_started_or_refused(stack, pair):
         ('real_time_factor: 0.0', 'real_time_factor'),
     ],
 )
-@pytest.mark.parametrize('node', ['/**', 'simulator', '/simulator'])
-def test_what_is_refused_as_argument_is_refused_in_the_file(stack, node, line, name):
+@pytest.mark.parametrize(
+    'node, namespace',
+    [
+        ('/**', ''),
+        ('simulator', ''),
+        ('/simulator', ''),
+        ('/**', 'left'),
+        ('/**/simulator', 'left'),
+        ('/left/simulator', 'left'),
+        ('/*/simulator', 'left'),
+    ],
+)
+def test_what_is_refused_as_argument_is_refused_in_the_file(stack, node, namespace, line, name):
     file = stack.folder / 'simulator.yaml'
     file.write_text(f'{node}:\n  ros__parameters:\n    {line}\n')
-    assert f'launch argument {name}' in stack.refusal(FILE, f'params_file:={file}')
+    words = [f'namespace:={namespace}'] if namespace else []
+    assert f'launch argument {name}' in stack.refusal(FILE, f'params_file:={file}', *words)
 
 
 def test_lockstep_that_yaml_reads_as_false_is_off(stack):
@@ -287,7 +390,8 @@ def test_what_is_not_installed_is_named(stack, package):
         (['clock:=false'], 'clock'),
         (['urdf:=topic'], 'needs the description'),
         (['controllers_file:=nothing.yaml'], 'cannot read'),
-        (['namespace:=left'], 'no argument namespace'),
+        (['namespace:=2nd'], 'no part may begin with a digit'),
+        (['frame_prefix:=left'], 'end with /'),
     ],
 )
 def test_what_cannot_be_is_refused(stack, words, part):

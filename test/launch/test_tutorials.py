@@ -189,5 +189,5 @@ def test_the_launch_file_takes_the_files_of_the_page(machine, tmp_path, monkeypa
         if isinstance(step, Run) and step.command.begins('ros2', 'launch')
     ]
     nodes = machine.launch(launch[3], *launch[4:])
-    assert nodes['simulator'].remappings['joint_states'] == '/simulator/joint_states'
+    assert nodes['simulator'].remappings['joint_states'] == 'simulator/joint_states'
     assert {'joint_state_broadcaster', 'arm_controller'} <= set(nodes['spawner'].arguments)
