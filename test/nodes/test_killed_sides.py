@@ -8,7 +8,11 @@ outside.load('rclpy')
 
 from node_harness import TWO_LINK_ARM
 import numpy as np
+import rclpy
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+
+from rbd_ros.nodes.common.diagnostics import WARN
 
 SIMULATOR = {'robot_description': TWO_LINK_ARM, 'command_timeout': 0.2}
 TORQUE = {'robot_description': TWO_LINK_ARM, 'state_timeout': 0.2}
@@ -119,3 +123,20 @@ def test_when_the_torque_node_is_killed_the_simulator_holds_and_the_next_one_tak
     assert sides.states[-1].position == pytest.approx(held, abs=0.02)
     sides.torque = sides.start_again(sides.module, TORQUE)
     assert np.abs([message.position for message in sides.states]).max() < 3.0
+
+
+def test_a_manager_that_waits_for_a_later_time_is_named_with_the_cure(ros):
+    """As ros2_control's, which has seen the time of a simulator that is gone: it sends nothing."""
+    manager = rclpy.create_node('controller_manager', context=ros.node.context)
+    manager.create_subscription(Clock, '/clock', lambda _: None, 1)
+    commands = manager.create_publisher(JointState, 'joint_commands', 10)
+    process = ros.start('simulator', SIMULATOR)
+    try:
+        status = ros.until_status('start_time', 'simulation', level=WARN)
+        assert 'sends nothing' in status.message
+        commands.publish(JointState(name=['shoulder'], position=[0.1]))
+        ros.until_status('receiving', 'simulator: commands')
+    finally:
+        manager.destroy_node()
+        assert process.stop() == 0
+        ros.processes.remove(process)

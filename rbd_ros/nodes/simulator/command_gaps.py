@@ -1,4 +1,4 @@
-"""Simulated time between commands: whether a controller kept up with the simulation."""
+"""Whether a controller keeps up with the simulation: time between commands, and before any."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from rbd_ros.nodes.common.conversions import NANOSECONDS
 DEAD_TIME = 0.02
 #: Gaps among evenly spaced commands differ by less than this factor.
 UNEVEN = 4.0
+#: Looks without a command, one a second, after which a controller manager is taken to stand still.
+PATIENCE = 5
 
 
 class CommandGaps:
@@ -50,3 +52,30 @@ class CommandGaps:
             f'commands came {1e3 * longest:.3g} ms of simulated time apart, instead of '
             f'{1e3 * shortest:.3g} ms'
         )
+
+
+class FirstCommand:
+    """Whether the first command of a controller manager that follows /clock is overdue.
+
+    It sends some in each of its cycles, of which there are none before the time that it saw last.
+
+    >>> first = FirstCommand()
+    >>> [first.is_overdue(heard=False, expected=True) for _ in range(6)]
+    [False, False, False, False, True, False]
+    >>> [first.is_overdue(heard=k == 0, expected=True) for k in range(6)]
+    [False, False, False, False, False, False]
+    """
+
+    def __init__(self) -> None:
+        self._looks = 0
+        self._heard = False
+
+    def is_overdue(self, heard: bool, expected: bool) -> bool:
+        """Look once more; true the one time that patience ends.
+
+        :param heard: whether there was a command since the last look
+        :param expected: whether a manager is there, whose hardware can be heard
+        """
+        self._heard = self._heard or heard
+        self._looks = self._looks + 1 if expected and not self._heard else 0
+        return self._looks == PATIENCE

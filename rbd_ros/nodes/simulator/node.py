@@ -20,6 +20,7 @@ from rbd_ros.nodes.common.realtime import check_cores, RealTime
 from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.text import readable
 from rbd_ros.nodes.common.timing_report import TimingReport
+from rbd_ros.nodes.simulator.command_gaps import FirstCommand
 from rbd_ros.nodes.simulator.control_tag import read_control_tag
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
 from rbd_ros.nodes.simulator.floating_base import has_floating_base
@@ -80,6 +81,7 @@ class SimulatorNode(SturdyNode):
         self._running = False
         self._failure = ''
         self._seen: Tuple[int, int, int, float] = (0, 0, 0, 0.0)
+        self._first_command = FirstCommand()
         self._speed = 0.0
         self.faults: Optional[Faults] = None
         subscription(self, INTERFACE.topic('~/faults'), self._on_faults)
@@ -471,14 +473,26 @@ class SimulatorNode(SturdyNode):
         self._rivals.look_for_simulators(
             [*self.ports.output_topics, *(each.output_topic for each in further.values())]
         )
-        self._rivals.look_for_controllers(
-            *self.ports.command_topics, cycle.commands.heard_lately()
-        )
+        by_name, by_order = self.ports.command_topics
+        heard = cycle.commands.heard_lately()
+        self._rivals.look_for_controllers(by_name, by_order, heard)
         for name, ports in further.items():
-            heard = cycle.robot_topics.commands[name].heard_lately()
-            self._rivals.look_for_controllers(*ports.command_topics, heard)
+            lists = cycle.robot_topics.commands[name].heard_lately()
+            self._rivals.look_for_controllers(*ports.command_topics, lists)
         cycle.follow_clock_listeners(self.ports.clock_listeners)
         self._pace()
+        expected = (
+            cycle.is_followed and not self.loop.paused and self.count_publishers(by_name) > 0
+        )
+        if self._first_command.is_overdue(bool(heard), expected):
+            self.diagnostics.event(
+                SUBJECT,
+                WARN,
+                'a controller manager follows /clock and sends nothing: one that has seen a later '
+                'time, of a simulator before this one, stands still until then; give start_time '
+                'above that time, or start the manager again',
+                code='no commands',
+            )
         if cycle.surroundings is not None:
             cycle.surroundings.watch()
         if (odd := cycle.command_gaps.taken()) and cycle.is_followed:
