@@ -1,6 +1,7 @@
 """The simulator behind ros2_control: a process that speaks the wire contract of its hardware."""
 
 import json
+import math
 import os
 from pathlib import Path
 import signal
@@ -12,11 +13,13 @@ from support import outside
 
 outside.load('rclpy')
 
+from geometry_msgs.msg import WrenchStamped
 from node_harness import gravity_torque, TWO_LINK_ARM
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from rbd_ros.model.urdf.control_interfaces import PLUGIN
 from rbd_ros.nodes.common.diagnostics import OK, WARN
 
 TIMESTEP_NS = 2_500_000
@@ -35,8 +38,14 @@ TAG = ''.join(
         ('elbow', INTERFACES, INTERFACES[:2]),
     )
 )
+HARDWARE = f'<hardware><plugin>{PLUGIN}</plugin></hardware>'
+SENSOR = (
+    '<sensor name="wrist"><state_interface name="force.z"/><param name="frame_id">tool</param>'
+    '</sensor>'
+)
 ARM = TWO_LINK_ARM.replace(
-    '</robot>', f'<ros2_control name="arm" type="system"><hardware/>{TAG}</ros2_control></robot>'
+    '</robot>',
+    f'<ros2_control name="arm" type="system">{HARDWARE}{TAG}{SENSOR}</ros2_control></robot>',
 )
 
 
@@ -46,7 +55,7 @@ class Rig:
         self.reports = ros.listen(String, 'report')
         self.states = ros.listen(JointState, 'joint_states')
         self.clock = ros.listen(Clock, '/clock')
-        ros.start(
+        self.simulator = ros.start(
             'simulator',
             {
                 'robot_description': ARM,
@@ -110,9 +119,18 @@ def test_the_hardware_reads_states_and_moves_nothing_before_a_controller_is_acti
     report = rig.report()
     assert not report['failure']
     assert set(report['states']) == {
-        f'{name}/{each}' for name in JOINTS for each in INTERFACES[:2]
+        'wrist/force.z',
+        *(f'{name}/{each}' for name in JOINTS for each in INTERFACES[:2]),
     }
     assert [report['states'][f'{name}/position'] for name in JOINTS] == START
+
+
+def test_a_sensor_that_the_hardware_leaves_at_nan_is_named_with_its_topic(rig):
+    assert math.isnan(rig.report()['states']['wrist/force.z'])
+    assert 'wrist: wrist/wrench' in rig.simulator.output()
+    wrenches = rig.ros.listen(WrenchStamped, 'wrist/wrench')
+    rig.ros.until(lambda: wrenches, 'what the sensor measures')
+    assert math.isfinite(wrenches[-1].wrench.force.z)
 
 
 def test_the_clock_comes_every_cycle_for_the_manager(rig):

@@ -2,7 +2,9 @@
 
 It does what joint_state_topic_hardware_interface/JointStateTopicSystem 1.1 does: sends the names
 of all joints of its tag, and values of those alone that have the command interface; takes each
-finite value of a state, and fails if its tag has no such state interface; updates by /clock.
+finite value of a state, and fails if its tag has no such state interface; updates by /clock. State
+interfaces of sensors are there, as `HardwareComponentInterface::on_export_state_interfaces` (4.46)
+makes them, and `JointStateTopicSystem::read` leaves them at NaN.
 
 What its controllers command, it is told as JSON, {interface: {joint: value or null}}; it tells how
 it is doing ten times a second.
@@ -36,7 +38,11 @@ class TopicHardware(Node):
             'controller_manager', parameter_overrides=[Parameter('use_sim_time', value=True)]
         )
         self.joints, self.commands, self.states = [], {}, {}
-        for joint in ElementTree.fromstring(description).iterfind('ros2_control/joint'):
+        tag = ElementTree.fromstring(description).find('ros2_control')
+        for sensor in tag.iterfind('sensor'):
+            for each in sensor.iterfind('state_interface'):
+                self.states[sensor.get('name'), each.get('name')] = math.nan
+        for joint in tag.iterfind('joint'):
             self.joints.append(joint.get('name'))
             for kind, values in (('command', self.commands), ('state', self.states)):
                 for each in joint.iterfind(f'{kind}_interface'):
