@@ -282,12 +282,16 @@ class Ros:
 
 
 class Feed:
-    """Publishes a message again and again from a thread, as a robot does."""
+    """Publishes a message again and again from a thread, as a robot does.
 
-    def __init__(self, publisher, message, rate=200.0, stamped=True):
+    :param clock: time of each message [s]
+    """
+
+    def __init__(self, publisher, message, rate=200.0, stamped=True, clock=time.time):
         self.message = message  # may be replaced; None: silence
         self._publisher, self._period, self._stamped = publisher, 1.0 / rate, stamped
         self.offset = 0.0  # added to the time stamp [s]
+        self._clock = clock
         self._stop = False
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -297,7 +301,7 @@ class Feed:
             message = self.message() if callable(self.message) else self.message
             if message is not None:
                 if self._stamped:
-                    stamp(message, time.time() + self.offset)
+                    stamp(message, self._clock() + self.offset)
                 with contextlib.suppress(Exception):
                     self._publisher.publish(message)
             time.sleep(self._period)

@@ -1,6 +1,7 @@
 """The external torque observer over DDS: beside the simulator, and with states that are odd."""
 
 import re
+import time
 
 import pytest
 from support import outside
@@ -34,7 +35,16 @@ class Rig:
         self.wrenches = ros.listen(WrenchStamped, f'{NODE}/external_wrench')
         self.collisions = ros.listen(Bool, f'{NODE}/collision')
         self.states = ros.publisher(JointState, 'joint_states')
+        self._time = time.time()
         ros.until_status('waiting for joint states', 'observer')
+
+    def feed(self, message):
+        """States a millisecond apart by their stamps, however late a busy machine sends them."""
+        return Feed(self.states, message, clock=self._tick)
+
+    def _tick(self):
+        self._time += 1e-3
+        return self._time
 
     def at_rest(self, external=(0.0, 0.0)):
         """State of an arm that rests under an external torque."""
@@ -60,7 +70,7 @@ def rig(ros):
 
 
 def test_a_constant_push_is_estimated_exactly(rig):
-    with Feed(rig.states, rig.at_rest((1.5, -0.5))):
+    with rig.feed(rig.at_rest((1.5, -0.5))):
         got = rig.settled((1.5, -0.5))
         rig.ros.until(lambda: rig.wrenches, 'a wrench')
     assert got.name == list(NAMES) and not got.position
@@ -75,7 +85,7 @@ def test_a_constant_push_is_estimated_exactly(rig):
 
 def test_collisions_begin_at_the_threshold_and_end_below_the_release(rig):
     rig.ros.set_parameter(NODE, 'collision_threshold', [2.0, 1.0])
-    with Feed(rig.states, rig.at_rest()) as feed:
+    with rig.feed(rig.at_rest()) as feed:
         for push, expected in (
             ((1.9, 0.0), False),
             ((0.0, 1.1), True),
@@ -96,7 +106,7 @@ def test_a_collision_stops_the_robot_once_if_that_is_its_reaction(rig):
     collision, free = rig.at_rest((0.0, 1.5)), rig.at_rest()
 
     def collide():
-        with Feed(rig.states, collision) as feed:
+        with rig.feed(collision) as feed:
             rig.settled((0.0, 1.5))
             count = len(rig.torques)
             rig.ros.until(lambda: len(rig.torques) > count + 10, 'more states of the collision')
@@ -138,10 +148,10 @@ def test_a_collision_stops_the_robot_once_if_that_is_its_reaction(rig):
 )
 def test_odd_states_are_refused_and_the_node_goes_on(rig, message, text):
     since, count = len(rig.ros.diagnostics), len(rig.torques)
-    with Feed(rig.states, message):
+    with rig.feed(message):
         rig.ros.until_status(text, 'joint_states', since=since)
     assert np.isfinite([t.effort for t in rig.torques[count:]]).all()
-    with Feed(rig.states, rig.at_rest((0.7, 0.2))):
+    with rig.feed(rig.at_rest((0.7, 0.2))):
         rig.settled((0.7, 0.2))
 
 
@@ -152,16 +162,16 @@ def test_states_in_parts_are_put_together(rig):
         for name, q, push in zip(NAMES, Q, (0.4, -0.3))
     ]
     turn = iter(range(10**9))
-    with Feed(rig.states, lambda: parts[next(turn) % 2], rate=400.0):
+    with rig.feed(lambda: parts[next(turn) % 2]):
         rig.settled((0.4, -0.3))
 
 
 def test_silence_is_told(rig):
-    with Feed(rig.states, rig.at_rest()):
+    with rig.feed(rig.at_rest()):
         rig.settled((0.0, 0.0))
     since = len(rig.ros.diagnostics)
     rig.ros.until_status('no usable joint state', 'observer', since=since)
-    with Feed(rig.states, rig.at_rest()):
+    with rig.feed(rig.at_rest()):
         rig.ros.until_status('no collision', 'observer', since=since)
 
 
@@ -177,7 +187,7 @@ def test_a_known_payload_is_no_push(rig):
     rig.ros.set_parameters(NODE, payload_link='tool', payload_mass=1.0)
     holds = gravity_torque(Q, payload=1.0)
     state = joint_state(NAMES, Q, (0.0, 0.0), [holds[name] for name in NAMES])
-    with Feed(rig.states, state):
+    with rig.feed(state):
         rig.settled((0.0, 0.0))
     rig.ros.set_parameters(NODE, payload_mass=0.0, payload_link='')
 
@@ -285,7 +295,7 @@ def test_it_estimates_in_the_state_active_alone(ros, rig, managed):
     def quiet(feed):
         """Whether nothing comes while the other observer has states by the dozen."""
         since = len(rig.torques), len(torques)
-        with Feed(rig.states, rig.at_rest()):
+        with rig.feed(rig.at_rest()):
             ros.until(lambda: len(rig.torques) > since[0] + 20, 'states')
         return len(torques) == since[1]
 
