@@ -579,8 +579,8 @@ def test_when_states_fail_and_the_motion_is_dropped_the_goal_says_why(rig):
 
 def test_all_goals_are_resumed_after_a_short_gap_and_reached(groups):
     groups.ros.set_parameters(NODE, after_gap='resume', longest_gap=1000.0)
-    sent = [groups.send(point(4.0, GOAL[:1]), names=['shoulder']),
-            groups.send(point(3.0, GOAL[1:]), names=['elbow'])]  # fmt: skip
+    sent = [groups.send(point(6.0, GOAL[:1]), names=['shoulder']),
+            groups.send(point(5.0, GOAL[1:]), names=['elbow'])]  # fmt: skip
     groups.until_moving()
     seen = len(groups.ros.diagnostics)
     groups.feed.message = None
