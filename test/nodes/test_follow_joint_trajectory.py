@@ -103,9 +103,16 @@ class Rig:
         self.ros.until(rests, 'rest')
 
     def position(self):
-        """A desired position from now on."""
-        count = len(self.desired)
-        self.ros.until(lambda: len(self.desired) > count + 2, 'a desired state')
+        """Desired position at a state from now on: others may still be in a queue."""
+        now = time.time()
+
+        def new():
+            if not self.desired:
+                return False
+            stamp = self.desired[-1].header.stamp
+            return stamp.sec + stamp.nanosec * 1e-9 > now
+
+        self.ros.until(new, 'a desired state')
         return list(self.desired[-1].position)
 
     def goal(self, *points, names=NAMES, start=None, **fields):
