@@ -128,14 +128,15 @@ def test_when_the_torque_node_is_killed_the_simulator_holds_and_the_next_one_tak
 def test_a_manager_that_waits_for_a_later_time_is_named_with_the_cure(ros):
     """As ros2_control's, which has seen the time of a simulator that is gone: it sends nothing."""
     manager = rclpy.create_node('controller_manager', context=ros.node.context)
-    manager.create_subscription(Clock, '/clock', lambda _: None, 1)
-    commands = manager.create_publisher(JointState, 'joint_commands', 10)
-    process = ros.start('simulator', SIMULATOR)
+    manager.create_subscription(Clock, '/later/clock', lambda _: None, 1)
+    commands = manager.create_publisher(JointState, '/later/joint_commands', 10)
+    apart = ('-r', '__ns:=/later', '-r', '/clock:=/later/clock')
+    process = ros.start('simulator', SIMULATOR, apart)
     try:
-        status = ros.until_status('start_time', 'simulation', level=WARN)
+        status = ros.until_status('start_time', 'later/simulator: simulation', level=WARN)
         assert 'sends nothing' in status.message
         commands.publish(JointState(name=['shoulder'], position=[0.1]))
-        ros.until_status('receiving', 'simulator: commands')
+        ros.until_status('receiving', 'later/simulator: commands')
     finally:
         manager.destroy_node()
         assert process.stop() == 0
