@@ -10,6 +10,7 @@ from rbd_ros.launching.robot import LaunchedRobot
 from rbd_ros.model import load_urdf
 from rbd_ros.model.urdf.control_interfaces import PLUGIN, unread_commands, unread_sensors
 
+THRESHOLD = 'trigger_joint_command_threshold'
 INTERFACES = ('position', 'velocity', 'effort')
 
 #: Of the tag that is made. ros2_control makes a node of the name, which must not be another's.
@@ -92,6 +93,27 @@ def _check_namespace(topics: Topics, namespace: str) -> None:
         )
 
 
+def check_answers(text: str) -> None:
+    """Refuse tags whose hardware does not send exactly one command in each period.
+
+    :param text: the description
+    :raises ArgumentError: if there are some
+    """
+    tags = ElementTree.fromstring(text.strip()).findall('ros2_control')
+    if len(tags) > 1:
+        raise ArgumentError(
+            'launch argument lockstep: each of the '
+            f'{len(tags)} <ros2_control> tags sends commands of its own, and the simulator waits '
+            'for one: put all joints into one tag'
+        )
+    own = {each.get('name'): (each.text or '').strip() for each in tags[0].iter('param')}
+    if not own.get(THRESHOLD, '').startswith('-'):
+        raise ArgumentError(
+            f'launch argument lockstep: without {THRESHOLD} -1 in the <ros2_control> tag, its '
+            'hardware is silent while a command equals the state, and the simulator waits for it'
+        )
+
+
 def _check(tag: ElementTree.Element) -> None:
     """Refuse a tag that the simulator is not the hardware of.
 
@@ -144,7 +166,7 @@ def _with_tag(text: str) -> str:
     parameters = {
         'joint_commands_topic': OWN_TOPICS.commands,
         'joint_states_topic': OWN_TOPICS.states,
-        'trigger_joint_command_threshold': '-1',
+        THRESHOLD: '-1',
     }
     hardware = f'<plugin>{PLUGIN}</plugin>' + ''.join(
         f'<param name="{name}">{value}</param>' for name, value in parameters.items()

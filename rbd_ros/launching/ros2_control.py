@@ -8,7 +8,7 @@ from launch import Action, LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from rbd_ros.launching.arguments import ArgumentError, Arguments
-from rbd_ros.launching.control_tags import check_node_names, controlled
+from rbd_ros.launching.control_tags import check_answers, check_node_names, controlled
 from rbd_ros.launching.declarations import (
     declare_common,
     declare_frame_prefix,
@@ -31,6 +31,7 @@ from rbd_ros.resources import resource_path
 FILE = 'ros2_control.launch.py'
 MANAGER, PUBLISHER = 'controller_manager', 'robot_state_publisher'
 HARDWARE = 'joint_state_topic_hardware_interface'
+LOCKSTEP = 'order'  # in which the simulator waits for the manager
 
 #: For an empty list of controllers: `ros2 launch` takes no argument without a value.
 NO_CONTROLLERS = 'none'
@@ -42,11 +43,15 @@ PATIENCE = 60
 #: of ROS 2 Humble, and of Jazzy and later. Those before wait 5 s.
 PATIENT_SPAWNERS = ((2, 46), (4, 21))
 
+#: Rate of a controller_manager whose file says none [Hz].
+USUAL_UPDATE_RATE = 100
+
 #: Why parameters of the simulator are refused.
 STANDS = (
     'a controller manager acts when /clock goes on, which would then wait for it; call ~/pause of '
     'the simulator once the controllers are active'
 )
+BY_ORDER = 'its commands do not have the stamps of states; with order, the simulator waits for it'
 RUNS_AWAY = 'time would not wait for the controller manager; give a factor, such as 2'
 
 
@@ -122,7 +127,12 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
     given: Dict[str, Any] = arguments.parameters(launch_parameters(interface))
     own_file = arguments.parameter_file('params_file')
     in_file = node_parameters(own_file, f'{root}/{SIMULATOR}')
-    _check_simulation({**interface.defaults, **in_file, **given})
+    values = {**interface.defaults, **in_file, **given}
+    _check_simulation(values)
+    if values['lockstep'] == LOCKSTEP:
+        check_answers(text)
+        manager = node_parameters(file, f'{root}/{MANAGER}')
+        given['lockstep_update_rate'] = manager.get('update_rate', USUAL_UPDATE_RATE)
     given.update(robot.parameters)
     if text != robot.text:
         given.update({'robot_description': text, 'robot_description_file': ''})
@@ -201,11 +211,12 @@ def _check_simulation(values: Mapping[str, Any]) -> None:
     """
     # YAML reads `off` as false, and so does the node.
     lockstep = values['lockstep'] or 'off'
+    waits = lockstep == LOCKSTEP
     for name, value, is_bad, reason in (
         ('start_paused', 'true', values['start_paused'], STANDS),
-        ('lockstep', lockstep, lockstep != 'off', STANDS),
+        ('lockstep', lockstep, not waits and lockstep != 'off', BY_ORDER),
         ('clock_publish_rate', '0', values['clock_publish_rate'] == 0.0, STANDS),
-        ('real_time_factor', '0', values['real_time_factor'] == 0.0, RUNS_AWAY),
+        ('real_time_factor', '0', values['real_time_factor'] == 0.0 and not waits, RUNS_AWAY),
     ):
         if is_bad:
             raise ArgumentError(f'launch argument {name}: {FILE} cannot have {value}: {reason}')

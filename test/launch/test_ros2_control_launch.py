@@ -269,7 +269,7 @@ VALUES = {
     'joint_torques': 'true',
     'clock': 'time',
 }
-REFUSED = ('start_paused', 'lockstep')
+REFUSED = ('start_paused',)
 
 
 @pytest.mark.parametrize('pair', list(combinations(VALUES, 2)), ids='-'.join)
@@ -282,6 +282,7 @@ def test_each_pair_of_arguments_is_started_or_refused(stack, pair):
     else:
         parameters = stack.launch(FILE, *words)['simulator'].parameters
         assert all(name in parameters for name in pair if name != 'clock')
+        assert parameters.get('lockstep_update_rate') == (500 if 'lockstep' in pair else None)
 
 
 @pytest.mark.parametrize('namespace', ['left', '/left', 'left/'])
@@ -366,6 +367,22 @@ def test_what_is_refused_as_argument_is_refused_in_the_file(stack, node, namespa
     file.write_text(f'{node}:\n  ros__parameters:\n    {line}\n')
     words = [f'namespace:={namespace}'] if namespace else []
     assert f'launch argument {name}' in stack.refusal(FILE, f'params_file:={file}', *words)
+
+
+def test_in_lockstep_the_simulator_is_told_the_rate_of_the_manager(stack):
+    controllers = stack.folder / 'controllers.yaml'
+    words = (f'controllers_file:={controllers}', 'controllers:=none', 'inactive_controllers:=none')
+    for line, rate in (('update_rate: 250', 250), ('use_sim_time: true', 100)):
+        controllers.write_text(f'controller_manager:\n  ros__parameters:\n    {line}\n')
+        found = stack.launch(FILE, 'lockstep:=order', 'real_time_factor:=0.0', *words)
+        assert found['simulator'].parameters['lockstep_update_rate'] == rate
+
+
+def test_lockstep_with_hardware_that_does_not_answer_once_a_period_is_refused(stack):
+    text = stack.refusal(FILE, with_tag(stack.folder), 'lockstep:=order')
+    assert 'without trigger_joint_command_threshold -1' in text
+    text = stack.refusal(FILE, with_tags(stack.folder, tag('arm'), tag('hand')), 'lockstep:=order')
+    assert 'launch argument lockstep: each of the 2' in text and 'one tag' in text
 
 
 def test_lockstep_that_yaml_reads_as_false_is_off(stack):

@@ -183,11 +183,13 @@ def test_the_launch_file_takes_the_files_of_the_page(machine, tmp_path, monkeypa
             (tmp_path / step.name).write_text(step.text)
     [script] = [s for s in steps('ros2_control') if isinstance(s, Save) and 'TAG' in s.text]
     exec(compile(script.text, script.name, 'exec'), {})
-    [launch] = [
+    launches = [
         step.command.words
         for step in steps('ros2_control')
         if isinstance(step, Run) and step.command.begins('ros2', 'launch')
     ]
-    nodes = machine.launch(launch[3], *launch[4:])
-    assert nodes['simulator'].remappings['joint_states'] == 'simulator/joint_states'
-    assert {'joint_state_broadcaster', 'arm_controller'} <= set(nodes['spawner'].arguments)
+    assert len(launches) == 2
+    for launch in launches:
+        nodes = machine.launch(launch[3], *launch[4:])
+        assert nodes['simulator'].remappings['joint_states'] == 'simulator/joint_states'
+        assert {'joint_state_broadcaster', 'arm_controller'} <= set(nodes['spawner'].arguments)

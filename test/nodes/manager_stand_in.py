@@ -70,6 +70,7 @@ class Manager:
     def __init__(self, options):
         self.options = options
         self.joints = options.joints.split(',')
+        self.miss_at = options.miss * 1e6
         self.clock, self.latest, self.trajectory = SimulatedTime(), None, None
         self.log = open(options.log, 'a', buffering=1)
         # The clock's own thread, and the executor's.
@@ -128,12 +129,16 @@ class Manager:
             if self.out is not None:
                 self.write(commands, now - period)
             cycles += 1
-            self.clock.sleep_until(previous + period, now == self.options.miss * 10**6)
+            miss = now >= self.miss_at
+            self.miss_at = math.inf if miss else self.miss_at
+            self.clock.sleep_until(previous + period, miss)
 
     def update(self, state, now):
         order = [list(state.name).index(name) for name in self.joints]
         q, v = ([values[i] for i in order] for values in (state.position, state.velocity))
-        desired = self.desired(now) or q
+        desired = self.desired(now)
+        if desired is None:  # whatever goes on moving: a function of the state alone
+            return [2.0 * b * (1.0 - b * b) for b in v]
         return [20.0 * (x - a) - 2.0 * b for x, a, b in zip(desired, q, v)]
 
     def desired(self, now):
@@ -161,7 +166,7 @@ def main():
     parser.add_argument('--update-rate', type=int, default=100)
     parser.add_argument('--slow', type=float, default=0.0, help='callback of the state [s]')
     parser.add_argument(
-        '--miss', type=int, default=0, help='time after which a wake-up is missed [ms]'
+        '--miss', type=float, default=math.inf, help='when a wake-up is missed [ms]'
     )
     options = parser.parse_args(sys.argv[1:])
     rclpy.init()

@@ -181,6 +181,11 @@ def _parameters(about: Mapping[str, str], path: Any) -> Dict[str, Any]:
             f'{path} was not recorded in lockstep, and commands came when they came: start the '
             'simulator with lockstep:=stamp'
         )
+    if values['lockstep_update_rate']:
+        raise RecordingError(
+            f'{path} was recorded with a controller_manager (lockstep_update_rate), and nobody '
+            'knows which commands came in time; record a scenario instead (rbd_ros hil --record)'
+        )
     if values['robot_namespaces']:
         raise RecordingError(
             f'{path} is of robots with topics of their own (robot_namespaces), which are not '

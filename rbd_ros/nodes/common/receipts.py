@@ -29,8 +29,8 @@ class Receipts:
 
     def __init__(self, context: Any, topic: str):
         self._topic, self._context = topic, context
-        # On a node that nobody spins: answers are taken by hand.
-        self._node = rclpy.create_node(
+        #: Spun by nobody: answers are taken by hand.
+        self.node = rclpy.create_node(
             '_receipts',
             context=context,
             use_global_arguments=False,
@@ -44,7 +44,7 @@ class Receipts:
 
     def close(self) -> None:
         """Give back what it took."""
-        self._node.destroy_node()
+        self.node.destroy_node()
 
     def ask(self, anybody: bool) -> None:
         """Ask for the state that has just been sent.
@@ -93,17 +93,17 @@ class Receipts:
         """Find the nodes that publish commands now."""
         names = {
             f'{info.node_namespace.rstrip("/")}/{info.node_name}'
-            for info in self._node.get_publishers_info_by_topic(self._topic)
+            for info in self.node.get_publishers_info_by_topic(self._topic)
         }
         for name in set(self._clients) - names:
-            self._node.destroy_client(self._clients.pop(name))
+            self.node.destroy_client(self._clients.pop(name))
             self._proven.discard(name)
         for name in names - set(self._clients):
             try:
-                client = self._node.create_client(GetParameterTypes, f'{name}/{SERVICE}')
+                client = self.node.create_client(GetParameterTypes, f'{name}/{SERVICE}')
             except ValueError:  # a node whose name is not known yet
                 continue
             if client.service_is_ready():
                 self._clients[name] = client
             else:
-                self._node.destroy_client(client)
+                self.node.destroy_client(client)

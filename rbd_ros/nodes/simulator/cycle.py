@@ -7,6 +7,7 @@ of the simulation loop. Commands are taken by hand, right before they are needed
 
 from __future__ import annotations
 
+import math
 from time import monotonic
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from rbd_ros.collision.environment import Environment
 from rbd_ros.compiler.loops import Record
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
+from rbd_ros.nodes.common.update_rate import steps_of_period
 from rbd_ros.nodes.common.wire import JointStateWriter
 from rbd_ros.nodes.simulator.brakes import Brakes
 from rbd_ros.nodes.simulator.clock_output import ClockOutput
@@ -151,6 +153,11 @@ class SimulationCycle:
         self._initial_q = initial_configuration(simulator, robot, self.commands, parameters, warn)
         self._brakes = Brakes(simulator, parameters)
         self._lockstep = parameters['lockstep'] != OFF
+        rate = parameters['lockstep_update_rate']
+        #: Period of a controller_manager that is waited for [ns]; 0: there is none.
+        self.manager_period = (
+            steps_of_period(rate, self._timestep_ns) * self._timestep_ns if rate else 0
+        )
         self._next_check = 0.0
         #: Between the commands of the last second or so.
         self.command_gaps = CommandGaps()
@@ -158,7 +165,8 @@ class SimulationCycle:
             simulator,
             self.commands,
             tag.shown(self.commands.names, parameters['state_fields']),
-            state_period(parameters['state_publish_rate'], self._timestep_ns),
+            self.manager_period
+            or state_period(parameters['state_publish_rate'], self._timestep_ns),
             has_base,
             ports,
         )
@@ -286,8 +294,7 @@ class SimulationCycle:
     def reset(self) -> None:
         """Put the robot at its initial position, at rest and without commands; time goes on."""
         self._inputs.forget()
-        if self._lockstep:  # an answer to the state before is not one to this
-            self.time_ns += self._timestep_ns
+        self.time_ns = self._later()
         self._stand_at_start()
 
     def _stand_at_start(self) -> None:
@@ -303,6 +310,30 @@ class SimulationCycle:
             COMMANDS, OK, f'waiting for the first command; until then: {action}', code='waiting'
         )
         self.publish()
+        self._begin_manager_period()
+
+    def _later(self, lag: int = 0) -> int:
+        """When to go on from another state [ns]; an answer to the one before must not fit it.
+
+        A manager is woken when it would have been.
+
+        :param lag: how much later at least [ns]
+        """
+        if self.manager_period:
+            due, period = int(self._states.due), self.manager_period
+            return due + max(-((due - self.time_ns - lag) // period), 0) * period
+        return self.time_ns + lag + (self._timestep_ns if self._lockstep else 0)
+
+    def _begin_manager_period(self) -> None:
+        """Let the next state be due a period from now, with /clock, if a manager waits for it."""
+        if self.manager_period:
+            self._states.due, self._clock.due = self.time_ns + self.manager_period, math.inf
+
+    def hold(self) -> None:
+        """Let the robot stand until it is commanded again, while time goes on."""
+        if not self._brakes.engaged:
+            self._brakes.engaged = True
+            self._brakes.measure()
 
     def memory(self) -> Dict[str, Any]:
         """What the next cycles depend on beside the simulation itself; JSON values."""
@@ -335,9 +366,7 @@ class SimulationCycle:
             self.use_record()
         begin()
         self._inputs.forget()
-        self.time_ns += lag
-        if self._lockstep:
-            self.time_ns += self._timestep_ns
+        self.time_ns = self._later(lag)
         if memory:
             self.commands.recall(memory['commands'], monotonic())
             self.wrenches.recall(memory['wrenches'])
@@ -348,6 +377,7 @@ class SimulationCycle:
             self.wrenches.clear()
             self._brakes.engaged = False
         self._brakes.measure()
+        self._begin_manager_period()
 
     def place_base(
         self,
@@ -398,6 +428,8 @@ class SimulationCycle:
             self.measurements.after_cycle(time)
         if time >= self._states.due:
             self._states.send_due(time, now)
+            if self.manager_period:
+                self._clock.send(time)
         if time >= self._clock.due:
             self._clock.send_due(time)
 
@@ -406,7 +438,8 @@ class SimulationCycle:
 
         :param listeners: finds the names of the nodes that follow it
         """
-        self._clock.follow_listeners(listeners, self.time_ns)
+        if not self.manager_period:
+            self._clock.follow_listeners(listeners, self.time_ns)
 
     @property
     def is_followed(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Mapping
 
 from rbd_ros.nodes.common.interface import NodeInterface
 from rbd_ros.nodes.common.timing_thresholds import check_thresholds
+from rbd_ros.nodes.common.update_rate import steps_of_period
 from rbd_ros.nodes.simulator.parameters import AUTOMATIC, RIGID, SIMULATOR_PARAMETERS
 from rbd_ros.nodes.simulator.services import SIMULATOR_ACTIONS, SIMULATOR_SERVICES
 from rbd_ros.nodes.simulator.topics import SIMULATOR_TOPICS
@@ -38,6 +39,21 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
         raise ValueError(
             f'timestep must be a whole number of nanoseconds, got {values["timestep"]!r} s'
         )
+    rate = values['lockstep_update_rate']
+    if rate:
+        if values['lockstep'] != 'order':
+            raise ValueError(
+                f'lockstep_update_rate is for lockstep order, got {values["lockstep"]}'
+            )
+        if values['clock_publish_rate'] == 0.0:
+            raise ValueError(
+                'clock_publish_rate must not be 0 with lockstep_update_rate: a controller_manager '
+                'cycles by /clock'
+            )
+        try:
+            steps_of_period(rate, round(nanoseconds))
+        except ValueError as error:
+            raise ValueError(f'lockstep_update_rate: {error}') from None
     if values['servo_bandwidth'] * values['timestep'] > 0.5:
         raise ValueError(
             f'servo_bandwidth {values["servo_bandwidth"]:g} rad/s is too high for a timestep of '

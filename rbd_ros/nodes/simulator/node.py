@@ -10,16 +10,19 @@ from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
 
 from rbd_ros.nodes.common.communication import service, subscription
+from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.description import RobotSource
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.later import answer_later, Later
 from rbd_ros.nodes.common.parameters import ParameterTable
-from rbd_ros.nodes.common.process import StartupError
+from rbd_ros.nodes.common.process import destroy_at_the_end, StartupError
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.realtime import check_cores, RealTime
+from rbd_ros.nodes.common.receipts import Receipts
 from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.text import readable
 from rbd_ros.nodes.common.timing_report import TimingReport
+from rbd_ros.nodes.common.update_rate import steps_of_period
 from rbd_ros.nodes.simulator.command_gaps import FirstCommand
 from rbd_ros.nodes.simulator.control_tag import read_control_tag
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
@@ -32,6 +35,7 @@ from rbd_ros.nodes.simulator.interface import (
 )
 from rbd_ros.nodes.simulator.lockstep import LockstepPorts, OFF, SUBJECT as LOCKSTEP
 from rbd_ros.nodes.simulator.loop import SimulationLoop, Steps
+from rbd_ros.nodes.simulator.manager_ports import ManagerPorts
 from rbd_ros.nodes.simulator.ports import RosPorts
 from rbd_ros.nodes.simulator.rivals import Rivals
 from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
@@ -165,7 +169,8 @@ class SimulatorNode(SturdyNode):
         tag = read_control_tag(self._source.description, self.parameters['package_paths'])
         with ExitStack() as held:
             begin: Optional[Callable[[], int]] = None
-            if self.lockstep is None:  # where a state waits for its answer
+            # In lockstep a state waits for its answer, but a manager needs time to start.
+            if self.lockstep is None or self.parameters['lockstep_update_rate']:
                 self._held = HeldStart(robot, self.parameters, tag, self.ports)
                 begin = held.enter_context(self._held).end
             self.cycle = SimulationCycle(
@@ -180,6 +185,8 @@ class SimulatorNode(SturdyNode):
                 self._robot_ports,
                 begin,
             )
+        if isinstance(self.lockstep, ManagerPorts):
+            self.lockstep.hold = self.cycle.hold
         self._real_time = RealTime(self.parameters.values, self.diagnostics)
         self.loop = SimulationLoop(
             self.cycle.timestep,
@@ -221,15 +228,22 @@ class SimulatorNode(SturdyNode):
 
     def _wait_for_answers(self) -> None:
         """With lockstep, let the simulation wait for a command after each state."""
-        if self.parameters['lockstep'] != OFF:
-            self.lockstep = LockstepPorts(
-                self.ports,
-                self.parameters['lockstep'],
-                self.ports.wait_for_command,
-                self.diagnostics,
-                lambda: self.parameters['lockstep_timeout'],
-            )
-            self.diagnostics.add_values(LOCKSTEP, self.lockstep.values)
+        if self.parameters['lockstep'] == OFF:
+            return
+        waits = (
+            self.ports.wait_for_command,
+            self.diagnostics,
+            lambda: self.parameters['lockstep_timeout'],
+        )
+        if rate := self.parameters['lockstep_update_rate']:
+            timestep = round(self.parameters['timestep'] * NANOSECONDS)
+            period = steps_of_period(rate, timestep) * timestep
+            receipts = Receipts(self.context, self.ports.command_topics[0])
+            destroy_at_the_end(receipts.node)
+            self.lockstep = ManagerPorts(self.ports, period, *waits, receipts)
+        else:
+            self.lockstep = LockstepPorts(self.ports, self.parameters['lockstep'], *waits)
+        self.diagnostics.add_values(LOCKSTEP, self.lockstep.values)
 
     def _offer_changes(self) -> None:
         """Let objects be added to the world, and taken out of it."""

@@ -14,6 +14,7 @@ from rbd_ros.nodes.common.declared import (
 )
 from rbd_ros.nodes.common.interface import Parameter
 from rbd_ros.nodes.common.timing_thresholds import threshold_parameters
+from rbd_ros.nodes.common.update_rate import MAX_UPDATE_RATE
 
 ACTIONS = ('hold', 'gravity', 'zero')
 FARTHEST = 1e5  # [rad or m]
@@ -100,11 +101,21 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'lockstep_timeout',
         1.0,
-        'Real time after which diagnostics tell that nobody answers in lockstep, and with `stamp` '
-        'the state is sent again [s]; 0: never.',
+        'Real time after which diagnostics tell that nobody answers in lockstep, with `stamp` the '
+        'state is sent again, and with lockstep_update_rate, 1 s later, a period passes in which '
+        'the robot is held [s]; 0: never.',
         minimum=0.0,
         maximum=1e6,
         live=True,
+    ),
+    Parameter(
+        'lockstep_update_rate',
+        0,
+        'update_rate of the controller_manager that answers in `order` [Hz]: states and /clock '
+        'come once in its period, which must be a whole number of cycles; 0: whoever answers is '
+        'none.',
+        minimum=0,
+        maximum=MAX_UPDATE_RATE,
     ),
     Parameter(
         'fault_seed',

@@ -1,0 +1,162 @@
+"""Lockstep with a controller_manager: one cycle of it in each of its periods, exactly.
+
+States and /clock come once a period; see update_rate.py for what that is, and receipts.py for why
+/clock waits. A period without a command is none in which the robot moves: so motion depends on the
+commands alone, and neither on how long the manager takes to start nor on whether it is replaced.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter, sleep
+from typing import Any, Callable, Dict, Optional
+
+import numpy as np
+
+from rbd_ros.nodes.common.conversions import NANOSECONDS
+from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
+from rbd_ros.nodes.common.receipts import Receipts
+from rbd_ros.nodes.common.update_rate import NUDGE_AFTER, nudged, PACE
+from rbd_ros.nodes.common.wire import ClockWriter, JointStateReader, WireError
+from rbd_ros.nodes.simulator.lockstep import (
+    BY_NAME,
+    IN_ORDER,
+    LockstepPorts,
+    stamp_of,
+    SUBJECT,
+    WAIT,
+)
+
+
+class ManagerPorts(LockstepPorts):
+    """Ports of a simulation cycle that wait for the command of each period.
+
+    The stamps of commands do not matter: the clock of the hardware interface, which writes them,
+    is not that of the manager, and may lag behind.
+
+    :param ports: the ports themselves (cycle_ports.py)
+    :param period: of the manager, in whole cycles [ns]
+    :param wait: waits for a command, for so many seconds
+    :param diagnostics: where to report
+    :param timeout: real time of an answer after which a period passes without one; 0: never [s]
+    :param receipts: tells whether a state has been taken
+    """
+
+    def __init__(
+        self,
+        ports: Any,
+        period: int,
+        wait: Callable[[float], None],
+        diagnostics: Diagnostics,
+        timeout: Callable[[], float],
+        receipts: Receipts,
+    ):
+        super().__init__(ports, IN_ORDER, wait, diagnostics, timeout)
+        self._period, self._receipts = period, receipts
+        self._tell_time = ports.send_clock
+        self.send_clock = self._send_clock
+        #: Called when no command is there for a period: the robot is to be held.
+        self.hold: Callable[[], None] = lambda: None
+        #: How many periods passed without a command.
+        self.held_periods = 0
+        self._held = self._paced = True  # of the last period, and of this one
+        self._clock: Optional[bytes] = None  # of this period, not told yet
+        self._clock_writer, self._nudges = ClockWriter(), 0
+        self._reader = JointStateReader()
+
+    # -- of the cycle -----------------------------------------------------------------------------
+
+    def send_state(self, data: bytes) -> None:
+        """Send a state; what waits for an answer is the time that follows."""
+        self._send(data)
+
+    def _send_clock(self, data: bytes) -> None:
+        time = stamp_of(data)
+        if self._stamp >= 0 and time < self._stamp + self._period:  # the manager sleeps on
+            if self._time_is_told(0.0):
+                self._tell_time(data)
+            return
+        self._drop_commands()  # what came before the period is no answer to it
+        self._state = self._clock = bytes(data)
+        self._stamp, self._sent_at, self._nudges = time, perf_counter(), 0
+        # Whoever is slow must not be heard late: time goes on at a pace until a command was there.
+        self._paced = self._held
+        self._receipts.ask(anybody=self._paced)
+        self._time_is_told(PACE / 2 if self._paced else 0.0)
+
+    def _time_is_told(self, seconds: float) -> bool:
+        """Tell the time once the state has been taken; return whether it has been told.
+
+        :param seconds: how long to wait for that
+        """
+        if self._clock is not None and (self._receipts.come(seconds) or self._paced):
+            self._tell_time(self._clock)
+            self._clock = None
+        return self._clock is None
+
+    # -- of the loop ------------------------------------------------------------------------------
+
+    def ready(self) -> bool:
+        """Return whether a cycle is due; wait for a moment if not."""
+        told = self._time_is_told(WAIT)
+        if self._state is None:
+            return told
+        waited = perf_counter() - self._sent_at
+        if self._paced:
+            if waited < PACE:
+                sleep(min(PACE - waited, WAIT))
+                return False
+            return self._begin_period(self._look())
+        if told:
+            self._wait(WAIT)
+            if self._look():
+                return self._begin_period(True)
+        if 0.0 < self._timeout() < waited - NUDGE_AFTER:
+            return self._begin_period(False)
+        if told and waited > NUDGE_AFTER:
+            self._nudges += 1
+            self._clock_writer.set_stamp_ns(nudged(self._stamp, self._nudges))
+            self._tell_time(bytes(self._clock_writer.data()))
+        return False
+
+    def forget(self) -> None:
+        """Nothing: what comes while time stands still may answer the time that is told."""
+
+    def _drop_commands(self) -> None:
+        super().forget()
+
+    def _begin_period(self, answered: bool) -> bool:
+        """Let a period pass, with the command that has come or without."""
+        if self._clock is not None:  # whoever has not taken the state may be no more
+            self._tell_time(self._clock)
+        self._state, self._clock, was = None, None, self._held
+        self._held = not (answered and self._is_command())
+        if self._held:
+            self.held_periods += 1
+            self.hold()
+            self._diagnostics.condition(
+                SUBJECT,
+                WARN,
+                f'no command for the time {self._stamp / NANOSECONDS:.6f} s: the robot is held, '
+                f'and time goes on by one period every {PACE:g} s; is a controller active, and '
+                'trigger_joint_command_threshold -1?',
+                code='held',
+            )
+        elif was:
+            self._diagnostics.condition(SUBJECT, OK, 'a command for each period', code='commands')
+        return True
+
+    def _is_command(self) -> bool:
+        """Return whether the answer commands anything: NaN does not."""
+        taken = self._chosen[BY_NAME]
+        if taken is None:
+            return True
+        try:
+            message = self._reader.read(taken[0])
+        except WireError:
+            return False
+        fields = (message.position, message.velocity, message.effort)
+        return any(values is not None and not np.isnan(values).all() for values in fields)
+
+    def values(self) -> Dict[str, Any]:
+        """What diagnostics show, with the periods without a command."""
+        return {**super().values(), 'held_periods': self.held_periods}

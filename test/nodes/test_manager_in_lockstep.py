@@ -1,0 +1,234 @@
+"""The simulator in lockstep with a controller_manager: one cycle for each of its periods."""
+
+import json
+import math
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+from support import outside
+from support.waiting import until
+
+outside.load('rclpy')
+
+from node_harness import TWO_LINK_ARM
+from std_srvs.srv import SetBool, Trigger
+
+from rbd_ros.nodes.common.diagnostics import OK, WARN
+from rbd_ros.nodes.common.wire import ClockWriter, JointStateWriter
+from rbd_ros.nodes.simulator.interface import check_simulator_parameters, INTERFACE
+from rbd_ros.nodes.simulator.lockstep import stamp_of
+from rbd_ros.nodes.simulator.manager_ports import ManagerPorts
+
+MANAGER = Path(__file__).with_name('manager_stand_in.py')
+PERIOD = 10_000_000  # [ns]
+START = [0.5, -0.8]
+
+
+class Rig:
+    """A simulator, and managers that come and go."""
+
+    def __init__(self, ros, folder, **parameters):
+        self.ros, self.folder, self.managers = ros, folder, []
+        self.parameters = {
+            'robot_description': TWO_LINK_ARM,
+            'initial_positions': START,
+            'lockstep': 'order',
+            'lockstep_update_rate': 100,
+            **parameters,
+        }
+        self.since = len(ros.diagnostics)
+
+    def start_simulator(self):
+        self.process = self.ros.start('simulator', self.parameters)
+
+    def start_manager(self, *options):
+        log = self.folder / f'{len(self.managers)}.log'
+        log.touch()
+        process = subprocess.Popen(
+            [sys.executable, str(MANAGER), str(log), *options],
+            env={**os.environ, 'ROS_DOMAIN_ID': str(self.ros.domain)},
+        )
+        self.managers.append((process, log))
+
+    def kill_manager(self):
+        process, _ = self.managers[-1]
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+    def cycles(self):
+        """Lines of the newest manager, whole ones."""
+        text = self.managers[-1][1].read_text()
+        return [json.loads(line) for line in text[: text.rfind('\n') + 1].splitlines()]
+
+    def moving(self):
+        """Lines since the robot moves."""
+        lines = self.cycles()
+        seen = [line for line in lines if line[2] is not None]
+        moved = [k for k, line in enumerate(seen) if line[2] != seen[0][2]]
+        return seen[moved[0] :] if moved else []
+
+    def until_moving(self, count):
+        def there():
+            lines = self.moving()
+            return lines if len(lines) >= count else None
+
+        return self.ros.until(there, f'{count} cycles in motion: {self.process.output()[-2000:]}')
+
+    def close(self):
+        for process, _ in self.managers:
+            process.kill()
+            process.wait()
+        self.process.stop()
+        self.ros.processes.remove(self.process)
+
+
+@pytest.fixture
+def rig(ros, tmp_path):
+    rigs = []
+
+    def make(**parameters):
+        folder = tmp_path / str(len(rigs))
+        folder.mkdir()
+        rigs.append(Rig(ros, folder, **parameters))
+        return rigs[-1]
+
+    yield make
+    for each in rigs[-1:]:
+        each.close()
+
+
+def test_each_period_is_one_cycle_and_the_motion_does_not_depend_on_who_is_slow(rig):
+    first = rig()
+    first.start_simulator()
+    first.start_manager()
+    seen = first.until_moving(200)[:200]
+    first.close()
+    second = rig()
+    second.start_manager('--slow', '0.002')
+    second.start_simulator()
+    again = second.until_moving(200)[:200]
+    for lines in (seen, again):
+        times = [line[0] for line in lines]
+        assert times == [times[0] + k * PERIOD for k in range(200)]
+        assert {line[1] for line in lines[1:]} == {PERIOD}
+    assert [line[2] for line in seen] == [line[2] for line in again]
+    assert seen[-1][2] != seen[0][2]
+
+
+def test_before_a_controller_is_active_the_robot_is_held_and_time_goes_on(rig):
+    """Also with an initial_command that would let it fall."""
+    arm = rig(initial_command='zero')
+    arm.start_simulator()
+    arm.ros.until_status('the robot is held', 'lockstep', WARN, arm.since)
+    arm.start_manager()
+    arm.until_moving(20)
+    before = [line[2] for line in arm.cycles() if not line[3]]
+    assert len(before) >= 6 and all(each in (None, START) for each in before)
+    arm.ros.until_status('a command for each period', 'lockstep', OK, arm.since)
+
+
+def test_a_manager_that_is_killed_is_replaced_where_the_robot_is(rig):
+    arm = rig(lockstep_timeout=0.2)
+    arm.start_simulator()
+    arm.start_manager()
+    arm.until_moving(50)
+    since = len(arm.ros.diagnostics)
+    arm.kill_manager()
+    arm.ros.until_status('the robot is held', 'lockstep', WARN, since)
+    since = len(arm.ros.diagnostics)
+    arm.start_manager()
+    lines = arm.until_moving(50)[:50]
+    held = {tuple(line[2]) for line in arm.cycles() if not line[3] and line[2]}
+    assert len(held) == 1 and held != {tuple(START)}
+    times = [line[0] for line in lines]
+    assert times == [times[0] + k * PERIOD for k in range(50)]
+    arm.ros.until_status('a command for each period', 'lockstep', OK, since)
+
+
+def test_a_missed_wake_up_pauses_steps_and_resets_cost_no_period(rig):
+    arm = rig(start_time=1.0)
+    arm.start_simulator()
+    arm.start_manager('--miss', '15000')
+    arm.until_moving(50)
+    arm.ros.until(lambda: arm.cycles()[-1][0] > 15.1e9, 'the time after a missed wake-up')
+    for paused in (True, False):
+        call = SetBool.Request(data=paused)
+        assert arm.ros.call(SetBool, '/simulator/pause', call).success
+        if paused:
+            assert arm.ros.call(Trigger, '/simulator/step', Trigger.Request()).success
+        arm.ros.spin(0.3)
+    count = len(arm.moving())
+    arm.until_moving(count + 50)
+    assert arm.ros.call(Trigger, '/simulator/reset', Trigger.Request()).success
+    lines = arm.until_moving(len(arm.moving()) + 50)
+    assert START in [line[2] for line in lines]
+    times = [line[0] for line in lines]
+    assert {b - a for a, b in zip(times, times[1:])} == {PERIOD}
+
+
+class NoTopics:
+    """Ports that have the commands which they are given, and nothing else."""
+
+    def __init__(self):
+        self.commands, self.told = [], []
+        self.take_by_order = self.take_accelerations = self.take_wrench = lambda: None
+        self.send_state = self.send_base = lambda *_: None
+
+    def take_by_name(self):
+        return (self.commands.pop(0), None) if self.commands else None
+
+    def send_clock(self, data):
+        self.told.append(stamp_of(data))
+
+
+def test_a_period_whose_command_is_nan_or_nothing_is_one_without_motion():
+    ports, held, clock = NoTopics(), [], ClockWriter()
+    receipts = SimpleNamespace(ask=lambda anybody: None, come=lambda seconds: True)
+    report = SimpleNamespace(condition=lambda *_, **__: None)
+    manager = ManagerPorts(ports, PERIOD, lambda _: None, report, lambda: 1.0, receipts)
+    manager.hold = lambda: held.append(ports.told[-1] // PERIOD)
+    writer = JointStateWriter(['shoulder', 'elbow'], ['effort'])
+    for k, effort in enumerate(([1.0, math.nan], [2.0, 3.0], [math.nan] * 2, [], [0.0, 0.0]), 1):
+        clock.set_stamp_ns(k * PERIOD)
+        manager.send_clock(clock.data())
+        if effort:
+            writer.effort[:] = effort
+            ports.commands.append(bytes(writer.data()))
+        until(manager.ready, f'period {k}', lambda: None)
+        assert manager.take_by_name() is not None or not effort
+    assert ports.told == [k * PERIOD for k in range(1, 6)]
+    assert held == [3, 4] and manager.held_periods == 2
+
+
+def test_a_manager_that_is_killed_before_it_takes_a_state_stops_no_time():
+    ports, clock, alive = NoTopics(), ClockWriter(), [True]
+    receipts = SimpleNamespace(ask=lambda anybody: None, come=lambda seconds: alive[0])
+    report = SimpleNamespace(condition=lambda *_, **__: None)
+    manager = ManagerPorts(ports, PERIOD, lambda _: None, report, lambda: 0.1, receipts)
+    writer = JointStateWriter(['shoulder', 'elbow'], ['effort'])
+    for k in (1, 2, 3):
+        clock.set_stamp_ns(k * PERIOD)
+        if k == 2:
+            alive[0] = False
+        manager.send_clock(clock.data())
+        if k == 1:
+            ports.commands.append(bytes(writer.data()))
+        until(manager.ready, f'period {k}', lambda: None, ceiling=10.0)
+        assert manager.ready()  # for the other cycles of the period
+    assert ports.told == [PERIOD, 2 * PERIOD, 3 * PERIOD] and manager.held_periods == 2
+
+
+def test_rates_that_cannot_be_are_refused():
+    defaults = {each.name: each.default for each in INTERFACE.parameters}
+    for changes, words in (
+        ({'lockstep_update_rate': 300}, 'an update_rate of 250 Hz would do'),
+        ({'lockstep_update_rate': 100, 'lockstep': 'stamp'}, 'is for lockstep order'),
+        ({'lockstep_update_rate': 100, 'clock_publish_rate': 0.0}, 'cycles by /clock'),
+    ):
+        with pytest.raises(ValueError, match=words):
+            check_simulator_parameters({**defaults, 'lockstep': 'order', **changes})
