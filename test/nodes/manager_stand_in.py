@@ -40,7 +40,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 CLOCK_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 HARDWARE_ACTIVE = 3  # cycles before the hardware is
-SWITCHED = 6  # and before the controllers are
+SWITCHED = 6  # and before the controllers are, usually
 
 
 class SimulatedTime:
@@ -122,7 +122,7 @@ class Manager:
             state = self.latest  # read()
             if cycles == HARDWARE_ACTIVE:
                 self.out = self.hardware.create_publisher(JointState, 'joint_commands', 1)
-            active = cycles >= SWITCHED and state is not None
+            active = cycles >= self.options.switched and state is not None
             commands = self.update(state, now) if active else [math.nan] * len(self.joints)
             position = None if state is None else list(state.position)
             self.log.write(json.dumps([now, measured, position, active]) + '\n')
@@ -168,6 +168,7 @@ def main():
     parser.add_argument(
         '--miss', type=float, default=math.inf, help='when a wake-up is missed [ms]'
     )
+    parser.add_argument('--switched', type=float, default=SWITCHED, help='cycle of activation')
     options = parser.parse_args(sys.argv[1:])
     rclpy.init()
     try:

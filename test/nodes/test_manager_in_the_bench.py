@@ -40,7 +40,7 @@ class Report:
 
 @pytest.fixture
 def bench(ros, tmp_path):
-    def run(name, *options, changes=(), **controller):
+    def run(name, *options, changes=(), patience=20, **controller):
         log, folder = tmp_path / f'{name}.log', tmp_path / name
         scenario = tmp_path / f'{name}.yaml'
         content = {
@@ -64,7 +64,7 @@ def bench(ros, tmp_path):
                 **os.environ,
                 'ROS_DOMAIN_ID': str(ros.domain),
                 'PYTHONPATH': str(ROOT),
-                'RBD_ROS_HIL_START_TIMEOUT': '20',
+                'RBD_ROS_HIL_START_TIMEOUT': str(patience),
             },
             capture_output=True,
             text=True,
@@ -102,6 +102,14 @@ def test_without_update_rate_the_timestep_is_the_period(bench):
     run = bench('same', changes={'timestep': 0.01})
     assert run.code == 0, run.text
     assert periods(run) == {10 * MILLISECOND}
+
+
+def test_commands_of_nan_are_no_readiness_and_no_error(bench):
+    run = bench('inactive', '--switched', 'inf', update_rate=100, patience=8)
+    assert run.code == 1 and run.numbers['steps'] == 0
+    failure = run.numbers['failure']
+    assert 'no command that can be used within 8 s: its efforts are not finite' in failure
+    assert len(run.times) > 10  # it was given time to start
 
 
 def test_a_manager_of_another_rate_is_told(bench):
