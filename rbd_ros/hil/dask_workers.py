@@ -6,7 +6,7 @@ asked for, and not before.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 import logging
 import pickle
 import sys
@@ -86,7 +86,9 @@ def _client(distributed: Any, address: str, count: int) -> Iterator[Any]:
         yield client
     finally:
         if client is not None:
-            client.close(timeout=LOOK)
+            # One whose scheduler has gone away may not close in time.
+            with suppress(OSError, distributed.TimeoutError):
+                client.close(timeout=LOOK)
 
 
 def _results(
