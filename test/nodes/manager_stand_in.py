@@ -41,6 +41,7 @@ from trajectory_msgs.msg import JointTrajectory
 CLOCK_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 HARDWARE_ACTIVE = 3  # cycles before the hardware is
 SWITCHED = 6  # and before the controllers are, usually
+LATE_CYCLES = 3  # of controllers that have just become active
 
 
 class SimulatedTime:
@@ -127,6 +128,8 @@ class Manager:
             position = None if state is None else list(state.position)
             self.log.write(json.dumps([now, measured, position, active]) + '\n')
             if self.out is not None:
+                late = SWITCHED <= cycles < SWITCHED + LATE_CYCLES
+                time.sleep(self.options.late * late)
                 self.write(commands, now - period)
             cycles += 1
             miss = now >= self.miss_at
@@ -165,6 +168,7 @@ def main():
     parser.add_argument('--joints', default='shoulder,elbow')
     parser.add_argument('--update-rate', type=int, default=100)
     parser.add_argument('--slow', type=float, default=0.0, help='callback of the state [s]')
+    parser.add_argument('--late', type=float, default=0.0, help='first active cycles take it [s]')
     parser.add_argument(
         '--miss', type=float, default=math.inf, help='when a wake-up is missed [ms]'
     )

@@ -112,11 +112,16 @@ def test_each_period_is_one_cycle_and_the_motion_does_not_depend_on_who_is_slow(
     second.start_manager('--slow', '0.002')
     second.start_simulator()
     again = second.until_moving(200)[:200]
-    for lines in (seen, again):
+    second.close()
+    third = rig()
+    third.start_simulator()
+    third.start_manager('--late', '0.15')  # longer than a period takes before there are commands
+    late = third.until_moving(200)[:200]
+    for lines in (seen, again, late):
         times = [line[0] for line in lines]
         assert times == [times[0] + k * PERIOD for k in range(200)]
         assert {line[1] for line in lines[1:]} == {PERIOD}
-    assert [line[2] for line in seen] == [line[2] for line in again]
+    assert [line[2] for line in seen] == [line[2] for line in again] == [line[2] for line in late]
     assert seen[-1][2] != seen[0][2]
 
 
@@ -193,7 +198,8 @@ def test_a_period_whose_command_is_nan_or_nothing_is_one_without_motion():
     manager = ManagerPorts(ports, PERIOD, lambda _: None, report, lambda: 1.0, receipts)
     manager.hold = lambda: held.append(ports.told[-1] // PERIOD)
     writer = JointStateWriter(['shoulder', 'elbow'], ['effort'])
-    for k, effort in enumerate(([1.0, math.nan], [2.0, 3.0], [math.nan] * 2, [], [0.0, 0.0]), 1):
+    periods = [1.0, math.nan], [2.0, 3.0], [math.nan] * 2, [], [0.0, 0.0], [0.0, 0.0]
+    for k, effort in enumerate(periods, 1):
         clock.set_stamp_ns(k * PERIOD)
         manager.send_clock(clock.data())
         if effort:
@@ -201,8 +207,9 @@ def test_a_period_whose_command_is_nan_or_nothing_is_one_without_motion():
             ports.commands.append(bytes(writer.data()))
         until(manager.ready, f'period {k}', lambda: None)
         assert manager.take_by_name() is not None or not effort
-    assert ports.told == [k * PERIOD for k in range(1, 6)]
-    assert held == [3, 4] and manager.held_periods == 2
+    assert ports.told == [k * PERIOD for k in range(1, 7)]
+    # The first command after others than commands may be a late one.
+    assert held == [1, 3, 4, 5] and manager.held_periods == 4
 
 
 def test_a_manager_that_is_killed_before_it_takes_a_state_stops_no_time():
@@ -211,16 +218,16 @@ def test_a_manager_that_is_killed_before_it_takes_a_state_stops_no_time():
     report = SimpleNamespace(condition=lambda *_, **__: None)
     manager = ManagerPorts(ports, PERIOD, lambda _: None, report, lambda: 0.1, receipts)
     writer = JointStateWriter(['shoulder', 'elbow'], ['effort'])
-    for k in (1, 2, 3):
+    for k in (1, 2, 3, 4):
         clock.set_stamp_ns(k * PERIOD)
-        if k == 2:
+        if k == 3:
             alive[0] = False
         manager.send_clock(clock.data())
-        if k == 1:
+        if k < 3:
             ports.commands.append(bytes(writer.data()))
         until(manager.ready, f'period {k}', lambda: None, ceiling=10.0)
         assert manager.ready()  # for the other cycles of the period
-    assert ports.told == [PERIOD, 2 * PERIOD, 3 * PERIOD] and manager.held_periods == 2
+    assert ports.told == [k * PERIOD for k in (1, 2, 3, 4)] and manager.held_periods == 3
 
 
 def test_rates_that_cannot_be_are_refused():

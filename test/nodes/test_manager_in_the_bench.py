@@ -83,7 +83,7 @@ def periods(run):
 
 def test_each_period_is_one_cycle_with_the_state_of_its_time(bench):
     # A manager that takes states slowly, and does not wake up once.
-    troubled = ('--slow', '0.002', '--miss', '4400')
+    troubled = ('--slow', '0.002', '--miss', '4400', '--late', '0.15')
     runs = [bench('first', update_rate=100), bench('second', *troubled, update_rate=100)]
     for run in runs:
         assert run.code == 0, run.text

@@ -24,7 +24,7 @@ from rbd_ros.hil.recording import BEGIN  # stamp of time 0; before, the robot is
 from rbd_ros.hil.scenario import Scenario
 from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp
 from rbd_ros.nodes.common.receipts import Receipts
-from rbd_ros.nodes.common.update_rate import NUDGE_AFTER, nudged, PACE
+from rbd_ros.nodes.common.update_rate import NUDGE_AFTER, nudged, PACE, SETTLING_TIME
 from rbd_ros.nodes.common.wire import (
     ClockWriter,
     JointStateReader,
@@ -192,6 +192,7 @@ class TopicController:
         for settling in FIRST_WAITS:
             self._trajectories.publish(self._trajectory())
             self._pass(stamps, settling, lambda: False)
+        sleep(SETTLING_TIME)
         self._paced = False
         for stamp in stamps:
             if (

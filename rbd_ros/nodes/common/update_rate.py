@@ -9,9 +9,11 @@ from typing import Optional
 
 MAX_UPDATE_RATE = 100_000  # [Hz]
 
-#: Real time from one period to the next while nobody commands [s]: whoever starts needs cycles,
-#: and what a slow one answers to one period must not be taken for the answer to the next.
+#: Real time from one period to the next while nobody commands [s]: whoever starts needs cycles.
 PACE = 0.1
+#: Real time after which no cycle of an earlier period is under way any more [s]. What a slow
+#: manager answers to one period would be taken for the answer to the next, in all that follow.
+SETTLING_TIME = 1.0
 #: Real time without an answer after which to assume that the manager missed its wake-up [s].
 NUDGE_AFTER = 1.0
 

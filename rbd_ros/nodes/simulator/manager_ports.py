@@ -15,7 +15,7 @@ import numpy as np
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
 from rbd_ros.nodes.common.receipts import Receipts
-from rbd_ros.nodes.common.update_rate import NUDGE_AFTER, nudged, PACE
+from rbd_ros.nodes.common.update_rate import NUDGE_AFTER, nudged, PACE, SETTLING_TIME
 from rbd_ros.nodes.common.wire import ClockWriter, JointStateReader, WireError
 from rbd_ros.nodes.simulator.lockstep import (
     BY_NAME,
@@ -59,6 +59,7 @@ class ManagerPorts(LockstepPorts):
         #: How many periods passed without a command.
         self.held_periods = 0
         self._held = self._paced = True  # of the last period, and of this one
+        self._pace = PACE  # of a period in which the robot is held [s]
         self._clock: Optional[bytes] = None  # of this period, not told yet
         self._clock_writer, self._nudges = ClockWriter(), 0
         self._reader = JointStateReader()
@@ -78,8 +79,7 @@ class ManagerPorts(LockstepPorts):
         self._drop_commands()  # what came before the period is no answer to it
         self._state = self._clock = bytes(data)
         self._stamp, self._sent_at, self._nudges = time, perf_counter(), 0
-        # Whoever is slow must not be heard late: time goes on at a pace until a command was there.
-        self._paced = self._held
+        self._paced = self._held  # time goes on at a pace until there are commands
         self._receipts.ask(anybody=self._paced)
         self._time_is_told(PACE / 2 if self._paced else 0.0)
 
@@ -102,10 +102,10 @@ class ManagerPorts(LockstepPorts):
             return told
         waited = perf_counter() - self._sent_at
         if self._paced:
-            if waited < PACE:
-                sleep(min(PACE - waited, WAIT))
+            if waited < self._pace:
+                sleep(min(self._pace - waited, WAIT))
                 return False
-            return self._begin_period(self._look())
+            return self._begin_period(self._look_for_the_newest())
         if told:
             self._wait(WAIT)
             if self._look():
@@ -124,15 +124,27 @@ class ManagerPorts(LockstepPorts):
     def _drop_commands(self) -> None:
         super().forget()
 
+    def _look_for_the_newest(self) -> bool:
+        found = False
+        while self._look():
+            found = True
+        return found
+
     def _begin_period(self, answered: bool) -> bool:
         """Let a period pass, with the command that has come or without."""
         if self._clock is not None:  # whoever has not taken the state may be no more
             self._tell_time(self._clock)
         self._state, self._clock, was = None, None, self._held
-        self._held = not (answered and self._is_command())
+        commanded = answered and self._is_command()
+        # The first command may be late, the answer to an earlier period: one period more is held,
+        # until all that is under way has come.
+        settled = not was or self._pace == SETTLING_TIME
+        self._held = not (commanded and settled)
+        self._pace = SETTLING_TIME if commanded else PACE
         if self._held:
             self.held_periods += 1
             self.hold()
+        if not commanded:
             self._diagnostics.condition(
                 SUBJECT,
                 WARN,
@@ -141,7 +153,7 @@ class ManagerPorts(LockstepPorts):
                 'trigger_joint_command_threshold -1?',
                 code='held',
             )
-        elif was:
+        elif was and settled:
             self._diagnostics.condition(SUBJECT, OK, 'a command for each period', code='commands')
         return True
 
