@@ -168,7 +168,7 @@ def _update_rate(given: Field, options: Mapping[str, Any]) -> int:
     if options.get('answers') != BY_ORDER:
         raise given.error('update_rate is for answers in order; add "answers: order"')
     if 'keep' in options:
-        raise given.error('a controller_manager does not begin anew; leave out keep')
+        raise given.error('a controller_manager cannot be restarted between runs; leave out keep')
     rate = given.number()
     if rate != int(rate) or not 1 <= rate <= MAX_UPDATE_RATE:
         raise given.error(f'{rate:g} is no rate; give a whole number of Hz')

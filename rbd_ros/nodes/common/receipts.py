@@ -43,7 +43,7 @@ class Receipts:
         self._wait_set: Any = None
 
     def close(self) -> None:
-        """Give back what it took."""
+        """Destroy its node."""
         self.node.destroy_node()
 
     def ask(self, anybody: bool) -> None:

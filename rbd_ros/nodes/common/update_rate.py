@@ -9,7 +9,7 @@ from typing import Optional
 
 MAX_UPDATE_RATE = 100_000  # [Hz]
 
-#: Real time from one period to the next while nobody commands [s]: whoever starts needs cycles.
+#: Real time from one period to the next without commands [s]: a manager needs cycles to start.
 PACE = 0.1
 #: Real time after which no cycle of an earlier period is under way any more [s]. What a slow
 #: manager answers to one period would be taken for the answer to the next, in all that follow.

@@ -38,7 +38,7 @@ class ManagerPorts(LockstepPorts):
     :param wait: waits for a command, for so many seconds
     :param diagnostics: where to report
     :param timeout: real time of an answer after which a period passes without one; 0: never [s]
-    :param receipts: tells whether a state has been taken
+    :param receipts: of states that the hardware interface has taken
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class ManagerPorts(LockstepPorts):
 
     def _begin_period(self, answered: bool) -> bool:
         """Let a period pass, with the command that has come or without."""
-        if self._clock is not None:  # whoever has not taken the state may be no more
+        if self._clock is not None:  # a manager that has not taken the state may be gone
             self._tell_time(self._clock)
         self._state, self._clock, was = None, None, self._held
         commanded = answered and self._is_command()

@@ -112,8 +112,8 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         'lockstep_update_rate',
         0,
         'update_rate of the controller_manager that answers in `order` [Hz]: states and /clock '
-        'come once in its period, which must be a whole number of cycles; 0: whoever answers is '
-        'none.',
+        'come once in its period, which must be a whole number of cycles; 0: no '
+        'controller_manager answers.',
         minimum=0,
         maximum=MAX_UPDATE_RATE,
     ),

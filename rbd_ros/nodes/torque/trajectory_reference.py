@@ -110,7 +110,7 @@ class TrajectoryReference:
 
     def _tell(self, text: str) -> None:
         if text:
-            # Of many that are resumed not all are told; that one is dropped always is.
+            # The log leaves out some of many that are resumed, but none that is dropped.
             code = 'interrupted' if self._motion.following else 'dropped'
             self._diagnostics.event(SUBJECT, WARN, text, code=code)
         if self.followed.present:
