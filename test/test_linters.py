@@ -1,6 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """The text of the repository passes ruff: style, import order, pep257, typed public functions."""
 
 import ast
+import os
+from pathlib import Path
 import re
 import subprocess
 import sys
@@ -22,6 +25,43 @@ def test_ruff_finds_nothing(command):
         text=True,
     )
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+APACHE, MIT = ('SPDX-License-Identifier: ' + each for each in ('Apache-2.0', 'MIT'))
+VENDORED = {'rbd_ros/viewer/page/three.js': MIT}
+SOURCES = {'.c', '.cpp', '.css', '.h', '.js', '.py', '.sh'}
+MADE = {'build', 'install', 'log', 'node_modules', 'output', 'demo', '__pycache__'}
+
+
+def source_files():
+    """Files of programs: by their suffix, by their name, or with a line #! at the top."""
+    for folder, folders, names in os.walk(ROOT):
+        top = Path(folder) == ROOT
+        folders[:] = [
+            each
+            for each in folders
+            if each not in MADE and (each == '.ci' or not each.startswith('.'))
+        ]
+        for path in (Path(folder, name) for name in names):
+            if path.suffix in SOURCES or path.name in ('CMakeLists.txt', 'Dockerfile'):
+                yield path
+            elif not path.suffix and not top:
+                with path.open('rb') as file:
+                    if file.read(2) == b'#!':
+                        yield path
+
+
+def test_every_source_file_begins_with_its_licence():
+    paths = list(source_files())
+    assert {'setup.py', 'demo', 'run', 'entrypoint', 'Dockerfile'} <= {each.name for each in paths}
+    without = []
+    for path in paths:
+        first, second, *_ = [*path.read_text(encoding='utf-8').split('\n', 2), '', '']
+        line = second if first.startswith('#!') else first
+        name = path.relative_to(ROOT).as_posix()
+        if line.strip('#/* ') != VENDORED.get(name, APACHE):
+            without.append(name)
+    assert not without, f'begin them with "# {APACHE}": {without}'
 
 
 def untyped_arguments(source):
