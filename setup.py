@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 import ast
 from pathlib import Path
 import sys

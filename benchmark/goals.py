@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How well arms follow motions and where they come to rest, with the defaults of inverse_dynamics.
 
     benchmark/goals.py [--motions 6] [--robots panda,...] [--document docs/performance.md]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Figures of the hardware-in-the-loop bench: lockstep, campaigns, and many steps with faults.
 
     benchmark/hil.py [--parts lockstep,campaign,processes,cores,killed,soak] [--quick]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kernel alone against Pinocchio's C++, compiled for this CPU: no Python on either side.
 
 Our machine code is called from a loop that is compiled for the purpose (a dozen lines of LLVM);

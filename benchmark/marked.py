@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of Markdown files that benchmarks write, between two marked lines.
 
 The second line has a digest of what is between them, so that a test tells a page that was printed

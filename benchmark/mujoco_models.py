@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robots of the benchmark as MuJoCo's models."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How many operations kernels and texts take, beside what books and papers print.
 
     benchmark/operations.py [--no-clock] [--document docs/performance.md]

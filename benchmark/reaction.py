@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long nodes take to do what is safe when something fails, by kind of failure.
 
     python benchmark/reaction.py --rounds 10

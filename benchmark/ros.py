@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What the nodes cost at 1 kHz, beside bare loops that only take and publish the same messages.
 
     benchmark/ros.py [--parts loops,real_time,endurance,start] [--nodes simulator,...] [--quick]

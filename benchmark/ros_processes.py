@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Processes that benchmark/ros.py starts: the other side of a node, and bare loops beside nodes.
 
     ros_processes.py states FILE JOINT ...          other side of a torque node: a robot at 1 kHz

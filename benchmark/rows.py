@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A row of the benchmark: what was measured, and what was promised."""
 
 from __future__ import annotations

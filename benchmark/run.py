@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What this package promises of its speed, measured in one run, as ratios where there is a peer.
 
     benchmark/run.py [--quick] [--all] [--only SECTION,...] [--robots NAME,...] [--json FILE]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The documentation as a site, by Sphinx: scripts/docs makes it, and rosdoc2 for docs.ros.org.
 
 Pages are the Markdown files of this folder, written so that they read well in a repository

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulated arm that follows a trajectory and writes its joint states, noise included, as CSV.
 
 rbd_ros excite six_axis_arm -o excite.yaml --range elbow_joint=0.5:2.5

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Figures 5 and 6 of S. K. Saha's paper of 1999: torques and free fall of a planar arm.
 
     python examples/saha_planar_arm.py --folder /tmp

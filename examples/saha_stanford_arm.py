@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Figures 8 and 9 of S. K. Saha's paper of 1999: torques and free fall of the Stanford arm.
 
     python examples/saha_stanford_arm.py --folder /tmp

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Start a simulated robot: simulator, controller, and robot_state_publisher and RViz if installed.
 
 ros2 launch rbd_ros bringup.launch.py urdf:=/path/to/robot.urdf controller:=gravity_compensation

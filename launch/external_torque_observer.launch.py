@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Start the observer of external torques.
 
 ros2 launch rbd_ros external_torque_observer.launch.py urdf:=/path/robot.urdf wrench_frame:=tool0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Start the gravity-compensation node.
 
 ros2 launch rbd_ros gravity_compensation.launch.py urdf:=/path/to/robot.urdf payload_link:=tool0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Start a gripper around a cube that it can lift by friction.
 
 ros2 launch rbd_ros gripper_world.launch.py rviz:=false

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Start the inverse-dynamics node.
 
 ros2 launch rbd_ros inverse_dynamics.launch.py urdf:=/path/to/robot.urdf feedback:=computed_torque

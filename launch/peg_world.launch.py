@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Start an arm beside a peg that stands in a hole with 0.1 mm play.
 
 ros2 launch rbd_ros peg_world.launch.py rviz:=false

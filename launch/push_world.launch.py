@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Start an arm on a table with a box to push.
 
 ros2 launch rbd_ros push_world.launch.py controller:=gravity_compensation

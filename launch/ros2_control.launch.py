@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Start a simulated robot behind ros2_control: simulator, controller manager, controllers.
 
 ros2 launch rbd_ros ros2_control.launch.py urdf:=arm.urdf controllers_file:=controllers.yaml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Start the simulated robot.
 
 ros2 launch rbd_ros simulator.launch.py urdf:=/path/to/robot.urdf initial_command:=gravity

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Start a quadruped on its feet before three steps.
 
 ros2 launch rbd_ros steps_world.launch.py rviz:=false

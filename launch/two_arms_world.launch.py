@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Start two arms in one simulator, each with a node of its own that makes it float.
 
 ros2 launch rbd_ros two_arms_world.launch.py

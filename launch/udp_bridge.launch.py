@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Start the bridge to a program behind UDP.
 
 ros2 launch rbd_ros udp_bridge.launch.py urdf:=/path/robot.urdf port:=9700

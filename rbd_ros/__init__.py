@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robot control and simulation from a URDF: rigid-body dynamics as a library and as ROS 2 nodes.
 
 The three names below are loaded on first use, so that `import rbd_ros` costs next to nothing.

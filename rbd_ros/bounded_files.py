@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that a user or another file names: regular files, read up to a bound.
 
 A name in a mesh, a world or a parameter may lead to a device that never ends, a named pipe that

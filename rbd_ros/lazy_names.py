@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names of a package that are imported when they are first asked for (PEP 562).
 
 A process that needs three of a package's names does not wait for the files of the other thirty.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MCAP files written and read, whatever is in them, by the library mcap if it is there.
 
 Files are written chunk by chunk, so that of one that was cut off all whole chunks are there; they

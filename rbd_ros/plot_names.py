@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names of joints and robots as texts of a plot, where they would be markup."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs of this package, as the installer makes commands of them.
 
 Until a program takes care of signals itself, which takes a second of imports, Ctrl-C ends it

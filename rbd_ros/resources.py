@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the files of urdf/, config/, launch/ and rviz/ lie: source tree, pip or colcon prefix.
 
 And which of several names somebody means. Knows neither ROS nor anything else of the package.

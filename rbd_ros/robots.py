@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finding the description of a robot by path, package URI, xacro file or name.
 
 The command line and the launch files both use this, so a name means the same everywhere. The

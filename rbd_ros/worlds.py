@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finding a world file by path, package URI or name.
 
 The simulator node and the launch files both use this, so a name means the same everywhere. The

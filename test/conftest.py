@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shared fixtures and marks of the whole test suite.
 
 Helper modules live in test/support; `seed` marks name the rows of the theory inventory that a test

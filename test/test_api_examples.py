@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every public name has an example, and the examples give what they say.
 
 Those of docs/python_api.md run one after the other, as a reader would type them; those of

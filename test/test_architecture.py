@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Imports run one way, from nodes and cli at the top down to spatial, which knows nothing else.
 
     spatial <- model <- algorithms, meshes <- robot <- collision, contact, constraints

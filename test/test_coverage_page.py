@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/coverage.md tells which theory rows have tests, and is never out of date."""
 
 from support import seed_coverage

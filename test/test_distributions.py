@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Source distribution, wheel and colcon's installation hold what they must, and are made silently.
 
 Without colcon, `setup.py install` is run as colcon runs it.

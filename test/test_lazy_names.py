@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages whose names are loaded on first use: each name is there, and said alike everywhere."""
 
 import ast

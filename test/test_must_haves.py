@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/must_haves.md names evidence that exists."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is missing is skipped with the reason and the cure, or demanded."""
 
 import ast

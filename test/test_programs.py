@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ctrl-C while a program is imported: it ends at once, without a traceback.
 
 The signal comes from within, when a certain module is looked for: no timing decides.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that other programs read hold together: workflows, pre-commit, container, displays.
 
 What reads them (GitHub, pre-commit, Docker, RViz, Foxglove) is not at hand where tests run: here

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/theory.md names rows that there are, and files that there are."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Engines of the contact benchmark: this package and what pip installs beside it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drake's discrete MultibodyPlant: convex approximations of contact, and pressure fields."""
 
 from __future__ import annotations

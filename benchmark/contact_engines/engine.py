@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an engine of the contact benchmark does, and how one scene is run in it and measured."""
 
 from __future__ import annotations

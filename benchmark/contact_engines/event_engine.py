@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """This package, from event to event: balls that touch nothing but the ground, each for itself."""
 
 from __future__ import annotations

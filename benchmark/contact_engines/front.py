@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The plot of the contact benchmark: error against processor time, and who is in front."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MuJoCo: convex, compliant contact."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """This package: the unrelaxed law of Signorini and Coulomb."""
 
 from __future__ import annotations

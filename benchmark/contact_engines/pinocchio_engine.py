@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pinocchio's solvers of the unrelaxed law, ADMM and PGS, with coal's contact patches.
 
 Pinocchio is no simulator: what is between its functions is put together here, in Python, so its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Friction of single surfaces from that of pairs, for engines that mix surfaces by a rule."""
 
 from __future__ import annotations

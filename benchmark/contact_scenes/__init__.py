@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scenes of the contact benchmark, by name: what is in them and how errors are computed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Balls: rolling, bouncing and settling as SimBenchmark defines them, and three classical ones."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Boxes and a rod: sliding, dragged and tipped cubes, stacks, a peg in a hole, Painleve's rod."""
 
 from __future__ import annotations

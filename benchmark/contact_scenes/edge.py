@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A peg that slides along the edge of a table, carried by a gantry that presses it on."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ANYmal: its energy and momentum as SimBenchmark defines them, standing and lying."""
 
 from __future__ import annotations

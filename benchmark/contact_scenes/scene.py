@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a scene of the contact benchmark is: bodies, a machine, what pushes them, and errors.
 
 A scene knows no engine. Engines turn it into their own world; errors are computed from what any of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """URDFs as all engines of the benchmark take them: few shapes, inertias of bodies, no limits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Campaigns: times real time by one worker and by two, and what a kill costs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A figure of benchmark/hil.py and its goal, and the table of them."""
 
 from __future__ import annotations

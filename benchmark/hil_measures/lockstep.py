@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lockstep: cycles a second of the simulator and a controller, two Python processes over DDS.
 
 The controller answers each state with a torque that depends on it. Twice, from a start anew: the

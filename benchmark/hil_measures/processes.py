@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Campaigns of a controller that is a process, over DDS."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Soak: many steps of a simulation with faults that come and go, for NaN, leaks and counters."""
 
 from __future__ import annotations

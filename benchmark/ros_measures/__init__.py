@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What benchmark/ros.py measures of the nodes, a kind of measurement a file.
 
 `loops.py`: time and processors at 1 kHz; `endurance.py`: many messages; `real_time.py`: whether

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many messages through a node: none is lost, counters stay exact, memory stays as it is.
 
 Ten million are seven days at the rate of a slow controller, or close to three hours at 1 kHz.

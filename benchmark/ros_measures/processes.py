@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes of a measurement: nodes, bare loops, and the other sides of both."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether the simulator keeps time, and whether a subscriber gets every state."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A row of the table of benchmark/ros.py: a quantity of a node, and its goal."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of benchmark/ros.py, for a terminal and for a document, and its plot."""
 
 from __future__ import annotations

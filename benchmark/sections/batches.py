@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time of a state in a large batch."""
 
 from __future__ import annotations

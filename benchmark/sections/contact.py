@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact (contact.py): our errors and residuals on the field's scenes, our speed by MuJoCo's."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """First derivatives of the dynamics, one call and in a batch, against Pinocchio's."""
 
 from __future__ import annotations

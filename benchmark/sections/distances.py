@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Distances of all pairs of shapes of a robot and a small world, against coal by pin."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every public function of a robot by its method, against Pinocchio's same call."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """First call of a function in a fresh process."""
 
 from __future__ import annotations

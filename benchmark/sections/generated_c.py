@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The C that `rbd_ros codegen` writes, compiled, without Python on either side."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The machine code alone, without Python on either side."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Large mechanisms: time to compile a function of 200 joints."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The nodes at 1 kHz beside bare loops (ros_measures/loops.py)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where arms come to rest under inverse_dynamics with its defaults (goals.py)."""
 
 from __future__ import annotations

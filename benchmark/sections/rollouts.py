@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many motions at once, against MuJoCo's rollouts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One call from Python: the three main functions."""
 
 from __future__ import annotations

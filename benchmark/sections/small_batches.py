@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small batches: at most half as long again as so many kernels, and a microsecond."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tree of the pages, for the navigation of the site, from their lists and tables of links.
 
 A page with such lists says itself what belongs below it: index.md has a section for each part

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links of the pages to what lies outside of docs/: pages of the site that show it.
 
 Each linked file of source code or data becomes a page with its text, each linked folder a list of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A controller that speaks no ROS: states come over UDP, torques go back.
  *
  *     ./udp_controller 9700 computed_torque

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Algorithms of rigid-body dynamics, one a file, each readable against the book's table.
 
 Scalars are generic: floats, arrays of them, or symbols. A text works on tree coordinates or on

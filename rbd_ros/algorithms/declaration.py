@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an algorithm says of itself, beside its text, so that nothing else need be told about it.
 
     @algorithm(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What goes into an algorithm and what comes out, by kind.
 
 A kind says what a user sees (a name, a shape in independent coordinates, a unit) and what the text

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Texts of algorithms in the plane: the same texts, with planar quantities (book 2.16, 10.3.1).
 
 A text names the types that it needs: `MotionVector.zero()`, `ArticulatedBodyInertia.from_rigid`.

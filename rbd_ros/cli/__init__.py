@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The `rbd_ros` command: one module a subcommand, loaded when it is named."""
 
 from rbd_ros.programs import guard_module

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`rbd_ros annotate robot.urdf trajectory.yaml`: efforts of a trajectory, and a check of limits.
 
 What is written is what controllers take that add feedforward efforts to their feedback.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The plot of `rbd_ros annotate`: efforts of the joints over time, with their limits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`rbd_ros bench [robot.urdf]`: how fast the functions of a robot are, beside Pinocchio."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`rbd_ros codegen robot.urdf --functions ... --output DIR`: a robot's functions as C99.
 
 With `--fmu`, the simulated robot as an FMU for co-simulation.

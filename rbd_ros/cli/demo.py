@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`rbd_ros demo`: the demonstration."""
 
 from rbd_ros.demonstration.demo import add_arguments, run

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`rbd_ros doctor [robot.urdf] [--graph]`: what is wrong, with cures.
 
 It looks at the description, the machine, and with --graph at the running nodes.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`rbd_ros evaluate [robot.urdf] recording`: measured efforts against those of the model."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`rbd_ros excite robot.urdf -o trajectory.yaml`: a motion to identify a robot by."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`rbd_ros hil scenario.yaml`: a controller, tested against a robot that breaks on purpose."""
 
 from __future__ import annotations

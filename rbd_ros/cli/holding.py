@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`rbd_ros holding robot.urdf`: whether its effort limits hold it against gravity, and where not.
 
 It is meant to be a gate of a build, so what cannot be judged does not pass.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The plot of `rbd_ros holding`: how much of its effort limit each joint needs, over all poses."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`rbd_ros info robot.urdf`: what was understood of a URDF, for people or as JSON."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plots of efforts over time, with one panel a joint."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Entry point of the `rbd_ros` command.
 
 A subcommand is a module of this package with `add_arguments(parser)` and `run(arguments)`, which

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Progress of long work, on a terminal and nowhere else."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the commands about recordings share: their arguments, and plots of efforts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`rbd_ros robots`: the robots that commands, launch files and `Robot.from_urdf` know by name."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torques that `rbd_ros simulate` applies: none, against gravity, or what holds the start."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`rbd_ros worlds`: the worlds that commands and launch files know by name."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Collision: what may touch what, and where and how deep shapes touch. No forces.
 
 What is around a robot is read by world_file.py and kept in environment.py. Each family of pairs of

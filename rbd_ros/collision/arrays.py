@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Types of the arrays of this room, kinds of shapes, and records that compiled loops work on."""
 
 from typing import NamedTuple

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Boxes along the axes of the world that enclose shapes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Separating axes of two boxes, and their nearest points where they are apart.
 
 All is in coordinates of the first box: the pose of the second one in it, (12,).

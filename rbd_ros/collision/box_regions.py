@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nearest points of two boxes that are apart, by the region of the first that the second lies in.
 
 A point is nearest to a face, an edge or a vertex of the first box, by the planes of the faces that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Boxes against boxes: faces on faces by up to four points, edges and vertices by one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact points of many triangles, reduced to at most eight.
 
 Of each direction at most four are kept (reduction.py), and of more directions those that are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Capsules against boxes: exact distance of a segment from a box, and depth inside it.
 
 A capsule that lies on a face or along an edge has two points, at the ends of the part that does.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Capsules against capsules: one point, or two where they lie side by side."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact of convex shapes with triangle meshes and height fields, triangle by triangle.
 
 Of each triangle near the shape the contact is that of two convex shapes, with one difference: a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact of convex shapes with triangle meshes and height fields: which triangles.
 
 Triangles near a shape are found by a binary tree of boxes, or in the cells of a grid.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Triangle meshes and height fields as shapes that convex ones can touch."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact of any two convex shapes by their supports: distance, depth, points that touch."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Distances of all pairs of a scene and their gradients by the velocity, in compiled loops.
 
 The rate of a distance is that of the nearest points along the normal, whatever else they do

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pairs that distances are asked of, and constants of compiled loops for them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Distances of a robot from what is around it and from itself, with their gradients."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is around a robot, as data: objects that stand or move freely, and further robots.
 
 Nothing here moves, touches or reads files; world_file.py makes an environment of a file.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Depth of two convex cores that overlap: the expanding polytope algorithm.
 
 The depth is the distance of the origin from the surface of the difference of both cores, all

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact of a face of a box with a face of another one: the part where both are, in 4 points."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Normals of faces in the place of those that a search has ended near.
 
 The signed distance of convex shapes is the largest of their distances along all directions. Where

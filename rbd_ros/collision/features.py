@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faces and lines of convex cores that look along a direction, as polygons.
 
 A polygon has a row for each vertex: its three coordinates and the number of the edge that follows.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Distance of two convex cores that are apart: the algorithm of Gilbert, Johnson and Keerthi.
 
 The difference of two shapes, all a - b, has its point nearest to the origin where the shapes are

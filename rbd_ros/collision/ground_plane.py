@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Level ground as a world: one plane, which touches a robot rigidly."""
 
 from __future__ import annotations

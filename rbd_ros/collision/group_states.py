@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Group states of an SRDF: configurations with names, as MoveIt keeps them."""
 
 from __future__ import annotations

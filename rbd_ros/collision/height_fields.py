@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Heights of the ground from rows of numbers, arrays of NumPy and images."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Convex hulls: their vertices, edges and faces, as compiled loops take them."""
 
 from __future__ import annotations

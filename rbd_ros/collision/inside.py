@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes that are wholly inside a closed triangle mesh, or under a height field.
 
 Nothing of the surface is in them, so that the way to it is as long as for what is outside: which

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact points of two convex shapes that touch along faces and lines.
 
 Everything is in coordinates of the first shape until points are entered.

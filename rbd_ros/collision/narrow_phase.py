@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact of any two shapes, in machine code: chooses the function of the pair.
 
 The kinds are numbered so that the function of a pair takes the shape of the lower number first.

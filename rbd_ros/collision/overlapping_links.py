@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links of a robot that are made to overlap: they do not touch each other.
 
 As MoveIt's collisions that are disabled by default: links that overlap where the robot is neutral

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Half-spaces against convex hulls: vertices of the hull, at most four of them."""
 
 from __future__ import annotations

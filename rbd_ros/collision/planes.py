@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Half-spaces against other shapes. The first one is the plane, its z axis the outward normal.
 
 Arguments of all pairs are those of `plane_sphere`.

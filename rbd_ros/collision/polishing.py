@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nearest or deepest points of pairs with a cylinder, exact to rounding.
 
 What approaches a curved surface by points of it ends with a normal that is good to the square root

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact points and distance of two shapes, for users."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact points reduced to at most four: the deepest, and those that span the most area.
 
 Points that touch go before those that are near: what rests on some of them would sink where one

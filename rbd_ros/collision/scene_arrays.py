@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What compiled loops over a scene work on: what may touch what, contacts, and room for both.
 
 Shapes are fixed to carriers: the world, which is number 0, the bodies of a robot after it, and the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which shapes of a scene may touch within a step: bounds on speeds, and pairs that are near."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All contacts of a scene: where the shapes of pairs that are near touch, in compiled loops."""
 
 from __future__ import annotations

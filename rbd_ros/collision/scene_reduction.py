@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contacts of bodies with several shapes, reduced to the corners of the face that they make.
 
 Where shapes of one body touch another body with faces in one plane, forces at points inside of

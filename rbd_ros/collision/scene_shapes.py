@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes of robots and of worlds as shapes that can touch."""
 
 from __future__ import annotations

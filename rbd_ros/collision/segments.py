@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nearest points of two segments, and of a segment and a box."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Allowed-collision matrix: the pairs of a robot's links that are never tested for contact.
 
 Links that a joint connects overlap at it, and links that are fixed to each other cannot move

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes as compiled loops take them: a kind, three sizes, and tables for those that need more."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes that can touch each other; sizes are those that a URDF gives."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nearest points of segments, triangles and tetrahedra to the origin.
 
 Simplices are rows whose first three columns are their vertices (supports.py).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Signed distance of a point from a box and from a cylinder, in their own coordinates."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Volume, centre of mass and rotational inertia of solids of uniform density."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Spheres against spheres, capsules, boxes and cylinders: one point each.
 
 The first shape is a sphere. Arguments are those of `plane_sphere` (planes.py).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Points of convex shapes that are farthest along a direction, and those of their differences.
 
 A shape is its core and a radius around it: that of a sphere is a point, that of a capsule a

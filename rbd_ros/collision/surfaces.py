@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a surface is like to touch, and what two surfaces are like that touch each other.
 
 Where nothing is said of a pair, friction is the geometric mean of both and restitution the maximum

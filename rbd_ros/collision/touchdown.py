@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The height at which a robot with a floating base touches what is below it.
 
 Found by conservative advancement (Mirtich 1996): a body that only translates cannot touch another

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Movable objects that are described by a URDF of one link."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reader of world files: YAML that says what is around a robot. See docs/world.md."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Entries of a world file about objects: shapes, poses, surfaces, masses."""
 
 from __future__ import annotations

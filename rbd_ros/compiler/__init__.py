@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiler: symbol graph, LLVM back end, kernels and their cache. Knows no robot."""
 
 from rbd_ros.compiler.definition import Definition, Tangent

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Machine code kept on disk between processes.
 
 An entry is one file named by the digest of everything that decides its content. Files are written

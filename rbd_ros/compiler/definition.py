@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a kernel computes, in terms that a compiler understands: arrays in, a text, arrays out.
 
 Passes and the interpreter are imported by the methods that need them: a process whose machine code

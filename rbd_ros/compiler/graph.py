@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Symbolic expressions as one shared graph, simplified while they are built (book 10.4).
 
 Run an algorithm on `Symbol`s and every scalar operation becomes a node. Equal nodes are made once;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A long program cut into parts, each of which a target writes as a function of its own.
 
 Compilers take a time that grows faster than the length of a function. What a part computes for

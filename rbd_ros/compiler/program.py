@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program: what a definition becomes, and what every target takes.
 
 Arrays with names go in, arrays with names come out, and between them stands a graph, derivatives

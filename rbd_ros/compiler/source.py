@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Digest of the source text that something is made by: of modules, and of all that they import.
 
 With it in the key of a cache, an edit or an upgrade makes anew what depends on the text, and

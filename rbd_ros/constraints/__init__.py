@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constraints as rows of one problem, and solvers of it, chosen and not built in (book 11.5).
 
 No shapes are here, and no detection of contacts. Friction has a problem of its own: friction.py,

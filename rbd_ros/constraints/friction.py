@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact with Coulomb friction: the unrelaxed Signorini-Coulomb problem, its residuals.
 
     v = G lambda + g,    K_mu contains lambda,    v + Phi(v) in the dual cone,

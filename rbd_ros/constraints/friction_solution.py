@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forces of contacts with friction, by a solver that one may choose."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frictional contact problems as compiled loops see them: rows and cones, and room to work in.
 
 Scaled with D = diag(1, mu_1, mu_2) of every contact, each friction cone is the Lorentz cone

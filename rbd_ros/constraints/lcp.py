@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact forces and separation accelerations, by a solver that one may choose (book 11.5)."""
 
 from __future__ import annotations

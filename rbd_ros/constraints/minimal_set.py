@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Minimal contact sets: line and surface contacts as few point contacts (book 11.6).
 
 A contact whose normal is positively dependent on the others, a sum of them with factors that are

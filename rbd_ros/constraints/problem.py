@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The contact problem, what solves it, and what proves that nothing can (book 11.5).
 
     zeta_dot = M lambda + d,  zeta_dot >= 0,  lambda >= 0,  zeta_dot . lambda = 0        (11.42)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Types of the arrays that the functions of contact and simulation take and return."""
 
 from typing import Any

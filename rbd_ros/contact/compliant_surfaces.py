@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compliant surfaces in continuous time, and the book's extensions of them (book 11.8).
 
 A surface is massless: forces on it are in balance, so that its deformation z, negative where it is

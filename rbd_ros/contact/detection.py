@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Collision detection: contact points at the ground, or that may get there within a step.
 
 What the shapes of a robot are made into is in shapes.py.

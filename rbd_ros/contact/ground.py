@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ground that a robot can touch: a half-space, and parameters of soft contact with it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Soft contact with a massless compliant surface (book 11.8), discretised implicitly in time.
 
 At each contact point the surface is a spring K and a damper D without mass; z is its deformation,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From collision shapes to the points by which they touch a plane (book 11.6).
 
 A sphere touches by 1 point that moves over its surface, a box by its 8 vertices, a cylinder by 4

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Control without ROS: trajectories, torque laws, payloads, and checks of measured states.
 
 Pure functions and small classes. The time is always an argument, and nothing here knows messages.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trajectories with the efforts that they take, which controllers add to their feedback."""
 
 from __future__ import annotations

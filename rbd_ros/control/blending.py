@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How one motion becomes another without a jump.
 
 An `Offset` is what is left of the old motion: the difference of position and velocity at the

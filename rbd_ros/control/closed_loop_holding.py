@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Poses of a robot with loops, and the torques of its actuators that hold it there.
 
 The independent joints say what a pose is; all others follow by closing the loops. What holds is

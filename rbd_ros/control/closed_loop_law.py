@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torque law of robots with loops: forces of the actuators by closed-loop inverse dynamics.
 
     G_u^T u = G^T (ID(q, v, G a + g) + friction) + damping       (book 8.12, eq 8.63)

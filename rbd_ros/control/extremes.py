@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a joint of a trajectory is furthest, and where it is fastest: exactly, not at samples."""
 
 from __future__ import annotations

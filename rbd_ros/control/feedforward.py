@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Effort that a motion takes: inverse dynamics with the friction of the joints, without feedback.
 
 The same terms as a `TorqueLaw` with feedforward inverse_dynamics at the desired motion, for whole

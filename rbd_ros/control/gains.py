@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Default gains, computed from the robot's inertia, friction and gravity."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Direction of gravity in the base of a robot: from its mounting, or from an IMU on it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gradient of gravity torque, by which a feedforward at the desired position loses stiffness.
 
 The torque g(qd) - g(q) of an error e = qd - q is dg/dq e: feedback of stiffness kp then leaves

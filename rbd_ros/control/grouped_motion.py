@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motion of a robot in groups of joints, each of which follows a path of its own.
 
 Each joint is in exactly one group. A plan takes its joints out of the groups that have them, and

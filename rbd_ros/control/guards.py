@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks of measured states before a torque is computed from them: their numbers and their time.
 
 The time is an argument everywhere, so any clock will do: steady, simulated, or that of a test.

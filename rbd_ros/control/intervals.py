@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far a motion advances with one state of the robot.
 
 States are usually a millisecond apart. When the time between two of them is anything else, the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Machine code of the torque law's variants, and of gravity, made once for a robot."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Limits of torque and of its rate of change in real time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """State of a robot with loops from that of some of its joints (book 8.8, 8.11)."""
 
 from __future__ import annotations

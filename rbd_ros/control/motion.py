@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Desired motion of a robot: a held position or a trajectory, and never a jump between them.
 
 The motion has a time of its own. Each state of the robot moves it on by the time since the state

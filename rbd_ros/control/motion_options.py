@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a desired motion behaves when states pause, and how fast it starts and stops."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trajectories prepared and checked beside the control loop, which then takes them over whole."""
 
 from __future__ import annotations

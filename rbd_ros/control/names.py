@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names of joints in messages, cut to a length and a number that a reader takes in."""
 
 from __future__ import annotations

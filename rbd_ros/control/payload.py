@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ten inertial parameters of a payload, from the figures of a data sheet."""
 
 from __future__ import annotations

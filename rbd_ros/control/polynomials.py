@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Piecewise polynomials through points, and the values that they take between the points.
 
 Coefficients have shape (segments, 4 or 6, n), lowest power first, of the time since the segment

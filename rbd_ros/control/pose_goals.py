@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint positions at which a link has a pose, near those that there are: damped least squares."""
 
 from __future__ import annotations

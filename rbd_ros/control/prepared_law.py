@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a torque law computes with, worked out of its settings beforehand; its memory."""
 
 from __future__ import annotations

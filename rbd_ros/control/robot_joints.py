@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What control needs to know of a robot's joints: names, configurations and inertia."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Position commands that make servos without torque input bear a torque: an offset tau / k."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Long work in short slices, so that a control loop in another thread is never kept waiting.
 
 Python runs one thread at a time. A call into NumPy that does not let go of the interpreter stops

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Soft stops: bounds of torque by which joints stay within limits of position and of speed.
 
 Whatever the torque is for, it is bounded last, before the effort limits. docs/control.md has the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a robot can hold itself still: gravity torque against effort limits over many poses.
 
 What no joint has to do is left out: no motion, no friction, which helps to hold but is not to be

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Impedance of a frame: a robot that yields at its tool as a spring and a damper would.
 
     torque = J^T (K' e + D de) + (H - J^T L J) (kp (qd - q) + kd (vd - v))

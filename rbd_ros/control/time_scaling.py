@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How fast a motion may be driven through: limits under a uniform change of its duration.
 
 A motion that takes s times as long passes the same positions with velocities v / s and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far a robot may be from its desired motion, along the way and at the goal.
 
 The words are those of ROS: a path tolerance holds while the motion is under way, a goal tolerance

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The torque law as an object with memory: settings, integral, and the terms of the last torque.
 
 The law itself is in law.py, what follows from settings in prepared_law.py, limits of torque are in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint trajectories: points in time and the smooth motion through them, sampled at any time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks of a joint trajectory's names, times and numbers, and the error that they raise.
 
 Trajectories come from anybody: every check takes time linear in what was given, and the messages

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trajectories in files: YAML as `ros2 topic echo` prints a JointTrajectory, or CSV.
 
 A CSV file has a line of names first: `time`, then `JOINT.position`, `JOINT.velocity`,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a trajectory keeps the limits of a robot, by how much, and how fast it could be.
 
 Positions and velocities are judged by the extremes of their polynomials, efforts at samples.

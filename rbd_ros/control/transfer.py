@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Change of a model of gravity without a step of torque: a payload taken up, a base turned."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demonstration: a fast motion for any arm, run over ROS 2 under several laws, and its report.
 
 It uses the package as users do: nodes as processes, their default parameters, their topics.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A tracking experiment as data: what to run, what was recorded, and how well the arm tracked.
 
 Files are NumPy archives, by which the process that records and the one that reports communicate.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A fast, smooth motion for any arm, to show or test how well it is tracked.
 
 Every joint swings about a centre as sin(n s), with its own whole number n, while s runs from 0 to

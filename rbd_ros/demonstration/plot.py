@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plot of the demo: desired and actual motion, its error, and the torques, joint by joint."""
 
 from __future__ import annotations

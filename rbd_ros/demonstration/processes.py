@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes that never outlive the program that started them.
 
 Each child leads its own process group, so that Ctrl-C reaches this program alone, which then stops

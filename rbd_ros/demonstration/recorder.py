@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a tracking experiment with a simulated arm and records it; the ROS side of the demo.
 
 For each law of a plan it sets the parameters of the inverse_dynamics node, resets the simulator,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `rbd_ros doctor` looks at: the description of a robot, the machine and the ROS graph.
 
 urdf_lint.py knows models, machine.py this computer; graph.py judges a snapshot of a ROS graph,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lint of the `<ros2_control>` tags of a robot description."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether the EventsExecutor of this rclpy waits without a timeout, or spins for ever.
 
 In the wheels of rclpy 7.1 and 9.1, `spin()` without a timeout takes a whole processor, calls next

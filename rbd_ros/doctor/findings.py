@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Findings of a check: how bad it is, what it is about, and what to do."""
 
 from __future__ import annotations

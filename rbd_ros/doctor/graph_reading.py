@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Taking of a snapshot of a ROS graph, as a node of its own that listens for a while.
 
 It subscribes best effort to joint states and /clock and transient local to descriptions, asks

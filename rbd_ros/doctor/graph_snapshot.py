@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Snapshot of a ROS graph: nodes, topics with their ends, and what was heard and answered.
 
 graph_reading.py takes it, and graph.py judges it. ROS itself is not known here.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks of this machine: versions, compiler, cache, permissions of real time, environment of ROS.
 
 Each check takes what it judges as an argument, which by default is that of this process.

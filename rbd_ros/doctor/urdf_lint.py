@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lint of a robot's description: what can be read, but is likely to be wrong.
 
 Numbers that no body can have are errors; numbers that few robots have are warnings, with a factor

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots as Functional Mock-up Units (FMI 3.0, co-simulation): torque in, joint state out.
 
 variables.py says what goes in and out, description.py writes the XML, physics.py the C text of a

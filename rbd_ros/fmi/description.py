@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The XML files of an FMU, and its page for people."""
 
 from __future__ import annotations

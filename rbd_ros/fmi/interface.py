@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The functions of FMI 3.0 as C declarations, and those that this kind of FMU only refuses."""
 
 from __future__ import annotations

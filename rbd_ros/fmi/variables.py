@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What goes into an FMU and comes out of it: one variable for each joint and quantity."""
 
 from __future__ import annotations

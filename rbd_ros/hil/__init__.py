@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hardware-in-the-loop bench without ROS: faults of a simulated robot and of its messages.
 
 See docs/hil.md. The simulator node uses it (nodes/simulator/fault_ports.py).

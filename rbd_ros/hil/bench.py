@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bench: a scenario run once, exactly, with a controller behind disturbed messages."""
 
 from __future__ import annotations

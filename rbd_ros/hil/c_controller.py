@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A controller under test that is a function of a shared library, called in this process.
 
     int control(int64_t joints, double time,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Campaigns: many runs of a scenario on all cores, a row each; resumed and replayed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of a campaign: how the results are distributed, and which runs were worst."""
 
 from __future__ import annotations

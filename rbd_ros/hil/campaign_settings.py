@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What makes a campaign the one that it is, so that one table never holds rows of two."""
 
 from __future__ import annotations

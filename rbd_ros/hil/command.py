@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands rbd_ros hil and hil_run, but for ROS: arguments, runs, campaigns."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a scenario says of its controller under test: kinds of controllers, and their keys."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Controllers under test that run in the process of the bench, and how they are found by name.
 
 A controller is made by a factory, `make(robot, trajectory, timestep, **options)`, and is called

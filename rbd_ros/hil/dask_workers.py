@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbered pieces of work by Dask, on a local cluster or that of a scheduler.
 
 The counterpart of workers.py, with the same arguments and results. Dask is imported when it is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dead time that a controller tolerates: the largest further delay with which all limits are kept.
 
 Found by doubling and bisection, in whole time steps. Each try is a run of the scenario, with the

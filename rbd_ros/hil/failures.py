@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a run ends before its time."""
 
 from __future__ import annotations

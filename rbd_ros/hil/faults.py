@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What can be made to fail, and when: declarations of faults, and how they are read from YAML.
 
 Nothing here does anything: see `FaultInjector` for what faults do to a simulation and to messages.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """FMUs for co-simulation (FMI 2.0 and 3.0), read and loaded by fmpy, run without its overhead.
 
 fmpy is optional: it is imported when a scenario names an FMU. Values go through arrays that are

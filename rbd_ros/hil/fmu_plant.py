@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An FMU where else the simulation of a robot is: torque in, state out, a step at a time."""
 
 from __future__ import annotations

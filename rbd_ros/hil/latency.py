@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How old and how late commands were in a run: percentiles for reports.
 
 Two things are told apart. The age of a command is simulated: it is what faults of messages do, and

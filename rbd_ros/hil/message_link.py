@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A way that messages take, which delays, loses and doubles them; seeded, in simulated time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots that carry payloads: masses fixed to links, each set of them a model of its own."""
 
 from __future__ import annotations

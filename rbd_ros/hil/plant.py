@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What moves in a scenario in place of a simulation of the robot: an FMU."""
 
 from __future__ import annotations

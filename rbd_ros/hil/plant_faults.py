@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults of the machine itself: limits of actuators and friction of joints, in a simulation."""
 
 from __future__ import annotations

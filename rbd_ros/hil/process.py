@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process of a controller under test: it never outlives the bench."""
 
 from __future__ import annotations

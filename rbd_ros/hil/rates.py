@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A controller called at other rates, with the same physics: one report that compares."""
 
 from __future__ import annotations

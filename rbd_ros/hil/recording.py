@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs of the bench as MCAP files: messages of ROS 2, readable by whoever reads bags.
 
 Time 0 of a scenario is the stamp `BEGIN`, as it is for a controller that is a process.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reports of a run: one HTML page that loads nothing, JUnit XML, and the numbers as JSON."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands of a recorded run, given to the robot once more: is it the same motion?"""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scenarios: what a controller has to do, what goes wrong meanwhile, and what is allowed."""
 
 from __future__ import annotations

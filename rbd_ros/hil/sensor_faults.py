@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What encoders make of positions and velocities: noise, bias, steps and play; seeded."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `rbd_ros hil` finds about timing: --dead-time and --rates."""
 
 from __future__ import annotations

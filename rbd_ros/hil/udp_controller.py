@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A controller under test behind UDP, such as a program in C, in lockstep with the bench."""
 
 from __future__ import annotations

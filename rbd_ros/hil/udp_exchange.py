@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A state out and the torque for it back over UDP, in lockstep."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packets between a bench, or a node, and a controller behind UDP; docs/hil_controllers.md.
 
 Numbers are little-endian and packed without gaps. Of n joints a state has 32 + 40 n bytes:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What differs between the runs of a campaign: values of faults, drawn from ranges."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a run kept the limits of its scenario."""
 
 from __future__ import annotations

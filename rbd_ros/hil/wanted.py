@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The motion that a scenario wants, ready for each time step: what controllers are shown of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes that do numbered pieces of work, one at a time; one that is killed costs only its own.
 
 (The pools of the standard library give up as a whole when one of their processes dies.)

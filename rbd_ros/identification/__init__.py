@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What recorded joint states teach about a robot: its payload, inertias and friction, without ROS.
 
 Recordings are read from CSV, MCAP and bags of ROS 2. The estimates say how sure they are.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inertial parameters and joint friction of a robot from a recording.
 
 Efforts show combinations of the ten parameters of each body, the base parameters. Those are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Equations of a recording, linear in what is looked for: inertial parameters and joint friction.
 
 Effort that is measured = what is known + columns times parameters. Both sides pass the filter.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which inertial parameters a recording determines by themselves, and which only in combinations.
 
 A base parameter is named after its first inertial parameter, whose place is the pivot of a row in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measured efforts against those of the model: where the model of a robot is wrong, and how.
 
 For each joint the error is split into parts that have causes: an offset of the sensor, a scale

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motions that excite the parameters of a robot: finite Fourier series within its limits.
 
 The condition number of the equations says how much noise of efforts grows in the estimates; it is

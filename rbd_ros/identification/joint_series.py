@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint states of a file as they come, and the topic that they are taken from."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint states in files of messages: MCAP, and the SQLite files of ROS 2 bags.
 
 MCAP files that were cut off while they were written are read as far as they go. A message is that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Payload of a robot from a recording: mass, centre of mass and inertia of what a link carries.
 
 The model of the robot without it is known. Ten parameters are left, in which the efforts are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Positions and efforts as they were measured, made into equations that hold at the same instant.
 
 Velocity and acceleration are those of the filtered position, by central differences of fourth

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recordings read from files: CSV, MCAP, and bags of ROS 2 (folders, .db3 or .mcap).
 
 All become series of joint states (`JointSeries`), of which a `Recording` is made.

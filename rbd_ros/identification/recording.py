@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recordings of joint states: what a robot did and which efforts it took, as arrays.
 
 Where they are read from is in reading.py and the files beside it; here they are checked against a

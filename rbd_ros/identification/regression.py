@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Weighted least squares over joint states: estimates, their confidence, and cross-validation.
 
 Each joint counts by the noise of its effort. The noise of samples that follow each other is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A URDF with other inertias and joint friction: all other bytes stay as they are.
 
 Only the elements <inertial> of links and <dynamics> of joints are replaced, or added where there

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the launch files share; each of them is a few lines on top of this package.
 
 Everything that can be wrong (arguments, robot, files, packages that are missing) is found before

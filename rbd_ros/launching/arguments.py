@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values of launch arguments, read and checked before anything starts.
 
 The value of a node's parameter is converted and checked just as the node itself does it.

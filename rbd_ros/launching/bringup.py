@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Launch description of a simulated robot: simulator, controller, robot_state_publisher, RViz."""
 
 from __future__ import annotations

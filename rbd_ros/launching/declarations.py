@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Declarations of launch arguments; those of nodes follow from the nodes' interfaces."""
 
 from __future__ import annotations

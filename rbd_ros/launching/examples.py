@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Launch descriptions of the example worlds: a robot, what is around it, and where it begins."""
 
 from __future__ import annotations

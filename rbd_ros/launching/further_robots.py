@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots of a world file that move, which get a controller each (robot_namespaces)."""
 
 from __future__ import annotations

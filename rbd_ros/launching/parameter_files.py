@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameter files of ROS: which node gets what of them, and the same file for a namespace."""
 
 from __future__ import annotations

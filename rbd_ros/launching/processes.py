@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes of a launch: what is installed, how a node is started, whose end ends the launch."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The launch argument `urdf`: found, read and checked before any node starts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Launch description of the simulator behind ros2_control: manager, controllers, publisher."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Launch description of one node, with an argument for every parameter of the node."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mesh files: the one place where they are read, for contact, for inertia and for drawing.
 
 reading.py opens a file and says what is wrong with it; stl.py, obj.py and collada.py know the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """COLLADA (DAE) files: triangles of the scene with the diffuse colours of their materials."""
 
 from __future__ import annotations

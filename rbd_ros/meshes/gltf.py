@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """glTF 2.0 files (.glb, .gltf): what they say is checked here, and read by trimesh.
 
 What is handed on names no files, and says no sizes that were not looked at.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mesh files that the library trimesh reads: GLB, glTF and PLY, made into our triangles."""
 
 from __future__ import annotations

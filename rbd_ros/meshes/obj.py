@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """OBJ files, with the colours of their material libraries."""
 
 from __future__ import annotations

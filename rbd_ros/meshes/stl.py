@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """STL files, binary and text."""
 
 from __future__ import annotations

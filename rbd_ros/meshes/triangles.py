@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Triangles of surfaces: whether they enclose a solid, and those of convex hulls."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """System model of a robot (book chapter 4): bodies, joints, gears and shapes, read from URDF."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models put together of bodies and joints in any order, with loops (book 4.1, 4.2).
 
 `assemble` chooses the spanning tree, numbers the bodies, and places their frames: that of body i

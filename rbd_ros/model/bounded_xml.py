@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """XML of bounded depth and length, without entities, which can expand to anything."""
 
 from __future__ import annotations

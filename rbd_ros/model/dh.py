@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models from Denavit-Hartenberg tables, by either of two conventions.
 
 Both count four numbers a link, and differ in which transform of a link comes first: from its

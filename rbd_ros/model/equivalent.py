@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dynamically equivalent models with fewer parameters (book 9.7): same torques, less arithmetic.
 
 Two freedoms of a model do not show in its equations of motion. A joint's axis may be described by

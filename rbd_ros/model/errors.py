@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors about a robot's description.
 
 Every message names the element, link or joint at fault and what to do about it.

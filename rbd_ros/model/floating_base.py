@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Floating bases: a base that moves freely as a body behind a 6-DoF joint, and back (book 9.3).
 
 A model has a fixed base, body 0. Where the base of a mechanism moves, it becomes body 1, connected

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Body frames elsewhere on their bodies: the same robot in other coordinates (book 4.2, 10.1)."""
 
 from __future__ import annotations

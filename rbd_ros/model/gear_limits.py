@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Limits of joints that others mimic, with those of the joints that follow them.
 
 With q_f = r q + o, a follower's position limits are (limit - o) / r, exchanged where r < 0; its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinematic tree of a system model: its numbering, its coordinates, its gears, its frames.
 
 Bodies are numbered regularly (parents first), 0 is the fixed base, and body i is connected to its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes of links and of objects around a robot, for collision detection and for drawing.
 
 No dynamics algorithm uses them. `Shape` is what a URDF gives; the others stand in world files.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Connectivity of a mechanism (book 4.1): which joint connects which bodies, and nothing else.
 
 Bodies and joints are names, then numbers. A graph with loops has many spanning trees and each tree

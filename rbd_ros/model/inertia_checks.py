@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a link's inertia is physical: its mass and its principal moments of inertia."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether the verbs of a joint type agree with each other, by its examples (book 4.4).
 
 Derivatives are central differences: what contradicts is off by much more than their error.

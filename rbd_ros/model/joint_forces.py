@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forces across a joint: what drives it, and what its bearings carry (book 3.5, example 3.2).
 
 The force f_J that a joint transmits is T_a tau + T lambda. The constraint forces T are the joint's

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint types by name, for files: those of the package, and those that users register.
 
 A file can name only what is here; nothing in it imports code.

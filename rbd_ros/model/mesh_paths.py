@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the mesh files of a URDF lie on this machine, found without ROS."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """System model of a robot (book 4.6, table 4.3): a kinematic tree, and what is not of its tree.
 
 The tree and its numbering are in geared_tree.py, bodies and joints in parts.py. A model is

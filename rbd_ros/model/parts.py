@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of a system model: bodies with their joints, links, frames, gears, loop joints."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """After which change of its position a joint, and all that follows it, is where it was."""
 
 from __future__ import annotations

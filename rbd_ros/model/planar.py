@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Planar robots (book 2.16): the same tree in the plane that all its bodies move parallel to.
 
 Every joint must move its body parallel to one plane; how far above the plane bodies are makes no

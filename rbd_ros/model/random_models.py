@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random models of any size: general chains and trees of revolute joints (book 10.3).
 
 Benchmarks and tests of complexity want one mechanism for every number of joints. Nothing about

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Transforms without the noise of rounding, as what is known to be zero need not be computed."""
 
 from rbd_ros.spatial import linear3, PluckerTransform

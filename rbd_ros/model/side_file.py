@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Armature (reflected rotor inertia), unknown to URDF, from a mapping or a YAML side file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several models as one: robots that stand side by side on one fixed base."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a description does not say about masses: links with shapes but without inertia.
 
 A massless link is legal in URDF, as a frame is. A link that has shapes is a thing that weighs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Up axes that COLLADA files give, and by which nobody turns their shapes, as RViz does not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Process that expands xacro: expressions of a file are evaluated here, and with an end.
 
 Its limits of memory and processor time end what never would, and warnings that xacro prints go

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ROS 2 nodes, thin shells around the core: the only folder that imports rclpy and messages.
 
 Nodes: `simulator`, `gravity_compensation`, `inverse_dynamics`, `trajectory_annotator`,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node inverse_dynamics: torques that make the robot follow a trajectory."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node trajectory_annotator: fills the efforts of trajectories out, for other controllers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node udp_bridge: a program without ROS, behind UDP, controls the robot."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a user holds: `Robot.from_urdf(...)`, its functions specialised, compiled and cached."""
 
 from rbd_ros.compiler import set_threads, threads

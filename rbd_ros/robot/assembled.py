@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models with loops as they are loaded: whether they can be assembled, and what is redundant."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Methods that become machine code: what `Robot` and its families of functions are made of.
 
 A method says which algorithm it computes, and passes its arguments on. When it has run once, in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Configurations of a robot: neutral and random ones, and the motion from one to another."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a robot is: its names, its sizes, its limits, and what a URDF says of its joints."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What of a model costs accuracy (book 10.1, 10.2): distances, ratios and condition numbers.
 
 Rounding costs digits where a centre of mass is far from the frame of its body, where light bodies

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dynamics of a robot: forces, accelerations, inertia, energy and momentum."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A frame of a robot: its motion, its Jacobians, and the inertia felt there."""
 
 from __future__ import annotations

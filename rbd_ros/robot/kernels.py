@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kernels of a robot: compiled when they are first asked for, kept for the next time."""
 
 from __future__ import annotations

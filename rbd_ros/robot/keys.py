@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What decides the machine code of a robot's functions: the key of the cache on disk."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinematics of a robot: poses, frames, Jacobians, and its centre of mass."""
 
 from __future__ import annotations

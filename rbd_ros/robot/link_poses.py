@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Poses of all links, one array with a name for each part of it."""
 
 from __future__ import annotations

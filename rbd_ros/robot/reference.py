@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What methods compute which algorithms, for the pages of the public API (docs/python_api.md)."""
 
 from __future__ import annotations

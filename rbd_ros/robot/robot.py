@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a user holds: a robot from a URDF, with its dynamics compiled for it on first use.
 
 Its parts have a file each: description.py, configuration.py, kinematics.py, dynamics.py, and one a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a declared algorithm and a model to a definition that the compiler takes.
 
 A variant is an algorithm with what is chosen when it is compiled: links with external forces, what

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Differences of positions, in which whole turns of joints without limits do not count.
 
 Encoders, drivers and planners give the angle of a joint that turns for ever within +-pi, or

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulation: a robot under torques, gravity, joint friction, limits and contact.
 
 Compiled functions share their arguments: the records of plant.py, state.py and workspace.py under

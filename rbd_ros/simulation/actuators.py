@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What lies between a motor's terminals and a joint: electromechanics, elasticity, play, friction.
 
 A robot's own model has rigid transmissions: rotor inertia (armature), viscous and Coulomb friction

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Smooth motion of a robot over time, with steps that follow the accuracy asked for (book 10.1).
 
 Accelerations of a robot often have spikes: brief times at which they are far higher than at

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Making the records of a simulation for a robot, a ground and numerical choices."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The loop that takes steps, bound to the records of one simulation."""
 
 from __future__ import annotations

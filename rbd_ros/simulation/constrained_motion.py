@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motion of a robot with some of its contacts as equality constraints (book 11.5)."""
 
 from __future__ import annotations

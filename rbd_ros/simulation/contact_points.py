@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the bodies of a robot can touch: points on faces, and spheres (book 11.4, 11.6).
 
 A contact is known by the gap between two features, phi(q): a point of one body, or the centre of a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which contacts persist, and which of them bear the forces (book 11.5)."""
 
 from __future__ import annotations

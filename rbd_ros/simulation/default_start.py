@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a simulation begins unless it is told: neutral, and standing on what is below."""
 
 from __future__ import annotations

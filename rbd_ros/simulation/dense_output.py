@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Explicit Runge-Kutta methods whose steps can be interpolated (book 11.5, eq 11.45 to 11.51).
 
 A method fits a polynomial to the rates of the step, and the integral of that polynomial is where

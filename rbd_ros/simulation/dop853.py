@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reference motions by DOP853, the method of order 8 of E. Hairer, as SciPy has it.
 
 Each step has coordinates of its own: q = q0 exp(u), see dense_output.py. SciPy's stepper begins

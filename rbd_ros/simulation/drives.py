@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What drives each joint: an effort, a servo, its gravity torque, or nothing.
 
 With loops, the joints under GRAVITY bear together what they can of the robot's weight: what others

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rigid contact without friction, simulated from event to event (book table 11.1).
 
 Between events active contacts are equality constraints, and the motion is smooth; it is integrated

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """External forces on bodies, and the generalized force that they and the torques make together."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Momentum of robots whose base is free, conserved to rounding.
 
 Euler steps of the velocity of a floating base, which is in the coordinates of a body that turns,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Momentum of robots whose base is free, in steps of midpoint; see free_base.py.
 
 With forces at mid-step, momentum and centre of mass are predicted to second order, and exactly

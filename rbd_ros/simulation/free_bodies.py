@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Movable objects: free rigid bodies beside the robot.
 
 Their state is the angular momentum, not the angular velocity, so that it is conserved to the bit

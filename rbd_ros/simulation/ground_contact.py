@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact with the ground in a step: detection, forces for the solver, deformation of the surface.
 
 The law of one contact point is in contact/law.py. Only a simulation with ground is compiled with

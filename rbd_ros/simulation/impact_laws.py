@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Impulses of several contacts at once, from Newton's law of restitution (book 11.7).
 
 With M = T^T H^-1 T the separation velocities change by M Lambda. Rigid bodies do not say how an

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Coulomb friction and limits of a joint as one law between its velocity and its impulse.
 
 The law is a falling staircase, the impulse p against the velocity v at the end of the step (F h is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Servos of the joints: torques of position and velocity errors at the end of a step.
 
 A servo has tau = clip(feed-forward + kp (q_d - q) + kd (v_d - v)), cut at the effort limit. With q

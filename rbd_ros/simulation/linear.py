@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linear systems: the branch-sparse factorisation H = L^T D L (book 6.5), a dense solver."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Positions and velocities at the end of a step that keep the loops closed.
 
 A semi-implicit step goes where its velocity leads, corrected along the constraint forces at the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constraints of kinematic loops, sorted into independent ones and the motions that they leave.
 
 With H = L^T D L, kinetic energy is half the squared length of z = D^1/2 L v, and the loops keep z

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drives of a robot with loops: what servos must exert for the accelerations they want.
 
 Hybrid dynamics, as in loop_solver.py, with accelerations: a = sum of y_k n_k + c, where c closes

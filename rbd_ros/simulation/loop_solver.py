@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The velocity at the end of a step of a robot with loops: solver.py in independent velocities.
 
 With v = sum of y_k n_k over the `basis` n of the motions that keep the loops closed, constraint

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps of Stoermer and Verlet: halfway at v, v' by the forces found there, on at v'.
 
 Second order and symmetric in time, so that energy is kept on average for as long as a motion

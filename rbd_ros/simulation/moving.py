@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Moving a configuration by a displacement, and back between the joint limits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One thread at a time: the mutex of what works on memory of its own.
 
 Machine code runs for long without the interpreter's lock, in memory that belongs to a simulation.

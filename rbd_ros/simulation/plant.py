@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constants of a simulation: the robot, its ground and the numerical choices, as plain arrays.
 
 What changes is in state.py and workspace.py. A field that is a bool decides what is compiled.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The loop of `Simulator.rollout`: steps of many rollouts one after another, in one thread.
 
 Steps are numbered through all rollouts: those of the first one, then those of the second one, and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who does which rollouts: the threads of `Simulator.rollout`.
 
 The caller begins at once and finds out how long a step takes. If it pays, other threads come to

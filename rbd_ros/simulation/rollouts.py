@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motions from many starts: what `Simulator.rollout` takes and gives."""
 
 from __future__ import annotations

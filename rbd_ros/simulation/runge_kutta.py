@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One classical Runge-Kutta step of fourth order on the robot's configuration space.
 
 Forces that jump are found by the implicit solve of the semi-implicit step (solver.py) and held

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Semi-implicit Euler steps: v' from the forces at q and v, then q' from v'.
 
 Damping, springs, servos, joint friction, limits and contacts are taken at the end of the step

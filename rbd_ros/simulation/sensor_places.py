@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where force and torque sensors are: what is beyond each, and a model that is cut there.
 
 A joint of type fixed merges its links into one body, in which no force is known between them. The

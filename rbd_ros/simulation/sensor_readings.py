@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What sensors on the robot read after a step, in machine code: see sensors.py for what it means.
 
 A step tells its mean acceleration; what bodies transmit for it follows by the Newton-Euler

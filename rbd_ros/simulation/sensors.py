@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sensors on a simulated robot: inertial units, force and torque sensors, joint torque sensors.
 
 They read what is exact: noise is whoever's who wants it. Nothing is computed until they are read.

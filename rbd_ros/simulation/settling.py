@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The end of a step: what was found becomes the state."""
 
 from __future__ import annotations

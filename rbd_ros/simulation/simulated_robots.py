@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots of a world that move: they and the robot that is in the world are simulated as one."""
 
 from __future__ import annotations

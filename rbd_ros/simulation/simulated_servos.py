@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The part of `Simulator` that is about servos: joints held by gains, implicitly."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulated robot: what a user holds. The physics is in `World` and the modules beside it."""
 
 from __future__ import annotations

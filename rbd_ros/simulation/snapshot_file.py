@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Snapshots in files: written whole or not at all, and read only if nothing is wrong with them.
 
 A file is a ZIP archive of NumPy arrays (.npz): one for each array of the snapshot, by its name,

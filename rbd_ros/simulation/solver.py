@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The velocity at the end of a step, with joint friction, joint limits and contacts, all implicit.
 
 It solves for v' and the forces, h being the time step and H containing the implicit damping,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What overlaps in a world, at the start of a simulation and later, for warnings.
 
 A robot and convex shapes are looked at in plain Python, which takes too long for every reset:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is odd about the start of a simulation, in words."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a simulation is at one instant: all of this is in a snapshot, and nothing else.
 
 The sizes in the declarations are nq and nv of the robot, the number of its contact `points`, and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derivatives of a smooth step of `Simulator` by its state and its torque.
 
 They are those of the discrete map that the integrator is, by the chain rule through its stages,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derivatives of a smooth step by differences of sixth order of the very step.
 
 For steps whose texts are not differentiated: those that correct the momentum of free bases, and

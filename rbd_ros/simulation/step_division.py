@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Into how many substeps a step is divided: by the rotation of joints, and by their inertia.
 
 Without any force, the speeds of joints change where the inertia that a motion feels does:

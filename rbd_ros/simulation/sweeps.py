@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Projected Gauss-Seidel sweeps over joints and contacts: slower than Newton, but steady.
 
 Each joint, each normal force and each friction force in turn is given the impulse that its law

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The step of a robot that nothing touches, by an integrator that may be told from another."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Room for intermediate results of a step. Nothing here outlives the step that wrote it.
 
 Besides the sizes of state.py: `bodies` of the robot with its base, `freedoms` of its kinematic

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The physics of a simulation: commands in, a step, the state out.
 
 A `World` knows nothing of who drives it: `Simulator` is its face for people (checked arguments,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Spatial vector algebra (book chapter 2, appendix A): typed, compact, generic over the scalar.
 
 Joints, bodies and algorithms are not here; nothing in this folder imports another one.

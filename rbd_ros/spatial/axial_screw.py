@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Axial screw transforms (book A.4): a rotation about a coordinate axis, and a shift along it.
 
 They take a third of the operations of general transforms. Two of them are the step from one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inertia of a rigid body (10 numbers) and of an articulated body (21 numbers).
 
 Sources: book 2.13, 7.1, A.3 and A.4.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverse inertia and bias acceleration of a rigid body, free or constrained (book 2.15).
 
 A body's acceleration is a = Phi f + b. For a constrained body there is no inertia in that sense,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Three-dimensional vectors and matrices as tuples of scalars.
 
 A vector is ``(x, y, z)``, a matrix a tuple of three rows, a symmetric matrix its lower triangle

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derivatives in moving coordinates, and the two accelerations of a body (book 2.10, 2.11).
 
 The derivative of a vector and the derivative of its coordinates differ by v x: the second is the

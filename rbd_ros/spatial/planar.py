@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Planar vector algebra (book 2.16, table A.1): what moves in a plane, in three coordinates.
 
 Motion vectors are [omega, v_x, v_y], force vectors [n, f_x, f_y]: coordinates 3, 4 and 5 of the

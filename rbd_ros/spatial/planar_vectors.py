@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Planar motion vectors [omega, v_x, v_y] and force vectors [n, f_x, f_y] (book 2.16)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pseudo-inertia: the inertia of a body as a matrix, positive definite if a body can have it.
 
 Source: Wensing, Kim and Slotine, "Linear matrix inequalities for physically consistent inertial

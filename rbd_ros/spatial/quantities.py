@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What all spatial quantities share, and the vectors and subspaces of six and of three dimensions.
 
 A planar quantity (planar.py) has the verbs of the spatial one; what they do alike is here once.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rotation matrices from quaternions (w, x, y, z), from roll, pitch and yaw, from axis and angle.
 
 All matrices here are active rotations R, which turn a vector, as in a pose. The coordinate

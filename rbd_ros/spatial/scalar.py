@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Elementary functions of a generic scalar.
 
 A scalar is anything with ``+ - * /``: a float, a fraction, a dual number, a symbol. A scalar type

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Screws (book 2.5): line vectors, free vectors, and the axis and pitch of any spatial vector.
 
 A spatial vector has a part that is bound to a line: the angular velocity of a motion, the linear

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Subspaces of motions and forces, of floats (book 3.3): complements and decompositions.
 
 Motions and forces have no scalar product among themselves, so nothing is at right angles to a

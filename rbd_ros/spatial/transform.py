@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pluecker coordinate transforms (book 2.8, tables 2.2, A.3 and A.4)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motion vectors (space M6) and force vectors (space F6) in Pluecker coordinates.
 
 The angular part comes first (book 2.2 to 2.9). The two spaces are dual: a motion and a force have

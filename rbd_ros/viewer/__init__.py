@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robot in a browser page: what there is to see, recordings of its motion, and live ones.
 
 Pages hold all that they need and load nothing from a network. The names below are loaded on first

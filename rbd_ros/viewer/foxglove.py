@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A recording as messages that Foxglove and Lichtblick show: frames, shapes, joints, contacts.
 
 Messages and their schemas are JSON, by the names and fields of https://docs.foxglove.dev/schemas.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A page that shows what is going on: served to browsers on this machine alone."""
 
 from __future__ import annotations

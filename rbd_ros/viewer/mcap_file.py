@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recordings as MCAP files for Foxglove and Lichtblick."""
 
 from __future__ import annotations

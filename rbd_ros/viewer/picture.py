@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures of a scene without a browser or a display, nearly as the page shows it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Surfaces of primitive shapes as triangles, for pictures; a browser makes its own."""
 
 from __future__ import annotations

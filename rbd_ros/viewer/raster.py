@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Triangles on a picture by a depth buffer, in compiled loops: no graphics card, no display."""
 
 from __future__ import annotations

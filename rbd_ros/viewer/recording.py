@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recordings: a motion as a page that plays it anywhere, as a video, or as an MCAP file."""
 
 from __future__ import annotations

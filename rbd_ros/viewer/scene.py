@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What there is to see: a robot and the world around it, and where it all is."""
 
 from __future__ import annotations

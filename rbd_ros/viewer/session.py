@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulation that a page watches and commands: play, pause, step, reset, speed, pull."""
 
 from __future__ import annotations

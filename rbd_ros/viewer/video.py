@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recordings as videos: pictures of our own, put together by ffmpeg."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A page that shows what another process moves, over ROS 2: a robot, and the world of a simulator.
 
 The robot is where its joint states say; of a world, `simulator/objects` and `simulator/contacts`

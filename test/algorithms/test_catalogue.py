@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every algorithm has tests where a stranger looks for them: under its file's name."""
 
 import ast

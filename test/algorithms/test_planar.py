@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Algorithms in three-dimensional vectors against textbooks in three dimensions of space."""
 
 from dataclasses import dataclass, replace

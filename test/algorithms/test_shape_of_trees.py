@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What number and order of the bodies do to cost and accuracy: operations, and cond(H)."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Engines of the contact benchmark simulate the same scenes; how runs are measured and told."""
 
 import dataclasses

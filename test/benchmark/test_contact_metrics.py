@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors of the contact benchmark: of motions that are known, and of motions that are wrong."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is in the scenes of the contact benchmark, and how robots and surfaces are made for it."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pages have what the benchmark's commands printed."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `rbd_ros annotate`: the report, the file that it writes, and what it refuses."""
 
 import json

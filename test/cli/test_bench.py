@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `rbd_ros bench` and the benchmark: that they run and what they say, not how fast."""
 
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """benchmark/operations.py: printed operation counts, and ours."""
 
 import importlib.util

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands excite, evaluate and identify: the example of the page, and what they refuse."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One syntax for the options that several commands have."""
 
 import argparse

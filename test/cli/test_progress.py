@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What commands show of long work, and how they end when somebody has had enough."""
 
 import io

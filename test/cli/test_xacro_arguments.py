@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`--xacro name:=value`: commands take xacro files wherever they take a URDF."""
 
 import io

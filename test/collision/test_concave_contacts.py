@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Triangle meshes and height fields: what they are as surfaces, whatever their triangles."""
 
 from itertools import product

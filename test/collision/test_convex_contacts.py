@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contacts of cylinders and hulls: what rests has as many points as it needs."""
 
 from itertools import product

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hulls of points: their tables, and points that make none."""
 
 from itertools import product

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Distance of shapes: against coal, and by what a distance is."""
 
 import numpy as np

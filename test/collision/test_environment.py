@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Environments as data: names, what may touch what, and what pairs of surfaces are like."""
 
 from itertools import product

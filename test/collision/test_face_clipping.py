@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faces of boxes cut to what lies on faces of other boxes, against plain geometry."""
 
 from itertools import product

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Configurations that an SRDF names."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where shapes are and how fast, and which are far apart: the parts of the search for contacts.
 
 They are called as Python calls them, one by one, with tables that hold what they read.

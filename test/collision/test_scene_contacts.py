@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What may touch what in a scene, and which contacts it has, found in machine code."""
 
 import numpy as np

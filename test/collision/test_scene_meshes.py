@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Meshes of scenes: what they become, and what is said of those that nothing can be made of."""
 
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contacts that others imply: those within the face that shapes of one body make together."""
 
 from itertools import product

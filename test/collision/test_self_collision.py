@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Allowed-collision matrices: links that joints connect, and SRDF files."""
 
 from itertools import combinations

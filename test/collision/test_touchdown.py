@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The height at which a floating base touches what is below it."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """World files: what they make, and how they are refused."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels as builtin functions: what arguments they take, what they keep alive and leak."""
 
 import copy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls that are not plain are done in machine code: by name, lists, batches, forces, results."""
 
 from functools import partial

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a text states to be alike, side by side: which operations, in which order, and the bits."""
 
 import numpy as np

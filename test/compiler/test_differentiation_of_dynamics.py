@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derivatives of whole algorithms on real robots: complex steps, Pinocchio, operations."""
 
 from functools import lru_cache

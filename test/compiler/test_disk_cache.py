@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Machine code on disk: what the key covers, sharing by processes, all ways to spoil it."""
 
 import errno

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The hyperbolic tangent of compiled code, made from arithmetic alone."""
 
 import numpy as np

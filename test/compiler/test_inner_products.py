@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scalar products as single operations: the same as sums of products, wherever they get to."""
 
 from dataclasses import replace

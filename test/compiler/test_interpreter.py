@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A graph run by the interpreter: floats, arrays, complex numbers."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What loops are written in: each construct does in machine code what it does in the interpreter.
 
 To the bit, on random numbers and on the odd ones: zeros of both signs, infinities, NaN, the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What loops cannot be written in is refused, by file, line and function, with what can be."""
 
 import importlib.util

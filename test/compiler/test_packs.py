@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operations of twin branches side by side: which ones, in which order, and with the same bits."""
 
 import numpy as np

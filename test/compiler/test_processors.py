@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Code for other processors than this one: lesser x86-64 run here, aarch64 emitted."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Very long graphs as loops over tables: the same results, bad numbers and edges included."""
 
 from dataclasses import replace

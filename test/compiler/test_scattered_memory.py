@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Machine code in a process whose free memory lies in gaps more than 2 GB apart.
 
 Processes that load large libraries and start threads are like that. LLVM by itself puts code,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sharing the rows of a batch among threads: every row is done once, by whoever comes first."""
 
 import ctypes

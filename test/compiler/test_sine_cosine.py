@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accuracy of the sine and cosine that are compiled into kernels, against mpmath."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operations are put off where no more values wait for that, and nothing else changes."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Without llvmlite, with one that is too old, or switched off: all works on floats, one notice."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/contact.md: its example runs, and what it says of friction is so."""
 
 from pathlib import Path

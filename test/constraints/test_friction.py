@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Problems of contact with friction: what is refused, and residuals by hand."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact with friction against Pinocchio's solver of the same law (ADMM, unrelaxed)."""
 
 import numpy as np

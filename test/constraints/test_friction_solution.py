@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forces of contacts with friction: boxes by hand, properties, limits, what has no solution."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Gauss-principle program where scales are too far apart."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact problems: every solver against trying all sets of active contacts."""
 
 import numpy as np

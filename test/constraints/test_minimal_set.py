@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Minimal contact sets: which contacts stay, and that the rest says nothing new."""
 
 import numpy as np

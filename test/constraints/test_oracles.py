@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact problems against solvers and simulators of others."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a contact problem is scaled, and what counts as its solution or as proof of having none."""
 
 import pickle

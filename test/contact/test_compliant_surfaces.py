@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Laws of compliant surfaces in continuous time: analytic motions, invariants, limits."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The law of soft contact, implicit in time, against the book's equations one by one."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact points of shapes, ground and parameters."""
 
 import numpy as np

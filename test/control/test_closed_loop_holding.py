@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots with loops that hold still: virtual work along the loops against the actuators."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """By default, arms come to rest where they should: exact and wrong models, delays, real sensors.
 
 The plant is the package's simulator with exact dry friction, its time step 1 ms.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gains from the robot's inertia."""
 
 import numpy as np

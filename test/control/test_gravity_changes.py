@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changes of gravity and payload without a step; links left out; servos; friction compensation."""
 
 from contextlib import nullcontext

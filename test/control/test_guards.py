@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Guards: numbers that are none, and time that runs back."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hand guiding: it never feeds energy, it follows the hand, and its brakes hold what is promised.
 
 The arm is simulated with gravity, which the law compensates, and without friction of its own.

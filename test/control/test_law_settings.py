@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Settings of a law are checked whole, and refused with the joint and the cure."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small parts of torque laws: limits, friction, payload."""
 
 from hypothesis import given, strategies as st

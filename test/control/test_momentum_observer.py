@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """External torque from the momentum, the wrench that explains it, and collisions."""
 
 from pathlib import Path

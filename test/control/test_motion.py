@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Desired motion: it never jumps, whatever stamps, pauses and trajectories come."""
 
 import math

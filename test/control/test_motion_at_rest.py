@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States that a resting motion is told of together, instead of one by one."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Polynomials between points: splines solved in slices, and what they reach between the points."""
 
 from hypothesis import given, settings, strategies as st

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Soft stops: whatever is wanted, joints brake before their limits, and nothing else changes."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sampled closed loop at rest is asymptotically stable, the integral and dead time included.
 
 The law is linearised by differences of its own torque, the robot by its mass matrix, its viscous

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How fast a motion may be: the intervals against the limits themselves, tried out densely."""
 
 import numpy as np

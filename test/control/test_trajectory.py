@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint trajectories: what goes through the points, how smooth it is, what is refused and why."""
 
 from array import array

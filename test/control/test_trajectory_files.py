@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trajectories in files: what is read, what is written, and what an error names."""
 
 import numpy as np

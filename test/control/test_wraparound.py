@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joints without limits: a turn more is the same position, wherever positions are compared."""
 
 import numpy as np

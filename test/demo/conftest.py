@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Demos that end with the test that started them."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The motion of the demonstration: within all limits, smooth, as fast as they allow."""
 
 import numpy as np

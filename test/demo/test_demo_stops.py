@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Demos over real DDS leave nothing behind however they are stopped."""
 
 import os

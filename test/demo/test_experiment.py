@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Experiments as data: files that say the same again, and figures checked by construction."""
 
 import numpy as np

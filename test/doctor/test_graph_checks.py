@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Judgement of snapshots of a ROS graph."""
 
 from dataclasses import replace

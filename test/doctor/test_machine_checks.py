@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Findings about the machine, from what a machine might say."""
 
 from importlib import metadata

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """FMUs of robots with loops: they begin closed, and move as the simulator does."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """FMUs: validated and run by fmpy, they move as the simulator does; refused is what is wrong."""
 
 from pathlib import Path

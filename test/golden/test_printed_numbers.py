@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Printed examples of the book that concern trees.
 
 Far-frame rounding, symbolic simplification, the spinning disc.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The six-link zigzag arm of the book's section 10.2.
 
 Printed torques, accelerations and condition number.

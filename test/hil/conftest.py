@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small scenario for tests of campaigns."""
 
 import pytest

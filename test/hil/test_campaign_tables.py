@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of campaigns for other programs: Parquet with types, and CSV."""
 
 import math

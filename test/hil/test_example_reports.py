@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reports in docs/hil_examples are those of the scenarios and of the page as they are now."""
 
 import pytest

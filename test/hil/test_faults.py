@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults: how they are read, what each does, and that chance is seeded."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """FMUs as controllers in scenarios, of both versions; what is refused, and how."""
 
 import shutil

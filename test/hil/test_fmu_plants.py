@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """FMUs as plants of scenarios: how they move, begin and fail; which faults they can have."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs of the bench as MCAP files: readable by others, as far as written; replayed to the bit."""
 
 from dataclasses import replace

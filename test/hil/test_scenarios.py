@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scenarios: how they are read, run, judged and reported; the same to the bit for a seed."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Base parameters and friction from recordings, bodies that agree with them, and their URDF."""
 
 from pathlib import Path

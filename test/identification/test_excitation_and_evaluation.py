@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exciting motions keep the limits and excite; evaluation tells where a model is wrong."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Payloads from recordings: exact without noise, within their confidence with it."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recordings read from files, and what is wrong with them told by name."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots and states that the identities are tried on."""
 
 from types import SimpleNamespace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motions whose equations are known in closed form."""
 
 import numpy as np

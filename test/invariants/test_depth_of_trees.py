@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Depth of spanning trees and condition of the mass matrix (book 10.2)."""
 
 import numpy as np

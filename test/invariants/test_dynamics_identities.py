@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Identities between the algorithms.
 
 What must hold whatever the robot (the checklist of spatial_v2's unit tests).

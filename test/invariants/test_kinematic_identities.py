@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinematics against its own derivatives: Jacobians, their rates, centre of mass, momentum."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics against Lagrange's equations, which know nothing of forces between bodies."""
 
 from functools import lru_cache

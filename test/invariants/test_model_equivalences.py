@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two descriptions of one robot give one dynamics.
 
 Fixed joints, floating joints, bases, run-time parameters.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Property tests.
 
 Hypothesis draws trees and states, and shrinks what fails to the smallest tree.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accuracy of the kernels' own sine and cosine, through a one-joint robot, against mpmath."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The identities of the dynamics unit test of spatial_v2_extended, on the same six kinds of trees.
 
 Fixed base, floating base, floating base with a spherical joint; each without rotors and with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Launch files without processes: what they declare, and what they would start.
 
 Where launch is not installed, a small stand-in takes its place.

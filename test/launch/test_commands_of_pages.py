@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands of the documentation do what the pages say, run as they are written.
 
 Commands that stay are started, must show what they promise, and end by Ctrl-C with exit code 0.

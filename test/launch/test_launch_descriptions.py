@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the launch files declare, and which nodes with which parameters they would start."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameter files in a namespace: what they give to nodes, as rcl reads them."""
 
 import pytest

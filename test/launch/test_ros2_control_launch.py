@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The launch file of the simulator behind ros2_control: what it would start."""
 
 from itertools import combinations, takewhile

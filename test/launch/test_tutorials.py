@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tutorials, followed word for word in an empty folder: with `ros2`, and without.
 
 But for what is of the machine: nodes get parameters by which they wait for each other.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that trimesh reads: written here by hand, and refused where they lead astray."""
 
 from base64 import b64encode

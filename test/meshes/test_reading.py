@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Readers of mesh files, against coal and by hand."""
 
 from itertools import product

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Armature from a mapping or a side file."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Connectivity graphs: spanning trees, numberings, sets (book 4.1)."""
 
 from itertools import combinations, permutations, product

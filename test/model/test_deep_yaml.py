@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """YAML nested tens of thousands deep is refused by every reader, and ends no process."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Denavit-Hartenberg tables of both conventions: poses, dynamics, and what is refused."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Equivalent models (book 9.7): the same equations of motion, fewer parameters."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quotients of the exponential maps, in fifty digits and in doubles, near their limits."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Extension files: what they make of a model, and how they are refused."""
 
 from dataclasses import dataclass, replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Body frames elsewhere on their bodies: the same robot, whatever its joints."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forces and motions across joints: the identities of the general joint model (book 3.5)."""
 
 import numpy as np

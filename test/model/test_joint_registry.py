@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint types that users register: those whose verbs agree, and no others."""
 
 from dataclasses import dataclass, replace

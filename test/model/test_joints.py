@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Conformance of joint types: every one that lies in rbd_ros/model/joints, by finite differences.
 
 Finite differences are those of analytic functions by complex steps or Richardson's scheme on plain

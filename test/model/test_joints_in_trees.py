@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every joint type in a tree: all algorithms, on floats and compiled, against rates of momentum.
 
 Of the two trees of each joint, one is compiled.

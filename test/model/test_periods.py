@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """After which change of its position a joint is where it was."""
 
 import numpy as np

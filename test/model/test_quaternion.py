@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quaternions as positions of joints: drawn, normalized, and their rate."""
 
 import cmath

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random models: seeded, general, of the shape that was asked for, and robots like any other."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Single joint types: printed numbers, limits in which one is another, chains that they stand for.
 
 What all types have in common is tried by test_joints.py and test_joints_in_trees.py.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bad descriptions: every one is refused by a ModelError that names the culprit and the cure."""
 
 import resource

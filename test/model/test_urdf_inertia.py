@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inertias of links: conventions, and what no real body can have."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mimic joints: exact gears on independent joints."""
 
 import numpy as np

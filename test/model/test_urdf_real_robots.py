@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The URDFs of example-robot-data: the sound agree with Pinocchio, the sick are refused."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node gravity_compensation with a fault: what RBD_TEST_FAULT names raises.
 
 `engage`, `disengage` and so on are the verbs of a managed node; `law` is the torque law, once it

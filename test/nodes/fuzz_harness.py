@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the fuzz test sends and listens: one thread, nothing waits, nothing is lost unnoticed.
 
 Messages are sent as far ahead as the queues of the node hold them, and no further: how many it has

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages of the fuzz test: streams of bytes that follow from a seed, a name and a number alone.
 
 `stream[k]` is message number `k`, whatever was asked for before, so a message that did harm can be

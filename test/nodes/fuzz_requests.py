@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Requests of the fuzz test: parameters that must be refused, and verbs of the simulator."""
 
 import math

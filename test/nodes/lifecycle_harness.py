@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tests of managed nodes share: their transitions, and rigs that wait for them."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An arm behind the topics that waits for its controller: one step for each command received.
 
 However slow the machine is, the controller sees every state and the arm every command, so a test

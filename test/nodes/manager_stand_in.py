@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stands in for ros2_control_node with hardware by topics; run as a process of its own.
 
 Each contract was checked against the source (branches jazzy; main of the hardware interface):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Node processes and a test node beside them, alone in a ROS domain of this machine.
 
 Each test module has a `Ros` of its own. Everything waits for a condition with a generous limit; no

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the adversarial node tests share: rigs in lock step, raw bytes, floods, laws of their own.
 
 A rig is a node in a namespace of its own, so that several can share a domain. States carry stamps

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node simulator, whose simulation is compiled only when the file RBD_TEST_GATE is there.
 
 With RBD_TEST_INTERRUPTED, a stop signal comes when the thread that holds the robot has just begun.

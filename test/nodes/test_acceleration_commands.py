@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands of accelerations in the simulation cycle, without a node."""
 
 import numpy as np

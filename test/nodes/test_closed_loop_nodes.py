@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torque nodes of robots with loops, over DDS: the actuators' torques, whoever is measured."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulator node with robots that have loops, over DDS."""
 
 from pathlib import Path

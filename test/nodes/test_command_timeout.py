@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What drives a joint after `command_timeout`, by what commanded it last: the whole table."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a simulation cycle remembers for a snapshot beside the physics: no node, no DDS."""
 
 from collections import deque

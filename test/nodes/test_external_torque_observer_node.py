@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The external torque observer over DDS: beside the simulator, and with states that are odd."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults of a running simulator, by topic and parameter, in lockstep: the same seed and motion."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The action FollowJointTrajectory over DDS, with messages that are generated if need be."""
 
 import math

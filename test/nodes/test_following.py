@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What becomes of trajectories under way, judged state by state with a true motion and no ROS."""
 
 from types import SimpleNamespace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The gravity-compensation node, over DDS: right torques, whatever the joint states are like."""
 
 import math

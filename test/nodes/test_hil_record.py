@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A live simulator in lockstep, recorded over DDS and replayed to the bit; or told why not."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the simulated robot begins: positions, poses and heights, and what an SRDF names."""
 
 import numpy as np

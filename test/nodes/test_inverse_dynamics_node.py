@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The inverse-dynamics node, over DDS: its terms, and bad trajectories and states."""
 
 import math

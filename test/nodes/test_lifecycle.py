@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Managed torque nodes, over DDS: every transition, and what becomes of the torque."""
 
 import signal

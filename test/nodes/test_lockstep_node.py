@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulator in lockstep, over DDS: one cycle for each answer, whoever is slow or wrong."""
 
 import time

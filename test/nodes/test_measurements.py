@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the simulated robot's sensors tell in the simulation cycle, without a node."""
 
 import struct

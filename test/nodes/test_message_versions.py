@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Optional packages of messages in every version that has been released, as plain classes.
 
 Their fields are those of the tags of simulation_interfaces and control_msgs. And what messages

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The controllers of docs/moveit.md as MoveIt drives them, over DDS.
 
 `Controllers` does what the Jazzy branch of MoveIt does: moveit_simple_controller_manager reads the

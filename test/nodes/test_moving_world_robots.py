@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots of a world that move, in the simulation cycle: joints beside those of the robot."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many messages through each node: none is lost, counters are exact, memory stays as it is.
 
 `benchmark/ros.py --parts endurance --messages 10000000` is the same for hours.

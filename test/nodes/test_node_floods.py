@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torque nodes in floods of large messages, over DDS: torques go on, and the watchdog watches.
 
 A torque for each state would be 200 a second. A flood must leave at least a tenth of them, however

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All nodes under a flood of messages and requests that follow from a seed, over DDS.
 
 Each topic that a node listens to gets 100 000 messages (--fuzz-messages), nine of ten of them

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The main job at its defaults, over DDS: every motion ends where it should, on many robots.
 
 The arm waits for its controller (lockstep.py); what the controller is told is what a user tells

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Last commands and the rate of torque, over DDS: what ends a torque always comes, and in steps.
 
 The times are those at which the middleware sent the messages. A busy machine may delay a message

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ros2 launch` of the launch files, where launch and ros2cli are installed: real processes.
 
 What the files declare and decide is tested in test/launch, without processes.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One declaration of a node: its descriptors, configuration file, page and graph say the same."""
 
 from importlib import import_module

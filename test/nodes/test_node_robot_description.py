@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How nodes get their robot: parameter, file, topic; and what they do with a bad description."""
 
 import re

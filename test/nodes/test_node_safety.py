@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torque nodes under attack, over DDS: whatever comes, only torques that are owed go out.
 
 Parameters are applied whole or refused whole, no message or request stops the torque, and the last

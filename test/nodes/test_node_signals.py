@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Signals at any instant, over DDS: exit code 0, no traceback, and the last command if one is due.
 
 Instants are random with a fixed seed. The interpreter's own start cannot be covered by the node: a

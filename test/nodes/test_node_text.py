@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Texts for logs, diagnostics and answers: readable whatever comes in."""
 
 import logging

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time that jumps, stands still or comes from several clocks, over DDS: the motion never leaps.
 
 The robot here is the test itself: it is where it was told to be, so what is desired and what is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Documented values of all parameters, by all ways into a node: no YAML makes others of them.
 
 The command line and files are read by rcl itself. `ros2 param load` is rclpy's function for

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Poses that become motions of the joints: which are taken, which are refused, and why."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real-time options: what threads get, what is refused and how that is told; over-runs."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rivals whose names the middleware has not told yet; all else is in test_simulator_safety.py."""
 
 from types import SimpleNamespace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several robots in one simulator, each with topics of its own: nodes in processes, over DDS."""
 
 import time

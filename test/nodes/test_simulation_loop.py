@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulator's loop without ROS: deadlines, pauses, requests, failures."""
 
 import threading

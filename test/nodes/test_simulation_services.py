@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All services of simulation_interfaces, and its action, by real messages over DDS."""
 
 import pytest

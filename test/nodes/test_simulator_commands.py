@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Command messages, taken by machine code or read one by one: the joints are driven the same."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulator under attack, over DDS: time goes on, and what failed says what to do.
 
 Each test that needs other parameters starts a simulator of its own.

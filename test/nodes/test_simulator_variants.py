@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulator node started in other ways: paused, without hold, floating above ground."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulator node with a world, over DDS: what it tells of objects, and how they are moved."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Snapshots of a simulator node over DDS: what follows is the same to the bit; time goes on."""
 
 import re

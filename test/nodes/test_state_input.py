@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Input of states: whether messages go the short way or the long one makes no difference."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rate of torque over DDS: every message is judged, whatever is done to the node meanwhile.
 
 Whatever a machine does between the computation of a torque and its publication, two messages

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The trajectory annotator under attack, over DDS: it stays, and what it publishes is whole."""
 
 import itertools

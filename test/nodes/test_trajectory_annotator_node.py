@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The trajectory annotator over DDS: what it adds to trajectories, and what it refuses."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The short way from a state to its torque gives what the long one gives, whatever comes."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The shortest way from a state to its torque gives what the parts give one by one."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Serialised messages read and written with NumPy, against rclpy and an encoder of our own."""
 
 import math

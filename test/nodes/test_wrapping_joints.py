@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drivers that give the position of a joint without limits within +-pi, over DDS.
 
 Stamps are those of the test, 5 ms apart whatever time passes, and the next state is sent when the

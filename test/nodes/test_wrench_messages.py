@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wrenches of messages that rise and fall: no node, no DDS."""
 
 import numpy as np

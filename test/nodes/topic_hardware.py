@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stands in for a controller manager with hardware by topics; run as a process of its own.
 
 It does what joint_state_topic_hardware_interface/JointStateTopicSystem 1.1 does: sends the names

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A monitor that judges every torque that a node publishes, by the times of publication.
 
 There is one rule for any two messages: they differ by no more than `torque_rate_limit` times the

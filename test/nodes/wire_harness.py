@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of serialised messages share: an encoder of our own, and messages gone bad.
 
 The encoder shares nothing with the package or the middleware, and does what they cannot: the other

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mass matrix, bias and inverse dynamics of a few robots against Drake.
 
 A third independent code.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every algorithm against Pinocchio on every real robot, fixed and floating, 100 states each.
 
 The algorithms' text runs on batches here (`support.lanes`), which needs no compilation;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arguments that make no sense are refused with a ValueError that says what was expected."""
 
 import copy

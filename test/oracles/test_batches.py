@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Batches.
 
 Any size, any layout, any mix with single states; a row knows nothing of its neighbours.

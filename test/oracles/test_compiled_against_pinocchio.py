@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiled kernels against Pinocchio: all functions on some robots, two on all.
 
 With RBD_ROS_TEST_EVERYTHING=1, all functions on all robots (half an hour when nothing is cached).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels of chapters 5 and 6 against Pinocchio on real robots that no other file tries."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Raw kernels for compiled loops.
 
 `void f(const double *in, double *out)` at an address, packed arguments.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One text, three ways to run it.
 
 Compiled for one state, compiled for several at once, interpreted on floats.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robot's methods and the declarations of the algorithms hold together."""
 
 import inspect

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is fast does not depend on which call comes first: after any, no call enters Python."""
 
 from functools import lru_cache

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gravity, inertias and payloads as run-time inputs, against robots rebuilt with them."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frames that cannot move in all directions where they are: told by name, with what is lost."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Symmetric results packed: the lower triangle, row by row.
 
 A kernel of its own may fuse other products and sums than that of the whole matrix.

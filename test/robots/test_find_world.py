@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finding a world file by path, package URI or name."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joints with prescribed accelerations: they have them, whatever the others do."""
 
 import numpy as np

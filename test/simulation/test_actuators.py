@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Actuators: electrical and mechanical time constants, elasticity, play, friction, saturation."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motions over time: orders of convergence, error control, spikes, curved spaces, refusals."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulations whose robot gets other inertias in mid-motion, as with a payload: `World.load`."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots with loops, simulated, against equations of motion that others integrate."""
 
 from dataclasses import replace

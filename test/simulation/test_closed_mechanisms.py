@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mechanisms of two freedoms by explicit equations, and loops that stay closed for a minute."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Free flight keeps momentum, in the bodies and to the thresholds of Dojo's tests, and tighter."""
 
 import numpy as np

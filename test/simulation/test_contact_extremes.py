@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rigid contact where numbers are very small or very large."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Current and active contacts: boxes on their corners, by statics and ranks."""
 
 import numpy as np

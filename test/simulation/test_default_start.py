@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a simulation begins unless it is told: floating bases stand on what is below them."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What drives the joints: the servo does exactly what it says, whatever the others do."""
 
 import math

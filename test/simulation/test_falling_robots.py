@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real robots that fall on rigid ground and lie on many points: every step is solved.
 
 With trunk, thighs and feet on the ground, links that touch each other, joints at their limits and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Movable objects that fly and turn: invariants of the free rigid body."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The momentum of free bases, against momentum and centre of mass as the robot's own say them."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Objects that are pinched: what friction can hold does not turn or slip in the hand."""
 
 import numpy as np

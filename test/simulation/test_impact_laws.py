@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Impulses of several contacts: closed forms, energy, complementarity, both laws."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Servos whose torque is that of the end of the step: kp (q_d - q) + kd (v_d - v), cut."""
 
 import numpy as np

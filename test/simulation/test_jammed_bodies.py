@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is pressed where nothing gives way (CN03): no hang, no NaN, and how deep it goes."""
 
 import numpy as np

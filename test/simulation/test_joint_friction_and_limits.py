@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Coulomb friction that sticks, joint limits that hold, effort limits that cut."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Springs at the joints: where they come from, and how they swing."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every joint type in motion: order of the integrators, energy."""
 
 import numpy as np

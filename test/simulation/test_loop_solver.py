@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The linear algebra of closed loops, against dense systems with multipliers."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Overlaps, limits and loops are corrected by moving positions, which is bounded in everything.
 
 In whatever overlaps whatever: no joint, mimic ones included, and no point of an object is moved

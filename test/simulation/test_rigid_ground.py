@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`Simulator(robot, ground=True)`: rigid ground, as a world of one plane."""
 
 import numpy as np

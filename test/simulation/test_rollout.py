@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`Simulator.rollout`: each motion is that of a single simulation, whoever computes it."""
 
 import threading

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Threads that share a simulation take turns, and each sees the state of one instant.
 
 Without turns the process may crash, so the threads run in interpreters of their own.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a user of `Simulator` may rely on: determinism, snapshots, wrenches, errors, threads."""
 
 import json

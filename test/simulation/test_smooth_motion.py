@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motion without contact, friction and limits against analytic solutions and conservation laws."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Snapshots in files: what follows is the same to the bit, and what does not fit is refused."""
 
 import io

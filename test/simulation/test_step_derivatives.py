@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derivatives of a step against differences of the simulator's own steps."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps that are divided where inertia changes much on a short way.
 
 Heavy tips on light links: where the reach of the links ends, the energy of the tip is in the links

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of a step by themselves: torques cut, steps divided, joints brought back, forces added."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a world says of robots: which links touch, with what friction; what is bolted together."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Velocity limits of the description, and limits of mimic joints, in simulation."""
 
 from dataclasses import replace

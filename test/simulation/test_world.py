@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The physics apart from whoever drives it: commands in, state out, compiled for what is used."""
 
 import numpy as np

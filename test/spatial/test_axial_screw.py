@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Axial screws against general transforms, and their operations against book table A.5."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the rules of use forbid raises TypeError (book 2.7, A.3)."""
 
 import operator

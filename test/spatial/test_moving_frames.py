@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derivatives in moving coordinates by finite differences; both accelerations of a body."""
 
 import numpy as np

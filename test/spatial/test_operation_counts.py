@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operations of the compact forms against the book's table A.4 (inventory 2.4)."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pluecker transforms against dense and homogeneous matrices and quaternions (book 2.8)."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the vectors and subspaces of six and of three dimensions do alike, against NumPy."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rotations against SciPy's: quaternions, roll, pitch and yaw, axis and angle."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Axis, pitch and parts of spatial vectors (book 2.5)."""
 
 from fractions import Fraction

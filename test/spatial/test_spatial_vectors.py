@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motion and force vectors against dense matrices and the identities of the book's chapter 2."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Helpers of the tests: real robots, random trees, bridges to outside oracles.
 
 Nothing here imports rbd_ros' insides.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is on the pages of the public API, docs/api/*.md, and what their examples start from."""
 
 ARM = """\

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pages of the public API, docs/api/*.md, made of docstrings as api_contents.py says.
 
 An example is the end of a docstring, as one types it and as it answers. scripts/update_python_api

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What forward dynamics by assembly must give: accelerations and constraint forces of a tree."""
 
 from copy import copy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mechanisms put together of bodies and joints, for tests of spanning trees and polarity."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The example in C, examples/c_controller, compiled as its page says."""
 
 from __future__ import annotations

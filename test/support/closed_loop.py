@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A torque law in closed loop with a simulated robot.
 
 Dead time, lost states, pauses and sensors are those of real connections. The plant is what its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes at random poses, and coal's word on them."""
 
 from functools import lru_cache

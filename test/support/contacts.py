@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contacts between links of a textbook's tree, by Jacobians of points and complex steps.
 
 Points and directions move through space at rates of their own, whatever the bodies do.

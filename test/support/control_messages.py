@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ROS package control_msgs, as far as FollowJointTrajectory needs it.
 
 `provide` generates it, see generated_messages.py; where control_msgs is installed, that is used.

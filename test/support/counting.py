@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A scalar that remembers how it was calculated, to count the operations that a result needs.
 
 Equal operations are shared, literal zeros and ones fold away, signs are free (as in the book's

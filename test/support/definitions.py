@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a robot's functions compute, before anything is compiled."""
 
 from dataclasses import replace

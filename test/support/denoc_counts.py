@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How many operations the recursions take for chains of hinges in general position.
 
 The tables of Saha 1999 count for n hinges with all four Denavit-Hartenberg numbers, a mass, a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trees of hinges and sliders with their `Textbook`, for the chapter that takes no other joints.
 
 Chains, branches and gears, random ones and real robots; all have rotors, a gravity of no special

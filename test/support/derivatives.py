@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All ways to differentiate, random programs, and complex steps to compare with.
 
 A program runs on symbols, and by itself on arrays of complex numbers: nothing that differentiates

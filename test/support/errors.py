@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far results are from what they should be, and the worst of each algorithm."""
 
 import numpy as np

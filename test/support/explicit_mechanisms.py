@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Planar mechanisms of two freedoms, and their equations in two explicit coordinates.
 
 Positions of links by elementary geometry, derivatives by complex steps and Richardson's scheme,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random trees on floating bases with their `Textbook`, for the texts that have no joint there.
 
 As in `textbook_trees`, with rotors at the joints, but none between the base and the world.

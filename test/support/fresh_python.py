@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A fresh interpreter for what a test cannot do in its own.
 
 Other environment variables, crashes, forks.

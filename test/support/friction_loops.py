@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of the friction solver as machine code, for tests."""
 
 from typing import NamedTuple

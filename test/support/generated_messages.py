@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ROS packages of messages that are on no package index, generated and compiled for tests.
 
 What generates messages comes with the wheels of rclpy: from definitions in IDL it makes Python

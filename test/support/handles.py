@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a link answers to forces on it, by a textbook, and by Pinocchio: what tests of handles need.
 
 By the definition: the acceleration of the link in the motions that forward dynamics gives with and

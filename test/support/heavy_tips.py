@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Planar arms of light links with a heavy tip, open and closed by loops.
 
 They move in the x-y plane under a gravity along -y.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reports of the bench in docs/hil_examples: made anew, compared with those that lie there.
 
 What is measured in real time differs from run to run, and the last bits of a motion from processor

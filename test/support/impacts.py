@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bodies that collide, for tests of impacts."""
 
 import numpy as np

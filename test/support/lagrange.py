@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lagrange's equations of chains, by computer algebra and by Hollerbach's recursion.
 
 Neither knows accelerations of bodies, forces between them, spatial vectors or anything of the

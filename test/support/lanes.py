@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A scalar that is many numbers at once.
 
 Runs an algorithm's text on a whole batch, without the compiler.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """As much of launch and launch_ros as rbd_ros.launching uses, for machines without them.
 
 They are not on PyPI. What launch files decide can be tested all the same: declared arguments, and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An independent reading of a URDF: the order of joints, the size of q and v, and random states.
 
 Written from the contract (depth-first, siblings in file order, mimic and fixed joints without

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mechanisms with loops, made link by link, and their dynamics by textbook linear algebra.
 
 Links are rods along x in their own frames, hinged about z, so that angles add up and everything

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mechanisms with loops, and what elementary mechanics says of some of them.
 
 The planar ones move in the x-y plane under a gravity along -y. `Bars` are their equations in one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mechanisms with kinematic loops, whose motion is known in closed form."""
 
 from rbd_ros import Robot

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Triangles of simple solids, and files with them."""
 
 from itertools import product

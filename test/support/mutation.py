@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small errors in the texts of algorithms, such as people make: signs, terms, frames, indices.
 
 Standard library only; nothing of the package is imported.

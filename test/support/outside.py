@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tests take from outside and a machine may lack: oracles, ROS, compilers, real robots.
 
 The one place that looks for them. A test that needs what cannot be had is skipped with the reason

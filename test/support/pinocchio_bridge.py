@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pinocchio as the outside oracle, spoken to in this package's conventions.
 
 Pinocchio always gets the full tree (its mimic joints left independent). One constant matrix P maps

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot's functions run by the interpreter on batches of real or complex numbers.
 
 Complex numbers give derivatives without truncation or cancellation: f'(x) = Im f(x + i h) / h with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plain Python classes for the messages of a ROS package, made of the names of their fields.
 
 They stand in for generated ones, which some version of a package would have: a field that there is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs made of a graph at hand, without a definition."""
 
 from rbd_ros.compiler import Output, Program

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random robots as URDF text, from a seed.
 
 Branching, every joint type, arbitrary axes and origins, mimic joints.

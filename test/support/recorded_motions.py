@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recordings of motions as a real arm gives them: noise of efforts, encoders, friction, payloads.
 
 Efforts are those of inverse dynamics at the true state; what is recorded of the state is rounded

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dynamics of a URDF from sums over links: an oracle that shares nothing with the package.
 
 The equations are those of textbooks that know no spatial vectors: H = sum J_t^T m J_t + J_R^T I

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Worlds of balls and boxes for simulations with rigid contact, and what is measured of them."""
 
 import numpy as np

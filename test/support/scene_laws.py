@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a step in a world must obey: equations of motion and laws of contact, found anew.
 
 Velocities x are those of the robot's joints, then angular velocity and velocity of the centre of

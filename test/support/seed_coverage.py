@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which rows of the theory inventory have tests: `seed` marks found in the text of the tests.
 
 Standard library only, and no test is imported, so that scripts/update_coverage runs anywhere.

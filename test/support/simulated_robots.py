@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small robots with analytic motions, for tests of contact and simulation."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ROS package simulation_interfaces: its newest version over DDS, all as plain classes.
 
 `provide` generates version 2.1, see generated_messages.py; where the package is installed, that is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small FMUs of FMI 2.0 and 3.0, written and compiled for a test: what others export is alike.
 
 A variable is a number in an array `x`; a step is a text in C that changes it, with `t` and `h` for

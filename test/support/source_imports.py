@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a Python source imports, found in its text: lazily, relatively or by importlib too.
 
 Nothing is imported to find out, so the answer does not depend on what is installed.

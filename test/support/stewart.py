@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stewart platform: six legs with sliders between the ground and a platform."""
 
 import numpy as np

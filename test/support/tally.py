@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A scalar that counts the operations that are executed on it, one by one, whatever they are.
 
 Nothing is shared and nothing folds: the count is that of the text as it stands. Signs are free, as

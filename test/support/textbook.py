@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The whole dynamics of a URDF, rotors and external forces included, as `Reference` has its parts.
 
 Three-dimensional vectors, sums over links, and derivatives by complex steps: none of it is

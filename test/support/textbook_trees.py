@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random trees with their `Textbook`: what the tests named after an algorithm try its text on.
 
 Half of them have no gears at all, because gears send some functions another way. All have rotors,

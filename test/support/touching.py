@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small robots that touch things, for tests of event-driven contact."""
 
 from support.simulated_robots import joint, link, robot

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A page of docs/tutorials/ as a reader follows it: files to save, commands, what they print."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scenarios with FMUs, and the FMUs that many tests of them share."""
 
 from __future__ import annotations

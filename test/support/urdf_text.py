@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small URDF documents put together from words, for tests that need one particular element."""
 
 INERTIA = '<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/>'

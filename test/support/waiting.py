@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Waiting for what must come, however long a busy machine takes; and a machine made busy.
 
 No test depends on how long something takes: it waits for a condition, and fails when that has not

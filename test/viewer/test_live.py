@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The live page: for this machine alone, and what it may ask for."""
 
 import http.client

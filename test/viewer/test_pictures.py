@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures without a browser: triangles where they are seen, and videos of them."""
 
 import shutil

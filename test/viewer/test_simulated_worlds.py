@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recordings of a simulation in a world: objects where they are, forces on what moves."""
 
 import numpy as np

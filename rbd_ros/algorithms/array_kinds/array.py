@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What inputs and outputs of algorithms are declared with: arrays, choices, forces on links."""
 
 from __future__ import annotations

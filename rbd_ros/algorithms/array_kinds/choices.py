@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is chosen when an algorithm is compiled: frames, references, joints, loaded links."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds of arrays of point contacts between pairs of bodies (book ch. 11)."""
 
 from __future__ import annotations

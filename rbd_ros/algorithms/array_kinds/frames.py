@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds of arrays of points, frames and bodies, and of spatial vectors and matrices."""
 
 from __future__ import annotations

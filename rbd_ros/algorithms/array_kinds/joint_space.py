@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds of arrays in joint space: positions, velocities, forces, inertia."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From what texts take and return to flat arrays and back, gears applied on the way.
 
 q_tree = gamma(q), v_tree = G v, tau = G^T tau_tree (book 3.2, 9.6).

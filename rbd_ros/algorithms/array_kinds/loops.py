@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds of arrays of the joints that close kinematic loops (book ch. 8)."""
 
 from __future__ import annotations

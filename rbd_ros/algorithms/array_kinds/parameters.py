@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds of arrays over the inertial parameters, ten of each body."""
 
 from __future__ import annotations

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Articulated-body inertia: forward dynamics and mobility in O(n) (book ch. 7)."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Assembly of two articulated bodies by a joint between their handles (book 7.2.2, table 7.2).
 
 Handle 1 is the predecessor of the joint, and the handle of the assembled body; handle 2 is the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bodies and joints of a tree before they are assembled, all in base coordinates."""
 
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dynamics of one rigid body that a joint connects to a fixed base, by three methods (book 3.6).
 
 All give the acceleration of the body for a force f on it: I a + p = f + f_c, where the constraint

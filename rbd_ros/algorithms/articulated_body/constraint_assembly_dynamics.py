@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward dynamics by inertias and constraint forces (book table 7.2, variant 2)."""
 
 from typing import List, Mapping, Optional, Sequence

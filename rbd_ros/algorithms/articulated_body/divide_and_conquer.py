@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Divide-and-conquer forward dynamics: assembly of bodies with several handles (book 7.5).
 
 Any two neighbouring articulated bodies may be assembled next, and pairs that have no body in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Articulated-body equation of a handle: how a frame answers to a force (book 7.1, 7.2.1).
 
 The articulated body is the whole robot, with its base, its gears and the forces that act on it;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small dense matrices of generic scalars, as lists of rows: those of inverse inertias.
 
 An inverse inertia maps forces to motions; no type of rbd_ros.spatial does. Everything here is in

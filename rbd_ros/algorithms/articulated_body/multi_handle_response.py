@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Response of several handles to forces on each of them, cross-coupling included (book eq 7.4)."""
 
 from typing import Any, List, NamedTuple, Sequence, Tuple

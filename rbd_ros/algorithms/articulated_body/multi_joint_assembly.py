@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Divide and conquer with loops: assemblies of several joints at once (book 7.5, last part).
 
 Two articulated bodies with loops between them are connected by all joints that they have in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operational-space dynamics: the equation of motion of a task (Khatib 1987).
 
 Lambda a + mu + p = F, with the task's acceleration a = J qdd + Jdot qd and tau = J^T F. The task

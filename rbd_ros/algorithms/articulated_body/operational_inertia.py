@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inertia of the whole robot as felt at a frame: operational-space inertia (Khatib 1987).
 
 Its inverse, J H^-1 J^T, is found by factors of the inertia matrix, which take the cube of the

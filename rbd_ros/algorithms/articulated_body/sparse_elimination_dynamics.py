@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward dynamics by sparse elimination of accelerations and constraint forces (Baraff 1996).
 
 The unknowns are the accelerations of all bodies and the forces of all joints, six and at most six

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics of closed loops: what the actuators of some joints must do (book 8.12)."""
 
 from __future__ import annotations

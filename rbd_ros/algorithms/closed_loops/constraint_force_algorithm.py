@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constraint-force algorithm: constraint forces of a chain in log2 N steps, N its length.
 
 The equations T^T I^-1 T lambda = ... of the constraint forces of an unbranched chain are block

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Method 2: constraint forces first, accelerations by them (book 8.5, eq 8.37 to 8.41).
 
 Either by the factors of the inertia matrix, or without one at all, by forward dynamics of the

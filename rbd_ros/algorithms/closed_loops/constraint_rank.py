@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rank of the loop constraints, and what of their rows is independent (book 8.5, 8.10).
 
 This depends on numbers and not only on the model: the rank may change as the mechanism moves.

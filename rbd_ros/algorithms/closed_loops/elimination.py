@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """General solution x = G y + g of linear constraints K x = k (book 8.8, eq 8.48 to 8.51).
 
 Numbers decide the pivots, so that this is no text over scalars: it works on arrays of floats.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loops in closed form: q = gamma(y) of independent variables y (book 8.11, 9.6).
 
 Where a loop, or a gear, has a solution in closed form, its user writes it as a text over scalars:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Equations of motion of all bodies at once, in a large sparse matrix (book 3.7, 8.13).
 
 No spanning tree takes part in the dynamics: the unknowns are the accelerations of the bodies and

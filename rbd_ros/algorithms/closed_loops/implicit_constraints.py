@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constraints phi(q) = 0 that their user writes as a text over scalars (book 3.2, 3.4).
 
 They may tie together any number of bodies, which no joint does. Three discs inside a string, say,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers with their first two derivatives along a curve, to differentiate a text by running it.
 
 What a user writes of a loop in closed form is a text over scalars. Run on jets, it gives its

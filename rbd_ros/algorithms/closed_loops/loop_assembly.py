@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Assembly of a mechanism: the configuration nearest to a given one that closes its loops.
 
 Newton's method on the position errors, with the shortest steps, and the best of several starts

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loops closed by joints outside the spanning tree: how far from closed, and their Jacobian.
 
 Book 8.2 and 8.3: a loop joint lets its successor move relative to its predecessor along S only;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Minimal loop clusters: what makes K and G block-diagonal (book 8.9).
 
 Two loops are coupled if they have a joint in common. Gears count as well: joints that move

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Coefficients of the loop constraints K qdd = k, in base coordinates (book 8.2, 8.7, table 8.4).
 
 A loop joint lets its successor move relative to its predecessor along S only. The rate of

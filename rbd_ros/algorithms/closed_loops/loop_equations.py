@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All coefficients of the equations of motion of a closed-loop system (book 8.1, 8.6, 8.7).
 
 H a + C' = tau + K^T lambda and K a = k, with C' = C - tau^a: the active forces of the loop joints

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Positions and velocities of the loop joints themselves, as their springs and dampers need them.
 
 The tree's coordinates do not hold them: they follow from where the joint's two frames are.

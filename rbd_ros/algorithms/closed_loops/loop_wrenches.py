@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forces that loop joints transmit from predecessor to successor (book 8.4)."""
 
 from typing import List, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mobility, overconstraint and redundant loops of a closed-loop system (book 8.10)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Baumgarte's stabilization of the loop constraints (book 8.3).
 
 K qdd = k alone lets errors of rounding and integration accumulate without bound.

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rigid bodies in contact: point contacts, their equations, and impacts (book ch. 11)."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Collision of two bodies at a point without friction, with restitution (book eq 11.60 to 11.65).
 
 The impulse is lambda n along the contact normal n, transmitted from the predecessor to the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact normals in joint space, separation velocities and what accelerates them (book 11.3)."""
 
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact normals as spatial forces, and how they change (book 11.1).
 
 A contact normal n is a unit force along the line through the contact point C with the direction e:

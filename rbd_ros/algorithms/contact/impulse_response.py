@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Impulses: step changes of velocity of a body, of a handle, of a whole tree (book 11.7).
 
 An impulse is the time integral of a force, taken over no time at all: positions stay, and all

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rolling without slipping: constraints that are linear in the velocity alone (book 3.4).
 
 Neither body moves relative to the other where they touch, K v = 0 with three rows a contact, which

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frictionless contacts of one rigid body with fixed surfaces (book 11.1, 11.2).
 
 All vectors are in one coordinate system of any choice, which does not move.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Collision of two bodies with friction that arrests the sliding (book eq 11.66 to 11.72).
 
 There is no torsional friction and no restitution but along the normal. The impulse through the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How contact points and normals of smooth surfaces move (book 11.6; Montana 1988).
 
 On a curved surface the normal changes with the point, n(p), and that is part of the equations of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Matrix C of convective inertia terms, C = N^T (M Ndot + Mdot N) (Saha 1999, eq 25 to 29).
 
 The element-wise formula that is printed says (in what of it can be read) the same as the text

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recursive forward dynamics with the fewest operations: U D U^T in Denavit-Hartenberg frames.
 
 The three steps of Saha 1999, section 5.2, for trees of revolute joints, arranged so that a joint

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Generalized forces of wrenches on the links, by composite wrenches (Saha 1999, eq 30, 31)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Newton-Euler factorisation of the inertia matrix, H = S^T P^-T I P^-1 S.
 
 The incidence matrix P of the tree has the rows v_i - iX_j v_j of the bodies and their parents, so

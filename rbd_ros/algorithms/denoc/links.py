@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Twists, wrenches and mass matrices of links at their centres of mass, and how they propagate.
 
 Saha 1999, sections 2 and 3: eq 1, 2, 7, 8 and 11 to 15. A twist t = [w; v] holds the angular

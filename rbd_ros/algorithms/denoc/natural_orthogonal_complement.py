@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Natural orthogonal complement N = N_l N_d of the velocity constraints (Saha 1999, eq 16, 17).
 
 It maps joint rates to the twists of all links, t = N qd, and its transpose eliminates the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recursive forward dynamics in three steps (Saha 1999, section 5.2, eq 33 to 37)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Decomposition I = U D U^T by reverse Gaussian elimination (Saha 1999, appendix B, eq 40 to 55).
 
 It begins with the last column, so that it follows the bodies inwards: the elements of U and D

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derivatives of inverse dynamics by a recursion over bodies, written out by hand.
 
 Sources: Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms" (RSS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dynamics together with its derivatives, in one pass.
 
 There are three ways to those of inverse dynamics: differentiation of its text, exact to rounding,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derivatives of inverse dynamics by a recursion in the coordinates of each body.
 
 The sums of analytical_derivatives.py, whose symbols these are, each in the coordinates of the body

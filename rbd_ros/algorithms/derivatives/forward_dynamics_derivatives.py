@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derivatives of forward dynamics, through those of inverse dynamics.
 
 Where a = FD(q, v, tau), ID(q, v, a) is tau whatever q and v are, so that

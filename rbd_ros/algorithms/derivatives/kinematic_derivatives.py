@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinematics together with its derivatives, by differentiation of the texts.
 
 Derivatives by a configuration are along the velocities, of the components as they are: those of a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derivatives of forward dynamics by the inertial parameters.
 
 Where a = FD(q, v, tau; pi), the torque Y(q, v, a) pi and what turns the rotors is tau whatever pi

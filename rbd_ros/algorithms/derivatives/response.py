@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Response of a tree to many generalized forces at once: columns of H^-1 B by factors of H.
 
 A force on the joints of some branch and of what carries it makes the rest of the tree follow:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Second derivatives of inverse and forward dynamics, by differentiation of the first.
 
 A second derivative by the configuration is along two velocities, one after the other: X_k (X_j f),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Floating-base articulated-body algorithm (book 9.4, table 9.4)."""
 
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence

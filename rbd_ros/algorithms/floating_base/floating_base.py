@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """State of a tree whose base, body 0, moves freely, as texts of this folder take it (book 9.3).
 
 There is no joint between the base and the world. The velocity v_0, gravity and external forces are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Equation of motion of a floating base: Newton-Euler and composite bodies (book table 9.5)."""
 
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Generalized Jacobian of a robot with a floating base (book example 9.4).
 
 Umetani and Yoshida, "Resolved motion rate control of space manipulators with generalized Jacobian

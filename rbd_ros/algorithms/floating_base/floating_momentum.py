@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Momentum and kinetic energy of a robot with a floating base (book example 9.3)."""
 
 from typing import Any, NamedTuple, Sequence

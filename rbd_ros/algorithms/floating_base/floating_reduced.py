@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint-space equation of motion of a robot whose base floats (book example 9.2)."""
 
 from typing import Any, Mapping, NamedTuple, Optional, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hybrid dynamics: forces given at some freedoms, accelerations at the others (book 9.1, 9.2).
 
 With all forces given it is forward dynamics, with all accelerations given inverse dynamics. Which

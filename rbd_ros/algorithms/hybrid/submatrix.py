@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hybrid dynamics by the part H11 of the inertia matrix that belongs to given forces (book 9.1).
 
 Joints of given forces are the set fd, by the numbers of their bodies. The composite-rigid-body

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Composite-rigid-body algorithm in its basic version, in one coordinate frame (book 6.2).
 
 All quantities are in base coordinates, where the inertia of a composite body is a plain sum. It is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Composite-rigid-body algorithm in Denavit-Hartenberg frames, by axial screws (book 10.3).
 
 For trees of revolute joints. Each body's frame has its z axis along the joint's axis, and lies so

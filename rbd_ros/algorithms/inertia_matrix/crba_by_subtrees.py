@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Composite-rigid-body algorithm that takes the forces of whole subtrees along (book 6.2).
 
 The equations are those of crba.py, the loops are turned round: instead of one force at a time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Expanded parent array: the tree of joint variables instead of joints (book 6.5, table 6.4).
 
 Each joint of several freedoms is a chain of one-freedom joints. The array says where an inertia

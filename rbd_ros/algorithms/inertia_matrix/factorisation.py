@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Factorisation H = L^T D L, which keeps branch-induced sparsity (book 6.5)."""
 
 from typing import Dict, List, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward dynamics: by the articulated-body algorithm, or by the joint-space inertia matrix.
 
 The articulated-body algorithm (aba.py) does not survive gears between branches; a tree with gears

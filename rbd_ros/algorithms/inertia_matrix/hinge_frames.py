@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Denavit-Hartenberg frames of trees of hinges, as screws between joint axes (book 4.3, A.4).
 
 Three screws lead from one axis to the next: about z to the common perpendicular, about that, which

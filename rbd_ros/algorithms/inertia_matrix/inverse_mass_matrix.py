@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverse of the joint-space inertia matrix: accelerations that unit forces cause.
 
 Two ways lead to it: by factors of the inertia matrix, which takes the cube of the number of

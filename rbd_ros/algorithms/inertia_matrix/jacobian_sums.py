@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inertia and Coriolis matrices as sums over links of products of Jacobians.
 
 With the Jacobians of the centre of mass of each link, J_t of its velocity and J_R of its angular

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inertia matrix by inverse dynamics of unit accelerations, column by column (book 6.1).
 
 The first two of the methods of Walker and Orin, "Efficient dynamic computer simulation of robotic

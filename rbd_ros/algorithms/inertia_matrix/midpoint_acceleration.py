@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mean acceleration of a time step whose forces act in its middle.
 
 A step of Stoermer and Verlet moves halfway, changes the velocity by the forces found there, and

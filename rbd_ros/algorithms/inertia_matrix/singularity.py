@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which joints make a mass matrix singular, whatever the configuration.
 
 A joint that moves nothing with inertia (a massless last link, a point mass on the axis) leaves

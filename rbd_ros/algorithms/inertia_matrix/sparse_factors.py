@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sparse factors of an inertia matrix, and products with them (book 6.5, tables 6.3 and 6.5).
 
 The texts are the book's: they work in situ, are given the expanded parent array, and touch no

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward dynamics of the state: rates of positions and of velocities (book 3.1, FDx)."""
 
 from typing import Any, Mapping, NamedTuple, Optional, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the shape of a tree makes of the cost of its inertia matrix (book 6.5 and 10.3.2).
 
 Numbers of operations that the texts of this folder execute, by formulas of the depths of the

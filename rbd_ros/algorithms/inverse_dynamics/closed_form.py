@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Equations of motion in closed form: H qdd + C_ijk qd_j qd_k + g (book eq 5.6).
 
 What the recursive algorithms took the place of: the coefficients of all accelerations and of all

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Coriolis matrix of the Christoffel symbols: C qd is the velocity-product force.
 
 Of all matrices with that product, it is one that makes Hdot - 2 C skew-symmetric.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """External forces: from base to body coordinates (book eq 5.20)."""
 
 from typing import Dict, Mapping, Optional

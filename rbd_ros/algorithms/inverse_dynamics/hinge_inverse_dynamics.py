@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics of trees of hinges by axial screws: fewer operations than in given frames.
 
 The equations are those of newton_euler.py. Frames are those of Denavit and Hartenberg, between

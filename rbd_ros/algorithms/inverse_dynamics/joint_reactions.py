@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint reactions: the whole spatial force across each joint (book 5.3)."""
 
 from typing import Dict, Mapping, Optional, Sequence

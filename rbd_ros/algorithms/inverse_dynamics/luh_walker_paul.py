@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Original recursive Newton-Euler algorithm, in 3-D vectors (book 5.4, table 5.2).
 
 J. Y. S. Luh, M. W. Walker and R. P. C. Paul, "On-line computational scheme for mechanical

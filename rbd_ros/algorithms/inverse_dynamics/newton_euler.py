@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Newton-Euler equations without linear velocities: the inverse dynamics that kernels are made of.
 
 Mathematically the same as rnea.py, which is the book's text and the one to read; a third fewer

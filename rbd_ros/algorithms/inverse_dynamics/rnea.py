@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recursive Newton-Euler algorithm: inverse dynamics of a kinematic tree (book 5.3, table 5.1)."""
 
 from typing import List, Mapping, Optional, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recursive Newton-Euler algorithm in its basic version, in one coordinate frame (book 5.3).
 
 All quantities are in base coordinates: no transforms stand between a body and its parent. It is an

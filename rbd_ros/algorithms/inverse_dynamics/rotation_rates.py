@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How points of a body accelerate because it rotates, as one matrix (book 2.11 and 5.4)."""
 
 from rbd_ros.spatial.linear3 import Matrix3, Vector3

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics stripped of what is zero: weight alone, and velocity products alone (book 5.3).
 
 What `gravity_torque` and `bias_force` of newton_euler.py are simplified to when they are compiled

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Centre of mass of the moving bodies and its Jacobian (book 2.13)."""
 
 import math

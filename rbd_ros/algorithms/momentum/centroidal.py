@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Momentum about the centre of mass: centroidal dynamics (Orin, Goswami and Lee 2013).
 
 The axes are those of the base, the origin is the centre of mass c of all that moves. The linear

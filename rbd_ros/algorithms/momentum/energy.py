@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinetic and potential energy and spatial momentum of a tree (book 2.12, eq 1.1)."""
 
 from typing import Any, NamedTuple, Sequence

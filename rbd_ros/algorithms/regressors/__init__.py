@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Matrices by which forces, energy and momentum are linear in the inertial parameters."""

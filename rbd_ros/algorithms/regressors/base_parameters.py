@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Base parameters: those combinations of inertial parameters that the joint forces depend on.
 
 Sources: book 9.7 for why there are fewer than ten a body; Gautier, "Numerical calculation of the

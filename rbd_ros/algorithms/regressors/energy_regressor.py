@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Regressors of energy and momentum: linear in the inertial parameters of all bodies.
 
 Source: book eq 2.58 and 2.67; the parameters are those of `RigidBodyInertia.parameters`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inertial parameters that bodies can have: which are not, and those that explain forces best.
 
 Sources: Wensing, Kim and Slotine, "Linear matrix inequalities for physically consistent inertial

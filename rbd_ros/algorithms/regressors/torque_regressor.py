@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Regressors of the joint forces: tau = Y pi, linear in the inertial parameters of all bodies.
 
 Sources: book 2.13 and 9.7 for the linearity; Atkeson, An and Hollerbach, "Estimation of inertial

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measurement for `rbd_ros bench` and benchmark/: timing, cases, the peer, the plot."""
 
 from rbd_ros.cli.measurement.cases import Case, cases, one_thread, random_states

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What can be measured: any declared algorithm of joint-space arrays."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The machine and the versions that a measurement belongs to; no names of hosts or users."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pinocchio's Python binding as the peer of a measurement: the same functions of the same URDF.
 
 Everything that can be made before the call is: model, data, and states of Pinocchio's own layout.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The plot of `rbd_ros bench`: times per state of each function, ours and the peer's."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Interleaved timing of two calls: short blocks of one and the other in turn, medians, spread.
 
 The machine is rarely ours alone. Blocks of a few milliseconds in turn are disturbed alike on both

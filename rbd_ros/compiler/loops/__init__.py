@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loops over data (contacts, solver sweeps, steps), as machine code: marks, records, entry points.
 
 vocabulary.py is what loops are written with besides Python, records.py what they work on, and

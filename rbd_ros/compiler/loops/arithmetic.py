@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operations on numbers, with Python's meaning where machines differ from it.
 
 Integers have 64 bits and wrap. A division by zero gives an infinity or NaN, of integers 0: there

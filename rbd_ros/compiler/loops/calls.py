@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What loops may call besides compiled functions: some of Python's own, and vocabulary.py."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loops over data (contacts, solver sweeps, steps): what Python calls of them.
 
 An entry point is compiled the first time on a machine, together with all it calls, and then only

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Expressions of compiled loops: from the syntax tree of Python to LLVM instructions.
 
 What is known when a function is compiled, such as a bool of a record, is worked out then, and what

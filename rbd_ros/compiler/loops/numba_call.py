@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calling a robot's kernel from compiled loops.
 
 One intrinsic for numba, and the same in plain Python without it.

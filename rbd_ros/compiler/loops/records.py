@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Named tuples of arrays and numbers, passed to compiled loops by one address.
 
 A record is a small table in memory: numbers, and addresses and shapes of arrays. A compiled loop

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The text of compiled loops: its syntax trees, and what machine code depends on."""
 
 from __future__ import annotations

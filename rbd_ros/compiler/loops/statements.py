@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statements of compiled loops: variables, conditions, loops, results.
 
 A variable that is assigned at one place is the value itself; another one lives in memory, until

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a value in compiled loops can be: a number, a record, a borrowed array, bytes, a tuple.
 
 The type of every value is known when a function is compiled: that of a parameter by the call, that

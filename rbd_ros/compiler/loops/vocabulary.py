@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Words that loops have besides Python's own: in machine code each is an instruction or two.
 
 Here they are as the interpreter takes them, where loops run without a compiler; what the compiler

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Passes: from a graph to more of the same graph.
 
 Differentiation: `jacobian` and `directional_derivatives` take the way that costs least, of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derivatives of a graph's outputs, as more nodes of the same graph, by the cheapest way.
 
 Which way that is depends on the graph, so ways are tried: what is not chosen stays behind in the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Vertex elimination: partial derivatives of nodes multiplied out in the order that costs little.
 
 Griewank and Walther, Evaluating Derivatives, 2nd ed., chapters 9 and 10. The graph's edges carry

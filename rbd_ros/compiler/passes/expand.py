@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nodes replaced: scalar products by sums of products, for whoever takes no other operations."""
 
 from __future__ import annotations

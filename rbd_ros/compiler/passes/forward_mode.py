@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward mode: derivatives along directions, carried from the inputs to the outputs.
 
 Griewank and Walther, Evaluating Derivatives, 2nd ed., section 3.1. The cost grows with the number

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Guards: which branches must be taken for an adjoint to count.
 
 Reverse mode meets a choice from its result. Were the adjoint of the branch not taken made zero

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What all ways of differentiation share: derivatives of single nodes, and which nodes matter."""
 
 from __future__ import annotations

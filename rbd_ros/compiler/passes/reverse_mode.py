@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reverse mode: adjoints of the outputs, carried back to the inputs.
 
 Griewank and Walther, Evaluating Derivatives, 2nd ed., section 3.2. The cost grows with the number

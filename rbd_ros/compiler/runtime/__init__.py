@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels in use: arguments checked and broadcast, builtin functions, calls of every kind."""

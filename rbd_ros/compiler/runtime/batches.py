@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Batches of states: which thread computes which rows.
 
 A batch that takes less than about two tenths of a millisecond stays on the caller's thread: waking

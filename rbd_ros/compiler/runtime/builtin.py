@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builtin functions of CPython in machine code of our own: what those of kernels and loops share.
 
 `supported` is whether this interpreter can have them, `new_builtin` makes the function object, and

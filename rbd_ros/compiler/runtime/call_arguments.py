@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arguments of a call in machine code: which is which, and where the numbers of each are.
 
 Parts of the routine in calls.py: `arrange` puts arguments by position and by name into slots,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results of a call in machine code: new arrays and numbers, or the arrays that a caller gives.
 
 Parts of the routine in calls.py. `new_outputs` and `given_outputs` find where the kernel writes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the routine that does calls (calls.py) is told about a kernel, as a table in memory."""
 
 from __future__ import annotations

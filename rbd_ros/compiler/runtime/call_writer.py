@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writer of the routine that does calls (calls.py): what all of its parts reach for.
 
 That is the table `api`, what the routine needs of the interpreter, and the table `%d` of the

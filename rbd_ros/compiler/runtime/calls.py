@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What becomes of a builtin's call that is not plain: one routine of machine code for all kernels.
 
 A plain call (the arrays of one state, by position) is done by the kernel's own code

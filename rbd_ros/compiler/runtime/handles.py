@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Handles of interpreted kernels and loops, in place of addresses where there is no compiler."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels: functions of arrays, traced from an algorithm and compiled for one robot.
 
 A `Kernel` is called with one state or with a batch of them. Underneath are the functions of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels as builtin functions of CPython: NumPy arrays in, a new array out.
 
 The function emitted here is what a C extension would be: called with exactly the expected arrays

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How 64-bit CPython with a GIL, and NumPy, lay out the objects that machine code reads."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loops as builtin functions of CPython, whose call costs a tenth of a microsecond.
 
 A loop is bound to the addresses of its records; a call passes numbers, bytes by the address of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory while compiling, and giving it back to the system when that is done."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random numbers for inputs that are not given: NumPy's, for Python and for machine code."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results that nobody has any more: a kernel's builtin uses them again.
 
 To make an array and to free it costs NumPy more than the dynamics of an arm, and a named tuple of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Machine code that is the same for all kernels: loaded once, from disk or made anew."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sharing the rows of a batch among threads, in machine code that needs no interpreter.
 
 A job says what is to be done, in words of 64 bit. Whoever has one calls `run`, which hangs it out

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Targets: what a program becomes, one file or folder each.
 
 llvm/ is machine code for this processor, c99.py a function in C, interpreter.py a run on numbers

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program as a function in C99: a text that stands alone, for where there is no Python.
 
 `source(kernel.definition.program())` is the text. What it computes is what the kernel does, to

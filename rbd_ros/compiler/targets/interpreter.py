@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program run node by node on NumPy's numbers, real or complex, one state or arrays of them.
 
 For machines without a compiler, and an oracle for what else is made of a graph: on complex numbers

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Solvers of contact problems: they see rows, and nothing of what the rows stand for."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A sparse matrix of bodies that contacts couple, in blocks of six rows, and its factors.
 
 Contacts with a stiffness K between velocities and forces make 1 + E K J of the bodies' velocities,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dense linear systems in compiled loops: leading parts of larger arrays, nothing allocated."""
 
 from __future__ import annotations

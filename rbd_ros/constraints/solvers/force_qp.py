@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quadratic program in the contact forces: minimize x . M x / 2 + x . d, x >= 0 (book eq 11.43).
 
 With M = A^T A its dual is the point y of minimum length with A^T y + d >= 0, and that is a

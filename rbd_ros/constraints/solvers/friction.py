@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Solvers of frictional contact, and how they follow one another."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ADMM for frictional contact (Carpentier et al. 2024), which identifies the states of contacts.
 
 The quadratic part and the cones are solved in turn, and agree in the end; De Saxce's term follows

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frictional contact among many bodies, without a matrix of all contacts.
 
 A contact knows its two bodies; sweeps solve one contact after another, exactly, and pass the

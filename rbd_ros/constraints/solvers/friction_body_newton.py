@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Newton's method for friction among many bodies, with the states of contacts as active set.
 
 Equations are those of friction_newton.py. Here contacts are eliminated, not bodies: with a little

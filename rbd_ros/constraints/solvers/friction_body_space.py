@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contacts among many bodies as compiled loops see them, and room to solve them in.
 
 With D = diag(1, mu_1, mu_2) d of each contact, d such that the largest element of its own block is

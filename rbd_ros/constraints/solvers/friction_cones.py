@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Second-order cones as an interior-point method needs them: scaling, steps, boundaries.
 
 A force x and a velocity y are in the cone |x_t| <= x_n, (3,) each. Products are those of its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Interior-point method for frictional contact, with De Saxce's term in its equations.
 
 A contact's force and each of its moments are in a cone of their own, (x_n, x_t) and (x_n, m), of

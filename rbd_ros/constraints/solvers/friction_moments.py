@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torsional and rolling friction at contacts, in compiled loops: moments that normal forces bound.
 
 A moment is as large as it may be only against what turns: the same law as that of tangential

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Newton's method for frictional contact, with the states of contacts as active set.
 
 Of open contacts there are no unknowns. A sticking one has its force, with u = 0; a sliding one has

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gauss-Seidel sweeps over contacts, each solved exactly while all others stay as they are.
 
 One contact is open, sticks or slides. A sliding force opposes the sliding velocity, u_t = -s x_t

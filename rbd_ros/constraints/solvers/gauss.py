@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gauss' principle of least constraint with inequalities: a program in qdd (book eq 11.44).
 
     minimize (qdd - qdd_free)^T H (qdd - qdd_free) / 2  subject to  T^T qdd + bias >= 0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lemke's method for linear complementarity problems (Cottle and Dantzig 1968; book 11.5).
 
 An artificial variable z_0 makes w = M z + d + z_0 nonnegative. Pivots keep w . z = 0 while they

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Extension of a URDF: what it cannot say, from a YAML file beside it or a mapping.
 
 document.py reads it line by line, fields.py knows kinds of values; each section (joint_groups.py,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An extension, or armature file, as read: mappings, lists and scalars, each with its line.
 
 A YAML file is composed, never constructed, so that nothing in it becomes an object; a mapping in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values of an extension by kind: names, numbers, vectors, placements; errors name the element."""
 
 from __future__ import annotations

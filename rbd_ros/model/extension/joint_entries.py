@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joints of any type, from their entries in an extension."""
 
 from __future__ import annotations

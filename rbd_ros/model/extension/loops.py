@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loop joints of an extension (book 4.1.3, 8.2)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What URDF cannot say of a robot, from a file or a mapping: joints, gears, springs, loops."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Springs at the joints, from an extension."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint types and their jcalc (book 4.4, table 4.1): one file a type, all with the same methods.
 
 What the methods mean is written in `joint_type.py`. The names below are loaded on first use: a

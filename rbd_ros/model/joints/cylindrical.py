@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cylindrical joint (book table 4.1): a shaft that turns and slides in its bearing."""
 
 from __future__ import annotations

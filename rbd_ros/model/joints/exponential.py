@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quotients in the exponential maps and logarithms of SO(3), SE(2) and SE(3), regular at zero.
 
 Near zero they are power series, of as many terms as a double needs at the limit where the closed

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Zero-DoF joint, which holds two frames together (book 8.3, table 8.1)."""
 
 from __future__ import annotations

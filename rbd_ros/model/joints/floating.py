@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint with six degrees of freedom, of a body that moves freely (book table 4.1 and 4.5)."""
 
 from __future__ import annotations

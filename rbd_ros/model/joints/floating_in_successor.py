@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint with six degrees of freedom and its position in successor coordinates (book table 4.1)."""
 
 from __future__ import annotations

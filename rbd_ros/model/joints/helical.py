@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Helical joint, a screw (book table 4.1): a hinge that advances along its axis while it turns."""
 
 from __future__ import annotations

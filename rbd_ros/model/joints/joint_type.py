@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a joint type is: the methods that algorithms, configurations and integrators call.
 
 A joint type knows kinematics only. A new type is one file with a class of its own: nothing else

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What joints share that are another joint, seen from other frames or the other way round."""
 
 from __future__ import annotations

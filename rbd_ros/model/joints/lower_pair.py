@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the relative transform of two frames says of a lower pair between them (book 8.3).
 
 A lower pair has the same motion subspace S and constraint forces T wherever it is. These

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Prismatic joint, a slider (book table 4.1)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What joints whose position is a quaternion (w, x, y, z) share."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rack and pinion (book example 4.6): a joint whose motion subspace depends on its position."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A joint of opposite polarity: predecessor and successor change places (book table 4.2)."""
 
 from __future__ import annotations

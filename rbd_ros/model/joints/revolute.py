@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Revolute joint, a hinge (book table 4.1); a continuous joint is one without limits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint that is moved as a given function of time (book 3.4, 3.5): a rheonomic constraint.
 
 It has no degree of freedom: whatever force the motion takes is a constraint force. Where that

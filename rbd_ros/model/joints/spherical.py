@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Spherical joint, a ball and socket, by a unit quaternion (book table 4.1, 4.5)."""
 
 from __future__ import annotations

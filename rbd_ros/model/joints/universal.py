@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Universal joint, of Cardan or Hooke: two hinges whose axes meet, as one joint."""
 
 from __future__ import annotations

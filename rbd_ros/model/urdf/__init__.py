@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """URDF: from its text, checked line by line, to a model.
 
 document.py reads the XML, schema.py knows what may stand in it, description.py has its links and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Interfaces in the `<ros2_control>` tags of a robot description that do not go together."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links and joints of a URDF, parsed by urdf_parser_py, in the order of the file.
 
 urdf_parser_py gets only elements that it knows, with values already checked, so it prints no

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading a URDF document, which may be hostile, into a small tree of the elements that are used.
 
 Only what `urdf_schema` lists is kept; vendor elements and unknown attributes are dropped unread.

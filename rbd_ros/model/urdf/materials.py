@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Colours of shapes: materials by name anywhere in the file, or given with the shape."""
 
 from __future__ import annotations

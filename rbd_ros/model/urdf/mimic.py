@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mimic joints of a URDF resolved to gears on independent joints (book 9.6)."""
 
 from __future__ import annotations

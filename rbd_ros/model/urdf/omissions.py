@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults in elements that the robot does not need: they are left out, with a notice.
 
 A fixed joint has neither axis nor limits, a floating joint no axis, and what a

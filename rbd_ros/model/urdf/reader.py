@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The system model that a URDF describes: its tree, joints, gears, inertias and shapes.
 
 The document is read by document.py, checked by description.py and parsed by urdf_parser_py; here

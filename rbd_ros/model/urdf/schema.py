@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Grammar of the part of URDF that is read, and the check of a document against it.
 
 The rules are data: which attributes an element must or may have, what kind of value they hold,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tree structure of a URDF: its root, its joints in depth-first order, and why it is no tree."""
 
 from __future__ import annotations

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bench over ROS: a controller under test that is a process and speaks the topics."""

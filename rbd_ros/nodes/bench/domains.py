@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ROS domains for processes that must not hear each other: campaigns, demos, tests.
 
 Domains are shared out on one machine by locks, which end with their process; messages do not leave

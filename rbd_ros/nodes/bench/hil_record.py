@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`hil_record run.mcap`: writes down what a simulator, or a robot, and its controller say.
 
 It is a command that ends, by Ctrl-C or after `--duration`, not a node that stays. What was written

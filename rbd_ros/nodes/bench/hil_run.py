@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`hil_run scenario.yaml`: a controller under test, also one that is a process and speaks ROS.
 
 It is a command that ends, not a node that stays: its exit code is 0 if all limits were kept.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A controller under test that is one process for many runs of a campaign."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A recording of a simulator node in lockstep, replayed: the same answers to the same states.
 
 It needs no DDS: the cycle of the simulator gets the recorded commands, and what it sends is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A controller under test behind topics: a state out, and in lockstep the efforts for it back."""
 
 from __future__ import annotations

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of the node udp_bridge: a torque node whose law is a program behind UDP."""

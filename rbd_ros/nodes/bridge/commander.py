@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commander of udp_bridge: torques are those that a program answers, within the limits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node udp_bridge: a torque node whose law is a program behind UDP."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Managed nodes that answer messages as they come, and otherwise send nothing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a node creates while it is configured, so that it can be given back as a whole."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Publishers, subscriptions and services as a node's interface declares them; executors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Conversions between ROS messages and arrays: units of time, orders of axes.
 
 ROS puts linear before angular, quaternions as x, y, z, w and means classical acceleration; the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rate and execution time of a loop: summed up by Welford's method in one call of machine code.
 
 The loop notes each of its cycles; whoever reports takes what came together since the last time.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters and topics that all nodes declare alike."""
 
 from __future__ import annotations

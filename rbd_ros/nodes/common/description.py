@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a node's robot comes from: parameter, file, or the topic `robot_description`.
 
 What is given by parameter must fit, or the node ends and says why. Only the topic is waited for: a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a node reports about itself on `/diagnostics`: once a second, and at once on a change.
 
 If many changes come close together, the newest of each subject is published ten times a second.

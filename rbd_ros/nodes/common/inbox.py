@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages of one topic, taken by a thread of its own instead of an executor."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes that show inertia: ellipsoids that weigh and turn as bodies do. No messages here."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Declarations of a node's interface: its parameters, topics, services and actions.
 
 From one `NodeInterface` follow the parameter descriptors, the publishers and subscriptions with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the joint names of a message map to the joints of a robot."""
 
 from __future__ import annotations

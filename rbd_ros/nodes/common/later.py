@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Responses of a service that another thread gives later, while the executor goes on.
 
 Not all executors of rclpy can wait in a callback. What they have in common is that they hand its

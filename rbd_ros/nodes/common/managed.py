@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nodes that are managed: ROS 2 lifecycle, by hand, by a lifecycle manager, or by themselves.
 
 A managed node comes up by itself (`autostart`), or waits in the state unconfigured for the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Markers of a robot's centre of mass, inertia and gravity torques."""
 
 from __future__ import annotations

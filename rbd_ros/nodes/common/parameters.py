@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A node's parameters at run time: declared from its interface, changed together or not at all.
 
 A change is prepared before it is accepted: `prepare` builds all that follows from the new values,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An action server whose goals end when somebody says so, without a callback that waits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Running a node as a process: signals are caught first, and its end is orderly.
 
 SIGINT, SIGTERM and SIGHUP end a node with exit code 0 at any instant: while modules are imported

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real-time options of a node: priority and cores of its threads, memory that is locked.
 
 They are asked for by parameters with the names that controller_manager uses. What the system does

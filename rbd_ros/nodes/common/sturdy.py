@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A node that survives its callbacks: an exception is reported, and the node goes on.
 
 Not all callbacks are ours: rclpy's own raise on some requests and times that are well-typed but

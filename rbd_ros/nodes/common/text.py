@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Text for logs, diagnostics and responses, kept short whatever names and values come in."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Subject `timing` of a node's diagnostics: rate and execution time of its loop in a second.
 
 Keys are those of controller_manager: `periodicity.average` and the like in Hz,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters that say when the timing of a loop is worth a warning, or an error.
 
 Their names are those of controller_manager, without the word for what they are about.

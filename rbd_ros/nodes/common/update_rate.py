@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The period of a controller_manager in time steps of a simulation: one rule for bench and node.
 
 It knows no ROS: declarations and scenarios read it, too.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of the node gravity_compensation, composed in node.py.
 
 Gravity from an IMU, payloads by message, guiding by hand, position commands for servos. What acts

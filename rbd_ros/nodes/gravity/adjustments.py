@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What changes the law between two states: fading steps, gravity of an IMU, guiding by hand.
 
 The control loop calls it before each answer, and only while there is something to do: with all

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hand guiding in a node: switched on and off without a step, and told of in the diagnostics."""
 
 from __future__ import annotations

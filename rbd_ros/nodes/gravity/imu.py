@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gravity in the base from an IMU on the robot, whatever it sends.
 
 A message is taken or refused. What is refused is reported and changes nothing: the last good

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters, topics and services of gravity_compensation beside those of all torque nodes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node gravity_compensation, composed of a torque node and its own parts."""
 
 from __future__ import annotations

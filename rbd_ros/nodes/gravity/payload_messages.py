@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Payloads that come as messages: InertiaStamped, taken as parameters, whole or not at all."""
 
 from __future__ import annotations

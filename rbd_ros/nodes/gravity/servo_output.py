@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Output for servos without torque input: positions that make them bear the torque."""
 
 from __future__ import annotations

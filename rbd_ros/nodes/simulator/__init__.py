@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulated robot as a ROS 2 node."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the simulator: `python -m rbd_ros.nodes.simulator`."""
 
 import sys

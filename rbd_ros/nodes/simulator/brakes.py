@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ideal brakes, which hold the whole simulated robot until it is commanded."""
 
 from __future__ import annotations

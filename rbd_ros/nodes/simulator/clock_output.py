@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulated time on /clock: at a rate, or as often as whoever follows it needs."""
 
 from __future__ import annotations

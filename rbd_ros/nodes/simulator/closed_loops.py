@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots with kinematic loops in the simulator: where they begin, and what holds them there."""
 
 from __future__ import annotations

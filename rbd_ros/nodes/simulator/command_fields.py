@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which joint each value of a command message is for, by its names or the `<ros2_control>` tag."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a controller keeps up with the simulation: time between commands, and before any."""
 
 from __future__ import annotations

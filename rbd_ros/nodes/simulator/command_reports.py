@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What becomes of command messages, counted and told in the diagnostics."""
 
 from __future__ import annotations

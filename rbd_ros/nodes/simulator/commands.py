@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Command messages: which joint they drive by what, and which are refused.
 
 What a controller sends all day is taken by machine code (compiled_cycle.py), which learns from the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a cycle does in machine code: a known command message in, steps of the physics, state out.
 
 Once in a millisecond, most of what the interpreter needs has left the processor's caches, and a

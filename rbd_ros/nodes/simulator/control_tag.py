@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The `<ros2_control>` tags of a robot description: which interfaces each joint has.
 
 Hardware of ros2_control that speaks by topics sends the names of all joints of its tag, and for

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One cycle of the simulated robot: commands in, a step of the physics, state and clock out.
 
 Nothing here needs a node: messages come and go as bytes through `Ports`, which are topics in the

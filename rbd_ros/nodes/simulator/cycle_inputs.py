@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The messages that wait for a simulation cycle: commands, external wrenches, placements."""
 
 from __future__ import annotations

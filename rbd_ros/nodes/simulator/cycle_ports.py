@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a simulation cycle wants of its surroundings: where messages come from and go to."""
 
 from __future__ import annotations

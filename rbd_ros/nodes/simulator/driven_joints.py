@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joints that can be commanded: what drives each, and what does when commands do not come."""
 
 from __future__ import annotations

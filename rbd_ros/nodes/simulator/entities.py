@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Services of `simulation_interfaces` about entities: robots, and the objects of the world.
 
 Their twists are velocity of the origin and angular velocity, both along the axes of the world.

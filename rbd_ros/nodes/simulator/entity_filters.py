@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which entities the filters of a request of `simulation_interfaces` let through."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is told of entities: category, description and tags, which users may set."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults of a running simulation: told by a topic, put between its cycle and its ports."""
 
 from __future__ import annotations

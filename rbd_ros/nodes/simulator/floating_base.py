@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulated base that moves freely: whether there is one, and how it is put somewhere."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the simulated robot touches: a world, rigid ground, compliant ground, or nothing."""
 
 from __future__ import annotations

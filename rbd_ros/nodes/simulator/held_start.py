@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robot at its start while its simulation is compiled: states and time for those who wait.
 
 With an empty cache the first compilation takes seconds, with a world a minute. Controllers that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the simulated robot begins, and again after a reset, and what is odd about it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lockstep: the simulation waits for the answer to each state, and takes one cycle for it.
 
 The pace is that of the controller, and no clock of the machine decides anything: the same answers

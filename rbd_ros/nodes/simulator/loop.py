@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulator's own thread: cycles at absolute deadlines, steps and requests in between."""
 
 from __future__ import annotations

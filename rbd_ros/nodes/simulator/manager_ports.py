@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lockstep with a controller_manager: one cycle of it in each of its periods, exactly.
 
 States and /clock come once a period; see update_rate.py for what that is, and receipts.py for why

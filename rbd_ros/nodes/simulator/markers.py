@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Markers of a world for RViz: objects, robots that stand still, contact forces."""
 
 from __future__ import annotations

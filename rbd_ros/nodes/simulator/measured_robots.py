@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whose measurements go to which topics: robots of a simulation, each with its own or all as one.
 
 With the parameter `robot_namespaces`, joint torques and odometry of a further robot have topics

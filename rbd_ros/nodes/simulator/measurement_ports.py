@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Topics about what the simulated robot's sensors measure."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the simulated robot's sensors tell: inertial units, wrenches, joint torques, odometry.
 
 All runs in the thread of the simulation loop, after a cycle. Like the cycle, it needs no node:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is new in a simulated world, and overlaps with what was there."""
 
 from __future__ import annotations

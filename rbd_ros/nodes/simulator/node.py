@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulated robot that stands in for the hardware: torques in, joint states and time out."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Objects that are added to the simulated world, and taken out of it, while the node runs.
 
 What takes long (reading meshes, finding pairs, now and then compiling) is done in the thread of

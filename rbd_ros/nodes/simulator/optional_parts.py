@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What stands beside a simulation cycle if the parameters, or what there is, ask for it.
 
 None of the modules of these parts is imported without: other simulations start sooner.

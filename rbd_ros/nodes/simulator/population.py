@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots and objects of a simulation as entities: their names, kinds, poses, velocities, bounds.
 
 The robot that is simulated is the entity 'robot', further robots and the objects of the world have

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Topics of the simulator: what the simulation cycle takes from ROS and gives to it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Notices others who do what the simulator does, or two who command the same joints."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Topics of each of several robots in one simulation, those of further ones under their names.
 
 Without the parameter `robot_namespaces`, all robots share one joint_states; with it, the robot

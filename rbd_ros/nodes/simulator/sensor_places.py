@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which sensors the simulated robot has: those of parameters, and of the `<ros2_control>` tags."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Services and actions of the simulator."""
 
 from __future__ import annotations

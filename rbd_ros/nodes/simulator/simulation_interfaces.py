@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Services of the package `simulation_interfaces`, offered when that package can be imported.
 
 The standard exists in several versions: services and constants that the installed one lacks are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where snapshots of a simulator are kept: their names, and the files of these names."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Snapshots of a simulator node: kept by name, in files, and all along for going back in time.
 
 Without `rewind_period` nothing of this is in the cycle.

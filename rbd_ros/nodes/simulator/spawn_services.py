@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Services of `simulation_interfaces` about what can be spawned, and where: spawnables, poses."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a request to spawn an entity asks for: a URDF object, or an entry of a world file."""
 
 from __future__ import annotations

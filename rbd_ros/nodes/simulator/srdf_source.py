@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The SRDF of the simulated robot, as the parameters of the node say."""
 
 from __future__ import annotations

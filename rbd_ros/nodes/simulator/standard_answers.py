@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How services of `simulation_interfaces` answer: with a code of the standard, and a text."""
 
 from __future__ import annotations

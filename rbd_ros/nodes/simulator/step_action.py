@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The action SimulateSteps of `simulation_interfaces`: steps with feedback after each of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is around the simulated robot: objects that are placed, shown, and touched.
 
 All runs in the thread of the simulation loop, as the cycle does. Like the cycle, it needs no node:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Topics about the world around the simulated robot."""
 
 from __future__ import annotations

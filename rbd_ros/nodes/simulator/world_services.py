@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Services of `simulation_interfaces` about worlds: which there are, and another one.
 
 The robot that is simulated stays: loading a world replaces what is around it, pauses, and resets.

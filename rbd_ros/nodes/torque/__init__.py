@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torque nodes: input -> reference -> law -> limits -> output, composed in node.py from the parts.
 
 A torque node is one module beside this folder. It declares its interface, says which settings of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torque nodes of robots with loops: states of all joints from those that are measured."""
 
 from __future__ import annotations

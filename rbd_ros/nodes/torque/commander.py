@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The one place that sends torques: limits, messages, and the last command."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Answer to a state in machine code: the law, the limits and the messages, one after the other.
 
 Once in a millisecond, most of what the interpreter needs has left the processor's caches: calling

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The action FollowJointTrajectory of control_msgs, by which MoveIt drives a controller.
 
 It is offered when that package can be imported. A goal goes the way of a trajectory from the topic

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What becomes of the trajectories that are followed: reached, off the path, dropped, cancelled.
 
 The control loop judges, as it alone sees every state; whoever waits for the outcome looks at it on

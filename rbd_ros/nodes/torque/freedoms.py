@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which joints of a torque node's robot are independent, and which have actuators."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The control loop: for each joint state, input -> reference -> law -> limits -> output.
 
 It runs in a thread of its own, which waits for states itself: no executor, no service, no

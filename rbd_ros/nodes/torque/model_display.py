@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The topic of model markers: what the robot weighs and what holds it, while somebody looks.
 
 It is beside the control loop. Whether anybody listens is asked once a second, and only then does a

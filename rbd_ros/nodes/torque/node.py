@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A torque node, composed of its parts."""
 
 from __future__ import annotations

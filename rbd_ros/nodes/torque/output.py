@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torques as messages: a JointState by name and a Float64MultiArray by order."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What follows from a torque node's parameters, for a known robot: all of it, or an error."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """References: the desired motion of a torque node's robot."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters of torque nodes by which joints keep their limits of position and speed."""
 
 from __future__ import annotations

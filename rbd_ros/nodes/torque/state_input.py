@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measured state from `joint_states`, whatever its publishers send.
 
 Messages come in any order of joints, in parts, with empty or short fields, with NaN, from the

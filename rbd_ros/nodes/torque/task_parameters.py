@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters of feedback task_impedance: the frame that yields, its springs and its dampers.
 
 Parameters count the axes as ROS does, x, y, z and then the rotations about them; the law has the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fast path of the control loop: law, limits and messages in one call of machine code.
 
 It answers all states for which nothing goes wrong, with the same result as the way in Python.

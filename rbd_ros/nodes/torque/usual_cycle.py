@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shortest way of the control loop: from the bytes of a state to those of its torque in one call.
 
 It is open while nothing but the state changes: the motion that is wanted is at rest, the law and

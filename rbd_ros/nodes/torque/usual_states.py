@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fast path of joint states: machine code reads those that are like their publisher's last one.
 
 Once in a millisecond, most of what the interpreter needs has left the processor's caches: reading

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A watchdog in a thread of its own, where no message can block it."""
 
 from __future__ import annotations

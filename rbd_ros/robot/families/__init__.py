@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Families of a robot's functions that are not everybody's, one a file: `robot.hybrid`, ..."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`robot.articulated`: articulated bodies, their handles and their assembly (book ch. 7)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`robot.centroidal`: momentum about the centre of mass (Orin, Goswami and Lee 2013)."""
 
 from __future__ import annotations

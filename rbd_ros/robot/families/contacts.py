@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`robot.contacts`: point contacts between bodies, and their equations (book ch. 11)."""
 
 from __future__ import annotations

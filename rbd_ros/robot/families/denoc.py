@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`robot.denoc`: dynamics by the decoupled natural orthogonal complement (Saha 1999)."""
 
 from __future__ import annotations

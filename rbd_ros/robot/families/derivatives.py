@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`robot.derivatives`: the dynamics together with its derivatives."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dynamics in independent variables of a robot whose loops have a closed form (book 8.11)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`robot.hybrid`: forces given at some joints, accelerations at the others (book 9.1)."""
 
 from __future__ import annotations

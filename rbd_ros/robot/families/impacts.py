@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`robot.impacts`: impulses and collisions (book 11.7)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`robot.loops`: kinematic loops (book ch. 8)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`robot.regressors`: forces, energy and momentum as linear in the inertial parameters."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A step in a world: the robot, movable objects, and rigid contact among them and all around them.
 
 step.py is such a step from beginning to end, state.py what it works on. Contacts come from

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Making the constants of a world in a simulation, and the state that its objects begin with."""
 
 from __future__ import annotations

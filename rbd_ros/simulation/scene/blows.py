@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What bounces in a step in a world: rounds of impacts, at velocities as they are.
 
 Newton's law of restitution; impacts.py has Poisson's.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Another environment for a simulation that goes on: what is made for it, and what stays.
 
 To make it takes a tenth of a second for a robot with meshes, to go over to it a fraction of a

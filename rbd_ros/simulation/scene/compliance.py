@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compliant contacts in a world: springs and dampers along normals, in the problem of the rigid.
 
 A contact gives way under f = max(0, K d + D dd/dt), d the depth, as a surface without mass does.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torsional and rolling friction of contacts in a world: couples that normal forces bound.
 
 A contact whose pair has either gets three more rows in the problem of its island: turning about

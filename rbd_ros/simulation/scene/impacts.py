@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Poisson's law of restitution: what a contact takes while it is compressed, it returns in part.
 
 Compression ends when nothing approaches any more; that is the problem with friction of a blow

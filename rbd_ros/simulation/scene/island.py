@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The problem of an island in a step in a world: entered, solved, its impulses applied."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What touches what: islands of the robot and of objects that touch each other."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jacobians of contacts: of the robot by its joints, of objects by their velocities."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forces of the step before, where they solve the problem of an island again: without its matrix.
 
 What touches something mostly rests on it, or slides as it did. The Delassus matrix is Y Y^T

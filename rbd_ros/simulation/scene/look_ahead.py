@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a step sets in motion so much that it reaches more than was looked for.
 
 Contacts are looked for by the velocities at the beginning of a step, half as fast again. What a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a step in a world begins with: the impulses of the step before, contact by contact."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Position correction: bodies that overlap are moved apart, which gives them no velocity.
 
 The displacement x of the bodies of an island is the least one, in the norm of kinetic energy, that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Impulses in the robot's tree: along the path from the link that they are at to the base.
 
 Rows of a contact's Jacobian, and of what comes of it by L^-1 D^-1/2 (problem.py), are zero

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Islands of many contacts among objects alone: solved without a matrix (friction_bodies.py)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From contacts to one frictional problem for each island of bodies that touch each other.
 
 An impulse lambda at a contact changes velocities by H^-1 J^T lambda. With H = L^T D L of the robot

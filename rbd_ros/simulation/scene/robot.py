@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robot in a step in a world: where it is, its velocity without contacts, its rows of joints.
 
 Joint limits and dry friction of joints are rows of the problem of the robot's island.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps in a world of a robot whose joints have servos: taken again until their torques are right.
 
 Whether a servo's torque is cut at the effort limit depends on the contact forces, and these on the

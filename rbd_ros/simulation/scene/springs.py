@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hunt and Crossley's springs in a world: f = K d^n (1 + c dd/dt), and never less than zero.
 
 Taken at the end of a step, the force depends on w alone, the velocity at which the surface is

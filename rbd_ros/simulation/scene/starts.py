@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the solver of an island begins: with the forces that its contacts and joints have had."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a simulation with a world has besides the robot: movable objects and rigid contacts.
 
 Sizes: movable `objects`, `contacts` that there is room for, and what the frictional problem of

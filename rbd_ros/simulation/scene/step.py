@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A step of a robot in a world: rigid contact with friction, joint limits and joint friction.
 
 Contacts are found at the beginning of the step. Those that bounce do so first, at velocities as

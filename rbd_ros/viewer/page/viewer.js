@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws the scene of the element `data`, and plays its frames or what a server sends.
 'use strict';
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The articulated-body algorithm itself against the solution of the equation of motion.
 
 On all joints of a tree, so that it runs whether there are gears or not; forward dynamics of a

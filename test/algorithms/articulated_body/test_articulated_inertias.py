@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Subtrees as articulated bodies, against the response of what they are cut out to be.
 
 Cut loose, the subtree of body i is a tree of its own on a floating base: its equation of motion

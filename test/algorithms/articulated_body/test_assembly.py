@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Assembly of two articulated bodies against the composite equation that table 7.2 starts from.
 
 Dense solutions of all five equations at once: f = f_1 + f_2, both bodies' equations, the joint's

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One body on a joint: three methods agree, and their matrices are what the book says (3.6)."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Divide-and-conquer forward dynamics: the depth of its plans, and what comes of them."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a handle answers to a force, against forward dynamics with and without that force."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small matrices of generic scalars against NumPy's."""
 
 from fractions import Fraction

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operational-space inertia, and its inverse, against their definition by dense matrices."""
 
 import numpy as np

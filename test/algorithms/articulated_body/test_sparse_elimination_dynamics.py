@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sparse elimination against dense solutions, and what comes of it against textbooks."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Closed-loop systems against explicit equations of motion, Pinocchio, MuJoCo, and one another."""
 
 from typing import Callable, NamedTuple

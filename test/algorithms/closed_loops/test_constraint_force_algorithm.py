@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constraint forces of chains by cyclic reduction against reactions, and the depth of it."""
 
 from dataclasses import replace

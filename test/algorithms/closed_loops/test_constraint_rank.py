@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rank of the constraints, along motions that change it."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The augmented system of equations of motion and constraints, solved directly."""
 
 import numpy as np

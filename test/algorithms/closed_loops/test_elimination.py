@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Elimination against singular values, on matrices of any shape and rank, and on loops."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loop-closure functions: the book's worked triangle, gears, and multipliers on the same loops."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The maximal-coordinate system against textbooks on trees, and multipliers on loops."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loop joints whose constraint forces depend on where their frames are: no lower pairs."""
 
 from types import SimpleNamespace

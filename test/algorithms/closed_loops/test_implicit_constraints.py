@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constraints that a user writes: a string round three bodies, and points of any links."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jets against finite differences along a curve."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loops: a four-bar linkage, and loop joints of every lower pair."""
 
 import numpy as np

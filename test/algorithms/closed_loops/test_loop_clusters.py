@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loop clusters of the book's example, and block by block against the whole."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jacobian and right-hand side of loop constraints against link Jacobians of textbooks."""
 
 import numpy as np

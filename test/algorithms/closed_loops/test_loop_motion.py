@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Positions and velocities of loop joints, where they are known."""
 
 import numpy as np

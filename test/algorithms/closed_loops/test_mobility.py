@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mobility, overconstraint, variable mobility and ambiguity, by the book's numbers."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The equations of motion in what the constraints leave free."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loop position errors to first order: of known displacements, and of the book's table."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Collisions without friction: closed forms, the textbook's matrices, conservation laws."""
 
 import numpy as np

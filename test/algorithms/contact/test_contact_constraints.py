@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact normals in joint space, against Jacobians of points of textbooks."""
 
 import numpy as np

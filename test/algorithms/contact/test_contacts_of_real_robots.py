@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contacts of real robots, with kinematics and dynamics by Pinocchio."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Collisions that stick: closed forms, the textbook's matrices, what is conserved."""
 
 import numpy as np

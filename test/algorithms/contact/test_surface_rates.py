@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How contacts of smooth surfaces move, against differences of contacts in closed form."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The matrix of convective inertia terms against its definition and the textbook's forces."""
 
 import numpy as np

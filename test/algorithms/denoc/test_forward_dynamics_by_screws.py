@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward dynamics by screws against textbooks and Pinocchio, and its printed cost."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Generalized forces by composite wrenches against sums over Jacobians."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The generalized inertia matrix by composite bodies against the textbook and Pinocchio."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Newton-Euler factorisation of the inertia matrix, with its incidence matrix written out."""
 
 import numpy as np

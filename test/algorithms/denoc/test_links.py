@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Twists, wrenches and their propagation against dense spatial algebra and the textbook."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The natural orthogonal complement against Jacobians of the textbook, and its factors."""
 
 import numpy as np

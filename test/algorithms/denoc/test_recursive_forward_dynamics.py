@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recursive forward dynamics against the textbook, the ABA and Pinocchio; its cost."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recursive inverse dynamics against the textbook, other algorithms, and the printed cost."""
 
 import numpy as np

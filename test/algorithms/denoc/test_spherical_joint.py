@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A spherical joint is three hinges with links between that have no mass (Saha 1999, after eq 15).
 
 The hinges go through the recursions of the chapter, the spherical joint through those of the book.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """U D U^T by reverse Gaussian elimination against dense elimination and articulated inertias."""
 
 import numpy as np

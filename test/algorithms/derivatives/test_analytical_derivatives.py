@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derivatives of inverse dynamics written out by hand: against differentiation and textbooks."""
 
 import numpy as np

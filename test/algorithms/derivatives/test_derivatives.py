@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics with its derivatives, compiled, against steps along the velocities.
 
 With many joints they are written out by hand (test_analytical_derivatives.py). Pinocchio is the

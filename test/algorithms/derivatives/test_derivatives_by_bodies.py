@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derivatives of inverse dynamics in the coordinates of each body, against the other ways."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derivatives of forward dynamics: textbooks, Pinocchio, both ways, and differentiation of ABA."""
 
 from dataclasses import replace

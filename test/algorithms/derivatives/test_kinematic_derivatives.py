@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derivatives of kinematics: slopes of the textbook's, identities, Pinocchio."""
 
 import numpy as np

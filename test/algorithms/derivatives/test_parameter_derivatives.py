@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derivatives of forward dynamics by inertial parameters: slopes over robots with other ones."""
 
 import numpy as np

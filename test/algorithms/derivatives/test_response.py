@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Responses to many forces: against dense solutions, and the operations that zeros save."""
 
 import numpy as np

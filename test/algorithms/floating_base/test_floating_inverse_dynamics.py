@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Floating-base inverse dynamics against a textbook's equation of motion."""
 
 import numpy as np

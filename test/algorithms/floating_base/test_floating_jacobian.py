@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The generalized Jacobian against the response of a textbook to an impulse within the robot."""
 
 import numpy as np

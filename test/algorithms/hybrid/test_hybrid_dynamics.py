@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hybrid dynamics agrees with inverse and forward dynamics, whichever freedoms are given."""
 
 import numpy as np

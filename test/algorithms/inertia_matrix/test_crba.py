@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The composite-rigid-body algorithm against kinetic energy summed over links."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The composite-rigid-body algorithm in base coordinates against sums over links."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The mass matrix by axial screws, and its operations against the book's formulas of section 10.3.
 
 The count is of what the text executes, one by one, but for what the book leaves out: sines and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inertia matrix and bias force in one pass are those of two."""
 
 import numpy as np

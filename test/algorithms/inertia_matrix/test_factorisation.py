@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The factorisation H = L^T D L and its solution against NumPy, on inertia matrices and others."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward dynamics by both of its ways against the solution of the equation of motion."""
 
 import numpy as np

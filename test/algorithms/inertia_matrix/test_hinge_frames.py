@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frames of trees of hinges: screws that lead between axes, to the last digit."""
 
 from dataclasses import replace

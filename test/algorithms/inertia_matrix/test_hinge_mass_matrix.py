@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inertia matrix by screws as a declared text, and as what kernels are made of."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The inverse of the mass matrix, by both of its ways, against the textbook's mass matrix."""
 
 import numpy as np

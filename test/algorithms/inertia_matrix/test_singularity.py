@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joints that make the mass matrix singular are named."""
 
 import numpy as np

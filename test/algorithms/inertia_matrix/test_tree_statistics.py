@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Depths of trees, and cost formulas of them, against sets of the tree and the book's numbers."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Equations of motion in closed form against derivatives of the mass matrix, and against RNEA."""
 
 import numpy as np

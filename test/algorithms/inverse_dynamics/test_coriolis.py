@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Coriolis matrix against link Jacobians and the Christoffel symbols of the mass matrix."""
 
 import numpy as np

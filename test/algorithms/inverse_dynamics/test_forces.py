@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """External forces in the coordinates of their bodies, against moments about points."""
 
 import numpy as np

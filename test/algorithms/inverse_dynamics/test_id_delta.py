@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Differential inverse dynamics: a product with the inertia matrix of the textbook."""
 
 import numpy as np

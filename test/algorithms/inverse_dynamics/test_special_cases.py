@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Weight alone, and velocity products alone, against sums over links."""
 
 import numpy as np

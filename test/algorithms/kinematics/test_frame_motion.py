@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motion of frames: rates of poses and velocities, in every reference."""
 
 import numpy as np

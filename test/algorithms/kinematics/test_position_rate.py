@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rates of configurations against textbook formulae, and against configurations in between."""
 
 import numpy as np

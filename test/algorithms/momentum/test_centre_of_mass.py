@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The centre of mass and its Jacobian against sums over links."""
 
 import numpy as np

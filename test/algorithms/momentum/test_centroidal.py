@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Momentum about the centre of mass against sums over links, and Pinocchio's ccrba and dccrba."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Energy and momentum against sums over links in three-dimensional vectors."""
 
 import numpy as np

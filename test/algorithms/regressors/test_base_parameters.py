@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Base parameters: as many as can be told apart, and forces are theirs alone."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Energy and momentum are linear in the parameters."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Friction among many bodies: against the dense solver, piles, warm starts, what is refused."""
 
 import numpy as np

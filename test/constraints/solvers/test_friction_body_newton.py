@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Newton's method among many bodies: one step where states are right, states, worse forces."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Interior-point method for friction: its algebra, its program, what only it solves."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Newton's method with states of contacts, and ADMM that gives it states to begin with."""
 
 import math

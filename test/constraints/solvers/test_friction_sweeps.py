@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One contact, solved exactly: against closed forms, and against all other forces of its cone."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linear systems of the friction solvers, against NumPy."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps of a simulator: a problem much like the one before, with its forces and states."""
 
 import numpy as np

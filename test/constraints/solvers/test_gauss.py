@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The program in the accelerations (book eq 11.44), against that in the forces and a minimizer."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Problems of quadrupeds that fell and lie, as steps met them: falling_robots.npz.
 
 Of each: sizes, lower half of the scaled matrix, velocities, bounds of the rows, and what the step

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Single steps in small worlds obey the equations of motion and the laws, which are found anew.
 
 Steps are taken by the interpreter: there are few of them, and of many kinds.

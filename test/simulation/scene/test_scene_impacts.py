@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Impacts in simulated worlds, by Newton's law of restitution and by Poisson's."""
 
 import numpy as np

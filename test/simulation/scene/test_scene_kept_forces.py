@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forces of the step before, tried without a matrix: all numbers are those of the matrix.
 
 Steps are taken by the interpreter; each of them obeys the laws, see support/scene_laws.py.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What gets its speed within a step touches what it reaches then: nothing passes through."""
 
 from types import SimpleNamespace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Islands of many contacts among objects: those that nothing closes are left out, and come back.
 
 In the interpreter, where a few steps take less time than compiling them.

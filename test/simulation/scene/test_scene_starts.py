@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps in worlds start from what the step before has found: what goes on takes nothing to solve.
 
 Steps are taken by the interpreter; each of them obeys the laws, see support/scene_laws.py.

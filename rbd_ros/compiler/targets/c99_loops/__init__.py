@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loops over data as C99: the same Python functions that `compiler.loops` makes LLVM text of.
 
 All sizes are known here, since the text is written for the records of one robot: arrays become

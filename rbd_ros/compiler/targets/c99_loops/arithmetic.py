@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operations on numbers in C, with the meaning that loops have (compiler/loops/arithmetic.py)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What loops call besides compiled functions, in C: math.h, a few of Python's own, kernels."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Expressions of loops as expressions of C, in Python's order of evaluation.
 
 C leaves open which operand of an expression it evaluates first. So where one calls a function that

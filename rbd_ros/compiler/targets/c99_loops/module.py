@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From entry points of loops to a text of C: structs, tables of constants, functions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records as C: those that change become structs, constants become tables of numbers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where in a function of C a variable of Python can be declared."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statements of loops as statements of C: variables, conditions, loops, results."""
 
 from __future__ import annotations

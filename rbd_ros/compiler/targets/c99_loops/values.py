@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a value is in the C text of a loop: a number, an array, a record or a tuple."""
 
 from __future__ import annotations

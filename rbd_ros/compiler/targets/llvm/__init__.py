@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A graph as LLVM text, for one state or for several at once, and from that machine code.
 
 functions.py writes a module; straight_line.py (or rolled.py, if it is very long) the arithmetic in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sines and cosines of one state, several angles side by side in a vector.
 
 Each costs some thirty operations in a row, and those of different joints do not depend on each

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which operations of one branch of a robot, an arm or a leg, correspond to which of another.
 
 A graph knows no branches. But the joints of alike branches are used alike: inputs are compared by

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operations of one state that the text states to be alike, side by side in vectors.
 
 Columns of the solution of linear equations, say, are found by the same operations from different

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LLVM code of a graph, for one state or for W states at once.
 
 The same text, scalars or vectors of W lanes.

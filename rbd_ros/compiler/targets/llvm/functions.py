@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LLVM functions around a graph's code: one state, packed arrays, and a batch of states.
 
 * ``core(in0, in1, ..., out0, out1, ...)``: one state, a pointer for each array;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sums in the order in which their terms are ready, and products taken into them.
 
 A kernel for one state waits more than it works: each operation takes the processor four cycles,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Signs of the second lanes of packs.
 
 Twin branches are mirrored as a rule: what is added in the one is subtracted in the other. A lane

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From LLVM text to machine code in memory, for the CPU that we run on."""
 
 from __future__ import annotations

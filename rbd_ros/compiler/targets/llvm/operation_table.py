@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table that a rolled program works through: operations by depth and kind, and their places.
 
 A row is the place of a result in an array of values, and the places of its operands. Rows of one

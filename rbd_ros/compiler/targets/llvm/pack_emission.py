@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LLVM code of packs: vectors of two lanes among the scalars of a function for one state."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operations of one state in pairs, side by side in a vector of two lanes (packs).
 
 What the processor does for one operation it does for two of the same kind, and half as much code

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A not-a-number or infinity in any input of a state makes its whole result not-a-number.
 
 So a bad measurement never hides behind an expression that happened not to need it. All inputs are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Very long graphs as rolled loops: operations of one kind, one after another, over a table.
 
 LLVM's time grows with the length of a function's text, and machine code that is read once from

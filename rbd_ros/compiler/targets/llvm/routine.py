@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A writer of LLVM routines with variables, loops and conditions, for code that is not arithmetic.
 
 Variables live in memory, and are set apart at the entry; so a routine reads like one in C.

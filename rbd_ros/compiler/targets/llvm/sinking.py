@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operations put off until their results are needed, so that fewer values wait at a time.
 
 What waits for longer than registers last goes to the stack and comes back. A text says things

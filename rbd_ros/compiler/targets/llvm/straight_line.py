@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The straight-line function of a graph: one function, or several in turn if there is much of it.
 
 LLVM's time for a function grows faster than its length. A long graph is therefore cut into parts,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of a batch into vectors of lanes, and back: small blocks are transposed in registers.
 
 A batch holds its states row by row; the code for W states at once wants one vector for each

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sine and cosine as straight-line code, one text for one value and for a vector of them.
 
 The angle is reduced by a multiple n of pi/2 given to 159 bits, with every rounding error of the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LLVM text with opaque pointers, written again with typed ones for llvmlite before 0.45.
 
 The other modules write `ptr`, as the LLVM of llvmlite 0.45 and later reads it. Before, from LLVM

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Serialised messages read and filled in with NumPy, without an object for every name and number.
 
 For subscriptions made with `raw=True` and for `publisher.publish(bytes)`. A message is plain CDR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plain CDR, field by field: a cursor that reads within bounds, and memory for a message to send.
 
 Padding is never compared or checked: middlewares leave in it whatever the memory held before.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the messages that are recorded consist of, in the words of ROS 2 (schema `ros2msg`)."""
 
 from __future__ import annotations

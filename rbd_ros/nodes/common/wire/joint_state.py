@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """JointState: read by recognising the layout of a publisher's messages, written in place."""
 
 from __future__ import annotations

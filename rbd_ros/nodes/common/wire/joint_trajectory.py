@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """JointTrajectory: many points read at once where they are alike, one by one where they are not.
 
 The place of a point depends on what all points before it carry. Points with the same counts follow

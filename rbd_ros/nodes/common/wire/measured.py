@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Imu, WrenchStamped and Odometry: messages about what moves, to be published again and again."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Layout of one publisher's messages, as words to compare, for compiled code that reads them.
 
 A reader learns the layout of a publisher's messages; a `Pattern` describes it to other code.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """String messages, std_msgs/msg/String."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Poses of many bodies: MultiDOFJointState, and the list of transforms that /tf carries."""
 
 from __future__ import annotations

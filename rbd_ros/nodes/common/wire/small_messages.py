@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Float64MultiArray, Clock, WrenchStamped and TransformStamped."""
 
 from __future__ import annotations
