@@ -18,7 +18,7 @@ from rbd_ros.model.extension.document import (
 )
 from rbd_ros.model.extension.fields import Field
 
-PAGE = 'docs/hil.md'
+PAGE = 'docs/hil_reference.md'
 
 #: Where messages can be disturbed: on the way of states, of commands, or both ways.
 WAYS = ('state', 'command', 'both')

@@ -82,10 +82,10 @@ def test_the_workflow_of_the_package_runs_a_scenario_that_is_there_and_keeps_its
     assert (ROOT / words[2]).is_file()
     [kept] = [step for step in job['steps'] if 'upload-artifact' in step.get('uses', '')]
     assert kept['with']['path'] == words[words.index('--report') + 1]
-    # The page of the bench shows the same one.
+    # The how-tos of the bench show the same one.
     [shown] = [
         block
-        for block in re.findall(r'```yaml\n(.*?)```', read('hil.md'), re.DOTALL)
+        for block in re.findall(r'```yaml\n(.*?)```', read('hil_how_to.md'), re.DOTALL)
         if 'runs-on' in block
     ]
     assert yaml.safe_load(shown)['jobs']['scenario']['steps'] == job['steps']

@@ -27,7 +27,7 @@ from rbd_ros.hil import read_faults
 from rbd_ros.nodes.common.parameters import ParameterTable
 
 SMALL = 1e-7  # written without a point, by Python and by users
-#: As docs/hil.md writes them, and as files do.
+#: As docs/hil_how_to.md writes them, and as files do.
 FAULTS = (
     '[{fault: dead, joints: [elbow]}]',
     'faults: [{fault: latency, value: 0.02}, {fault: drop, value: 0.05}]',

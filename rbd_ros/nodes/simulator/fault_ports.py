@@ -194,7 +194,7 @@ class FaultPorts:
 def live_faults(text: str, cycle: SimulationCycle) -> Tuple[Fault, ...]:
     """Faults of a running simulation.
 
-    :param text: YAML, see docs/hil.md; empty: none
+    :param text: YAML, see docs/hil_reference.md; empty: none
     :param cycle: the simulation
     :raises ValueError: for whatever is wrong with it, naming line and key, and for what this robot
         or a running simulation cannot have
@@ -239,7 +239,7 @@ class Faults:
     def take(self, text: str) -> None:
         """Let all that a message says be wrong from now on, or refuse it whole.
 
-        :param text: YAML, see docs/hil.md
+        :param text: YAML, see docs/hil_reference.md
         """
         try:
             if self._node.loop is None:
