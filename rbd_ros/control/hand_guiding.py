@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Guiding by hand: a soft hold that follows, damping, and brakes on speed and kinetic energy.
 
-Added to gravity compensation. docs/control.md has the equations, what they prove, and what not.
+It is added to gravity compensation. docs/control_law.md has the equations and bounds.
 """
 
 from __future__ import annotations

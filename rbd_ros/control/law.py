@@ -9,7 +9,7 @@
     friction = viscous v + coulomb tanh(v / transition)
 
 where e and de are desired less measured position and velocity, and added is what the caller has
-computed besides. docs/control.md has the reasons.
+computed besides. docs/control_law.md has the reasons.
 What is measured and what is desired, and whether a term is wanted at all, the caller decides by
 the arrays that it passes.
 """

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Soft stops: bounds of torque by which joints stay within limits of position and of speed.
 
-Whatever the torque is for, it is bounded last, before the effort limits. docs/control.md has the
-law, what follows from it, and what does not.
+They bound every torque last, before the effort limits. docs/control_law.md has the equations.
 """
 
 from __future__ import annotations

@@ -278,7 +278,7 @@ def test_the_integral_rests_within_its_deadband(arm, state):
         return chosen.integral != before
 
     assert_array_equal(changes(np.full(6, 0.1)), np.abs(error) > 0.0025)
-    for _ in range(100):  # at rest for 2 s, as docs/control.md says
+    for _ in range(100):  # at rest for 2 s, as docs/control_law.md says
         assert_array_equal(changes(rest), np.abs(error) > 0.0025)
     changes(rest)  # whether 100 times 0.02 s are above 2 s is rounding
     assert_array_equal(changes(rest), np.abs(error) > 0.01)

@@ -44,7 +44,7 @@ class Sides:
 
         The other side may take the new one's shared memory for what the killed one left behind,
         and remove it: then nothing arrives at the new one, ever, and its user starts it once more;
-        see "The other side" in docs/safety.md.
+        see "When a node is killed" in docs/safety.md.
         """
         for k in range(STARTS):
             process = self.ros.start(module, parameters)
