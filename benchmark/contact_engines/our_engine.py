@@ -101,7 +101,7 @@ class OurWorld:
         self.frames: Dict[str, Any] = {}
         self.before: Tuple[np.ndarray, ...] = ()
         if scene.free:
-            bodies = self.simulator.world.plant.scene.bodies
+            bodies = self.simulator.physics.plant.scene.bodies
             count = len(scene.free)
             self.inverse = np.linalg.inv(np.array(bodies.inertia[:count]))
             self.centres = np.array(bodies.centre[:count])
@@ -130,7 +130,7 @@ class OurWorld:
 
     def bodies(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Positions, quaternions and velocities of free bodies."""
-        objects, count = self.simulator.world.objects, len(self.scene.free)
+        objects, count = self.simulator.physics.objects, len(self.scene.free)
         quaternion = np.array(objects.quaternion[:count])
         R = rotation(quaternion)
         inverse = R @ self.inverse @ np.swapaxes(R, 1, 2)
@@ -152,7 +152,9 @@ class OurWorld:
         """Keep where everything is: contacts are told as they were before the step."""
         count = len(self.scene.free)
         self.before = (
-            np.array(self.simulator.world.objects.position[:count]) if count else np.zeros((0, 3)),
+            np.array(self.simulator.physics.objects.position[:count])
+            if count
+            else np.zeros((0, 3)),
             self.simulator.q,
         )
 
@@ -189,7 +191,7 @@ class OurWorld:
         for i, body in enumerate(self.scene.free):
             if body.name == name:
                 turning = self.bodies()[2][i, :3]
-                velocity = self.simulator.world.objects.velocity[i]
+                velocity = self.simulator.physics.objects.velocity[i]
                 return velocity + np.cross(turning, point - centres[i])
         return np.zeros(3)
 

@@ -12,7 +12,7 @@ from hil_measures.figure import at_most, Figure, told
 from rbd_ros import Robot
 from rbd_ros.hil import Fault, FaultInjector
 from rbd_ros.resources import resource_path
-from rbd_ros.simulation import World
+from rbd_ros.simulation import Physics
 
 PART = 'soak'
 BLOCK = 10_000  # steps between other faults
@@ -62,14 +62,14 @@ def measure(steps: int, told_of: Callable[[int, int], None], seed: int = 1) -> L
     :param told_of: called with the number of steps that are done, of how many
     """
     robot = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
-    world, n = World(robot, TIMESTEP), robot.nv
+    physics, n = Physics(robot, TIMESTEP), robot.nv
     names = tuple(robot.joint_names)
     injector = FaultInjector(names, np.arange(n), seed, keep_changes=False)
-    injector.attach(world)
+    injector.attach(physics)
     rng = np.random.default_rng(seed)
     kp, kd = np.array([400.0, 400, 200, 40, 20, 2]), np.array([40.0, 40, 20, 4, 2, 0.02])
     goal, hold = np.array([0.2, -1.2, 1.2, -0.5, 0.3, 0.0]), robot.gravity_torque
-    world.reset(goal, np.zeros(n))
+    physics.reset(goal, np.zeros(n))
     links, taken = injector.links, {'state': 0, 'command': 0}
     torque, command, steady = np.zeros(n), np.zeros(n), hold(goal)
     bad, resident, warm = 0, [], min(WARM, max(1, steps // BLOCK // 4))
@@ -81,7 +81,7 @@ def measure(steps: int, told_of: Callable[[int, int], None], seed: int = 1) -> L
         for _ in range(min(BLOCK, steps - done)):
             now = done * TIMESTEP
             injector.update(now)
-            state = world.state
+            state = physics.state
             q, v = injector.sensors.measure(state.q, state.v)
             links['state'].send((q.copy(), v.copy()), now)
             while (seen := links['state'].receive(now)) is not None:
@@ -91,9 +91,9 @@ def measure(steps: int, told_of: Callable[[int, int], None], seed: int = 1) -> L
             while (got := links['command'].receive(now)) is not None:
                 taken['command'] += 1
                 torque = got
-            world.step(torque)
+            physics.step(torque)
             done += 1
-        bad += not (np.isfinite(world.state.q).all() and np.isfinite(world.state.v).all())
+        bad += not (np.isfinite(physics.state.q).all() and np.isfinite(physics.state.v).all())
         bad += not np.isfinite(torque).all()
         if done // BLOCK >= warm:
             resident.append(memory())
@@ -111,7 +111,7 @@ def measure(steps: int, told_of: Callable[[int, int], None], seed: int = 1) -> L
         at_most(
             PART,
             'simulated time, beside that of the steps [s]',
-            abs(world.time - steps * TIMESTEP),
+            abs(physics.time - steps * TIMESTEP),
             1e-6,
         ),
         told(PART, 'messages lost', float(sum(link.dropped for link in links.values()))),

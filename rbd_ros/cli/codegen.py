@@ -17,7 +17,7 @@ from rbd_ros.cli.info import add_model_arguments, model_options, named_robot
 from rbd_ros.contact import HalfSpace
 from rbd_ros.fmi import compile_unit, make_unit
 from rbd_ros.robot.export import c_library, REALS
-from rbd_ros.simulation.world import INTEGRATORS
+from rbd_ros.simulation.physics import INTEGRATORS
 
 _DEFAULT = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'bias_force', 'gravity_torque')
 

@@ -19,8 +19,8 @@ from rbd_ros.cli.progress import TerminalProgress
 from rbd_ros.cli.simulate_torque import chosen_torque
 from rbd_ros.collision import Environment, read_world
 from rbd_ros.model.errors import SingularMassMatrixError
+from rbd_ros.simulation.physics import INTEGRATORS
 from rbd_ros.simulation.simulated_robots import simulated_robot
-from rbd_ros.simulation.world import INTEGRATORS
 from rbd_ros.viewer.recording import check_format
 from rbd_ros.viewer.scene import make_scene, Scene, SHAPES
 from rbd_ros.viewer.session import LiveSession, record

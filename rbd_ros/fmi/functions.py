@@ -37,7 +37,7 @@ struct Memory {
     char token[sizeof TOKEN];
     int mode;
     double start_time;
-    World world;
+    Physics physics;
 };
 
 struct Instance {
@@ -78,7 +78,7 @@ static bool is_in(const struct Instance *instance, const char *name, int mode, i
 
 static double time_of(const struct Memory *memory)
 {
-    return memory->start_time + (double)STEPS(&memory->world) * TIMESTEP;
+    return memory->start_time + (double)STEPS(&memory->physics) * TIMESTEP;
 }
 
 /* Start values: at rest, no effort. */
@@ -88,7 +88,7 @@ static void start(struct Memory *memory)
     memset(memory, 0, sizeof *memory);
     memcpy(memory->token, TOKEN, sizeof TOKEN);
     memory->mode = INSTANTIATED;
-    memcpy(POSITION(&memory->world), positions, sizeof positions);
+    memcpy(POSITION(&memory->physics), positions, sizeof positions);
 }
 
 /* Position, velocity and effort that were set begin a simulation; all else is cleared. What is
@@ -98,9 +98,9 @@ static const char *begin(struct Memory *memory, const char **loop)
     static const char *const loops[] = LOOP_NAMES;
     static const int places[] = QUATERNION_PLACES;
     double position[NQ], velocity[NV], effort[NV];
-    memcpy(position, POSITION(&memory->world), sizeof position);
-    memcpy(velocity, VELOCITY(&memory->world), sizeof velocity);
-    memcpy(effort, EFFORT(&memory->world), sizeof effort);
+    memcpy(position, POSITION(&memory->physics), sizeof position);
+    memcpy(velocity, VELOCITY(&memory->physics), sizeof velocity);
+    memcpy(effort, EFFORT(&memory->physics), sizeof effort);
     for (int k = 0; k < QUATERNIONS; ++k) {
         double *p = position + places[k], squares = 0.0;
         for (int i = 0; i < 4; ++i) squares += p[i] * p[i];
@@ -110,16 +110,16 @@ static const char *begin(struct Memory *memory, const char **loop)
         const double length = sqrt(squares);
         for (int i = 0; i < 4; ++i) p[i] /= length;
     }
-    memset(&memory->world, 0, sizeof memory->world);
-    memcpy(POSITION(&memory->world), position, sizeof position);
-    memcpy(VELOCITY(&memory->world), velocity, sizeof velocity);
-    memcpy(EFFORT(&memory->world), effort, sizeof effort);
-    const int64_t open = simulation_close_loops(&memory->world);
+    memset(&memory->physics, 0, sizeof memory->physics);
+    memcpy(POSITION(&memory->physics), position, sizeof position);
+    memcpy(VELOCITY(&memory->physics), velocity, sizeof velocity);
+    memcpy(EFFORT(&memory->physics), effort, sizeof effort);
+    const int64_t open = simulation_close_loops(&memory->physics);
     if (open >= 0) {
         *loop = loops[open];
         return "the positions that are set leave this loop open: %s";
     }
-    simulation_place_on_ground(&memory->world);
+    simulation_place_on_ground(&memory->physics);
     return NULL;
 }
 
@@ -228,17 +228,17 @@ fmi3Status FMI3_NAME(fmi3GetFloat64)(fmi3Instance instance, const fmi3ValueRefer
         return report(self, fmi3Error, "fmi3GetFloat64: %lu variables, but room for %lu values",
                       (unsigned long)count, (unsigned long)value_count);
     }
-    World *world = &self->memory.world;
+    Physics *physics = &self->memory.physics;
     for (size_t k = 0; k < count; ++k) {
         const fmi3ValueReference at = references[k];
         if (at >= LAST) {
             return report(self, fmi3Error, "there is no value reference %lu", (unsigned long)at);
         }
         if (at == 0) values[k] = time_of(&self->memory);
-        else if (at < FIRST_POSITION) values[k] = EFFORT(world)[at - 1];
-        else if (at < FIRST_VELOCITY) values[k] = POSITION(world)[at - FIRST_POSITION];
-        else if (at < FIRST_ACCELERATION) values[k] = VELOCITY(world)[at - FIRST_VELOCITY];
-        else values[k] = ACCELERATION(world)[at - FIRST_ACCELERATION];
+        else if (at < FIRST_POSITION) values[k] = EFFORT(physics)[at - 1];
+        else if (at < FIRST_VELOCITY) values[k] = POSITION(physics)[at - FIRST_POSITION];
+        else if (at < FIRST_ACCELERATION) values[k] = VELOCITY(physics)[at - FIRST_VELOCITY];
+        else values[k] = ACCELERATION(physics)[at - FIRST_ACCELERATION];
     }
     return fmi3OK;
 }
@@ -268,12 +268,12 @@ fmi3Status FMI3_NAME(fmi3SetFloat64)(fmi3Instance instance, const fmi3ValueRefer
                           values[k]);
         }
     }
-    World *world = &self->memory.world;
+    Physics *physics = &self->memory.physics;
     for (size_t k = 0; k < count; ++k) {
         const fmi3ValueReference at = references[k];
-        if (at < FIRST_POSITION) EFFORT(world)[at - 1] = values[k];
-        else if (at < FIRST_VELOCITY) POSITION(world)[at - FIRST_POSITION] = values[k];
-        else VELOCITY(world)[at - FIRST_VELOCITY] = values[k];
+        if (at < FIRST_POSITION) EFFORT(physics)[at - 1] = values[k];
+        else if (at < FIRST_VELOCITY) POSITION(physics)[at - FIRST_POSITION] = values[k];
+        else VELOCITY(physics)[at - FIRST_VELOCITY] = values[k];
     }
     return fmi3OK;
 }
@@ -301,7 +301,7 @@ fmi3Status FMI3_NAME(fmi3DoStep)(fmi3Instance instance, fmi3Float64 now, fmi3Flo
                       TIMESTEP);
     }
     const int64_t count = (int64_t)steps;
-    const int64_t taken = simulation_advance(&memory->world, count);
+    const int64_t taken = simulation_advance(&memory->physics, count);
     if (reached != NULL) *reached = time_of(memory);
     if (taken != count) {
         return report(self, fmi3Error, "the dynamics are not finite at time %.17g s: is there "

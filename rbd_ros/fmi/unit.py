@@ -18,7 +18,7 @@ from rbd_ros.compiler.targets.c99_library import library_name
 from rbd_ros.contact import HalfSpace
 from rbd_ros.fmi import functions, interface
 from rbd_ros.fmi.description import build_description, model_description, page
-from rbd_ros.fmi.physics import physics
+from rbd_ros.fmi.physics_source import physics_source
 from rbd_ros.fmi.variables import variables
 from rbd_ros.robot import Robot
 
@@ -68,7 +68,7 @@ def make_unit(
     """Robot as an FMU that steps as `rbd_ros.Simulator` does.
 
     :param timestep: h, of which communication steps are multiples [s]
-    :param integrator: one of `rbd_ros.simulation.world.INTEGRATORS`; None: as of `Simulator`
+    :param integrator: one of `rbd_ros.simulation.physics.INTEGRATORS`; None: as of `Simulator`
     :param ground: compliant ground, None for none; FMUs have no rigid contact
     :param name: name of the binary, a name in C; the robot's if None
     :param tool: what the description names as its maker
@@ -79,7 +79,7 @@ def make_unit(
     identifier = library_name(robot.model.name) if name is None else name
     if library_name(identifier) != identifier.lower() or not identifier.isascii():
         raise ValueError(f'{identifier!r} is no name in C')
-    made = physics(robot, timestep, integrator, ground)
+    made = physics_source(robot, timestep, integrator, ground)
     declared = variables(robot, made.start)
     files = {'fmi3Interface.h': interface.header(), **made.files}
     start = f'#define START_POSITIONS {{{", ".join(map(repr, made.start))}}}\n\n'

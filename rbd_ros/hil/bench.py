@@ -137,13 +137,13 @@ class Bench:
             recorder.begin(seed, faults)
         injector.update(0.0)
         simulator = self._simulator(injector.payloads)
-        injector.attach(simulator.world)
+        injector.attach(simulator.physics)
         simulator.reset(scenario.start)
         q, v, torque = (np.zeros((steps, n)) for _ in range(3))
         delay, answers = np.full(steps, np.nan), []
         states, commands = injector.links['state'], injector.links['command']
         command, answered, failure, done = np.zeros(n), np.nan, '', steps
-        world, state = simulator.world, simulator.world.state
+        physics, state = simulator.physics, simulator.physics.state
         try:
             for k in range(steps):
                 now = k * h
@@ -151,8 +151,8 @@ class Bench:
                     other = self._simulator(injector.payloads)
                     if other is not simulator:
                         other.reset(state.q.copy(), state.v.copy(), now)
-                        simulator, world, state = other, other.world, other.world.state
-                        injector.attach(world)
+                        simulator, physics, state = other, other.physics, other.physics.state
+                        injector.attach(physics)
                 q[k], v[k] = state.q, state.v
                 if k % scenario.substeps == 0:
                     states.send((now, *injector.sensors.measure(q[k], v[k])), now)
@@ -168,7 +168,7 @@ class Bench:
                     if recorder is not None:
                         recorder.command(now, *come)
                 delay[k] = now - answered
-                world.step(command)
+                physics.step(command)
                 torque[k] = state.applied
                 if recorder is not None:
                     recorder.step(now, q[k], v[k], torque[k], injector.changes)

@@ -14,7 +14,7 @@ from rbd_ros.hil.faults import Fault, KINDS
 from rbd_ros.hil.message_link import Disturbance, MessageLink, NONE
 from rbd_ros.hil.plant_faults import PlantFaults
 from rbd_ros.hil.sensor_faults import SensorFaults
-from rbd_ros.simulation import World
+from rbd_ros.simulation import Physics
 
 
 class Change(NamedTuple):
@@ -50,14 +50,14 @@ class FaultInjector:
         long as faults come and go
 
     >>> from rbd_ros.hil import Fault, FaultInjector
-    >>> from rbd_ros.simulation import World
-    >>> world = World(robot)
+    >>> from rbd_ros.simulation import Physics
+    >>> physics = Physics(robot)
     >>> injector = FaultInjector(robot.joint_names, np.arange(6), seed=1)
-    >>> injector.attach(world)
+    >>> injector.attach(physics)
     >>> injector.plan([Fault('dead', joints=('elbow_joint',), at=1.0, duration=0.5)])
     >>> for time in (0.0, 1.0, 1.5):
     ...     injector.update(time)
-    ...     print(world.plant.effort[2])
+    ...     print(physics.plant.effort[2])
     150.0
     0.0
     150.0
@@ -88,14 +88,14 @@ class FaultInjector:
         """Faults that act now."""
         return self._acting
 
-    def attach(self, world: World) -> None:
+    def attach(self, physics: Physics) -> None:
         """Put faults into this simulation from now on; into none before.
 
         :raises ValueError: if a fault that acts cannot be one of it
         """
         if self._plant is not None:
             self._plant.clear()
-        self._plant = PlantFaults(world, self._at_v)
+        self._plant = PlantFaults(physics, self._at_v)
         self._put()
 
     def plan(self, faults: Sequence[Fault], now: float = 0.0) -> None:

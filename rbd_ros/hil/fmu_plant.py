@@ -21,7 +21,7 @@ START_TOLERANCE = 1e-6
 
 
 class FmuPlant:
-    """What the bench uses of a `Simulator`, of its `World`, of the plant and the state in that.
+    """What the bench uses of a `Simulator`, of its `Physics`, of the plant and the state in that.
 
     Each `reset` makes another instance of the FMU, so one run has nothing of the one before.
 
@@ -54,7 +54,7 @@ class FmuPlant:
         self._open: Optional[Instance] = None
 
     @property
-    def world(self) -> FmuPlant:
+    def physics(self) -> FmuPlant:
         """What takes steps: this."""
         return self
 

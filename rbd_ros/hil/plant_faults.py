@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from rbd_ros.contact.arrays import AnyArray
-from rbd_ros.simulation import World
+from rbd_ros.simulation import Physics
 
 #: Dry friction of a seized joint: more than any drive has [N m, N].
 SEIZED = 1e9
@@ -15,13 +15,13 @@ SEIZED = 1e9
 class PlantFaults:
     """Faults of actuators and joints, put into a simulation in place.
 
-    :param world: the simulation; its joints may have friction from now on
+    :param physics: the simulation; its joints may have friction from now on
     :param at_v: degree of freedom of each joint that faults may concern, (n,)
     """
 
-    def __init__(self, world: World, at_v: AnyArray):
-        world.allow_friction()
-        plant = world.plant
+    def __init__(self, physics: Physics, at_v: AnyArray):
+        physics.allow_friction()
+        plant = physics.plant
         self._effort, self._friction, self._at_v = plant.effort, plant.friction, at_v
         self._own_effort, self._own_friction = plant.effort.copy(), plant.friction.copy()
 

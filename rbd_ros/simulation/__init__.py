@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from rbd_ros.simulation.adaptive import Rollout, rollout
     from rbd_ros.simulation.contact_points import FaceContact, SphereContact
     from rbd_ros.simulation.event_driven import Event, EventDrivenSimulator
+    from rbd_ros.simulation.physics import Physics
     from rbd_ros.simulation.rollouts import Trajectories
     from rbd_ros.simulation.simulator import Contact, SimulationStatus, Simulator
     from rbd_ros.simulation.snapshot_file import load_snapshot, save_snapshot, SnapshotError
     from rbd_ros.simulation.snapshots import Snapshot
     from rbd_ros.simulation.step_derivatives import StepDerivatives
-    from rbd_ros.simulation.world import World
 
 __all__ = [
     'Contact',
@@ -42,7 +42,7 @@ __all__ = [
     'StepDerivatives',
     'Trajectories',
     'Transmission',
-    'World',
+    'Physics',
     'load_snapshot',
     'rollout',
     'save_snapshot',
@@ -67,7 +67,7 @@ __getattr__, __dir__ = lazy_names(
         'StepDerivatives': 'rbd_ros.simulation.step_derivatives',
         'Trajectories': 'rbd_ros.simulation.rollouts',
         'Transmission': 'rbd_ros.simulation.actuators',
-        'World': 'rbd_ros.simulation.world',
+        'Physics': 'rbd_ros.simulation.physics',
         'load_snapshot': 'rbd_ros.simulation.snapshot_file',
         'rollout': 'rbd_ros.simulation.adaptive',
         'save_snapshot': 'rbd_ros.simulation.snapshot_file',

@@ -21,13 +21,13 @@ from rbd_ros.simulation.plant import Ground, Plant, Tree
 from rbd_ros.simulation.scene.assembly import scene_sizes
 from rbd_ros.simulation.scene.state import Objects, ScenePlant, Touches
 from rbd_ros.simulation.state import Contacts, ExternalForces, MAX_CONTACTS, State
-from rbd_ros.simulation.workspace import Commands, Workspace, WorldRecord
+from rbd_ros.simulation.workspace import Commands, PhysicsRecord, Workspace
 
 #: Part of the speed of corrections that joints have whose motions compose instead of adding.
 COMPOSED = 0.9
 
 
-def make_world(plant: Plant, nq: int) -> WorldRecord:
+def make_physics_record(plant: Plant, nq: int) -> PhysicsRecord:
     """Room for a simulation, all zero.
 
     :param nq: number of position variables of the robot
@@ -48,7 +48,7 @@ def make_world(plant: Plant, nq: int) -> WorldRecord:
         'coupled': nv if plant.has_loops else 0,
         **scene_sizes(plant),
     }
-    return WorldRecord(
+    return PhysicsRecord(
         plant,
         allocate(Commands, **sizes),
         allocate(State, **sizes),
@@ -81,7 +81,7 @@ def make_plant(
     :param shapes: collision shapes, none if there is nothing to touch
     :param speed_limit: guard on the speed of joints [rad/s or m/s]
     :param enforce_velocity_limits: whether the velocity limits of joints hold, too
-    :param integrator: one of `rbd_ros.simulation.world.INTEGRATORS`
+    :param integrator: one of `rbd_ros.simulation.physics.INTEGRATORS`
     :param scene: the world
     :param has_scene: whether there is one
     :raises SingularMassMatrixError: if joints move no mass

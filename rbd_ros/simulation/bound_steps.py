@@ -10,7 +10,7 @@ from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.simulation.linear import copy
 from rbd_ros.simulation.mutex import Mutex
 from rbd_ros.simulation.stepping import advance
-from rbd_ros.simulation.workspace import WorldRecord
+from rbd_ros.simulation.workspace import PhysicsRecord
 
 #: Answer of `Steps.alone` if the mutex has to be asked for, or the torque to be converted.
 BUSY = -2
@@ -28,7 +28,7 @@ class Access(NamedTuple):
 
 
 @entry_point
-def step_alone(world: WorldRecord, access: Access, torque: FloatArray, count: int) -> int:
+def step_alone(physics: PhysicsRecord, access: Access, torque: FloatArray, count: int) -> int:
     """Take steps under a torque, unless the mutex of the simulation is held.
 
     While the interpreter's lock is kept, this is one instruction for all other threads: nobody can
@@ -37,10 +37,10 @@ def step_alone(world: WorldRecord, access: Access, torque: FloatArray, count: in
     :return: as `advance`; `BUSY`, with nothing changed, if the mutex is held, or the torque is no
         plain array
     """
-    if access.held[0] != 0 or len(torque) != len(world.commands.torque):
+    if access.held[0] != 0 or len(torque) != len(physics.commands.torque):
         return BUSY
-    copy(torque, world.commands.torque)
-    return call_loop(access.advance, world, count)
+    copy(torque, physics.commands.torque)
+    return call_loop(access.advance, physics, count)
 
 
 class Steps(NamedTuple):

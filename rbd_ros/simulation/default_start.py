@@ -10,27 +10,27 @@ import numpy as np
 from rbd_ros.collision.scene import start_configuration
 from rbd_ros.collision.touchdown import floating_bases, LEAST_SLOPE, moved_base, touchdown
 from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.physics import Physics
 from rbd_ros.simulation.stepping import place_on_ground
-from rbd_ros.simulation.world import World
 
 #: How deep in compliant ground a base is put, to see which of its points is lowest [m].
 _DEEP = 1e3
 
 
-def default_start(world: World) -> FloatArray:
+def default_start(physics: Physics) -> FloatArray:
     """Configuration at the start, (nq,): neutral within the limits, standing on what is below.
 
     Robots of the world are as it has them; loops are closed.
 
-    :param world: the physics
+    :param physics: the physics
     :raises ValueError: if loops cannot be closed
 
-    >>> from rbd_ros.simulation import World
+    >>> from rbd_ros.simulation import Physics
     >>> from rbd_ros.simulation.default_start import default_start
-    >>> np.array_equal(default_start(World(robot)), robot.neutral())
+    >>> np.array_equal(default_start(Physics(robot)), robot.neutral())
     True
     """
-    robot, environment = world.robot, world.environment
+    robot, environment = physics.robot, physics.environment
     # Zero is outside the limits of many an elbow.
     q: FloatArray = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
     model = robot.model
@@ -39,36 +39,36 @@ def default_start(world: World) -> FloatArray:
         own, start = each.model, start_configuration(each)
         for i, (at, _) in own.independent_slices.items():
             q[slices[f'{each.name}/{own.body(i).joint_name}']] = start[at]
-    if world.plant.has_loops and own_bases(world):
+    if physics.plant.has_loops and own_bases(physics):
         from rbd_ros.simulation.closed_start import close_start
 
         q = close_start(robot, q, np.zeros(robot.nv)).q
-    return stand(world, q)
+    return stand(physics, q)
 
 
-def own_bases(world: World) -> List[int]:
+def own_bases(physics: Physics) -> List[int]:
     """Numbers of the bodies that move freely and of which the world does not say where they are.
 
-    :param world: the physics
+    :param physics: the physics
     """
-    model, environment = world.robot.model, world.environment
+    model, environment = physics.robot.model, physics.environment
     others = () if environment is None else environment.moving_in(model)
     prefixes = tuple(f'{each.name}/' for each in others if not each.stands)
     return [i for i in floating_bases(model) if not model.body(i).joint_name.startswith(prefixes)]
 
 
-def stand(world: World, q: FloatArray) -> FloatArray:
+def stand(physics: Physics, q: FloatArray) -> FloatArray:
     """Configuration with floating bases moved along z to where they touch what is below, (nq,).
 
-    :param world: the physics, which stays as it is
+    :param physics: the physics, which stays as it is
     :param q: configuration, (nq,)
     """
-    model = world.robot.model
-    for base in own_bases(world):
-        if world.scene is not None:
-            height = touchdown(model, world.scene, q.tolist(), base)
-        elif world.plant.has_ground:
-            height = _above_ground(world, q, base)
+    model = physics.robot.model
+    for base in own_bases(physics):
+        if physics.scene is not None:
+            height = touchdown(model, physics.scene, q.tolist(), base)
+        elif physics.plant.has_ground:
+            height = _above_ground(physics, q, base)
         else:
             height = 0.0
         if height:
@@ -76,17 +76,17 @@ def stand(world: World, q: FloatArray) -> FloatArray:
     return q
 
 
-def _above_ground(world: World, q: FloatArray, base: int) -> float:
+def _above_ground(physics: Physics, q: FloatArray, base: int) -> float:
     """Change of height by which a floating base comes to touch compliant ground [m]."""
-    ground, state = world.plant.ground, world.state
+    ground, state = physics.plant.ground, physics.state
     upward = float(ground.plane[0, 2])
     if upward < LEAST_SLOPE:
         return 0.0
-    arrays = world.arrays()
+    arrays = physics.arrays()
     kept = {name: array.copy() for name, array in arrays.items()}
     # All points are in the ground there, and of those of the base one is deepest.
-    state.q[:] = moved_base(world.robot.model, q, base, -_DEEP)
-    deepest = place_on_ground(world.record)
+    state.q[:] = moved_base(physics.robot.model, q, base, -_DEEP)
+    deepest = place_on_ground(physics.record)
     depth = -float(state.normal_deformation[deepest]) if deepest >= 0 else 0.0
     for name, array in arrays.items():
         array[...] = kept[name]

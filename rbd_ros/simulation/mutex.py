@@ -82,7 +82,7 @@ def exclusive(method: Method) -> Method:
 
     @wraps(method)
     def run(self: Any, *arguments: Any, **named: Any) -> Any:
-        with self._world.mutex:
+        with self._physics.mutex:
             return method(self, *arguments, **named)
 
     return run  # type: ignore[return-value]

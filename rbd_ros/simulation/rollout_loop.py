@@ -17,7 +17,7 @@ from rbd_ros.contact.arrays import AnyArray, FloatArray, IntArray
 from rbd_ros.simulation.free_bodies import start_objects
 from rbd_ros.simulation.ground_contact import start_contacts
 from rbd_ros.simulation.linear import clear, copy
-from rbd_ros.simulation.workspace import WorldRecord
+from rbd_ros.simulation.workspace import PhysicsRecord
 
 
 class Memory(NamedTuple):
@@ -100,21 +100,21 @@ def _owner(array: AnyArray) -> AnyArray:
 
 
 @compiled
-def begin(world: WorldRecord, memory: Memory, batch: Batch, row: int) -> None:
+def begin(physics: PhysicsRecord, memory: Memory, batch: Batch, row: int) -> None:
     """Start a rollout, as after a reset."""
-    state = world.state
+    state = physics.state
     clear(memory.words)
     copy(batch.start_q[min(row, len(batch.start_q) - 1)], state.q)
     copy(batch.start_v[min(row, len(batch.start_v) - 1)], state.v)
-    if world.plant.has_servos:
+    if physics.plant.has_servos:
         copy(batch.kp, state.servo.kp)
         copy(batch.kd, state.servo.kd)
         copy(batch.target_v, state.servo.v)
-    if world.plant.has_scene:
-        start_objects(world.plant.scene, world.objects)
-        world.work.scene.room.listed[0] = 0
-    if world.plant.has_ground:
-        start_contacts(world.plant, state, world.work.dynamics)
+    if physics.plant.has_scene:
+        start_objects(physics.plant.scene, physics.objects)
+        physics.work.scene.room.listed[0] = 0
+    if physics.plant.has_ground:
+        start_contacts(physics.plant, state, physics.work.dynamics)
     batch.diverged[row] = -1
 
 
@@ -126,7 +126,7 @@ def fill(value: float, x: FloatArray) -> None:
 
 
 @entry_point
-def roll(world: WorldRecord, memory: Memory, batch: Batch, first: int, last: int) -> int:
+def roll(physics: PhysicsRecord, memory: Memory, batch: Batch, first: int, last: int) -> int:
     """Take the steps from `first` to before `last`, numbered through all rollouts.
 
     Nothing is taken up between two calls but what the records hold: `first` is where the call
@@ -134,20 +134,20 @@ def roll(world: WorldRecord, memory: Memory, batch: Batch, first: int, last: int
 
     :return: how many steps were taken
     """
-    state, torque, taken = world.state, batch.torque, 0
+    state, torque, taken = physics.state, batch.torque, 0
     row = first // batch.steps
     step = first - row * batch.steps
     for _ in range(first, last):
         if step == 0:
-            begin(world, memory, batch, row)
+            begin(physics, memory, batch, row)
         if batch.diverged[row] < 0:
             # In this order: a rollout that has ended takes no more steps.
             of = torque[min(row, len(torque) - 1)]
-            copy(of[min(step, len(of) - 1)], world.commands.torque)
-            if world.plant.has_servos:
+            copy(of[min(step, len(of) - 1)], physics.commands.torque)
+            if physics.plant.has_servos:
                 goals = batch.target_q[min(row, len(batch.target_q) - 1)]
                 copy(goals[min(step, len(goals) - 1)], state.servo.q)
-            if call_loop(batch.advance, world, 1) == 1:
+            if call_loop(batch.advance, physics, 1) == 1:
                 taken += 1
             else:
                 batch.diverged[row] = step

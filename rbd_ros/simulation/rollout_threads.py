@@ -22,7 +22,7 @@ import numpy as np
 from rbd_ros.compiler.loops import Record, why_interpreted
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.robot import Robot, threads
-from rbd_ros.simulation.assembly import make_world
+from rbd_ros.simulation.assembly import make_physics_record
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.rollout_loop import Batch, in_one_memory, Memory, roll
 from rbd_ros.simulation.rollouts import Trajectories
@@ -37,8 +37,8 @@ class _Worker:
     """Records of one thread: a simulation of its own, of which the constants are shared."""
 
     def __init__(self, plant: Plant, nq: int):
-        fields = make_world(plant, nq)
-        # What `World.arrays` has: all that the next steps depend on.
+        fields = make_physics_record(plant, nq)
+        # What `Physics.arrays` has: all that the next steps depend on.
         words, (state, forces, contacts, objects, touches) = in_one_memory(
             fields.state,
             fields.external_forces,
@@ -46,7 +46,7 @@ class _Worker:
             fields.objects,
             fields.touches,
         )
-        self.world = Record(
+        self.physics = Record(
             fields._replace(
                 state=state,
                 external_forces=forces,
@@ -110,7 +110,7 @@ class RolloutThreads:
         self._robot = robot
         self._idle: List[_Worker] = [self._new()]
         # Of the loop that takes steps, the same for all.
-        self._advance = advance.address(self._idle[0].world)
+        self._advance = advance.address(self._idle[0].physics)
 
     def run(
         self,
@@ -166,7 +166,7 @@ class RolloutThreads:
         :param helpers: threads that were started to help, None if this is one of them
         """
         try:
-            loop, size = roll.bind(worker.world, worker.memory, job.record), _FIRST
+            loop, size = roll.bind(worker.physics, worker.memory, job.record), _FIRST
             first, last = job.take()
             while first < last:
                 while first < last and not job.stopped:

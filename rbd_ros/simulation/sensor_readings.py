@@ -27,7 +27,7 @@ from rbd_ros.simulation.linear import clear, copy
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.state import NOW
 from rbd_ros.simulation.state import NEAR, State, STEPS
-from rbd_ros.simulation.workspace import WorldRecord
+from rbd_ros.simulation.workspace import PhysicsRecord
 
 
 class SensorPlaces(NamedTuple):
@@ -114,12 +114,12 @@ class SensorRoom(NamedTuple):
 
 
 @entry_point
-def read_sensors(world: WorldRecord, places: SensorPlaces, room: SensorRoom) -> int:
+def read_sensors(physics: PhysicsRecord, places: SensorPlaces, room: SensorRoom) -> int:
     """Read all sensors after the last step; before the first one, those of a robot that is held.
 
     :return: number of steps taken so far
     """
-    plant, state = world.plant, world.state
+    plant, state = physics.plant, physics.state
     steps: int = state.counters[STEPS]
     if len(places.body) > 0:
         read_inertia(plant, state, places, room)
@@ -132,7 +132,7 @@ def read_sensors(world: WorldRecord, places: SensorPlaces, room: SensorRoom) -> 
             compose(room.poses[places.gauge_body[g]], places.gauge_pose[g], pose)
             into_base(pose, room.reactions[places.cut_body[g]], total)
             if steps > 0:
-                take_off_world(world, places, g, total)
+                take_off_world(physics, places, g, total)
             from_base(pose, total, room.wrench[g])
             room.torque[g] = 0.0
             k = places.column[g]
@@ -242,14 +242,16 @@ def look_at_step(plant: Plant, state: State, places: SensorPlaces, room: SensorR
 
 
 @compiled
-def take_off_world(world: WorldRecord, places: SensorPlaces, g: int, total: FloatArray) -> None:
+def take_off_world(
+    physics: PhysicsRecord, places: SensorPlaces, g: int, total: FloatArray
+) -> None:
     """Subtract what the world did in the last step to links that are beyond a gauge.
 
     :param g: number of the gauge
     :param total: what is transmitted, about the origin of the base, (6,) [N m, N]
     """
-    plant, state = world.plant, world.state
-    outer, force, couple = world.external_forces, vector(3), vector(3)
+    plant, state = physics.plant, physics.state
+    outer, force, couple = physics.external_forces, vector(3), vector(3)
     if plant.has_external_forces:
         for w in range(len(outer.acted)):
             if outer.acted[w] == state.counters[STEPS] and outer.link[w] >= 0:
@@ -257,13 +259,13 @@ def take_off_world(world: WorldRecord, places: SensorPlaces, g: int, total: Floa
                     for r in range(6):
                         total[r] -= outer.wrench[w, r]
     if plant.has_ground:
-        contacts, plane = world.contacts, plant.ground.plane
+        contacts, plane = physics.contacts, plant.ground.plane
         for c in range(state.counters[NEAR]):
             if places.ground_beyond[g, contacts.shape[c]] == 1:
                 along(plane, contacts.force[c], 1.0, force)
                 subtract_force(total, contacts.position[c], force)
     if plant.has_scene:
-        touches, touching = world.touches, world.touches.contacts
+        touches, touching = physics.touches, physics.touches.contacts
         for c in range(touches.counts[NOW]):
             pair = plant.scene.table.pair[touching.pair[c]]
             # What acts on the second acts the other way on the first; within, both cancel.

@@ -18,9 +18,9 @@ from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.mutex import exclusive
+from rbd_ros.simulation.physics import Physics
 from rbd_ros.simulation.sensor_places import check_no_loops, Cut, cut_model, find_cut
 from rbd_ros.simulation.sensor_readings import read_sensors, SensorPlaces, SensorRoom
-from rbd_ros.simulation.world import World
 from rbd_ros.spatial import PluckerTransform
 
 
@@ -65,7 +65,7 @@ class Sensors:
 
     In a step that is divided because joints turn fast, contact forces are those of its last part.
 
-    :param world: the simulation
+    :param physics: the simulation
     :param imus: names of links
     :param force_torque: names of joints, fixed ones too, or of links for the joints that bear them
     :param joint_torques: names of joints with one degree of freedom
@@ -75,13 +75,13 @@ class Sensors:
 
     def __init__(
         self,
-        world: World,
+        physics: Physics,
         imus: Sequence[str] = (),
         force_torque: Sequence[str] = (),
         joint_torques: Sequence[str] = (),
     ):
-        self._world, self._robot = world, world.robot
-        model = world.robot.model
+        self._physics, self._robot = physics, physics.robot
+        model = physics.robot.model
         for name in imus:
             if name not in model.links:
                 raise ValueError(f'imus: {unknown_name("link", name, tuple(model.links))}')
@@ -90,7 +90,7 @@ class Sensors:
         self._imus = tuple(imus)
         self._gauges = tuple(force_torque)
         self._joints = tuple(joint_torques)
-        columns, cuts = _columns(world.robot, self._joints), []
+        columns, cuts = _columns(physics.robot, self._joints), []
         for name in self._gauges:
             cuts.append(find_cut(model, name))
         for name in self._joints:
@@ -104,7 +104,7 @@ class Sensors:
             bodies = len(cut.bodies)
         #: Kernel of the reactions at all cuts, of the robot with its inertias or with others.
         self._reactions: WeakKeyDictionary[Robot, Any] = WeakKeyDictionary()
-        self.prepare(world.loaded)
+        self.prepare(physics.loaded)
         # The kernel tells of all bodies but the base.
         self._cut_bodies = np.array(cut_bodies, dtype=np.int64) - 1
         self.room = allocate(
@@ -121,7 +121,7 @@ class Sensors:
         self._binding: Optional[SensorBinding] = None
 
     def prepare(self, robot: Robot) -> None:
-        """Compile what sensors need if the robot gets other inertias: see `World.load`.
+        """Compile what sensors need if the robot gets other inertias: see `Physics.load`.
 
         :param robot: the robot with them
         """
@@ -135,17 +135,17 @@ class Sensors:
         :param record: the simulation in it
         :param scene: its shapes
         """
-        world, model = self._world, self._robot.model
-        self.prepare(world.loaded)
+        physics, model = self._physics, self._robot.model
+        self.prepare(physics.loaded)
         links = list(model.links)
         frames = [model.link(name) for name in self._imus]
         prefix = f'{ROBOT}/'
         names = [] if scene is None else [each.name for each in scene.shapes]
         places = SensorPlaces(
             has_gauges=len(self._cuts) > 0,
-            midpoint=world.integrator != 'semi_implicit',
+            midpoint=physics.integrator != 'semi_implicit',
             kinematics=int(self._robot.kernel('contact_kinematics').address),
-            reactions=int(self._reactions[world.loaded].address) if self._cuts else 0,
+            reactions=int(self._reactions[physics.loaded].address) if self._cuts else 0,
             body=_integers([frame.body for frame in frames]),
             pose=_poses([frame.placement for frame in frames]),
             cut_body=self._cut_bodies,
@@ -153,7 +153,7 @@ class Sensors:
             gauge_pose=_poses([cut.placement for cut in self._cuts]),
             column=self._columns,
             link_beyond=self._beyond(links),
-            ground_beyond=self._beyond([each.link for each in world.geometries]),
+            ground_beyond=self._beyond([each.link for each in physics.geometries]),
             scene_beyond=self._beyond(
                 [name.removeprefix(prefix) if name not in model.links else name for name in names]
             ),
@@ -181,9 +181,9 @@ class Sensors:
 
         :return: number of steps taken since the last reset
         """
-        binding, record = self._binding, self._world.record
+        binding, record = self._binding, self._physics.record
         if binding is None or binding.record is not record:
-            binding = self._binding = self.binding(record, self._world.scene)
+            binding = self._binding = self.binding(record, self._physics.scene)
         return binding.read()
 
     @property

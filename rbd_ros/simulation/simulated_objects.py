@@ -30,10 +30,10 @@ from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.free_bodies import rotation_of
 from rbd_ros.simulation.mutex import exclusive
+from rbd_ros.simulation.physics import NO_WORLD, Physics
 from rbd_ros.simulation.scene.assembly import place
 from rbd_ros.simulation.scene.change import PreparedScene
 from rbd_ros.simulation.scene.state import CONIC, CONTACT, NOW, SIGNORINI
-from rbd_ros.simulation.world import NO_WORLD, World
 
 SrdfSource = Union[str, 'os.PathLike[str]']
 
@@ -133,7 +133,7 @@ def _rigid_ground(
 class SimulatedObjects:
     """Objects and rigid contacts of a simulation."""
 
-    _world: World
+    _physics: Physics
     _distances: Optional[Tuple[Optional[Environment], RobotInWorld]] = None
 
     @property
@@ -143,7 +143,7 @@ class SimulatedObjects:
         >>> Simulator(robot).environment is None
         True
         """
-        return self._world.environment
+        return self._physics.environment
 
     @property
     def robots(self) -> Tuple[str, ...]:
@@ -154,10 +154,10 @@ class SimulatedObjects:
         >>> simulator.robots, simulator.robot.nv, simulator.robot.joint_names[6]
         (('second_arm',), 12, 'second_arm/shoulder_pan_joint')
         """
-        environment = self._world.environment
+        environment = self._physics.environment
         if environment is None:
             return ()
-        return tuple(each.name for each in environment.moving_in(self._world.robot.model))
+        return tuple(each.name for each in environment.moving_in(self._physics.robot.model))
 
     @property
     def objects(self) -> Tuple[str, ...]:
@@ -166,7 +166,7 @@ class SimulatedObjects:
         >>> Simulator(robot, world='config/table_world.yaml').objects
         ('box', 'peg', 'ball', 'roller')
         """
-        scene = self._world.scene
+        scene = self._physics.scene
         return () if scene is None else tuple(each.name for each in scene.objects)
 
     def _object(self, name: str) -> int:
@@ -190,9 +190,9 @@ class SimulatedObjects:
         """
         o = self._object(name)
         pose = np.eye(4)
-        rotation_of(self._world.objects.quaternion[o], pose[:3, :3])
-        centre = self._world.plant.scene.bodies.centre[o]
-        pose[:3, 3] = self._world.objects.position[o] - pose[:3, :3] @ centre
+        rotation_of(self._physics.objects.quaternion[o], pose[:3, :3])
+        centre = self._physics.plant.scene.bodies.centre[o]
+        pose[:3, 3] = self._physics.objects.position[o] - pose[:3, :3] @ centre
         return pose
 
     @exclusive
@@ -212,8 +212,8 @@ class SimulatedObjects:
         """
         o, objects, bodies = (
             self._object(name),
-            self._world.objects,
-            self._world.plant.scene.bodies,
+            self._physics.objects,
+            self._physics.plant.scene.bodies,
         )
         R = np.zeros((3, 3))
         rotation_of(objects.quaternion[o], R)
@@ -259,11 +259,11 @@ class SimulatedObjects:
             or np.abs(T[3] - (0.0, 0.0, 0.0, 1.0)).max() > _ROUNDING
         ):
             raise ValueError('pose must be a rotation, a position, and 0 0 0 1 below')
-        scene = self._world.scene
+        scene = self._physics.scene
         assert scene is not None
         local = np.concatenate([R.T @ twist[:3], R.T @ twist[3:]])
-        place(self._world.objects, o, scene.objects[o], T, local)
-        self._world.forget_near_pairs()
+        place(self._physics.objects, o, scene.objects[o], T, local)
+        self._physics.forget_near_pairs()
 
     # -- how far things are from each other
 
@@ -284,9 +284,9 @@ class SimulatedObjects:
         >>> simulator.distance_pairs[nearest], found.gradient[nearest].shape
         (('robot/base_link_inertia', 'robot/upper_arm_link'), (6,))
         """
-        with self._world.mutex:
+        with self._physics.mutex:
             poses = {name: self.object_pose(name) for name in self.objects}
-            configuration = self._world.state.q.copy() if q is None else q
+            configuration = self._physics.state.q.copy() if q is None else q
         return self._robot_in_world().distances(configuration, max_distance, poses)
 
     @property
@@ -301,11 +301,11 @@ class SimulatedObjects:
 
     def _robot_in_world(self) -> RobotInWorld:
         # Made when somebody asks, and anew where the world is another one.
-        world, made = self._world, self._distances
-        if made is None or made[0] is not world.environment:
+        physics, made = self._physics, self._distances
+        if made is None or made[0] is not physics.environment:
             made = self._distances = (
-                world.environment,
-                RobotInWorld(world.robot, world.environment),
+                physics.environment,
+                RobotInWorld(physics.robot, physics.environment),
             )
         return made[1]
 
@@ -334,7 +334,7 @@ class SimulatedObjects:
         """
         from rbd_ros.collision.world_file import extend_world
 
-        model = self._world.robot.model if self._world.robot.nv else None
+        model = self._physics.robot.model if self._physics.robot.nv else None
         self.change_world(extend_world(self._present_world(), {'objects': {name: entry}}, model))
 
     @exclusive
@@ -358,21 +358,21 @@ class SimulatedObjects:
         Objects of the same name move on as they do, also if their shapes are others. Wrenches on
         objects that are gone end.
 
-        :param world: the world, or what `simulator.world.prepared` has made of it, perhaps in
+        :param world: the world, or what `simulator.physics.prepared` has made of it, perhaps in
             another thread, which is most of the work
         :raises ValueError: if the simulation has no world, or that one cannot be used
 
         >>> simulator = Simulator(robot, world='config/table_world.yaml')
-        >>> ready = simulator.world.prepared(simulator.environment.without('belt'))
+        >>> ready = simulator.physics.prepared(simulator.environment.without('belt'))
         >>> simulator.change_world(ready)
         >>> 'belt' in simulator.environment.names
         False
         """
-        ready = self._world.prepared(world) if isinstance(world, Environment) else world
-        self._world.change_environment(ready)
+        ready = self._physics.prepared(world) if isinstance(world, Environment) else world
+        self._physics.change_environment(ready)
 
     def _present_world(self) -> Environment:
-        environment = self._world.environment
+        environment = self._physics.environment
         if environment is None:
             raise ValueError(NO_WORLD)
         return environment
@@ -387,15 +387,15 @@ class SimulatedObjects:
         >>> simulator.residuals.contact < 1e-8  # of the ball that rolls, too
         True
         """
-        found = self._world.touches.residuals
+        found = self._physics.touches.residuals
         return Residuals(
             float(found[SIGNORINI]), float(found[CONIC]), float(found[CONTACT]), 0.0, 0.0, 0.0
         )
 
     def _pair_contacts(self) -> Tuple[PairContact, ...]:
         """What `contacts` returns in a world."""
-        world, touches = self._world, self._world.touches
-        scene, contacts = world.scene, touches.contacts
+        physics, touches = self._physics, self._physics.touches
+        scene, contacts = physics.scene, touches.contacts
         assert scene is not None
         found: List[PairContact] = []
         for c in range(int(touches.counts[NOW])):
@@ -409,9 +409,9 @@ class SimulatedObjects:
                         second,
                         contacts.position[c].copy(),
                         frame[0].copy(),
-                        touches.impulse[c] @ frame / world.plant.timestep,
+                        touches.impulse[c] @ frame / physics.plant.timestep,
                         -float(contacts.gap[c]),
-                        couple @ frame / world.plant.timestep,
+                        couple @ frame / physics.plant.timestep,
                     )
                 )
         return tuple(found)

@@ -9,14 +9,14 @@ import numpy as np
 
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.mutex import exclusive
+from rbd_ros.simulation.physics import Physics
 from rbd_ros.simulation.rollouts import checked_array
-from rbd_ros.simulation.world import World
 
 
 class SimulatedServos:
     """Servos of the joints of a simulated robot."""
 
-    _world: World
+    _physics: Physics
 
     @exclusive
     def servo(self, q: Any = None, v: Any = None, kp: Any = None, kd: Any = None) -> None:
@@ -50,9 +50,9 @@ class SimulatedServos:
         >>> np.abs(simulator.q - q - 0.01).max() < 1e-5
         True
         """
-        world = self._world
-        servo, nq, nv = world.state.servo, world.robot.nq, world.robot.nv
-        if kp is None and kd is None and not world.plant.has_servos:
+        physics = self._physics
+        servo, nq, nv = physics.state.servo, physics.robot.nq, physics.robot.nv
+        if kp is None and kd is None and not physics.plant.has_servos:
             raise ValueError('servos have no gains yet: give kp, kd or both')
         gains = {
             name: None if given is None else self._gains(name, given)
@@ -60,10 +60,10 @@ class SimulatedServos:
         }
         goal = None if q is None else self._goals(checked_array('q', q, ((nq,),)))
         speed = None if v is None else checked_array('v', v, ((nv,),))
-        if not world.plant.has_servos:
-            world.allow_servos()
+        if not physics.plant.has_servos:
+            physics.allow_servos()
             if goal is None:
-                goal = self._goals(world.state.q)
+                goal = self._goals(physics.state.q)
         for name, array in gains.items():
             if array is not None:
                 getattr(servo, name)[:] = array
@@ -83,28 +83,30 @@ class SimulatedServos:
         >>> simulator.servo_gains
         (array([  0.,   0.,   0.,   0.,   0., 100.]), array([10., 10., 10., 10., 10., 10.]))
         """
-        servo = self._world.state.servo
+        servo = self._physics.state.servo
         return servo.kp.copy(), servo.kd.copy()
 
     def _goals(self, q: FloatArray) -> FloatArray:
         """Positions by degree of freedom, of configurations (..., nq)."""
-        position = self._world.plant.position
+        position = self._physics.plant.position
         return np.where(position >= 0, q[..., position], 0.0)
 
     def _gains(self, name: str, given: Any) -> FloatArray:
-        world, robot = self._world, self._world.robot
+        physics, robot = self._physics, self._physics.robot
         gains = checked_array(name, given, ((), (robot.nv,)))
         if (gains < 0.0).any():
             raise ValueError(f'{name} must not be negative, got {given}')
         if np.ndim(given) == 0:
             motors: List[float] = [
-                world.joint_of(i) in robot.model.actuated_joints for i in range(robot.nv)
+                physics.joint_of(i) in robot.model.actuated_joints for i in range(robot.nv)
             ]
-            return np.where(world.plant.position >= 0, gains * np.array(motors, dtype=float), 0.0)
+            return np.where(
+                physics.plant.position >= 0, gains * np.array(motors, dtype=float), 0.0
+            )
         for i in np.flatnonzero(gains):
-            if world.plant.position[i] < 0:
+            if physics.plant.position[i] < 0:
                 raise ValueError(
-                    f'{name}: joint {world.joint_of(int(i))!r} has several freedoms, which no '
+                    f'{name}: joint {physics.joint_of(int(i))!r} has several freedoms, which no '
                     f'servo holds: {name}[{i}] must be 0'
                 )
         return gains

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated robot: what a user holds. The physics is in `World` and the modules beside it."""
+"""A simulated robot: what a user holds. The physics is in `Physics` and the modules beside it."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from rbd_ros.robot import Robot
 from rbd_ros.simulation import state as layout
 from rbd_ros.simulation.default_start import default_start, stand
 from rbd_ros.simulation.mutex import exclusive
+from rbd_ros.simulation.physics import Physics, SPEED_LIMIT, TOLERANCE
 from rbd_ros.simulation.rollouts import checked_starts, room, Trajectories
 from rbd_ros.simulation.simulated_objects import (
     PairContact,
@@ -43,7 +44,6 @@ from rbd_ros.simulation.simulated_servos import SimulatedServos
 from rbd_ros.simulation.snapshots import check_identity, identity_of, Snapshot
 from rbd_ros.simulation.start_warnings import StartWarnings
 from rbd_ros.simulation.state import MAX_FORCES
-from rbd_ros.simulation.world import SPEED_LIMIT, TOLERANCE, World
 from rbd_ros.spatial import PluckerTransform
 from rbd_ros.spatial.rotation import NORM_TOLERANCE
 
@@ -146,7 +146,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
     array([0., 0., 0., 0., 0., 0.])
     >>> simulator.saturated.any(), simulator.contacts, simulator.warnings
     (False, (), ())
-    >>> simulator.status.steps, simulator.world.time == simulator.time
+    >>> simulator.status.steps, simulator.physics.time == simulator.time
     (1000, True)
     >>> simulator.constraint_force  # of friction, limits and contacts [N m]
     array([0., 0., 0., 0., 0., 0.])
@@ -190,7 +190,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
                     f'joint {body.joint_name!r} moves as a function of time, which is not '
                     'simulated: let it be an ordinary joint, and find its force by hybrid dynamics'
                 )
-        self._world = World(
+        self._physics = Physics(
             robot,
             timestep,
             integrator,
@@ -204,7 +204,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
             enforce_velocity_limits,
         )
         if external_forces:
-            self._world.allow_external_forces()
+            self._physics.allow_external_forces()
         self._start = StartWarnings()
         # For `step()` without an argument: made once.
         self._nothing = np.zeros(robot.nv)
@@ -214,25 +214,25 @@ class Simulator(SimulatedServos, SimulatedObjects):
         self._rollouts: Optional[RolloutThreads] = None
         self._default: Optional[Tuple[Optional[Scene], FloatArray]] = None
         self.reset()
-        _ = self._world.steps  # compiled now, not in the first step
+        _ = self._physics.steps  # compiled now, not in the first step
 
     @exclusive
     def __reduce__(self) -> Tuple[Any, ...]:
         # Made anew by its arguments, and brought to the same state.
-        world, plant = self._world, self._world.plant
+        physics, plant = self._physics, self._physics.plant
         robot, contact, contact_links = self._given
         arguments = {
             'robot': robot,
             'timestep': plant.timestep,
-            'integrator': world.integrator,
-            'ground': world.ground,
+            'integrator': physics.integrator,
+            'ground': physics.ground,
             'contact': contact,
             'contact_links': contact_links,
-            'speed_limit': world.speed_limit,
+            'speed_limit': physics.speed_limit,
             'external_forces': plant.has_external_forces,
-            'world': world.environment,
-            'solver_tolerance': world.tolerance,
-            'impact_law': world.impact_law,
+            'world': physics.environment,
+            'solver_tolerance': physics.tolerance,
+            'impact_law': physics.impact_law,
             'srdf': self._srdf,
         }
         numbers = {
@@ -240,7 +240,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
             for name, array in plant._asdict().items()
             if isinstance(array, np.ndarray)
         }
-        loaded = None if world.loaded is world.robot else world.loaded
+        loaded = None if physics.loaded is physics.robot else physics.loaded
         state = (loaded, plant.has_servos, numbers, self._start.texts, self.snapshot())
         return _made_again, (type(self), arguments, state)
 
@@ -257,65 +257,65 @@ class Simulator(SimulatedServos, SimulatedObjects):
     # -- state ----------------------------------------------------------------------------------
 
     @property
-    def world(self) -> World:
+    def physics(self) -> Physics:
         """The physics, for compiled loops that step this simulation themselves."""
-        return self._world
+        return self._physics
 
     @property
     def robot(self) -> Robot:
         """The robot; in a world whose robots move, all of them as one."""
-        return self._world.robot
+        return self._physics.robot
 
     @property
     def timestep(self) -> float:
         """Time step [s]."""
-        return self._world.plant.timestep
+        return self._physics.plant.timestep
 
     @property
     def integrator(self) -> str:
         """Name of the integrator."""
-        return self._world.integrator
+        return self._physics.integrator
 
     @property
     def ground(self) -> Optional[HalfSpace]:
         """The compliant ground, None if there is none; a rigid one is in `environment`."""
-        return self._world.ground
+        return self._physics.ground
 
     @property
     def time(self) -> float:
         """Simulated time [s]."""
-        return self._world.time
+        return self._physics.time
 
     @property
     def q(self) -> FloatArray:
         """Configuration, (nq,) [rad, m]."""
         # Copies, here and below: the next step writes into the world's own arrays.
-        return self._world.mutex.copy(self._world.state.q)
+        return self._physics.mutex.copy(self._physics.state.q)
 
     @property
     def v(self) -> FloatArray:
         """Velocity, (nv,) [rad/s, m/s]."""
-        return self._world.mutex.copy(self._world.state.v)
+        return self._physics.mutex.copy(self._physics.state.v)
 
     @property
     def a(self) -> FloatArray:
         """Mean acceleration of the last step, (nv,) [rad/s^2, m/s^2]."""
-        return self._world.mutex.copy(self._world.state.acceleration)
+        return self._physics.mutex.copy(self._physics.state.acceleration)
 
     @property
     def tau(self) -> FloatArray:
         """Torque applied in the last step, after saturation, (nv,) [N m, N]."""
-        return self._world.mutex.copy(self._world.state.applied)
+        return self._physics.mutex.copy(self._physics.state.applied)
 
     @property
     def saturated(self) -> BoolArray:
         """Which torques were cut at the effort limit in the last call of `step`, (nv,) of bool."""
-        return self._world.mutex.copy(self._world.state.saturated).astype(bool)
+        return self._physics.mutex.copy(self._physics.state.saturated).astype(bool)
 
     @property
     def constraint_force(self) -> FloatArray:
         """Force of joint friction, limits and contacts in the last step, (nv,) [N m, N]."""
-        return self._world.mutex.copy(self._world.state.constraint_force)
+        return self._physics.mutex.copy(self._physics.state.constraint_force)
 
     @property
     @exclusive
@@ -342,7 +342,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         >>> simulator.loop_force  # at the crank, the coupler and the rocker [N m]
         array([8.956, 3.205, 1.725])
         """
-        force = self._world.state.loop_force
+        force = self._physics.state.loop_force
         return force.copy() if len(force) else np.zeros(self.robot.nv)
 
     @property
@@ -362,7 +362,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         >>> wrench[3:].round(1)  # force of the pin on the rocker [N]
         array([ -9.8,   0. , -21.4])
         """
-        state = self._world.state
+        state = self._physics.state
         return np.linalg.pinv(state.loop_jacobian.T, rcond=1e-7) @ state.loop_force
 
     @property
@@ -373,14 +373,14 @@ class Simulator(SimulatedServos, SimulatedObjects):
         In a world, and so on a rigid ground, those at which any two things touched each other, as
         `PairContact`s.
         """
-        if self._world.scene is not None:
+        if self._physics.scene is not None:
             return self._pair_contacts()
-        contacts, plane = self._world.contacts, self._world.plant.ground.plane
+        contacts, plane = self._physics.contacts, self._physics.plant.ground.plane
         result: List[Contact] = []
-        for c in range(int(self._world.state.counters[layout.NEAR])):
+        for c in range(int(self._physics.state.counters[layout.NEAR])):
             # Near the ground are also points that do not touch it.
             if contacts.force[c, 0] > 0.0:
-                geometry = self._world.geometries[int(contacts.shape[c])]
+                geometry = self._physics.geometries[int(contacts.shape[c])]
                 result.append(
                     Contact(
                         geometry.link,
@@ -398,7 +398,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
     @exclusive
     def status(self) -> SimulationStatus:
         """What happened since the last reset."""
-        counters = self._world.state.counters
+        counters = self._physics.state.counters
         return SimulationStatus(
             *(
                 int(counters[k])
@@ -422,13 +422,13 @@ class Simulator(SimulatedServos, SimulatedObjects):
 
         Between them what overlapped in the last step, and cannot be moved apart.
         """
-        scene = self._world.scene
+        scene = self._physics.scene
         if scene is None:
-            return (*self._start.texts, *self._world.shape_warnings)
+            return (*self._start.texts, *self._physics.shape_warnings)
         from rbd_ros.simulation.start_overlaps import stay_warnings
 
-        staying = stay_warnings(self._world)
-        return (*self._start.texts, *staying, *self._world.shape_warnings, *scene.notices)
+        staying = stay_warnings(self._physics)
+        return (*self._start.texts, *staying, *self._physics.shape_warnings, *scene.notices)
 
     # -- verbs ----------------------------------------------------------------------------------
 
@@ -461,15 +461,15 @@ class Simulator(SimulatedServos, SimulatedObjects):
             q = self._default_start()
         elif isinstance(q, str):
             q, placed = self.named_configuration(q)
-            q = q if placed else stand(self._world, q)
+            q = q if placed else stand(self._physics, q)
         else:
             q = self._with_unit_quaternions(_finite_array('q', q, robot.nq))
         v = np.zeros(robot.nv) if v is None else _finite_array('v', v, robot.nv)
         if not math.isfinite(time):
             raise ValueError(f'time must be finite, got {time}')
-        deepest = self._world.reset(q, v, time)
+        deepest = self._physics.reset(q, v, time)
         self._handles.clear()
-        self._start.look(self._world, self.q, self.v, deepest)
+        self._start.look(self._physics, self.q, self.v, deepest)
 
     @exclusive
     def stand(self, q: Any) -> FloatArray:
@@ -491,7 +491,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         0.301
         """
         q = self._with_unit_quaternions(_finite_array('q', q, self.robot.nq))
-        return stand(self._world, q)
+        return stand(self._physics, q)
 
     @exclusive
     def named_configuration(self, name: str) -> Tuple[FloatArray, bool]:
@@ -545,7 +545,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
             tau = _finite_array('tau', tau, self.robot.nv)
         if n < 0:
             raise ValueError(f'n must not be negative, got {n}')
-        self._world.step(tau, n)
+        self._physics.step(tau, n)
 
     @exclusive
     def step_derivatives(self, tau: Any = None) -> StepDerivatives:
@@ -633,8 +633,8 @@ class Simulator(SimulatedServos, SimulatedObjects):
             robot.nq,
             robot.nv,
         )
-        world = self._world
-        if target is not None and not world.plant.has_servos:
+        physics = self._physics
+        if target is not None and not physics.plant.has_servos:
             raise ValueError('there is no servo that goes to a target: see Simulator.servo')
         results = room(out, given.rows, given.steps, robot.nq, robot.nv)
         start_q, start_v = self._starts(given.q, given.v)
@@ -645,15 +645,15 @@ class Simulator(SimulatedServos, SimulatedObjects):
         # Imported when they are asked for: records of a simulation, and a loop to compile.
         from rbd_ros.simulation.rollout_threads import RolloutThreads
 
-        with world.mutex:
+        with physics.mutex:
             # Copies, since servos may be told anew meanwhile.
-            servo = world.state.servo
+            servo = physics.state.servo
             goals = servo.q.reshape(1, 1, -1) if target is None else self._goals(given.target)
             held = (servo.kp.copy(), servo.kd.copy(), np.array(goals, order='C'), servo.v.copy())
             threads = self._rollouts
             # What acts may have changed since they were made: servos, the world, a payload.
-            if threads is None or threads.plant is not world.plant:
-                threads = self._rollouts = RolloutThreads(world.plant, world.loaded)
+            if threads is None or threads.plant is not physics.plant:
+                threads = self._rollouts = RolloutThreads(physics.plant, physics.loaded)
         threads.run(start_q, start_v, given.torque, held, results)
         return results
 
@@ -702,8 +702,8 @@ class Simulator(SimulatedServos, SimulatedObjects):
         if not 0.0 <= ramp < math.inf:
             raise ValueError(f'ramp must be finite and not negative, got {ramp}')
         # After the checks: for an unknown link or a wrong shape, nothing is compiled anew.
-        self._world.allow_external_forces()
-        forces, counters = self._world.external_forces, self._world.state.counters
+        self._physics.allow_external_forces()
+        forces, counters = self._physics.external_forces, self._physics.state.counters
         use = forces.use
         # Forces end in machine code, which knows no handles: those of ended ones are dropped here.
         self._handles = {handle: w for handle, w in self._handles.items() if use[w, 2] != 0}
@@ -741,13 +741,13 @@ class Simulator(SimulatedServos, SimulatedObjects):
         >>> np.allclose(simulator.q, q)
         True
         """
-        use = self._world.external_forces.use
+        use = self._physics.external_forces.use
         if handle is None:
             use[:] = 0
             self._handles.clear()
         elif handle in self._handles:
             use[self._handles.pop(handle)] = 0
-        self._world.state.counters[layout.FORCES] = int(np.count_nonzero(use[:, 2]))
+        self._physics.state.counters[layout.FORCES] = int(np.count_nonzero(use[:, 2]))
 
     def sensors(
         self,
@@ -778,7 +778,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         # Imported when they are asked for.
         from rbd_ros.simulation.sensors import Sensors
 
-        return Sensors(self._world, imus, force_torque, joint_torques)
+        return Sensors(self._physics, imus, force_torque, joint_torques)
 
     @exclusive
     def snapshot(self) -> Snapshot:
@@ -792,16 +792,16 @@ class Simulator(SimulatedServos, SimulatedObjects):
         >>> simulator.time, np.array_equal(simulator.q, q)
         (0.0, True)
         """
-        arrays = {name: array.copy() for name, array in self._world.arrays().items()}
+        arrays = {name: array.copy() for name, array in self._physics.arrays().items()}
         return Snapshot(
             self.robot.name,
-            self._world.start_time,
+            self._physics.start_time,
             arrays,
             dict(self._handles),
             self._next_handle,
             self.objects,
-            identity_of(self._world),
-            bool(self._world.plant.frictional),
+            identity_of(self._physics),
+            bool(self._physics.plant.frictional),
         )
 
     @exclusive
@@ -823,17 +823,17 @@ class Simulator(SimulatedServos, SimulatedObjects):
         """
         self._check(snapshot)
         if snapshot.frictional is not None:
-            self._world.allow_friction(snapshot.frictional)
+            self._physics.allow_friction(snapshot.frictional)
         if snapshot.handles:
-            self._world.allow_external_forces()
+            self._physics.allow_external_forces()
         if any(snapshot.arrays.get(f'state.servo.{name}', np.zeros(0)).any() for name in _GAINS):
-            self._world.allow_servos()
-        arrays = self._world.arrays()
+            self._physics.allow_servos()
+        arrays = self._physics.arrays()
         # Into the arrays, not instead of them: machine code knows where they are.
         for name, array in arrays.items():
             array[...] = snapshot.arrays[name]
-        self._world.forget_near_pairs()
-        self._world.start_time = snapshot.start_time
+        self._physics.forget_near_pairs()
+        self._physics.start_time = snapshot.start_time
         self._handles = dict(snapshot.handles)
         # Handles given since then are out of use, and remain so.
         self._next_handle = max(self._next_handle, snapshot.next_handle)
@@ -847,16 +847,16 @@ class Simulator(SimulatedServos, SimulatedObjects):
                 'the snapshot is that of a world with other movable objects, '
                 f'{", ".join(snapshot.objects) or "none"}'
             )
-        check_identity(snapshot, self._world)
+        check_identity(snapshot, self._physics)
         given = {name: (each.shape, each.dtype) for name, each in snapshot.arrays.items()}
-        arrays = self._world.arrays()
+        arrays = self._physics.arrays()
         if given != {name: (each.shape, each.dtype) for name, each in arrays.items()}:
             raise ValueError(f'the snapshot is that of another simulation, of {snapshot.robot!r}')
 
     def _pushed(self, name: str) -> Tuple[int, PluckerTransform]:
         """Body, or carrier, of a link or object, and its frame in body coordinates."""
         if name in self.objects and name not in self.robot.model.links:
-            first = self._world.plant.scene.first_object
+            first = self._physics.plant.scene.first_object
             return first + self.objects.index(name), PluckerTransform.identity()
         links = self.robot.model.links
         if self.objects and name not in links:
@@ -866,25 +866,25 @@ class Simulator(SimulatedServos, SimulatedObjects):
 
     def _default_start(self) -> FloatArray:
         # It depends on the shapes around the robot, which change with the world alone.
-        scene = self._world.scene
+        scene = self._physics.scene
         if self._default is None or self._default[0] is not scene:
-            self._default = scene, default_start(self._world)
+            self._default = scene, default_start(self._physics)
         return self._default[1].copy()
 
     def _starts(self, q: FloatArray, v: FloatArray) -> Tuple[FloatArray, FloatArray]:
         """What `reset` makes of starts, (B or 1, nq) and (B or 1, nv)."""
-        world = self._world
-        if world.plant.has_loops:
+        physics = self._physics
+        if physics.plant.has_loops:
             # Of each pair: the velocity is projected at the configuration.
             rows = max(len(q), len(v)) if len(q) and len(v) else 0
             q, v = (np.broadcast_to(x, (rows, x.shape[1])).copy() for x in (q, v))
             from rbd_ros.simulation.closed_start import close_start
-        elif world.plant.is_flat:
+        elif physics.plant.is_flat:
             return q, v
         for row in range(len(q)):
             try:
                 q[row] = self._with_unit_quaternions(q[row])
-                if world.plant.has_loops:
+                if physics.plant.has_loops:
                     closed = close_start(self.robot, q[row], v[row])
                     q[row], v[row] = closed.q, closed.v
             except ValueError as error:
@@ -918,13 +918,13 @@ def _made_again(kind: Type[Simulator], arguments: Dict[str, Any], state: Any) ->
     """Simulation of which these are the arguments and the state; see `Simulator.__reduce__`."""
     loaded, has_servos, numbers, warnings, snapshot = state
     made = kind(**arguments)
-    world = made.world
+    physics = made.physics
     if loaded is not None:
-        world.load(loaded)
+        physics.load(loaded)
     if has_servos:
-        world.allow_servos()
+        physics.allow_servos()
     for name, array in numbers.items():
-        getattr(world.plant, name)[...] = array
+        getattr(physics.plant, name)[...] = array
     made.restore(snapshot)
     made._start.recall(warnings)
     return made

@@ -15,11 +15,11 @@ from rbd_ros.collision.scene import Scene
 from rbd_ros.contact.arrays import AnyArray
 from rbd_ros.robot import Robot
 from rbd_ros.robot.keys import model_key
+from rbd_ros.simulation.physics import Physics
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.world import World
 
 # Found once for each simulation and what is around it: shapes of a world may be large.
-_found: WeakKeyDictionary[World, Tuple[Optional[Scene], Dict[str, str]]] = WeakKeyDictionary()
+_found: WeakKeyDictionary[Physics, Tuple[Optional[Scene], Dict[str, str]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -48,29 +48,29 @@ class Snapshot:
     beside: Mapping[str, Any] = field(default_factory=dict)
 
 
-def identity_of(world: World) -> Dict[str, str]:
+def identity_of(physics: Physics) -> Dict[str, str]:
     """Say by name and by fingerprints which simulation this is; not in what state.
 
     Faults of a bench (efforts that are cut, friction that is added) do not count.
 
-    >>> from rbd_ros.simulation import World
+    >>> from rbd_ros.simulation import Physics
     >>> from rbd_ros.simulation.snapshots import identity_of
-    >>> one, other = identity_of(World(robot)), identity_of(World(robot, timestep=2e-3))
+    >>> one, other = identity_of(Physics(robot)), identity_of(Physics(robot, timestep=2e-3))
     >>> sorted(name for name in one if one[name] != other[name]), one['robot'], one['timestep']
     (['timestep'], 'six_axis_arm', '0.001')
     """
-    known = _found.get(world)
-    if known is None or known[0] is not world.scene:
-        known = _found[world] = (world.scene, _identity(world))
+    known = _found.get(physics)
+    if known is None or known[0] is not physics.scene:
+        known = _found[physics] = (physics.scene, _identity(physics))
     return known[1]
 
 
-def check_identity(snapshot: Snapshot, world: World) -> None:
+def check_identity(snapshot: Snapshot, physics: Physics) -> None:
     """Refuse a snapshot of another simulation.
 
     :raises ValueError: saying what is different
     """
-    then, now = snapshot.identity, identity_of(world)
+    then, now = snapshot.identity, identity_of(physics)
     if not then:
         return
     for name, text in (
@@ -87,14 +87,14 @@ def check_identity(snapshot: Snapshot, world: World) -> None:
             raise ValueError(f'the snapshot is that of another simulation: it {told}')
 
 
-def _identity(world: World) -> Dict[str, str]:
-    plant, robot = world.plant, world.robot
+def _identity(physics: Physics) -> Dict[str, str]:
+    plant, robot = physics.plant, physics.robot
     return {
         'robot': robot.name,
         'joints': ', '.join(robot.joint_names),
         'model': _model_digest(plant, robot),
         'timestep': repr(plant.timestep),
-        'integrator': world.integrator,
+        'integrator': physics.integrator,
         'ground': _digest(plant.ground) if plant.has_ground else '',
         # An address is that of this process alone.
         'world': _digest(plant.scene._replace(finder=0)) if plant.has_scene else '',

@@ -17,16 +17,16 @@ from rbd_ros.collision.scene import Scene
 from rbd_ros.collision.scene_arrays import STIFFNESS, with_pairs
 from rbd_ros.collision.scene_contacts import find_scene_contacts
 from rbd_ros.contact.arrays import BoolArray, FloatArray
-from rbd_ros.simulation.assembly import make_world
+from rbd_ros.simulation.assembly import make_physics_record
 from rbd_ros.simulation.free_bodies import place_objects
 from rbd_ros.simulation.moving import RETURN_SPEED
+from rbd_ros.simulation.physics import clear_record
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.robot import place_robot
 from rbd_ros.simulation.scene.state import NOW, ScenePlant
-from rbd_ros.simulation.world import clear_record
 
 if TYPE_CHECKING:
-    from rbd_ros.simulation.world import World
+    from rbd_ros.simulation.physics import Physics
 
 #: Duration of a step in which nothing moves [s].
 _INSTANT = 1e-9
@@ -91,15 +91,15 @@ def deepest_overlap(scene: Scene, plant: Plant, q: FloatArray, least: float) -> 
 
     >>> from rbd_ros.simulation.start_overlaps import deepest_overlap
     >>> ball = {'type': 'sphere', 'radius': 0.1, 'xyz': [0.0, 0.23, 1.08]}
-    >>> world = Simulator(robot, world={'objects': {'ball': ball}}).world
-    >>> deepest_overlap(world.scene, world.plant, robot.neutral(), 1e-3).second
+    >>> physics = Simulator(robot, world={'objects': {'ball': ball}}).physics
+    >>> deepest_overlap(physics.scene, physics.plant, robot.neutral(), 1e-3).second
     'ball'
     """
     wanted = np.flatnonzero(_rigid_pairs(plant.scene)[0])
     if not len(wanted):
         return None
     fewer = with_pairs(plant.scene.table, wanted)
-    fields = make_world(
+    fields = make_physics_record(
         plant._replace(scene=plant.scene._replace(table=fewer), has_external_forces=False), len(q)
     )
     fields.state.q[:] = q
@@ -119,31 +119,31 @@ def deepest_overlap(scene: Scene, plant: Plant, q: FloatArray, least: float) -> 
     return Overlap(first, second, -float(contacts.gap[worst]), pairs)
 
 
-def other_overlaps(world: World) -> Dict[Tuple[str, str], Touching]:
+def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], Touching]:
     """How deep rigid bodies overlap that `deepest_overlap` leaves out, the deepest first.
 
     A step finds it and is taken back. Only at a reset: what is remembered of former steps is lost.
 
-    :param world: a simulation with an environment
+    :param physics: a simulation with an environment
     :return: by pair of names
 
     >>> from rbd_ros.simulation.start_overlaps import other_overlaps
     >>> ball = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
     >>> objects = {'floor': {'type': 'plane'}, 'ball': {**ball, 'xyz': [2.0, 0.0, 0.09]}}
-    >>> found = other_overlaps(Simulator(robot, world={'objects': objects}).world)
+    >>> found = other_overlaps(Simulator(robot, world={'objects': objects}).physics)
     >>> {pair: (round(each.depth, 6), each.stays) for pair, each in found.items()}
     {('floor', 'ball'): (0.01, False)}
     """
-    wanted = _rigid_pairs(world.plant.scene)[1]
+    wanted = _rigid_pairs(physics.plant.scene)[1]
     if not wanted.any():
         return {}
-    arrays = world.arrays()
+    arrays = physics.arrays()
     kept = {name: array.copy() for name, array in arrays.items()}
-    world.steps.aside(1)
-    found = _touching(world, wanted)
+    physics.steps.aside(1)
+    found = _touching(physics, wanted)
     for name, array in arrays.items():
         array[...] = kept[name]
-    clear_record(world.fields.work)
+    clear_record(physics.fields.work)
     return found
 
 
@@ -157,8 +157,8 @@ def robot_warnings(scene: Scene, plant: Plant, q: FloatArray, least: float) -> L
 
     >>> from rbd_ros.simulation.start_overlaps import robot_warnings
     >>> ball = {'type': 'sphere', 'radius': 0.1, 'xyz': [0.0, 0.23, 1.08]}
-    >>> world = Simulator(robot, world={'objects': {'ball': ball}}).world
-    >>> len(robot_warnings(world.scene, world.plant, robot.neutral(), 1e-3))
+    >>> physics = Simulator(robot, world={'objects': {'ball': ball}}).physics
+    >>> len(robot_warnings(physics.scene, physics.plant, robot.neutral(), 1e-3))
     1
     """
     found = deepest_overlap(scene, plant, q, least)
@@ -172,23 +172,24 @@ def robot_warnings(scene: Scene, plant: Plant, q: FloatArray, least: float) -> L
     ]
 
 
-def other_warnings(world: World, least: float) -> List[str]:
+def other_warnings(physics: Physics, least: float) -> List[str]:
     """What to say of all else that overlaps at the start.
 
-    :param world: a simulation with an environment, at a reset
+    :param physics: a simulation with an environment, at a reset
     :param least: depth that is worth a warning [m]
 
     >>> from rbd_ros.simulation.start_overlaps import other_warnings
-    >>> other_warnings(Simulator(robot, world={'objects': {'floor': {'type': 'plane'}}}).world, 0)
+    >>> floor = {'objects': {'floor': {'type': 'plane'}}}
+    >>> other_warnings(Simulator(robot, world=floor).physics, 0)
     []
     """
-    return _worded(other_overlaps(world), least, ' at the start')
+    return _worded(other_overlaps(physics), least, ' at the start')
 
 
-def newcomer_warnings(world: World, names: Collection[str], least: float) -> List[str]:
+def newcomer_warnings(physics: Physics, names: Collection[str], least: float) -> List[str]:
     """What to say of things new in a world that overlap with others, by the last step.
 
-    :param world: a simulation with an environment, of which a step has been taken
+    :param physics: a simulation with an environment, of which a step has been taken
     :param names: names of the objects and robots that are new
     :param least: depth that is worth a warning [m]
 
@@ -197,40 +198,40 @@ def newcomer_warnings(world: World, names: Collection[str], least: float) -> Lis
     >>> ball = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
     >>> simulator.add_object('ball', {**ball, 'xyz': [2.0, 0.0, 0.09]})
     >>> simulator.step()
-    >>> newcomer_warnings(simulator.world, ['ball'], 1e-3)[0].split(';')[0]
+    >>> newcomer_warnings(simulator.physics, ['ball'], 1e-3)[0].split(';')[0]
     "'floor' and 'ball' overlap by 10.0 mm"
     """
-    rigid = world.plant.scene.table.surface[:, STIFFNESS] == 0.0
+    rigid = physics.plant.scene.table.surface[:, STIFFNESS] == 0.0
     found = {
         pair: each
-        for pair, each in _touching(world, rigid).items()
+        for pair, each in _touching(physics, rigid).items()
         if any(name in names or name.partition('/')[0] in names for name in pair)
     }
     return _worded(found, least, '')
 
 
-def stay_warnings(world: World) -> List[str]:
+def stay_warnings(physics: Physics) -> List[str]:
     """What to say of things that overlapped in the last step, and could not be moved apart.
 
-    :param world: a simulation with an environment
+    :param physics: a simulation with an environment
 
     >>> from rbd_ros.simulation.start_overlaps import stay_warnings
-    >>> stay_warnings(Simulator(robot, world={'objects': {'floor': {'type': 'plane'}}}).world)
+    >>> stay_warnings(Simulator(robot, world={'objects': {'floor': {'type': 'plane'}}}).physics)
     []
     """
-    if not world.touches.stays[: int(world.touches.counts[NOW])].any():
+    if not physics.touches.stays[: int(physics.touches.counts[NOW])].any():
         return []
-    every = np.ones(len(world.plant.scene.table.pair), dtype=bool)
-    found = {pair: each for pair, each in _touching(world, every).items() if each.stays}
+    every = np.ones(len(physics.plant.scene.table.pair), dtype=bool)
+    found = {pair: each for pair, each in _touching(physics, every).items() if each.stays}
     return _worded(found, 0.0, '')
 
 
-def _touching(world: World, wanted: BoolArray) -> Dict[Tuple[str, str], Touching]:
+def _touching(physics: Physics, wanted: BoolArray) -> Dict[Tuple[str, str], Touching]:
     """What touched in the last step, the deepest first.
 
     :param wanted: which pairs count, (P,)
     """
-    scene, touches = world.scene, world.touches
+    scene, touches = physics.scene, physics.touches
     assert scene is not None
     found: Dict[Tuple[str, str], Touching] = {}
     for c in range(int(touches.counts[NOW])):

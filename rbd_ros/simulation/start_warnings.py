@@ -11,8 +11,8 @@ from rbd_ros.collision.scene import Scene
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.loop_closing import NEARLY_CLOSED
+from rbd_ros.simulation.physics import Physics
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.world import World
 
 #: Eigenvalue of a mass matrix with ones on its diagonal that counts as zero: above rounding.
 SINGULAR = 1e-11
@@ -42,22 +42,22 @@ class StartWarnings:
             self._overlaps = self._of_overlaps()
         return (*self._overlaps, *self._found)
 
-    def look(self, world: World, q: FloatArray, v: FloatArray, deepest: int) -> None:
+    def look(self, physics: Physics, q: FloatArray, v: FloatArray, deepest: int) -> None:
         """Look at a start.
 
-        :param world: the physics, just reset
+        :param physics: the physics, just reset
         :param q: configuration, (nq,)
         :param v: velocity, (nv,)
         :param deepest: contact point that is deepest in the ground, -1 if there is none
         """
-        plant = world.plant
-        self._start, self._overlaps = (world.scene, plant, world.loaded, q), None
-        self._found = [*_of_ground(world, deepest), *_of_loops(world)]
+        plant = physics.plant
+        self._start, self._overlaps = (physics.scene, plant, physics.loaded, q), None
+        self._found = [*_of_ground(physics, deepest), *_of_loops(physics)]
         if plant.has_scene:
             from rbd_ros.simulation.start_overlaps import other_warnings
 
-            self._found += other_warnings(world, DEEP)
-        self._found += _of_limits(world, q, v)
+            self._found += other_warnings(physics, DEEP)
+        self._found += _of_limits(physics, q, v)
 
     def recall(self, texts: Sequence[str]) -> None:
         """Say what those of another simulation of the same start said.
@@ -97,22 +97,22 @@ def _of_masses(robot: Robot, q: FloatArray) -> Tuple[str, ...]:
     )
 
 
-def _of_ground(world: World, deepest: int) -> List[str]:
+def _of_ground(physics: Physics, deepest: int) -> List[str]:
     """What to say of compliant ground."""
-    depth = -world.state.normal_deformation[deepest] if deepest >= 0 else 0.0
+    depth = -physics.state.normal_deformation[deepest] if deepest >= 0 else 0.0
     if not depth > DEEP:
         return []
-    first = world.plant.ground.shapes.first
+    first = physics.plant.ground.shapes.first
     shape = int(np.searchsorted(first, deepest, side='right')) - 1
     return [
-        f'link {world.geometries[shape].link!r} starts {1e3 * depth:.1f} mm deep in '
+        f'link {physics.geometries[shape].link!r} starts {1e3 * depth:.1f} mm deep in '
         'the ground; contact_links chooses which links touch it'
     ]
 
 
-def _of_loops(world: World) -> List[str]:
+def _of_loops(physics: Physics) -> List[str]:
     """What to say of how loops were closed."""
-    closed, found = world.closed_start, []
+    closed, found = physics.closed_start, []
     if closed is None:
         return []
     for what, change, unit in (
@@ -123,7 +123,7 @@ def _of_loops(world: World) -> List[str]:
         if abs(change[most]) > NEARLY_CLOSED:
             found.append(
                 f'the loops {what} changed at the start, most at joint '
-                f'{world.joint_of(most)!r}, by {change[most]:.3g} [{unit}]'
+                f'{physics.joint_of(most)!r}, by {change[most]:.3g} [{unit}]'
             )
     for loop, part in closed.rounded:
         found.append(
@@ -135,19 +135,19 @@ def _of_loops(world: World) -> List[str]:
     return found
 
 
-def _of_limits(world: World, q: FloatArray, v: FloatArray) -> List[str]:
+def _of_limits(physics: Physics, q: FloatArray, v: FloatArray) -> List[str]:
     """What to say of joints outside their limits, or too fast."""
-    plant, found = world.plant, []
+    plant, found = physics.plant, []
     for i in range(len(v)):
         at = plant.position[i]
         if at >= 0 and not plant.lower[i] <= q[at] <= plant.upper[i]:
             found.append(
-                f'joint {world.joint_of(i)!r} starts at {q[at]:g}, outside its limits '
+                f'joint {physics.joint_of(i)!r} starts at {q[at]:g}, outside its limits '
                 f'[{plant.lower[i]:g}, {plant.upper[i]:g}]; it is moved back slowly'
             )
         if abs(v[i]) > plant.speed[i]:
             found.append(
-                f'joint {world.joint_of(i)!r} starts at speed {v[i]:g}, above its limit of '
+                f'joint {physics.joint_of(i)!r} starts at speed {v[i]:g}, above its limit of '
                 f'{plant.speed[i]:g}, to which the first step slows it down'
             )
     return found

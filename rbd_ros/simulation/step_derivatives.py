@@ -227,18 +227,18 @@ _STEPS: Dict[str, Callable[[_System, _Point, float], _Point]] = {
 
 def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
     """See `Simulator.step_derivatives`."""
-    world = simulator.world
-    plant, n = world.plant, world.robot.nv
+    physics = simulator.physics
+    plant, n = physics.plant, physics.robot.nv
     _require_smooth(simulator)
     corrected = plant.has_free_bases and not plant.runge_kutta
-    if corrected or world.state.counters[FORCES] > 0:
+    if corrected or physics.state.counters[FORCES] > 0:
         q, v, D = differences(simulator, tau)
         return StepDerivatives(q, v, *np.hsplit(D[:n], 3), *np.hsplit(D[n:], 3))
     taken = _taken(simulator, tau)
     slides = np.select([taken.segment == FORWARD, taken.segment == BACKWARD], [-1.0, 1.0])
     # What is cut at the effort limit does not change with what is asked.
     applied, free = np.clip(tau, -plant.effort, plant.effort), np.abs(tau) <= plant.effort
-    servo = world.state.servo
+    servo = physics.state.servo
     driven = (servo.kp > 0.0) | (servo.kd > 0.0)
     if driven.any():
         free = np.where(driven, taken.servo_segment == FREE, free)
@@ -247,7 +247,7 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
     dtau[:, 2 * n :] = np.diag(free.astype(float))
     stuck = (taken.segment == STICK) & (plant.friction > 0.0)
     system = _System(
-        world.robot,
+        physics.robot,
         plant,
         applied + slides * plant.friction,
         dtau,
@@ -278,8 +278,8 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
 
 def _require_smooth(simulator: Simulator) -> None:
     """Check that there is nothing that a step is never differentiated with."""
-    world = simulator.world
-    plant, name = world.plant, repr(world.robot.name)
+    physics = simulator.physics
+    plant, name = physics.plant, repr(physics.robot.name)
     if plant.has_loops:
         raise ValueError(f'{name} has kinematic loops: its steps are not differentiated')
     if plant.runge_kutta and plant.stiff:
@@ -310,7 +310,7 @@ def _taken(simulator: Simulator, tau: FloatArray) -> _Taken:
     before = simulator.snapshot()
     try:
         simulator.step(tau)
-        state = simulator.world.state
+        state = simulator.physics.state
         segment, servo_segment = state.segment.copy(), state.servo.segment.copy()
         divided = not state.counters[WHOLE]
         return _Taken(simulator.q, simulator.v, segment, servo_segment, simulator.tau, divided)
@@ -320,19 +320,19 @@ def _taken(simulator: Simulator, tau: FloatArray) -> _Taken:
 
 def _substep(simulator: Simulator, at: _Point, left: float) -> float:
     """Find how much the simulator takes at once of what is left of a step, at a state in it."""
-    world = simulator.world
-    state = world.state
+    physics = simulator.physics
+    state = physics.state
     q, v = state.q.copy(), state.v.copy()
     state.q[:], state.v[:] = at.q, at.v
     try:
-        return float(find_substep(world.plant, state, world.fields.work, left))
+        return float(find_substep(physics.plant, state, physics.fields.work, left))
     finally:
         state.q[:], state.v[:] = q, v
 
 
 def _require_same(simulator: Simulator, taken: _Taken, end: _Point, sticks: bool) -> None:
     """Check that the simulator takes the step that was differentiated."""
-    driven = simulator.world.state.servo.kp.any() or simulator.world.state.servo.kd.any()
+    driven = simulator.physics.state.servo.kp.any() or simulator.physics.state.servo.kd.any()
     if sticks and simulator.integrator == 'rk4' and not driven:
         raise ValueError(
             'a joint sticks: what rk4 does with one that moves a little is another step; take '

@@ -67,7 +67,7 @@ class _Steps:
         self, q: FloatArray, v: FloatArray, tau: FloatArray
     ) -> Tuple[FloatArray, FloatArray]:
         simulator = self._simulator
-        state = simulator.world.state
+        state = simulator.physics.state
         try:
             state.q[:], state.v[:] = q, v
             counters = state.counters.copy()
@@ -97,7 +97,7 @@ def differences(
     """
     n = len(tau)
     steps, none = _Steps(simulator, tau), np.zeros(n)
-    effort = simulator.world.plant.effort
+    effort = simulator.physics.plant.effort
     columns: List[FloatArray] = []
     for unit in np.eye(n):
         columns.append(_slope(steps, unit, none, none, INCREMENT))

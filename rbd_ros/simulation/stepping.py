@@ -36,7 +36,7 @@ from rbd_ros.simulation.state import (
 )
 from rbd_ros.simulation.step_division import count_substeps, find_substep, needs_inertial_rate
 from rbd_ros.simulation.untouched import EVERYTHING, NOTHING, step_by_runge_kutta
-from rbd_ros.simulation.workspace import Commands, Workspace, WorldRecord
+from rbd_ros.simulation.workspace import Commands, PhysicsRecord, Workspace
 
 #: Answer of `advance` to commands that are not finite.
 REFUSED = -1
@@ -235,29 +235,29 @@ def step_once(
 
 
 @entry_point
-def advance(world: WorldRecord, count: int) -> int:
+def advance(physics: PhysicsRecord, count: int) -> int:
     """Take `count` steps under the commands.
 
     :return: how many were taken; fewer than `count` if the dynamics stopped being finite;
         `REFUSED` if the commands are not: then nothing has been changed
     """
-    plant, state = world.plant, world.state
-    if not are_finite(world.commands):
+    plant, state = physics.plant, physics.state
+    if not are_finite(physics.commands):
         return REFUSED
     # Commands are the same in all steps, and so is what is left of them.
-    cut = saturate(plant, world.commands, state)
+    cut = saturate(plant, physics.commands, state)
     if plant.has_servos:
-        copy(world.commands.torque, state.servo.torque)
+        copy(physics.commands.torque, state.servo.torque)
         cut = False  # servos say it in each step
     for step in range(count):
         if not step_once(
             plant,
             state,
-            world.external_forces,
-            world.contacts,
-            world.work,
-            world.objects,
-            world.touches,
+            physics.external_forces,
+            physics.contacts,
+            physics.work,
+            physics.objects,
+            physics.touches,
         ):
             return step
         state.counters[SATURATED] += cut
@@ -265,13 +265,13 @@ def advance(world: WorldRecord, count: int) -> int:
 
 
 @entry_point
-def close_loops(world: WorldRecord) -> int:
+def close_loops(physics: PhysicsRecord) -> int:
     """Close loops that rounding leaves open at the start, and project the velocity onto them.
 
     :return: number of the first loop that is open by more than that, -1 if there is none
     """
-    plant, state, motion = world.plant, world.state, world.work.motion
-    dynamics, loops = world.work.dynamics, world.work.problem.loops
+    plant, state, motion = physics.plant, physics.state, physics.work.motion
+    dynamics, loops = physics.work.dynamics, physics.work.problem.loops
     call_kernel(plant.loop_closure, state.q, loops.closure)
     for loop in range(len(plant.loop_first) - 1):
         for c in range(plant.loop_first[loop], plant.loop_first[loop + 1]):
@@ -287,10 +287,10 @@ def close_loops(world: WorldRecord) -> int:
 
 
 @entry_point
-def place_on_ground(world: WorldRecord) -> int:
+def place_on_ground(physics: PhysicsRecord) -> int:
     """Begin contact at the present configuration.
 
     :return: the contact point that is deepest in the ground, -1 if there is none
     """
-    deepest: int = start_contacts(world.plant, world.state, world.work.dynamics)
+    deepest: int = start_contacts(physics.plant, physics.state, physics.work.dynamics)
     return deepest

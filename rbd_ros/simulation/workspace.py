@@ -296,7 +296,7 @@ class Commands(NamedTuple):
     torque: FloatArray = floats('nv')
 
 
-class WorldRecord(NamedTuple):
+class PhysicsRecord(NamedTuple):
     """All that a compiled loop needs to take steps, by one address."""
 
     plant: Plant

@@ -19,7 +19,7 @@ from rbd_ros.contact.detection import (
     RIMS,
     SPHERE,
 )
-from rbd_ros.simulation import World
+from rbd_ros.simulation import Physics
 
 GROUND = HalfSpace((0.3, -0.2, 1.0))
 STEP = 0.02
@@ -31,10 +31,10 @@ SHAPES = {
 
 
 @pytest.fixture(scope='module')
-def world():
+def physics():
     """A body with two arms, one of which follows the other by a gear."""
     inertia = (0.01, 0.02, 0.02)
-    return World(
+    return Physics(
         robot(
             *(
                 link(name, 1.0, inertia, shape=collision(shape, (0.2, 0.1, -0.1), (0.4, 0.5, 0.6)))
@@ -54,22 +54,22 @@ def world():
 class Placed:
     """The robot at a random state near the ground; poses, motion columns and velocities."""
 
-    def __init__(self, world, seed):
+    def __init__(self, physics, seed):
         rng = np.random.default_rng(seed)
-        q = world.robot.random_configuration(rng)
+        q = physics.robot.random_configuration(rng)
         normal, self.offset = GROUND.axes()[0], rng.choice([-0.4, 0.0, 0.4])
         q[4:7] += (self.offset + rng.uniform(-0.4, 0.6) - normal @ q[4:7]) * normal
         v = rng.normal(size=7) * rng.choice([0.1, 3.0, 20.0])
-        world.reset(q, v)
-        self.q, self.v, self.world = world.state.q.copy(), v, world
-        dynamics, self.tree = world.fields.work.dynamics, world.plant.tree
-        call_kernel(world.plant.contact_kinematics, world.state.packed, dynamics.kinematics)
+        physics.reset(q, v)
+        self.q, self.v, self.physics = physics.state.q.copy(), v, physics
+        dynamics, self.tree = physics.fields.work.dynamics, physics.plant.tree
+        call_kernel(physics.plant.contact_kinematics, physics.state.packed, dynamics.kinematics)
         self.poses, self.columns = dynamics.poses.copy(), dynamics.columns.copy()
         self.velocities = np.zeros((4, 6))
         tree = self.tree
         arguments = (tree.parent, tree.dof_first, tree.dof_index, tree.dof_ratio)
         body_velocities(self.columns, *arguments, self.v, self.velocities)
-        self.shapes = world.plant.ground.shapes
+        self.shapes = physics.plant.ground.shapes
 
     def points(self):
         """All contact points: number, shape, body, position."""
@@ -91,8 +91,8 @@ class Placed:
 
 
 @pytest.fixture(params=range(24))
-def placed(world, request):
-    return Placed(world, request.param)
+def placed(physics, request):
+    return Placed(physics, request.param)
 
 
 def velocity_of(twist, point):
@@ -100,7 +100,7 @@ def velocity_of(twist, point):
 
 
 def test_bodies_move_as_differences_of_their_poses_say(placed):
-    subject, step = placed.world.robot, 1e-6
+    subject, step = placed.physics.robot, 1e-6
     ends = [subject.integrate(placed.q, placed.v, sign * step) for sign in (1, -1)]
     for link_name, body in zip(SHAPES, (1, 2, 3), strict=True):
         after, before = (subject.forward_kinematics(q)[link_name] for q in ends)
@@ -147,11 +147,11 @@ def test_points_are_found_that_are_in_the_ground_or_may_get_there(placed):
         assert fewer[-1] == max(0, len(numbers) - room)
 
 
-def test_the_cases_are_of_every_kind(world):
+def test_the_cases_are_of_every_kind(physics):
     """Shapes far away, points in the ground, above it and falling, above it and near."""
     kinds = set()
     for seed in range(24):
-        placed = Placed(world, seed)
+        placed = Placed(physics, seed)
         normal = GROUND.axes()[0]
         found = set(placed.near()[0].tolist())
         for number, s, body, point in placed.points():
@@ -175,10 +175,10 @@ def test_jacobians_give_velocities_along_normal_and_tangents(placed):
 
 
 @pytest.mark.parametrize('share', [0.5, 1.5])
-def test_at_rest_what_is_within_the_margin_is_near(world, share):
+def test_at_rest_what_is_within_the_margin_is_near(physics, share):
     normal = GROUND.axes()[0]
     for seed in range(24):
-        placed = Placed(world, seed)
+        placed = Placed(physics, seed)
         number, shape, _, lowest = min(placed.points(), key=lambda point: normal @ point[3])
         if placed.shapes.kind[shape] == SPHERE:  # which is its own bounding sphere
             break
@@ -197,9 +197,9 @@ def test_both_rims_of_a_cylinder_are_about_its_middle(placed):
 
 
 @pytest.mark.parametrize('seed', range(4))
-def test_what_spins_may_arrive_although_its_middle_rests(world, seed):
+def test_what_spins_may_arrive_although_its_middle_rests(physics, seed):
     """A box in the air, of which the corner that comes down first is found."""
-    placed = Placed(world, seed)
+    placed = Placed(physics, seed)
     normal, spin = GROUND.axes()[0], 60.0 * GROUND.axes()[1]
     pose = placed.poses[1]
     middle = pose[:9].reshape(3, 3) @ placed.shapes.centre[0] + pose[9:]

@@ -25,7 +25,7 @@ def arm():
 def rig(arm, *faults, seed=0):
     simulator = Simulator(arm, integrator='semi_implicit')
     injector = FaultInjector(JOINTS, np.arange(2), seed)
-    injector.attach(simulator.world)
+    injector.attach(simulator.physics)
     injector.plan(faults)
     return simulator, injector
 
@@ -282,13 +282,13 @@ def test_an_actuator_that_is_dead_and_saturated_is_dead(arm):
 def test_friction_comes_on_top_of_its_own(arm):
     simulator, injector = rig(arm, Fault('friction', 3.0, ('elbow',)))
     injector.update(0.0)
-    assert list(simulator.world.plant.friction) == [0.0, 3.0]
+    assert list(simulator.physics.plant.friction) == [0.0, 3.0]
     rough = Robot.from_urdf(
         ARM.replace('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><dynamics friction="0.5"/>')
     )
     other, more = rig(rough, Fault('friction', 3.0, ('elbow',)))
     more.update(0.0)
-    assert list(other.world.plant.friction) == [0.5, 3.5]
+    assert list(other.physics.plant.friction) == [0.5, 3.5]
     simulator.reset([-math.pi / 2, 0.0], [0.0, 1.0])  # hanging: nothing but friction acts
     other = Simulator(arm, integrator='semi_implicit')
     other.reset([-math.pi / 2, 0.0], [0.0, 1.0])
@@ -301,7 +301,7 @@ def test_a_saturated_actuator_needs_a_limit():
     robot = Robot.from_urdf(ARM.replace('revolute', 'continuous').replace('effort="40"', ''))
     simulator = Simulator(robot)
     injector = FaultInjector(JOINTS, np.arange(2))
-    injector.attach(simulator.world)
+    injector.attach(simulator.physics)
     injector.plan([Fault('saturated', 0.5, ('shoulder',))])
     with pytest.raises(ValueError, match='effort in the <limit>'):
         injector.update(0.0)
@@ -344,17 +344,17 @@ def test_a_new_plan_counts_from_now_and_replaces_the_old(arm):
     injector.update(2.0)
     injector.plan([Fault('saturated', 0.5, at=1.0)], now=2.0)
     injector.update(2.0)
-    assert list(simulator.world.plant.effort) == [40.0, 15.0]
+    assert list(simulator.physics.plant.effort) == [40.0, 15.0]
     injector.update(3.0)
-    assert list(simulator.world.plant.effort) == [20.0, 7.5]
+    assert list(simulator.physics.plant.effort) == [20.0, 7.5]
 
 
 def test_another_simulation_takes_over_what_acts(arm):
     simulator, injector = rig(arm, Fault('dead', joints=('elbow',)))
     injector.update(0.0)
     other = Simulator(arm)
-    injector.attach(other.world)
-    assert other.world.plant.effort[1] == 0.0 and simulator.world.plant.effort[1] == 15.0
+    injector.attach(other.physics)
+    assert other.physics.plant.effort[1] == 0.0 and simulator.physics.plant.effort[1] == 15.0
 
 
 def test_what_began_and_ended_is_kept_for_those_alone_who_want_it():

@@ -354,8 +354,8 @@ def test_a_controller_that_fails_ends_the_run_and_is_told(tmp_path, name, option
     assert suite.get('failures') == str(sum(case.find('failure') is not None for case in suite))
     assert suite[0].find('failure').get('message') == run.failure
     # What was wrong with the robot is not, the next time.
-    world = bench._simulator(()).world
-    assert np.array_equal(world.plant.effort, scenario.robot.effort_limits)
+    physics = bench._simulator(()).physics
+    assert np.array_equal(physics.plant.effort, scenario.robot.effort_limits)
 
 
 @pytest.mark.parametrize(

@@ -278,7 +278,7 @@ def test_a_floating_base_tells_odometry_and_its_frame(ground):
         sensor_publish_rate=0.0,
         **({'ground': True, 'ground_law': 'compliant'} if ground else {}),
     )
-    cycle.simulator.world.state.v[:] = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6
+    cycle.simulator.physics.state.v[:] = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6
     cycle.run()
     w, x, y, z, *position = cycle.simulator.q
     pose, v = [*position, x, y, z, w], cycle.simulator.v
@@ -434,7 +434,7 @@ def test_a_further_base_that_floats_tells_odometry_in_the_frame_of_the_world(tmp
         for i, (q, v) in cycle.robot.model.independent_slices.items()
         if q.stop - q.start == 7
     )
-    cycle.simulator.world.state.v[at_v:] = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6
+    cycle.simulator.physics.state.v[at_v:] = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6
     cycle.run()
     w, x, y, z, *position = cycle.simulator.q[at_q:]
     assert position == pytest.approx([0, 3, 2], abs=0.01)

@@ -24,7 +24,7 @@ from rbd_ros.nodes.simulator.cycle import SimulationCycle
 from rbd_ros.nodes.simulator.interface import check_simulator_parameters, SIMULATOR_PARAMETERS
 from rbd_ros.nodes.simulator.markers import standing_markers
 from rbd_ros.nodes.simulator.object_motion import about
-from rbd_ros.simulation.world import RESTITUTION_LAWS
+from rbd_ros.simulation.physics import RESTITUTION_LAWS
 from rbd_ros.spatial import RigidBodyInertia
 
 G = 9.81
@@ -420,7 +420,7 @@ def test_diagnostics_tell_contacts_and_the_largest_residuals(rig):
 def test_contacts_are_those_that_bear_force(rig):
     rig.run(50)
     before = rig.cycle.surroundings.values()['contacts']
-    impulse = rig.simulator.world.touches.impulse
+    impulse = rig.simulator.physics.touches.impulse
     impulse[np.flatnonzero(impulse[:, 0])[0]] = 0.0
     assert rig.cycle.surroundings.values()['contacts'] == before - 1
 
@@ -430,7 +430,7 @@ def test_steps_that_were_not_solved_are_reported(rig):
 
     rig.cycle.surroundings.watch()
     assert not rig.told.codes
-    counters = rig.simulator.world.state.counters
+    counters = rig.simulator.physics.state.counters
     counters[UNCONVERGED], counters[DROPPED] = 3, 2
     rig.cycle.surroundings.watch()
     rig.cycle.surroundings.watch()  # nothing new
@@ -442,9 +442,9 @@ def test_steps_that_were_not_solved_are_reported(rig):
 
 def test_what_overlaps_and_cannot_be_parted_is_named_once(rig):
     rig.run(50)
-    touches = rig.simulator.world.touches
+    touches = rig.simulator.physics.touches
     touches.stays[0], touches.contacts.gap[0] = 1, -0.002
-    names = rig.simulator.world.scene.names_of(int(touches.contacts.pair[0]))
+    names = rig.simulator.physics.scene.names_of(int(touches.contacts.pair[0]))
     before = len(rig.told.texts)
     for _ in range(2):
         rig.cycle.surroundings.watch()

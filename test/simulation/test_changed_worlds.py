@@ -118,7 +118,7 @@ def test_wrenches_stay_with_their_objects_and_end_with_them(simulator):
     simulator.apply_wrench('lying', [0, 0, 0, 5.0, 0, 0], point=(0, 0, 0))
     gone = simulator.apply_wrench('roller', [0, 0, 0, 0, 0, 100.0], point=(0, 0, 0))
     simulator.remove_object('roller')
-    assert np.count_nonzero(simulator.world.external_forces.use[:, 2]) == 1
+    assert np.count_nonzero(simulator.physics.external_forces.use[:, 2]) == 1
     simulator.step(n=200)
     assert simulator.object_pose('lying')[0, 3] > 0.02
     assert simulator.object_pose('slider')[2, 3] < 0.11
@@ -149,7 +149,7 @@ def test_machine_code_is_that_of_before(simulator, monkeypatch):
 
     code = dict(stepping.advance._code)
     simulator.add_object('other', {**BALL, 'xyz': [9, 9, 9]})
-    assert simulator.world.plant.scene.table.tables.by_support
+    assert simulator.physics.plant.scene.table.tables.by_support
     simulator.remove_object('slider')
     simulator.remove_object('post')
     assert stepping.advance._code == code
@@ -239,7 +239,7 @@ def test_robots_that_move_can_neither_come_nor_go():
 
 
 def test_a_world_that_was_prepared_before_another_change_is_prepared_again(simulator):
-    late = simulator.world.prepared(simulator.environment.without('shelf'))
+    late = simulator.physics.prepared(simulator.environment.without('shelf'))
     simulator.add_object('new', {**BALL, 'xyz': [3, 0, 0.15]})
     simulator.step(n=10)
     pose = simulator.object_pose('slider')

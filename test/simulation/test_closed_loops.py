@@ -10,7 +10,7 @@ from support.loop_mechanisms import HINGE
 from rbd_ros import Robot, Simulator
 from rbd_ros.model import LoopJoint
 from rbd_ros.model.joints import Revolute, Spherical
-from rbd_ros.simulation import World
+from rbd_ros.simulation import Physics
 
 BOTH = pytest.mark.parametrize('integrator', ['semi_implicit', 'rk4'])
 CLOSED = 1e-9
@@ -236,7 +236,7 @@ def test_a_snapshot_brings_back_loops_to_the_bit(integrator):
 def test_only_loops_are_compiled_and_given_room_where_there_are_any():
     robot, _, _ = four_bar()
     tree = Robot(robot.model.with_loops(()))
-    assert World(robot).plant.has_loops and not World(tree).plant.has_loops
+    assert Physics(robot).plant.has_loops and not Physics(tree).plant.has_loops
     assert Simulator(tree).loop_errors.shape == (0,)
     assert np.array_equal(Simulator(tree).loop_force, np.zeros(3))
     assert Simulator(tree).loop_multipliers.shape == (0,)
@@ -246,7 +246,7 @@ def test_dynamics_that_are_not_finite_leave_the_state_as_it_was():
     robot, _, gamma = four_bar()
     simulator = Simulator(robot)
     simulator.reset(gamma(1.0))
-    simulator.world.state.v[0] = np.nan
+    simulator.physics.state.v[0] = np.nan
     q = simulator.q
     with pytest.raises(FloatingPointError, match='not finite'):
         simulator.step(n=3)

@@ -13,7 +13,7 @@ from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.hil import Fault
 from rbd_ros.hil.payloads import with_payloads
 from rbd_ros.resources import resource_path
-from rbd_ros.simulation import World
+from rbd_ros.simulation import Physics
 
 DUPLICATES = [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))]
 IDS = ['copy', 'deepcopy', 'pickle']
@@ -56,10 +56,10 @@ def changed():
     """With a payload, friction and weaker motors, as faults of the bench have them."""
     robot = arm()
     simulator = Simulator(robot, integrator='rk4')
-    simulator.world.load(with_payloads(robot, [Fault('payload', 2.0, link='tool0')]))
-    simulator.world.allow_friction()
-    simulator.world.plant.friction[:] = 3.0
-    simulator.world.plant.effort[:] = 15.0
+    simulator.physics.load(with_payloads(robot, [Fault('payload', 2.0, link='tool0')]))
+    simulator.physics.allow_friction()
+    simulator.physics.plant.friction[:] = 3.0
+    simulator.physics.plant.effort[:] = 15.0
     return simulator
 
 
@@ -127,10 +127,10 @@ def test_a_method_of_a_simulation_travels_with_it():
 
 
 def test_physics_alone_cannot_be_copied():
-    world = World(arm())
+    physics = Physics(arm())
     for duplicate in DUPLICATES:
         with pytest.raises(TypeError, match='copy or pickle its Simulator'):
-            duplicate(world)
+            duplicate(physics)
 
 
 @pytest.mark.parametrize('duplicate', DUPLICATES, ids=IDS)

@@ -21,16 +21,16 @@ from rbd_ros.simulation.drives import (
     VELOCITY,
     ZERO,
 )
-from rbd_ros.simulation.workspace import WorldRecord
+from rbd_ros.simulation.workspace import PhysicsRecord
 
 BANDWIDTH = 40.0
 TIMESTEP = 1e-3
 
 
 @entry_point
-def torque_of_drives(world: WorldRecord, drives: Drives, duration: float) -> int:
+def torque_of_drives(physics: PhysicsRecord, drives: Drives, duration: float) -> int:
     """Find the torques of the drives; return whether they are finite."""
-    finite = find_torque(world.plant, world.state, drives, world.commands, duration)
+    finite = find_torque(physics.plant, physics.state, drives, physics.commands, duration)
     return 1 if finite else 0
 
 
@@ -45,12 +45,12 @@ class Driven:
         n = subject.nv
         self.simulator = Simulator(subject, TIMESTEP, integrator)
         self.drives = make_drives(subject, np.arange(n), np.arange(n), BANDWIDTH)
-        self._find = torque_of_drives.bind(self.simulator.world.record, Record(self.drives))
+        self._find = torque_of_drives.bind(self.simulator.physics.record, Record(self.drives))
 
     def torque(self):
         """Torques now, and whether they are finite."""
         finite = self._find(TIMESTEP)
-        return self.simulator.world.commands.torque.copy(), bool(finite)
+        return self.simulator.physics.commands.torque.copy(), bool(finite)
 
     def run(self, steps):
         """Take steps; return the greatest velocity of each joint on the way."""

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from support.simulated_robots import collision, joint, link, robot
 
-from rbd_ros.simulation import Simulator, World
+from rbd_ros.simulation import Physics, Simulator
 from rbd_ros.simulation.free_base import correct_free_bases, predict_free_bases, rotation
 
 h = 0.01
@@ -32,7 +32,7 @@ MASS = 2.0 + 0.5 + 0.7
 
 
 @pytest.fixture(scope='module')
-def world():
+def physics():
     """Two of them in one world, in tilted gravity."""
     subject = robot(
         link('world'),
@@ -41,7 +41,7 @@ def world():
         joint('to_b', 'world', 'b', 'floating', xyz=(0.0, 0.0, 0.0)),
         gravity=GRAVITY,
     )
-    found = World(subject)
+    found = Physics(subject)
     assert found.plant.free_bases.tolist() == [[0, 4, 0], [9, 13, 8]]
     return found
 
@@ -59,11 +59,11 @@ def about_the_centre(subject, q, v):
 
 
 @pytest.mark.parametrize('seed', range(4))
-def test_momentum_changes_by_the_impulses_of_all_forces(world, one, seed):
+def test_momentum_changes_by_the_impulses_of_all_forces(physics, one, seed):
     rng = np.random.default_rng(seed)
-    subject, state, work = world.robot, world.state, world.fields.work
-    world.reset(subject.random_configuration(rng), rng.normal(size=16))
-    plant = world.plant._replace(damping=rng.uniform(0.1, 2.0, 16))
+    subject, state, work = physics.robot, physics.state, physics.fields.work
+    physics.reset(subject.random_configuration(rng), rng.normal(size=16))
+    plant = physics.plant._replace(damping=rng.uniform(0.1, 2.0, 16))
     work.dynamics.mass[:] = subject.mass_matrix(state.q)
     work.dynamics.applied_force[:] = rng.normal(size=16)
     impulse, next_v = h * rng.normal(size=16), rng.normal(size=16)
@@ -98,11 +98,11 @@ def test_momentum_changes_by_the_impulses_of_all_forces(world, one, seed):
         assert list(v[6:]) == list(next_v[8 * base + 6 : 8 * base + 8])
 
 
-def test_without_mass_nothing_is_corrected(world):
+def test_without_mass_nothing_is_corrected(physics):
     """As a base that is nothing but a frame, before anything hangs on it."""
-    work, state = world.fields.work, world.state
-    plant = world.plant
-    world.reset(world.robot.neutral(), np.ones(16))
+    work, state = physics.fields.work, physics.state
+    plant = physics.plant
+    physics.reset(physics.robot.neutral(), np.ones(16))
     work.dynamics.mass[:] = 0.0
     predict_free_bases(plant, state, work.dynamics, np.zeros(16), np.ones(16), work.free_bases, h)
     assert list(work.free_bases.centre_of_mass[0]) == [0.0, 0.0, 0.0]

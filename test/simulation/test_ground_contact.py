@@ -28,9 +28,9 @@ def relaxed(z, f):
 
 @pytest.mark.parametrize('seed', range(40))
 def test_the_surface_follows_the_forces_and_recovers_elsewhere(seed):
-    world, count = crawling(seed)
+    physics, count = crawling(seed)
     rng = np.random.default_rng(seed)
-    state, contacts = world.state, world.contacts
+    state, contacts = physics.state, physics.contacts
     points = len(state.touching)
     size = rng.choice([1e-3, 0.3 * AT_REST, 0.0], size=points)
     before = size[:, None] * rng.uniform(-1, 1, size=(points, 3))
@@ -41,7 +41,7 @@ def test_the_surface_follows_the_forces_and_recovers_elsewhere(seed):
     state.counters[DEFORMED] = 5
     contacts.force[:count] = rng.normal(size=(count, 3)) * rng.integers(0, 2, (count, 1))
     touched = state.touching.copy()
-    update_deformations(world.plant.ground, state, contacts, count, h)
+    update_deformations(physics.plant.ground, state, contacts, count, h)
 
     expected, touching = before.copy(), np.zeros(points)
     near = contacts.point[:count].tolist()
@@ -62,21 +62,25 @@ def test_the_surface_follows_the_forces_and_recovers_elsewhere(seed):
 
 
 def test_ground_at_rest_is_left_alone_in_flight():
-    world, _ = crawling(0)
-    state = world.state
+    physics, _ = crawling(0)
+    state = physics.state
     state.normal_deformation[:] = 1e-3
     state.counters[DEFORMED] = 0
-    update_deformations(world.plant.ground, state, world.contacts, 0, h)
+    update_deformations(physics.plant.ground, state, physics.contacts, 0, h)
     assert set(state.normal_deformation) == {1e-3} and state.counters[CONTACTS] == 0
 
 
 @pytest.mark.parametrize('seed', range(8))
 def test_what_begins_in_the_ground_touches_it_there(seed):
-    world, _ = crawling(seed)
-    state, dynamics, shapes = world.state, world.fields.work.dynamics, world.plant.ground.shapes
+    physics, _ = crawling(seed)
+    state, dynamics, shapes = (
+        physics.state,
+        physics.fields.work.dynamics,
+        physics.plant.ground.shapes,
+    )
     normal, point, gaps = GROUND.axes()[0], np.empty(3), []
     state.tangent_deformation[:], state.touching[:] = 7.0, 7
-    deepest = start_contacts(world.plant, state, dynamics)
+    deepest = start_contacts(physics.plant, state, dynamics)
     for s in range(len(shapes.kind)):
         for number in range(shapes.first[s], shapes.first[s + 1]):
             contact_point(shapes, s, number, dynamics.poses, normal, point)
@@ -91,15 +95,17 @@ def test_what_begins_in_the_ground_touches_it_there(seed):
 
 @pytest.mark.parametrize('seed', range(8))
 def test_a_point_that_touches_has_the_surface_at_it(seed):
-    world, _ = crawling(seed)
-    state, work = world.state, world.fields.work
+    physics, _ = crawling(seed)
+    state, work = physics.state, physics.fields.work
     state.normal_deformation[:] = 7.0
     state.touching[:] = np.arange(len(state.touching)) % 2
     count = detect_contacts(
-        world.plant, state, work.dynamics, world.contacts, work.problem, TIMESTEP
+        physics.plant, state, work.dynamics, physics.contacts, work.problem, TIMESTEP
     )
     expected = np.full(len(state.touching), 7.0)
-    for point, gap in zip(world.contacts.point[:count], world.contacts.gap[:count], strict=True):
+    for point, gap in zip(
+        physics.contacts.point[:count], physics.contacts.gap[:count], strict=True
+    ):
         if point % 2:
             expected[point] = gap
     assert list(state.normal_deformation) == list(expected)

@@ -565,7 +565,7 @@ def test_what_is_left_out_stays_as_it_was():
     simulator = Simulator(arm())
     simulator.reset(START)
     simulator.servo(kp=100.0)  # where it is
-    servo = simulator.world.state.servo
+    servo = simulator.physics.state.servo
     assert_allclose(servo.q, START)
     simulator.servo(kd=[1.0, 2.0, 3.0], v=[0.1, 0.2, 0.3])
     assert_allclose(simulator.servo_gains, [[100.0] * 3, [1.0, 2.0, 3.0]])
@@ -586,7 +586,7 @@ def test_what_is_left_out_stays_as_it_was():
 
 
 def test_without_servos_nothing_of_them_is_compiled():
-    assert not Simulator(arm()).world.plant.has_servos
+    assert not Simulator(arm()).physics.plant.has_servos
 
 
 def test_steps_in_one_call_or_in_many_and_after_a_snapshot():
@@ -663,7 +663,7 @@ def test_bad_arguments(given, words):
     simulator = Simulator(arm())
     with pytest.raises(ValueError, match=words):
         simulator.servo(**given)
-    assert not simulator.world.plant.has_servos
+    assert not simulator.physics.plant.has_servos
     assert not np.any(simulator.servo_gains)
 
 
@@ -756,7 +756,7 @@ def test_rounds_that_go_in_circles_end_within_the_limits():
     """At first all are moved, then the first alone; at last none is released any more."""
     simulator = Simulator(arm(effort=10.0))
     simulator.servo(START, kp=1.0)
-    state, plant = simulator.world.state, simulator.world.plant
+    state, plant = simulator.physics.state, simulator.physics.plant
     servo = state.servo
     move = joint_servo.move_servos
     last = joint_servo.TOGETHER + joint_servo.ONE_BY_ONE

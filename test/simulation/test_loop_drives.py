@@ -8,7 +8,7 @@ from scipy.linalg import null_space
 from support import loop_mechanisms
 
 from rbd_ros.model.joints import Spherical
-from rbd_ros.simulation import World
+from rbd_ros.simulation import Physics
 from rbd_ros.simulation.joint_law import FORWARD, STICK
 from rbd_ros.simulation.linear import copy
 from rbd_ros.simulation.loop_drives import balance_by_held, closed_hybrid_dynamics
@@ -24,10 +24,10 @@ class Looped:
     def __init__(self, seed):
         closed = loop_mechanisms.closed_robot(seed, (Spherical(),), ((1, 8),), branching=0.0)
         _, robot, q, v, _ = closed
-        self.world = World(robot, h, 'rk4')
-        self.world.reset(q, v)
-        self.plant, self.state = self.world.plant, self.world.state
-        self.problem = self.world.fields.work.problem
+        self.physics = Physics(robot, h, 'rk4')
+        self.physics.reset(q, v)
+        self.plant, self.state = self.physics.plant, self.physics.state
+        self.problem = self.physics.fields.work.problem
         # What earlier steps have left, where more was free, is not looked at.
         self.problem.loops.basis[:] = self.problem.loops.motions[:] = np.nan
         q, v = self.state.q, self.state.v
@@ -88,7 +88,7 @@ def test_some_joints_bear_what_they_can_of_a_load(looped, held, rng):
 
 @pytest.mark.parametrize('held', [[], [4], [0, 3]])
 def test_stages_keep_the_loops_closed(looped, held, rng):
-    work, state = looped.world.fields.work, looped.state
+    work, state = looped.physics.fields.work, looped.state
     plant = looped.plant._replace(explicit_damping=rng.uniform(0.1, 1.0, n))
     work.dynamics.applied_force[:], work.stages.held_force[:] = rng.normal(size=(2, n))
     state.segment[:] = FORWARD
@@ -101,7 +101,7 @@ def test_stages_keep_the_loops_closed(looped, held, rng):
 
 
 def test_the_force_of_the_loops_is_that_at_the_beginning_of_a_step(looped, rng):
-    work, state = looped.world.fields.work, looped.state
+    work, state = looped.physics.fields.work, looped.state
     state.applied[:] = rng.normal(size=n)
     for source, target in (
         (state.applied, work.dynamics.applied_force),
@@ -111,6 +111,6 @@ def test_the_force_of_the_loops_is_that_at_the_beginning_of_a_step(looped, rng):
         copy(source, target)
     work.stages.held_force[:] = 0.0
     known = state.applied - looped.plant.explicit_damping * state.v
-    travel(looped.plant, state, looped.world.external_forces, work, 0, False, h)
+    travel(looped.plant, state, looped.physics.external_forces, work, 0, False, h)
     assert_allclose(state.loop_jacobian, looped.K, atol=1e-12)
     assert_allclose(state.loop_force, looped.solve([], known)[2], rtol=1e-5, atol=1e-5)

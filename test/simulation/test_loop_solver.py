@@ -9,7 +9,7 @@ from support.crawling import assert_joints_obey
 from support.stewart import stewart
 
 from rbd_ros.model.joints import Revolute
-from rbd_ros.simulation import World
+from rbd_ros.simulation import Physics
 from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
 from rbd_ros.simulation.loop_directions import (
     add_multipliers,
@@ -43,12 +43,12 @@ h = 0.01
 
 
 def random_loop(seed, redundant):
-    """World of a tree with a loop, at random constraints, `redundant` of which say nothing new."""
+    """Physics of a tree with a loop; random constraints, `redundant` of which say nothing new."""
     rng = np.random.default_rng(seed)
     hinge = Revolute((0.0, 0.0, 1.0))
     _, robot, q, _, _ = loop_mechanisms.closed_robot(seed, (hinge,), ((2, 7),))
-    world = World(robot)
-    problem = world.fields.work.problem
+    physics = Physics(robot)
+    problem = physics.fields.work.problem
     problem.inertia[:] = robot.mass_matrix(q) + np.diag(rng.uniform(0.1, 1.0, n))
     K = rng.normal(size=problem.loops.jacobian.shape)
     for k in range(redundant):
@@ -57,9 +57,9 @@ def random_loop(seed, redundant):
     problem.loops.counts[:] = 0
     # What earlier steps have left, where more was free, is not looked at.
     problem.loops.basis[:] = problem.loops.motions[:] = np.nan
-    find_directions(world.plant, problem.inertia, problem.loops.jacobian, problem.loops)
+    find_directions(physics.plant, problem.inertia, problem.loops.jacobian, problem.loops)
     assert problem.loops.counts[RANK] == len(K) - redundant
-    return world, rng
+    return physics, rng
 
 
 @pytest.fixture(params=[(1, 0), (2, 0), (3, 2), (4, 1)])
@@ -75,33 +75,33 @@ def with_multipliers(H, K, right, prescribed):
 
 
 def test_an_impulse_gives_the_velocity_of_gausss_principle(looped):
-    world, rng = looped
-    problem, x = world.fields.work.problem, rng.normal(size=n)
+    physics, rng = looped
+    problem, x = physics.fields.work.problem, rng.normal(size=n)
     K, v = problem.loops.jacobian, x.copy()
-    respond(world.plant, problem.loops, v)
+    respond(physics.plant, problem.loops, v)
     assert_allclose(v, with_multipliers(problem.inertia, K, x, np.zeros(len(K))), atol=1e-9)
 
 
 def test_a_correction_has_the_least_kinetic_energy(looped):
-    world, rng = looped
-    problem, v = world.fields.work.problem, np.empty(n)
+    physics, rng = looped
+    problem, v = physics.fields.work.problem, np.empty(n)
     K = problem.loops.jacobian
     error = K @ rng.normal(size=n)
-    correct(world.plant, problem.loops, error, v)
+    correct(physics.plant, problem.loops, error, v)
     assert_allclose(v, with_multipliers(problem.inertia, K, np.zeros(n), error), atol=1e-9)
 
 
 def test_joints_that_are_fixed_take_no_part_in_corrections(looped):
-    world, rng = looped
-    problem, loops = world.fields.work.problem, world.fields.work.problem.loops
+    physics, rng = looped
+    problem, loops = physics.fields.work.problem, physics.fields.work.problem.loops
     H, K, v = problem.inertia.copy(), loops.jacobian.copy(), np.empty(n)
     segment = np.array([FORWARD, STICK, BACKWARD, FORWARD, UPPER, BACKWARD, FORWARD, FORWARD])
     fix_held(segment, loops)
     assert loops.counts[FIXED] == 1 and list(loops.fixed) == [0, 1, 0, 0, 1, 0, 0, 0]
-    find_directions(world.plant, problem.inertia, loops.jacobian, loops)
+    find_directions(physics.plant, problem.inertia, loops.jacobian, loops)
     free = np.array([0, 2, 3, 5, 6, 7])
     error = K[:, free] @ rng.normal(size=6)
-    correct(world.plant, loops, error, v)
+    correct(physics.plant, loops, error, v)
     assert_allclose(v[[1, 4]], 0.0, atol=1e-13)
     expected = with_multipliers(H[np.ix_(free, free)], K[:, free], np.zeros(6), error)
     assert_allclose(v[free], expected, atol=1e-9)
@@ -111,13 +111,13 @@ def test_joints_that_are_fixed_take_no_part_in_corrections(looped):
 
 
 def test_rows_are_measured_by_the_largest_of_their_loop(looped):
-    world, _ = looped
-    problem, reference = world.fields.work.problem, np.empty(5)
+    physics, _ = looped
+    problem, reference = physics.fields.work.problem, np.empty(5)
     K = problem.loops.jacobian
-    find_references(world.plant, problem.inertia, K, reference)
+    find_references(physics.plant, problem.inertia, K, reference)
     sizes = np.sqrt((K**2 / np.diag(problem.inertia)).sum(axis=1))
     assert_allclose(reference, np.full(5, sizes.max()))
-    several = world.plant._replace(loop_first=np.array([0, 2, 5]))
+    several = physics.plant._replace(loop_first=np.array([0, 2, 5]))
     find_references(several, problem.inertia, K, reference)
     assert_allclose(reference, [sizes[:2].max()] * 2 + [sizes[2:].max()] * 3)
 
@@ -141,18 +141,18 @@ def test_rows_that_are_triangular_already_lose_no_digits(sign, angle):
 
 
 def test_multipliers_make_up_what_is_left_of_a_force(looped):
-    world, rng = looped
-    loops, before = world.fields.work.problem.loops, rng.normal(size=n)
+    physics, rng = looped
+    loops, before = physics.fields.work.problem.loops, rng.normal(size=n)
     force = before.copy()
     rest = loops.jacobian.T @ rng.normal(size=5)
-    add_multipliers(world.plant, loops, rest.copy(), 2.5, force)
+    add_multipliers(physics.plant, loops, rest.copy(), 2.5, force)
     assert_allclose(force, before + 2.5 * rest, atol=1e-8)
 
 
 def test_the_basis_is_orthonormal_and_keeps_the_loops_closed(looped):
-    world, _ = looped
-    problem, loops = world.fields.work.problem, world.fields.work.problem.loops
-    find_basis(world.plant, loops)
+    physics, _ = looped
+    problem, loops = physics.fields.work.problem, physics.fields.work.problem.loops
+    find_basis(physics.plant, loops)
     free = n - loops.counts[RANK]
     N = loops.basis[:free]
     assert_allclose(N @ problem.inertia @ N.T, np.eye(free), atol=1e-9)
@@ -169,10 +169,10 @@ SEGMENTS = (
 @pytest.mark.parametrize('segment', SEGMENTS)
 def test_held_joints_move_as_prescribed_and_bear_what_is_left(looped, segment):
     """The law of each joint and the loops, in the equation with all of their forces."""
-    world, rng = looped
-    problem, loops = world.fields.work.problem, world.fields.work.problem.loops
+    physics, rng = looped
+    problem, loops = physics.fields.work.problem, physics.fields.work.problem.loops
     segment, v = np.array(segment), np.empty(n)
-    plant = world.plant._replace(friction=rng.uniform(0.5, 2.0, n))
+    plant = physics.plant._replace(friction=rng.uniform(0.5, 2.0, n))
     problem.momentum[:] = rng.normal(size=n)
     problem.low[:], problem.high[:] = -rng.uniform(0.1, 1.0, n), rng.uniform(0.1, 1.0, n)
     problem.contact_impulse[:] = 0.0
@@ -203,14 +203,14 @@ def test_held_joints_move_as_prescribed_and_bear_what_is_left(looped, segment):
 
 def test_all_motions_but_one_may_be_held():
     """There is no room for more coefficients than motions."""
-    world, rng = random_loop(5, 4)
-    problem, v = world.fields.work.problem, np.empty(n)
+    physics, rng = random_loop(5, 4)
+    problem, v = physics.fields.work.problem, np.empty(n)
     problem.momentum[:] = rng.normal(size=n)
     problem.contact_impulse[:] = 0.0
     segment = np.array([STICK] * 7 + [FORWARD])
-    find_basis(world.plant, problem.loops)
-    solve_closed(world.plant, segment, problem, v, 0, h)
-    find_held_impulse(world.plant, segment, problem, v, h)
+    find_basis(physics.plant, problem.loops)
+    solve_closed(physics.plant, segment, problem, v, 0, h)
+    find_held_impulse(physics.plant, segment, problem, v, h)
     assert_allclose(v, 0.0, atol=1e-12)
     left = problem.momentum + problem.impulse
     K = problem.loops.jacobian
@@ -225,21 +225,21 @@ def test_all_motions_but_one_may_be_held():
 
 def test_responses_and_sweeps_keep_the_loops_closed(looped):
     """With contacts, whose responses come after those of the joints; and by the joints' laws."""
-    world, rng = looped
-    problem, K = world.fields.work.problem, world.fields.work.problem.loops.jacobian
+    physics, rng = looped
+    problem, K = physics.fields.work.problem, physics.fields.work.problem.loops.jacobian
     v, J = np.empty(n), rng.normal(size=(2, 3, n))
     problem.momentum[:] = rng.normal(size=n)
     problem.low[:], problem.high[:] = -rng.uniform(0.1, 1.0, n), rng.uniform(0.1, 1.0, n)
     roomy = problem._replace(jacobian=J, response=np.empty((n + 6, n)))
-    find_response(world.plant, roomy, v, 2)
+    find_response(physics.plant, roomy, v, 2)
     none = np.zeros(len(K))
     for row, impulse in zip(roomy.response, [*np.eye(n), *J.reshape(6, n)], strict=True):
         assert_allclose(row, with_multipliers(problem.inertia, K, impulse, none), atol=1e-9)
     free = with_multipliers(problem.inertia, K, problem.momentum, none)
     assert_allclose(v, free, atol=1e-9)
 
-    plant = world.plant._replace(friction=rng.uniform(5.0, 20.0, n))
-    sweep_to_rest(plant, world.state, world.contacts, problem, v, 0, h)
+    plant = physics.plant._replace(friction=rng.uniform(5.0, 20.0, n))
+    sweep_to_rest(plant, physics.state, physics.contacts, problem, v, 0, h)
     p = problem.swept_impulse
     expected = with_multipliers(problem.inertia, K, problem.momentum + p, none)
     assert_allclose(v, expected, atol=1e-8)
@@ -249,9 +249,9 @@ def test_responses_and_sweeps_keep_the_loops_closed(looped):
 @pytest.mark.parametrize('share, rank', [(1.2, 1), (0.9, 0)])
 def test_joints_that_the_loops_hold_already_are_not_held_again(looped, share, rank):
     """By how far a joint would move if it were alone, with a kinetic energy of one half."""
-    world, _ = looped
-    problem, loops = world.fields.work.problem, world.fields.work.problem.loops
-    find_basis(world.plant, loops)
+    physics, _ = looped
+    problem, loops = physics.fields.work.problem, physics.fields.work.problem.loops
+    find_basis(physics.plant, loops)
     loops.basis[:, 4] = 0.0
     loops.basis[1, 4] = share * TOLERANCE / np.sqrt(problem.inertia[4, 4])
     segment = np.full(n, FORWARD)
@@ -261,56 +261,56 @@ def test_joints_that_the_loops_hold_already_are_not_held_again(looped, share, ra
 
 
 def test_contacts_take_their_part_of_the_impulse(looped):
-    world, rng = looped
-    problem = world.fields.work.problem
+    physics, rng = looped
+    problem = physics.fields.work.problem
     v, segment = rng.normal(size=n), np.full(n, FORWARD)
     problem.contact_impulse[:] = rng.normal(size=n)
-    find_basis(world.plant, problem.loops)
-    find_held_impulse(world.plant, segment, problem, v, h)
-    assert_allclose(problem.impulse, problem.contact_impulse - h * world.plant.friction)
+    find_basis(physics.plant, problem.loops)
+    find_held_impulse(physics.plant, segment, problem, v, h)
+    assert_allclose(problem.impulse, problem.contact_impulse - h * physics.plant.friction)
 
 
 def test_the_force_of_the_loops_is_what_the_step_and_its_turn_take(looped):
     """Over the step K v stays zero; that v turns with the loops takes the force of K a = k."""
-    world, rng = looped
-    problem, loops, v = world.fields.work.problem, world.fields.work.problem.loops, np.empty(n)
+    physics, rng = looped
+    problem, loops, v = physics.fields.work.problem, physics.fields.work.problem.loops, np.empty(n)
     K = loops.jacobian
     problem.momentum[:] = rng.normal(size=n)
     problem.impulse[:] = 0.0
     loops.bias[:] = K @ rng.normal(size=n)
-    find_closed_velocity(world.plant, world.state, problem, v, h)
+    find_closed_velocity(physics.plant, physics.state, problem, v, h)
     expected = with_multipliers(problem.inertia, K, problem.momentum, np.zeros(5))
     assert_allclose(v, expected, atol=1e-9)
     turning = with_multipliers(problem.inertia, K, np.zeros(n), loops.bias)
     force = problem.inertia @ (v / h + turning) - problem.momentum / h
-    assert_allclose(world.state.loop_force, force, atol=1e-6)
-    assert_allclose(world.state.loop_jacobian, K)
+    assert_allclose(physics.state.loop_force, force, atol=1e-6)
+    assert_allclose(physics.state.loop_jacobian, K)
     # An impulse of joints is none of the loops'.
     problem.impulse[:] = rng.normal(size=n)
     problem.momentum[:] -= problem.impulse
-    keep_loop_force(world.plant, world.state, problem, v, h)
-    assert_allclose(world.state.loop_force, force, atol=1e-6)
+    keep_loop_force(physics.plant, physics.state, problem, v, h)
+    assert_allclose(physics.state.loop_force, force, atol=1e-6)
 
 
 def test_the_force_of_a_stage_is_what_its_acceleration_takes(looped):
-    world, rng = looped
-    dynamics, loops = world.fields.work.dynamics, world.fields.work.problem.loops
-    world.state.loop_force[:] = 7.0
-    dynamics.mass[:] = world.fields.work.problem.inertia
-    dynamics.bias[:], world.state.torque[:] = rng.normal(size=(2, n))
+    physics, rng = looped
+    dynamics, loops = physics.fields.work.dynamics, physics.fields.work.problem.loops
+    physics.state.loop_force[:] = 7.0
+    dynamics.mass[:] = physics.fields.work.problem.inertia
+    dynamics.bias[:], physics.state.torque[:] = rng.normal(size=(2, n))
     force = loops.jacobian.T @ rng.normal(size=5)
-    a = np.linalg.solve(dynamics.mass, force + world.state.torque - dynamics.bias)
-    keep_stage_force(world.plant, world.state, dynamics, loops, a)
-    assert_allclose(world.state.loop_force, force, atol=1e-8)
-    assert_allclose(world.state.loop_jacobian, loops.jacobian)
+    a = np.linalg.solve(dynamics.mass, force + physics.state.torque - dynamics.bias)
+    keep_stage_force(physics.plant, physics.state, dynamics, loops, a)
+    assert_allclose(physics.state.loop_force, force, atol=1e-8)
+    assert_allclose(physics.state.loop_jacobian, loops.jacobian)
 
 
 @pytest.mark.parametrize('held', [0, 2])
 def test_contacts_that_are_not_symmetric_couple_motions_as_multipliers_say(held, rng):
     """A v' = b + K^T lambda with K v' = 0, where friction that slides makes A unsymmetric."""
-    world = World(stewart())
-    problem = world.fields.work.problem
-    loops, n = problem.loops, len(world.state.v)
+    physics = Physics(stewart())
+    problem = physics.fields.work.problem
+    loops, n = problem.loops, len(physics.state.v)
     free = 6
     basis = np.linalg.qr(rng.normal(size=(n, n)))[0]
     loops.motions[:] = 0.0

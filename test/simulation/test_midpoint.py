@@ -12,7 +12,7 @@ from support.simulated_robots import at, ball, body, collision, joint, link, rob
 from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
 from rbd_ros.resources import resource_path
-from rbd_ros.simulation import World
+from rbd_ros.simulation import Physics
 from rbd_ros.simulation.free_base_midpoint import turn_on
 from rbd_ros.simulation.joint_law import FORWARD, LOWER, UPPER
 from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
@@ -55,12 +55,12 @@ def mean_acceleration(subject, q, v, tau, implicit, damping, h):
 @pytest.mark.parametrize('damping', [0.0, 0.4])
 def test_a_step_is_the_method_written_out(damping, rng):
     subject = arm(f'<dynamics damping="{damping}"/>')
-    world, v = World(subject, h, 'midpoint'), rng.normal(size=4)
-    world.reset(START, v)
-    state = world.step(PUSH)
+    physics, v = Physics(subject, h, 'midpoint'), rng.normal(size=4)
+    physics.reset(START, v)
+    state = physics.step(PUSH)
     middle = subject.integrate(START, v, h / 2)
     d = np.full(4, damping)
-    a = mean_acceleration(subject, middle, v, PUSH, world.plant.implicit_damping, d, h)
+    a = mean_acceleration(subject, middle, v, PUSH, physics.plant.implicit_damping, d, h)
     assert_allclose(state.v, v + h * a, atol=1e-12)
     assert_allclose(state.q, subject.integrate(middle, v + h * a, h / 2), atol=1e-12)
     assert_allclose(state.acceleration, a, atol=1e-9)
@@ -140,20 +140,20 @@ def about_the_centre(subject, q, v):
 def test_momentum_changes_by_the_impulse_of_what_acts_in_the_middle(rng):
     """Gravity, torques and damping of the base's joint, a wrench."""
     subject = flier()
-    world = World(subject, h, 'midpoint')
-    world.allow_external_forces()
+    physics = Physics(subject, h, 'midpoint')
+    physics.allow_external_forces()
     q = subject.random_configuration(rng)
     damping = np.r_[rng.uniform(0.1, 2.0, 6), 0.0]
-    world.plant = world.plant._replace(damping=damping, implicit_damping=0.3 * damping)
-    world.reset(q, SPIN)
-    state, work = world.state, world.fields.work
+    physics.plant = physics.plant._replace(damping=damping, implicit_damping=0.3 * damping)
+    physics.reset(q, SPIN)
+    state, work = physics.state, physics.fields.work
     state.applied[:] = rng.normal(size=7)
-    forces, use = world.external_forces, 1
+    forces, use = physics.external_forces, 1
     forces.force[0], forces.moment[0], forces.point[0] = rng.normal(size=(3, 3))
     forces.use[0] = (1, use, -1)
     state.counters[FORCES] = 1
     work.dynamics.applied_force[:] = state.applied
-    arguments = world.plant, state, forces, world.contacts, work
+    arguments = physics.plant, state, forces, physics.contacts, work
     assert midpoint_step(*arguments, h)
     assert list(state.q) == list(q)  # the state is as it was
 
@@ -183,9 +183,9 @@ def test_momentum_changes_by_the_impulse_of_what_acts_in_the_middle(rng):
 def test_the_orientation_is_that_of_the_velocity_which_has_the_momentum():
     """To third order in what was corrected; without it, energy drifts."""
     subject = flier()
-    world = World(subject, h, 'midpoint')
-    world.reset(subject.neutral(), SPIN)
-    state = world.step(np.zeros(7))
+    physics = Physics(subject, h, 'midpoint')
+    physics.reset(subject.neutral(), SPIN)
+    state = physics.step(np.zeros(7))
     middle = subject.integrate(subject.neutral(), SPIN, h / 2)
     expected = subject.integrate(middle, state.v, h / 2)
     assert_allclose(state.q[:4], expected[:4], atol=1e-10)
@@ -200,11 +200,11 @@ def test_a_step_back_leads_where_it_came_from(subject, q, v):
     q = subject.neutral() if q is None else q
     errors = []
     for step in (8e-3, 4e-3, 2e-3):
-        world = World(subject, step, 'midpoint')
-        world.reset(q, v)
-        state = world.step(np.zeros(len(v)))
-        world.reset(state.q.copy(), -state.v)
-        state = world.step(np.zeros(len(v)))
+        physics = Physics(subject, step, 'midpoint')
+        physics.reset(q, v)
+        state = physics.step(np.zeros(len(v)))
+        physics.reset(state.q.copy(), -state.v)
+        state = physics.step(np.zeros(len(v)))
         back = np.r_[subject.difference(q, state.q), state.v + v]
         errors.append(np.abs(back).max())
     slopes = np.log2(np.divide(errors[:-1], errors[1:]))
@@ -222,12 +222,12 @@ def test_two_robots_fly_as_each_does_alone(rng):
     }
     floating = (joint(f'to_{name}', 'world', name, 'floating') for name in 'ab')
     both = robot(link('world'), *elements['a'], *elements['b'], *floating)
-    world = World(both, h, 'midpoint')
+    physics = Physics(both, h, 'midpoint')
     q, v, tau = both.random_configuration(rng), rng.normal(size=14), 0.1 * rng.normal(size=14)
-    world.reset(q, v)
-    found = world.step(tau, 20)
+    physics.reset(q, v)
+    found = physics.step(tau, 20)
     for k, name in enumerate('ab'):
-        one = World(robot(*elements[name], floating_base=True), h, 'midpoint')
+        one = Physics(robot(*elements[name], floating_base=True), h, 'midpoint')
         at_q, at_v = slice(8 * k, 8 * k + 8), slice(7 * k, 7 * k + 7)
         one.reset(q[at_q], v[at_v])
         alone = one.step(tau[at_v], 20)
@@ -384,7 +384,7 @@ def test_near_the_ground_is_not_on_it():
     for simulator in (above, free):
         simulator.reset(at((0, 0, 0.1 + 1e-4)), [0.3, 0.2, 0.1, 1.0, 0.0, 0.05])
         simulator.step(n=5)
-    assert above.world.state.counters[NEAR] == 1
+    assert above.physics.state.counters[NEAR] == 1
     assert list(above.q) == list(free.q) and list(above.v) == list(free.v)
 
 
@@ -400,8 +400,8 @@ def test_a_step_in_contact_is_semi_implicit():
 
 
 def test_what_stops_a_motion():
-    world, _ = crawling(2, 'midpoint')
-    state, impulse = world.state, np.zeros(9)
+    physics, _ = crawling(2, 'midpoint')
+    state, impulse = physics.state, np.zeros(9)
     state.segment[:] = FORWARD
     assert not is_stopped(state, impulse, True)
     impulse[4] = -1e-3
@@ -413,22 +413,22 @@ def test_what_stops_a_motion():
 
 def test_a_step_that_is_none_leaves_the_forces_as_they_were(rng):
     subject = crawler()
-    world = World(subject, 0.02, 'midpoint')
-    world.allow_external_forces()
+    physics = Physics(subject, 0.02, 'midpoint')
+    physics.allow_external_forces()
     q = subject.neutral()
     q[8] = 0.99
     v = rng.normal(size=9)
     v[7] = 20.0
-    world.reset(q, v)
-    state, work = world.state, world.fields.work
-    world.external_forces.force[0] = [1.0, 2.0, 3.0]
-    world.external_forces.use[0] = (2, 0, -1)
+    physics.reset(q, v)
+    state, work = physics.state, physics.fields.work
+    physics.external_forces.force[0] = [1.0, 2.0, 3.0]
+    physics.external_forces.use[0] = (2, 0, -1)
     state.counters[FORCES] = 1
     from rbd_ros.simulation.external_forces import find_applied_force
 
-    find_applied_force(world.plant, state, world.external_forces, work.dynamics)
+    find_applied_force(physics.plant, state, physics.external_forces, work.dynamics)
     before = work.dynamics.applied_force.copy()
-    arguments = world.plant, state, world.external_forces, world.contacts, work
+    arguments = physics.plant, state, physics.external_forces, physics.contacts, work
     assert not midpoint_step(*arguments, 0.02)
     assert list(work.dynamics.applied_force) == list(before)
     assert list(state.q) == list(q) and list(state.v) == list(v)
@@ -460,9 +460,9 @@ def test_friction_in_the_joint_of_a_free_base_takes_its_momentum():
         gravity=(0, 0, 0),
     )
     assert np.array_equal(subject.friction, [0.5] * 6)
-    world = World(subject, h, 'midpoint')
-    world.reset(subject.neutral(), np.array([0.0, 0.0, 1.0, 0.0, 0.0, 3.0]))
-    state = world.step(np.zeros(6))
+    physics = Physics(subject, h, 'midpoint')
+    physics.reset(subject.neutral(), np.array([0.0, 0.0, 1.0, 0.0, 0.0, 3.0]))
+    state = physics.step(np.zeros(6))
     expected = [0.0, 0.0, 1.0 - h * 0.5 / 0.1, 0.0, 0.0, 3.0 - h * 0.5 / 2.0]
     assert_allclose(state.v, expected, atol=1e-12)
     assert state.q[6] == pytest.approx(h / 2 * (3.0 + expected[5]), abs=1e-12)

@@ -74,7 +74,7 @@ def post(x, radius=0.1, **options):
 
 def depth(simulator):
     """Depth of the deepest overlap at the beginning of the last step [m]."""
-    touches = simulator.world.touches
+    touches = simulator.physics.touches
     return -touches.contacts.gap[: touches.counts[0]].min(initial=0.0)
 
 
@@ -84,13 +84,13 @@ def steps(simulator, count, tau=None):
     fastest = np.ones(robot.nv)
     for i, ratio in zip(model.tree_dof_index, model.tree_dof_ratio):
         fastest[i] = max(fastest[i], abs(ratio))
-    at = simulator.world.plant.position
+    at = simulator.physics.plant.position
     single = at >= 0
     low, high = robot.lower_limits[at[single]], robot.upper_limits[at[single]]
     for _ in range(count):
         q, poses = simulator.q.copy(), [simulator.object_pose(o) for o in simulator.objects]
         simulator.step(tau)
-        if simulator.world.touches.counts[0] > 0:
+        if simulator.physics.touches.counts[0] > 0:
             moved = robot.difference(q, simulator.q) - h * simulator.v
             assert (np.abs(moved) * fastest)[single].max(initial=0.0) <= WAY * (1.0 + 1e-9) + 1e-12
             assert np.abs(moved).max(initial=0.0) <= WAY * (1.0 + 1e-9) + 1e-12

@@ -213,7 +213,7 @@ def test_momentum_of_colliding_bodies_is_kept():
         mass = rng.uniform(0.5, 3.0)
         objects[f'box{k}'] = box(*place, 0.15, mass, 0.6, rpy=turned, velocity=velocity)
     simulator = Simulator(None, world=world(floor=False, gravity=(0, 0, 0), **objects))
-    state, mass = simulator.world.objects, simulator.world.plant.scene.bodies.mass
+    state, mass = simulator.physics.objects, simulator.physics.plant.scene.bodies.mass
 
     def momentum():
         linear = mass @ state.velocity
@@ -235,7 +235,7 @@ def test_a_body_in_free_flight_keeps_its_angular_momentum_to_the_bit():
     body = box(0, 0, 0, velocity=start)
     body.update(size=[0.3, 0.2, 0.1])
     simulator = Simulator(None, world=world(floor=False, body=body))
-    state, bodies = simulator.world.objects, simulator.world.plant.scene.bodies
+    state, bodies = simulator.physics.objects, simulator.physics.plant.scene.bodies
     spin = state.spin.copy()
 
     def energy():
@@ -323,7 +323,7 @@ def test_compiled_and_interpreted_steps_agree(arm):
     machine, python = scene_of_everything(arm), scene_of_everything(arm)
     machine.step(n=230)
     python.step(n=225)
-    fields = python.world.fields
+    fields = python.physics.fields
     for _ in range(5):
         assert step_once(
             fields.plant,
@@ -432,7 +432,7 @@ def test_what_cannot_be_simulated_is_refused_by_name(arm):
 
 def test_steps_with_numbers_that_are_not_finite_change_nothing():
     simulator = Simulator(None, world=world(cube=box(0, 0, 1)))
-    simulator.world.objects.velocity[0, 2] = np.inf
+    simulator.physics.objects.velocity[0, 2] = np.inf
     before = simulator.object_pose('cube')
     with pytest.raises(FloatingPointError):
         simulator.step()

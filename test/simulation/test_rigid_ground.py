@@ -8,7 +8,7 @@ from support.simulated_robots import ball, collision, GRAVITY, joint, link, robo
 from rbd_ros import Simulator
 from rbd_ros.collision import level_ground, read_world, Surface
 from rbd_ros.contact import ContactParameters, HalfSpace
-from rbd_ros.simulation import start_overlaps, World
+from rbd_ros.simulation import Physics, start_overlaps
 from rbd_ros.simulation.simulated_objects import PairContact
 from rbd_ros.simulation.start_overlaps import deepest_overlap, Overlap
 
@@ -120,8 +120,8 @@ def test_overlaps_of_a_robot_with_rigid_things(surface, shape, found):
     thing = {**shape, 'xyz': [0.0, 0.0, -0.1], 'surface': surface}
     near = {'type': 'plane', 'xyz': [0, 0, -0.052]}  # that of the foot is 2 mm higher
     environment = read_world({'objects': {'thing': thing, 'near': near}})
-    world = World(gantry(), H, environment=environment)
-    overlap = deepest_overlap(world.scene, world.plant, np.zeros(2), 2e-3)
+    physics = Physics(gantry(), H, environment=environment)
+    overlap = deepest_overlap(physics.scene, physics.plant, np.zeros(2), 2e-3)
     if found is None:
         assert overlap is None
     else:
@@ -134,8 +134,8 @@ def test_of_several_things_that_a_robot_overlaps_the_deepest_is_found():
     soft = {**sphere, 'surface': {'compliance': {'stiffness': 1e4}}}
     plane = {'type': 'plane', 'xyz': [0, 0, -0.04]}
     environment = read_world({'objects': {'soft': soft, 'thing': sphere, 'floor': plane}})
-    world = World(gantry(), H, environment=environment)
-    overlap = deepest_overlap(world.scene, world.plant, np.zeros(2), 2e-3)
+    physics = Physics(gantry(), H, environment=environment)
+    overlap = deepest_overlap(physics.scene, physics.plant, np.zeros(2), 2e-3)
     assert overlap == ('robot/foot', 'thing', pytest.approx(0.02), 2)
 
 

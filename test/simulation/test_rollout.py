@@ -376,7 +376,7 @@ def test_memory_does_not_grow(rng, eager):
     tracemalloc.stop()
     kept = simulator._rollouts._idle
     assert 1 <= len(held) <= 3 and len(kept) <= 3 and set(held) & set(kept)
-    one = sum(a.nbytes for a in simulator.world.arrays().values())
+    one = sum(a.nbytes for a in simulator.physics.arrays().values())
     assert grown < 3 * 4 * one + 50_000
 
 

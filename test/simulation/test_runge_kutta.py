@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 import pytest
 from support.crawling import crawler
 
-from rbd_ros.simulation import World
+from rbd_ros.simulation import Physics
 from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
 from rbd_ros.simulation.linear import copy
 from rbd_ros.simulation.runge_kutta import hold_forces, is_at_limit, runge_kutta_step, travel
@@ -15,20 +15,20 @@ h = 0.02
 
 
 @pytest.fixture(scope='module')
-def world():
-    return World(crawler(), h, 'rk4')
+def physics():
+    return Physics(crawler(), h, 'rk4')
 
 
-def started(world, rng):
+def started(physics, rng):
     """The world at a random state under random torques; forces that are held as well."""
     q, v, applied, held = (
-        world.robot.random_configuration(rng),
+        physics.robot.random_configuration(rng),
         *rng.normal(size=(2, 9)),
         rng.normal(size=9),
     )
     q[7:] = rng.uniform(-0.5, 0.5, 3)
-    world.reset(q, v)
-    state, work = world.state, world.fields.work
+    physics.reset(q, v)
+    state, work = physics.state, physics.fields.work
     state.applied[:] = applied
     copy(state.q, work.stages.q)
     copy(state.v, work.stages.v)
@@ -60,9 +60,9 @@ def classical(subject, q, v, acceleration):
 
 
 @pytest.mark.parametrize('held', [(), (7,)])
-def test_the_stages_are_those_of_the_classical_method(world, rng, held):
-    state, work, force = started(world, rng)
-    plant, subject = world.plant, world.robot
+def test_the_stages_are_those_of_the_classical_method(physics, rng, held):
+    state, work, force = started(physics, rng)
+    plant, subject = physics.plant, physics.robot
     work.stages.held_force[:] = force
     for i in held:
         state.segment[i] = STICK
@@ -76,38 +76,38 @@ def test_the_stages_are_those_of_the_classical_method(world, rng, held):
         a[free] = np.linalg.solve(subject.mass_matrix(q)[np.ix_(free, free)], tau[free])
         return a
 
-    travel(plant, state, world.external_forces, work, len(held), False, h)
+    travel(plant, state, physics.external_forces, work, len(held), False, h)
     next_q, next_v = classical(subject, q, v, acceleration)
     assert_allclose(work.motion.next_q, next_q, atol=1e-12)
     assert_allclose(work.motion.next_v, next_v, atol=1e-10)
 
 
-def test_a_smooth_step_leaves_the_state_where_it_was(world, rng):
-    state, work, _ = started(world, rng)
+def test_a_smooth_step_leaves_the_state_where_it_was(physics, rng):
+    state, work, _ = started(physics, rng)
     work.problem.impulse[:], work.stages.held_force[:] = 7.0, 7.0
     q, v = state.q.copy(), state.v.copy()
-    assert runge_kutta_step(world.plant, state, world.external_forces, work, False, h)
+    assert runge_kutta_step(physics.plant, state, physics.external_forces, work, False, h)
     assert list(state.q) == list(q) and list(state.v) == list(v)
     assert not work.problem.impulse.any() and not work.stages.held_force.any()
     assert np.abs(work.motion.next_q - q).max() > 1e-3
 
 
-def test_a_step_beyond_a_limit_is_none(world, rng):
-    state, work, _ = started(world, rng)
+def test_a_step_beyond_a_limit_is_none(physics, rng):
+    state, work, _ = started(physics, rng)
     state.q[8], state.v[7] = 0.99, 20.0
     before = state.applied.copy()
-    assert not runge_kutta_step(world.plant, state, world.external_forces, work, False, h)
+    assert not runge_kutta_step(physics.plant, state, physics.external_forces, work, False, h)
     assert state.q[8] == 0.99 and state.v[7] == 20.0
     assert list(work.dynamics.applied_force) == list(before)
 
 
-def test_what_a_step_holds(world, rng):
+def test_what_a_step_holds(physics, rng):
     """Sliding friction, contact, and damping too stiff for the method; joints that stay."""
-    state, work, _ = started(world, rng)
+    state, work, _ = started(physics, rng)
     problem, stages, n = work.problem, work.stages, 9
     friction, damping, stiff = rng.uniform(1, 2, n), rng.uniform(1, 2, n), rng.uniform(0.1, 0.9, n)
     friction[:2] = 0.0
-    plant = world.plant._replace(
+    plant = physics.plant._replace(
         friction=friction, damping=damping, explicit_damping=damping * (1.0 - stiff)
     )
     problem.contact_impulse[:], stages.implicit_v[:] = rng.normal(size=(2, n))
@@ -135,12 +135,12 @@ def test_what_a_step_holds(world, rng):
         state.v[i] = kept
 
 
-def test_which_joints_are_at_a_limit(world, rng):
-    state, _, _ = started(world, rng)
-    assert not is_at_limit(world.plant, state)
+def test_which_joints_are_at_a_limit(physics, rng):
+    state, _, _ = started(physics, rng)
+    assert not is_at_limit(physics.plant, state)
     for i in (7, 8, 9):
         inside = state.q[i]
         for q in (-2.1, -2.0, 1.0, 1.1):
             state.q[i] = q
-            assert is_at_limit(world.plant, state)
+            assert is_at_limit(physics.plant, state)
         state.q[i] = inside

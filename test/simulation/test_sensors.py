@@ -107,7 +107,7 @@ def expected(simulator, name, outer):
 
     :param outer: what acts on the links beyond it besides gravity, (6,)
     """
-    robot, state = simulator.robot, simulator.world.state
+    robot, state = simulator.robot, simulator.physics.state
     q, v, a = state.start_q.copy(), state.start_v.copy(), simulator.a
     e, names = 1e-5, BEYOND[name]
     rate = (
@@ -118,7 +118,7 @@ def expected(simulator, name, outer):
 
 
 def start_poses(simulator):
-    return simulator.robot.forward_kinematics(simulator.world.state.start_q)
+    return simulator.robot.forward_kinematics(simulator.physics.state.start_q)
 
 
 def check_gauges(simulator, sensors, outer=lambda name: np.zeros(6), tolerance=2e-7):

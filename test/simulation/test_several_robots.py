@@ -336,7 +336,7 @@ def test_forces_between_two_arms_are_equal_and_opposite(arm, stands):
 
 def test_links_of_one_robot_that_a_joint_connects_do_not_touch_but_those_of_two_do(arm):
     simulator = Simulator(arm, world={'robots': {'other': arm_entry(xyz=[0.5, 0, 0])}})
-    scene = simulator.world.scene
+    scene = simulator.physics.scene
     pairs = {frozenset(scene.names_of(k)) for k in range(len(scene.table.pair))}
     both = {
         frozenset((f'{a}/shoulder_link', f'{b}/base_link_inertia'))
@@ -352,7 +352,7 @@ def test_links_of_one_robot_that_a_joint_connects_do_not_touch_but_those_of_two_
         frozenset(('other/shoulder_link', 'robot/base_link_inertia')),
     }
     # What may touch within a robot is the same for both, and as for the robot alone.
-    alone = Simulator(arm, world={}).world.scene
+    alone = Simulator(arm, world={}).physics.scene
     expected = sorted(sorted(alone.names_of(k)) for k in range(len(alone.table.pair)))
     for name in ('robot', 'other'):
         own = [

@@ -147,15 +147,15 @@ def test_a_single_step_waits_for_who_holds_the_mutex():
     """The fast way of a step asks nobody: machine code itself has to see that it is not to run."""
     assert excludes_threads()
     simulator = Simulator(turntable())
-    world, torque = simulator.world, np.array([0.5])
-    with world.mutex:
-        with world.mutex:
-            assert world.steps.alone(torque, 1) == BUSY
-        assert world.steps.alone(torque, 1) == BUSY
-        assert simulator.status.steps == 0 and not world.commands.torque.any()
+    physics, torque = simulator.physics, np.array([0.5])
+    with physics.mutex:
+        with physics.mutex:
+            assert physics.steps.alone(torque, 1) == BUSY
+        assert physics.steps.alone(torque, 1) == BUSY
+        assert simulator.status.steps == 0 and not physics.commands.torque.any()
         simulator.step(torque)  # the thread that holds it may
         assert simulator.status.steps == 1
-    assert world.steps.alone(torque, 1) == 1 and simulator.status.steps == 2
+    assert physics.steps.alone(torque, 1) == 1 and simulator.status.steps == 2
 
 
 @pytest.mark.parametrize(
@@ -171,14 +171,14 @@ def test_a_single_step_waits_for_who_holds_the_mutex():
 )
 def test_machine_code_takes_no_torque_that_is_not_plain(odd):
     simulator = Simulator(turntable())
-    assert simulator.world.steps.alone(odd, 1) == BUSY
+    assert simulator.physics.steps.alone(odd, 1) == BUSY
     assert simulator.status.steps == 0
 
 
 def test_a_torque_with_strides_is_that_of_its_numbers():
     plain, strided = Simulator(ball()), Simulator(ball())
     wide = np.arange(1.0, 13.0)
-    assert strided.world.steps.alone(wide[::2], 1) == BUSY
+    assert strided.physics.steps.alone(wide[::2], 1) == BUSY
     plain.step(wide[::2].copy())
     strided.step(wide[::2])
     assert np.array_equal(strided.tau, wide[::2])
@@ -192,7 +192,7 @@ def test_rollouts_have_the_payload_that_the_simulation_has():
     simulator.rollout(torque=[0.1], steps=5)
     for mass in (1.0, 2.0):
         payload = Fault('payload', mass, link='table', com=(0.5, 0.0, 0.0))
-        simulator.world.load(with_payloads(arm, [payload]))
+        simulator.physics.load(with_payloads(arm, [payload]))
         gc.collect()
         motion = simulator.rollout(torque=[0.1], steps=20)
         simulator.reset()

@@ -30,7 +30,7 @@ def arm():
 
 def everything(simulator):
     """All that a simulation is, as bytes."""
-    arrays = {name: array.tobytes() for name, array in simulator.world.arrays().items()}
+    arrays = {name: array.tobytes() for name, array in simulator.physics.arrays().items()}
     return arrays, simulator.time
 
 
@@ -109,7 +109,7 @@ def test_handles_and_what_is_beside_come_back(arm, tmp_path):
     other = on_soft_ground(arm)
     other.restore(found)
     other.clear_wrenches(handle)
-    assert (other.world.external_forces.use[:, 2] != 0).sum() == 1
+    assert (other.physics.external_forces.use[:, 2] != 0).sum() == 1
     later = other.apply_wrench('tool0', [0, 0, 0, 0, 0, 1.0])
     assert later > handle
 
@@ -161,14 +161,14 @@ def test_another_simulation_is_refused_by_what_is_different(arm, tmp_path):
         before = everything(simulator)
         with pytest.raises(ValueError, match=words):
             simulator.restore(snapshot)
-        assert everything(simulator) == before and not simulator.world.plant.has_servos
+        assert everything(simulator) == before and not simulator.physics.plant.has_servos
 
 
 def test_faults_of_a_bench_are_no_other_simulation(arm):
     one, other = Simulator(arm), Simulator(arm)
-    one.world.allow_friction()
-    one.world.plant.friction[:] = 1e9
-    one.world.plant.effort[:] = 0.0
+    one.physics.allow_friction()
+    one.physics.plant.friction[:] = 1e9
+    one.physics.plant.effort[:] = 0.0
     one.step(n=10)
     other.restore(one.snapshot())
     assert other.time == one.time == 0.01 and np.array_equal(other.q, one.q)

@@ -28,9 +28,9 @@ def worlds():
     return found
 
 
-def laws(world, count, v, contact=CONTACT):
+def laws(physics, count, v, contact=CONTACT):
     """Contact forces by the book, (count, 3), and what is left for the joints, (nv,)."""
-    problem, contacts, state = world.fields.work.problem, world.contacts, world.state
+    problem, contacts, state = physics.fields.work.problem, physics.contacts, physics.state
     forces = np.zeros((count, 3))
     for c in range(count):
         rate, point = problem.jacobian[c] @ v, contacts.point[c]
@@ -54,9 +54,9 @@ def laws(world, count, v, contact=CONTACT):
 @pytest.mark.parametrize('seed', SEEDS)
 def test_what_is_solved_for_is_the_robots_equation(worlds, seed):
     """H with damping at the end, what the velocity would be without joints' forces, the limits."""
-    world, _ = worlds[seed]
-    subject, state, plant = world.robot, world.state, world.plant
-    problem = world.fields.work.problem
+    physics, _ = worlds[seed]
+    subject, state, plant = physics.robot, physics.state, physics.plant
+    problem = physics.fields.work.problem
     M, bias = subject.mass_matrix(state.q), subject.bias_force(state.q, state.v)
     assert_allclose(problem.inertia, M + h * np.diag(plant.damping), atol=1e-12)
     assert_allclose(problem.momentum, M @ state.v + h * (state.applied - bias), atol=1e-12)
@@ -74,13 +74,13 @@ def test_what_is_solved_for_is_the_robots_equation(worlds, seed):
 
 @pytest.mark.parametrize('seed', SEEDS)
 def test_what_newtons_method_finds_obeys_every_law(worlds, seed):
-    world, count = worlds[seed]
-    v, problem, state = world.state.v.copy(), world.fields.work.problem, world.state
-    solved = solve_velocity(world.plant, state, world.contacts, problem, v, count, h)
+    physics, count = worlds[seed]
+    v, problem, state = physics.state.v.copy(), physics.fields.work.problem, physics.state
+    solved = solve_velocity(physics.plant, state, physics.contacts, problem, v, count, h)
     assert solved
-    forces, p = laws(world, count, v)
-    assert_allclose(world.contacts.force[:count], forces, atol=1e-8)
-    assert_joints_obey(world.plant, world.fields.work.problem, h, v, p, 1e-9)
+    forces, p = laws(physics, count, v)
+    assert_allclose(physics.contacts.force[:count], forces, atol=1e-8)
+    assert_joints_obey(physics.plant, physics.fields.work.problem, h, v, p, 1e-9)
     assert_allclose(problem.impulse - problem.contact_impulse, p, atol=1e-9)
     held = {LOWER: problem.low, UPPER: problem.high, STICK: np.zeros(len(v))}
     for i, segment in enumerate(state.segment):
@@ -90,117 +90,121 @@ def test_what_newtons_method_finds_obeys_every_law(worlds, seed):
 
 def test_newtons_method_needs_no_sweeps_as_a_rule(worlds, monkeypatch):
     monkeypatch.setattr(solver, 'sweep_to_rest', None)
-    for world, count in worlds:
-        problem, v = world.fields.work.problem, world.state.v.copy()
-        assert solve_velocity(world.plant, world.state, world.contacts, problem, v, count, h)
+    for physics, count in worlds:
+        problem, v = physics.fields.work.problem, physics.state.v.copy()
+        assert solve_velocity(physics.plant, physics.state, physics.contacts, problem, v, count, h)
 
 
 @pytest.mark.parametrize('seed', SEEDS)
 def test_sweeps_arrive_at_the_same(worlds, seed):
-    world, count = worlds[seed]
-    v, problem, state = np.zeros(9), world.fields.work.problem, world.state
-    sweep_to_rest(world.plant, state, world.contacts, problem, v, count, h)
-    forces, p = laws(world, count, v)
-    assert_allclose(world.contacts.force[:count], forces, atol=1e-5)
-    assert_joints_obey(world.plant, world.fields.work.problem, h, v, p, 1e-6)
+    physics, count = worlds[seed]
+    v, problem, state = np.zeros(9), physics.fields.work.problem, physics.state
+    sweep_to_rest(physics.plant, state, physics.contacts, problem, v, count, h)
+    forces, p = laws(physics, count, v)
+    assert_allclose(physics.contacts.force[:count], forces, atol=1e-5)
+    assert_joints_obey(physics.plant, physics.fields.work.problem, h, v, p, 1e-6)
     assert_allclose(problem.swept_impulse, p, atol=1e-6)
     swept = state.segment.copy()
     # Newton's method has nothing to do but to make it exact.
-    assert newton(world.plant, state, world.contacts, problem, v, count, h, 3)
+    assert newton(physics.plant, state, physics.contacts, problem, v, count, h, 3)
     assert list(state.segment) == list(swept)
 
 
 @pytest.mark.parametrize('seed', SEEDS)
 def test_sweeps_settle_on_stiff_ground(worlds, seed):
     """Where the force of one velocity, applied to itself, would be far too much."""
-    world, count = worlds[seed]
+    physics, count = worlds[seed]
     stiff = ContactParameters(3e3, 40.0, 0.4, tangential_stiffness=1e5, tangential_damping=1e3)
-    ground = world.plant.ground._replace(contact=stiff.array())
-    plant, v, problem = world.plant._replace(ground=ground), np.zeros(9), world.fields.work.problem
-    sweep_to_rest(plant, world.state, world.contacts, problem, v, count, h)
-    forces, p = laws(world, count, v, stiff)
-    assert_allclose(world.contacts.force[:count], forces, atol=1e-2)
-    assert_joints_obey(world.plant, world.fields.work.problem, h, v, p, 1e-3)
+    ground = physics.plant.ground._replace(contact=stiff.array())
+    plant, v, problem = (
+        physics.plant._replace(ground=ground),
+        np.zeros(9),
+        physics.fields.work.problem,
+    )
+    sweep_to_rest(plant, physics.state, physics.contacts, problem, v, count, h)
+    forces, p = laws(physics, count, v, stiff)
+    assert_allclose(physics.contacts.force[:count], forces, atol=1e-2)
+    assert_joints_obey(physics.plant, physics.fields.work.problem, h, v, p, 1e-3)
 
 
 @pytest.mark.parametrize('mobilities', [(1.0, 0.01, 90.0), (1.0, 90.0, 0.01), (9.0, 1.0, 1.0)])
 def test_a_point_that_moves_easily_one_way_is_no_reason_to_swing(mobilities):
     """Of one contact whose three directions are moved by a freedom each."""
-    world, _ = crawling(0)
-    problem, state, contacts = world.fields.work.problem, world.state, world.contacts
+    physics, _ = crawling(0)
+    problem, state, contacts = physics.fields.work.problem, physics.state, physics.contacts
     J = np.eye(9)[6:]
     problem.jacobian[0] = J
     problem.response[9:12] = np.diag(mobilities) @ J
     contacts.force[:], contacts.gap[0], contacts.point[0] = 0.0, -0.01, 0
     state.normal_deformation[:], state.tangent_deformation[:] = -0.01, 2e-4
     free = np.r_[np.zeros(6), 0.02, -0.3, 0.4]
-    v, plant = free.copy(), world.plant
+    v, plant = free.copy(), physics.plant
     for _ in range(400):
         change = sweep_contact(plant, state, contacts, problem, v, 0, h)
     assert change <= 1e-12
-    forces, _ = laws(world, 1, v)
+    forces, _ = laws(physics, 1, v)
     assert_allclose(contacts.force[:1], forces, rtol=1e-6, atol=1e-9)
     assert_allclose(v, free + h * np.r_[np.zeros(6), np.array(mobilities) * forces[0]], rtol=1e-9)
 
 
 @pytest.mark.parametrize('seed', SEEDS)
 def test_without_steps_only_the_forces_are_found(worlds, seed, rng):
-    world, count = worlds[seed]
-    v, problem = rng.normal(size=9), world.fields.work.problem
-    given, arguments = v.copy(), (world.state, world.contacts, problem)
-    world.contacts.force[:], problem.impulse[:] = 7.0, 7.0
-    assert not newton(world.plant, *arguments, v, count, h, 0)
-    forces, p = laws(world, count, given)
+    physics, count = worlds[seed]
+    v, problem = rng.normal(size=9), physics.fields.work.problem
+    given, arguments = v.copy(), (physics.state, physics.contacts, problem)
+    physics.contacts.force[:], problem.impulse[:] = 7.0, 7.0
+    assert not newton(physics.plant, *arguments, v, count, h, 0)
+    forces, p = laws(physics, count, given)
     assert list(v) == list(given)
-    assert_allclose(world.contacts.force[:count], forces, atol=1e-8)
+    assert_allclose(physics.contacts.force[:count], forces, atol=1e-8)
     assert_allclose(problem.impulse - problem.contact_impulse, p, atol=1e-9)
     # And one step is enough to see that it has arrived.
-    assert solve_velocity(world.plant, *arguments, v, count, h)
-    assert newton(world.plant, *arguments, v, count, h, 1)
+    assert solve_velocity(physics.plant, *arguments, v, count, h)
+    assert newton(physics.plant, *arguments, v, count, h, 1)
 
 
 @pytest.mark.parametrize('steps, exact', [(2, True), (0, False)])
 def test_where_newtons_method_goes_astray_the_sweeps_lead_it(worlds, steps, exact, monkeypatch):
     """With so few steps that it must; without any, what the sweeps found is the result."""
     monkeypatch.setattr(solver, 'MAX_NEWTON', steps)
-    for world, count in worlds:
-        problem = world.fields.work.problem
+    for physics, count in worlds:
+        problem = physics.fields.work.problem
         problem.swept_velocity[:] = 7.0
-        world.state.segment[6:] = UPPER
+        physics.state.segment[6:] = UPPER
         v = 0.1 * np.ones(9)
-        arguments = (world.plant, world.state, world.contacts, problem, v, count, h)
+        arguments = (physics.plant, physics.state, physics.contacts, problem, v, count, h)
         assert solve_velocity(*arguments) == exact
-        forces, p = laws(world, count, v)
-        assert_allclose(world.contacts.force[:count], forces, atol=1e-5)
+        forces, p = laws(physics, count, v)
+        assert_allclose(physics.contacts.force[:count], forces, atol=1e-5)
         assert_joints_obey(
-            world.plant, world.fields.work.problem, h, v, p, 1e-9 if exact else 1e-6
+            physics.plant, physics.fields.work.problem, h, v, p, 1e-9 if exact else 1e-6
         )
 
 
 def test_contacts_break_no_joint_away_that_friction_holds(worlds):
     """With hardly more friction than it takes: what contacts exert is not the joint's."""
     cases = 0
-    for world, count in worlds:
-        problem, state = world.fields.work.problem, world.state
+    for physics, count in worlds:
+        problem, state = physics.fields.work.problem, physics.state
         v = state.v.copy()
-        solve_velocity(world.plant, state, world.contacts, problem, v, count, h)
+        solve_velocity(physics.plant, state, physics.contacts, problem, v, count, h)
         own, pressed = problem.impulse - problem.contact_impulse, problem.contact_impulse
         for i in np.flatnonzero(state.segment == STICK):
             if own[i] * pressed[i] > 0.0 and abs(pressed[i]) > 0.05 * abs(own[i]):
                 cases += 1
-                friction = world.plant.friction.copy()
+                friction = physics.plant.friction.copy()
                 friction[i] = 1.01 * abs(own[i]) / h
-                plant, v = world.plant._replace(friction=friction), state.v.copy()
-                assert solve_velocity(plant, state, world.contacts, problem, v, count, h)
+                plant, v = physics.plant._replace(friction=friction), state.v.copy()
+                assert solve_velocity(plant, state, physics.contacts, problem, v, count, h)
                 assert state.segment[i] == STICK and v[i] == 0.0
     assert cases > 0
 
 
 def test_rounding_of_large_impulses_lets_no_joint_go(worlds):
     """By half of what the sum of an impulse may be off, where that of another joint is large."""
-    world, _ = worlds[0]
-    problem, state, v = world.fields.work.problem, world.state, np.zeros(9)
-    plant = world.plant._replace(friction=np.array([0.0] * 7 + [0.3 / h, 0.0]), has_ground=False)
+    physics, _ = worlds[0]
+    problem, state, v = physics.fields.work.problem, physics.state, np.zeros(9)
+    plant = physics.plant._replace(friction=np.array([0.0] * 7 + [0.3 / h, 0.0]), has_ground=False)
     inertia, kept = problem.inertia.copy(), [getattr(problem, name).copy() for name in BOUNDS]
     problem.inertia[:] = np.eye(9)
     problem.low[:], problem.high[:], problem.contact_impulse[:] = -2e3, 2e3, 0.0
@@ -211,7 +215,7 @@ def test_rounding_of_large_impulses_lets_no_joint_go(worlds):
         problem.momentum[7] = sign * (1.3 - 0.5e-9)
         state.segment[:] = FORWARD
         state.segment[7] = segment
-        assert newton(plant, state, world.contacts, problem, v, 0, h, 3)
+        assert newton(plant, state, physics.contacts, problem, v, 0, h, 3)
         assert state.segment[7] == segment and v[7] == sign
     problem.inertia[:] = inertia
     for name, values in zip(BOUNDS, kept, strict=True):
@@ -230,12 +234,12 @@ def test_what_slides_at_rest_is_on_the_corner_of_its_law(worlds):
 
 def test_all_parts_of_the_joints_law_and_both_kinds_of_contact_were_met(worlds):
     segments, kinds = set(), set()
-    for world, count in worlds:
-        v = world.state.v.copy()
-        problem = world.fields.work.problem
-        solve_velocity(world.plant, world.state, world.contacts, problem, v, count, h)
-        segments |= set(world.state.segment.tolist())
-        for normal, *tangent in world.contacts.force[:count]:
+    for physics, count in worlds:
+        v = physics.state.v.copy()
+        problem = physics.fields.work.problem
+        solve_velocity(physics.plant, physics.state, physics.contacts, problem, v, count, h)
+        segments |= set(physics.state.segment.tolist())
+        for normal, *tangent in physics.contacts.force[:count]:
             full = np.linalg.norm(tangent) >= CONTACT.friction * normal - 1e-9
             kinds.add('open' if normal == 0.0 else 'slides' if full else 'sticks')
     assert segments == {LOWER, BACKWARD, STICK, FORWARD, UPPER}
@@ -244,9 +248,9 @@ def test_all_parts_of_the_joints_law_and_both_kinds_of_contact_were_met(worlds):
 
 @pytest.mark.parametrize('seed', SEEDS)
 def test_the_responses_are_columns_of_the_inverse(worlds, seed):
-    world, count = worlds[seed]
-    problem, v = world.fields.work.problem, np.zeros(9)
-    find_response(world.plant, problem, v, count)
+    physics, count = worlds[seed]
+    problem, v = physics.fields.work.problem, np.zeros(9)
+    find_response(physics.plant, problem, v, count)
     inverse = np.linalg.inv(problem.inertia)
     J = problem.jacobian[:count].reshape(3 * count, 9)
     assert_allclose(
@@ -257,18 +261,18 @@ def test_the_responses_are_columns_of_the_inverse(worlds, seed):
 
 @pytest.mark.parametrize('seed', SEEDS)
 def test_the_linearisation_of_contacts_is_their_tangent_at_the_velocity(worlds, seed, rng):
-    world, count = worlds[seed]
-    problem, plant = world.fields.work.problem, world.plant
+    physics, count = worlds[seed]
+    problem, plant = physics.fields.work.problem, physics.plant
     v, step = rng.normal(size=9), 1e-7
-    arguments = (plant.ground, world.state, world.contacts, problem)
+    arguments = (plant.ground, physics.state, physics.contacts, problem)
 
     def at(v):
         error = linearise_contacts(*arguments, v, count, h)
-        return error, world.contacts.force[:count].copy()
+        return error, physics.contacts.force[:count].copy()
 
     _, forces = at(v)
     slope, intercept = problem.slope[:count].copy(), problem.intercept[:count].copy()
-    assert_allclose(forces, laws(world, count, v)[0], atol=1e-9)
+    assert_allclose(forces, laws(physics, count, v)[0], atol=1e-9)
     pressed = h * np.einsum('cri,cr->i', problem.jacobian[:count], forces)
     assert_allclose(problem.contact_impulse, pressed, atol=1e-12)
     rates = problem.jacobian[:count] @ v
@@ -282,7 +286,8 @@ def test_the_linearisation_of_contacts_is_their_tangent_at_the_velocity(worlds, 
     wrong = np.abs(found - expected).max(initial=0.0)
     assert told == pytest.approx(wrong / most if most > 0.0 else wrong, rel=1e-9, abs=1e-12)
     near = (
-        laws(world, count, v + step * direction)[0] - laws(world, count, v - step * direction)[0]
+        laws(physics, count, v + step * direction)[0]
+        - laws(physics, count, v - step * direction)[0]
     )
     along = np.einsum('crs,cs->cr', slope, problem.jacobian[:count] @ direction)
     assert_allclose(along, near / (2 * step), rtol=1e-5, atol=1e-4)
@@ -291,10 +296,10 @@ def test_the_linearisation_of_contacts_is_their_tangent_at_the_velocity(worlds, 
 def test_a_step_is_counted_as_limited_if_a_joint_ends_at_its_limit():
     limited = set()
     for seed in SEEDS:
-        world, count = crawling(seed)
-        state, work = world.state, world.fields.work
+        physics, count = crawling(seed)
+        state, work = physics.state, physics.fields.work
         state.counters[[LIMITED, GUARDED]] = 0
-        assert step_constrained(world.plant, state, world.contacts, work, count, h)
+        assert step_constrained(physics.plant, state, physics.contacts, work, count, h)
         found = bool(np.isin(state.segment, (LOWER, UPPER)).any())
         assert list(state.counters[[LIMITED, GUARDED]]) == [found, 0]
         limited.add(found)

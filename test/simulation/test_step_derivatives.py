@@ -94,7 +94,7 @@ def test_joints_that_slide(integrator, rng):
     simulator = Simulator(damped_arm(0.3, 0.1), h, integrator)
     simulator.reset(rng.normal(size=3), [2.0, -1.5, 1.0])
     check(simulator, 0.1 * rng.normal(size=3))
-    assert np.abs(simulator.world.state.segment[:2]).tolist() == [1, 1]
+    assert np.abs(simulator.physics.state.segment[:2]).tolist() == [1, 1]
 
 
 @pytest.mark.parametrize('integrator', ['midpoint', 'semi_implicit'])
@@ -117,7 +117,7 @@ def test_every_type_of_joint(joint, integrator, rng):
     simulator = Simulator(subject, 2e-3, integrator)
     simulator.reset(subject.random_configuration(rng), rng.normal(size=subject.nv))
     tau = rng.normal(size=subject.nv)
-    if simulator.world.plant.has_free_bases and integrator != 'rk4':
+    if simulator.physics.plant.has_free_bases and integrator != 'rk4':
         with pytest.raises(ValueError, match="base .* is free.*integrator='rk4'"):
             simulator.step_derivatives(tau)
     else:
@@ -129,7 +129,7 @@ def test_gears(integrator, rng):
     subject = Robot(named_tree(GEARED[0]).model)
     simulator = Simulator(subject, 2e-3, integrator)
     simulator.reset(subject.random_configuration(rng), rng.normal(size=subject.nv))
-    if simulator.world.plant.has_free_bases:
+    if simulator.physics.plant.has_free_bases:
         pytest.skip('its base is free')
     check(simulator, rng.normal(size=subject.nv), 1e-6)
 

@@ -109,9 +109,9 @@ def test_robots_that_rest_or_start_are_not_divided():
 def test_what_rests_but_for_rounding_is_not_divided():
     """Forces of loops, too, are right to rounding only, which is much beside such a speed."""
     simulator = started(heavy_tips.five_bar(1.0), heavy_tips.STARTS['five_bar'])
-    world, h = simulator.world, 1e-3
-    simulator.world.state.v[:] = 1e-30
-    assert find_substep(world.plant, world.state, world.fields.work, h) == h
+    physics, h = simulator.physics, 1e-3
+    simulator.physics.state.v[:] = 1e-30
+    assert find_substep(physics.plant, physics.state, physics.fields.work, h) == h
 
 
 # -- the rate -------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def test_what_rests_but_for_rounding_is_not_divided():
 def test_the_rate_is_that_of_the_acceleration_without_forces(name, rng):
     robot = getattr(heavy_tips, name)(10.0)
     simulator = started(robot, heavy_tips.STARTS[name], rng.normal(size=robot.nv))
-    world, q, v = simulator.world, simulator.q, simulator.v
+    physics, q, v = simulator.physics, simulator.q, simulator.v
     for ahead in (0.0, 0.01):
         there = robot.integrate(q, v, ahead)
         balanced = robot.gravity_torque(there)
@@ -130,15 +130,15 @@ def test_the_rate_is_that_of_the_acceleration_without_forces(name, rng):
         else:
             a = robot.loops.forward_dynamics(there, v, balanced).a
         expected = np.abs(a).max() / max(np.abs(v).max(), SMALL_TURN / 1e-3)
-        found = inertial_rate(world.plant, world.state, world.fields.work, ahead)
+        found = inertial_rate(physics.plant, physics.state, physics.fields.work, ahead)
         assert found == pytest.approx(expected, rel=1e-6)
         assert np.array_equal(simulator.q, q) and np.array_equal(simulator.v, v)
 
 
 def test_a_substep_changes_the_speed_by_no_more_than_it_may_at_both_of_its_ends():
     simulator = started(heavy_tips.two_links(1000.0), IN_LINE, FOLDING)
-    world, h = simulator.world, 1e-3
-    plant, state, work = world.plant, world.state, world.fields.work
+    physics, h = simulator.physics, 1e-3
+    plant, state, work = physics.plant, physics.state, physics.fields.work
     substep = find_substep(plant, state, work, h)
     halvings = np.log2(h / substep)
     assert halvings == round(halvings) > 2
@@ -148,21 +148,21 @@ def test_a_substep_changes_the_speed_by_no_more_than_it_may_at_both_of_its_ends(
 
 def test_substeps_are_not_too_many_however_fast_it_is():
     simulator = started(heavy_tips.two_links(1000.0), IN_LINE, FOLDING)
-    world, h = simulator.world, 1e-3
-    world.state.v[:] *= 1e6
-    substep = find_substep(world.plant, world.state, world.fields.work, h)
+    physics, h = simulator.physics, 1e-3
+    physics.state.v[:] *= 1e6
+    substep = find_substep(physics.plant, physics.state, physics.fields.work, h)
     assert h / MAX_SUBSTEPS >= substep > 0.4 * h / MAX_SUBSTEPS
 
 
 def test_what_is_no_number_divides_nothing():
     simulator = started(heavy_tips.two_links(1000.0), IN_LINE)
-    simulator.world.state.v[:] = np.nan
-    world = simulator.world
-    assert find_substep(world.plant, world.state, world.fields.work, 1e-3) == 1e-3
+    simulator.physics.state.v[:] = np.nan
+    physics = simulator.physics
+    assert find_substep(physics.plant, physics.state, physics.fields.work, 1e-3) == 1e-3
 
 
 def test_rotation_alone_counts_as_speed():
-    plant = started(heavy_tips.two_links(1.0), IN_LINE).world.plant
+    plant = started(heavy_tips.two_links(1.0), IN_LINE).physics.plant
     geared = plant._replace(turning=np.array([1.0, 3.0, 0.0]))
     assert fastest_rotation(geared, np.array([2.0, -1.0, 50.0])) == 3.0
 

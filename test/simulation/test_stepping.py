@@ -7,7 +7,7 @@ import pytest
 from support import loop_mechanisms
 from support.crawling import crawler, crawling, TIMESTEP
 
-from rbd_ros.simulation import World
+from rbd_ros.simulation import Physics
 from rbd_ros.simulation.external_forces import add_external_forces, age_external_forces
 from rbd_ros.simulation.joint_law import FORWARD, LOWER, STICK
 from rbd_ros.simulation.moving import (
@@ -27,22 +27,22 @@ h = TIMESTEP
 
 
 @pytest.fixture
-def world():
+def physics():
     return crawling(3, 'rk4')[0]
 
 
-def test_torques_are_cut_at_the_effort_limits(world):
-    world.commands.torque[:] = [7.0, -7.0, 0, 0, 0, 0, 39.0, -50.0, 41.0]
-    assert saturate(world.plant, world.commands, world.state)
-    assert list(world.state.applied) == [7.0, -7.0, 0, 0, 0, 0, 39.0, -40.0, 40.0]
-    assert list(world.state.saturated) == [0] * 7 + [1, 1]
-    world.commands.torque[:] = [7.0, -7.0, 0, 0, 0, 0, 40.0, -40.0, 0.0]
-    assert not saturate(world.plant, world.commands, world.state)
-    assert list(world.state.applied) == list(world.commands.torque)
+def test_torques_are_cut_at_the_effort_limits(physics):
+    physics.commands.torque[:] = [7.0, -7.0, 0, 0, 0, 0, 39.0, -50.0, 41.0]
+    assert saturate(physics.plant, physics.commands, physics.state)
+    assert list(physics.state.applied) == [7.0, -7.0, 0, 0, 0, 0, 39.0, -40.0, 40.0]
+    assert list(physics.state.saturated) == [0] * 7 + [1, 1]
+    physics.commands.torque[:] = [7.0, -7.0, 0, 0, 0, 0, 40.0, -40.0, 0.0]
+    assert not saturate(physics.plant, physics.commands, physics.state)
+    assert list(physics.state.applied) == list(physics.commands.torque)
 
 
-def test_steps_are_divided_so_that_nothing_turns_far_in_one(world):
-    plant, v = world.plant, np.zeros(9)
+def test_steps_are_divided_so_that_nothing_turns_far_in_one(physics):
+    plant, v = physics.plant, np.zeros(9)
     fastest = int(np.argmax(plant.turning))
     for parts in (0.0, 0.9, 1.1, 7.5, 40.0, 1e9):
         v[fastest] = -parts * TURN_PER_SUBSTEP / (plant.turning[fastest] * plant.timestep)
@@ -50,8 +50,8 @@ def test_steps_are_divided_so_that_nothing_turns_far_in_one(world):
         assert count_substeps(plant, v) == expected
 
 
-def test_joints_beyond_their_limits_return_slowly_and_no_farther(world):
-    plant, way = world.plant, RETURN_SPEED * h
+def test_joints_beyond_their_limits_return_slowly_and_no_farther(physics):
+    plant, way = physics.plant, RETURN_SPEED * h
     for i in (6, 7, 8):
         bounds = correction_bounds(plant, i, 0.0, h)
         assert returned(plant, i, -2.0 - 3.0 * way, *bounds) == pytest.approx(-2.0 - 2.0 * way)
@@ -62,8 +62,8 @@ def test_joints_beyond_their_limits_return_slowly_and_no_farther(world):
             assert returned(plant, i, q, *bounds) == q
 
 
-def test_velocity_and_correction_together_keep_the_velocity_limit(world):
-    plant = world.plant._replace(speed=np.full(9, 2.0))
+def test_velocity_and_correction_together_keep_the_velocity_limit(physics):
+    plant = physics.plant._replace(speed=np.full(9, 2.0))
     way, most = RETURN_SPEED * h, 2.0 * h
     for moved, least, greatest in (
         (0.0, -way, way),
@@ -78,25 +78,25 @@ def test_velocity_and_correction_together_keep_the_velocity_limit(world):
         assert found == pytest.approx((least, greatest), abs=1e-15)
 
 
-def test_a_step_ends_with_what_was_found_and_the_mean_force_of_constraints(world, rng):
-    motion, state, impulse = world.fields.work.motion, world.state, rng.normal(size=9)
+def test_a_step_ends_with_what_was_found_and_the_mean_force_of_constraints(physics, rng):
+    motion, state, impulse = physics.fields.work.motion, physics.state, rng.normal(size=9)
     motion.next_q[:], motion.next_v[:] = state.q, rng.normal(size=9)
     motion.next_q[8] = 1.0 + 0.5 * RETURN_SPEED * h
     q = motion.next_q.copy()
-    return_joints(world.plant, state.q, motion, h)
-    settle(world.plant, state, motion, impulse, h)
+    return_joints(physics.plant, state.q, motion, h)
+    settle(physics.plant, state, motion, impulse, h)
     assert list(state.q) == [*q[:8], 1.0, q[9]]
     assert list(state.v) == list(motion.next_v)
     assert_allclose(state.constraint_force, impulse / h)
 
 
-def test_positions_follow_displacements(world, rng):
-    motion = world.fields.work.motion
+def test_positions_follow_displacements(physics, rng):
+    motion = physics.fields.work.motion
     motion.displacement[:] = 0.1 * rng.normal(size=9)
-    move(world.plant, motion, world.state.q)
-    expected = world.robot.integrate(world.state.q, motion.displacement, 1.0)
+    move(physics.plant, motion, physics.state.q)
+    expected = physics.robot.integrate(physics.state.q, motion.displacement, 1.0)
     assert_allclose(motion.next_q, expected, atol=1e-14)
-    flat = world.plant._replace(is_flat=True)
+    flat = physics.plant._replace(is_flat=True)
     motion.next_q[:] = 0.0
     q, size = rng.normal(size=9), len(motion.displacement)
     move(flat, motion, q)
@@ -105,12 +105,12 @@ def test_positions_follow_displacements(world, rng):
 
 def test_external_forces_are_those_that_the_jacobians_give(rng):
     """At the origin of the base and at points that move with a body; one is used up."""
-    world = World(crawler(), ground=None)
-    subject = world.robot
-    world.allow_external_forces()
-    world.reset(subject.random_configuration(rng), np.zeros(9))
-    q, forces = world.state.q, world.external_forces
-    dynamics, tree = world.fields.work.dynamics, world.plant.tree
+    physics = Physics(crawler(), ground=None)
+    subject = physics.robot
+    physics.allow_external_forces()
+    physics.reset(subject.random_configuration(rng), np.zeros(9))
+    q, forces = physics.state.q, physics.external_forces
+    dynamics, tree = physics.fields.work.dynamics, physics.plant.tree
     kinematics = subject.kernel('contact_kinematics')(q)
     dynamics.kinematics[:] = np.concatenate([np.ravel(part) for part in kinematics])
     applied = rng.normal(size=9)
@@ -132,8 +132,8 @@ def test_external_forces_are_those_that_the_jacobians_give(rng):
     add_external_forces(tree, forces, dynamics, 7)
     assert list(forces.acted[:5]) == [7, 7, 7, 7, 0]
     assert_allclose(dynamics.applied_force, expected, atol=1e-6)
-    age_external_forces(forces, world.state)
-    assert list(forces.use[:5, 2]) == [4, -1, 1, 0, 0] and world.state.counters[FORCES] == 3
+    age_external_forces(forces, physics.state)
+    assert list(forces.use[:5, 2]) == [4, -1, 1, 0, 0] and physics.state.counters[FORCES] == 3
 
 
 def velocity_at(subject, q, v, name, point, step=1e-6):
@@ -150,28 +150,28 @@ def velocity_at(subject, q, v, name, point, step=1e-6):
 
 
 @pytest.mark.parametrize('held', [(), (6,), (6, 8)])
-def test_stages_accelerate_by_the_forces_on_joints_that_are_not_held(world, rng, held):
-    subject, state, dynamics = world.robot, world.state, world.fields.work.dynamics
-    world.reset(subject.random_configuration(rng), rng.normal(size=9))
+def test_stages_accelerate_by_the_forces_on_joints_that_are_not_held(physics, rng, held):
+    subject, state, dynamics = physics.robot, physics.state, physics.fields.work.dynamics
+    physics.reset(subject.random_configuration(rng), rng.normal(size=9))
     dynamics.applied_force[:], force = rng.normal(size=(2, 9))
     state.segment[:] = FORWARD
     state.segment[list(held)] = STICK
     a = np.empty(9)
-    accelerate(world.plant, state, dynamics, force, len(held), a)
-    tau = dynamics.applied_force + force - world.plant.explicit_damping * state.v
+    accelerate(physics.plant, state, dynamics, force, len(held), a)
+    tau = dynamics.applied_force + force - physics.plant.explicit_damping * state.v
     free = np.setdiff1d(np.arange(9), held)
     M, bias = subject.mass_matrix(state.q), subject.bias_force(state.q, state.v)
     expected = np.zeros(9)
     expected[free] = np.linalg.solve(M[np.ix_(free, free)], (tau - bias)[free])
     assert_allclose(a, expected, atol=1e-9)
-    assert world.plant.explicit_damping.any()
+    assert physics.plant.explicit_damping.any()
 
 
-def test_what_a_step_may_not_end_with(world):
-    plant, state, motion = world.plant, world.state, world.fields.work.motion
+def test_what_a_step_may_not_end_with(physics):
+    plant, state, motion = physics.plant, physics.state, physics.fields.work.motion
 
     def allowed(v=0.0, q=0.3, segment=FORWARD, held=0):
-        motion.next_q[:], motion.next_v[:] = world.robot.neutral(), 0.0
+        motion.next_q[:], motion.next_v[:] = physics.robot.neutral(), 0.0
         motion.next_q[8], motion.next_v[7] = q, v
         state.segment[:], state.segment[7] = FORWARD, segment
         return is_allowed(plant, state, motion, held)
@@ -184,10 +184,10 @@ def test_what_a_step_may_not_end_with(world):
     assert allowed(q=-2.01, segment=LOWER, held=1) and not allowed(q=-2.01, segment=LOWER)
 
 
-def test_displacements_change_as_munthe_kaas_says(world, rng):
+def test_displacements_change_as_munthe_kaas_says(physics, rng):
     """V + [u, v] / 2 + [u, [u, v]] / 12, where a free body has the bracket of screws."""
     u, v = rng.normal(size=(2, 9))
-    stages, rate = world.fields.work.stages, np.empty(9)
+    stages, rate = physics.fields.work.stages, np.empty(9)
 
     def cross(a, b):
         w, t = a[:3], a[3:6]
@@ -195,9 +195,9 @@ def test_displacements_change_as_munthe_kaas_says(world, rng):
         return np.r_[couple, np.cross(w, b[3:6]) + np.cross(t, b[:3]), np.zeros(3)]
 
     found = np.empty(9)
-    bracket(world.plant, u, v, found)
+    bracket(physics.plant, u, v, found)
     assert_allclose(found, cross(u, v), atol=1e-14)
-    displacement_rate(world.plant, v, u, stages, rate)
+    displacement_rate(physics.plant, v, u, stages, rate)
     once = cross(u, v)
     assert_allclose(rate, v + once / 2.0 + cross(u, once) / 12.0, atol=1e-14)
 
@@ -205,14 +205,14 @@ def test_displacements_change_as_munthe_kaas_says(world, rng):
 @pytest.mark.parametrize('bar', [0, 1, 2])
 def test_loops_that_rounding_leaves_open_are_closed_and_others_named(bar):
     subject = loop_mechanisms.four_bar()
-    world, closed = World(subject), loop_mechanisms.four_bar_position(0.9)
-    state = world.state
+    physics, closed = Physics(subject), loop_mechanisms.four_bar_position(0.9)
+    state = physics.state
     for way, first_open in ((1e-5, -1), (-1e-5, -1), (0.02, 0), (-0.02, 0)):
-        world.reset(closed, np.zeros(3))
+        physics.reset(closed, np.zeros(3))
         state.q[bar] += way
         state.v[:] = v = np.array([1.0, -2.0, 0.5])
         q = state.q.copy()
-        assert close_loops.function(world.fields) == first_open
+        assert close_loops.function(physics.fields) == first_open
         if first_open < 0:
             loops = subject.loops.closure(state.q)
             assert np.abs(loops.residual).max() < 1e-11 and np.abs(loops.K @ state.v).max() < 1e-11
@@ -223,7 +223,7 @@ def test_loops_that_rounding_leaves_open_are_closed_and_others_named(bar):
             assert_allclose(loops.K.T @ multipliers, left, atol=1e-9)
         else:
             # As well where a loop of no constraints is the first, and this one the second.
-            rows = np.array([0, 0, world.plant.loop_first[-1]])
-            second = world.fields._replace(plant=world.plant._replace(loop_first=rows))
+            rows = np.array([0, 0, physics.plant.loop_first[-1]])
+            second = physics.fields._replace(plant=physics.plant._replace(loop_first=rows))
             assert close_loops.function(second) == 1
             assert list(state.q) == list(q) and list(state.v) == list(v)

@@ -131,7 +131,7 @@ NAMED = {'pairs': [{'between': ['robot/right', 'robot/left'], 'friction': 0.3}]}
 def test_links_that_overlap_do_not_touch_unless_they_are_put_back(gap, world, srdf, touch, told):
     simulator = Simulator(carriages(gap), world=world, srdf=srdf)
     assert bool(simulator.distance_pairs) == touch
-    assert bool(len(simulator.world.scene.table.pair)) == touch
+    assert bool(len(simulator.physics.scene.table.pair)) == touch
     warnings = simulator.warnings
     assert len(warnings) == bool(told) and all(told in text for text in warnings)
 

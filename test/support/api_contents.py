@@ -189,7 +189,7 @@ MODULES = {
         'rbd_ros.simulation.simulator',
         'rbd_ros.simulation.rollouts',
         'rbd_ros.simulation.snapshot_file',
-        'rbd_ros.simulation.world',
+        'rbd_ros.simulation.physics',
         'rbd_ros.simulation.adaptive',
         'rbd_ros.simulation.event_driven',
         'rbd_ros.simulation.actuators',
@@ -318,7 +318,7 @@ TITLES = {
     'contacts': ('Contacts', 'normals and equations of point contacts, rolling'),
     'impacts': ('Impacts', 'impulses, collisions with and without friction'),
     'denoc': ('DeNOC', 'the decoupled natural orthogonal complement'),
-    'simulation': ('Simulation', '`Simulator`, `World`, `rollout`, events, motors, surfaces'),
+    'simulation': ('Simulation', '`Simulator`, `Physics`, `rollout`, events, motors, surfaces'),
     'collision': ('Collision', 'shapes, their contact points and distances; world files'),
     'constraints': (
         'Contact problems',
@@ -340,10 +340,10 @@ TITLES = {
 #: Public by their name, but of no use alone, with the reason.
 NOT_FOR_USERS = {
     'rbd_ros.model.joint_registry:joint_name': 'what `rbd_ros info` shows',
-    'rbd_ros.simulation.world:World.failure': 'called by whoever steps by machine code',
-    'rbd_ros.simulation.world:World.allow_external_forces': '`Simulator.apply_wrench` does it',
-    'rbd_ros.simulation.world:Steps': 'what compiled loops call',
-    'rbd_ros.simulation.world:clear_record': 'called by what takes a step back',
+    'rbd_ros.simulation.physics:Physics.failure': 'called by whoever steps by machine code',
+    'rbd_ros.simulation.physics:Physics.allow_external_forces': '`Simulator.apply_wrench` does it',
+    'rbd_ros.simulation.physics:Steps': 'what compiled loops call',
+    'rbd_ros.simulation.physics:clear_record': 'called by what takes a step back',
     'rbd_ros.simulation.snapshots:Snapshot': 'opaque',
     'rbd_ros.contact.compliant_surfaces:Surface': 'what surfaces have in common',
     'rbd_ros.contact.detection:ContactShapes': 'a record of compiled loops',

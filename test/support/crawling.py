@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rbd_ros.contact import ContactParameters, HalfSpace
-from rbd_ros.simulation import World
+from rbd_ros.simulation import Physics
 from rbd_ros.simulation.joint_law import FORWARD
 from rbd_ros.simulation.linear import copy
 from rbd_ros.simulation.semi_implicit import prepare
@@ -41,12 +41,12 @@ def crawler():
 
 
 def crawling(seed, integrator='semi_implicit'):
-    """World of the robot at a random state low over the ground, under random forces.
+    """Physics of the robot at a random state low over the ground, under random forces.
 
     :return: the world, the number of contact points near the ground
     """
     rng = np.random.default_rng(seed)
-    world = World(crawler(), TIMESTEP, integrator, GROUND, CONTACT)
+    physics = Physics(crawler(), TIMESTEP, integrator, GROUND, CONTACT)
     orientation = np.array([1.0, 0.0, 0.0, 0.0]) + 0.2 * rng.normal(size=4)
     q = np.r_[orientation / np.linalg.norm(orientation), 0.1 * rng.normal(size=3), np.zeros(3)]
     height = GROUND.offset + rng.uniform(0.0, 0.15)
@@ -54,17 +54,17 @@ def crawling(seed, integrator='semi_implicit'):
     # One joint at a limit or beyond it, one well inside, one that would stick.
     q[7:] = rng.choice([-2.0, -2.0 + 1e-4, 0.3, 0.4, 1.0, 1.01], size=3)
     v = rng.normal(size=9) * [1, 1, 1, 0.5, 0.5, 0.5, 0, 0, 1]
-    world.reset(q, v)
-    state, work = world.state, world.fields.work
+    physics.reset(q, v)
+    state, work = physics.state, physics.fields.work
     state.applied[:] = 5.0 * rng.normal(size=9)
     state.normal_deformation[:] += rng.uniform(-1e-3, 0.0, size=state.normal_deformation.shape)
     state.tangent_deformation[:] = 1e-3 * rng.normal(size=state.tangent_deformation.shape)
     state.segment[:6], state.segment[6:] = FORWARD, rng.integers(-2, 3, size=3)
-    arguments = world.plant, state, world.external_forces, world.contacts, work, TIMESTEP
+    arguments = physics.plant, state, physics.external_forces, physics.contacts, work, TIMESTEP
     count = find_forces(*arguments)
-    prepare(world.plant, state, work.dynamics, work.problem, TIMESTEP)
+    prepare(physics.plant, state, work.dynamics, work.problem, TIMESTEP)
     copy(state.v, work.motion.next_v)
-    return world, count
+    return physics, count
 
 
 def assert_joints_obey(plant, problem, h, v, p, tolerance):

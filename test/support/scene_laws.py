@@ -44,7 +44,7 @@ class Moment(NamedTuple):
 
 def moment(simulator):
     """Return where everything is and how it moves."""
-    objects = simulator.world.objects
+    objects = simulator.physics.objects
     turned = Rotation.from_quat(np.roll(objects.quaternion, -1, axis=1)).as_matrix()
     copies = [each.copy() for each in (objects.position, objects.spin, objects.velocity)]
     return Moment(simulator.q.copy(), simulator.v.copy(), turned, *copies)
@@ -127,11 +127,11 @@ class Step:
         self.nv = len(simulator.v)
         self.tau = np.zeros(self.nv) if tau is None else np.asarray(tau, dtype=float)
         self.before = moment(simulator)
-        self.bodies = simulator.world.plant.scene.bodies
+        self.bodies = simulator.physics.plant.scene.bodies
         with _noted() as (self.blows, ends):
             simulator.step(self.tau) if self.nv else simulator.step()
         self.after = moment(simulator)
-        self.touches = simulator.world.touches
+        self.touches = simulator.physics.touches
         self.count = int(self.touches.counts[0])
         self.H = self._inertia()
         self.start = self._velocities(self.before)
@@ -160,7 +160,7 @@ class Step:
 
     def names(self, c):
         """Names of both that touch."""
-        return self.simulator.world.scene.names_of(int(self.touches.contacts.pair[c]))
+        return self.simulator.physics.scene.names_of(int(self.touches.contacts.pair[c]))
 
     def jacobians(self, c):
         """Relative velocity at a contact, and relative angular velocity, per velocities."""
@@ -184,7 +184,7 @@ class Step:
 
     def surface(self, c):
         """Return what the table says of the surfaces of a contact."""
-        table = self.simulator.world.plant.scene.table
+        table = self.simulator.physics.plant.scene.table
         return table.surface[self.touches.contacts.pair[c]]
 
     def couple(self, c):
@@ -374,7 +374,7 @@ class Step:
         """Assert that overlaps are parted by the least displacement that bounds allow."""
         moved = self.displaced()
         self.check_bounds_of(moved)
-        shifted = self.simulator.world.fields.work.scene.room.shifted[0]
+        shifted = self.simulator.physics.fields.work.scene.room.shifted[0]
         least = self.least_displacement(RETURN_SPEED * self.h)
         rigid = [c for c in range(self.count) if not self.surface(c)[STIFFNESS] > 0.0]
         J = np.array([self.jacobians(c)[0][0] for c in rigid]).reshape(len(rigid), len(moved))
@@ -425,7 +425,7 @@ class Step:
         for o in range(len(self.bodies.mass)):
             i = self.nv + 6 * o
             if i in island:
-                scene = self.simulator.world.plant.scene
+                scene = self.simulator.physics.plant.scene
                 arm = scene.table.carrier_arm[scene.first_object + o]
                 arm += np.linalg.norm(self.bodies.centre[o])
                 far = np.linalg.norm(x[i + 3 : i + 6]) + np.linalg.norm(x[i : i + 3]) * arm

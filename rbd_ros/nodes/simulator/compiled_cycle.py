@@ -24,7 +24,7 @@ from rbd_ros.simulation.drives import (
     VELOCITY,
     ZERO,
 )
-from rbd_ros.simulation.workspace import WorldRecord
+from rbd_ros.simulation.workspace import PhysicsRecord
 
 NANOSECONDS = 1_000_000_000
 
@@ -115,7 +115,7 @@ class Steps(NamedTuple):
 
 @entry_point
 def run_cycle(
-    world: WorldRecord, drives: Drives, message: StateMessage, steps: Steps, time: int
+    physics: PhysicsRecord, drives: Drives, message: StateMessage, steps: Steps, time: int
 ) -> int:
     """Take the steps of a cycle under what drives the joints; write the state.
 
@@ -123,9 +123,9 @@ def run_cycle(
     :return: number of steps taken, fewer than asked for if the dynamics stopped being finite;
         minus one more than that, if the drives lead to torques without limit: they are zero then
     """
-    plant, state = world.plant, world.state
-    finite = find_torque(plant, state, drives, world.commands, steps.count * plant.timestep)
-    taken = call_loop(steps.advance, world, steps.count)
+    plant, state = physics.plant, physics.state
+    finite = find_torque(plant, state, drives, physics.commands, steps.count * plant.timestep)
+    taken = call_loop(steps.advance, physics, steps.count)
     for k in range(len(message.positions_of)):
         j = message.positions_of[k]
         message.position[j] = state.q[drives.at_q[j]]

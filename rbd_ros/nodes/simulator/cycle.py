@@ -185,7 +185,7 @@ class SimulationCycle:
             self.robot_topics,
             ports,
         )
-        self._run = self._compiled_run(simulator.world.record, simulator.world.steps.address)
+        self._run = self._compiled_run(simulator.physics.record, simulator.physics.steps.address)
         self.time_ns = first_time(parameters) if begin is None else begin()
         self._states.due = self._clock.due = self.time_ns - self._timestep_ns
         if self._lockstep:  # what came before the first state is no answer to it
@@ -212,7 +212,7 @@ class SimulationCycle:
 
         :param robot: the robot of the simulation with other inertias
         """
-        self.simulator.world.prepare_load(robot)
+        self.simulator.physics.prepare_load(robot)
         if self.measurements is not None:
             self.measurements.prepare(robot)
 
@@ -221,14 +221,14 @@ class SimulationCycle:
 
         :param robot: as for `prepare_load`
         """
-        if robot is not self.simulator.world.loaded:
-            self.simulator.world.load(robot)
+        if robot is not self.simulator.physics.loaded:
+            self.simulator.physics.load(robot)
             self.use_record()
 
     def use_record(self) -> None:
         """Let the compiled part work on the records that the simulation has now."""
-        world = self.simulator.world
-        self._run = self._compiled_run(world.record, world.steps.address)
+        physics = self.simulator.physics
+        self._run = self._compiled_run(physics.record, physics.steps.address)
 
     def _compiled_run(self, record: Record, steps_address: int) -> Callable[[int], int]:
         """Steps under the present commands: see `run_cycle`.
@@ -260,7 +260,7 @@ class SimulationCycle:
         :param environment: what is to be around the robot
         :raises ValueError: if it cannot be
         """
-        scene = self.simulator.world.prepared(environment)
+        scene = self.simulator.physics.prepared(environment)
         bodies = scene.fields.plant.scene.bodies
         return ReadyWorld(
             scene,
@@ -274,17 +274,17 @@ class SimulationCycle:
 
         :param ready: what `prepared_world` made
         """
-        world = self.simulator.world
-        known = set(world.scene.notices)
+        physics = self.simulator.physics
+        known = set(physics.scene.notices)
         self.simulator.change_world(ready.scene)
         view: Optional[View] = None
-        if world.record is ready.scene.record:
+        if physics.record is ready.scene.record:
             self._run, view = ready.run, ready.view
             if self.measurements is not None:
                 self.measurements.use(ready.sensors)
         else:  # something else has changed in between
-            self._run = self._compiled_run(world.record, world.steps.address)
-        for notice in world.scene.notices:
+            self._run = self._compiled_run(physics.record, physics.steps.address)
+        for notice in physics.scene.notices:
             if notice not in known:
                 self._warn(notice)
         self.wrenches.forget_strangers()
@@ -355,7 +355,11 @@ class SimulationCycle:
         :param lag: how old messages under way may be, which must not be older than others [ns]
         :raises ValueError: if it is that of another simulation; nothing is changed
         """
-        memory, world, record = snapshot.beside, self.simulator.world, self.simulator.world.record
+        memory, physics, record = (
+            snapshot.beside,
+            self.simulator.physics,
+            self.simulator.physics.record,
+        )
         for name in OF_A_CYCLE if memory else ():
             if memory.get(name) != self._parameters[name]:
                 raise ValueError(
@@ -363,7 +367,7 @@ class SimulationCycle:
                     f'{self._parameters[name]!r}'
                 )
         self.simulator.restore(snapshot)
-        if world.record is not record:
+        if physics.record is not record:
             self.use_record()
         begin()
         self._inputs.forget()
@@ -395,7 +399,7 @@ class SimulationCycle:
         :param twist: angular velocity and velocity of its origin, along the axes of the world,
             (6,) [rad/s, m/s]; None: as it is
         """
-        place_base(self.simulator.world, at_q, at_v, pose, twist)
+        place_base(self.simulator.physics, at_q, at_v, pose, twist)
         if twist is not None and np.any(twist):
             self._brakes.engaged = False
         if self._brakes.engaged:
@@ -499,4 +503,4 @@ class SimulationCycle:
             )
             taken = -1 - taken
         if taken < self.substeps:
-            raise self.simulator.world.failure(taken)
+            raise self.simulator.physics.failure(taken)

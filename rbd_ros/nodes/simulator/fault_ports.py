@@ -315,13 +315,13 @@ class Faults:
         if self._ports is not None:
             self._ports.injector.plan(())
             self._ports.injector.update(0.0)  # limits and friction are whole again
-            record = cycle.simulator.world.record
-            injector.attach(cycle.simulator.world)
+            record = cycle.simulator.physics.record
+            injector.attach(cycle.simulator.physics)
             self._ports.use(injector)
-            if cycle.simulator.world.record is not record:
+            if cycle.simulator.physics.record is not record:
                 cycle.use_record()
         else:
-            injector.attach(cycle.simulator.world)
+            injector.attach(cycle.simulator.physics)
 
             def between(ports: Any, true: JointStateWriter, like: JointStateWriter) -> FaultPorts:
                 return FaultPorts(

@@ -10,7 +10,7 @@ import numpy as np
 from rbd_ros.model import Model
 from rbd_ros.model.floating_base import is_free_base
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.world import World
+from rbd_ros.simulation.physics import Physics
 from rbd_ros.spatial.rotation import quaternion_to_rotation
 
 
@@ -42,7 +42,7 @@ def floating_joint_position(pose: Sequence[float]) -> np.ndarray:
 
 
 def place_base(
-    world: World,
+    physics: Physics,
     at_q: int,
     at_v: int,
     pose: Optional[np.ndarray],
@@ -50,18 +50,18 @@ def place_base(
 ) -> None:
     """Put a base that floats somewhere, and give it a velocity.
 
-    :param world: the simulation
+    :param physics: the simulation
     :param at_q: where its configuration begins
     :param at_v: where its velocity begins
     :param pose: position [m], quaternion x, y, z, w, (7,); None: where it is
     :param twist: angular velocity and velocity of its origin, along the axes of the world,
         (6,) [rad/s, m/s]; None: as it is
     """
-    state = world.state
+    state = physics.state
     if pose is not None:
         state.q[at_q : at_q + 7] = floating_joint_position(pose)
     if twist is not None:
         R = np.array(quaternion_to_rotation(tuple(state.q[at_q : at_q + 4].tolist())))
         state.v[at_v : at_v + 3] = twist[:3] @ R
         state.v[at_v + 3 : at_v + 6] = twist[3:] @ R
-    world.forget_near_pairs()
+    physics.forget_near_pairs()

@@ -154,7 +154,7 @@ class StartWarnings:
 
     def tell(self) -> None:
         """Tell what is odd about the start; of the shapes of a world, some, and once."""
-        scene = self._simulator.world.scene
+        scene = self._simulator.physics.scene
         notices = () if scene is None else scene.notices
         for warning in self._simulator.warnings:
             if warning not in notices:

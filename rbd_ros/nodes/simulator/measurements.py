@@ -75,7 +75,7 @@ class _Base:
 
         :param time: simulated time [ns]
         """
-        state, send, wanted = simulator.world.state, self._ports.send, self._ports.wanted
+        state, send, wanted = simulator.physics.state, self._ports.send, self._ports.wanted
         q, v = state.q[self._q], state.v[self._v]
         if self._has_odometry and wanted(self._topic):
             message = self._odometry
@@ -208,7 +208,7 @@ class Measurements:
     def prepared(self, scene: Any) -> Optional[SensorBinding]:
         """What `use` needs for another world; not in the thread of the loop.
 
-        :param scene: the world, as `World.prepared` made it
+        :param scene: the world, as `Physics.prepared` made it
         """
         if self._sensors is None:
             return None

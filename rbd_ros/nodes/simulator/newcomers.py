@@ -39,7 +39,7 @@ class Newcomers:
 
     def tell(self) -> None:
         """Warn, after a step."""
-        for text in newcomer_warnings(self._simulator.world, self.names, DEEP):
+        for text in newcomer_warnings(self._simulator.physics, self.names, DEEP):
             self._diagnostics.event(SUBJECT, WARN, text, code=text.split(' overlap')[0])
         self.names = frozenset()
 

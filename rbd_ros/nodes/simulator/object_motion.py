@@ -72,7 +72,7 @@ class ObjectMotion:
 
     def motion(self) -> Motion:
         """Motion of the objects now."""
-        objects, bodies = self._simulator.world.objects, self._bodies
+        objects, bodies = self._simulator.physics.objects, self._bodies
         R = _rotations(objects.quaternion)
         arm = (R @ bodies.centre[..., None])[..., 0]
         spin = R.transpose(0, 2, 1) @ objects.spin[..., None]
@@ -83,15 +83,15 @@ class ObjectMotion:
 
     def touch(self) -> Touch:
         """Contacts of the last step."""
-        world = self._simulator.world
-        touches, count = world.touches, int(world.touches.counts[NOW])
+        physics = self._simulator.physics
+        touches, count = physics.touches, int(physics.touches.counts[NOW])
         bearing = np.flatnonzero(touches.impulse[:count, 0] > 0.0)
         contacts = touches.contacts
         forces = (touches.impulse[bearing, None] @ contacts.frame[bearing])[:, 0]
         return Touch(
             contacts.pair[bearing],
             contacts.position[bearing],
-            forces / world.plant.timestep,
+            forces / physics.plant.timestep,
         )
 
     def names(self, pair: int) -> Tuple[str, str]:

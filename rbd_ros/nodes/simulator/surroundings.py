@@ -191,8 +191,8 @@ class Surroundings:
     def _present(self) -> View:
         """What is to be told of the world that there is."""
         simulator = self._simulator
-        world = simulator.world
-        return self.look_around(simulator.environment, world.scene, world.plant.scene.bodies)
+        physics = simulator.physics
+        return self.look_around(simulator.environment, physics.scene, physics.plant.scene.bodies)
 
     def _report(self) -> None:
         names, count = self._simulator.objects, len(self._simulator.environment.objects)
@@ -310,7 +310,7 @@ class Surroundings:
         :param time: simulated time [ns]
         """
         self._time = time
-        np.maximum(self._worst, self._simulator.world.touches.residuals, out=self._worst)
+        np.maximum(self._worst, self._simulator.physics.touches.residuals, out=self._worst)
         if self._newcomers.names:
             self._newcomers.tell()
         if time >= self._next:
@@ -440,7 +440,7 @@ class Surroundings:
                 code='dropped contacts',
             )
         told, self._staying = self._staying, set()
-        for text in stay_warnings(self._simulator.world):
+        for text in stay_warnings(self._simulator.physics):
             # Once for each pair, as long as it stays.
             pair = text.split(' overlap')[0]
             self._staying.add(pair)

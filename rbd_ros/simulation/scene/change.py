@@ -16,13 +16,13 @@ from rbd_ros.collision.scene import Scene
 from rbd_ros.compiler.loops import Record
 from rbd_ros.contact.arrays import IntArray
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.assembly import make_world
+from rbd_ros.simulation.assembly import make_physics_record
 from rbd_ros.simulation.bound_steps import bind_steps, Steps
 from rbd_ros.simulation.mutex import Mutex
 from rbd_ros.simulation.scene.assembly import make_scene_plant, scene_of
 from rbd_ros.simulation.scene.state import NOW, Touches
 from rbd_ros.simulation.state import FORCES
-from rbd_ros.simulation.workspace import WorldRecord
+from rbd_ros.simulation.workspace import PhysicsRecord
 
 #: Sizes of arrays that have a row for each contact.
 PER_CONTACT = ('contacts', 'turning_contacts')
@@ -46,7 +46,7 @@ class PreparedScene(NamedTuple):
 
     environment: Environment
     scene: Scene
-    fields: WorldRecord
+    fields: PhysicsRecord
     record: Record
     steps: Steps
     before: Record
@@ -67,11 +67,11 @@ def prepare_scene(
     :raises ValueError: if the environment cannot be that of the robot
     """
     scene = scene_of(robot, environment)
-    fields: WorldRecord = before.fields  # type: ignore[assignment]
+    fields: PhysicsRecord = before.fields  # type: ignore[assignment]
     plant = fields.plant
     tolerance, bodies = plant.scene.tolerance, len(robot.model.bodies)
     constants = make_scene_plant(scene, environment, bodies, tolerance)
-    made = make_world(plant._replace(scene=_able(constants, plant.scene)), robot.nq)
+    made = make_physics_record(plant._replace(scene=_able(constants, plant.scene)), robot.nq)
     # The robot's own: machine code of others may know where they are.
     made = made._replace(
         commands=fields.commands,
@@ -114,7 +114,7 @@ def carry_over(old: Scene, prepared: PreparedScene) -> None:
     :param prepared: what was made for the other environment, changed
     """
     scene, new = prepared.scene, prepared.fields
-    fields: WorldRecord = prepared.before.fields  # type: ignore[assignment]
+    fields: PhysicsRecord = prepared.before.fields  # type: ignore[assignment]
     names = [each.name for each in old.objects]
     for array, source, start in zip(new.objects, fields.objects, new.plant.scene.start):
         array[...] = start
@@ -138,7 +138,7 @@ def _carry_contacts(source: Touches, target: Touches, prepared: PreparedScene) -
     target.counts[NOW] = count
 
 
-def _carry_forces(fields: WorldRecord, carriers: IntArray) -> None:
+def _carry_forces(fields: PhysicsRecord, carriers: IntArray) -> None:
     if not fields.plant.has_external_forces:
         return
     use = fields.external_forces.use

@@ -205,7 +205,7 @@ def test_couples_take_energy_only():
         further['mass'] = rng.uniform(0.5, 3.0)
         objects[f'body{k}'] = make(*place, **size, **{k: _plain(v) for k, v in further.items()})
     simulator = simulated(floor=False, gravity=(0, 0, 0), **objects)
-    state, mass = simulator.world.objects, simulator.world.plant.scene.bodies.mass
+    state, mass = simulator.physics.objects, simulator.physics.plant.scene.bodies.mass
     energy, momentum, coupled = kinetic_energy(simulator), mass @ state.velocity, 0
     for _ in range(200):
         simulator.step()
@@ -250,7 +250,7 @@ def test_compiled_and_interpreted_couples_agree():
     machine, python = mixed_scene(), mixed_scene()
     machine.step(n=63)
     python.step(n=60)
-    fields = python.world.fields
+    fields = python.physics.fields
     for _ in range(3):
         assert step_once(
             fields.plant, fields.state, fields.external_forces, fields.contacts, fields.work,
@@ -279,12 +279,12 @@ def test_couples_start_from_those_of_the_step_before():
     gravity = (G * np.sin(slope), 0.0, -G * np.cos(slope))
     simulator = simulated(gravity=gravity, ball=ball(friction=0.5, rolling=0.01, torsional=0.01))
     simulator.step(n=3)
-    before = simulator.world.touches.couple.copy()
+    before = simulator.physics.touches.couple.copy()
     assert np.abs(before).max() > 1e-5
     simulator.step()
-    space = simulator.world.fields.work.scene.space
+    space = simulator.physics.fields.work.scene.space
     assert not space.report[3:6].any()  # no sweep and no other step
-    assert np.allclose(simulator.world.touches.couple, before, rtol=1e-9, atol=1e-18)
+    assert np.allclose(simulator.physics.touches.couple, before, rtol=1e-9, atol=1e-18)
 
 
 def test_objects_come_and_go_beside_couples():

@@ -155,7 +155,7 @@ def rod(tilt, velocity, spin, mu, e, law):
 
 def by_hand(simulator, tilt, velocity, spin, mu, e, law):
     """Velocity and spin after the blow, in the plane: y is along the floor, x along the normal."""
-    inertia = simulator.world.plant.scene.bodies.inertia[0, 1, 1]
+    inertia = simulator.physics.plant.scene.bodies.inertia[0, 1, 1]
     # From the centre to the contact, along the floor and up.
     s, t = -LENGTH / 2 * np.sin(tilt), -LENGTH / 2 * np.cos(tilt) - RADIUS
     # Velocity of the contact, normal first, by that of the centre and the spin about y.
@@ -240,7 +240,7 @@ def test_by_poissons_law_energy_never_grows(seed):
         make, size = (cube, {'size': 0.15}) if k % 3 else (ball, {'radius': 0.08})
         objects[f'body{k}'] = make(*place.tolist(), **size, **further)
     simulator = simulated(law='poisson', floor=False, gravity=(0, 0, 0), **objects)
-    state, mass = simulator.world.objects, simulator.world.plant.scene.bodies.mass
+    state, mass = simulator.physics.objects, simulator.physics.plant.scene.bodies.mass
     energy, momentum, falls = kinetic_energy(simulator), mass @ state.velocity, 0
     for _ in range(200):
         simulator.step()
@@ -294,7 +294,7 @@ def test_blows_are_told_with_their_couples(law):
     )
     simulator = simulated(law=law, gravity=(0, 0, 0), ball=start)
     simulator.step()
-    touches = simulator.world.touches
+    touches = simulator.physics.touches
     blow, couple = touches.blow[0], touches.couple_blow[0]
     assert np.abs(blow - ((1 + e) * fall, 0, 0)).max() < 1e-12
     assert abs(abs(couple[0]) - c * (1 + e) * fall) < 1e-12 and not couple[1:].any()
@@ -335,7 +335,7 @@ def test_the_law_stays_when_objects_come():
     simulator.step()
     alone = simulated(law='poisson', gravity=(0, 0, 0), other=ball(z=0.1002, **start))
     alone.step()
-    assert simulator.world.plant.scene.poisson
+    assert simulator.physics.plant.scene.poisson
     found = simulator.object_velocity('other')
     assert np.abs(found - alone.object_velocity('other')).max() < 1e-12
 

@@ -145,8 +145,8 @@ def test_forces_that_are_a_little_off_are_not_kept(compared):
     simulator, _ = bodies('rests')
     simulator.step(n=5)
     assert compared[-1]
-    simulator.world.touches.old_impulse[0] *= 1.0 + 1e-7
-    simulator.world.touches.impulse[0] *= 1.0 + 1e-7
+    simulator.physics.touches.old_impulse[0] *= 1.0 + 1e-7
+    simulator.physics.touches.impulse[0] *= 1.0 + 1e-7
     simulator.step()
     assert not compared[-1]
 
@@ -162,15 +162,15 @@ def test_bodies_are_parted_whether_forces_are_kept_or_not(kind, monkeypatch):
         for _ in range(8):
             simulator.step()
         if keeps:
-            assert simulator.world.fields.work.scene.has_matrix[0] == 0
+            assert simulator.physics.fields.work.scene.has_matrix[0] == 0
         else:
             monkeypatch.setattr(island, 'keep_forces', lambda *rest: (False, 1.0))
         if start is None:
-            simulator.world.objects.position[0, 2] -= 1e-5
+            simulator.physics.objects.position[0, 2] -= 1e-5
         else:
             q = simulator.q.copy()
             q[1] -= 1e-5
-            simulator.world.state.q[:] = q
+            simulator.physics.state.q[:] = q
         simulator.step()
         ends.append(simulator.q if start is not None else simulator.object_pose('thing'))
     assert_allclose(ends[0], ends[1], rtol=0.0, atol=1e-13)
@@ -179,7 +179,7 @@ def test_bodies_are_parted_whether_forces_are_kept_or_not(kind, monkeypatch):
 def test_what_needed_newtons_method_is_solved_by_the_matrix_once_more(compared):
     """Forces that change by much do so again; new contacts have no forces to be tried."""
     simulator, _ = bodies('rests')
-    touches, attempts = simulator.world.touches, len(compared)
+    touches, attempts = simulator.physics.touches, len(compared)
     simulator.step()
     assert touches.counts[0] == 4 and len(compared) == attempts
     simulator.step(n=4)

@@ -39,7 +39,7 @@ found = []
 for pile in (step.PILE, 1000):
     step.PILE = pile
     simulator = Simulator(None, world=world)
-    work = simulator.world.fields.work.scene
+    work = simulator.physics.fields.work.scene
     sizes = []
     for _ in range(6):
         simulator.step()

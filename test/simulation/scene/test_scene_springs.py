@@ -300,10 +300,10 @@ def test_a_spring_under_a_robot_is_one_problem_with_the_friction_of_its_joint():
 
 def test_worlds_without_such_springs_have_no_room_for_them():
     simulator = simulated(body=ball())
-    assert not simulator.world.plant.scene.stiffens
-    assert len(simulator.world.fields.work.scene.springs.give) == 0
+    assert not simulator.physics.plant.scene.stiffens
+    assert len(simulator.physics.fields.work.scene.springs.give) == 0
     simulator.add_object('soft', ball(x=1.0, mass=2.0, compliance=spring(1e7, 1.0)))
-    assert simulator.world.plant.scene.stiffens
+    assert simulator.physics.plant.scene.stiffens
     simulator.step(n=4000)
     assert abs(R - height(simulator, 'soft') - (2.0 * G / 1e7) ** (2 / 3)) < 1e-9
     assert abs(R - height(simulator)) < 1e-9

@@ -7,52 +7,55 @@ from support.simulated_robots import at, ball, body, joint, link, robot, turntab
 
 from rbd_ros import Simulator
 from rbd_ros.contact import HalfSpace
-from rbd_ros.simulation import World
+from rbd_ros.simulation import Physics
 from rbd_ros.simulation.state import STEPS
 
 
 def started(subject, **options):
-    world = World(subject, **options)
-    world.reset(subject.neutral(), np.zeros(subject.nv))
-    return world
+    physics = Physics(subject, **options)
+    physics.reset(subject.neutral(), np.zeros(subject.nv))
+    return physics
 
 
 def test_a_step_returns_the_state_that_the_commands_lead_to():
-    world = started(turntable(0.2), timestep=1e-3)
-    state = world.step(np.array([1.0]))
-    assert state is world.state
+    physics = started(turntable(0.2), timestep=1e-3)
+    state = physics.step(np.array([1.0]))
+    assert state is physics.state
     assert state.v == pytest.approx([1e-3 / 0.2])
-    assert state.counters[STEPS] == 1 and world.time == 1e-3
+    assert state.counters[STEPS] == 1 and physics.time == 1e-3
 
 
 def test_a_simulator_is_a_face_of_the_world():
     subject = ball()
-    world, simulator = started(subject, ground=HalfSpace()), Simulator(subject, ground=HalfSpace())
+    physics, simulator = (
+        started(subject, ground=HalfSpace()),
+        Simulator(subject, ground=HalfSpace()),
+    )
     start = np.array(at((0, 0, 0.105)))
-    world.reset(start, np.zeros(6))
+    physics.reset(start, np.zeros(6))
     simulator.reset(start)
-    world.step(np.zeros(6), 200)
+    physics.step(np.zeros(6), 200)
     simulator.step(n=200)
-    assert np.array_equal(world.state.q, simulator.q) and simulator.contacts
+    assert np.array_equal(physics.state.q, simulator.q) and simulator.contacts
 
 
 @pytest.mark.parametrize('count', [1, 7])
 def test_commands_that_are_not_finite_are_refused_and_change_nothing(count):
-    world = started(turntable())
-    world.step(np.array([0.5]), 3)
-    before = {name: array.copy() for name, array in world.arrays().items()}
+    physics = started(turntable())
+    physics.step(np.array([0.5]), 3)
+    before = {name: array.copy() for name, array in physics.arrays().items()}
     with pytest.raises(ValueError, match='finite'):
-        world.step(np.array([np.inf]), count)
-    for name, array in world.arrays().items():
+        physics.step(np.array([np.inf]), count)
+    for name, array in physics.arrays().items():
         assert np.array_equal(array, before[name]), name
 
 
 def test_what_cannot_be_used_is_not_compiled():
     """Ground, free bases, external forces and Runge-Kutta are known when the loop is compiled."""
     flags = ('has_ground', 'has_free_bases', 'has_external_forces', 'runge_kutta', 'is_flat')
-    arm = World(turntable())
+    arm = Physics(turntable())
     assert [getattr(arm.plant, flag) for flag in flags] == [False, False, False, False, True]
-    flying = World(body(), integrator='rk4', ground=HalfSpace())
+    flying = Physics(body(), integrator='rk4', ground=HalfSpace())
     assert [getattr(flying.plant, flag) for flag in flags] == [False, True, False, True, False]
     kinds = {name: detail for name, _, detail in arm.record.kind[1]}
     fields = {name: what for name, what, _ in kinds['plant'][1]}

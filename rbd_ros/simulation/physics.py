@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The physics of a simulation: commands in, a step, the state out.
 
-A `World` knows nothing of who drives it: `Simulator` is its face for people (checked arguments,
+`Physics` knows nothing of who drives it: `Simulator` is its face for people (checked arguments,
 names of links, warnings), the simulator node its face for ROS. Recording, lockstep and fault
 injection are written around `step` in the same way.
 """
@@ -18,8 +18,8 @@ from rbd_ros.contact.arrays import AnyArray, FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.assembly import (
     dynamics_of,
+    make_physics_record,
     make_plant,
-    make_world,
     with_external_forces,
 )
 from rbd_ros.simulation.bound_steps import ask_first, bind_steps, BUSY, Steps
@@ -50,11 +50,11 @@ NO_WORLD = 'a simulation without a world gets no objects; begin it with one, if 
 #: Laws of restitution for impacts in a world of objects.
 RESTITUTION_LAWS = ('newton', 'poisson')
 
-# What a snapshot keeps, of the fields of `WorldRecord`.
+# What a snapshot keeps, of the fields of `PhysicsRecord`.
 _KEPT = ('state', 'external_forces', 'contacts', 'objects', 'touches')
 
 
-class World:
+class Physics:
     """A robot, the ground and the laws of physics, stepped in time.
 
     :param robot: the robot
@@ -72,13 +72,13 @@ class World:
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
 
-    >>> from rbd_ros.simulation import World
-    >>> world = World(robot)
-    >>> deepest = world.reset(q, np.zeros(6))
-    >>> state = world.step(robot.gravity_torque(q), count=10)
-    >>> round(world.time, 6), np.allclose(state.q, q), world.joint_of(2)
+    >>> from rbd_ros.simulation import Physics
+    >>> physics = Physics(robot)
+    >>> deepest = physics.reset(q, np.zeros(6))
+    >>> state = physics.step(robot.gravity_torque(q), count=10)
+    >>> round(physics.time, 6), np.allclose(state.q, q), physics.joint_of(2)
     (0.01, True, 'elbow_joint')
-    >>> world.arrays()['state.q'].shape, world.steps.address != 0
+    >>> physics.arrays()['state.q'].shape, physics.steps.address != 0
     ((6,), True)
     """
 
@@ -155,7 +155,7 @@ class World:
             ),
             environment is not None,
         )
-        self.fields = make_world(self.plant, robot.nq)
+        self.fields = make_physics_record(self.plant, robot.nq)
         self.commands, self.state = self.fields.commands, self.fields.state
         self.external_forces, self.contacts = self.fields.external_forces, self.fields.contacts
         self.objects, self.touches = self.fields.objects, self.fields.touches
@@ -170,17 +170,17 @@ class World:
 
     def __reduce__(self) -> Tuple[Any, ...]:
         raise TypeError(
-            'a World lives in memory that machine code knows, and cannot be copied or pickled: '
+            'a Physics lives in memory that machine code knows, and cannot be copied or pickled: '
             'copy or pickle its Simulator, or take a snapshot'
         )
 
     def allow_servos(self) -> None:
         """Let joints have servos from now on: the loop that takes steps is made anew for them.
 
-        >>> from rbd_ros.simulation import World
-        >>> world = World(robot)
-        >>> world.allow_servos()
-        >>> world.plant.has_servos, world.state.servo.kp  # without gains there are none yet
+        >>> from rbd_ros.simulation import Physics
+        >>> physics = Physics(robot)
+        >>> physics.allow_servos()
+        >>> physics.plant.has_servos, physics.state.servo.kp  # without gains there are none yet
         (True, array([0., 0., 0., 0., 0., 0.]))
         """
         with self.mutex:
@@ -192,11 +192,11 @@ class World:
 
         :param allowed: whether they may; without, rounding errors are again those of before
 
-        >>> from rbd_ros.simulation import World
-        >>> world = World(robot)
-        >>> world.allow_friction()
-        >>> world.plant.friction[:] = 1e9  # [N m]
-        >>> state = world.step(np.ones(6), count=10)
+        >>> from rbd_ros.simulation import Physics
+        >>> physics = Physics(robot)
+        >>> physics.allow_friction()
+        >>> physics.plant.friction[:] = 1e9  # [N m]
+        >>> state = physics.step(np.ones(6), count=10)
         >>> np.abs(state.v).max() < 1e-9
         True
         """
@@ -213,10 +213,10 @@ class World:
 
         >>> from rbd_ros.hil import Fault
         >>> from rbd_ros.hil.payloads import with_payloads
-        >>> from rbd_ros.simulation import World
-        >>> world = World(robot)
-        >>> world.load(with_payloads(robot, [Fault('payload', 2.0, link='tool0')]))
-        >>> state = world.step(world.loaded.gravity_torque(np.zeros(6)))
+        >>> from rbd_ros.simulation import Physics
+        >>> physics = Physics(robot)
+        >>> physics.load(with_payloads(robot, [Fault('payload', 2.0, link='tool0')]))
+        >>> state = physics.step(physics.loaded.gravity_torque(np.zeros(6)))
         >>> np.abs(state.acceleration).max() < 1e-9  # held, with the payload
         True
         """
@@ -234,10 +234,11 @@ class World:
 
         >>> from rbd_ros.hil import Fault
         >>> from rbd_ros.hil.payloads import with_payloads
-        >>> from rbd_ros.simulation import World
-        >>> world = World(robot)
-        >>> kernels = world.prepare_load(with_payloads(robot, [Fault('payload', 2, link='tool0')]))
-        >>> kernels['mass_matrix'] != world.plant.mass_matrix
+        >>> from rbd_ros.simulation import Physics
+        >>> physics = Physics(robot)
+        >>> loaded = with_payloads(robot, [Fault('payload', 2, link='tool0')])
+        >>> kernels = physics.prepare_load(loaded)
+        >>> kernels['mass_matrix'] != physics.plant.mass_matrix
         True
         """
         own = self.robot.model
@@ -396,10 +397,10 @@ class World:
     def forget_near_pairs(self) -> None:
         """Say that something was moved otherwise than by a step.
 
-        >>> from rbd_ros.simulation import World
-        >>> world = World(robot)
-        >>> world.forget_near_pairs()  # the next step looks at all of them
-        >>> world.fields.work.scene.room.listed
+        >>> from rbd_ros.simulation import Physics
+        >>> physics = Physics(robot)
+        >>> physics.forget_near_pairs()  # the next step looks at all of them
+        >>> physics.fields.work.scene.room.listed
         array([0])
         """
         self.fields.work.scene.room.listed[:] = 0
@@ -412,10 +413,10 @@ class World:
 
         >>> from rbd_ros.collision import Environment, WorldObject
         >>> from rbd_ros.model.geometry import Plane
-        >>> from rbd_ros.simulation import World
-        >>> world = World(robot, environment=Environment())
-        >>> ready = world.prepared(Environment((WorldObject('floor', Plane()),)))
-        >>> world.environment.names, ready.environment.names
+        >>> from rbd_ros.simulation import Physics
+        >>> physics = Physics(robot, environment=Environment())
+        >>> ready = physics.prepared(Environment((WorldObject('floor', Plane()),)))
+        >>> physics.environment.names, ready.environment.names
         (('robot',), ('robot', 'floor'))
         """
         if self.scene is None:
@@ -438,11 +439,12 @@ class World:
 
         >>> from rbd_ros.collision import Environment, WorldObject
         >>> from rbd_ros.model.geometry import Plane
-        >>> from rbd_ros.simulation import World
-        >>> world = World(robot, environment=Environment())
-        >>> state = world.step(np.zeros(6), count=10)
-        >>> world.change_environment(world.prepared(Environment((WorldObject('wall', Plane()),))))
-        >>> world.environment.names, round(world.time, 6)
+        >>> from rbd_ros.simulation import Physics
+        >>> physics = Physics(robot, environment=Environment())
+        >>> state = physics.step(np.zeros(6), count=10)
+        >>> walled = Environment((WorldObject('wall', Plane()),))
+        >>> physics.change_environment(physics.prepared(walled))
+        >>> physics.environment.names, round(physics.time, 6)
         (('robot', 'wall'), 0.01)
         """
         with self.mutex:

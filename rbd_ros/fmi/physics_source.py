@@ -15,12 +15,12 @@ from rbd_ros.model import ModelError
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.closed_start import close_start
 from rbd_ros.simulation.default_start import default_start
+from rbd_ros.simulation.physics import Physics
 from rbd_ros.simulation.state import STEPS
 from rbd_ros.simulation.stepping import advance, close_loops, place_on_ground
-from rbd_ros.simulation.world import World
 
 
-class Physics(NamedTuple):
+class PhysicsSource(NamedTuple):
     """A simulation in C.
 
     :param files: texts by file name: simulation.h, simulation.c, kernels
@@ -45,23 +45,23 @@ class _Recorder(Robot):
         return found
 
 
-def physics(
+def physics_source(
     robot: Robot,
     timestep: float,
     integrator: Optional[str],
     ground: Optional[HalfSpace] = None,
-) -> Physics:
+) -> PhysicsSource:
     """Texts of the simulation of a robot.
 
     :param timestep: h [s]
-    :param integrator: one of `rbd_ros.simulation.world.INTEGRATORS`; None: as of `Simulator`
+    :param integrator: one of `rbd_ros.simulation.physics.INTEGRATORS`; None: as of `Simulator`
     :param ground: what there is to touch, None for nothing
     :raises ValueError: for a time step or integrator that is none, or a robot that cannot move
     :raises ModelError: for a model that is not simulated
     """
     _check(robot)
     recorder = _Recorder(robot.model)
-    world = World(recorder, timestep, integrator, ground)
+    physics = Physics(recorder, timestep, integrator, ground)
     kernels: Dict[int, Tuple[str, c99.Function, List[int], str]] = {}
 
     def name_of(address: int) -> str:
@@ -77,19 +77,19 @@ def physics(
         return f'run_{kernels[address][0]}'
 
     entries: List[Tuple[Any, Tuple[type, ...]]] = [(advance.function, (int,))]
-    has_ground = bool(world.plant.has_ground)
+    has_ground = bool(physics.plant.has_ground)
     if has_ground:
         entries.append((place_on_ground.function, ()))
     if robot.model.loops:
         entries.append((close_loops.function, ()))
-    module = loop_module(entries, world.fields, ['plant'], name_of, 'step_')
+    module = loop_module(entries, physics.fields, ['plant'], name_of, 'step_')
     start = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
     if ground is not None:  # on which a floating base stands
-        start = default_start(World(robot, timestep, integrator, ground))
+        start = default_start(Physics(robot, timestep, integrator, ground))
     if robot.model.loops:
         start = close_start(robot, start, np.zeros(robot.nv)).q
-    close = f'{module.entries[-1]}(world)' if robot.model.loops else '((void)world, -1)'
-    place = f'{module.entries[1]}(world)' if has_ground else '(void)world'
+    close = f'{module.entries[-1]}(physics)' if robot.model.loops else '((void)physics, -1)'
+    place = f'{module.entries[1]}(physics)' if has_ground else '(void)physics'
     source = '\n'.join(
         [
             '#include "simulation.h"',
@@ -97,23 +97,23 @@ def physics(
             '',
             *(text for *_, text in kernels.values()),
             module.source,
-            'int64_t simulation_advance(struct WorldRecord *world, int64_t count)',
+            'int64_t simulation_advance(struct PhysicsRecord *physics, int64_t count)',
             '{',
-            f'    return {module.entries[0]}(world, count);',
+            f'    return {module.entries[0]}(physics, count);',
             '}',
             '',
-            'void simulation_place_on_ground(struct WorldRecord *world)',
+            'void simulation_place_on_ground(struct PhysicsRecord *physics)',
             '{',
             f'    {place};',
             '}',
             '',
-            'int64_t simulation_close_loops(struct WorldRecord *world)',
+            'int64_t simulation_close_loops(struct PhysicsRecord *physics)',
             '{',
             f'    return {close};',
             '}',
             '',
         ]
-    ).replace('struct WorldRecord ', f'struct {module.record} ')
+    ).replace('struct PhysicsRecord ', f'struct {module.record} ')
     files = {
         'simulation.h': _header(robot, module, timestep),
         'simulation.c': source,
@@ -122,7 +122,7 @@ def physics(
         declared = function.declaration.partition('*/')[2].strip()
         files[f'{name}.c'] = f'{declared}\n\n{function.source}'
     stack = max((function.stack for _, function, _, _ in kernels.values()), default=0)
-    return Physics(files, world.integrator, start.tolist(), stack)
+    return PhysicsSource(files, physics.integrator, start.tolist(), stack)
 
 
 def _check(robot: Robot) -> None:
@@ -174,7 +174,7 @@ def _header(robot: Robot, module: Any, timestep: float) -> str:
             quaternions.append(at_q.start + pose[0])
 
     def at(place: str) -> str:
-        return f'(&(world)->{module.places[place]})'.replace('(&(world)', '((world)')
+        return f'(&(physics)->{module.places[place]})'.replace('(&(physics)', '((physics)')
 
     lines = [
         '#ifndef SIMULATION_H',
@@ -189,25 +189,25 @@ def _header(robot: Robot, module: Any, timestep: float) -> str:
         f'#define QUATERNIONS {len(quaternions)}',
         f'#define QUATERNION_PLACES {{{", ".join(map(str, quaternions or [0]))}}}',
         '/* Where things are in the record of a simulation */',
-        f'#define POSITION(world) {at("state.q")}',
-        f'#define VELOCITY(world) {at("state.v")}',
-        f'#define ACCELERATION(world) {at("state.acceleration")}',
-        f'#define EFFORT(world) {at("commands.torque")}',
-        f'#define STEPS(world) {at("state.counters")}[{STEPS}]',
+        f'#define POSITION(physics) {at("state.q")}',
+        f'#define VELOCITY(physics) {at("state.v")}',
+        f'#define ACCELERATION(physics) {at("state.acceleration")}',
+        f'#define EFFORT(physics) {at("commands.torque")}',
+        f'#define STEPS(physics) {at("state.counters")}[{STEPS}]',
         '',
         module.structs,
         '/* Take steps: how many were taken, fewer if the dynamics are not finite; -1 for efforts',
         ' * that are not, of which none is taken. */',
-        f'int64_t simulation_advance(struct {module.record} *world, int64_t count);',
+        f'int64_t simulation_advance(struct {module.record} *physics, int64_t count);',
         '',
         '/* Begin contact with the ground, if there is any, at the present configuration. */',
-        f'void simulation_place_on_ground(struct {module.record} *world);',
+        f'void simulation_place_on_ground(struct {module.record} *physics);',
         '',
         '/* Close loops that rounding leaves open: the number of one that is open more, or -1 */',
-        f'int64_t simulation_close_loops(struct {module.record} *world);',
+        f'int64_t simulation_close_loops(struct {module.record} *physics);',
         f'#define LOOP_NAMES {{{", ".join([_text(loop.name) for loop in model.loops] or ["0"])}}}',
         '',
-        f'typedef struct {module.record} World;',
+        f'typedef struct {module.record} Physics;',
         '',
         '#endif',
         '',
