@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The measured table as Markdown between the markers of docs/performance.md, and as a plot."""
+"""The measured table as Markdown between the markers of docs/measurements.md, and as a plot."""
 
 from __future__ import annotations
 

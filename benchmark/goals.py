@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How well arms follow motions and where they come to rest, with the defaults of inverse_dynamics.
 
-    benchmark/goals.py [--motions 6] [--robots panda,...] [--document docs/performance.md]
+    benchmark/goals.py [--motions 6] [--robots panda,...] [--document docs/measurements.md]
 
 The plant is the package's simulator with the dry friction and damping of the URDF, at 1 kHz and
 with 2 ms of dead time. Exit code 1 if a floor does not hold.

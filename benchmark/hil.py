@@ -4,7 +4,7 @@
 
     benchmark/hil.py [--parts lockstep,campaign,processes,cores,killed,soak] [--quick]
                      [--cycles 1000000] [--runs 1000] [--pairs 1000] [--steps 100000000]
-                     [--json FILE] [--with FILE] [--document docs/performance.md]
+                     [--json FILE] [--with FILE] [--document docs/measurements.md]
 
 Exit code 1 if a goal is not reached. Wants Linux, a C compiler, fmpy, and a machine with nothing
 else to do: lockstep takes five minutes, campaigns a quarter of an hour, those of

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many operations kernels and texts take, beside what books and papers print.
 
-    benchmark/operations.py [--no-clock] [--document docs/performance.md]
+    benchmark/operations.py [--no-clock] [--document docs/measurements.md]
 
 Chains are those that printed formulas are for: n hinges with all Denavit-Hartenberg numbers, and
 general inertias. Counts are those of the compiler's programs; sines and cosines are free, as they

@@ -4,7 +4,7 @@
 
     benchmark/ros.py [--parts loops,real_time,endurance,start] [--nodes simulator,...] [--quick]
                      [--messages 10000000] [--json FILE] [--plot FILE.png]
-                     [--document docs/performance.md]
+                     [--document docs/measurements.md]
 
 Besides: whether the simulator keeps time, what many messages leave behind, and how long a start
 takes. Exit code 1 if a goal is not reached. Wants Linux and a machine with nothing else to do.

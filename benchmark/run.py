@@ -3,7 +3,7 @@
 """What this package promises of its speed, measured in one run, as ratios where there is a peer.
 
     benchmark/run.py [--quick] [--all] [--only SECTION,...] [--robots NAME,...] [--json FILE]
-                     [--plot FILE.png] [--document docs/performance.md]
+                     [--plot FILE.png] [--document docs/measurements.md]
 
 Robots and peer come from pip (example-robot-data, pin); what is missing is skipped and named. Exit
 code 0 whatever the ratios are: timing decides no test.

@@ -22,7 +22,7 @@ def part(page, name):
 def test_all_written_parts_are_found():
     """A marked line that is misspelt would leave its part unchecked."""
     begun = sum(page.read_text('utf-8').count(', do not edit -->') for page in PAGES)
-    assert begun == len(PARTS) == 8
+    assert begun == len(PARTS) == 7
 
 
 @pytest.mark.parametrize('page, part', PARTS, ids=[f'{p.stem}-{x["name"]}' for p, x in PARTS])
@@ -74,7 +74,7 @@ def test_errors_of_motions_are_those_of_the_page(name):
         pytest.skip('example-robot-data is not installed')
     found = goals.measure(name, path, 6)
     assert found.holds
-    printed = [float(cell) for cell in part('performance.md', 'measured goals')[name][:-1]]
+    printed = [float(cell) for cell in part('measurements.md', 'measured goals')[name][:-1]]
     # Two digits are printed.
     expected = [float(cell) for cell in found.cells()[1:-1]]
     assert printed == pytest.approx(expected, rel=0.1)
@@ -94,7 +94,7 @@ def speeds(body):
 
 
 def test_speeds_of_the_readme_are_those_of_the_measured_table():
-    text = (ROOT / 'docs' / 'performance.md').read_text(encoding='utf-8')
+    text = (ROOT / 'docs' / 'measurements.md').read_text(encoding='utf-8')
     (body,) = (x['body'] for x in marked.parts(text) if x['name'] == 'measured table')
     known, checked, robots = set(speeds(body)), 0, []
     for line in (ROOT / 'README.md').read_text(encoding='utf-8').splitlines():

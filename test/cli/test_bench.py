@@ -302,7 +302,7 @@ def test_benchmark_prints_every_row_with_its_floor(tmp_path):
     example_robots.path('ur5_robot')
     outside.load('pinocchio')
     path, plot, document = tmp_path / 'b.json', tmp_path / 'b.png', tmp_path / 'b.md'
-    document.write_text((ROOT / 'docs' / 'performance.md').read_text())
+    document.write_text((ROOT / 'docs' / 'measurements.md').read_text())
     done = run_benchmark(
         '--quick',
         '--robots',
