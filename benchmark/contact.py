@@ -4,7 +4,8 @@
 
     benchmark/contact.py [--quick] [--only SCENE,...] [--engines NAME,...] [--timesteps H,...]
                          [--budget SECONDS] [--json FILE] [--from FILE.json]
-                         [--document docs/contact.md] [--plot docs/images/contact_front.png]
+                         [--document docs/contact_benchmark.md]
+                         [--plot docs/images/contact_front.png]
                          [--plot-all docs/images/contact_scenes.png]
 
 All engines run in turn on this machine, each scene in each of them in a process of its own. What

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Energy and momentum that free motions gain or lose, by integrator.
 
-    benchmark/energy.py [--document docs/simulation.md]
+    benchmark/energy.py [--document docs/simulation_accuracy.md]
 
 Robots without damping, friction and limits, so that nothing but the integrator changes either.
 """

@@ -755,7 +755,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         force_torque: Sequence[str] = (),
         joint_torques: Sequence[str] = (),
     ) -> Sensors:
-        """Sensors on the robot, which read what the last step was like; see docs/simulation.md.
+        """Return sensors that read the last step; see docs/simulation_how_to.md.
 
         :param imus: names of links with an inertial unit
         :param force_torque: names of joints, fixed ones too, or of links for the joints that bear

@@ -55,7 +55,8 @@ def test_a_part_that_was_edited_is_noticed(tmp_path):
 @pytest.mark.parametrize('motion', energy.MOTIONS, ids=lambda motion: motion.label.split(',')[0])
 def test_energy_errors_are_those_of_the_page(motion):
     """Within a tenth where the method errs, within a factor of 30 where rounding does."""
-    printed = [float(cell) for cell in part('simulation.md', 'measured energy')[motion.label]]
+    cells = part('simulation_accuracy.md', 'measured energy')[motion.label]
+    printed = [float(cell) for cell in cells]
     assert len(printed) == len(energy.INTEGRATORS)
     for integrator, expected in zip(energy.INTEGRATORS, printed):
         found = motion.measure(integrator)

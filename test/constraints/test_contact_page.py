@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/contact.md: its example runs, and what it says of friction is so."""
+"""Pages on contact: their example runs, and what they say of friction is so."""
 
 from pathlib import Path
 import re
@@ -11,22 +11,24 @@ from support.simulated_robots import at, ball, body, collision
 from rbd_ros import Simulator
 from rbd_ros.contact import HalfSpace
 
-PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'contact.md'
+DOCS = Path(__file__).resolve().parents[2] / 'docs'
 
 
 def test_the_example_runs():
-    (example,) = re.findall(r'^```python\n(.*?)^```', PAGE.read_text('utf-8'), re.DOTALL | re.M)
+    page = (DOCS / 'contact_library.md').read_text('utf-8')
+    (example,) = re.findall(r'^```python\n(.*?)^```', page, re.DOTALL | re.M)
     names = {}
-    exec(compile(example, PAGE.name, 'exec'), names)
+    exec(compile(example, 'contact_library.md', 'exec'), names)
     assert len(names['points']) == 4
     assert names['solution'].force.sum() == pytest.approx(3 * 9.81)
-    assert f'{names["solution"].force.sum():.2f} N in total' in PAGE.read_text('utf-8')
+    assert f'{names["solution"].force.sum():.2f} N in total' in page
     assert names['solution'].persists.all() and np.abs(names['a']).max() < 1e-12
 
 
 @pytest.mark.seed('CN18', kind='full')
 def test_every_effect_of_friction_has_its_row():
-    table = PAGE.read_text('utf-8').partition('## Effects of friction')[2]
+    page = (DOCS / 'contact.md').read_text('utf-8')
+    table = page.partition('## Friction effects')[2]
     table = table.partition('\n## ')[0]
     rows = [line for line in table.splitlines() if line.startswith('| ')][1:]
     effects = ('tangential friction', 'torsional friction', 'rolling friction')
