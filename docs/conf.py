@@ -3,7 +3,8 @@
 
 Pages are the Markdown files of this folder, written so that they read well in a repository
 browser: no directive is in them. _extensions/ adds what a site needs besides: the tree of the
-pages, from the lists of index.md, and pages of the source files that they link to.
+pages, from the lists of index.md, pages of the source files that they link to, and the reports
+that scripts/docs makes.
 """
 
 from pathlib import Path
@@ -20,7 +21,7 @@ _manifest = HERE.parent / 'package.xml'
 version = ElementTree.parse(_manifest).getroot().findtext('version') if _manifest.is_file() else ''
 release = version
 
-extensions = ['myst_parser', 'page_tree', 'repository_links', 'sphinx_rtd_theme']
+extensions = ['hil_reports', 'myst_parser', 'page_tree', 'repository_links', 'sphinx_copybutton']
 source_suffix = {'.md': 'markdown', '.rst': 'restructuredtext'}
 exclude_patterns = ['_extensions', 'requirements.txt']
 root_doc = 'index'
@@ -29,12 +30,13 @@ myst_heading_anchors = 4  # links to headings, as repository browsers make them
 myst_url_schemes = ['http', 'https', 'mailto', 'repository']
 highlight_language = 'text'  # what is indented is mostly commands, without a language
 pygments_style = 'friendly'
+pygments_dark_style = 'monokai'
 
-html_theme = 'sphinx_rtd_theme'
+html_theme = 'furo'
 html_title = f'{project} {version}'.strip()
 html_static_path = ['_static']
 html_css_files = ['site.css']
-html_theme_options = {'navigation_depth': 3, 'prev_next_buttons_location': 'both'}
+html_theme_options = {'navigation_with_keys': True, 'top_of_page_buttons': []}
 html_copy_source = False
 html_show_sourcelink = False
 html_show_copyright = False

@@ -156,7 +156,7 @@ def test_versions_of_the_site_are_exact():
     wanted = [line for line in lines if line and not line.startswith('#')]
     assert all(re.match(r'[\w.-]+==[\w.]+( ; .+)?$', line) for line in wanted)
     names = {line.partition('==')[0] for line in wanted}
-    assert {'sphinx', 'myst-parser', 'sphinx-rtd-theme'} <= names
+    assert {'sphinx', 'myst-parser', 'furo', 'sphinx-copybutton'} <= names
 
 
 def test_rosdoc2_is_told_where_the_documentation_is():

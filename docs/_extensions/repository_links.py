@@ -2,8 +2,7 @@
 """Links of the pages to what lies outside of docs/: pages of the site that show it.
 
 Each linked file of source code or data becomes a page with its text, each linked folder a list of
-its files. Where the repository is not at hand beside docs/, such a link is plain text. HTML pages
-in docs/ become pages of the site as they are.
+its files. Where the repository is not at hand beside docs/, such a link is plain text.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import html
 from pathlib import Path, PurePosixPath
 import posixpath
 import re
-import shutil
 from typing import Any
 
 from docutils import nodes
@@ -23,8 +21,7 @@ from pygments.lexers import get_lexer_for_filename, TextLexer
 from pygments.util import ClassNotFound
 from sphinx.application import Sphinx
 
-DOCS = Path(__file__).resolve().parents[1]
-ROOT = DOCS.parent
+ROOT = Path(__file__).resolve().parents[2]
 SCHEME = 'repository:'
 FOLDER = 'repository'  # of the site, in which the pages of files are
 # Pages of docs/ that stand for files of the repository's root.
@@ -59,7 +56,7 @@ def redirect(app: Sphinx, page: str, text: list[str]) -> None:
         target = posixpath.normpath(str(folder / link[1]))
         if target in PAGES:
             return relative(f'docs/{PAGES[target]}.md', page) + (link[2] or '')
-        if target.startswith('docs/') and not target.endswith('.html'):
+        if target.startswith('docs/'):
             return relative(target, page) + (link[2] or '')
         return SCHEME + target
 
@@ -79,25 +76,11 @@ def resolve(app: Sphinx, tree: nodes.document, page: str) -> None:
         if not target.startswith(SCHEME):
             continue
         name = target.removeprefix(SCHEME)
-        if app.builder.format == 'html' and is_page(name):
-            linked(app).add(name)
-            link['refuri'] = app.builder.get_relative_uri(page, name[len('docs/') : -len('.html')])
-            continue
         if app.builder.format == 'html' and (ROOT / name).exists():
             linked(app).add(name)
             link['refuri'] = app.builder.get_relative_uri(page, f'{FOLDER}/{name}')
         else:
             link.replace_self(link.children)
-
-
-def is_page(name: str) -> bool:
-    """Whether a file of the repository is an HTML page below docs/, which may lie elsewhere."""
-    return name.startswith('docs/') and name.endswith('.html') and own(name).is_file()
-
-
-def own(name: str) -> Path:
-    """Path of a file below docs/."""
-    return DOCS / name.removeprefix('docs/')
 
 
 def linked(app: Sphinx) -> set[str]:
@@ -111,11 +94,7 @@ def pages_of_files(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Name, contents and template of the page of each file."""
     for name in sorted(linked(app)):
         path = ROOT / name
-        if is_page(name):
-            copy = Path(app.outdir, name.removeprefix('docs/'))
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(own(name), copy)
-        elif path.exists():
+        if path.exists():
             body = listing(name) if path.is_dir() else coloured(path)
             title = html.escape(name)
             context = {'title': title, 'body': f'<h1>{title}</h1>\n{body}'}

@@ -11,6 +11,8 @@ import pytest
 from support import outside
 from support.source_imports import ROOT
 
+import rbd_ros
+
 pytestmark = pytest.mark.linter
 
 
@@ -38,11 +40,18 @@ def made(tmp_path_factory):
     if outside.docs_problem():
         pytest.skip(outside.docs_problem())
     folder = tmp_path_factory.mktemp('site')
+    reports = folder / 'reports'
+    reports.mkdir()
+    (reports / 'rates.html').write_text('<p>a report</p>')
     run = subprocess.run(
         [ROOT / 'scripts' / 'docs', folder / 'html', '--doctree-dir', folder / 'doctrees'],
         capture_output=True,
         text=True,
-        env={**os.environ, 'RBD_ROS_DOCS_VENV': str(outside.docs_python().parents[1])},
+        env={
+            **os.environ,
+            'RBD_ROS_DOCS_VENV': str(outside.docs_python().parents[1]),
+            'RBD_ROS_DOCS_REPORTS': str(reports),
+        },
     )
     assert run.returncode == 0, run.stdout + run.stderr
     return folder / 'html', run.stdout + run.stderr
@@ -122,3 +131,16 @@ def test_pages_that_stand_for_files_of_the_root_have_their_text_and_links(made):
     assert 'href="architecture.html"' in page
     assert 'repository/rbd_ros/model/joints/joint_type.py.html' in page
     assert 'Forthcoming' in (site / 'changelog.html').read_text(encoding='utf-8')
+
+
+def test_pictures_of_reports_lead_to_the_reports_that_were_made(made, pages):
+    site, _ = made
+    assert (site / 'hil_examples' / 'rates.html').read_text() == '<p>a report</p>'
+    found = {link for link in pages[site / 'hil_examples.html'].links if 'hil_examples/' in link}
+    assert found == {'hil_examples/rates.html'}
+
+
+def test_commands_can_be_copied_and_pages_have_the_version(made):
+    site, _ = made
+    text = (site / 'installation.html').read_text(encoding='utf-8')
+    assert 'copybutton.js' in text and f'rbd_ros {rbd_ros.__version__}' in text

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reports of the bench in docs/hil_examples: made anew, compared with those that lie there.
+"""Example reports of the bench: their pages, and their text when the pictures were taken.
 
-What is measured in real time differs from run to run, and the last bits of a motion from processor
-to processor; all else must be the same.
+Git holds pictures (docs/images) and text (`TEXTS`), not the pages. Real-time measurements differ
+from run to run, and the last bits of a motion from processor to processor; the rest must be the
+same.
 """
 
-import hashlib
 import json
 import re
 
 from rbd_ros.cli.main import main
 from support.source_imports import ROOT
 
-FOLDER = ROOT / 'docs' / 'hil_examples'
+FOLDER = ROOT / 'build' / 'hil_examples'  # from where scripts/docs takes the pages
 PICTURES = ROOT / 'docs' / 'images'
-MADE_FROM = FOLDER / 'pictures.json'  # fingerprints of the pages that pictures show
+TEXTS = ROOT / 'test' / 'hil' / 'example_reports.json'  # lines of the pages that pictures show
 WIDTH = 1000  # of pictures [pixels]
 SCENARIOS = ROOT / 'config' / 'hil'
 CAMPAIGN = ('--seeds', '60', '--vary', 'payload=0:3:4,latency=0:10ms')
@@ -31,13 +31,14 @@ PAGES = {
 
 _LINK = re.compile(r'<a href="[^#"]*">(.*?)</a>')
 _SVG = re.compile(r'<svg.*?</svg>', re.DOTALL)
+_STYLE = re.compile(r'<style>.*?</style>', re.DOTALL)
 _MEASURED = re.compile(r'<tr><td>[^<]*\[us\]</td>.*?</tr>')
 _DIGEST = re.compile(r'<code>[0-9a-f]{64}</code>')
 _NUMBER = re.compile(r'-?\d+(?:\.\d+)?(?:e-?\d+)?')
 
 
 def make(name, folder):
-    """Page of this name, made anew."""
+    """Return the page of this name."""
     scenario, words, file = PAGES[name]
     path = SCENARIOS / f'{scenario}.yaml'
     main(['hil', str(path), '--report', str(folder), '--jobs', '2', *words])
@@ -45,11 +46,8 @@ def make(name, folder):
     return _LINK.sub(r'\1', (folder / file).read_text(encoding='utf-8'))
 
 
-def difference(page, other):
-    """What differs between two pages beside what is measured; '' if nothing does."""
-    if len(_SVG.findall(page)) != len(_SVG.findall(other)):
-        return 'the number of plots'
-    lines, others = (_said(each).splitlines() for each in (page, other))
+def difference(lines, others):
+    """Return the first difference between the lines of two pages, '' if there is none."""
     for line, as_before in zip(lines, others):
         if _NUMBER.sub('#', line) != _NUMBER.sub('#', as_before):
             return f'{line!r} was {as_before!r}'
@@ -60,17 +58,19 @@ def difference(page, other):
     return '' if len(lines) == len(others) else 'the number of lines'
 
 
-def _said(page):
-    """Text of a page without plots and what is measured."""
-    text = _DIGEST.sub('', _MEASURED.sub('', _SVG.sub('', page)))
-    return text.replace('<tr>', '\n<tr>')
+def lines_of(page):
+    """Return the lines of a page: a mark for each plot, no style, no real-time measurement."""
+    for pattern, mark in ((_SVG, '<svg/>'), (_STYLE, ''), (_MEASURED, ''), (_DIGEST, '')):
+        page = pattern.sub(mark, page)
+    return [line for line in page.replace('<tr>', '\n<tr>').splitlines() if line.strip()]
 
 
-def fingerprint(page):
-    """Of the text of a page."""
-    return hashlib.sha256(page.encode()).hexdigest()
+def known_lines():
+    """Return the lines of the pages that the pictures show, by page."""
+    return json.loads(TEXTS.read_text(encoding='utf-8'))
 
 
-def pictures_of():
-    """Fingerprints of the pages that the pictures were made of, by page."""
-    return json.loads(MADE_FROM.read_text(encoding='utf-8'))
+def write_known_lines(lines):
+    """Write the lines of the pages that the pictures show."""
+    text = json.dumps(lines, indent=1, sort_keys=True, ensure_ascii=False)
+    TEXTS.write_text(f'{text}\n', encoding='utf-8')
