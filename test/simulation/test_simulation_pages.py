@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages on simulation and contact: the code that they show runs from top to bottom."""
+"""Pages on simulation, contact and worlds: the code that they show runs from top to bottom."""
 
 import re
 import shutil
@@ -7,7 +7,7 @@ import shutil
 import pytest
 from support.source_imports import ROOT
 
-PAGES = ('simulation.md', 'simulation_how_to.md', 'contact.md')
+PAGES = ('simulation.md', 'simulation_how_to.md', 'contact.md', 'world.md')
 
 
 @pytest.mark.parametrize('name', PAGES)
