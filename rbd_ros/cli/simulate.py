@@ -17,7 +17,7 @@ from rbd_ros.cli import start_option
 from rbd_ros.cli.info import add_model_arguments, model_options, named_robot
 from rbd_ros.cli.progress import TerminalProgress
 from rbd_ros.cli.simulate_torque import chosen_torque
-from rbd_ros.collision import Environment, read_world
+from rbd_ros.collision import read_world, World
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.simulation.physics import INTEGRATORS
 from rbd_ros.simulation.simulated_robots import simulated_robot
@@ -145,7 +145,7 @@ def run(arguments: argparse.Namespace) -> int:
     simulator, still = _simulator(arguments, robot, world)
     if robot is not None or simulator.robots:
         model = simulator.robot.model  # with the robots of the world that move
-    scene = make_scene(model, arguments.shapes, world=simulator.environment)
+    scene = make_scene(model, arguments.shapes, world=simulator.world)
     if arguments.start is not None:
         start_option.begin(arguments.start, simulator, robot)
     torque = None
@@ -167,7 +167,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _simulator(
-    arguments: argparse.Namespace, robot: Optional[Robot], world: Optional[Environment]
+    arguments: argparse.Namespace, robot: Optional[Robot], world: Optional[World]
 ) -> Tuple[Simulator, str]:
     """Return the simulation, and why it stands still, '' if it does not.
 
@@ -209,9 +209,7 @@ def _robot(arguments: argparse.Namespace) -> Optional[Robot]:
     return None
 
 
-def _refuse_what_needs_a_robot(
-    arguments: argparse.Namespace, world: Optional[Environment]
-) -> None:
+def _refuse_what_needs_a_robot(arguments: argparse.Namespace, world: Optional[World]) -> None:
     own = world is not None and any(each.movable for each in world.robots)
     for option in ('watch', 'srdf') if own else _OF_A_ROBOT:
         if getattr(arguments, option):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collision: what may touch what, and where and how deep shapes touch. No forces.
 
-What is around a robot is read by world_file.py and kept in environment.py. Each family of pairs of
+What is around a robot is read by world_file.py and kept in world.py. Each family of pairs of
 shapes is a file, in compiled loops: planes.py, spheres.py, capsules.py, capsule_box.py and
 boxes.py with its parts box_axes.py and face_clipping.py. Any convex shapes are convex_pairs.py:
 supports.py knows the shapes, gjk.py (with simplices.py) finds their distance, epa.py their depth,
@@ -22,7 +22,6 @@ from rbd_ros.lazy_names import lazy_names
 if TYPE_CHECKING:
     from rbd_ros.collision.concave_shapes import HeightField, TriangleMesh
     from rbd_ros.collision.distances import Distances, Minimum, RobotInWorld
-    from rbd_ros.collision.environment import Environment, PairSurface, WorldObject, WorldRobot
     from rbd_ros.collision.ground_plane import level_ground
     from rbd_ros.collision.named_poses import NamedPose
     from rbd_ros.collision.queries import Contacts, contacts, distance, Nearest, supported
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     )
     from rbd_ros.collision.solids import solid_inertia, triangles_inertia
     from rbd_ros.collision.surfaces import combined, Surface
+    from rbd_ros.collision.world import PairSurface, World, WorldObject, WorldRobot
     from rbd_ros.collision.world_file import extend_world, read_world, WorldFileError
     from rbd_ros.meshes.triangles import MeshError
 
@@ -48,7 +48,7 @@ __all__ = [
     'ConvexHull',
     'Cylinder',
     'Distances',
-    'Environment',
+    'World',
     'HeightField',
     'MeshError',
     'Minimum',
@@ -86,12 +86,12 @@ __getattr__, __dir__ = lazy_names(
         'ConvexHull': 'rbd_ros.collision.shapes',
         'Cylinder': 'rbd_ros.collision.shapes',
         'Distances': 'rbd_ros.collision.distances',
-        'Environment': 'rbd_ros.collision.environment',
+        'World': 'rbd_ros.collision.world',
         'HeightField': 'rbd_ros.collision.concave_shapes',
         'MeshError': 'rbd_ros.meshes.triangles',
         'Minimum': 'rbd_ros.collision.distances',
         'Nearest': 'rbd_ros.collision.queries',
-        'PairSurface': 'rbd_ros.collision.environment',
+        'PairSurface': 'rbd_ros.collision.world',
         'Plane': 'rbd_ros.collision.shapes',
         'RobotInWorld': 'rbd_ros.collision.distances',
         'Shape': 'rbd_ros.collision.shapes',
@@ -100,8 +100,8 @@ __getattr__, __dir__ = lazy_names(
         'Surface': 'rbd_ros.collision.surfaces',
         'TriangleMesh': 'rbd_ros.collision.concave_shapes',
         'WorldFileError': 'rbd_ros.collision.world_file',
-        'WorldObject': 'rbd_ros.collision.environment',
-        'WorldRobot': 'rbd_ros.collision.environment',
+        'WorldObject': 'rbd_ros.collision.world',
+        'WorldRobot': 'rbd_ros.collision.world',
         'NamedPose': 'rbd_ros.collision.named_poses',
         'allowed_pairs': 'rbd_ros.collision.self_collision',
         'combined': 'rbd_ros.collision.surfaces',

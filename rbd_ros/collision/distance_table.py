@@ -9,8 +9,8 @@ import numpy as np
 
 from rbd_ros.collision.arrays import IntArray
 from rbd_ros.collision.distance_loops import DistanceTable
-from rbd_ros.collision.environment import Environment, ROBOT
 from rbd_ros.collision.scene import Scene
+from rbd_ros.collision.world import ROBOT, World
 from rbd_ros.model import Model
 from rbd_ros.model.errors import unknown_name
 
@@ -30,7 +30,7 @@ class ModelledRobot(Protocol):
 
 
 def chosen_pairs(
-    scene: Scene, world: Environment, model: Model, names: Optional[Sequence[NamePair]]
+    scene: Scene, world: World, model: Model, names: Optional[Sequence[NamePair]]
 ) -> List[Tuple[int, int]]:
     """Pairs of shapes that distances are asked of: those that the configuration moves.
 
@@ -84,7 +84,7 @@ def chosen_pairs(
     return list(found.values())
 
 
-def _check_name(name: str, world: Environment, model: Model) -> None:
+def _check_name(name: str, world: World, model: Model) -> None:
     world.check_name(name)
     owner, slash, link = name.partition('/')
     if owner == ROBOT and slash and link not in model.links:

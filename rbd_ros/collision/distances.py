@@ -38,9 +38,9 @@ from rbd_ros.collision.distance_table import (
     ModelledRobot,
     NamePair,
 )
-from rbd_ros.collision.environment import Environment
 from rbd_ros.collision.queries import checked_pose
 from rbd_ros.collision.scene import make_scene, neutral_configuration, SceneShape
+from rbd_ros.collision.world import World
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.model.errors import unknown_name
 
@@ -118,7 +118,7 @@ class RobotInWorld:
     does that depends on time is not in the gradient.
 
     :param robot: the robot, a `Robot`
-    :param world: path of a world file, a mapping with the same content, or an `Environment`; None
+    :param world: path of a world file, a mapping with the same content, or a `World`; None
         for the robot alone, with itself
     :param pairs: of those pairs, the ones between these names, in this order; names are those of
         objects and robots, or with a link, as 'robot/tool0'. None: all there are
@@ -136,22 +136,22 @@ class RobotInWorld:
     def __init__(
         self,
         robot: ModelledRobot,
-        world: Union[None, Environment, Mapping[str, Any], str, os.PathLike[str]] = None,
+        world: Union[None, World, Mapping[str, Any], str, os.PathLike[str]] = None,
         pairs: Optional[Sequence[NamePair]] = None,
         srdf: Union[None, str, os.PathLike[str]] = None,
     ):
         self.robot, self._wanted_pairs = robot, pairs
         model = robot.model
         if world is None:
-            world = Environment()
-        elif not isinstance(world, Environment):
+            world = World()
+        elif not isinstance(world, World):
             from rbd_ros.collision.world_file import read_world
 
             world = read_world(world, robot=model)
         if srdf is not None:
             world = replace(world, srdf=os.fspath(srdf))
         #: What is around the robot.
-        self.environment = world
+        self.world = world
         scene = make_scene(model, world, neutral_configuration(model))
         chosen = chosen_pairs(scene, world, model, pairs)
         #: Names of the pairs; a link with several shapes makes several of them.
@@ -188,7 +188,7 @@ class RobotInWorld:
 
     def __reduce__(self) -> Tuple[Any, ...]:
         # Made anew: its memory belongs to the threads of this process.
-        return type(self), (self.robot, self.environment, self._wanted_pairs)
+        return type(self), (self.robot, self.world, self._wanted_pairs)
 
     def distances(
         self,

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Optional, Sequence
 
-from rbd_ros.collision.environment import Environment, ROBOT, WorldObject
 from rbd_ros.collision.surfaces import Surface
+from rbd_ros.collision.world import ROBOT, World, WorldObject
 from rbd_ros.model import Model
 from rbd_ros.model.geometry import Plane
 from rbd_ros.spatial import PluckerTransform
@@ -20,7 +20,7 @@ def level_ground(
     height: float = 0.0,
     friction: float = 0.8,
     links: Optional[Sequence[str]] = None,
-) -> Environment:
+) -> World:
     """World of nothing but solid ground z <= height.
 
     :param model: model of the robot on it, whose gravity that of the world is
@@ -40,7 +40,7 @@ def level_ground(
         model.link(link)
     surface = Surface((float(friction), float(friction)))
     placement = PluckerTransform.translation((0.0, 0.0, float(height)))
-    return Environment(
+    return World(
         (WorldObject(GROUND, Plane(), placement, surface),),
         ignored=frozenset(
             (f'{ROBOT}/{link}', GROUND)

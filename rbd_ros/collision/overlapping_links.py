@@ -13,9 +13,9 @@ import numpy as np
 
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.collision.arrays import MAX_POINTS
-from rbd_ros.collision.environment import ROBOT
 from rbd_ros.collision.scene_arrays import SceneContacts, SceneRoom, SceneTable, with_pairs
 from rbd_ros.collision.scene_contacts import scene_contacts_of
+from rbd_ros.collision.world import ROBOT
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.model import Model
 

@@ -13,13 +13,13 @@ import numpy as np
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.collision import shapes
 from rbd_ros.collision.arrays import FloatArray
-from rbd_ros.collision.environment import Environment, ROBOT, WorldObject, WorldRobot
 from rbd_ros.collision.overlapping_links import LEFT_OUT, left_out_notice, overlapping_links
 from rbd_ros.collision.queries import supported
 from rbd_ros.collision.scene_arrays import SceneTable, STIFFNESS
 from rbd_ros.collision.scene_shapes import reach, ShapeMaker
 from rbd_ros.collision.self_collision import allowed_pairs, connected_bodies, enabled_pairs
 from rbd_ros.collision.shape_tables import tables_for, tabulated
+from rbd_ros.collision.world import ROBOT, World, WorldObject, WorldRobot
 from rbd_ros.model import Model
 from rbd_ros.model.floating_base import is_free_base
 from rbd_ros.spatial import PluckerTransform
@@ -76,7 +76,7 @@ class Scene:
         return self.shapes[a].name, self.shapes[b].name
 
 
-def make_scene(model: Model, world: Environment, q: Optional[Sequence[float]] = None) -> Scene:
+def make_scene(model: Model, world: World, q: Optional[Sequence[float]] = None) -> Scene:
     """Scene of a robot in a world.
 
     Links of one robot that overlap at the configuration q do not touch each other, as links that a
@@ -113,7 +113,7 @@ def make_scene(model: Model, world: Environment, q: Optional[Sequence[float]] = 
 
 
 def _shapes_of_robots(
-    model: Model, world: Environment, maker: ShapeMaker, notices: List[str]
+    model: Model, world: World, maker: ShapeMaker, notices: List[str]
 ) -> List[SceneShape]:
     """Collision shapes of all that is in the model: the robot, and movable robots of the world."""
     slices = {model.body(i).joint_name: at for i, (_, at) in model.independent_slices.items()}
@@ -160,7 +160,7 @@ def _shapes_of_links(
 
 
 def _shapes_of_standing_robots(
-    model: Model, world: Environment, maker: ShapeMaker, notices: List[str]
+    model: Model, world: World, maker: ShapeMaker, notices: List[str]
 ) -> List[SceneShape]:
     moving = world.moving_in(model)
     found = []
@@ -208,7 +208,7 @@ def start_configuration(robot: WorldRobot) -> List[float]:
 
 
 def _shapes_of_objects(
-    model: Model, world: Environment, maker: ShapeMaker, notices: List[str]
+    model: Model, world: World, maker: ShapeMaker, notices: List[str]
 ) -> List[SceneShape]:
     found, carrier = [], len(model.bodies)
     for each in world.objects:
@@ -246,7 +246,7 @@ def _moved(pose: FloatArray, by: FloatArray) -> FloatArray:
 
 def _pairs(
     model: Model,
-    world: Environment,
+    world: World,
     found: Sequence[SceneShape],
     notices: List[str],
 ) -> Tuple[List[Tuple[int, int]], List[int], Set[Tuple[str, str]]]:
@@ -286,7 +286,7 @@ def _pairs(
     return pairs, of_one, connected
 
 
-def _put_back(world: Environment, first: str, second: str) -> bool:
+def _put_back(world: World, first: str, second: str) -> bool:
     """Whether two links of one robot touch although they overlap where it is neutral."""
     if world.names_links(first, second):
         return True
@@ -307,12 +307,12 @@ def self_collision_notices(model: Model) -> Tuple[str, ...]:
     >>> self_collision_notices(robot.model)
     ()
     """
-    scene = make_scene(model, Environment(), neutral_configuration(model))
+    scene = make_scene(model, World(), neutral_configuration(model))
     return tuple(text for text in scene.notices if LEFT_OUT in text)
 
 
 def _table(
-    world: Environment,
+    world: World,
     found: Sequence[SceneShape],
     pairs: Sequence[Tuple[int, int]],
     carriers: int,

@@ -8,8 +8,8 @@ from typing import Iterable, Optional, Union
 
 import numpy as np
 
-from rbd_ros.collision.environment import WorldObject
 from rbd_ros.collision.surfaces import Surface
+from rbd_ros.collision.world import WorldObject
 from rbd_ros.collision.world_file import WorldFileError
 from rbd_ros.model import load_urdf
 from rbd_ros.model.geometry import Mesh

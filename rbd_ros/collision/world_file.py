@@ -7,10 +7,10 @@ from dataclasses import replace
 import os
 from typing import Any, Dict, FrozenSet, Iterator, List, Mapping, Optional, Tuple, Union
 
-from rbd_ros.collision.environment import Environment, ROBOT, WorldObject, WorldRobot
 from rbd_ros.collision.named_poses import NamedPose
 from rbd_ros.collision.self_collision import allowed_pairs, enabled_pairs, read_srdf
 from rbd_ros.collision.surfaces import combined, directed_by_first, rigid, Surface
+from rbd_ros.collision.world import ROBOT, World, WorldObject, WorldRobot
 from rbd_ros.collision.world_objects import (
     bounded,
     Defaults,
@@ -58,8 +58,8 @@ def read_world(
     source: Source,
     robot: Optional[Model] = None,
     package_paths: Tuple[str, ...] = (),
-) -> Environment:
-    """Environment of a world file (docs/world.md).
+) -> World:
+    """World of a world file (docs/world.md).
 
     :param source: path of the YAML file, or a mapping with the same content; other files are
         looked for from the file's directory, or from the working directory
@@ -81,7 +81,7 @@ def read_world(
         if isinstance(source, (str, os.PathLike)):
             directory = os.path.dirname(os.path.abspath(os.fsdecode(source)))
         paths = MeshPaths(directory, package_paths)
-        return _Reader(document, robot, paths, SECTIONS).environment()
+        return _Reader(document, robot, paths, SECTIONS).world()
     except WorldFileError:
         raise
     except ModelError as error:
@@ -89,12 +89,12 @@ def read_world(
 
 
 def extend_world(
-    world: Environment,
+    world: World,
     source: Union[str, Mapping[str, Any]],
     robot: Optional[Model] = None,
     package_paths: Tuple[str, ...] = (),
-) -> Environment:
-    """Environment with further objects, and with what is said of pairs with them.
+) -> World:
+    """World with further objects, and with what is said of pairs with them.
 
     :param world: what there is
     :param source: YAML text, or a mapping with the same content: the sections `objects`,
@@ -119,7 +119,7 @@ def extend_world(
         else:
             document = read_document(source, 'objects', 'objects: {...}', page=PAGE)
         paths = MeshPaths(os.getcwd(), package_paths)
-        return _Reader(document, robot, paths, FURTHER).environment(world)
+        return _Reader(document, robot, paths, FURTHER).world(world)
     except WorldFileError:
         raise
     except ModelError as error:
@@ -198,10 +198,10 @@ class _Reader:
             if entry.item.value is not None:
                 self.entries[name] = entry
 
-    def environment(self, base: Optional[Environment] = None) -> Environment:
+    def world(self, base: Optional[World] = None) -> World:
         """Return what the file describes, in addition to what there is."""
         defaults = self._defaults(Surface() if base is None else base.surface)
-        base = base or Environment(surface=defaults.surface)
+        base = base or World(surface=defaults.surface)
         objects: List[WorldObject] = list(base.objects)
         robots: List[WorldRobot] = list(base.robots)
         links = dict(base.link_surfaces)
@@ -264,10 +264,8 @@ class _Reader:
 
     # -- robots
 
-    def _own_robot(
-        self, base: Environment, defaults: Defaults, links: Dict[str, Surface]
-    ) -> Environment:
-        """Environment with what the file says of the robot that is simulated.
+    def _own_robot(self, base: World, defaults: Defaults, links: Dict[str, Surface]) -> World:
+        """World with what the file says of the robot that is simulated.
 
         :param links: surfaces of links by 'robot/link', to which those of this robot are added
         """
@@ -350,7 +348,7 @@ class _Reader:
 
     # -- pairs
 
-    def _pairs(self, world: Environment) -> Dict[Tuple[str, str], Surface]:
+    def _pairs(self, world: World) -> Dict[Tuple[str, str], Surface]:
         pairs: Dict[Tuple[str, str], Surface] = {}
         if 'pairs' not in self.entries:
             return dict(world.pairs)
@@ -376,12 +374,12 @@ class _Reader:
         before = {p: each for p, each in world.pairs.items() if frozenset(p) not in said}
         return {**before, **pairs}
 
-    def _ignored(self, world: Environment) -> FrozenSet[Tuple[str, str]]:
+    def _ignored(self, world: World) -> FrozenSet[Tuple[str, str]]:
         if 'ignore' not in self.entries:
             return frozenset()
         return frozenset(self._pair(field, world) for field in self.entries['ignore'].sequence())
 
-    def _pair(self, field: Field, world: Environment) -> Tuple[str, str]:
+    def _pair(self, field: Field, world: World) -> Tuple[str, str]:
         """Names of two things that there are."""
         parts = field.sequence()
         if len(parts) != 2:
@@ -419,7 +417,7 @@ def _surfaces_of_links(
     return found
 
 
-def _is_object(world: Environment, name: str) -> bool:
+def _is_object(world: World, name: str) -> bool:
     return name != ROBOT and isinstance(world[name], WorldObject)
 
 

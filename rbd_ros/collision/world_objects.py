@@ -8,10 +8,10 @@ from typing import Callable, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.collision.environment import is_solid, ObjectShape, STATIC_SHAPES, WorldObject
 from rbd_ros.collision.height_fields import heights
 from rbd_ros.collision.solids import solid_inertia
 from rbd_ros.collision.surfaces import EXPONENTS, HERTZ, Surface
+from rbd_ros.collision.world import is_solid, ObjectShape, STATIC_SHAPES, WorldObject
 from rbd_ros.meshes import MeshError
 from rbd_ros.model.extension.fields import Field, placement as fixed_angles
 from rbd_ros.model.geometry import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere

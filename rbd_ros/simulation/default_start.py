@@ -30,12 +30,12 @@ def default_start(physics: Physics) -> FloatArray:
     >>> np.array_equal(default_start(Physics(robot)), robot.neutral())
     True
     """
-    robot, environment = physics.robot, physics.environment
+    robot, world = physics.robot, physics.world
     # Zero is outside the limits of many an elbow.
     q: FloatArray = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
     model = robot.model
     slices = {model.body(i).joint_name: at for i, (at, _) in model.independent_slices.items()}
-    for each in environment.moving_in(model) if environment is not None else ():
+    for each in world.moving_in(model) if world is not None else ():
         own, start = each.model, start_configuration(each)
         for i, (at, _) in own.independent_slices.items():
             q[slices[f'{each.name}/{own.body(i).joint_name}']] = start[at]
@@ -51,8 +51,8 @@ def own_bases(physics: Physics) -> List[int]:
 
     :param physics: the physics
     """
-    model, environment = physics.robot.model, physics.environment
-    others = () if environment is None else environment.moving_in(model)
+    model, world = physics.robot.model, physics.world
+    others = () if world is None else world.moving_in(model)
     prefixes = tuple(f'{each.name}/' for each in others if not each.stands)
     return [i for i in floating_bases(model) if not model.body(i).joint_name.startswith(prefixes)]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TYPE_CHECKING
 
-from rbd_ros.collision.environment import Environment
+from rbd_ros.collision.world import World
 from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
 from rbd_ros.contact.arrays import AnyArray, FloatArray
@@ -64,7 +64,7 @@ class Physics:
     :param contact: parameters of contact with it; None for the defaults of `ContactParameters`
     :param contact_links: links that can touch it; None for all that move
     :param speed_limit: guard on the speed of joints [rad/s or m/s]
-    :param environment: objects around the robot, with rigid contact; None for none
+    :param world: objects around the robot, with rigid contact; None for none
     :param tolerance: velocity error that rigid contact may have, as part of the largest velocity
         without contact forces
     :param impact_law: one of `RESTITUTION_LAWS`
@@ -91,7 +91,7 @@ class Physics:
         contact: Optional[ContactParameters] = None,
         contact_links: Optional[Sequence[str]] = None,
         speed_limit: float = SPEED_LIMIT,
-        environment: Optional[Environment] = None,
+        world: Optional[World] = None,
         tolerance: float = TOLERANCE,
         impact_law: str = 'newton',
         enforce_velocity_limits: bool = True,
@@ -108,7 +108,7 @@ class Physics:
                 f'{robot.name!r} has kinematic loops, which the integrator midpoint does not '
                 'close: take semi_implicit or rk4'
             )
-        if integrator == 'rk4' and has_loops and environment is not None:
+        if integrator == 'rk4' and has_loops and world is not None:
             raise ValueError(
                 f'{robot.name!r} has kinematic loops, which rk4 does not close in a world: take '
                 'semi_implicit'
@@ -117,7 +117,7 @@ class Physics:
             raise ValueError(
                 f'unknown impact law {impact_law!r}; there are {", ".join(RESTITUTION_LAWS)}'
             )
-        if environment is None and impact_law != 'newton':
+        if world is None and impact_law != 'newton':
             raise ValueError('impact_law is of rigid contact; give a world, or leave it out')
         # Written so that what is not a number is refused, too.
         for name, value in (
@@ -131,8 +131,8 @@ class Physics:
         self.speed_limit, self.tolerance, self.impact_law = speed_limit, tolerance, impact_law
         #: The robot with the inertias that it has now, see `load`.
         self.loaded = robot
-        self.environment = environment
-        self.scene = None if environment is None else scene_of(robot, environment)
+        self.world = world
+        self.scene = None if world is None else scene_of(robot, world)
         shapes, self.geometries, self.shape_warnings = contact_shapes(
             robot.model,
             contact_links if ground else (),  # meshes are not read for nothing
@@ -148,12 +148,12 @@ class Physics:
             integrator,
             make_scene_plant(
                 self.scene,
-                environment,
+                world,
                 len(robot.model.bodies),
                 tolerance,
                 impact_law == 'poisson',
             ),
-            environment is not None,
+            world is not None,
         )
         self.fields = make_physics_record(self.plant, robot.nq)
         self.commands, self.state = self.fields.commands, self.fields.state
@@ -405,54 +405,54 @@ class Physics:
         """
         self.fields.work.scene.room.listed[:] = 0
 
-    def prepared(self, environment: Environment) -> PreparedScene:
-        """What `change_environment` needs: made while the simulation goes on elsewhere.
+    def prepared(self, world: World) -> PreparedScene:
+        """What `change_world` needs: made while the simulation goes on elsewhere.
 
-        :param environment: what is to be around the robot
-        :raises ValueError: if there is no environment now, or that one cannot be used
+        :param world: what is to be around the robot
+        :raises ValueError: if there is no world now, or that one cannot be used
 
-        >>> from rbd_ros.collision import Environment, WorldObject
+        >>> from rbd_ros.collision import World, WorldObject
         >>> from rbd_ros.model.geometry import Plane
         >>> from rbd_ros.simulation import Physics
-        >>> physics = Physics(robot, environment=Environment())
-        >>> ready = physics.prepared(Environment((WorldObject('floor', Plane()),)))
-        >>> physics.environment.names, ready.environment.names
+        >>> physics = Physics(robot, world=World())
+        >>> ready = physics.prepared(World((WorldObject('floor', Plane()),)))
+        >>> physics.world.names, ready.world.names
         (('robot',), ('robot', 'floor'))
         """
         if self.scene is None:
             raise ValueError(NO_WORLD)
-        moving = [self.environment, environment]
+        moving = [self.world, world]
         if len({tuple(r.name for r in e.moving_in(self.robot.model)) for e in moving if e}) > 1:
             raise ValueError(
                 'robots that move can neither come nor go while a simulation goes on: begin '
                 'another one with them'
             )
-        return prepare_scene(self.robot, environment, self.scene, self.record, self.mutex)
+        return prepare_scene(self.robot, world, self.scene, self.record, self.mutex)
 
-    def change_environment(self, prepared: PreparedScene) -> None:
-        """Let another environment be around the robot from now on; the motion goes on.
+    def change_world(self, prepared: PreparedScene) -> None:
+        """Let another world be around the robot from now on; the motion goes on.
 
         Objects that both have move on as they do, and others begin at their start. Records of
         `fields` other than `work`, `objects` and `touches` stay where they are.
 
         :param prepared: what `prepared` made of it
 
-        >>> from rbd_ros.collision import Environment, WorldObject
+        >>> from rbd_ros.collision import World, WorldObject
         >>> from rbd_ros.model.geometry import Plane
         >>> from rbd_ros.simulation import Physics
-        >>> physics = Physics(robot, environment=Environment())
+        >>> physics = Physics(robot, world=World())
         >>> state = physics.step(np.zeros(6), count=10)
-        >>> walled = Environment((WorldObject('wall', Plane()),))
-        >>> physics.change_environment(physics.prepared(walled))
-        >>> physics.environment.names, round(physics.time, 6)
+        >>> walled = World((WorldObject('wall', Plane()),))
+        >>> physics.change_world(physics.prepared(walled))
+        >>> physics.world.names, round(physics.time, 6)
         (('robot', 'wall'), 0.01)
         """
         with self.mutex:
             assert self.scene is not None
             if prepared.before is not self.record:  # which has changed since
-                prepared = self.prepared(prepared.environment)
+                prepared = self.prepared(prepared.world)
             carry_over(self.scene, prepared)
-            self.environment, self.scene = prepared.environment, prepared.scene
+            self.world, self.scene = prepared.world, prepared.scene
             self.fields, self.record = prepared.fields, prepared.record
             self.plant = self.fields.plant
             self.objects, self.touches = self.fields.objects, self.fields.touches

@@ -11,8 +11,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rbd_ros.collision.environment import ROBOT
 from rbd_ros.collision.scene import Scene
+from rbd_ros.collision.world import ROBOT
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.model.errors import unknown_name

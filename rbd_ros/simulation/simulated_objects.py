@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rbd_ros.collision.distances import Distances, RobotInWorld
-from rbd_ros.collision.environment import Environment
 from rbd_ros.collision.ground_plane import level_ground
+from rbd_ros.collision.world import World
 from rbd_ros.constraints.friction import Residuals
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.contact.arrays import FloatArray
@@ -37,7 +37,7 @@ from rbd_ros.simulation.scene.state import CONIC, CONTACT, NOW, SIGNORINI
 
 SrdfSource = Union[str, 'os.PathLike[str]']
 
-WorldSource = Union[None, Environment, Mapping[str, Any], str, 'os.PathLike[str]']
+WorldSource = Union[None, World, Mapping[str, Any], str, 'os.PathLike[str]']
 
 #: Deviation of a rotation from an orthonormal matrix that passes for rounding.
 _ROUNDING = 1e-6
@@ -64,16 +64,17 @@ class PairContact(NamedTuple):
     couple: FloatArray
 
 
-def read_environment(
+def resolve_world(
     robot: Optional[Robot],
-    world: WorldSource,
+    source: WorldSource,
     ground: Union[None, bool, HalfSpace],
     contact: Optional[ContactParameters] = None,
     contact_links: Optional[Sequence[str]] = None,
     srdf: Optional[SrdfSource] = None,
-) -> Optional[Environment]:
-    """Environment of what a user gives as a world, or as a ground that is rigid; None for none.
+) -> Optional[World]:
+    """World that a user gives, or that of a rigid ground; None for none.
 
+    :param source: path of a world file, its content, or a `World`
     :param contact: of which a rigid ground takes the friction
     :param contact_links: links that touch the ground; None for all that move
     :param srdf: SRDF of the robot, before what a world says; None: what the world says
@@ -81,20 +82,20 @@ def read_environment(
         contact is given with the other
     :raises WorldFileError: naming file, line, entry and cure
     """
-    environment = _environment(robot, world, ground, contact, contact_links)
-    if srdf is None or environment is None:
-        return environment
-    return replace(environment, srdf=os.fspath(srdf))
+    world = _read_source(robot, source, ground, contact, contact_links)
+    if srdf is None or world is None:
+        return world
+    return replace(world, srdf=os.fspath(srdf))
 
 
-def _environment(
+def _read_source(
     robot: Optional[Robot],
-    world: WorldSource,
+    source: WorldSource,
     ground: Union[None, bool, HalfSpace],
     contact: Optional[ContactParameters],
     contact_links: Optional[Sequence[str]],
-) -> Optional[Environment]:
-    if world is None:
+) -> Optional[World]:
+    if source is None:
         if ground is not True or robot is None:
             return None
         return _rigid_ground(robot, contact or ContactParameters(), contact_links)
@@ -110,18 +111,18 @@ def _environment(
             'contact_links is about a ground; a world says by `ignore` what does not touch: leave '
             'the argument out'
         )
-    if isinstance(world, Environment):
-        return world
+    if isinstance(source, World):
+        return source
     from rbd_ros.collision.world_file import read_world
 
-    return read_world(world, robot=robot.model if robot is not None and robot.nv else None)
+    return read_world(source, robot=robot.model if robot is not None and robot.nv else None)
 
 
 def _rigid_ground(
     robot: Robot,
     contact: ContactParameters,
     links: Optional[Sequence[str]],
-) -> Environment:
+) -> World:
     if contact != replace(ContactParameters(), friction=contact.friction):
         raise ValueError(
             'contact: stiffness and damping are those of a compliant ground, and ground=True is '
@@ -134,16 +135,16 @@ class SimulatedObjects:
     """Objects and rigid contacts of a simulation."""
 
     _physics: Physics
-    _distances: Optional[Tuple[Optional[Environment], RobotInWorld]] = None
+    _distances: Optional[Tuple[Optional[World], RobotInWorld]] = None
 
     @property
-    def environment(self) -> Optional[Environment]:
+    def world(self) -> Optional[World]:
         """What is around the robot, None if nothing is.
 
-        >>> Simulator(robot).environment is None
+        >>> Simulator(robot).world is None
         True
         """
-        return self._physics.environment
+        return self._physics.world
 
     @property
     def robots(self) -> Tuple[str, ...]:
@@ -154,10 +155,10 @@ class SimulatedObjects:
         >>> simulator.robots, simulator.robot.nv, simulator.robot.joint_names[6]
         (('second_arm',), 12, 'second_arm/shoulder_pan_joint')
         """
-        environment = self._physics.environment
-        if environment is None:
+        world = self._physics.world
+        if world is None:
             return ()
-        return tuple(each.name for each in environment.moving_in(self._physics.robot.model))
+        return tuple(each.name for each in world.moving_in(self._physics.robot.model))
 
     @property
     def objects(self) -> Tuple[str, ...]:
@@ -302,10 +303,10 @@ class SimulatedObjects:
     def _robot_in_world(self) -> RobotInWorld:
         # Made when somebody asks, and anew where the world is another one.
         physics, made = self._physics, self._distances
-        if made is None or made[0] is not physics.environment:
+        if made is None or made[0] is not physics.world:
             made = self._distances = (
-                physics.environment,
-                RobotInWorld(physics.robot, physics.environment),
+                physics.world,
+                RobotInWorld(physics.robot, physics.world),
             )
         return made[1]
 
@@ -352,7 +353,7 @@ class SimulatedObjects:
         self.change_world(self._present_world().without(name))
 
     @exclusive
-    def change_world(self, world: Union[Environment, PreparedScene]) -> None:
+    def change_world(self, world: Union[World, PreparedScene]) -> None:
         """Let another world be around the robot from now on; the motion goes on.
 
         Objects of the same name move on as they do, also if their shapes are others. Wrenches on
@@ -363,19 +364,19 @@ class SimulatedObjects:
         :raises ValueError: if the simulation has no world, or that one cannot be used
 
         >>> simulator = Simulator(robot, world='config/table_world.yaml')
-        >>> ready = simulator.physics.prepared(simulator.environment.without('belt'))
+        >>> ready = simulator.physics.prepared(simulator.world.without('belt'))
         >>> simulator.change_world(ready)
-        >>> 'belt' in simulator.environment.names
+        >>> 'belt' in simulator.world.names
         False
         """
-        ready = self._physics.prepared(world) if isinstance(world, Environment) else world
-        self._physics.change_environment(ready)
+        ready = self._physics.prepared(world) if isinstance(world, World) else world
+        self._physics.change_world(ready)
 
-    def _present_world(self) -> Environment:
-        environment = self._physics.environment
-        if environment is None:
+    def _present_world(self) -> World:
+        world = self._physics.world
+        if world is None:
             raise ValueError(NO_WORLD)
-        return environment
+        return world
 
     @property
     @exclusive

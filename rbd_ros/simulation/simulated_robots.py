@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import Dict, Optional
 
-from rbd_ros.collision.environment import Environment
+from rbd_ros.collision.world import World
 from rbd_ros.model import Model
 from rbd_ros.model.together import put_together
 from rbd_ros.robot import Robot
 
 
-def simulated_robot(robot: Optional[Robot], world: Optional[Environment]) -> Robot:
+def simulated_robot(robot: Optional[Robot], world: Optional[World]) -> Robot:
     """Robot of all that has joints: the given one, and the movable robots of a world.
 
     Its own joints and links keep their names, those of others are called 'name/joint'. A robot

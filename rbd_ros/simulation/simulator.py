@@ -34,7 +34,7 @@ from rbd_ros.simulation.physics import Physics, SPEED_LIMIT, TOLERANCE
 from rbd_ros.simulation.rollouts import checked_starts, room, Trajectories
 from rbd_ros.simulation.simulated_objects import (
     PairContact,
-    read_environment,
+    resolve_world,
     SimulatedObjects,
     SrdfSource,
     WorldSource,
@@ -118,7 +118,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
     :param external_forces: whether the first call of `apply_wrench` is to find everything ready;
         otherwise it compiles what external forces need
     :param world: objects around the robot, which touch it and each other by rigid contact: path of
-        a world file, a mapping with the same content, or an `Environment`; None for none. Movable
+        a world file, a mapping with the same content, or a `World`; None for none. Movable
         robots of it become parts of the robot
     :param solver_tolerance: velocity error of rigid contact, as part of the largest velocity
         without contact forces
@@ -172,16 +172,16 @@ class Simulator(SimulatedServos, SimulatedObjects):
             raise ValueError(f'robot must be a Robot, got {type(robot).__name__}')
         if not (ground is None or isinstance(ground, (bool, HalfSpace))):
             raise ValueError(f'ground must be None, True or a HalfSpace, got {ground!r}')
-        environment = read_environment(robot, world, ground, contact, contact_links, srdf)
+        around = resolve_world(robot, world, ground, contact, contact_links, srdf)
         # Of a copy: what there is around the robot says the rest.
         self._given = (
             (robot, contact, contact_links)
             if world is None and ground is not True
             else (robot, None, None)
         )
-        self._srdf = srdf if environment is None else environment.srdf
-        robot = simulated_robot(robot, environment)
-        if environment is None and srdf is not None:
+        self._srdf = srdf if around is None else around.srdf
+        robot = simulated_robot(robot, around)
+        if around is None and srdf is not None:
             # A scene does it; without one, the file is checked all the same.
             allowed_pairs(robot.model, srdf)
         for body in robot.model.bodies:
@@ -198,7 +198,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
             contact,
             contact_links,
             speed_limit,
-            environment,
+            around,
             solver_tolerance,
             impact_law,
             enforce_velocity_limits,
@@ -230,7 +230,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
             'contact_links': contact_links,
             'speed_limit': physics.speed_limit,
             'external_forces': plant.has_external_forces,
-            'world': physics.environment,
+            'world': physics.world,
             'solver_tolerance': physics.tolerance,
             'impact_law': physics.impact_law,
             'srdf': self._srdf,
@@ -245,7 +245,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         return _made_again, (type(self), arguments, state)
 
     def __deepcopy__(self, _: Any) -> Simulator:
-        # Robot and environment are shared: they do not change.
+        # Robot and world are shared: they do not change.
         return copy(self)
 
     def __repr__(self) -> str:
@@ -278,7 +278,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
 
     @property
     def ground(self) -> Optional[HalfSpace]:
-        """The compliant ground, None if there is none; a rigid one is in `environment`."""
+        """The compliant ground, None if there is none; a rigid one is in `world`."""
         return self._physics.ground
 
     @property

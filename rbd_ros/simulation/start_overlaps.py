@@ -124,7 +124,7 @@ def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], Touching]:
 
     A step finds it and is taken back. Only at a reset: what is remembered of former steps is lost.
 
-    :param physics: a simulation with an environment
+    :param physics: a simulation with a world
     :return: by pair of names
 
     >>> from rbd_ros.simulation.start_overlaps import other_overlaps
@@ -175,7 +175,7 @@ def robot_warnings(scene: Scene, plant: Plant, q: FloatArray, least: float) -> L
 def other_warnings(physics: Physics, least: float) -> List[str]:
     """What to say of all else that overlaps at the start.
 
-    :param physics: a simulation with an environment, at a reset
+    :param physics: a simulation with a world, at a reset
     :param least: depth that is worth a warning [m]
 
     >>> from rbd_ros.simulation.start_overlaps import other_warnings
@@ -189,7 +189,7 @@ def other_warnings(physics: Physics, least: float) -> List[str]:
 def newcomer_warnings(physics: Physics, names: Collection[str], least: float) -> List[str]:
     """What to say of things new in a world that overlap with others, by the last step.
 
-    :param physics: a simulation with an environment, of which a step has been taken
+    :param physics: a simulation with a world, of which a step has been taken
     :param names: names of the objects and robots that are new
     :param least: depth that is worth a warning [m]
 
@@ -213,7 +213,7 @@ def newcomer_warnings(physics: Physics, names: Collection[str], least: float) ->
 def stay_warnings(physics: Physics) -> List[str]:
     """What to say of things that overlapped in the last step, and could not be moved apart.
 
-    :param physics: a simulation with an environment
+    :param physics: a simulation with a world
 
     >>> from rbd_ros.simulation.start_overlaps import stay_warnings
     >>> stay_warnings(Simulator(robot, world={'objects': {'floor': {'type': 'plane'}}}).physics)

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rbd_ros.collision import Environment, read_world, WorldRobot
+from rbd_ros.collision import read_world, World, WorldRobot
 from rbd_ros.collision.scene import start_configuration
 from rbd_ros.meshes import Triangles
 from rbd_ros.model import Model
@@ -135,7 +135,7 @@ def make_scene(
     model: Optional[Model],
     shapes: str = 'visual',
     triangles: int = MAX_TRIANGLES,
-    world: Union[None, Environment, Source] = None,
+    world: Union[None, World, Source] = None,
 ) -> Scene:
     """Scene of a robot, of a world, or of both.
 
@@ -167,7 +167,7 @@ def make_scene(
     links = tuple(dict.fromkeys(shape.link for shape in collector.shapes))
     more: Dict[str, Any] = {}
     if world is not None:
-        around = world if isinstance(world, Environment) else read_world(world, model)
+        around = world if isinstance(world, World) else read_world(world, model)
         g = float(np.linalg.norm(around.gravity)) or _G
         mass += sum(each.inertia.mass for each in around.movable if each.inertia is not None)
         more = {
@@ -209,7 +209,7 @@ def _add_geometry(
 
 
 def _add_world(
-    collector: ShapeCollector, model: Optional[Model], world: Environment, shapes: str
+    collector: ShapeCollector, model: Optional[Model], world: World, shapes: str
 ) -> Tuple[Ground, ...]:
     """Add objects and robots that are not in the model, and return the planes."""
     grounds, moving = [], () if model is None else world.moving_in(model)

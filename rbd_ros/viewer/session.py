@@ -272,7 +272,7 @@ def object_poses(simulator: Simulator, scene: Scene) -> FloatArray:
 
     >>> from rbd_ros.viewer.session import object_poses
     >>> simulator = Simulator(robot, world='config/push_world.yaml')
-    >>> scene = make_scene(robot.model, world=simulator.environment)
+    >>> scene = make_scene(robot.model, world=simulator.world)
     >>> object_poses(simulator, scene)[0, :3, 3]
     array([0.53, 0.13, 0.05])
     """

@@ -167,15 +167,15 @@ def test_a_floating_machine_is_pushed_and_told_in_the_world(one):
 def test_a_world_file_has_what_the_scene_has():
     """Content as `Simulator` takes it: masses, pairs, and what does not touch."""
     the_scene = contact_scenes.load('rolling_y')
-    environment = read_world(our_engine.world_of(the_scene))
-    assert len(environment.movable) == 26
-    found = environment.surface_between('plate', 'ball3').surface
+    world = read_world(our_engine.world_of(the_scene))
+    assert len(world.movable) == 26
+    found = world.surface_between('plate', 'ball3').surface
     assert found.friction[0] == 0.8
-    assert environment.surface_between('ground', 'plate').surface.friction[0] == 0.4
+    assert world.surface_between('ground', 'plate').surface.friction[0] == 0.4
     gripper = contact_scenes.load('gripper')
-    environment = read_world(our_engine.world_of(gripper), robot=gripper.machine.robot.model)
-    assert not environment.touch('robot/left', 'robot/right')
-    assert environment.touch('robot/left', 'cube')
+    world = read_world(our_engine.world_of(gripper), robot=gripper.machine.robot.model)
+    assert not world.touch('robot/left', 'robot/right')
+    assert world.touch('robot/left', 'cube')
 
 
 def test_states_of_objects_are_those_that_the_simulator_tells():

@@ -251,7 +251,7 @@ def test_the_ground_is_rigid(monkeypatch, tmp_path):
     assert main(['simulate', str(falling), *words, '--record', str(tmp_path / 'out.html')]) == 0
     simulator, scene = made
     assert len(scene.grounds) == 1  # a grid is drawn there
-    assert simulator.ground is None and simulator.environment.names == ('robot', 'ground')
+    assert simulator.ground is None and simulator.world.names == ('robot', 'ground')
     assert simulator.q[6] == pytest.approx(0.1, abs=1e-4) and simulator.contacts
 
 

@@ -86,7 +86,7 @@ def test_distances_are_those_of_coal(name):
 
     arm = real(name)
     peer = GeometryPeer(example_robots.path(name), arm.robot, ROBOTS[name])
-    for each in arm.environment.objects:
+    for each in arm.world.objects:
         (shape,) = {s.shape for pair in arm.shapes for s in pair if s.name == each.name}
         peer.add(each.name, in_coal(shape), each.pose)
     rng, together = np.random.default_rng(1), 0
@@ -488,7 +488,7 @@ def test_below_a_height_field_all_is_solid():
         assert arm.minimum([z]).distance == asked.min()
 
 
-def test_an_environment_and_a_file_are_worlds(tmp_path):
+def test_a_world_and_a_file_are_worlds(tmp_path):
     robot = real('allegro_left_hand').robot
     path = resource_path('config', 'table_world.yaml')
     one, other = RobotInWorld(robot, path), RobotInWorld(robot, read_world(path))

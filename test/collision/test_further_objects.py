@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from support.mesh_files import box_triangles, write_stl
 
-from rbd_ros.collision import Environment, extend_world, read_world, WorldFileError
+from rbd_ros.collision import extend_world, read_world, World, WorldFileError
 from rbd_ros.collision.surfaces import Surface
 from rbd_ros.collision.urdf_objects import urdf_object
 from rbd_ros.collision.world_file import read_object
@@ -138,7 +138,7 @@ def test_a_urdf_of_one_link_is_a_movable_object(tmp_path):
         assert np.array_equal(made.pose, np.eye(4))
     named = urdf_object(urdf(INERTIAL, SPHERE), 'other', Surface((0.1, 0.1)))
     assert (named.name, named.color, named.surface.friction) == ('other', None, (0.1, 0.1))
-    assert Environment((named,)).movable == (named,)
+    assert World((named,)).movable == (named,)
 
 
 def test_a_mesh_of_a_urdf_is_its_convex_hull(tmp_path):

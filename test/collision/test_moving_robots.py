@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rbd_ros import Robot
-from rbd_ros.collision import allowed_pairs, Environment, read_world, RobotInWorld, WorldRobot
+from rbd_ros.collision import allowed_pairs, read_world, RobotInWorld, World, WorldRobot
 from rbd_ros.collision.scene import make_scene, start_configuration
 from rbd_ros.resources import resource_path
 from rbd_ros.spatial import PluckerTransform
@@ -36,14 +36,14 @@ def test_robots_move_only_if_the_file_says_so():
 def test_a_robot_made_in_python_allows_its_links_what_a_joint_needs(arm):
     other = WorldRobot('other', 'arm.urdf', arm.model)
     assert other.allowed == allowed_pairs(arm.model)
-    around = Environment(robots=(other,))
+    around = World(robots=(other,))
     assert not around.touch('other/upper_arm_link', 'other/forearm_link')
     assert around.touch('other/shoulder_link', 'other/forearm_link')
     everything = WorldRobot('other', 'arm.urdf', arm.model, allowed=frozenset())
-    around = Environment(robots=(everything,))
+    around = World(robots=(everything,))
     assert around.touch('other/upper_arm_link', 'other/forearm_link')
     # The robot itself has links of these names as well.
-    around = Environment(robots=(replace(everything, movable=True),))
+    around = World(robots=(replace(everything, movable=True),))
     scene = make_scene(Robot.together({'': arm, 'other': arm}).model, around)
     pairs = {frozenset(scene.names_of(k)) for k in range(len(scene.table.pair))}
     assert frozenset(('other/upper_arm_link', 'other/forearm_link')) in pairs

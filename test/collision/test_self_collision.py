@@ -8,7 +8,7 @@ import pytest
 from support import example_robots
 from support.simulated_robots import collision, joint, link, robot
 
-from rbd_ros.collision import allowed_pairs, Environment, SrdfError
+from rbd_ros.collision import allowed_pairs, SrdfError, World
 from rbd_ros.collision.scene import make_scene, neutral_configuration
 from rbd_ros.collision.self_collision import read_srdf
 from rbd_ros.model import load_urdf
@@ -83,8 +83,8 @@ def test_an_srdf_puts_back_what_links_without_shapes_connect():
     model = chain((1, 1), (1, 0), (1, 1))
     srdf = '<robot><enable_collisions link1="l0" link2="l2"/></robot>'
     assert ('l0', 'l2') not in allowed_pairs(model, srdf)
-    assert 'are connected by links without shapes' in make_scene(model, Environment()).notices[0]
-    assert not make_scene(model, Environment(srdf=srdf)).notices
+    assert 'are connected by links without shapes' in make_scene(model, World()).notices[0]
+    assert not make_scene(model, World(srdf=srdf)).notices
 
 
 @pytest.mark.parametrize('gap, across, left_out', [
@@ -107,7 +107,7 @@ def test_a_knuckle_of_two_axes_is_left_out(gap, across, left_out):
         joint('c', 'first', 'small', xyz=(0, 0, 0.5)),
         joint('d', parent, 'second', xyz=(0.1 + gap, 0, height)),
     ).model
-    notices = make_scene(model, Environment(), neutral_configuration(model)).notices
+    notices = make_scene(model, World(), neutral_configuration(model)).notices
     assert any('1 pair of links that are in contact' in text for text in notices) == left_out
 
 

@@ -18,7 +18,7 @@ from support.mesh_files import box_triangles, write_stl
 from support.source_imports import ROOT
 import yaml
 
-from rbd_ros.collision import Environment, extend_world, read_world, Surface, WorldFileError
+from rbd_ros.collision import extend_world, read_world, Surface, World, WorldFileError
 from rbd_ros.collision.scene import make_scene
 from rbd_ros.model import load_urdf
 from rbd_ros.model.geometry import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
@@ -711,9 +711,9 @@ def test_errors_about_the_robot_itself_name_the_key(robot, message):
 
 def test_surfaces_are_of_links_that_there_are():
     with pytest.raises(ValueError, match="'robot' names no link"):
-        Environment(link_surfaces={'robot': Surface()})
+        World(link_surfaces={'robot': Surface()})
     with pytest.raises(ValueError, match="unknown object or robot 'arm'"):
-        Environment(link_surfaces={'arm/tool0': Surface()})
+        World(link_surfaces={'arm/tool0': Surface()})
 
 
 def test_errors_of_a_robot_s_files_name_them(tmp_path):

@@ -25,9 +25,9 @@ READERS = {
     'extension': 'from rbd_ros.model.extension import read_extension; read_extension({path!r})',
     'armature': 'from rbd_ros.model import load_urdf; load_urdf({urdf!r}, armature={path!r})',
     'world': 'from rbd_ros.collision import read_world; read_world({path!r})',
-    'object': 'from rbd_ros.collision import Environment; '
+    'object': 'from rbd_ros.collision import World; '
     'from rbd_ros.collision.world_file import extend_world; '
-    'extend_world(Environment(()), open({path!r}).read(), None, ())',
+    'extend_world(World(()), open({path!r}).read(), None, ())',
     'plain': 'from rbd_ros.model.bounded_yaml import load_yaml; load_yaml(open({path!r}))',
     'words': 'from rbd_ros.model.bounded_yaml import load_yaml; '
     'load_yaml(open({path!r}).read(), words=True)',

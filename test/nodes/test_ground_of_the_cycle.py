@@ -28,10 +28,10 @@ def rig(tmp_path_factory):
 
 def test_rigid_ground_is_a_world_and_holding_brakes_all_the_same(rig):
     rig.cycle.reset()
-    environment = rig.simulator.environment
-    assert environment.names == ('robot', 'ground')
-    assert environment['ground'].pose[2, 3] == HEIGHT
-    assert environment.surface_between('robot/foot', 'ground').surface.friction == (0.3, 0.3)
+    world = rig.simulator.world
+    assert world.names == ('robot', 'ground')
+    assert world['ground'].pose[2, 3] == HEIGHT
+    assert world.surface_between('robot/foot', 'ground').surface.friction == (0.3, 0.3)
     rig.run(20)
     assert rig.simulator.status.steps == 0 and rig.simulator.q[0] == 0.0
 
@@ -48,7 +48,7 @@ def test_what_touches_rigid_ground_is_told_as_in_a_world(rig):
 
 def test_brakes_are_off_when_an_object_comes_that_moves(rig):
     rig.cycle.reset()
-    world = extend_world(rig.simulator.environment, {'objects': {'ball': BALL}})
+    world = extend_world(rig.simulator.world, {'objects': {'ball': BALL}})
     rig.cycle.change_world(rig.cycle.prepared_world(world))
     rig.run(20)
     assert rig.simulator.status.steps == 20
@@ -61,7 +61,7 @@ def test_compliant_ground_is_there_for_who_asks(tmp_path):
     rig = Rig(
         tmp_path, world='', ground=True, ground_law='compliant', ground_height=HEIGHT, **soft
     )
-    assert rig.simulator.environment is None and rig.cycle.surroundings is None
+    assert rig.simulator.world is None and rig.cycle.surroundings is None
     assert rig.simulator.ground.offset == HEIGHT
     rig.run(2000)
     assert rig.simulator.q[0] == pytest.approx(HEIGHT - 0.21 - PRESS * G / 1e4, abs=1e-6)

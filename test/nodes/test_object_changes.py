@@ -100,7 +100,7 @@ def test_spawned_objects_are_told_shown_and_touched(rig):
     }
     by_frame = {each.header.frame_id: each.wrench for each in rig.world.wrenches}
     assert xyz(by_frame['new'].force) == pytest.approx([0, 0, 3 * 9.81], rel=1e-6)
-    surface = rig.simulator.environment.surface_between('new', 'floor').surface
+    surface = rig.simulator.world.surface_between('new', 'floor').surface
     assert surface.restitution == 0.5
     assert rig.changes.values()['objects'] == 7 and rig.changes.values()['objects_added'] == 2
     assert 'added: new, post (prepared in' in rig.told.texts[-1]
@@ -160,9 +160,9 @@ def test_a_signal_ends_what_is_being_compiled(same, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(same.cycle, 'prepared_world', interrupted)
-    before = same.changes.environment
+    before = same.changes.world
     same.changes.on_spawn(String(data=NEW))
-    assert same.told.codes == ['ending'] and same.changes.environment is before
+    assert same.told.codes == ['ending'] and same.changes.world is before
 
 
 def test_commands_wrenches_and_placements_go_on_afterwards(rig):
@@ -207,7 +207,7 @@ def test_what_is_new_is_shown_with_the_next_cycle(tmp_path):
 
 
 def test_a_change_that_another_has_overtaken_is_made_all_the_same(rig):
-    late = rig.cycle.prepared_world(rig.simulator.environment.without('wall'))
+    late = rig.cycle.prepared_world(rig.simulator.world.without('wall'))
     rig.changes.remove('box')
     rig.cycle.change_world(late)
     rig.run(2)
@@ -260,10 +260,10 @@ def test_a_wrench_on_an_object_ends_with_it(rig):
     ],
 )
 def test_what_cannot_be_spawned_is_refused_and_told(same, text, code, problem):
-    world, refused = same.simulator.environment, same.changes.refused
+    world, refused = same.simulator.world, same.changes.refused
     same.changes.on_spawn(String(data=text))
     assert same.told.codes == [code] and problem in same.told.texts[0], same.told.texts
-    assert same.simulator.environment is world
+    assert same.simulator.world is world
     assert same.changes.values()['changes_refused'] == refused + 1
     same.run()
 
@@ -341,7 +341,7 @@ def test_a_urdf_of_one_link_is_spawned(rig, tmp_path):
     assert spawn(rig, uri=f'file://{file}', resource_string='ignored').result.result == OK
     answer = spawn(rig, name='', resource_string=URDF, initial_pose=stamped((9, 0, 0.2)))
     assert (answer.result.result, answer.entity_name) == (OK, 'crate')
-    crate = rig.simulator.environment['crate']
+    crate = rig.simulator.world['crate']
     assert crate.shape.size == (0.4, 0.4, 0.4) and crate.color == (1, 0, 0, 1)
     mass, centre, inertia = crate.inertia.mass_centre()
     assert mass == 2.0 and tuple(centre) == pytest.approx((0, 0, 0.1))
@@ -413,7 +413,7 @@ def test_too_many_are_refused_by_the_service_too(same, monkeypatch):
 def test_entities_are_deleted_by_name(same):
     for message in (SimpleNamespace(entity='pill'), SimpleNamespace(name='wall')):
         assert ask(same, 'delete_entity', message).result.result == OK
-    assert same.simulator.environment.names == ('robot', 'floor', 'box', 'ball')
+    assert same.simulator.world.names == ('robot', 'floor', 'box', 'ball')
     answer = ask(same, 'delete_entity', SimpleNamespace(entity='pill'))
     assert answer.result.result == NOT_FOUND and "'pill'" in answer.result.error_message
 

@@ -295,10 +295,10 @@ def test_filters_that_are_not_known_are_refused(simulator, world, filters, code)
 
 def test_a_filter_that_takes_for_ever_does_not(simulator):
     crate = {'type': 'box', 'size': [1, 1, 1]}
-    environment = read_world({'objects': {'a' * 60 + 'b': crate}})
+    world = read_world({'objects': {'a' * 60 + 'b': crate}})
     nobody = SimpleNamespace(links={})
     simulator.cycle = SimpleNamespace(
-        simulator=SimpleNamespace(environment=environment, robot=SimpleNamespace(model=nobody)),
+        simulator=SimpleNamespace(world=world, robot=SimpleNamespace(model=nobody)),
         described=SimpleNamespace(model=nobody),
     )
     begin = time.process_time()

@@ -17,7 +17,7 @@ from sensor_msgs.msg import MultiDOFJointState
 from test_simulation_cycle import Recorder
 from visualization_msgs.msg import Marker
 
-from rbd_ros.collision import Environment, WorldObject
+from rbd_ros.collision import World, WorldObject
 from rbd_ros.model.geometry import Sphere
 from rbd_ros.nodes.simulator import world_ports
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
@@ -394,7 +394,7 @@ def test_height_fields_meshes_and_robots_have_markers():
     rest = tuple(each for each in bare.model.geometries if each.role == 'collision')
     assert drawn and rest
     only = replace(bare, model=replace(bare.model, geometries=rest))
-    assert len(standing_markers(Environment(robots=(only,)), 'world')) == len(rest)
+    assert len(standing_markers(World(robots=(only,)), 'world')) == len(rest)
     assert all(abs(each.pose.position.x - 1.6) < 1.2 for each in arm)
 
 
@@ -611,7 +611,7 @@ def test_other_robots_touch_and_stay_when_objects_come(two_robots):
     found = {each.header.frame_id: each.wrench for each in rig.world.wrenches[-5:]}
     assert found['swing/arm'].force.z != 0.0
     position = rig.simulator.q
-    world = rig.simulator.environment
+    world = rig.simulator.world
     inertia = RigidBodyInertia.from_mass_centre(1.0, (0.0, 0.0, 0.0), np.eye(3))
     ball = WorldObject('ball', Sphere(0.1), inertia=inertia)
     rig.cycle.change_world(rig.cycle.prepared_world(world.with_objects(ball)))
@@ -619,4 +619,4 @@ def test_other_robots_touch_and_stay_when_objects_come(two_robots):
     rig.run()
     assert rig.world.objects[-1].joint_names == ['ball']
     with pytest.raises(ValueError, match='robots that move can neither come nor go'):
-        rig.cycle.prepared_world(Environment())
+        rig.cycle.prepared_world(World())

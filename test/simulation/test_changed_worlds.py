@@ -6,7 +6,7 @@ import pytest
 from support.simulated_robots import ball
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.collision import Environment, extend_world, WorldFileError
+from rbd_ros.collision import extend_world, World, WorldFileError
 
 BALL = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
 WORLD = {
@@ -96,19 +96,19 @@ def test_a_new_object_falls_lies_and_comes_back_at_a_reset(simulator):
     assert ('floor', 'new') in {(c.first, c.second) for c in simulator.contacts}
     simulator.reset()
     assert simulator.object_pose('new')[:3, 3] == pytest.approx([3, 0, 0.15])
-    assert simulator.environment.surface_of('new').friction == (0.5, 0.5)
+    assert simulator.world.surface_of('new').friction == (0.5, 0.5)
 
 
 def test_what_stood_under_something_can_be_taken_away(simulator):
     simulator.remove_object('shelf')
     simulator.step(n=2000)
     assert simulator.object_pose('lying')[2, 3] == pytest.approx(0.1, abs=1e-6)
-    assert simulator.environment.ignored == frozenset()
+    assert simulator.world.ignored == frozenset()
 
 
 def test_a_name_that_is_free_again_can_be_used_again(simulator):
     simulator.remove_object('slider')
-    assert simulator.environment.pairs == {}
+    assert simulator.world.pairs == {}
     simulator.add_object('slider', {**BALL, 'xyz': [0, -6, 0.1]})
     assert simulator.object_pose('slider')[:3, 3] == pytest.approx([0, -6, 0.1])
     assert not simulator.object_velocity('slider').any()
@@ -189,7 +189,7 @@ def test_couples_of_contacts_go_on_and_come_with_the_first_that_has_any():
     simulator.step(n=50)
     # mu_t m g / (2/5 m r^2), of which the surface of the floor has no part.
     assert simulator.object_velocity('top')[2] == pytest.approx(3.0 - 2.4525 * 0.05, rel=1e-6)
-    untouched = Simulator(None, world=simulator.environment)
+    untouched = Simulator(None, world=simulator.world)
     untouched.restore(simulator.snapshot())
     simulator.add_object('far', {**BALL, 'xyz': [50, 0, 10]})
     simulator.step(n=20)
@@ -209,8 +209,8 @@ def test_couples_of_contacts_go_on_and_come_with_the_first_that_has_any():
 
 def test_an_object_that_is_replaced_by_one_of_another_name_leaves_it_nothing(simulator):
     v = simulator.object_velocity('roller')
-    ball = extend_world(Environment(), {'objects': {'ball': {**BALL, 'xyz': [7, 7, 7]}}})
-    simulator.change_world(simulator.environment.without('slider').with_objects(*ball.objects))
+    ball = extend_world(World(), {'objects': {'ball': {**BALL, 'xyz': [7, 7, 7]}}})
+    simulator.change_world(simulator.world.without('slider').with_objects(*ball.objects))
     assert simulator.objects == ('roller', 'lying', 'ball')
     assert simulator.object_pose('ball')[:3, 3] == pytest.approx([7, 7, 7])
     assert not simulator.object_velocity('ball').any()
@@ -235,11 +235,11 @@ def test_robots_that_move_can_neither_come_nor_go():
     simulator.add_object('ball', {**BALL, 'xyz': [0, 9, 9]})
     assert np.array_equal(simulator.q, q) and len(q) == 4 and abs(q[3]) > 0
     with pytest.raises(ValueError, match='robots that move can neither come nor go'):
-        simulator.change_world(Environment())
+        simulator.change_world(World())
 
 
 def test_a_world_that_was_prepared_before_another_change_is_prepared_again(simulator):
-    late = simulator.physics.prepared(simulator.environment.without('shelf'))
+    late = simulator.physics.prepared(simulator.world.without('shelf'))
     simulator.add_object('new', {**BALL, 'xyz': [3, 0, 0.15]})
     simulator.step(n=10)
     pose = simulator.object_pose('slider')
@@ -273,17 +273,17 @@ def test_objects_alone_come_and_go():
     ],
 )
 def test_what_cannot_be_added_is_refused_and_nothing_is_changed(simulator, name, entry, text):
-    world = simulator.environment
+    world = simulator.world
     with pytest.raises(WorldFileError, match=text):
         simulator.add_object(name, entry)
-    assert simulator.environment is world
+    assert simulator.world is world
 
 
 def test_what_is_not_there_cannot_be_removed(simulator):
     with pytest.raises(ValueError, match="unknown object 'shelv'; did you mean 'shelf'"):
         simulator.remove_object('shelv')
     with pytest.raises(ValueError, match='gravity of the world'):
-        simulator.change_world(Environment(gravity=(0, 0, -1.62)))
+        simulator.change_world(World(gravity=(0, 0, -1.62)))
     simulator.step()
 
 
@@ -292,7 +292,7 @@ def test_without_a_world_there_is_nothing_to_add_to():
     for change in (
         lambda: simulator.add_object('ball', BALL),
         lambda: simulator.remove_object('ball'),
-        lambda: simulator.change_world(Environment()),
+        lambda: simulator.change_world(World()),
     ):
         with pytest.raises(ValueError, match='a simulation without a world gets no objects'):
             change()

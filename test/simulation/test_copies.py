@@ -114,7 +114,7 @@ def test_a_copy_goes_on_in_the_same_way_and_by_itself(make, duplicate):
 
 def test_a_copy_shares_robot_and_surroundings():
     simulator = of_objects()
-    assert copy.deepcopy(simulator).environment is simulator.environment
+    assert copy.deepcopy(simulator).world is simulator.world
     simulator = changed()
     assert copy.deepcopy(simulator).robot is simulator.robot
 

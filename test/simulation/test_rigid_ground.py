@@ -58,7 +58,7 @@ def test_it_is_a_world_of_one_plane_to_the_bit(simulator):
     for each in (simulator, other):
         each.reset([0.0, 0.06], [1.0, 0.0])
         each.step([0.1, 0.2], n=200)
-    assert simulator.ground is None and simulator.environment.names == ('robot', 'ground')
+    assert simulator.ground is None and simulator.world.names == ('robot', 'ground')
     assert simulator.status == other.status and simulator.status.contacts == 4
     assert np.array_equal(simulator.q, other.q) and np.array_equal(simulator.v, other.v)
     assert simulator.residuals == other.residuals
@@ -119,8 +119,8 @@ def test_of_several_overlaps_the_deepest_is_told(simulator, monkeypatch):
 def test_overlaps_of_a_robot_with_rigid_things(surface, shape, found):
     thing = {**shape, 'xyz': [0.0, 0.0, -0.1], 'surface': surface}
     near = {'type': 'plane', 'xyz': [0, 0, -0.052]}  # that of the foot is 2 mm higher
-    environment = read_world({'objects': {'thing': thing, 'near': near}})
-    physics = Physics(gantry(), H, environment=environment)
+    world = read_world({'objects': {'thing': thing, 'near': near}})
+    physics = Physics(gantry(), H, world=world)
     overlap = deepest_overlap(physics.scene, physics.plant, np.zeros(2), 2e-3)
     if found is None:
         assert overlap is None
@@ -133,8 +133,8 @@ def test_of_several_things_that_a_robot_overlaps_the_deepest_is_found():
     sphere = {'type': 'sphere', 'radius': 0.07, 'xyz': [0.0, 0.0, -0.1]}
     soft = {**sphere, 'surface': {'compliance': {'stiffness': 1e4}}}
     plane = {'type': 'plane', 'xyz': [0, 0, -0.04]}
-    environment = read_world({'objects': {'soft': soft, 'thing': sphere, 'floor': plane}})
-    physics = Physics(gantry(), H, environment=environment)
+    world = read_world({'objects': {'soft': soft, 'thing': sphere, 'floor': plane}})
+    physics = Physics(gantry(), H, world=world)
     overlap = deepest_overlap(physics.scene, physics.plant, np.zeros(2), 2e-3)
     assert overlap == ('robot/foot', 'thing', pytest.approx(0.02), 2)
 
@@ -194,7 +194,7 @@ def test_what_does_not_go_with_it_is_refused_with_the_cure(options, message):
 def test_a_half_space_is_compliant_as_before():
     soft = ContactParameters(stiffness=1e4, damping=1e2)
     simulator = Simulator(ball(), H, ground=HalfSpace(), contact=soft)
-    assert simulator.environment is None and simulator.ground == HalfSpace()
+    assert simulator.world is None and simulator.ground == HalfSpace()
     simulator.reset([1, 0, 0, 0, 0, 0, 0.1])
     simulator.step(n=1000)
     assert simulator.q[6] == pytest.approx(0.1 - GRAVITY / 1e4, abs=1e-9)

@@ -9,7 +9,7 @@ from support import random_trees
 from support.simulated_robots import at, ball, collision, joint, link, robot as small
 
 from rbd_ros import ModelError, Robot, Simulator
-from rbd_ros.collision import Environment, read_world, Surface, WorldRobot
+from rbd_ros.collision import read_world, Surface, World, WorldRobot
 from rbd_ros.model import load_urdf
 from rbd_ros.resources import resource_path
 from rbd_ros.spatial import PluckerTransform
@@ -97,7 +97,7 @@ def test_a_robot_that_touches_something_does_not_move_the_other(arm):
     press = slider(2.0)
     wall = {'wall': {'type': 'box', 'size': [0.2, 1, 1], 'xyz': [5.5, 0, 0]}}
     objects = read_world({'objects': wall}).objects
-    world = Environment(objects, (moving('press', press, (5, 0, 0)),))
+    world = World(objects, (moving('press', press, (5, 0, 0)),))
     both = Simulator(arm, integrator='semi_implicit', world=world)
     free = Simulator(arm, integrator='semi_implicit', world={})
     push = np.array([1.0, 2.0, -1.0, 0.5, 0.0, 0.1])
@@ -117,7 +117,7 @@ def test_a_base_that_floats_starts_where_the_world_has_it(arm):
     model = load_urdf(text, floating_base=True)
     placement = PluckerTransform.rotation_x(0.4) * PluckerTransform.translation((2.0, 0.5, 1.0))
     free = WorldRobot('free', '', model, placement, True, movable=True)
-    simulator = Simulator(arm, world=Environment(robots=(free,)))
+    simulator = Simulator(arm, world=World(robots=(free,)))
     assert np.allclose(simulator.q[6:10], placement.quaternion(), atol=1e-15)
     assert np.array_equal(simulator.q[10:13], [2.0, 0.5, 1.0])  # in the world
     pose = simulator.robot.forward_kinematics(simulator.q)[f'free/{model.body(1).name}']
@@ -214,7 +214,7 @@ def test_loops_of_other_robots_are_closed(arm):
 def test_two_sliders_collide_as_newton_says(restitution, heavy):
     surface = Surface((0.0, 0.0), restitution=restitution)
     first, second = slider(1.0), slider(heavy)
-    world = Environment(robots=(moving('other', second, (0.21, 0, 0)),), surface=surface)
+    world = World(robots=(moving('other', second, (0.21, 0, 0)),), surface=surface)
     simulator = Simulator(first, world=world)
     simulator.reset(v=[2.0, -1.0])
     simulator.step(n=10)
@@ -226,7 +226,7 @@ def test_two_sliders_collide_as_newton_says(restitution, heavy):
 
 def test_two_sliders_that_press_on_each_other_accelerate_as_one():
     first, second = slider(2.0), slider(3.0)
-    world = Environment(robots=(moving('other', second, (0.2, 0, 0)),), surface=SLIPPERY)
+    world = World(robots=(moving('other', second, (0.2, 0, 0)),), surface=SLIPPERY)
     simulator = Simulator(first, world=world)
     simulator.step([30.0, -10.0], n=100)
     assert np.allclose(simulator.v, 0.1 * (30.0 - 10.0) / 5.0, rtol=1e-9)
@@ -256,7 +256,7 @@ def test_two_free_balls_keep_their_momentum_in_a_collision(friction):
     first, second = ball(mass=1.5, gravity=NO_GRAVITY), ball(mass=0.4, gravity=NO_GRAVITY)
     surface = Surface((friction, friction), restitution=0.6)
     other = WorldRobot('other', '', second.model, floating=True, movable=True)
-    world = Environment(robots=(other,), gravity=NO_GRAVITY, surface=surface)
+    world = World(robots=(other,), gravity=NO_GRAVITY, surface=surface)
     simulator = Simulator(first, world=world)
     v = [1, 2, 3, 1.0, 0.1, 0, -2, 1, 0, -1.0, 0, 0]
     simulator.reset([*at((0, 0, 0)), *at((0.25, 0.08, 0.03))], v)
@@ -283,7 +283,7 @@ def test_two_free_chains_keep_their_momentum_in_a_collision(restitution, bound):
     first, second = chain(3), chain(5)
     other = WorldRobot('other', '', second.model, floating=True, movable=True)
     surface = Surface((0.4, 0.4), restitution=restitution)
-    world = Environment(robots=(other,), gravity=NO_GRAVITY, surface=surface)
+    world = World(robots=(other,), gravity=NO_GRAVITY, surface=surface)
     simulator = Simulator(first, world=world)
     (q1, v1), (q2, v2) = (
         free_start(robot, *where)
@@ -366,7 +366,7 @@ def test_links_of_one_robot_that_a_joint_connects_do_not_touch_but_those_of_two_
 
 def test_robots_that_overlap_at_the_start_are_parted():
     first, second = slider(1.0), slider(1.0)
-    world = Environment(robots=(moving('other', second, (0.19, 0, 0)),), surface=SLIPPERY)
+    world = World(robots=(moving('other', second, (0.19, 0, 0)),), surface=SLIPPERY)
     simulator = Simulator(first, world=world)
     simulator.step(n=100)
     q = simulator.q
@@ -379,7 +379,7 @@ def test_pairs_and_ignored_ones_name_robots_and_their_links():
     other = moving('other', second, (0.2, 0, 0), surface=Surface(restitution=0.25))
 
     def parted(**options):
-        simulator = Simulator(first, world=Environment(robots=(other,), **options))
+        simulator = Simulator(first, world=World(robots=(other,), **options))
         simulator.reset(v=[1.0, 0.0])
         simulator.step(n=20)
         return simulator.v[1] - simulator.v[0]
@@ -406,7 +406,7 @@ def test_an_object_is_pushed_by_one_robot_onto_another():
     }
     objects = read_world({'objects': block}).objects
     robots = (moving('other', second, (0.4, 0, 0), surface=SLIPPERY),)
-    world = Environment(objects, robots, gravity=NO_GRAVITY, surface=SLIPPERY)
+    world = World(objects, robots, gravity=NO_GRAVITY, surface=SLIPPERY)
     simulator = Simulator(slider(1.0, gravity=NO_GRAVITY), world=world)
     simulator.step([60.0, 0.0], n=100)
     assert np.allclose(simulator.v, 1.0, rtol=1e-9)
@@ -451,7 +451,7 @@ def test_a_robot_whose_links_are_called_as_those_of_another_is_refused(arm):
         '<robot name="r"><link name="base"/><link name="other/bob"/><joint name="j" '
         'type="fixed"><parent link="base"/><child link="other/bob"/></joint></robot>'
     )
-    world = Environment(robots=(moving('other', slider(1.0)),))
+    world = World(robots=(moving('other', slider(1.0)),))
     with pytest.raises(ModelError, match="two links are named 'other/bob'"):
         Simulator(Robot.from_urdf(text), world=world)
 

@@ -200,7 +200,7 @@ MODULES = {
     'collision': (
         'rbd_ros.collision.shapes',
         'rbd_ros.collision.queries',
-        'rbd_ros.collision.environment',
+        'rbd_ros.collision.world',
         'rbd_ros.collision.surfaces',
         'rbd_ros.collision.world_file',
         'rbd_ros.collision.ground_plane',

@@ -102,7 +102,7 @@ OWN = {
         'test/collision/test_moving_robots.py',
     ),
     'rbd_ros/collision/scene_shapes.py': ('test/collision/test_scene_meshes.py',),
-    'rbd_ros/collision/surfaces.py': ('test/collision/test_environment.py',),
+    'rbd_ros/collision/surfaces.py': ('test/collision/test_world.py',),
     'rbd_ros/collision/world_objects.py': ('test/collision/test_world_file.py',),
     'rbd_ros/constraints/friction_bodies.py': (
         'test/constraints/solvers/test_friction_bodies.py',

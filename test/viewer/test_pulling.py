@@ -248,7 +248,7 @@ def test_the_stiffness_is_what_a_corner_of_an_object_bears():
 def test_an_object_is_lifted_dragged_and_dropped(robot):
     simulator = Simulator(robot, world='config/push_world.yaml')
     simulator.reset([0, 0.3, 1.6, -0.33, -1.57, 0])
-    scene = make_scene(robot.model, world=simulator.environment)
+    scene = make_scene(robot.model, world=simulator.world)
     session = LiveSession(simulator, scene, lambda now: robot.gravity_torque(now.q), port=0)
     try:
         number = scene.frames.index('box')

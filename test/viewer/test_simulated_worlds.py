@@ -20,7 +20,7 @@ WORLD = {
 
 def test_an_object_falls_in_the_recording():
     simulator = Simulator(None, world=WORLD)
-    scene = make_scene(None, world=simulator.environment)
+    scene = make_scene(None, world=simulator.world)
     recording = record(simulator, scene, 0.2)
     for time, pose in zip(recording.times, recording.objects):
         assert np.isclose(pose[0, 2, 3], 0.5 - 0.5 * 9.81 * time**2, atol=1e-9)
@@ -57,7 +57,7 @@ def test_the_gripper_lifts_the_cube_of_the_example():
     robot = Robot.from_urdf(resource_path('urdf', 'two_finger_gripper.urdf'))
     simulator = Simulator(robot, world='config/gripper_world.yaml')
     simulator.reset([-0.215, 0.03, 0.03])
-    scene = make_scene(robot.model, world=simulator.environment)
+    scene = make_scene(robot.model, world=simulator.world)
     weight = 9.81 * (1.32 + 0.2)
 
     def torque(now):
@@ -89,7 +89,7 @@ def two_arms():
 def test_robots_of_the_world_that_move_are_seen_to():
     simulator = Simulator(None, world={'robots': two_arms()})
     simulator.reset(np.full(12, 0.3))
-    scene = make_scene(simulator.robot.model, world=simulator.environment)
+    scene = make_scene(simulator.robot.model, world=simulator.world)
     assert 'left/upper_arm_link' in scene.links and 'right/wrist_1_link' in scene.links
     assert {shape.owner for shape in scene.shapes} == {'robot'}
     recording = record(simulator, scene, 0.5)

@@ -6,7 +6,7 @@ import pytest
 from support.urdf_text import joint, link, robot as urdf
 
 from rbd_ros import Robot
-from rbd_ros.collision import Environment, read_world, WorldFileError
+from rbd_ros.collision import read_world, World, WorldFileError
 from rbd_ros.model import load_urdf
 from rbd_ros.resources import resource_path
 from rbd_ros.viewer import make_scene, Recording
@@ -38,8 +38,8 @@ def test_objects_have_their_shapes_poses_and_colours(movable):
     place = {'xyz': [1.0, 2.0, 3.0], 'rpy': [0.1, -0.2, 0.3], **more}
     world = {name: {**entry, **place} for name, entry in SIZES.items()}
     world['ball']['color'] = [0.1, 0.2, 0.3, 0.4]
-    environment = read_world({'objects': world})
-    scene = make_scene(None, world=environment)
+    around = read_world({'objects': world})
+    scene = make_scene(None, world=around)
     found = [(shape.owner, shape.kind, shape.size) for shape in scene.shapes]
     assert found == [
         ('box', 'box', (1.0, 2.0, 3.0)),
@@ -49,7 +49,7 @@ def test_objects_have_their_shapes_poses_and_colours(movable):
     ]
     assert shape_of(scene, 'ball').colour == (0.1, 0.2, 0.3, 0.4)
     assert shape_of(scene, 'can').colour == (RED if movable else STONE)
-    expected = environment['can'].pose
+    expected = around['can'].pose
     assert scene.objects == (tuple(SIZES) if movable else ())
     poses = scene.poses(None, np.empty((1, 0)))
     if movable:
@@ -95,7 +95,7 @@ def test_planes_are_grounds_and_without_a_world_there_are_none(arm):
     (ground,) = scene.grounds
     assert ground.pose[2, 3] == -1.0 and ground.colour is None and scene.shapes == ()
     assert make_scene(arm.model).grounds is None
-    assert make_scene(arm.model, world=Environment()).grounds == ()
+    assert make_scene(arm.model, world=World()).grounds == ()
 
 
 def test_a_further_robot_stands_where_its_configuration_has_it(arm):

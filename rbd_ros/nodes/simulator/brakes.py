@@ -34,6 +34,6 @@ class Brakes:
 
     def allowed(self) -> bool:
         """Return whether they may hold the robot, and time stand still for it."""
-        if self._simulator.environment is None:
+        if self._simulator.world is None:
             return True
         return has_rigid_ground(self._parameters) and not self._simulator.objects

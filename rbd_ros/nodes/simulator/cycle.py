@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence,
 
 import numpy as np
 
-from rbd_ros.collision.environment import Environment
+from rbd_ros.collision.world import World
 from rbd_ros.compiler.loops import Record
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
@@ -254,18 +254,18 @@ class SimulationCycle:
 
     # -- verbs ------------------------------------------------------------------------------------
 
-    def prepared_world(self, environment: Environment) -> ReadyWorld:
+    def prepared_world(self, world: World) -> ReadyWorld:
         """What `change_world` needs; not in the thread of the loop, which goes on meanwhile.
 
-        :param environment: what is to be around the robot
+        :param world: what is to be around the robot
         :raises ValueError: if it cannot be
         """
-        scene = self.simulator.physics.prepared(environment)
+        scene = self.simulator.physics.prepared(world)
         bodies = scene.fields.plant.scene.bodies
         return ReadyWorld(
             scene,
             self._compiled_run(scene.record, scene.steps.address),
-            self.surroundings.look_around(environment, scene.scene, bodies),
+            self.surroundings.look_around(world, scene.scene, bodies),
             None if self.measurements is None else self.measurements.prepared(scene),
         )
 

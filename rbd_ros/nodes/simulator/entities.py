@@ -223,7 +223,7 @@ class Entities:
     def _spawn(self, request: Any, response: Any) -> None:
         changes = self._changes
         parameters = self._simulator.parameters
-        surface = changes.environment.surface
+        surface = changes.world.surface
         wanted = spawned(request, surface, tuple(parameters['package_paths']))
         name = wanted.name
         if request.allow_renaming:

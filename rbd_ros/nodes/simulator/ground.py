@@ -21,9 +21,9 @@ def contact_options(parameters: Mapping[str, Any], model: Model) -> Dict[str, An
     """
     if parameters['world'].strip():
         # Imported for a world only: other simulations start without.
-        from rbd_ros.nodes.simulator.world_source import environment_of
+        from rbd_ros.nodes.simulator.world_source import world_of
 
-        return {'world': environment_of(parameters, model)}
+        return {'world': world_of(parameters, model)}
     srdf = srdf_of(parameters)
     if not parameters['ground']:
         return {'srdf': srdf}

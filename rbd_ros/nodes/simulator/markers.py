@@ -12,8 +12,8 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker
 
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
-from rbd_ros.collision.environment import Environment, WorldRobot
 from rbd_ros.collision.scene import start_configuration
+from rbd_ros.collision.world import World, WorldRobot
 from rbd_ros.model import Model
 from rbd_ros.model.geometry import (
     Box,
@@ -54,9 +54,7 @@ class Placed:
     pose: np.ndarray
 
 
-def standing_markers(
-    world: Environment, frame: str, moving: Sequence[WorldRobot] = ()
-) -> List[Marker]:
+def standing_markers(world: World, frame: str, moving: Sequence[WorldRobot] = ()) -> List[Marker]:
     """Markers of all that does not move.
 
     :param world: the world
@@ -79,7 +77,7 @@ def standing_markers(
     return found
 
 
-def object_markers(world: Environment, frame: str) -> List[Placed]:
+def object_markers(world: World, frame: str) -> List[Placed]:
     """Markers of the movable objects.
 
     :param world: the world

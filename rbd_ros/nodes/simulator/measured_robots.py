@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
-from rbd_ros.collision.environment import WorldRobot
+from rbd_ros.collision.world import WorldRobot
 from rbd_ros.model import Model
 from rbd_ros.nodes.simulator.control_tag import ControlTag, read_control_tag
 from rbd_ros.nodes.simulator.floating_base import base_body

@@ -44,5 +44,5 @@ class Newcomers:
         self.names = frozenset()
 
     def _things(self) -> Dict[str, object]:
-        world = self._simulator.environment
+        world = self._simulator.world
         return {each.name: each for each in (*world.objects, *world.robots)}

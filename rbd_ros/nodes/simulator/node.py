@@ -147,9 +147,9 @@ class SimulatorNode(SturdyNode):
             check_snapshot_folder(self.parameters['snapshot_folder'])
             if self.parameters['world'].strip():
                 # Imported for a world only: other simulations start without.
-                from rbd_ros.nodes.simulator.world_source import environment_of
+                from rbd_ros.nodes.simulator.world_source import world_of
 
-                environment_of(self.parameters)
+                world_of(self.parameters)
         except ValueError as error:
             raise StartupError(str(error)) from None
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any, Iterable, Tuple
 
-from rbd_ros.collision.environment import Environment, WorldObject
+from rbd_ros.collision.world import World, WorldObject
 from rbd_ros.collision.world_file import extend_world
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.nodes.common.diagnostics import ERROR, OK, WARN
@@ -46,14 +46,14 @@ class ObjectChanges:
 
     def __init__(self, simulator: Any):
         self._node = simulator
-        self._first = self.environment
+        self._first = self.world
         self.added = self.removed = self.refused = 0
         self._pause = 0.0
 
     @property
-    def environment(self) -> Environment:
+    def world(self) -> World:
         """What is around the robot now."""
-        return self._node.cycle.simulator.environment
+        return self._node.cycle.simulator.world
 
     # -- topics -----------------------------------------------------------------------------------
 
@@ -85,7 +85,7 @@ class ObjectChanges:
         :raises ValueError: if that cannot be done, saying why; nothing is changed
         """
         parameters = self._node.parameters
-        before = self.environment
+        before = self.world
         try:
             world = extend_world(before, text, self._robot, tuple(parameters['package_paths']))
         except ValueError:
@@ -103,7 +103,7 @@ class ObjectChanges:
 
         :raises ValueError: if that cannot be done, saying why; nothing is changed
         """
-        self._change(self.environment.with_objects(each), 'added', short_name(each.name))
+        self._change(self.world.with_objects(each), 'added', short_name(each.name))
 
     def remove(self, name: str) -> None:
         """Take an object out of the world.
@@ -111,10 +111,10 @@ class ObjectChanges:
         :raises ValueError: if there is none, saying which there are; nothing is changed
         """
         try:
-            world = self.environment.without(name)
+            world = self.world.without(name)
         except ValueError:
             self.refused += 1
-            names = [each.name for each in self.environment.objects]
+            names = [each.name for each in self.world.objects]
             text = unknown_name('object', short_name(name), names)
             raise RefusedError('unknown object', text) from None
         self._change(world, 'removed', short_name(name))
@@ -127,11 +127,11 @@ class ObjectChanges:
         """
         objects = tuple(
             replace(each, placement=placement) if each.name == name else each
-            for each in self.environment.objects
+            for each in self.world.objects
         )
-        self._change(replace(self.environment, objects=objects), 'moved', short_name(name))
+        self._change(replace(self.world, objects=objects), 'moved', short_name(name))
 
-    def load(self, world: Environment) -> None:
+    def load(self, world: World) -> None:
         """Let there be another world, which is that of the beginning from now on.
 
         :raises ValueError: if that cannot be done, saying why; nothing is changed
@@ -145,20 +145,20 @@ class ObjectChanges:
 
     def restore(self) -> None:
         """Let the objects of the beginning be there, and no others; those there are move on."""
-        if self.environment is not self._first:
+        if self.world is not self._first:
             self._change(self._first, 'as at the beginning')
 
-    def put_back(self, world: Environment) -> None:
+    def put_back(self, world: World) -> None:
         """Let the objects of a former time be there, and no others; those there are move on.
 
         :param world: what was around the robot then
         """
-        if self.environment is not world:
+        if self.world is not world:
             self._change(world, 'as at another time')
 
     def free_name(self, wanted: str) -> str:
         """Name that nothing has yet, the wanted one if possible."""
-        taken = {*self.environment.names, *self._links}
+        taken = {*self.world.names, *self._links}
         return next(
             name
             for name in (wanted, *(f'{wanted}_{k}' for k in range(2, len(taken) + 3)))
@@ -167,7 +167,7 @@ class ObjectChanges:
 
     def is_taken(self, name: str) -> bool:
         """Whether something has a name already."""
-        return name in self.environment.names or name in self._links
+        return name in self.world.names or name in self._links
 
     # -- details ----------------------------------------------------------------------------------
 
@@ -180,7 +180,7 @@ class ObjectChanges:
     def _links(self) -> Iterable[str]:
         return self._node.cycle.simulator.robot.model.links
 
-    def _change(self, world: Environment, code: str, names: str = '') -> None:
+    def _change(self, world: World, code: str, names: str = '') -> None:
         try:
             if len(world.objects) > max(MOST_OBJECTS, len(self._first.objects)):
                 raise RefusedError(
@@ -204,7 +204,7 @@ class ObjectChanges:
             self.refused += 1
             raise
         made = perf_counter()
-        before, after = set(self.environment.names), set(world.names)
+        before, after = set(self.world.names), set(world.names)
         pause = self._node.loop.request(lambda: self._timed(ready))
         what = f'{code}: {names}' if names else code
         text = f'{what} (prepared in {made - begin:.2g} s, in use after {1e3 * pause:.2g} ms)'
@@ -213,7 +213,7 @@ class ObjectChanges:
         # In a flood of changes, not all are logged.
         self._node.diagnostics.event(SUBJECT, OK, text, code=code)
 
-    def _prepared(self, world: Environment) -> Any:
+    def _prepared(self, world: World) -> Any:
         try:
             with interruptible():  # compiling may take longer than anybody waits for an end
                 return self._node.cycle.prepared_world(world)
@@ -230,7 +230,7 @@ class ObjectChanges:
     def values(self) -> dict:
         """Numbers for the diagnostics."""
         return {
-            'objects': len(self.environment.objects),
+            'objects': len(self.world.objects),
             'objects_added': self.added,
             'objects_removed': self.removed,
             'changes_refused': self.refused,

@@ -10,8 +10,8 @@ from typing import Dict, List, NamedTuple, Tuple
 
 import numpy as np
 
-from rbd_ros.collision.environment import ROBOT
 from rbd_ros.collision.scene import Scene
+from rbd_ros.collision.world import ROBOT
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.scene.state import FreeBodies, NOW
 

@@ -37,7 +37,7 @@ def make_surroundings(
     :param ports: makes the ports of the world
     :param has_base: whether the robot's root link moves freely
     """
-    if simulator.environment is None:
+    if simulator.world is None:
         return None
     if ports is None:
         raise ValueError('a world has messages of its own: world_ports must be given')
@@ -74,7 +74,7 @@ def make_measurements(
     model, has_base = simulator.robot.model, has_floating_base(described)
     robots: Sequence[str] = ()
     if world_frame and simulator.robots:
-        tag = with_further_sensors(tag, simulator.environment.moving_in(model))
+        tag = with_further_sensors(tag, simulator.world.moving_in(model))
         robots = simulator.robots if parameters['robot_namespaces'] else ()
     names = sensors_of(model, parameters, tag, warn)
     joints = commands.names if parameters['joint_torques'] else ()

@@ -14,8 +14,8 @@ import numpy as np
 
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.collision.bounding_boxes import bounding_box, union
-from rbd_ros.collision.environment import Environment, ROBOT, WorldRobot
 from rbd_ros.collision.scene import start_configuration
+from rbd_ros.collision.world import ROBOT, World, WorldRobot
 from rbd_ros.model import Model
 from rbd_ros.nodes.simulator.floating_base import base_body
 from rbd_ros.nodes.simulator.poses import row_matrix
@@ -65,10 +65,10 @@ class Population:
     # -- who is there -----------------------------------------------------------------------------
 
     @property
-    def environment(self) -> Environment:
+    def world(self) -> World:
         """What is around the robot; nothing without a world."""
         cycle = self._node.cycle
-        return (cycle and cycle.simulator.environment) or Environment()
+        return (cycle and cycle.simulator.world) or World()
 
     @property
     def robots(self) -> Dict[str, RobotEntity]:
@@ -79,8 +79,8 @@ class Population:
         model, found = cycle.simulator.robot.model, {}
         if cycle.described.model.links:
             found[ROBOT] = self._moving(ROBOT, cycle.described.model, '')
-        moving = self.environment.moving_in(model)
-        for each in self.environment.robots:
+        moving = self.world.moving_in(model)
+        for each in self.world.robots:
             if each in moving:
                 found[each.name] = self._moving(each.name, each.model, f'{each.name}/')
             else:
@@ -100,19 +100,19 @@ class Population:
     @property
     def names(self) -> Tuple[str, ...]:
         """Names of all: robots, then objects."""
-        return (*self.robots, *(each.name for each in self.environment.objects))
+        return (*self.robots, *(each.name for each in self.world.objects))
 
     def category(self, name: str) -> int:
         """Category of the standard that an entity is of by nature."""
         if name in self.robots:
             return CATEGORY_ROBOT
-        return CATEGORY_DYNAMIC if self.environment[name].movable else CATEGORY_STATIC
+        return CATEGORY_DYNAMIC if self.world[name].movable else CATEGORY_STATIC
 
     def description(self, name: str) -> str:
         """What an entity is, in words."""
         robot = self.robots.get(name)
         if robot is None:
-            each = self.environment[name]
+            each = self.world[name]
             return f'{type(each.shape).__name__.lower()}, {"movable" if each.movable else "fixed"}'
         kind = 'floating base' if robot.base is not None else 'fixed base'
         if robot.standing is not None:
@@ -139,7 +139,7 @@ class Population:
             robot = robots.get(name)
             if robot is None:
                 known = objects.get(name)
-                found.append(known or EntityMotion(self.environment[name].pose, rest))
+                found.append(known or EntityMotion(self.world[name].pose, rest))
             elif robot.standing is not None:
                 found.append(EntityMotion(robot.standing[robot.root], rest))
             else:
@@ -184,7 +184,7 @@ class Population:
             if name in robots:
                 found.append(union(_shapes_of_robot(robots[name], links)))
             else:
-                found.append((bounding_box(self.environment[name].shape, motion.pose),))
+                found.append((bounding_box(self.world[name].shape, motion.pose),))
         return found
 
 

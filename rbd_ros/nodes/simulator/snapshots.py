@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Callable, Deque, Dict, NamedTuple, Optional, Tuple, TYPE_CHECKING
 
-from rbd_ros.collision.environment import Environment
+from rbd_ros.collision.world import World
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import ERROR, OK
 from rbd_ros.nodes.common.text import readable, shorten
@@ -33,12 +33,12 @@ class Kept(NamedTuple):
 
     :param time: when it was taken; after a rewind, moved as time was [ns]
     :param snapshot: the simulation, with the memory of the node beside it
-    :param environment: what was around the robot; None: not known, or nothing
+    :param world: what was around the robot; None: not known, or nothing
     """
 
     time: int
     snapshot: Snapshot
-    environment: Optional[Environment]
+    world: Optional[World]
 
 
 class Snapshots:
@@ -114,7 +114,7 @@ class Snapshots:
                 f'there is no snapshot {name!r}{looked}; there are '
                 f'{shorten(self._named) or "none"}'
             )
-        self._put_around(kept.environment)
+        self._put_around(kept.world)
         self._node.loop.request(lambda: self._put(kept.snapshot, '~/restore_snapshot'))
         self.restored += 1
         return f'restored {name}, at {self._node.cycle.time_ns / NANOSECONDS:.6f} s'
@@ -126,7 +126,7 @@ class Snapshots:
             )
         back = self._node.parameters['rewind_duration']
         kept = self._node.loop.request(lambda: self._found(back))
-        self._put_around(kept.environment)
+        self._put_around(kept.world)
         gone = self._node.loop.request(lambda: self._go_back(kept)) / NANOSECONDS
         self.restored += 1
         return f'back by {gone:.6f} s, at {self._node.cycle.time_ns / NANOSECONDS:.6f} s'
@@ -135,11 +135,11 @@ class Snapshots:
         name: str = self._node.parameters['snapshot_name']
         return name, snapshot_file(name, self._node.parameters['snapshot_folder'])
 
-    def _put_around(self, environment: Optional[Environment]) -> None:
+    def _put_around(self, world: Optional[World]) -> None:
         """Let the objects be there that were then; not in the thread of the loop."""
         changes = self._node.changes
-        if environment is not None and changes is not None:
-            changes.put_back(environment)
+        if world is not None and changes is not None:
+            changes.put_back(world)
 
     # -- in the thread of the simulation ----------------------------------------------------------
 
@@ -164,7 +164,7 @@ class Snapshots:
             'waiting': None if node.lockstep is None else node.lockstep.waiting,
         }
         snapshot = replace(cycle.simulator.snapshot(), beside=beside)
-        return Kept(cycle.time_ns, snapshot, cycle.simulator.environment)
+        return Kept(cycle.time_ns, snapshot, cycle.simulator.world)
 
     def _put(self, snapshot: Snapshot, by: str) -> None:
         """Go back to a snapshot; time goes on.

@@ -10,8 +10,8 @@ from geometry_msgs.msg import Vector3
 import numpy as np
 
 from rbd_ros.collision.bounding_boxes import bounding_box
-from rbd_ros.collision.environment import WorldObject
 from rbd_ros.collision.named_poses import NamedPose
+from rbd_ros.collision.world import WorldObject
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.model.mesh_paths import MeshPaths
 from rbd_ros.nodes.common.conversions import pose_from_floating_joint
@@ -65,7 +65,7 @@ class SpawnServices:
     def _named(self) -> Tuple[NamedPose, ...]:
         if self._simulator.surroundings is None:
             return ()
-        poses: Tuple[NamedPose, ...] = self._simulator.changes.environment.poses
+        poses: Tuple[NamedPose, ...] = self._simulator.changes.world.poses
         return poses
 
     def _poses(self, request: Any, response: Any) -> None:
@@ -154,7 +154,7 @@ class SpawnServices:
         :raises ValueError: if it cannot be spawned
         """
         paths = tuple(self._simulator.parameters['package_paths'])
-        surface = self._simulator.changes.environment.surface
+        surface = self._simulator.changes.world.surface
         uri = f'file://{path.absolute()}'
         try:
             each = spawnable(uri, surface, paths)

@@ -10,9 +10,9 @@ from typing import Any, Tuple
 import numpy as np
 
 from rbd_ros.bounded_files import read_text
-from rbd_ros.collision.environment import ROBOT, WorldObject
 from rbd_ros.collision.surfaces import Surface
 from rbd_ros.collision.urdf_objects import urdf_object
+from rbd_ros.collision.world import ROBOT, WorldObject
 from rbd_ros.collision.world_file import read_object
 from rbd_ros.model.mesh_paths import MeshPaths
 from rbd_ros.model.xacro_expansion import expand_xacro, is_xacro

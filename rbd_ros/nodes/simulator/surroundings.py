@@ -12,8 +12,8 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Protocol, Set
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
 
-from rbd_ros.collision.environment import Environment
 from rbd_ros.collision.scene import Scene
+from rbd_ros.collision.world import World
 from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp, wrench_from_force
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
 from rbd_ros.nodes.common.text import short_name, shorten
@@ -158,30 +158,30 @@ class Surroundings:
         ports.send_standing(self._standing)
         self._report()
 
-    def look_around(self, environment: Environment, scene: Scene, bodies: FreeBodies) -> View:
+    def look_around(self, world: World, scene: Scene, bodies: FreeBodies) -> View:
         """What is to be told of a world, perhaps of one that the simulation does not have yet.
 
-        :param environment: the world
+        :param world: the world
         :param scene: its shapes
         :param bodies: its movable objects
         """
-        simulator, world, prefix = self._simulator, self.frames.world, self.frames.prefix
+        simulator, frame, prefix = self._simulator, self.frames.world, self.frames.prefix
         names = tuple(each.name for each in scene.objects)
         base = [self.frames.odom] if self._has_base else []
-        robots = environment.moving_in(simulator.robot.model)
+        robots = world.moving_in(simulator.robot.model)
         links = tuple(f'{robot.name}/{link}' for robot in robots for link in robot.model.links)
         moving = [
-            *markers.object_markers(environment, world),
-            *markers.robot_markers(robots, world),
+            *markers.object_markers(world, frame),
+            *markers.robot_markers(robots, frame),
         ]
         for k, each in enumerate(moving):
             each.marker.id = k
         return View(
             ObjectMotion(simulator, scene, bodies),
-            MultiDOFJointStateWriter(names, world),
-            TransformsWriter(world, [*base, *(prefix + name for name in (*names, *links))]),
+            MultiDOFJointStateWriter(names, frame),
+            TransformsWriter(frame, [*base, *(prefix + name for name in (*names, *links))]),
             links,
-            markers.standing_markers(environment, world, robots),
+            markers.standing_markers(world, frame, robots),
             moving,
         )
 
@@ -192,10 +192,10 @@ class Surroundings:
         """What is to be told of the world that there is."""
         simulator = self._simulator
         physics = simulator.physics
-        return self.look_around(simulator.environment, physics.scene, physics.plant.scene.bodies)
+        return self.look_around(simulator.world, physics.scene, physics.plant.scene.bodies)
 
     def _report(self) -> None:
-        names, count = self._simulator.objects, len(self._simulator.environment.objects)
+        names, count = self._simulator.objects, len(self._simulator.world.objects)
         self._diagnostics.condition(
             SUBJECT,
             OK,

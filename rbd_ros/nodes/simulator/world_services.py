@@ -11,7 +11,7 @@ from pathlib import Path
 import tempfile
 from typing import Any, Callable, Iterator, List, Tuple
 
-from rbd_ros.collision.environment import Environment
+from rbd_ros.collision.world import World
 from rbd_ros.nodes.common.text import short_name
 from rbd_ros.nodes.simulator.entity_filters import has_tags
 from rbd_ros.nodes.simulator.spawned_entities import MAX_BYTES
@@ -115,7 +115,7 @@ class WorldServices:
         if self._simulator.surroundings is None or self.unloaded:
             raise RefusedRequestError(NO_WORLD_LOADED, 'there is no world around the robot')
         changes = self._changes
-        empty = Environment(gravity=tuple(self._simulator.parameters['gravity']))
+        empty = World(gravity=tuple(self._simulator.parameters['gravity']))
         self._replace(lambda: changes.load(empty))
         self._loaded, self.unloaded = None, True
 
@@ -131,9 +131,9 @@ class WorldServices:
             )
         return self._simulator.changes
 
-    def _read(self, uri: str, text: str) -> Tuple[Environment, str, str]:
+    def _read(self, uri: str, text: str) -> Tuple[World, str, str]:
         """World that a request means, its name, and its path if it has one."""
-        from rbd_ros.nodes.simulator.world_source import environment_of
+        from rbd_ros.nodes.simulator.world_source import world_of
 
         parameters = self._simulator.parameters
         robot = self._simulator.cycle.described.model
@@ -151,7 +151,7 @@ class WorldServices:
                 path.write_text(text, encoding='utf-8')
             values: Any = ChainMap({'world': str(path)}, parameters.values)
             try:
-                world = environment_of(values, robot)
+                world = world_of(values, robot)
             except ValueError as error:
                 raise RefusedRequestError(PARSE_ERROR, str(error)) from None
         assert world is not None

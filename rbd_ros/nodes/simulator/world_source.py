@@ -8,7 +8,7 @@ from typing import Any, Mapping, Optional
 
 import numpy as np
 
-from rbd_ros.collision.environment import Environment
+from rbd_ros.collision.world import World
 from rbd_ros.collision.world_file import read_world
 from rbd_ros.model import Model
 from rbd_ros.nodes.simulator.srdf_source import srdf_of
@@ -18,9 +18,7 @@ from rbd_ros.worlds import find_world
 WORLD_FRAME = 'world'
 
 
-def environment_of(
-    parameters: Mapping[str, Any], robot: Optional[Model] = None
-) -> Optional[Environment]:
+def world_of(parameters: Mapping[str, Any], robot: Optional[Model] = None) -> Optional[World]:
     """What is around the robot; None if the parameter `world` is empty.
 
     :param parameters: values of the simulator's parameters
@@ -52,7 +50,7 @@ def environment_of(
     return world
 
 
-def check_names(world: Environment, robot: Model, odom_frame: str) -> None:
+def check_names(world: World, robot: Model, odom_frame: str) -> None:
     """Refuse movable objects whose frames would have the names of others.
 
     :param odom_frame: frame in which the pose of a free base is published

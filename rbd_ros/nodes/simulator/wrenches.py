@@ -104,7 +104,7 @@ class ExternalWrenches:
         simulator = self._simulator
         if link not in simulator.robot.model.links and link not in simulator.objects:
             name = short_name(link)
-            others = ' and no movable object' if simulator.environment is not None else ''
+            others = ' and no movable object' if simulator.world is not None else ''
             return f'header.frame_id {name!r} is no link of the robot{others}', 'unknown link'
         if not np.isfinite(force).all():
             return 'it is not finite', 'not finite'

@@ -8,7 +8,6 @@ from typing import Dict, Optional, Sequence
 import numpy as np
 
 from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
-from rbd_ros.collision.environment import Environment, WorldObject
 from rbd_ros.collision.scene import make_scene, neutral_configuration, Scene
 from rbd_ros.collision.scene_arrays import (
     EXPONENT,
@@ -19,6 +18,7 @@ from rbd_ros.collision.scene_arrays import (
 )
 from rbd_ros.collision.scene_contacts import finder_of
 from rbd_ros.collision.shape_tables import tables_for
+from rbd_ros.collision.world import World, WorldObject
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
 from rbd_ros.robot import Robot
@@ -30,7 +30,7 @@ from rbd_ros.simulation.scene.state import FreeBodies, Objects, ScenePlant
 MAX_SCENE_CONTACTS, MAX_ISLAND = 1024, 128
 
 
-def scene_of(robot: Robot, world: Environment) -> Scene:
+def scene_of(robot: Robot, world: World) -> Scene:
     """Scene of a robot in a world.
 
     :raises ValueError: if their gravities differ
@@ -46,7 +46,7 @@ def scene_of(robot: Robot, world: Environment) -> Scene:
 
 def make_scene_plant(
     scene: Optional[Scene],
-    world: Optional[Environment],
+    world: Optional[World],
     bodies: int,
     tolerance: float,
     poisson: bool = False,

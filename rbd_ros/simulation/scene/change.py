@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another environment for a simulation that goes on: what is made for it, and what stays.
+"""Another world for a simulation that goes on: what is made for it, and what stays.
 
 To make it takes a tenth of a second for a robot with meshes, to go over to it a fraction of a
 millisecond, so that a simulation in another thread stands still for the second part only.
@@ -11,8 +11,8 @@ from typing import Any, Dict, List, NamedTuple, Tuple
 
 import numpy as np
 
-from rbd_ros.collision.environment import Environment
 from rbd_ros.collision.scene import Scene
+from rbd_ros.collision.world import World
 from rbd_ros.compiler.loops import Record
 from rbd_ros.contact.arrays import IntArray
 from rbd_ros.robot import Robot
@@ -32,9 +32,9 @@ AnyRecord = Any
 
 
 class PreparedScene(NamedTuple):
-    """What a simulation needs for another environment.
+    """What a simulation needs for another world.
 
-    :param environment: the environment
+    :param world: the world
     :param scene: its shapes
     :param fields: the records
     :param record: their table
@@ -44,7 +44,7 @@ class PreparedScene(NamedTuple):
     :param carriers: number of each carrier until now, 0 for those that are gone
     """
 
-    environment: Environment
+    world: World
     scene: Scene
     fields: PhysicsRecord
     record: Record
@@ -55,22 +55,22 @@ class PreparedScene(NamedTuple):
 
 
 def prepare_scene(
-    robot: Robot, environment: Environment, old: Scene, before: Record, mutex: Mutex
+    robot: Robot, world: World, old: Scene, before: Record, mutex: Mutex
 ) -> PreparedScene:
-    """Make what a simulation needs for another environment; the simulation stays as it is.
+    """Make what a simulation needs for another world; the simulation stays as it is.
 
     :param robot: the robot
-    :param environment: what is to be around it
+    :param world: what is to be around it
     :param old: shapes until now
     :param before: table of the records until now
     :param mutex: of the threads that use the simulation
-    :raises ValueError: if the environment cannot be that of the robot
+    :raises ValueError: if the world cannot be that of the robot
     """
-    scene = scene_of(robot, environment)
+    scene = scene_of(robot, world)
     fields: PhysicsRecord = before.fields  # type: ignore[assignment]
     plant = fields.plant
     tolerance, bodies = plant.scene.tolerance, len(robot.model.bodies)
-    constants = make_scene_plant(scene, environment, bodies, tolerance)
+    constants = make_scene_plant(scene, world, bodies, tolerance)
     made = make_physics_record(plant._replace(scene=_able(constants, plant.scene)), robot.nq)
     # The robot's own: machine code of others may know where they are.
     made = made._replace(
@@ -81,7 +81,7 @@ def prepare_scene(
     )
     record = Record(made)
     return PreparedScene(
-        environment,
+        world,
         scene,
         made,
         record,
@@ -104,14 +104,14 @@ def _able(constants: AnyRecord, before: AnyRecord) -> AnyRecord:
 
 
 def carry_over(old: Scene, prepared: PreparedScene) -> None:
-    """Enter the state of a simulation into the records for another environment.
+    """Enter the state of a simulation into the records for another world.
 
     Objects that are in both move on as they do; others are at their start. What touched each other
     does so still, with the impulses that the solver begins with. Wrenches on objects that are gone
     end.
 
     :param old: shapes until now
-    :param prepared: what was made for the other environment, changed
+    :param prepared: what was made for the other world, changed
     """
     scene, new = prepared.scene, prepared.fields
     fields: PhysicsRecord = prepared.before.fields  # type: ignore[assignment]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environments as data: names, what may touch what, and what pairs of surfaces are like."""
+"""Worlds as data: names, what may touch what, and what pairs of surfaces are like."""
 
 from itertools import product
 import math
@@ -12,9 +12,9 @@ from scipy.integrate import solve_ivp
 from rbd_ros.collision import (
     allowed_pairs,
     combined,
-    Environment,
     shapes,
     Surface,
+    World,
     WorldObject,
     WorldRobot,
 )
@@ -38,7 +38,7 @@ def world(**others):
         WorldObject('cube', CUBE, inertia=BODY, surface=Surface((0.4, 0.4), restitution=0.5)),
         WorldObject('skate', CUBE, inertia=BODY, surface=Surface((0.01, 0.64), (0, 1, 0))),
     )
-    return Environment(objects, (arm,), surface=Surface((0.5, 0.5)), **others)
+    return World(objects, (arm,), surface=Surface((0.5, 0.5)), **others)
 
 
 LINKS = list(world()['arm'].model.links)
@@ -211,8 +211,8 @@ def test_springs_of_different_laws_are_not_combined():
         WorldObject('b', CUBE, surface=linear, inertia=BODY),
     )
     with pytest.raises(ValueError, match="'a' and 'b' touch: their springs, .* cannot"):
-        Environment(soft).surface_between('a', 'b')
-    own = Environment(soft, pairs={('b', 'a'): linear}).surface_between('a', 'b')
+        World(soft).surface_between('a', 'b')
+    own = World(soft, pairs={('b', 'a'): linear}).surface_between('a', 'b')
     assert own.surface == linear
 
 
@@ -280,7 +280,7 @@ def test_pairs_of_what_is_not_there_are_refused(pair, problem):
 @pytest.mark.parametrize('name', ['floor', 'robot', 'a/b', ''])
 def test_names_are_unique_and_plain(name):
     with pytest.raises(ValueError, match='named|no name'):
-        Environment((WorldObject('floor', Plane()), WorldObject(name, CUBE)))
+        World((WorldObject('floor', Plane()), WorldObject(name, CUBE)))
 
 
 def test_height_fields_are_equal_by_their_content():

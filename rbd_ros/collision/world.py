@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is around a robot, as data: objects that stand or move freely, and further robots.
 
-Nothing here moves, touches or reads files; world_file.py makes an environment of a file.
+Nothing here moves, touches or reads files; world_file.py makes a world of a file.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def is_solid(inertia: ArrayLike) -> bool:
 
     :param inertia: about the centre of mass, (3, 3) [kg m^2]
 
-    >>> from rbd_ros.collision.environment import is_solid
+    >>> from rbd_ros.collision.world import is_solid
     >>> is_solid(np.diag([2.0, 1.0, 1.0])), is_solid(np.diag([0.0, 1.0, 1.0]))  # that of a line
     (True, False)
     """
@@ -54,7 +54,7 @@ def is_solid(inertia: ArrayLike) -> bool:
 
 @dataclass(frozen=True)
 class WorldObject:
-    """An object of the environment.
+    """An object of the world.
 
     :param name: name
     :param shape: its shape
@@ -122,7 +122,7 @@ class WorldObject:
 
 @dataclass(frozen=True)
 class WorldRobot:
-    """A further robot of the environment.
+    """A further robot of the world.
 
     :param name: name
     :param path: URDF that it was read from
@@ -189,7 +189,7 @@ Pair = Tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Environment:
+class World:
     """Objects and robots around a robot, and what they are like to touch.
 
     Names of pairs are those of objects and of robots, 'robot' for the one that is simulated, or
@@ -209,9 +209,9 @@ class Environment:
         touch each other but those that are connected, or overlap as they are neutral
     :raises ValueError: if two have one name, or a pair or a link's surface names what is not there
 
-    >>> from rbd_ros.collision import Environment, WorldObject
+    >>> from rbd_ros.collision import World, WorldObject
     >>> from rbd_ros.model.geometry import Plane
-    >>> world = Environment((WorldObject('floor', Plane()),))
+    >>> world = World((WorldObject('floor', Plane()),))
     >>> world.names, world.movable, world.touch('robot/tool0', 'floor')
     (('robot', 'floor'), (), True)
     >>> world.surface_between('robot/tool0', 'floor').surface == world.surface_of('floor')
@@ -318,21 +318,21 @@ class Environment:
 
     # -- with more, and with less
 
-    def with_objects(self, *objects: WorldObject) -> Environment:
-        """Environment with further objects.
+    def with_objects(self, *objects: WorldObject) -> World:
+        """World with further objects.
 
         :param objects: they
         :raises ValueError: if something has the name of one of them
 
-        >>> from rbd_ros.collision import Environment, WorldObject
+        >>> from rbd_ros.collision import World, WorldObject
         >>> from rbd_ros.model.geometry import Plane
-        >>> Environment().with_objects(WorldObject('floor', Plane())).names
+        >>> World().with_objects(WorldObject('floor', Plane())).names
         ('robot', 'floor')
         """
         return replace(self, objects=(*self.objects, *objects))
 
-    def without(self, name: str) -> Environment:
-        """Environment without an object, and without what it says of pairs with it.
+    def without(self, name: str) -> World:
+        """World without an object, and without what it says of pairs with it.
 
         :param name: name of the object
         :raises ValueError: if there is no such object, with similar names
