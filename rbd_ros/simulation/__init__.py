@@ -16,7 +16,7 @@ from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from rbd_ros.simulation.actuators import DcMotor, JointFriction, Transmission, with_motors
-    from rbd_ros.simulation.adaptive import Rollout, rollout
+    from rbd_ros.simulation.adaptive import integrate_ode, OdeSolution
     from rbd_ros.simulation.contact_points import FaceContact, SphereContact
     from rbd_ros.simulation.event_driven import Event, EventDrivenSimulator
     from rbd_ros.simulation.physics import Physics
@@ -33,7 +33,7 @@ __all__ = [
     'EventDrivenSimulator',
     'FaceContact',
     'JointFriction',
-    'Rollout',
+    'OdeSolution',
     'SimulationStatus',
     'Simulator',
     'Snapshot',
@@ -44,7 +44,7 @@ __all__ = [
     'Transmission',
     'Physics',
     'load_snapshot',
-    'rollout',
+    'integrate_ode',
     'save_snapshot',
     'with_motors',
 ]
@@ -58,7 +58,7 @@ __getattr__, __dir__ = lazy_names(
         'EventDrivenSimulator': 'rbd_ros.simulation.event_driven',
         'FaceContact': 'rbd_ros.simulation.contact_points',
         'JointFriction': 'rbd_ros.simulation.actuators',
-        'Rollout': 'rbd_ros.simulation.adaptive',
+        'OdeSolution': 'rbd_ros.simulation.adaptive',
         'SimulationStatus': 'rbd_ros.simulation.simulator',
         'Simulator': 'rbd_ros.simulation.simulator',
         'Snapshot': 'rbd_ros.simulation.snapshots',
@@ -69,7 +69,7 @@ __getattr__, __dir__ = lazy_names(
         'Transmission': 'rbd_ros.simulation.actuators',
         'Physics': 'rbd_ros.simulation.physics',
         'load_snapshot': 'rbd_ros.simulation.snapshot_file',
-        'rollout': 'rbd_ros.simulation.adaptive',
+        'integrate_ode': 'rbd_ros.simulation.adaptive',
         'save_snapshot': 'rbd_ros.simulation.snapshot_file',
         'with_motors': 'rbd_ros.simulation.actuators',
     },

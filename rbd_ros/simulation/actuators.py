@@ -3,9 +3,9 @@
 
 A robot's own model has rigid transmissions: rotor inertia (armature), viscous and Coulomb friction
 and effort limits. The laws here are for what it leaves out. They are functions of positions and
-velocities, and can be called in the torque of `rollout`, of `EventDrivenSimulator`, or before
-every step of `Simulator`. Motor variables are those behind the gears, reflected to the joint,
-unless a docstring says otherwise.
+velocities, and can be called in the torque of `integrate_ode`, of `EventDrivenSimulator`, or
+before every step of `Simulator`. Motor variables are those behind the gears, reflected to the
+joint, unless a docstring says otherwise.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ from rbd_ros.simulation.dop853 import Dop853Step, take_dop853_step
 #: Torques: constant ones, or a function of time, configuration and velocity.
 Torque = Union[None, ArrayLike, Callable[[float, FloatArray, FloatArray], ArrayLike]]
 
-#: Names of the methods of `rollout`, and those that adapt their steps.
-ROLLOUT_METHODS = ('euler', 'semi_implicit', 'heun', 'rk4', 'rk45', 'dop853')
+#: Names of the methods of `integrate_ode`, and those that adapt their steps.
+ODE_METHODS = ('euler', 'semi_implicit', 'heun', 'rk4', 'rk45', 'dop853')
 ADAPTIVE_METHODS = ('rk45', 'dop853')
 
 #: Least relative tolerance that DOP853 takes: below it, rounding counts for more.
@@ -44,7 +44,7 @@ LEAST_RTOL = 100.0 * float(np.finfo(float).eps)
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 5.0
 
 
-class Rollout(NamedTuple):
+class OdeSolution(NamedTuple):
     """A motion over time.
 
     :param time: times of the steps, the first one included, (K + 1,) [s]
@@ -55,8 +55,8 @@ class Rollout(NamedTuple):
     :param evaluations: number of times that the dynamics were evaluated
     :param steps: the steps, which can be interpolated; none for `semi_implicit`
 
-    >>> from rbd_ros.simulation import rollout
-    >>> motion = rollout(robot, q, v, 0.1, torque=tau)
+    >>> from rbd_ros.simulation import integrate_ode
+    >>> motion = integrate_ode(robot, q, v, 0.1, torque=tau)
     >>> at_first, at_last = motion.at(0.0), motion.at(0.1)
     >>> np.allclose(at_first[0], q), np.allclose(at_last[0], motion.q[-1])
     (True, True)
@@ -85,7 +85,7 @@ class Rollout(NamedTuple):
         return step.at((t - step.t) / step.h)
 
 
-def rollout(
+def integrate_ode(
     robot: Robot,
     q: ArrayLike,
     v: ArrayLike,
@@ -96,7 +96,7 @@ def rollout(
     rtol: float = 1e-8,
     atol: float = 1e-10,
     max_step: float = math.inf,
-) -> Rollout:
+) -> OdeSolution:
     """Motion of a robot from a state, on its configuration space.
 
     :param robot: the robot
@@ -118,14 +118,14 @@ def rollout(
     :raises FloatingPointError: if the motion does not stay finite
     :raises SingularMassMatrixError: if there are joints that move no mass, naming them
 
-    >>> from rbd_ros.simulation import rollout
+    >>> from rbd_ros.simulation import integrate_ode
     >>> hold = lambda t, q, v: robot.gravity_torque(q)  # [N m]
-    >>> motion = rollout(robot, q, 0 * v, 0.5, torque=hold)
+    >>> motion = integrate_ode(robot, q, 0 * v, 0.5, torque=hold)
     >>> np.allclose(motion.q[-1], q)
     True
     """
-    if method not in ROLLOUT_METHODS:
-        raise ValueError(f'unknown method {method!r}; there are {", ".join(ROLLOUT_METHODS)}')
+    if method not in ODE_METHODS:
+        raise ValueError(f'unknown method {method!r}; there are {", ".join(ODE_METHODS)}')
     numbers = {'duration': duration, 'rtol': rtol, 'atol': atol}
     if timestep is not None:
         numbers['timestep'] = timestep
@@ -170,7 +170,7 @@ def _state(robot: Robot, q: ArrayLike, v: ArrayLike) -> Tuple[FloatArray, FloatA
 def dynamics(robot: Robot, torque: Torque) -> Acceleration:
     """Acceleration of a robot with viscous joint damping and springs under torques.
 
-    :param torque: as for `rollout`
+    :param torque: as for `integrate_ode`
     :raises ValueError: if the torques have a wrong shape
     """
     force = applied_force(robot, torque)
@@ -180,7 +180,7 @@ def dynamics(robot: Robot, torque: Torque) -> Acceleration:
 def applied_force(robot: Robot, torque: Torque) -> Acceleration:
     """Torques of a robot with its viscous joint damping and springs, of time and state.
 
-    :param torque: as for `rollout`
+    :param torque: as for `integrate_ode`
     :raises ValueError: if constant torques have a wrong shape
     """
     damping, stiffness, rest = robot.damping, robot.stiffness, robot.spring_rest
@@ -292,8 +292,8 @@ class StepControl:
         v: FloatArray,
         duration: float,
         timestep: Optional[float],
-    ) -> Rollout:
-        """Take steps until a time is reached; arguments are those of `rollout`."""
+    ) -> OdeSolution:
+        """Take steps until a time is reached; arguments are those of `integrate_ode`."""
         a = acceleration(0.0, q, v)
         h = timestep or self.first_step(v, a)
         times, states, steps = [0.0], [(q, v)], []
@@ -321,8 +321,8 @@ def _by_dop853(
     rtol: float,
     atol: float,
     max_step: float,
-) -> Rollout:
-    """Take steps of DOP853 until a time is reached; arguments are those of `rollout`."""
+) -> OdeSolution:
+    """Take steps of DOP853 until a time is reached; arguments are those of `integrate_ode`."""
     group = Group(robot)
     h = timestep or StepControl(group, rtol, atol).first_step(v, acceleration(0.0, q, v))
     times, states, steps = [0.0], [(q, v)], []
@@ -346,7 +346,7 @@ def _fixed(
     duration: float,
     timestep: float,
     method: str,
-) -> Rollout:
+) -> OdeSolution:
     """Take equal steps, of which there are as many as fit, rounded up."""
     count = max(1, math.ceil(duration / timestep - 1e-9))
     h, group = duration / count, Group(robot)
@@ -373,9 +373,9 @@ def _rollout(
     rejected: int,
     evaluations: int,
     steps: Sequence[Union[DenseStep, Dop853Step]],
-) -> Rollout:
+) -> OdeSolution:
     positions, velocities = zip(*states)
-    return Rollout(
+    return OdeSolution(
         np.array(times),
         np.array(positions),
         np.array(velocities),

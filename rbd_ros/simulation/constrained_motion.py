@@ -21,7 +21,7 @@ class ConstrainedMotion:
 
     :param robot: the robot
     :param contacts: all contacts
-    :param torque: generalized forces, as for `rollout`
+    :param torque: generalized forces, as for `integrate_ode`
     :raises ValueError: for an unknown link, or torques of a wrong shape
     """
 

@@ -82,7 +82,7 @@ class EventDrivenSimulator:
 
     :param robot: the robot
     :param contacts: where it can touch itself or the fixed base
-    :param torque: generalized forces, as for `rollout`
+    :param torque: generalized forces, as for `integrate_ode`
     :param method: 'rk45' with tolerances, or 'euler', 'heun' or 'rk4' with a constant step
     :param timestep: the step of the latter [s]
     :param rtol: relative error of a step, of rk45
@@ -131,7 +131,9 @@ class EventDrivenSimulator:
                 f'unknown impact law {impact_law!r}; there are {", ".join(IMPACT_LAWS)}'
             )
         if not contacts:
-            raise ValueError('no contacts are given; `rollout` integrates a motion without any')
+            raise ValueError(
+                'no contacts are given; `integrate_ode` computes a motion without any'
+            )
         numbers = {
             'timestep': timestep,
             'rtol': rtol,

@@ -599,7 +599,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         results always do. Other Python threads run meanwhile, and may call this, too. After Ctrl-C
         it ends within a fraction of a second.
 
-        (`rbd_ros.simulation.rollout` is something else: one smooth motion, with adaptive steps.)
+        For one smooth motion with adaptive steps, see `rbd_ros.simulation.integrate_ode`.
 
         :param q: configurations to start from, (B, nq) or (nq,); None for that of `reset`
         :param v: velocities to start with, (B, nv) or (nv,); None for rest

@@ -9,7 +9,7 @@ from support.simulated_robots import GRAVITY, pendulum, turntable
 from support.states import every_robot, named_robot, random_state
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.simulation import rollout
+from rbd_ros.simulation import integrate_ode
 from rbd_ros.simulation.actuators import DcMotor, JointFriction, Transmission, with_motors
 
 INTEGRATORS = ['semi_implicit', 'rk4']
@@ -48,7 +48,7 @@ def test_a_motor_runs_up_with_the_mechanical_time_constant():
     def torque(t, q, v):
         return [motor.torque(motor.steady_current(10.0, v[0]))]
 
-    found = rollout(turntable(inertia), [0.0], [0.0], 2.0, torque)
+    found = integrate_ode(turntable(inertia), [0.0], [0.0], 2.0, torque)
     drive = 0.04 * 5.0
     expected = 10.0 / drive * (1 - np.exp(-2.0 * drive**2 / (0.5 * inertia)))
     assert found.v[-1, 0] == pytest.approx(expected, rel=1e-7)
@@ -164,7 +164,7 @@ def elastic(shaft, q, v, duration, inertia=0.2, motor=0.05, drive=0.0, **options
         return [shaft_torque, drive - shaft_torque]
 
     subject = with_motors(turntable(inertia), {'turn': motor})
-    return rollout(subject, q, v, duration, torque, **options)
+    return integrate_ode(subject, q, v, duration, torque, **options)
 
 
 @pytest.mark.seed('BL12', kind='full')
@@ -203,7 +203,7 @@ def test_a_shaft_sags_by_the_load_over_its_stiffness():
         hold = 800.0 * (1.2 - q[1]) - 20.0 * v[1] + 1.0 * GRAVITY * 0.5 * np.sin(q[0])
         return [float(twist), hold - float(twist)]
 
-    found = rollout(arm, [1.2, 1.2], [0, 0], 3.0, torque, rtol=1e-7)
+    found = integrate_ode(arm, [1.2, 1.2], [0, 0], 3.0, torque, rtol=1e-7)
     q, theta = found.q[-1]
     assert abs(found.v[-1]).max() < 1e-5
     assert K * (theta - q) == pytest.approx(GRAVITY * 0.5 * np.sin(q), rel=1e-5)

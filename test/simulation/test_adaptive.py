@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 from support.simulated_robots import body, GRAVITY, joint, link, pendulum, robot, turntable
 
-from rbd_ros.simulation import rollout
+from rbd_ros.simulation import integrate_ode
 from rbd_ros.simulation.adaptive import StepControl
 from rbd_ros.simulation.dense_output import DenseStep, Group, RK45
 
@@ -25,7 +25,7 @@ def exact_swing(t):
 
 
 def swing(duration=1.6, **options):
-    return rollout(pendulum(length=LENGTH), [AMPLITUDE], [0.0], duration, **options)
+    return integrate_ode(pendulum(length=LENGTH), [AMPLITUDE], [0.0], duration, **options)
 
 
 def tumbler(**options):
@@ -58,10 +58,10 @@ def test_methods_converge_at_their_orders(method):
 def test_they_keep_their_orders_on_curved_configuration_spaces(method):
     subject = tumbler()
     start = subject.neutral()
-    exact = rollout(subject, start, TUMBLING, 0.64, rtol=1e-12, atol=1e-13)
+    exact = integrate_ode(subject, start, TUMBLING, 0.64, rtol=1e-12, atol=1e-13)
     steps, errors = np.array([1.6e-2, 8e-3, 4e-3]), []
     for h in steps:
-        found = rollout(subject, start, TUMBLING, 0.64, method=method, timestep=h)
+        found = integrate_ode(subject, start, TUMBLING, 0.64, method=method, timestep=h)
         errors.append(np.abs(subject.difference(exact.q[-1], found.q[-1])).max())
         assert np.linalg.norm(found.q[:, :4], axis=1) == pytest.approx(1.0, abs=1e-14)
     slopes = np.diff(np.log(errors)) / np.diff(np.log(steps))
@@ -87,17 +87,17 @@ def test_dop853_agrees_with_rk45_where_configurations_are_no_vector_space():
     """Of a free body the energy, and momentum in the world, are what they were."""
     subject = tumbler(gravity=(0.0, 0.0, 0.0))
     start, fast = subject.neutral(), 3.0 * TUMBLING
-    five = rollout(subject, start, fast, 1.0, rtol=1e-13, atol=1e-14)
-    eight = rollout(subject, start, fast, 1.0, method='dop853', rtol=1e-12, atol=1e-13)
+    five = integrate_ode(subject, start, fast, 1.0, rtol=1e-13, atol=1e-14)
+    eight = integrate_ode(subject, start, fast, 1.0, method='dop853', rtol=1e-12, atol=1e-13)
     assert np.abs(subject.difference(five.q[-1], eight.q[-1])).max() < 1e-10
     assert_allclose(eight.v[-1], five.v[-1], atol=1e-9)
     assert_allclose(np.linalg.norm(eight.q[:, :4], axis=1), 1.0, atol=1e-15)
     for of in (lambda q, v: subject.energy(q, v).kinetic, subject.momentum):
         assert_allclose(of(eight.q[-1], eight.v[-1]), of(start, fast), rtol=1e-10, atol=1e-10)
-    torque = rollout(
+    torque = integrate_ode(
         subject, start, fast, 0.3, lambda t, q, v: np.full(7, np.sin(9.0 * t)), 'dop853'
     )
-    again = rollout(subject, start, fast, 0.3, lambda t, q, v: np.full(7, np.sin(9.0 * t)))
+    again = integrate_ode(subject, start, fast, 0.3, lambda t, q, v: np.full(7, np.sin(9.0 * t)))
     assert_allclose(torque.v[-1], again.v[-1], atol=1e-6)
 
 
@@ -156,7 +156,7 @@ def test_steps_are_short_where_the_acceleration_has_a_spike():
         return [top * np.exp(-(((t - 0.5) / width) ** 2))]
 
     subject = turntable(inertia)
-    found = rollout(subject, [0.0], [0.0], 1.0, pulse, rtol=1e-9, atol=1e-12, max_step=2e-3)
+    found = integrate_ode(subject, [0.0], [0.0], 1.0, pulse, rtol=1e-9, atol=1e-12, max_step=2e-3)
     speed = top * width * np.sqrt(np.pi) / inertia
     assert found.v[-1, 0] == pytest.approx(speed, rel=1e-8)
     assert found.q[-1, 0] == pytest.approx(0.5 * speed, rel=1e-8)
@@ -166,7 +166,7 @@ def test_steps_are_short_where_the_acceleration_has_a_spike():
     assert found.rejected > 0
 
     def fixed_error(h):
-        fixed = rollout(subject, [0.0], [0.0], 1.0, pulse, 'rk4', h)
+        fixed = integrate_ode(subject, [0.0], [0.0], 1.0, pulse, 'rk4', h)
         return abs(fixed.v[-1, 0] / speed - 1), fixed.evaluations
 
     # rk4 at a constant step that needs no fewer evaluations is less accurate, by its step there
@@ -192,7 +192,7 @@ def test_scipys_integrator_agrees_on_an_arm(robot_paths):
     expected = solve_ivp(
         rates, (0, 0.5), np.r_[q, np.zeros(6)], 'DOP853', rtol=1e-12, atol=1e-12
     ).y[:, -1]
-    found = rollout(arm, q, np.zeros(6), 0.5, tau, rtol=1e-10, atol=1e-12)
+    found = integrate_ode(arm, q, np.zeros(6), 0.5, tau, rtol=1e-10, atol=1e-12)
     assert_allclose(np.r_[found.q[-1], found.v[-1]], expected, rtol=0, atol=1e-8)
 
 
@@ -202,7 +202,7 @@ def test_a_tumbling_body_keeps_its_energy_and_momentum_and_quaternion():
     inertia = np.array([0.02, 0.05, 0.06])
     spinner = body(1.0, tuple(inertia.tolist()), gravity=(0, 0, 0))
     v = np.array([0.01, 8.0, 0.01, 0.3, 0.2, 0.1])
-    found = rollout(spinner, spinner.neutral(), v, 3.0, rtol=1e-11, atol=1e-13)
+    found = integrate_ode(spinner, spinner.neutral(), v, 3.0, rtol=1e-11, atol=1e-13)
     expected = solve_ivp(
         lambda t, w: np.cross(inertia * w, w) / inertia, (0, 3.0), v[:3], rtol=1e-12, atol=1e-12
     ).y[:, -1]
@@ -233,13 +233,13 @@ def test_a_motion_can_be_asked_for_any_time(method):
 
 def test_damping_decays_and_torques_of_time_and_state_act():
     """Rate d/I of the decay; a spring as torque has its analytic period."""
-    decaying = rollout(turntable(0.2, damping=0.1), [0.0], [2.0], 1.0)
+    decaying = integrate_ode(turntable(0.2, damping=0.1), [0.0], [2.0], 1.0)
     assert decaying.v[-1, 0] == pytest.approx(2.0 * np.exp(-0.1 / 0.2), rel=1e-8)
-    spring = rollout(turntable(0.2), [1.0], [0.0], 2.0, lambda t, q, v: -5.0 * q)
+    spring = integrate_ode(turntable(0.2), [1.0], [0.0], 2.0, lambda t, q, v: -5.0 * q)
     assert spring.q[-1, 0] == pytest.approx(np.cos(5.0 * 2.0), abs=1e-7)
-    pushed = rollout(turntable(0.2), [0.0], [0.0], 2.0, [0.3])
+    pushed = integrate_ode(turntable(0.2), [0.0], [0.0], 2.0, [0.3])
     assert pushed.q[-1, 0] == pytest.approx(0.5 * 1.5 * 4.0, rel=1e-10)
-    driven = rollout(turntable(0.2), [0.0], [0.0], 2.0, lambda t, q, v: [0.2 * np.cos(t)])
+    driven = integrate_ode(turntable(0.2), [0.0], [0.0], 2.0, lambda t, q, v: [0.2 * np.cos(t)])
     assert driven.q[-1, 0] == pytest.approx(1.0 - np.cos(2.0), abs=1e-8)
 
 
@@ -256,7 +256,7 @@ def test_the_length_of_steps_can_be_bounded_and_the_first_one_given():
 @pytest.mark.parametrize('method', ['semi_implicit', 'rk4'])
 def test_equal_steps_know_what_time_it_is(method):
     """Torque of time; and a duration of whole steps is not rounded up to one more."""
-    driven = rollout(
+    driven = integrate_ode(
         turntable(0.2), [0.0], [0.0], 1.1, lambda t, q, v: [0.2 * np.cos(t)], method, 0.1
     )
     assert_allclose(driven.time, np.arange(12) * 0.1, rtol=1e-14)
@@ -315,7 +315,7 @@ def test_few_steps_are_taken_again_once_the_length_is_found():
 def test_what_makes_no_sense_is_refused(options, message):
     given = {'q': [0.0], 'v': [0.0], 'duration': 1.0, **options}
     with pytest.raises(ValueError, match=message):
-        rollout(pendulum(), **given)
+        integrate_ode(pendulum(), **given)
 
 
 def test_a_motion_that_does_not_stay_finite_is_reported():
@@ -323,9 +323,11 @@ def test_a_motion_that_does_not_stay_finite_is_reported():
         return np.exp(50.0 * v)
 
     with pytest.raises(FloatingPointError, match='beyond'):
-        rollout(turntable(0.2), [0.0], [1.0], 1.0, runaway)
+        integrate_ode(turntable(0.2), [0.0], [1.0], 1.0, runaway)
     with pytest.raises(FloatingPointError, match='not finite'), np.errstate(over='ignore'):
-        rollout(turntable(0.2), [0.0], [1.0], 1.0, runaway, 'heun', 1e-2)
-    stepping = rollout(turntable(0.2), [0.0], [1.0], 1.0, method='semi_implicit', timestep=0.1)
+        integrate_ode(turntable(0.2), [0.0], [1.0], 1.0, runaway, 'heun', 1e-2)
+    stepping = integrate_ode(
+        turntable(0.2), [0.0], [1.0], 1.0, method='semi_implicit', timestep=0.1
+    )
     with pytest.raises(ValueError, match='cannot be interpolated'):
         stepping.at(0.5)

@@ -575,7 +575,7 @@ def test_events_without_end_are_reported(monkeypatch):
     [
         ({'method': 'rk5'}, 'unknown method'),
         ({'impact_law': 'poisson'}, 'unknown impact law'),
-        ({'contacts': []}, 'rollout'),
+        ({'contacts': []}, 'integrate_ode'),
         ({'rtol': 0.0}, 'rtol must be positive'),
         ({'max_step': -1.0}, 'max_step must be positive'),
         ({'gap_tolerance': np.inf}, 'gap_tolerance must be positive'),

@@ -11,7 +11,7 @@ from support.simulated_robots import joint, link, robot
 from rbd_ros import Robot, Simulator
 from rbd_ros.model import ModelError
 from rbd_ros.resources import resource_path
-from rbd_ros.simulation import rollout
+from rbd_ros.simulation import integrate_ode
 from rbd_ros.simulation.drives import make_drives
 
 INTEGRATORS = ('semi_implicit', 'midpoint', 'rk4')
@@ -292,9 +292,11 @@ def test_the_energy_error_of_midpoint_is_of_second_order_and_stays():
 
 def test_motion_with_tolerances_has_the_springs():
     subject = arm(SOFT, '<dynamics damping="0.2"/>')
-    motion = rollout(subject, START, SPEED, 0.4, rtol=1e-11)
+    motion = integrate_ode(subject, START, SPEED, 0.4, rtol=1e-11)
     assert_allclose(motion.q[-1], exact(subject, 0.4)[:3], atol=1e-8)
-    driven = rollout(subject, START, SPEED, 0.4, torque=lambda t, q, v: np.zeros(3), rtol=1e-11)
+    driven = integrate_ode(
+        subject, START, SPEED, 0.4, torque=lambda t, q, v: np.zeros(3), rtol=1e-11
+    )
     assert_allclose(driven.q[-1], motion.q[-1], atol=1e-12)
 
 

@@ -318,7 +318,10 @@ TITLES = {
     'contacts': ('Contacts', 'normals and equations of point contacts, rolling'),
     'impacts': ('Impacts', 'impulses, collisions with and without friction'),
     'denoc': ('DeNOC', 'the decoupled natural orthogonal complement'),
-    'simulation': ('Simulation', '`Simulator`, `Physics`, `rollout`, events, motors, surfaces'),
+    'simulation': (
+        'Simulation',
+        '`Simulator`, `Physics`, `integrate_ode`, events, motors, surfaces',
+    ),
     'collision': ('Collision', 'shapes, their contact points and distances; world files'),
     'constraints': (
         'Contact problems',
@@ -353,7 +356,7 @@ NOT_FOR_USERS = {
     'rbd_ros.simulation.rollouts:checked_array': 'arguments of `Simulator.rollout`',
     'rbd_ros.simulation.rollouts:checked_starts': 'arguments of `Simulator.rollout`',
     'rbd_ros.simulation.rollouts:room': 'its results',
-    'rbd_ros.simulation.adaptive:dynamics': 'what `rollout` integrates',
+    'rbd_ros.simulation.adaptive:dynamics': 'what `integrate_ode` integrates',
     'rbd_ros.simulation.adaptive:applied_force': 'a part of it',
     'rbd_ros.simulation.adaptive:Counted': 'a part of it',
     'rbd_ros.simulation.adaptive:StepControl': 'a part of it',
