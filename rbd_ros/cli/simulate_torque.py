@@ -80,4 +80,4 @@ def hold_joints(simulator: Simulator) -> None:
     for at_q, at_v in robot.model.independent_slices.values():
         if at_q.stop - at_q.start != 1:
             stiffness[at_v] = 0.0
-    simulator.servo(q, kp=stiffness, kd=2.0 * np.sqrt(stiffness * inertia))
+    simulator.set_joint_pd(q, kp=stiffness, kd=2.0 * np.sqrt(stiffness * inertia))

@@ -19,7 +19,7 @@ class SimulatedServos:
     _physics: Physics
 
     @exclusive
-    def servo(self, q: Any = None, v: Any = None, kp: Any = None, kd: Any = None) -> None:
+    def set_joint_pd(self, q: Any = None, v: Any = None, kp: Any = None, kd: Any = None) -> None:
         """Hold joints by tau + kp (q_d - q) + kd (v_d - v), cut at the effort limits.
 
         It is in force from the next step on, until it is told otherwise; tau is what `step` is
@@ -41,11 +41,11 @@ class SimulatedServos:
 
         >>> simulator = Simulator(robot)
         >>> simulator.reset(q)
-        >>> simulator.servo(q, kp=1e8, kd=1e3)  # stiff, at 1 ms
+        >>> simulator.set_joint_pd(q, kp=1e8, kd=1e3)  # stiff, at 1 ms
         >>> simulator.step(n=1000)
         >>> np.abs(simulator.q - q).max() < 1e-6  # it sags by torque / kp [rad]
         True
-        >>> simulator.servo(q + 0.01)  # on to another place
+        >>> simulator.set_joint_pd(q + 0.01)  # on to another place
         >>> simulator.step(robot.gravity_torque(q), n=1000)
         >>> np.abs(simulator.q - q - 0.01).max() < 1e-5
         True
@@ -75,12 +75,12 @@ class SimulatedServos:
 
     @property
     @exclusive
-    def servo_gains(self) -> Tuple[FloatArray, FloatArray]:
+    def joint_pd_gains(self) -> Tuple[FloatArray, FloatArray]:
         """Gains kp and kd of the servos, (nv,) each; zero where there is none.
 
         >>> simulator = Simulator(robot)
-        >>> simulator.servo(q, kp=[0, 0, 0, 0, 0, 100.0], kd=10.0)
-        >>> simulator.servo_gains
+        >>> simulator.set_joint_pd(q, kp=[0, 0, 0, 0, 0, 100.0], kd=10.0)
+        >>> simulator.joint_pd_gains
         (array([  0.,   0.,   0.,   0.,   0., 100.]), array([10., 10., 10., 10., 10., 10.]))
         """
         servo = self._physics.state.servo

@@ -590,7 +590,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         Each motion is that of a `Simulator` which is reset to its start and takes the steps one by
         one, to the bit, however many threads there are: `rbd_ros.robot.set_threads`. There are no
         external wrenches, and nothing but `torque`, cut at the effort limits, and servos drive
-        the joints: those of `servo`, with its gains.
+        the joints: those of `set_joint_pd`, with its gains.
 
         A motion whose dynamics are not finite ends: from that step on its rows are NaN, and
         `diverged` has the number of the step. The others go on.
@@ -608,7 +608,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         :param steps: number of steps; None if `torque` or `target` says it
         :param out: arrays for the results, as an earlier call returned them; None for new ones
         :param target: configuration that servos go to in each step, (B, steps, nq), (steps, nq),
-            or (nq,) in all of them; None for that of `servo`
+            or (nq,) in all of them; None for that of `set_joint_pd`
         :return: q and v after each step, (B, steps, nq) and (B, steps, nv), and `diverged`, (B,)
         :raises ValueError: for a wrong shape or dtype, what is not finite, numbers that contradict
             each other, or loops that cannot be closed
@@ -635,7 +635,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         )
         physics = self._physics
         if target is not None and not physics.plant.has_servos:
-            raise ValueError('there is no servo that goes to a target: see Simulator.servo')
+            raise ValueError('there is no servo that goes to a target: see Simulator.set_joint_pd')
         results = room(out, given.rows, given.steps, robot.nq, robot.nv)
         start_q, start_v = self._starts(given.q, given.v)
         if not robot.nv:

@@ -326,7 +326,7 @@ def test_a_quadruped_is_held_on_the_ground():
     q[6], q[8::3], q[9::3] = 0.301, 0.8, -1.6
     simulator.reset(q)
     assert chosen_torque(simulator, hold=True, compensation=False) is None
-    assert not simulator.servo_gains[0][:6].any()
+    assert not simulator.joint_pd_gains[0][:6].any()
     simulator.step(n=1500)
     # It stands on its four feet, a little lower, and upright.
     feet = {each.first if 'robot' in each.first else each.second for each in simulator.contacts}

@@ -173,13 +173,13 @@ def test_the_droop_of_soft_servos_falls_by_more_than_nine_tenths(arm, error):
     for compensated in (False, True):
         simulator = Simulator(without_friction(), 1e-3)
         simulator.reset(Q)
-        simulator.servo(Q, kp=stiffness, kd=0.2 * stiffness)
+        simulator.set_joint_pd(Q, kp=stiffness, kd=0.2 * stiffness)
         for _ in range(150):
             torque = arm.gravity_torque(simulator.q) * compensated
             command = servo_command(
                 Q, torque, error * stiffness, 0.5, arm.lower_limits, arm.upper_limits
             )
-            simulator.servo(command)
+            simulator.set_joint_pd(command)
             simulator.step(n=20)
         assert np.abs(simulator.v).max() < 1e-3
         droops.append(np.abs(simulator.q - Q).max())

@@ -426,7 +426,7 @@ class SoftServos:
         self.robot = Robot.from_urdf(TWO_LINK_ARM)
         self.simulator = Simulator(self.robot, 1e-3)
         self.simulator.reset([0.2, 0.5])
-        self.simulator.servo(kp=self.STIFFNESS, kd=0.3 * self.STIFFNESS)
+        self.simulator.set_joint_pd(kp=self.STIFFNESS, kd=0.3 * self.STIFFNESS)
         self.commands = []
         self.target = np.array([0.3, -0.8])
         ros.node.create_subscription(
@@ -443,11 +443,11 @@ class SoftServos:
         for _ in range(cycles):
             count = len(self.commands)
             if command is not None:
-                self.simulator.servo(command)
+                self.simulator.set_joint_pd(command)
             elif self.commands:
                 assert list(self.commands[-1].name) == ['shoulder', 'elbow']
                 assert not self.commands[-1].effort
-                self.simulator.servo(np.array(self.commands[-1].position))
+                self.simulator.set_joint_pd(np.array(self.commands[-1].position))
             self.simulator.step(n=10)
             if command is None:
                 self.send(count)

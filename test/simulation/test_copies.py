@@ -36,7 +36,7 @@ def in_a_world():
     simulator.remove_object('peg')
     ball = {'type': 'sphere', 'radius': 0.05, 'movable': True, 'mass': 0.2}
     simulator.add_object('another', {**ball, 'xyz': [0.6, -0.3, 0.5]})
-    simulator.servo(kp=50.0, kd=1.0)
+    simulator.set_joint_pd(kp=50.0, kd=1.0)
     simulator.apply_wrench('another', [0, 0, 0, 1.0, 0, 0], duration=0.03)
     return simulator
 

@@ -51,7 +51,7 @@ def test_a_joint_that_turns_for_ever_goes_the_shorter_way(integrator):
     )
     simulator = Simulator(wheels, 1e-3, integrator)
     simulator.reset([3.0, 3.0])
-    simulator.servo([-3.0, -3.0], kp=100.0, kd=20.0)
+    simulator.set_joint_pd([-3.0, -3.0], kp=100.0, kd=20.0)
     derivatives = simulator.step_derivatives()
     simulator.step()
     assert_allclose(derivatives.v, simulator.v, rtol=1e-9)
@@ -77,7 +77,7 @@ def test_a_step_of_one_joint_is_implicit_euler(integrator, gains):
     q, v, goal, speed = 0.4, -1.3, 0.5, 0.2
     simulator = Simulator(turntable(inertia), h, integrator)
     simulator.reset([q], [v])
-    simulator.servo([goal], [speed], kp=kp, kd=kd)
+    simulator.set_joint_pd([goal], [speed], kp=kp, kd=kd)
     for _ in range(3):
         push = tau + kp * (goal - q) + kd * speed
         end = (inertia * v + h * push) / (inertia + h * kd + h * h * kp)
@@ -107,7 +107,7 @@ def test_a_torque_is_cut_at_the_effort_limit(integrator, goal):
     inertia, h, kp, kd, effort = 0.3, 1e-3, 500.0, 3.0, 10.0
     table = turntable(inertia, limit=limit(effort), kind='revolute')
     simulator = Simulator(table, h, integrator)
-    simulator.servo([goal], kp=kp, kd=kd)
+    simulator.set_joint_pd([goal], kp=kp, kd=kd)
     q, v, cut = 0.0, 0.0, 0
     for _ in range(300):
         push = kp * (goal - q)
@@ -131,7 +131,7 @@ def test_stiff_servos_that_are_cut_go_over_from_one_limit_to_the_other(integrato
     table = turntable(0.3, limit=limit(50.0), kind='revolute')
     simulator = Simulator(table, 1e-3, integrator)
     simulator.reset([0.0], [1.5])
-    simulator.servo([0.05], kp=1e8)
+    simulator.set_joint_pd([0.05], kp=1e8)
     torques = []
     for _ in range(1000):
         simulator.step()
@@ -147,7 +147,7 @@ def test_stiff_servos_that_are_cut_go_over_from_one_limit_to_the_other(integrato
 def test_feed_forward_is_cut_together_with_the_servo():
     table = turntable(0.3, limit=limit(10.0), kind='revolute')
     simulator = Simulator(table, 1e-3, 'semi_implicit')
-    simulator.servo([-0.1], kp=100.0)  # -10 N m
+    simulator.set_joint_pd([-0.1], kp=100.0)  # -10 N m
     simulator.step([15.0])
     # Were the 15 cut first, nothing would be left.
     assert_allclose(simulator.tau, [5.0], atol=1e-2)
@@ -165,13 +165,13 @@ def test_a_joint_without_effort_stays_free():
     )
     simulator = Simulator(subject, 1e-3, 'semi_implicit')
     simulator.reset(v=[1.0, -1.0])
-    simulator.servo([1.0, 0.0], kp=1e5)
+    simulator.set_joint_pd([1.0, 0.0], kp=1e5)
     simulator.step()
     assert simulator.tau[0] == 0.0
     # Momentum of both about the axis.
     H = subject.mass_matrix(simulator.q)
     assert_allclose((H @ simulator.v)[0], (H @ [1.0, -1.0])[0], rtol=1e-12)
-    simulator.servo(kp=[1e5, 0.0])
+    simulator.set_joint_pd(kp=[1e5, 0.0])
     simulator.step()
     assert simulator.tau[0] == 0.0
 
@@ -206,7 +206,7 @@ def test_torques_of_coupled_joints_are_cut_where_the_law_says(seed):
     q, v = rng.normal(size=3), rng.normal(size=3)
     goal = q + rng.normal(size=3) * 10.0 ** rng.uniform(-3, 0, 3)
     simulator.reset(q, v)
-    simulator.servo(goal, kp=kp, kd=kd)
+    simulator.set_joint_pd(goal, kp=kp, kd=kd)
     cut = np.zeros(3)
     for _ in range(4):
         expected = clipped_solution(subject, q, v, goal, kp, kd, h)
@@ -236,7 +236,7 @@ def test_a_motion_converges_to_the_exact_one_with_first_order(integrator):
     for h in (2e-3, 1e-3, 5e-4):
         simulator = Simulator(subject, h, integrator)
         simulator.reset(START, v)
-        simulator.servo(goal, kp=kp, kd=kd)
+        simulator.set_joint_pd(goal, kp=kp, kd=kd)
         simulator.step(n=round(0.2 / h))
         errors.append(np.abs(simulator.q - end[:3]).max())
     assert errors[-1] < 2e-3
@@ -249,7 +249,7 @@ def test_a_joint_that_carries_weight_sags_by_torque_over_gain(integrator):
     subject, kp = arm(), np.array([1e4, 3e3, 2e3])
     simulator = Simulator(subject, 1e-3, integrator)
     simulator.reset(START)
-    simulator.servo(START, kp=kp, kd=[200.0, 100.0, 50.0])
+    simulator.set_joint_pd(START, kp=kp, kd=[200.0, 100.0, 50.0])
     simulator.step(n=4000)
     assert_allclose(simulator.v, 0.0, atol=1e-12)
     assert_allclose(kp * (START - simulator.q), subject.gravity_torque(simulator.q), atol=1e-9)
@@ -267,7 +267,7 @@ def test_real_robots_stand_however_stiff_their_servos_are(name, kp, integrator):
     q = np.clip(subject.neutral(), subject.lower_limits, subject.upper_limits)
     v = np.concatenate([np.zeros(first), rng.normal(size=subject.nv - first)])
     simulator.reset(q, 0.3 * v)
-    simulator.servo(q, kp=kp)
+    simulator.set_joint_pd(q, kp=kp)
     fastest = 0.0
     for _ in range(50):
         simulator.step(n=10)
@@ -288,7 +288,7 @@ def test_servos_of_infinite_gain_hold_a_joint():
     for kp in (1e4, 1e6, 1e8, 1e10):
         simulator = Simulator(subject, 1e-3, 'semi_implicit')
         simulator.reset(START)
-        simulator.servo(START, kp=kp)
+        simulator.set_joint_pd(START, kp=kp)
         simulator.step(n=500)
         errors.append(np.abs(simulator.q - START).max())
     assert errors[1] < errors[0] / 20 and errors[2] < errors[1] / 20 and errors[3] < 1e-9
@@ -300,7 +300,7 @@ def test_servos_take_energy_away(integrator):
     subject, kp = arm(), 1e5
     simulator = Simulator(subject, 1e-3, integrator)
     simulator.reset(START, [2.0, -1.0, 3.0])
-    simulator.servo(START + 0.1, kp=kp)
+    simulator.set_joint_pd(START + 0.1, kp=kp)
 
     def energy():
         q, v = simulator.q, simulator.v
@@ -327,11 +327,11 @@ def test_friction_and_a_stop_beside_a_servo():
     )
     for integrator in INTEGRATORS:
         simulator = Simulator(table, 1e-3, integrator)
-        simulator.servo([0.015], kp=100.0, kd=1.0)
+        simulator.set_joint_pd([0.015], kp=100.0, kd=1.0)
         simulator.step(n=100)
         assert simulator.q[0] == 0.0 and simulator.v[0] == 0.0
         assert_allclose(simulator.tau, [1.5])
-        simulator.servo([1.2], kp=100.0, kd=10.0)
+        simulator.set_joint_pd([1.2], kp=100.0, kd=10.0)
         simulator.step(n=3000)
         assert_allclose(simulator.q, [1.0], atol=1e-12)
         assert_allclose(simulator.tau, [20.0], rtol=1e-9)
@@ -350,7 +350,7 @@ def test_gears_are_held_by_the_joint_that_they_follow(integrator):
     )
     simulator, kp, h = Simulator(subject, 1e-3, integrator), 1e5, 1e-3
     simulator.reset([0.4])
-    simulator.servo([0.4], kp=kp)
+    simulator.set_joint_pd([0.4], kp=kp)
     simulator.step()
     inertia, weight = subject.mass_matrix([0.4])[0, 0], subject.gravity_torque([0.4])[0]
     assert_allclose(simulator.v, [-h * weight / (inertia + h * h * kp)], rtol=1e-4)
@@ -366,7 +366,7 @@ def test_the_momentum_of_a_free_base_is_kept(integrator):
     rng = np.random.default_rng(3)
     q, v = subject.neutral(), 0.5 * rng.normal(size=subject.nv)
     simulator.reset(q, v)
-    simulator.servo(q, kp=1e6, kd=1.0)
+    simulator.set_joint_pd(q, kp=1e6, kd=1.0)
 
     def momentum():
         return np.asarray(subject.momentum(simulator.q, simulator.v))
@@ -385,7 +385,7 @@ def test_a_loop_with_a_servo_at_its_crank(integrator):
     linkage = mechanisms.four_bar()
     simulator = Simulator(linkage, 1e-3, integrator)
     q = simulator.q
-    simulator.servo(q, kp=[1e8, 0, 0])
+    simulator.set_joint_pd(q, kp=[1e8, 0, 0])
     simulator.step(n=300)
     assert_allclose(simulator.q, q, atol=1e-6)
     assert np.abs(simulator.loop_errors).max() < 1e-9
@@ -400,7 +400,7 @@ def test_a_loop_in_a_world_that_touches_nothing_moves_as_it_would_alone():
     far = {'type': 'sphere', 'radius': 0.1, 'xyz': [50, 0, 0]}
     for world in (None, {'gravity': [*map(float, linkage.gravity)], 'objects': {'far': far}}):
         simulator = Simulator(linkage, integrator='semi_implicit', world=world)
-        simulator.servo(simulator.q + [0.8, 0.0, 0.0], kp=[1e5, 0, 0], kd=[1e2, 0, 0])
+        simulator.set_joint_pd(simulator.q + [0.8, 0.0, 0.0], kp=[1e5, 0, 0], kd=[1e2, 0, 0])
         simulator.step(n=60)
         assert simulator.status.saturated_steps > 40
         found.append(np.concatenate([simulator.q, simulator.v]))
@@ -413,7 +413,7 @@ def test_steps_that_are_divided(integrator):
     table, h, kd, inertia = turntable(0.3), 1e-3, 2.0, 0.3
     simulator = Simulator(table, h, integrator)
     simulator.reset(v=[990.0])
-    simulator.servo(kp=0.0, kd=kd)
+    simulator.set_joint_pd(kp=0.0, kd=kd)
     simulator.step()
     assert simulator.status.substeps == 7
     v = 990.0 / (1.0 + h / 8 * kd / inertia) ** 8
@@ -429,7 +429,7 @@ def test_on_soft_ground():
     )
     for integrator in INTEGRATORS:
         simulator = Simulator(subject, 1e-3, integrator, ground=HalfSpace())
-        simulator.servo([-0.01], kp=1e6, kd=1e3)
+        simulator.set_joint_pd([-0.01], kp=1e6, kd=1e3)
         simulator.step(n=1000)
         (contact,) = simulator.contacts
         # 1e6 N/m against the ground's 5e4 N/m would push with 500 N, but for the limit.
@@ -453,7 +453,7 @@ def press(effort, shape='sphere radius="0.1"', **options):
 def test_in_a_world_a_press_pushes_with_its_gain_and_at_most_its_effort():
     simulator = Simulator(press(200.0), 1e-3, world=PRESS)
     for goal, force in ((-0.0011, 100.0), (-0.0012, 200.0), (-0.05, 200.0)):
-        simulator.servo([goal], kp=1e6, kd=1e2)
+        simulator.set_joint_pd([goal], kp=1e6, kd=1e2)
         simulator.step(n=400)
         (contact,) = simulator.contacts
         assert_allclose(simulator.q, [-0.001], atol=1e-9)
@@ -461,7 +461,7 @@ def test_in_a_world_a_press_pushes_with_its_gain_and_at_most_its_effort():
         assert_allclose(simulator.tau, [-force], rtol=1e-6)
         assert simulator.status.unconverged_steps == 0
     assert simulator.saturated[0]
-    simulator.servo([0.02])
+    simulator.set_joint_pd([0.02])
     simulator.step(n=400)
     assert simulator.contacts == ()
     assert_allclose(simulator.q, [0.02 - 2.0 * G / 1e6], atol=1e-9)
@@ -482,7 +482,7 @@ def test_in_a_world_no_step_exceeds_the_effort_whoever_hits():
     anvil = press(900.0, 'box size="0.4 0.4 0.2"')
     simulator = Simulator(anvil, 1e-3, world={'gravity': [0, 0, -G], 'objects': objects})
     simulator.reset([0.3])
-    simulator.servo([0.3], kp=1e6, kd=1e5)
+    simulator.set_joint_pd([0.3], kp=1e6, kd=1e5)
     lowest, cut = 0.3, 0
     for _ in range(1500):
         simulator.step()
@@ -506,11 +506,11 @@ def test_in_a_world_a_step_that_is_taken_again_is_counted_once():
         joint('x', 'slide', 'side', 'prismatic', (1, 0, 0), (0, 0, 0.2), stop),
     )
     simulator = Simulator(subject, 1e-3, world=PRESS)
-    simulator.servo([-0.001, 0.0], kp=[1e6, 0.0], kd=[1e2, 0.0])
+    simulator.set_joint_pd([-0.001, 0.0], kp=[1e6, 0.0], kd=[1e2, 0.0])
     simulator.step([0.0, 10.0], n=50)
     before, changes = simulator.saturated[0], 0
     for k in range(60):
-        simulator.servo([-0.001 if k // 5 % 2 else -0.01, 0.0])
+        simulator.set_joint_pd([-0.001 if k // 5 % 2 else -0.01, 0.0])
         simulator.step([0.0, 10.0])
         changes, before = changes + int(before != simulator.saturated[0]), simulator.saturated[0]
     assert changes > 5
@@ -538,7 +538,7 @@ def test_a_blow_is_too_short_for_a_servo():
     for effort in (0.01, 1000.0):
         simulator = Simulator(press(effort, gravity=(0, 0, 0)), 1e-3, world=world)
         simulator.reset([0.3])
-        simulator.servo([0.3], kp=1e8, kd=1e4)
+        simulator.set_joint_pd([0.3], kp=1e8, kd=1e4)
         simulator.place_object('ball', simulator.object_pose('ball'), velocity)
         while simulator.object_velocity('ball')[5] < 0.0 and simulator.time < 0.1:
             simulator.step()
@@ -553,9 +553,9 @@ def test_a_blow_is_too_short_for_a_servo():
 def test_the_goal_may_move():
     """Followed at a constant speed that it knows, a joint lags by nothing."""
     simulator = Simulator(turntable(0.3), 1e-3, 'semi_implicit')
-    simulator.servo([0.0], kp=1e3, kd=50.0)
+    simulator.set_joint_pd([0.0], kp=1e3, kd=50.0)
     for k in range(2000):
-        simulator.servo([0.5e-3 * (k + 1)], [0.5])
+        simulator.set_joint_pd([0.5e-3 * (k + 1)], [0.5])
         simulator.step()
     assert_allclose(simulator.q, [1.0], atol=1e-9)
     assert_allclose(simulator.v, [0.5], atol=1e-9)
@@ -564,19 +564,19 @@ def test_the_goal_may_move():
 def test_what_is_left_out_stays_as_it_was():
     simulator = Simulator(arm())
     simulator.reset(START)
-    simulator.servo(kp=100.0)  # where it is
+    simulator.set_joint_pd(kp=100.0)  # where it is
     servo = simulator.physics.state.servo
     assert_allclose(servo.q, START)
-    simulator.servo(kd=[1.0, 2.0, 3.0], v=[0.1, 0.2, 0.3])
-    assert_allclose(simulator.servo_gains, [[100.0] * 3, [1.0, 2.0, 3.0]])
+    simulator.set_joint_pd(kd=[1.0, 2.0, 3.0], v=[0.1, 0.2, 0.3])
+    assert_allclose(simulator.joint_pd_gains, [[100.0] * 3, [1.0, 2.0, 3.0]])
     assert_allclose(servo.v, [0.1, 0.2, 0.3])
     assert_allclose(servo.q, START)
-    simulator.servo(START + 1.0)
+    simulator.set_joint_pd(START + 1.0)
     assert_allclose(servo.v, 0.0)
     simulator.reset(START)
-    assert_allclose(simulator.servo_gains, [[100.0] * 3, [1.0, 2.0, 3.0]])
+    assert_allclose(simulator.joint_pd_gains, [[100.0] * 3, [1.0, 2.0, 3.0]])
     assert_allclose(servo.q, START + 1.0)
-    simulator.servo(kp=0.0, kd=0.0)
+    simulator.set_joint_pd(kp=0.0, kd=0.0)
     plain = Simulator(arm())
     for each in (simulator, plain):
         each.reset(START)
@@ -594,7 +594,7 @@ def test_steps_in_one_call_or_in_many_and_after_a_snapshot():
     for parts in ((60,), (1,) * 60, (7, 53)):
         simulator = Simulator(arm(effort=5.0), 1e-3)
         simulator.reset(START)
-        simulator.servo(START - 0.4, [0.1, 0.0, 0.0], kp=300.0, kd=5.0)
+        simulator.set_joint_pd(START - 0.4, [0.1, 0.0, 0.0], kp=300.0, kd=5.0)
         for n in parts:
             simulator.step([0.3, 0.2, 0.1], n=n)
         ends.append(simulator.q)
@@ -605,7 +605,7 @@ def test_steps_in_one_call_or_in_many_and_after_a_snapshot():
     other.restore(middle)
     other.step(n=30)
     assert np.array_equal(other.q, simulator.q)
-    assert np.array_equal(other.servo_gains, simulator.servo_gains)
+    assert np.array_equal(other.joint_pd_gains, simulator.joint_pd_gains)
 
 
 @EACH
@@ -614,22 +614,22 @@ def test_rollouts_to_the_bit(integrator, rng):
     before = simulator.rollout(START, steps=5)
     q, v = START + 0.1 * rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
     torque, target = rng.normal(size=(40, 3)), START + 0.3 * rng.normal(size=(3, 40, 3))
-    simulator.servo(START, [0.2, 0.1, 0.0], kp=[400.0, 300.0, 0.0], kd=[9.0, 0.0, 2.0])
+    simulator.set_joint_pd(START, [0.2, 0.1, 0.0], kp=[400.0, 300.0, 0.0], kd=[9.0, 0.0, 2.0])
     found = simulator.rollout(q, v, torque, target=target)
     held = simulator.rollout(q, v, steps=40)
     targets = simulator.rollout(q, v, steps=40, target=START + 0.2)
     for row in range(3):
         simulator.reset(q[row], v[row])
         for step in range(40):
-            simulator.servo(target[row, step], [0.2, 0.1, 0.0])
+            simulator.set_joint_pd(target[row, step], [0.2, 0.1, 0.0])
             simulator.step(torque[step])
             assert np.array_equal(found.q[row, step], simulator.q)
         for goal, motion in ((START, held), (START + 0.2, targets)):
             simulator.reset(q[row], v[row])
-            simulator.servo(goal, [0.2, 0.1, 0.0])
+            simulator.set_joint_pd(goal, [0.2, 0.1, 0.0])
             simulator.step(n=40)
             assert np.array_equal(motion.v[row, -1], simulator.v)
-    simulator.servo(kp=0.0, kd=0.0)
+    simulator.set_joint_pd(kp=0.0, kd=0.0)
     assert_allclose(simulator.rollout(START, steps=5).q, before.q, atol=1e-12)
 
 
@@ -639,10 +639,10 @@ def test_rollouts_on_the_ground_with_quaternions():
     simulator = Simulator(subject, 1e-3, 'semi_implicit')
     q = subject.neutral()
     target = q + np.concatenate([np.zeros(7), np.linspace(-0.2, 0.2, subject.nv - 6)])
-    simulator.servo(kp=50.0, kd=1.0)
+    simulator.set_joint_pd(kp=50.0, kd=1.0)
     motion = simulator.rollout(q, target=target, steps=30)
     simulator.reset(q)
-    simulator.servo(target)
+    simulator.set_joint_pd(target)
     simulator.step(n=30)
     assert np.array_equal(motion.q[0, -1], simulator.q)
 
@@ -662,33 +662,33 @@ ARGUMENTS = [
 def test_bad_arguments(given, words):
     simulator = Simulator(arm())
     with pytest.raises(ValueError, match=words):
-        simulator.servo(**given)
+        simulator.set_joint_pd(**given)
     assert not simulator.physics.plant.has_servos
-    assert not np.any(simulator.servo_gains)
+    assert not np.any(simulator.joint_pd_gains)
 
 
 def test_a_joint_with_several_freedoms_is_refused_by_name():
     subject = Robot.from_urdf(resource_path('urdf', 'quadruped.urdf'), floating_base=True)
     simulator = Simulator(subject)
     with pytest.raises(ValueError, match=r'has several freedoms.*kd\[2\] must be 0'):
-        simulator.servo(kd=[0.0, 0.0, 1.0] + [0.0] * (subject.nv - 3))
-    simulator.servo(kp=5.0)
-    assert_allclose(simulator.servo_gains[0], [0.0] * 6 + [5.0] * (subject.nv - 6))
+        simulator.set_joint_pd(kd=[0.0, 0.0, 1.0] + [0.0] * (subject.nv - 3))
+    simulator.set_joint_pd(kp=5.0)
+    assert_allclose(simulator.joint_pd_gains[0], [0.0] * 6 + [5.0] * (subject.nv - 6))
 
 
 def test_a_number_is_for_joints_with_motors():
     linkage = mechanisms.four_bar()
     simulator = Simulator(linkage)
-    simulator.servo(kp=5.0)
+    simulator.set_joint_pd(kp=5.0)
     motors = [name in linkage.model.actuated_joints for name in linkage.joint_names]
-    assert_allclose(simulator.servo_gains[0], 5.0 * np.array(motors))
+    assert_allclose(simulator.joint_pd_gains[0], 5.0 * np.array(motors))
 
 
 def test_bad_targets_of_rollouts():
     simulator = Simulator(arm())
     with pytest.raises(ValueError, match='no servo that goes to a target'):
         simulator.rollout(START, steps=3, target=START)
-    simulator.servo(kp=1.0)
+    simulator.set_joint_pd(kp=1.0)
     with pytest.raises(ValueError, match='target must have shape'):
         simulator.rollout(START, steps=3, target=START[:2])
     with pytest.raises(ValueError, match='target has 4 steps, but steps is 3'):
@@ -706,7 +706,9 @@ def test_derivatives_of_a_step(integrator, effort, h):
     simulator = Simulator(arm(effort), h, integrator)
     q, v, tau = START, np.array([3.0, -1.0, 2.0]), np.array([1.0, 0.5, 0.2])
     simulator.reset(q, v)
-    simulator.servo(q + [0.0, 0.1, 0.0], [1.0, 0.0, 0.5], kp=[900.0, 500.0, 0.0], kd=[0, 2.0, 0])
+    simulator.set_joint_pd(
+        q + [0.0, 0.1, 0.0], [1.0, 0.0, 0.5], kp=[900.0, 500.0, 0.0], kd=[0, 2.0, 0]
+    )
     D = simulator.step_derivatives(tau)
     step, columns = 1e-6, []
     for k in range(9):
@@ -730,11 +732,11 @@ ends = []
 for integrator in ('semi_implicit', 'midpoint', 'rk4'):
     simulator = Simulator(arm(effort=6.0), 1e-3, integrator)
     simulator.reset(START)
-    simulator.servo(START - 0.4, kp=300.0, kd=5.0)
+    simulator.set_joint_pd(START - 0.4, kp=300.0, kd=5.0)
     simulator.step(n=40)
     ends.append(np.concatenate([simulator.q, simulator.v, simulator.tau]))
 simulator = Simulator(press(200.0), 1e-3, world=PRESS)
-simulator.servo([-0.002], kp=1e6, kd=1e2)
+simulator.set_joint_pd([-0.002], kp=1e6, kd=1e2)
 simulator.step(n=60)
 ends.append([*simulator.q, *simulator.v, *simulator.tau])
 ends = np.concatenate(ends)
@@ -755,7 +757,7 @@ def test_compiled_and_interpreted_agree():
 def test_rounds_that_go_in_circles_end_within_the_limits():
     """At first all are moved, then the first alone; at last none is released any more."""
     simulator = Simulator(arm(effort=10.0))
-    simulator.servo(START, kp=1.0)
+    simulator.set_joint_pd(START, kp=1.0)
     state, plant = simulator.physics.state, simulator.physics.plant
     servo = state.servo
     move = joint_servo.move_servos
@@ -783,7 +785,7 @@ def test_the_pendulum_of_a_servo_swings_as_it_should():
     m, length, kp = 1.3, 0.6, 20.0
     simulator = Simulator(pendulum(m, length), 1e-4, 'midpoint')
     simulator.reset([1e-3])
-    simulator.servo([0.0], kp=kp)
+    simulator.set_joint_pd([0.0], kp=kp)
     omega = np.sqrt((kp + m * G * length) / (m * length**2))
     quarter = 0.5 * np.pi / omega
     simulator.step(n=round(quarter / 1e-4))

@@ -48,7 +48,7 @@ def test_a_servo_that_presses_a_ball_against_a_wall_stops_where_nothing_gives_wa
         disc=ball(0.3, z=0.0, mass=0.1, friction=0.5),
     )  # fmt: skip
     simulator.reset([0.09])
-    simulator.servo([0.2], kp=1e6, kd=2e3)
+    simulator.set_joint_pd([0.2], kp=1e6, kd=2e3)
     simulator.step(n=1000)
     assert simulator.status.unconverged_steps == 0
     assert simulator.q[0] == pytest.approx(0.1, abs=1e-4) and abs(simulator.v[0]) < 1e-6

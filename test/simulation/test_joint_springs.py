@@ -447,7 +447,7 @@ def test_a_servo_and_a_spring_at_one_joint():
     """Where both balance."""
     subject = mass_on_a_spring(1e4, rest=0.3)
     simulator = Simulator(subject)
-    simulator.servo([0.0], kp=2e4, kd=500.0)
+    simulator.set_joint_pd([0.0], kp=2e4, kd=500.0)
     simulator.step(n=2000)
     assert_allclose(simulator.q, [0.1], rtol=1e-9)
     assert_allclose(simulator.tau, [-2000.0], rtol=1e-9)

@@ -36,7 +36,7 @@ def everything(simulator):
 
 def in_a_world(robot):
     simulator = Simulator(robot, world=WORLD)
-    simulator.servo(kp=300.0, kd=20.0)
+    simulator.set_joint_pd(kp=300.0, kd=20.0)
     simulator.apply_wrench('box', [0, 0, 0, 2, 1, 0], duration=0.5)
     return simulator
 

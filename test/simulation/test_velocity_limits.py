@@ -170,7 +170,7 @@ def test_rollouts_keep_them():
 @pytest.mark.parametrize('around', SURROUNDINGS[:2], ids=['alone', 'world'])
 def test_a_servo_drives_no_faster(around):
     simulator = Simulator(wheel(), **around)
-    simulator.servo([3.0], kp=50.0, kd=0.5)
+    simulator.set_joint_pd([3.0], kp=50.0, kd=0.5)
     speeds = []
     for _ in range(1200):
         simulator.step()

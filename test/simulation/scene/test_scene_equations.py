@@ -304,7 +304,7 @@ def test_in_a_blow_servos_do_nothing(e):
     hammer = ball(x=R + 0.1 + 3e-4, velocity=(-1.0, 0.1, 0.0), z=0.0)
     simulator = simulated(floor=False, robot=slider(1.0), pairs=pairs, hammer=hammer)
     simulator.reset([0.0], [0.0])
-    simulator.servo(kp=100.0, kd=50.0)
+    simulator.set_joint_pd(kp=100.0, kd=50.0)
     step = Step(simulator)
     assert len(step.blows) == (e > 0.0)
     step.check_blows()

@@ -35,7 +35,7 @@ def test_a_drive_that_jumps_pushes_what_is_in_its_way(servo, distance):
     )
     simulator.reset([0.0])
     if servo:
-        simulator.servo([0.2], kp=1e8, kd=2e3)
+        simulator.set_joint_pd([0.2], kp=1e8, kd=2e3)
         simulator.step()
     else:
         simulator.step([1e5])
