@@ -61,7 +61,7 @@ class Motion:
                 simulator.step()
             found[k] = self.quantity(robot, simulator.q, simulator.v)
         status = simulator.status
-        assert status.limit_steps == status.speed_guard_steps == 0, self.label
+        assert status.limit_steps == status.velocity_clamped_steps == 0, self.label
         return self.error(found - found[0])
 
 

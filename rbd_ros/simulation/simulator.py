@@ -82,11 +82,11 @@ class SimulationStatus(NamedTuple):
     :param substeps: substeps added by dividing steps in which joints turn far, or in which inertia
         changes much on a short way
     :param saturated_steps: steps in which a torque was cut at its effort limit
-    :param speed_guard_steps: substeps in which its velocity limit, or the guard on speed, held a
+    :param velocity_clamped_steps: substeps in which its velocity limit, or the guard on speed, held a
         joint back
     :param limit_steps: substeps in which a joint was at a limit
     :param unconverged_steps: substeps whose forces are those of the sweeps, not exact
-    :param dropped_contacts: contact points for which there was no room
+    :param contacts_truncated: contact points for which there was no room
     :param unparted_steps: substeps in which bodies of a world overlapped, and could not be parted
     :param contacts: points that touch the ground now
     """
@@ -94,10 +94,10 @@ class SimulationStatus(NamedTuple):
     steps: int
     substeps: int
     saturated_steps: int
-    speed_guard_steps: int
+    velocity_clamped_steps: int
     limit_steps: int
     unconverged_steps: int
-    dropped_contacts: int
+    contacts_truncated: int
     unparted_steps: int
     contacts: int
 

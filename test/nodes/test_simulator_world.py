@@ -183,7 +183,7 @@ def test_diagnostics_tell_of_contacts(rig):
         )
 
     values = {each.key: each.value for each in rig.ros.until(world, 'diagnostics').values}
-    assert int(values['unconverged_steps']) == int(values['dropped_contacts']) == 0
+    assert int(values['unconverged_steps']) == int(values['contacts_truncated']) == 0
     assert float(values['residual_contact']) < 1e-6
     assert int(values['placements_accepted']) == 2 and int(values['placements_refused']) == 1
     assert int(values['objects']) == 4

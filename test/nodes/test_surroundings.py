@@ -413,7 +413,7 @@ def test_diagnostics_tell_contacts_and_the_largest_residuals(rig):
     values = rig.cycle.surroundings.values()
     assert values['contacts'] == len(rig.simulator.contacts) >= 4
     assert 0.0 < values['residual_contact'] < 1e-8
-    assert values['unconverged_steps'] == values['dropped_contacts'] == 0
+    assert values['unconverged_steps'] == values['contacts_truncated'] == 0
     assert rig.cycle.surroundings.values()['residual_contact'] == 0.0  # none since
 
 
@@ -434,7 +434,7 @@ def test_steps_that_were_not_solved_are_reported(rig):
     counters[UNCONVERGED], counters[DROPPED] = 3, 2
     rig.cycle.surroundings.watch()
     rig.cycle.surroundings.watch()  # nothing new
-    assert rig.told.codes == ['unconverged', 'dropped contacts']
+    assert rig.told.codes == ['unconverged', 'contacts truncated']
     rig.cycle.reset()
     rig.cycle.surroundings.watch()
     assert len(rig.told.codes) == 2

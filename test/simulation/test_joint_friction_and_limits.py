@@ -243,9 +243,9 @@ def test_the_guard_on_speed_holds_takes_energy_only_and_is_reported():
     simulator = Simulator(turntable(1e-4), speed_limit=100.0)
     simulator.step([1.0], 100)
     assert simulator.v[0] == 100.0
-    assert simulator.status.speed_guard_steps > 0
+    assert simulator.status.velocity_clamped_steps > 0
     assert simulator.status.substeps == 0  # 0.1 rad a step is not far
     free = Simulator(turntable(1e-4))
     free.step([1.0], 100)
     assert free.v[0] == pytest.approx(1000.0)
-    assert free.status.speed_guard_steps == 0 and free.status.substeps > 0
+    assert free.status.velocity_clamped_steps == 0 and free.status.substeps > 0

@@ -331,7 +331,7 @@ def test_a_minute_of_falling_loses_and_gains_no_energy(name, allowed):
         energy = subject.energy(simulator.q, simulator.v).total
         worst = max(worst, abs(energy - start))
     assert worst < allowed
-    assert simulator.status.limit_steps == simulator.status.speed_guard_steps == 0
+    assert simulator.status.limit_steps == simulator.status.velocity_clamped_steps == 0
 
 
 def test_a_body_spun_about_its_middle_axis_keeps_energy_and_momentum():
@@ -371,11 +371,11 @@ def test_what_a_joint_does_beyond_the_guard_on_speed_is_not_smooth():
     simulator = Simulator(turntable(0.2), h, 'midpoint', speed_limit=3.0)
     simulator.reset(v=[2.99])
     simulator.step([1.0])
-    assert simulator.v[0] == 3.0 and simulator.status.speed_guard_steps == 1
+    assert simulator.v[0] == 3.0 and simulator.status.velocity_clamped_steps == 1
     dry = Simulator(turntable(0.2, friction=0.1), h, 'midpoint', speed_limit=3.0)
     dry.reset(v=[2.99])
     dry.step([1.0])
-    assert dry.v[0] == 3.0 and dry.status.speed_guard_steps == 1
+    assert dry.v[0] == 3.0 and dry.status.velocity_clamped_steps == 1
 
 
 def test_near_the_ground_is_not_on_it():

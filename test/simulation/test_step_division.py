@@ -58,7 +58,7 @@ def check_energy(simulator, steps):
     loss, gain = energy_errors(simulator, steps)
     max_loss, max_gain = BOUNDS[simulator.integrator]
     assert loss < max_loss and gain < max_gain
-    assert simulator.status.unconverged_steps == simulator.status.speed_guard_steps == 0
+    assert simulator.status.unconverged_steps == simulator.status.velocity_clamped_steps == 0
 
 
 # -- energy ---------------------------------------------------------------------------------------

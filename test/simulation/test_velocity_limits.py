@@ -42,10 +42,10 @@ def test_a_joint_accelerates_to_its_velocity_limit_and_goes_no_faster(integrator
     simulator = Simulator(wheel(), 1e-3, integrator, **around)
     simulator.step([5.0], 30)
     assert simulator.v[0] == pytest.approx(0.03 * 5.0 / 0.1, rel=1e-12)  # below it, nothing acts
-    assert simulator.status.speed_guard_steps == 0
+    assert simulator.status.velocity_clamped_steps == 0
     simulator.step([5.0], 970)
     assert simulator.v[0] == pytest.approx(2.0, rel=1e-14)
-    assert simulator.status.speed_guard_steps == 961 and simulator.status.limit_steps == 0
+    assert simulator.status.velocity_clamped_steps == 961 and simulator.status.limit_steps == 0
     assert simulator.constraint_force[0] == pytest.approx(-5.0, rel=1e-9)
     # It leaves its limit as soon as it is braked.
     simulator.step([-5.0], 10)
@@ -58,7 +58,7 @@ def test_it_can_be_switched_off(integrator):
     simulator = Simulator(wheel(), 1e-3, integrator, enforce_velocity_limits=False)
     simulator.step([5.0], 1000)
     assert simulator.v[0] == pytest.approx(50.0, rel=1e-9)
-    assert simulator.status.speed_guard_steps == 0
+    assert simulator.status.velocity_clamped_steps == 0
 
 
 @each
@@ -69,7 +69,7 @@ def test_below_the_limits_the_motion_is_bitwise_that_without_them(integrator):
         simulator = Simulator(arm, 1e-3, integrator, enforce_velocity_limits=enforced)
         simulator.reset([0.1, -1.2, 1.0, 0.2, 0.3, 0.0])
         simulator.step(0.9 * arm.gravity_torque(simulator.q), 200)
-        assert simulator.status.speed_guard_steps == 0
+        assert simulator.status.velocity_clamped_steps == 0
         found.append([*simulator.q, *simulator.v])
     assert found[0] == found[1] and np.abs(found[0][6:]).max() > 0.05
 
@@ -98,15 +98,15 @@ def test_the_energy_of_what_falls_only_goes_where_a_limit_holds(integrator):
     simulator.reset([0.3, -0.6, 0.6, 0.2, 0.1, 0.0])
     energy, most = arm.energy(simulator.q, simulator.v).total, 0.0
     for _ in range(1500):
-        guarded = simulator.status.speed_guard_steps
+        guarded = simulator.status.velocity_clamped_steps
         simulator.step()
         assert (np.abs(simulator.v) <= arm.velocity_limits * (1 + 1e-12)).all()
         now = arm.energy(simulator.q, simulator.v).total
-        if simulator.status.speed_guard_steps > guarded:
+        if simulator.status.velocity_clamped_steps > guarded:
             most = max(most, now - energy)
         energy = now
     # Euler's own error is of the size of h P, of some 300 W.
-    assert simulator.status.speed_guard_steps > 50 and most < 0.3
+    assert simulator.status.velocity_clamped_steps > 50 and most < 0.3
 
 
 @each

@@ -409,7 +409,7 @@ class Surroundings:
             'residual_conic': float(worst[1]),
             'residual_contact': float(worst[2]),
             'unconverged_steps': status.unconverged_steps,
-            'dropped_contacts': status.dropped_contacts,
+            'contacts_truncated': status.contacts_truncated,
             'unparted_steps': status.unparted_steps,
             'placements_accepted': self.accepted,
             'placements_refused': self.refused,
@@ -420,7 +420,7 @@ class Surroundings:
         status = self._simulator.status
         before, self._counted = (
             self._counted,
-            (status.unconverged_steps, status.dropped_contacts),
+            (status.unconverged_steps, status.contacts_truncated),
         )
         unconverged, dropped = (max(now - b, 0) for now, b in zip(self._counted, before))
         if unconverged:
@@ -437,7 +437,7 @@ class Surroundings:
                 SUBJECT,
                 WARN,
                 f'{dropped} contacts were dropped: there are too many at a time',
-                code='dropped contacts',
+                code='contacts truncated',
             )
         told, self._staying = self._staying, set()
         for text in stay_warnings(self._simulator.physics):

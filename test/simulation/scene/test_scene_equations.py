@@ -226,7 +226,7 @@ def test_a_joint_that_leaves_its_limit_is_not_thrown_back_beyond_it(side):
     step.check()
     assert step.touches.impulse[0, 0] > 1.0
     assert abs(simulator.v[0]) < 1e-9
-    assert (simulator.status.limit_steps, simulator.status.speed_guard_steps) == (1, 0)
+    assert (simulator.status.limit_steps, simulator.status.velocity_clamped_steps) == (1, 0)
 
 
 @pytest.mark.parametrize('side', [1.0, -1.0])
@@ -295,7 +295,7 @@ def test_the_guard_on_speed_holds_what_something_hits(side):
     step = Step(simulator)
     assert np.abs(step.unexplained()).max() < 1e-9
     assert abs(simulator.v[0] + guard * side) < 1e-9 * guard
-    assert (simulator.status.limit_steps, simulator.status.speed_guard_steps) == (0, 1)
+    assert (simulator.status.limit_steps, simulator.status.velocity_clamped_steps) == (0, 1)
 
 
 @pytest.mark.parametrize('e', [0.0, 0.7])

@@ -102,7 +102,7 @@ def test_a_robot_that_strikes_a_row_loses_what_the_row_gets(restitution):
     assert speeds[-1] == pytest.approx(expected[restitution], rel=1e-9)
     assert simulator.status.unconverged_steps == 0
     # The limit of speed and of position was not met, in any look.
-    assert simulator.status.limit_steps == simulator.status.speed_guard_steps == 0
+    assert simulator.status.limit_steps == simulator.status.velocity_clamped_steps == 0
 
 
 def test_a_limit_that_was_met_in_the_first_look_alone_is_not_counted():
