@@ -2,7 +2,7 @@
 """What a user holds: `Robot.from_urdf(...)`, its functions specialised, compiled and cached."""
 
 from rbd_ros.compiler import set_threads, threads
-from rbd_ros.compiler.runtime.memory import give_back_memory
+from rbd_ros.compiler.runtime.memory import release_memory
 from rbd_ros.robot.robot import Robot
 
-__all__ = ['Robot', 'give_back_memory', 'set_threads', 'threads']
+__all__ = ['Robot', 'release_memory', 'set_threads', 'threads']

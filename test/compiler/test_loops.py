@@ -282,7 +282,7 @@ def test_no_place_on_disk_is_needed():
 
 MEMORY = """
 import re
-from rbd_ros.robot import give_back_memory
+from rbd_ros.robot import release_memory
 from support.simulated_robots import turntable
 from rbd_ros import Simulator
 
@@ -291,7 +291,7 @@ def resident():
 
 s = Simulator(turntable())
 before = resident()
-give_back_memory()
+release_memory()
 after = resident()
 s.step([0.1], 10)
 r = turntable(inertia=0.3171)  # compiled after it

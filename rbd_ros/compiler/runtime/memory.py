@@ -30,7 +30,7 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def give_back_memory() -> None:
+def release_memory() -> None:
     """Give back the memory that the compiler will hardly use again; only Linux can do that.
 
     LLVM is some hundred megabytes of code, of which loading a kernel touches a third. These pages

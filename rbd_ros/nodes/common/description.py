@@ -179,7 +179,7 @@ class RobotSource:
             raise ValueError(
                 'it is xacro, not URDF; let robot_state_publisher publish what xacro makes of it'
             )
-        from rbd_ros.robot import give_back_memory, Robot
+        from rbd_ros.robot import release_memory, Robot
 
         with Progress(self._node.get_logger()) as progress:
             progress.stage('reading the robot description')
@@ -192,7 +192,7 @@ class RobotSource:
             )
             self.description = source
             self._use(robot, progress)
-        give_back_memory()  # all that runs all day is machine code by now
+        release_memory()  # all that runs all day is machine code by now
         self.robot, self._text = robot, text
         self._diagnostics.hardware_id = short_name(robot.name)
         lost = links_without_mass(robot.model)
