@@ -263,6 +263,6 @@ def measure(
 
 def reason_against() -> Optional[str]:
     """Why there is no machine code of ours to measure, in words; None if there is."""
-    from rbd_ros.compiler import why_unavailable
+    from rbd_ros.compiler import unavailable_reason
 
-    return why_unavailable()
+    return unavailable_reason()

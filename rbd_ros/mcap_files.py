@@ -26,11 +26,11 @@ class McapFileError(ValueError):
     """A file that is no MCAP file or cannot be one, or the library is missing, and the cure."""
 
 
-def why_not() -> str:
+def unavailable_reason() -> str:
     """Why there can be no MCAP file, and what to do about it; '' if there can.
 
-    >>> from rbd_ros.mcap_files import why_not
-    >>> why_not() == '' or 'pip install' in why_not()
+    >>> from rbd_ros.mcap_files import unavailable_reason
+    >>> unavailable_reason() == '' or 'pip install' in unavailable_reason()
     True
     """
     try:
@@ -61,7 +61,7 @@ class McapWriter:
     """
 
     def __init__(self, path: Union[str, Path], profile: str = ''):
-        reason = why_not()
+        reason = unavailable_reason()
         if reason:
             raise McapFileError(reason)
         from mcap.writer import Writer
@@ -221,7 +221,7 @@ class McapReader:
             from mcap.records import Channel, Message, Metadata, Schema
             from mcap.stream_reader import StreamReader
         except ImportError:
-            raise McapFileError(why_not()) from None
+            raise McapFileError(unavailable_reason()) from None
         schemas: Dict[int, str] = {}
         channels: Dict[int, Any] = {}
         self.note, self.metadata, self.channels = '', {}, []

@@ -6,7 +6,7 @@ from rbd_ros.compiler.graph import Graph, OperationCount, Symbol
 from rbd_ros.compiler.program import Output, Program
 from rbd_ros.compiler.runtime.batches import set_threads, threads
 from rbd_ros.compiler.runtime.kernel import BaseKernel, make_kernel
-from rbd_ros.compiler.targets.llvm.native import compile_lock, why_unavailable
+from rbd_ros.compiler.targets.llvm.native import compile_lock, unavailable_reason
 
 __all__ = [
     'BaseKernel',
@@ -21,5 +21,5 @@ __all__ = [
     'make_kernel',
     'set_threads',
     'threads',
-    'why_unavailable',
+    'unavailable_reason',
 ]

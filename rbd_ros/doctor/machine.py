@@ -16,7 +16,7 @@ import resource
 import sys
 from typing import Callable, Collection, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from rbd_ros.compiler import why_unavailable
+from rbd_ros.compiler import unavailable_reason
 from rbd_ros.compiler.cache import directory
 from rbd_ros.doctor.findings import ERROR, Finding, OK, WARN
 
@@ -130,7 +130,7 @@ def compiler_finding(reason: Optional[str] = '') -> Finding:
     warn   compiler: RBD_ROS_COMPILER is off; dynamics run interpreted, a thousand times slower
            -> unset RBD_ROS_COMPILER
     """
-    reason = why_unavailable() if reason == '' else reason
+    reason = unavailable_reason() if reason == '' else reason
     if reason is None:
         return Finding(OK, 'compiler', 'dynamics are compiled to machine code')
     what = f'{reason}; dynamics run interpreted, a thousand times slower'

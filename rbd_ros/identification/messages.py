@@ -18,7 +18,7 @@ from urllib.parse import quote
 from rbd_ros.bounded_files import MAX_RECORDING, unpacked, unpacked_file
 from rbd_ros.identification.joint_series import chosen_topics, JointSeries
 from rbd_ros.identification.recording import RecordingError
-from rbd_ros.mcap_files import McapFileError, McapReader, why_not
+from rbd_ros.mcap_files import McapFileError, McapReader, unavailable_reason
 from rbd_ros.nodes.common.wire import JointStateReader, WireError
 from rbd_ros.nodes.common.wire.plain_text import read_string
 
@@ -72,7 +72,7 @@ def read_mcap(path: Path, topic: str, series: JointSeries) -> None:
     :raises RecordingError: if the library is missing, or it is no MCAP file
     """
     reader = McapReader(path)
-    reason = why_not()
+    reason = unavailable_reason()
     if reason:
         raise RecordingError(reason)
     try:

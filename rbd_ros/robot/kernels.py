@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, Optional, Tuple, Union
 
 from rbd_ros.algorithms import catalogue, find
 from rbd_ros.algorithms.declaration import Declaration, declaration_of
-from rbd_ros.compiler import compile_lock, make_kernel, why_unavailable
+from rbd_ros.compiler import compile_lock, make_kernel, unavailable_reason
 from rbd_ros.compiler.graph import OperationCount
 from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
 from rbd_ros.model import Model, ModelError
@@ -122,7 +122,7 @@ def declared(algorithm: Algorithm) -> Declaration:
 
 def _notice_missing_compiler() -> None:
     global _noticed
-    reason: Optional[str] = why_unavailable()
+    reason: Optional[str] = unavailable_reason()
     if reason is not None and not _noticed:
         _noticed = True
         _log.warning('no compiler: %s; dynamics run interpreted, a thousand times slower', reason)

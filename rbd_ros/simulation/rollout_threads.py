@@ -19,7 +19,7 @@ from typing import List, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.compiler.loops import Record, why_interpreted
+from rbd_ros.compiler.loops import interpreted_reason, Record
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.robot import Robot, threads
 from rbd_ros.simulation.assembly import make_physics_record
@@ -71,7 +71,7 @@ class _Job:
         self.step_seconds = 0.0
         self.error: Optional[BaseException] = None
         self._lock, self._next = threading.Lock(), 0
-        self._threads = 1 if why_interpreted() else threads()
+        self._threads = 1 if interpreted_reason() else threads()
 
     def take(self) -> Tuple[int, int]:
         """Steps of the rollouts that a thread does next, from the first to before the last."""

@@ -82,8 +82,8 @@ class SimulationStatus(NamedTuple):
     :param substeps: substeps added by dividing steps in which joints turn far, or in which inertia
         changes much on a short way
     :param saturated_steps: steps in which a torque was cut at its effort limit
-    :param velocity_clamped_steps: substeps in which its velocity limit, or the guard on speed, held a
-        joint back
+    :param velocity_clamped_steps: substeps in which its velocity limit, or the guard on speed,
+        held a joint back
     :param limit_steps: substeps in which a joint was at a limit
     :param unconverged_steps: substeps whose forces are those of the sweeps, not exact
     :param contacts_truncated: contact points for which there was no room

@@ -7,11 +7,11 @@ import json
 from pathlib import Path
 from typing import Dict, Tuple
 
-from rbd_ros.mcap_files import McapWriter, why_not
+from rbd_ros.mcap_files import McapWriter, unavailable_reason
 from rbd_ros.viewer.foxglove import messages, SCHEMAS
 from rbd_ros.viewer.recording import Recording
 
-__all__ = ['why_not', 'write_mcap']
+__all__ = ['unavailable_reason', 'write_mcap']
 
 
 def write_mcap(recording: Recording, path: Path) -> None:

@@ -216,6 +216,7 @@ def check_format(path: Union[str, 'os.PathLike[str]']) -> None:
     if target.is_dir() or not target.parent.is_dir():
         what = 'is a folder' if target.is_dir() else f'there is no folder {target.parent}'
         raise ValueError(f'{path} cannot be written: {what}')
-    reason = {'.mp4': video.why_not, '.mcap': mcap_file.why_not}.get(suffix, str)()
+    reasons = {'.mp4': video.unavailable_reason, '.mcap': mcap_file.unavailable_reason}
+    reason = reasons.get(suffix, str)()
     if reason:
         raise ValueError(reason)

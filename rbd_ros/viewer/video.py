@@ -11,7 +11,7 @@ import tempfile
 
 import numpy as np
 
-from rbd_ros.compiler.loops import why_interpreted
+from rbd_ros.compiler.loops import interpreted_reason
 from rbd_ros.viewer.picture import Camera
 from rbd_ros.viewer.recording import Recording
 
@@ -31,11 +31,11 @@ def ffmpeg() -> str:
     return path
 
 
-def why_not() -> str:
+def unavailable_reason() -> str:
     """Why there can be no video, and what to do about it; '' if there can."""
     if not ffmpeg():
         return "a video needs ffmpeg: apt install ffmpeg, or pip install 'rbd_ros[recording]'"
-    reason = why_interpreted()
+    reason = interpreted_reason()
     # By the interpreter, a picture would take minutes.
     return f'the pictures of a video are drawn by machine code, and {reason}' if reason else ''
 
@@ -48,7 +48,7 @@ def write_video(recording: Recording, path: Path, width: int = 960, height: int 
     :raises ValueError: if there is no frame or no ffmpeg, or it fails, with its words
     :raises OSError: if the file cannot be written
     """
-    reason = why_not()
+    reason = unavailable_reason()
     if reason:
         raise ValueError(reason)
     times, poses = recording.times - recording.times[0], recording.poses()

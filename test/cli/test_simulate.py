@@ -61,7 +61,7 @@ def test_a_start_is_that_of_the_robot_that_is_named_or_of_all(others, tmp_path, 
     )
 
 
-@pytest.mark.skipif(bool(video.why_not()), reason=video.why_not())
+@pytest.mark.skipif(bool(video.unavailable_reason()), reason=video.unavailable_reason())
 @pytest.mark.parametrize('name', ['10:30.mp4', 'file:x.mp4', '-x.mp4', '100%03d.mp4'])
 def test_videos_have_the_names_that_they_are_given(name, tmp_path, monkeypatch):
     """Whatever such a name would mean to the program that makes them."""

@@ -32,7 +32,7 @@ from rbd_ros.collision import (
 )
 from rbd_ros.collision.arrays import NO_TABLES
 from rbd_ros.collision.narrow_phase import contacts_of, Pair
-from rbd_ros.compiler.loops import allocate, Record, why_interpreted
+from rbd_ros.compiler.loops import allocate, interpreted_reason, Record
 
 every_pair = pytest.mark.parametrize('pair', PAIRS, ids=NAMES)
 EMPTY = {
@@ -218,7 +218,7 @@ for pair in PAIRS:
 
 
 def test_compiled_loops_find_what_the_interpreter_finds():
-    assert why_interpreted() is None
+    assert interpreted_reason() is None
     here = {}
     exec(SCENES, here)
     code = f'{SCENES}print(json.dumps(results))'

@@ -14,11 +14,11 @@ import pytest
 from rbd_ros.compiler.loops import (
     compiled,
     entry_point,
+    interpreted_reason,
     matrix,
     Record,
     side_by_side,
     vector,
-    why_interpreted,
 )
 
 SIZE = 40
@@ -483,7 +483,7 @@ def bits(data: Data) -> list:
 @pytest.mark.parametrize('example', EXAMPLES, ids=lambda each: each.__name__)
 @pytest.mark.filterwarnings('ignore::RuntimeWarning')
 def test_each_construct_does_what_the_interpreter_does(example, caplog):
-    assert why_interpreted() is None
+    assert interpreted_reason() is None
     mine, its = make_data(0), make_data(0)
     bound = example.bind(Record(its))
     for seed, given in enumerate(arguments()):

@@ -22,11 +22,11 @@ from rbd_ros.compiler.loops import (
     entry_point,
     floats,
     integers,
+    interpreted_reason,
     matrix,
     Record,
     side_by_side,
     vector,
-    why_interpreted,
     word_at,
 )
 from rbd_ros.compiler.loops.sources import digest
@@ -92,7 +92,7 @@ def count_and_add(scale: Scale, first: FloatArray, count: int, second: FloatArra
 
 @pytest.mark.parametrize('keep_lock', [False, True])
 def test_arrays_are_passed_by_address_and_length(keep_lock):
-    assert why_interpreted() is None
+    assert interpreted_reason() is None
     bound = count_and_add.bind(Record(Scale(2.0)), keep_lock=keep_lock)
     first, second = np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0])
     assert bound(first, 3, second) == 3_002_000 + 3 * 42
@@ -108,7 +108,7 @@ def test_arrays_are_passed_by_address_and_length(keep_lock):
 
 @pytest.mark.parametrize('keep_lock', [False, True])
 def test_machine_code_does_what_the_text_says(keep_lock, caplog):
-    assert why_interpreted() is None
+    assert interpreted_reason() is None
     inner, record = arguments()
     result = gather.bind(record, keep_lock=keep_lock)(DATA, len(DATA), 2.0)
     wanted, values = expected()

@@ -30,7 +30,7 @@ ALL = """
 import sys
 import numpy as np
 from rbd_ros import Robot
-from rbd_ros.compiler import why_unavailable
+from rbd_ros.compiler import unavailable_reason
 robot = Robot.from_urdf(sys.argv[1])
 data = np.load(sys.argv[2])
 q, v, tau = data['q'], data['v'], data['tau']
@@ -73,7 +73,7 @@ for wrong in (lambda: robot.mass_matrix(np.zeros(1)), lambda: robot.kernel('mass
     else:
         raise AssertionError
 np.savez(sys.argv[3], **results)
-assert (robot.operation_count('mass_matrix') is None) == (why_unavailable() is not None)
+assert (robot.operation_count('mass_matrix') is None) == (unavailable_reason() is not None)
 """
 WAYS = {
     'switched off': ('', {'RBD_ROS_COMPILER': 'off'}, 'RBD_ROS_COMPILER is off'),
@@ -153,11 +153,11 @@ def test_the_simulator_runs_without_the_compiler():
 
 @pytest.mark.parametrize('text', ['off', 'OFF', '0', 'no', 'false'])
 def test_the_compiler_can_be_switched_off_in_any_words(text):
-    code = 'from rbd_ros.compiler import why_unavailable; print(why_unavailable())'
+    code = 'from rbd_ros.compiler import unavailable_reason; print(unavailable_reason())'
     assert 'off' in fresh_python.run(code, RBD_ROS_COMPILER=text).stdout
 
 
 @pytest.mark.parametrize('text', ['', 'on', '1'])
 def test_other_words_leave_it_on(text):
-    code = 'from rbd_ros.compiler import why_unavailable; print(why_unavailable())'
+    code = 'from rbd_ros.compiler import unavailable_reason; print(unavailable_reason())'
     assert fresh_python.run(code, RBD_ROS_COMPILER=text).stdout.strip() == 'None'

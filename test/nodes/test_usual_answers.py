@@ -11,13 +11,15 @@ from support.arms import load, without_limits
 
 outside.load('rclpy')
 
-from rbd_ros.compiler.loops import why_interpreted
+from rbd_ros.compiler.loops import interpreted_reason
 from rbd_ros.control import LawSettings, payload_parameters, TorqueLaw, TorqueLimiter, TorqueLimits
 from rbd_ros.nodes.torque import commander as commander_module, output as output_module
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.output import TorqueOutput
 
-pytestmark = pytest.mark.skipif(why_interpreted() is not None, reason='there is no machine code')
+pytestmark = pytest.mark.skipif(
+    interpreted_reason() is not None, reason='there is no machine code'
+)
 
 STEPS = 400
 TURN = 2.0 * np.pi

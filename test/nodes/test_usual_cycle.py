@@ -16,7 +16,7 @@ from test_state_input import Notes, Stream
 from torque_monitor import excess_of_rate
 
 from rbd_ros import Robot
-from rbd_ros.compiler.loops import why_interpreted
+from rbd_ros.compiler.loops import interpreted_reason
 from rbd_ros.control import LawSettings, TorqueLaw, TorqueLimiter, TorqueLimits, TrajectoryError
 from rbd_ros.control.tolerances import Tolerances
 from rbd_ros.nodes.common.wire import JointStateReader
@@ -36,7 +36,9 @@ from rbd_ros.nodes.torque.trajectory_reference import TrajectoryReference
 from rbd_ros.nodes.torque.watchdog import Watchdog
 from rbd_ros.resources import resource_path
 
-pytestmark = pytest.mark.skipif(why_interpreted() is not None, reason='there is no machine code')
+pytestmark = pytest.mark.skipif(
+    interpreted_reason() is not None, reason='there is no machine code'
+)
 
 STEPS = 3000
 TIMEOUT = 0.1

@@ -8,7 +8,7 @@ from support import fresh_python
 from support.simulated_robots import at, body, collision
 
 from rbd_ros import Simulator
-from rbd_ros.compiler.loops import why_interpreted
+from rbd_ros.compiler.loops import interpreted_reason
 from rbd_ros.contact import HalfSpace
 
 # A box falls askew on the ground, slides, rolls over and comes to rest on it.
@@ -33,7 +33,7 @@ STEPS = 120
 
 def test_a_falling_box_is_where_the_interpreter_says(caplog):
     """Over the first touches, before rounding has had the time to grow."""
-    assert why_interpreted() is None
+    assert interpreted_reason() is None
     here = {'STEPS': STEPS}
     with caplog.at_level(logging.WARNING):
         exec(FALLING_BOX, here)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.compiler.loops import why_interpreted
+from rbd_ros.compiler.loops import interpreted_reason
 from rbd_ros.resources import resource_path
 from rbd_ros.simulation.stepping import step_once
 
@@ -318,8 +318,8 @@ def scene_of_everything(arm):
 
 
 def test_compiled_and_interpreted_steps_agree(arm):
-    if why_interpreted() is not None:
-        pytest.skip(why_interpreted())
+    if interpreted_reason() is not None:
+        pytest.skip(interpreted_reason())
     machine, python = scene_of_everything(arm), scene_of_everything(arm)
     machine.step(n=230)
     python.step(n=225)

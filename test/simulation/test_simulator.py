@@ -276,9 +276,9 @@ import numpy as np
 from support.simulated_robots import *
 from rbd_ros import Simulator
 from rbd_ros.contact import HalfSpace
-from rbd_ros.compiler.loops import why_interpreted
+from rbd_ros.compiler.loops import interpreted_reason
 LIMIT = '<limit lower="-1" upper="0.01" effort="9" velocity="9"/>'
-out = [float(why_interpreted() is None)]
+out = [float(interpreted_reason() is None)]
 for integrator in ("semi_implicit", "midpoint", "rk4"):
     for small in (ball(), turntable(friction=0.5, kind="revolute",
                                     limit=LIMIT)):

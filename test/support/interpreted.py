@@ -34,7 +34,7 @@ def without_compiler():
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv('RBD_ROS_COMPILER', 'off')
             # A process asks once whether there is a compiler.
-            native.why_unavailable.cache_clear()
+            native.unavailable_reason.cache_clear()
             yield
     finally:
-        native.why_unavailable.cache_clear()
+        native.unavailable_reason.cache_clear()

@@ -218,7 +218,7 @@ def test_a_video_that_cannot_be_written_says_why(recording, monkeypatch, tmp_pat
         recording.write(tmp_path / 'motion.mp4')
     monkeypatch.setattr(shutil, 'which', lambda name: '/bin/true')
     with monkeypatch.context() as patch:
-        patch.setattr(video, 'why_interpreted', lambda: 'there is none')
+        patch.setattr(video, 'interpreted_reason', lambda: 'there is none')
         with pytest.raises(ValueError, match='drawn by machine code, and there is none'):
             recording.write(tmp_path / 'motion.mp4')
     script = tmp_path / 'ffmpeg'

@@ -11,7 +11,7 @@ from rbd_ros.compiler.loops.entry_points import (
     entry_point,
     EntryPoint,
     excludes_threads,
-    why_interpreted,
+    interpreted_reason,
 )
 from rbd_ros.compiler.loops.records import allocate, buffer, floats, integers, Record
 from rbd_ros.compiler.loops.vocabulary import (
@@ -38,9 +38,9 @@ __all__ = [
     'excludes_threads',
     'floats',
     'integers',
+    'interpreted_reason',
     'matrix',
     'side_by_side',
     'vector',
-    'why_interpreted',
     'word_at',
 ]

@@ -82,7 +82,7 @@ class EntryPoint:
         :param keep_lock: whether other Python threads have to wait meanwhile, which is cheaper for
             what takes microseconds
         """
-        code = self._machine_code(records) if why_interpreted() is None else None
+        code = self._machine_code(records) if interpreted_reason() is None else None
         if code is None:
             # The very same text, in the interpreter.
             return partial(self.function, *(each.fields for each in records))
@@ -111,7 +111,7 @@ class EntryPoint:
 
     def address(self, *records: Record) -> int:
         """Address for `call_loop`: so that what calls it need not be compiled with all of it."""
-        code = self._machine_code(records) if why_interpreted() is None else None
+        code = self._machine_code(records) if interpreted_reason() is None else None
         return handles.register(self.function) if code is None else code.address('entry')
 
     def _machine_code(self, records: Sequence[Record]) -> Optional[native.MachineCode]:
@@ -178,9 +178,9 @@ def excludes_threads() -> bool:
 
     Not so in the interpreter, nor without a lock of the interpreter.
     """
-    return why_interpreted() is None and builtin.supported()
+    return interpreted_reason() is None and builtin.supported()
 
 
-def why_interpreted() -> Optional[str]:
+def interpreted_reason() -> Optional[str]:
     """Reason why loops run in the interpreter, None if they do not."""
-    return native.why_unavailable()
+    return native.unavailable_reason()

@@ -51,7 +51,7 @@ def _compiled_call():
 
 
 def _choose():
-    if native.why_unavailable() is not None:
+    if native.unavailable_reason() is not None:
         return handles.call
     return _call_address if njit is None else _compiled_call()
 

@@ -32,7 +32,7 @@ def call_kernel(address: int, inputs: np.ndarray, outputs: np.ndarray) -> None:
     """Run a robot's kernel: all inputs one after another, and room for the outputs."""
     # Views, since the arrays are contiguous: the kernel writes into the caller's.
     inputs, outputs = inputs.reshape(-1), outputs.reshape(-1)
-    if native.why_unavailable() is not None:
+    if native.unavailable_reason() is not None:
         handles.call(address, inputs, outputs)
     else:
         # It keeps Python's lock: a kernel takes less time than letting go of it and getting it
@@ -46,7 +46,7 @@ def call_loop(address: int, *arguments: Any) -> int:
 
     :param arguments: its records and numbers; the kinds of numbers are not compared with its own
     """
-    if native.why_unavailable() is not None:
+    if native.unavailable_reason() is not None:
         return handles.loop(address)(*arguments)
     passed: List[Any] = [Record(each) if isinstance(each, tuple) else each for each in arguments]
     kinds = [ctypes.c_double if isinstance(each, float) else ctypes.c_int64 for each in passed]

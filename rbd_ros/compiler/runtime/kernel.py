@@ -394,7 +394,7 @@ def make_kernel(
     :param check: raises if the definition has no sense; called before the algorithm is run for the
         first time, and not at all when its machine code is found on disk
     """
-    if not native.why_unavailable():
+    if not native.unavailable_reason():
         return Kernel(definition, check)
     if check is not None:
         check()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Callable, Optional
 
-from rbd_ros.compiler.loops import Record, why_interpreted
+from rbd_ros.compiler.loops import interpreted_reason, Record
 from rbd_ros.control import LawMemory, TorqueLaw, TorqueLimiter
 from rbd_ros.nodes.common.conversions import EARLIEST, LATEST, representable
 from rbd_ros.nodes.torque.compiled_answer import answer, TorqueMessages
@@ -39,7 +39,7 @@ class UsualAnswers:
     @staticmethod
     def quick() -> bool:
         """Whether there is machine code; without it, this is the long way."""
-        return why_interpreted() is None
+        return interpreted_reason() is None
 
     def prepare(self, law: TorqueLaw) -> None:
         """Change to another law, or to other settings of the same one."""

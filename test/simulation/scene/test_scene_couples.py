@@ -8,7 +8,7 @@ from support.rigid_worlds import ball, cube, G, kinetic_energy, simulated, worst
 from support.simulated_robots import at, body, collision, joint, link, robot as chain
 
 from rbd_ros import Robot
-from rbd_ros.compiler.loops import why_interpreted
+from rbd_ros.compiler.loops import interpreted_reason
 from rbd_ros.simulation.stepping import step_once
 
 R = 0.1  # of all balls [m]
@@ -245,8 +245,8 @@ def mixed_scene():
 
 
 def test_compiled_and_interpreted_couples_agree():
-    if why_interpreted() is not None:
-        pytest.skip(why_interpreted())
+    if interpreted_reason() is not None:
+        pytest.skip(interpreted_reason())
     machine, python = mixed_scene(), mixed_scene()
     machine.step(n=63)
     python.step(n=60)

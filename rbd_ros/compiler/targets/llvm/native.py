@@ -35,7 +35,7 @@ os.register_at_fork(
 
 
 @lru_cache(maxsize=1)
-def why_unavailable() -> Optional[str]:
+def unavailable_reason() -> Optional[str]:
     """Reason why there is no compiler, None if there is one."""
     if os.environ.get('RBD_ROS_COMPILER', '').lower() in ('off', '0', 'no', 'false'):
         return 'RBD_ROS_COMPILER is off'
@@ -285,6 +285,6 @@ __all__: List[str] = [
     'optimisation',
     'processor',
     'simd_lanes',
+    'unavailable_reason',
     'versions',
-    'why_unavailable',
 ]
