@@ -52,7 +52,7 @@ class PairContact(NamedTuple):
     :param normal: unit normal from the first to the second, (3,)
     :param force: mean force on the second one in the last step, (3,) [N]
     :param depth: penetration depth at its beginning, negative for a gap [m]
-    :param couple: mean couple of torsional and rolling friction on the second one, (3,) [N m]
+    :param moment: mean moment of torsional and rolling friction on the second one, (3,) [N m]
     """
 
     first: str
@@ -61,7 +61,7 @@ class PairContact(NamedTuple):
     normal: FloatArray
     force: FloatArray
     depth: float
-    couple: FloatArray
+    moment: FloatArray
 
 
 def resolve_world(
@@ -401,7 +401,7 @@ class SimulatedObjects:
         found: List[PairContact] = []
         for c in range(int(touches.counts[NOW])):
             if touches.impulse[c, 0] > 0.0:
-                couple = touches.couple[c] if len(touches.couple) else np.zeros(3)
+                moment = touches.couple[c] if len(touches.couple) else np.zeros(3)
                 first, second = scene.names_of(int(contacts.pair[c]))
                 frame = contacts.frame[c]
                 found.append(
@@ -412,7 +412,7 @@ class SimulatedObjects:
                         frame[0].copy(),
                         touches.impulse[c] @ frame / physics.plant.timestep,
                         -float(contacts.gap[c]),
-                        couple @ frame / physics.plant.timestep,
+                        moment @ frame / physics.plant.timestep,
                     )
                 )
         return tuple(found)

@@ -107,7 +107,7 @@ class AxialScrew(SpatialQuantity):
             omega, v = quantity.angular, quantity.linear
             return MotionVector(self._turned(omega), self._turned(self._moved(v, omega)))
         if isinstance(quantity, ForceVector):
-            n, f = quantity.couple, quantity.linear
+            n, f = quantity.moment, quantity.linear
             return ForceVector(self._turned(self._moved(n, f)), self._turned(f))
         if isinstance(quantity, RigidBodyInertia):
             return self._rigid(quantity)

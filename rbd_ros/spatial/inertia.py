@@ -319,8 +319,8 @@ class ArticulatedBodyInertia(SpatialQuantity):
         So are the dyads of U D^-1 U^T in the articulated-body algorithm (book table 7.1). Only one
         triangle of the symmetric blocks is computed.
         """
-        (a, b, c), (d, e, f) = W.couple, W.linear
-        (p, q, r), (s, t, u) = U.couple, U.linear
+        (a, b, c), (d, e, f) = W.moment, W.linear
+        (p, q, r), (s, t, u) = U.moment, U.linear
         return ArticulatedBodyInertia(
             _subtract(self.M, (d * s, e * s, e * t, f * s, f * t, f * u)),
             linear3.subtract_matrices(

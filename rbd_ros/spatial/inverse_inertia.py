@@ -91,7 +91,7 @@ class InverseInertia(SpatialQuantity):
         """Acceleration Phi f that a force causes (36m + 30a)."""
         if not isinstance(force, ForceVector):
             raise TypeError(f'inverse inertia * {type(force).__name__}: it maps forces to motions')
-        n, f = force.couple, force.linear
+        n, f = force.moment, force.linear
         return MotionVector(
             linear3.add(linear3.apply(linear3.full(self.A), n), linear3.apply(self.B, f)),
             linear3.add(

@@ -149,7 +149,7 @@ class PlanarTransform(SpatialQuantity):
         if isinstance(quantity, PlanarForceVector):
             x, y = quantity.linear
             return PlanarForceVector(
-                quantity.couple - (rx * y - ry * x), self._turned(quantity.linear)
+                quantity.moment - (rx * y - ry * x), self._turned(quantity.linear)
             )
         if isinstance(quantity, (PlanarInertia, PlanarArticulatedInertia)):
             return quantity.moved(self.r).rotated(self.c, self.s)
@@ -166,7 +166,7 @@ class PlanarTransform(SpatialQuantity):
             return PlanarMotionVector(omega, (x + ry * omega, y - rx * omega))
         if isinstance(quantity, PlanarForceVector):
             x, y = self._back(quantity.linear)
-            return PlanarForceVector(quantity.couple + (rx * y - ry * x), (x, y))
+            return PlanarForceVector(quantity.moment + (rx * y - ry * x), (x, y))
         if isinstance(quantity, (PlanarInertia, PlanarArticulatedInertia)):
             return quantity.rotated(self.c, -self.s).moved((-rx, -ry))
         raise TypeError(f'cannot transform a {type(quantity).__name__} in the plane')

@@ -135,7 +135,7 @@ class PlanarMotionVector(_PlanarVector):
                 f'planar motion . {type(force).__name__}: a planar motion has a scalar product '
                 'with planar forces only'
             )
-        return self._angular * force.couple + dot2(self._linear, force.linear)
+        return self._angular * force.moment + dot2(self._linear, force.linear)
 
     def cross(self, other: MotionOrForce) -> MotionOrForce:
         """Cross product v x m with a motion (4m + 2a, book eq 2.76) or v x* f with a force.
@@ -175,11 +175,11 @@ class PlanarMotionVector(_PlanarVector):
 class PlanarForceVector(_PlanarVector):
     """Element of F3: a force or a momentum in the plane.
 
-    :param couple: moment n about the coordinate origin [N m, ...]
+    :param moment: moment n about the coordinate origin [N m, ...]
     :param linear: linear force, (2,) [N, ...]
 
     >>> f = PlanarForceVector.at_point((0.0, 10.0), (0.5, 0.0))  # [N], [m]
-    >>> f.couple, f.linear, f.dot(PlanarMotionVector(2.0, (0.0, 0.0)))  # [N m], [N], [W]
+    >>> f.moment, f.linear, f.dot(PlanarMotionVector(2.0, (0.0, 0.0)))  # [N m], [N], [W]
     (5.0, (0.0, 10.0), 10.0)
     >>> PlanarForceVector.of(f.spatial()) == f, f - f == PlanarForceVector.zero()
     (True, True)
@@ -192,25 +192,25 @@ class PlanarForceVector(_PlanarVector):
     @classmethod
     def of(cls, force: ForceVector) -> PlanarForceVector:
         """Part of a spatial force that does work in the x-y plane; the rest is left out."""
-        return cls(force.couple[2], force.linear[:2])
+        return cls(force.moment[2], force.linear[:2])
 
     def spatial(self) -> ForceVector:
         """Spatial force in the x-y plane."""
         return ForceVector((0, 0, self._angular), (*self._linear, 0))
 
     @classmethod
-    def at_point(cls, linear: Vector2, point: Vector2, couple: Scalar = 0) -> PlanarForceVector:
-        """Force that acts along a line through `point`, plus a couple.
+    def at_point(cls, linear: Vector2, point: Vector2, moment: Scalar = 0) -> PlanarForceVector:
+        """Force that acts along a line through `point`, plus a moment.
 
         :param linear: linear force, (2,) [N]
         :param point: a point of its line of action, (2,) [m]
-        :param couple: couple added to it [N m]
+        :param moment: moment added to it [N m]
         """
         (fx, fy), (px, py) = vector2(linear, 'linear'), vector2(point, 'point')
-        return cls(couple + (px * fy - py * fx), (fx, fy))
+        return cls(moment + (px * fy - py * fx), (fx, fy))
 
     @property
-    def couple(self) -> Scalar:
+    def moment(self) -> Scalar:
         """Moment about the coordinate origin."""
         return self._angular
 

@@ -69,7 +69,7 @@ def bound_and_moment(vector: V) -> Tuple[Vector3, Vector3]:
     if isinstance(vector, MotionVector):
         return vector.angular, vector.linear
     if isinstance(vector, ForceVector):
-        return vector.linear, vector.couple
+        return vector.linear, vector.moment
     raise TypeError(f'a {type(vector).__name__} is no screw: only motions and forces are')
 
 
@@ -132,8 +132,8 @@ def line_and_free(vector: V) -> Tuple[V, V]:
 
     >>> from rbd_ros.spatial.screws import line_and_free
     >>> wrench = ForceVector((0.0, -5.0, 2.0), (0.0, 0.0, 10.0))
-    >>> line, couple = line_and_free(wrench)
-    >>> line.couple, couple.couple  # the force along its axis, and the couple about it
+    >>> line, free = line_and_free(wrench)
+    >>> line.moment, free.moment  # the force along its axis, and the couple about it
     ((0.0, -5.0, 0.0), (0.0, 0.0, 2.0))
     """
     s, moment = bound_and_moment(vector)

@@ -226,7 +226,7 @@ class PluckerTransform(SpatialQuantity):
                 linear3.apply(E, linear3.subtract(v, linear3.cross(r, omega))),
             )
         if isinstance(quantity, ForceVector):
-            n, f = quantity.couple, quantity.linear
+            n, f = quantity.moment, quantity.linear
             return ForceVector(
                 linear3.apply(E, linear3.subtract(n, linear3.cross(r, f))), linear3.apply(E, f)
             )
@@ -251,7 +251,7 @@ class PluckerTransform(SpatialQuantity):
         if isinstance(quantity, ForceVector):
             f = linear3.apply_transpose(E, quantity.linear)
             return ForceVector(
-                linear3.add(linear3.apply_transpose(E, quantity.couple), linear3.cross(r, f)), f
+                linear3.add(linear3.apply_transpose(E, quantity.moment), linear3.cross(r, f)), f
             )
         if isinstance(quantity, (RigidBodyInertia, ArticulatedBodyInertia)):
             return quantity.rotated(linear3.transpose(E)).moved(linear3.negate(r))

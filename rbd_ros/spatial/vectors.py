@@ -119,7 +119,7 @@ class MotionVector(_SpatialVector):
                 f'motion . {type(force).__name__}: a motion vector has a scalar product with '
                 'forces only'
             )
-        return linear3.dot(self._upper, force.couple) + linear3.dot(self._lower, force.linear)
+        return linear3.dot(self._upper, force.moment) + linear3.dot(self._lower, force.linear)
 
     def cross(self, other: MotionOrForce) -> MotionOrForce:
         """Cross product v x m with a motion or v x* f with a force (book eq 2.29 to 2.32).
@@ -136,7 +136,7 @@ class MotionVector(_SpatialVector):
             )
         if isinstance(other, ForceVector):
             return ForceVector(
-                linear3.add(linear3.cross(omega, other.couple), linear3.cross(v, other.linear)),
+                linear3.add(linear3.cross(omega, other.moment), linear3.cross(v, other.linear)),
                 linear3.cross(omega, other.linear),
             )
         raise TypeError(
@@ -163,11 +163,11 @@ class MotionVector(_SpatialVector):
 class ForceVector(_SpatialVector):
     """Element of F6: a spatial force, a momentum, an impulse.
 
-    :param couple: moment n_O about the coordinate origin, (3,) [N m, ...]
+    :param moment: moment n_O about the coordinate origin, (3,) [N m, ...]
     :param linear: linear force f, (3,) [N, ...]
 
     >>> f = ForceVector.at_point((0.0, 0.0, 10.0), (0.5, 0.0, 0.0))  # [N], [m]
-    >>> f.couple, f.linear, f.moment_about((0.5, 0.0, 0.0))  # [N m], [N], [N m]
+    >>> f.moment, f.linear, f.moment_about((0.5, 0.0, 0.0))  # [N m], [N], [N m]
     ((0.0, -5.0, 0.0), (0.0, 0.0, 10.0), (0.0, 0.0, 0.0))
     >>> f.dot(MotionVector((0.0, 0.0, 0.0), (0.0, 0.0, 2.0)))  # power [W]
     20.0
@@ -181,11 +181,11 @@ class ForceVector(_SpatialVector):
 
     __slots__ = ()
 
-    def __init__(self, couple: Vector3, linear: Vector3):
-        super().__init__(couple, linear)
+    def __init__(self, moment: Vector3, linear: Vector3):
+        super().__init__(moment, linear)
 
     @property
-    def couple(self) -> Vector3:
+    def moment(self) -> Vector3:
         """Moment about the coordinate origin, (3,)."""
         return self._upper
 
@@ -195,15 +195,15 @@ class ForceVector(_SpatialVector):
         return self._lower
 
     @classmethod
-    def at_point(cls, linear: Vector3, point: Vector3, couple: Vector3 = ZERO3) -> ForceVector:
-        """Spatial force of a linear force acting along a line through `point`, plus a couple.
+    def at_point(cls, linear: Vector3, point: Vector3, moment: Vector3 = ZERO3) -> ForceVector:
+        """Spatial force of a linear force acting along a line through `point`, plus a moment.
 
         :param linear: linear force, (3,) [N]
         :param point: a point of its line of action, (3,) [m]
-        :param couple: couple added to it, (3,) [N m]
+        :param moment: moment added to it, (3,) [N m]
         """
         linear, point = linear3.vector3(linear), linear3.vector3(point)
-        return cls(linear3.add(linear3.vector3(couple), linear3.cross(point, linear)), linear)
+        return cls(linear3.add(linear3.vector3(moment), linear3.cross(point, linear)), linear)
 
     def dot(self, motion: MotionVector) -> Scalar:
         """Scalar product f . m, the power along `motion` (6m + 5a, book eq 2.11).

@@ -31,7 +31,7 @@ def test_far_frame_inertia_of_section_10_1():
     assert_allclose(M, inertia(m, c, I_C), rtol=0)
     assert np.linalg.cond(printed) == pytest.approx(102050401, abs=2)
     f = RigidBodyInertia.from_mass_centre(m, c, I_C) * MotionVector((0, 0, 1.0), (9.0, -99.0, 0))
-    assert [f.couple[2], f.linear[0], f.linear[1]] == [111.0, -1.0, 1.0]
+    assert [f.moment[2], f.linear[0], f.linear[1]] == [111.0, -1.0, 1.0]
     # four digits of sixteen are lost: 1e-16 times cond is 1e-8, the book sees 1e-12
     assert_allclose(np.linalg.solve(printed, [111, -1, 1]), [1, 9, -99], atol=1e-8)
 
@@ -81,7 +81,7 @@ def test_symbolic_example_of_section_10_4():
     values = (0.3, -1.2, 0.7)
     v = MotionVector(values, (0, 0, 0))
     p = v.cross(I * v)
-    assert p.couple[2] == pytest.approx(0.1 * 0.3 * -1.2, rel=1e-14)
+    assert p.moment[2] == pytest.approx(0.1 * 0.3 * -1.2, rel=1e-14)
 
     def dense(I, v):
         x, y, z = (a * v[0] + b * v[1] + c * v[2] for a, b, c in I)
@@ -89,11 +89,11 @@ def test_symbolic_example_of_section_10_4():
         return 0.0 * p[0] + 0.0 * p[1] + 1.0 * p[2]
 
     tau, operations = counted(dense, np.diag([1.5, 1.6, 1.7]), values)
-    assert float(tau) == p.couple[2] and sum(operations.values()) == 29
+    assert float(tau) == p.moment[2] and sum(operations.values()) == 29
     graph = Graph()
     symbols = graph.inputs('v', 3)
     v = MotionVector(tuple(symbols), (0.0, 0.0, 0.0))
-    cost = graph.count([v.cross(I * v).couple[2]])
+    cost = graph.count([v.cross(I * v).moment[2]])
     assert (cost.multiplications, cost.additions, cost.divisions) == (4, 1, 0)
 
 

@@ -132,7 +132,7 @@ def test_velocity_of_a_point_and_force_along_a_line(three):
     expected = in_space(v)[3:] + np.cross(in_space(v)[:3], [*point, 0])
     assert_allclose([*motion(v).velocity_at(tuple(point)), 0], expected, **TOLERANCE)
     f = PlanarForceVector.at_point(tuple(v[1:]), tuple(point), 0.5)
-    assert_allclose(f.couple, 0.5 + point[0] * v[2] - point[1] * v[1], **TOLERANCE)
+    assert_allclose(f.moment, 0.5 + point[0] * v[2] - point[1] * v[1], **TOLERANCE)
     assert tuple(f.linear) == tuple(v[1:])
 
 

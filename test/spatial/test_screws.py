@@ -97,7 +97,7 @@ def test_split_into_line_and_parallel_free_vector(space, cases):
         assert_allclose(list(line + free), list(x), **TOLERANCE)
         assert is_line(line, 1e-12) and is_free(free) and not is_free(line)
         # parallel to the axis, and of h times its length
-        moment = np.array(free.linear if space == 'motion' else free.couple)
+        moment = np.array(free.linear if space == 'motion' else free.moment)
         assert_allclose(moment, pitch(x) * case[0], **TOLERANCE)
         assert_allclose(np.cross(moment, case[0]), 0, atol=1e-12)
         assert pitch(line) == pytest.approx(0.0, abs=1e-14)
@@ -121,7 +121,7 @@ def test_free_and_line_vectors_are_known_by_their_parts(space, cases):
         X = PluckerTransform.translation(tuple(bound + moment))
         assert X.apply(free) == free
         at_line = PluckerTransform.translation(axis_point(line)).apply(line)
-        on_line = at_line.linear if space == 'motion' else at_line.couple
+        on_line = at_line.linear if space == 'motion' else at_line.moment
         assert_allclose(on_line, 0, atol=1e-14)
     assert is_free(type(free).zero()) and not is_line(type(free).zero())
     assert is_free(vector(space, (0, 0, 1e-9), (1, 0, 0)), tolerance=1e-8)

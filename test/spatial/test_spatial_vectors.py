@@ -35,7 +35,7 @@ def six(rng):
 def test_coordinates_are_angular_first_and_round_trip(six):
     m, f = motion(six[0]), force(six[1])
     assert tuple(m.angular) == tuple(six[0][:3]) and tuple(m.linear) == tuple(six[0][3:])
-    assert tuple(f.couple) == tuple(six[1][:3]) and tuple(f.linear) == tuple(six[1][3:])
+    assert tuple(f.moment) == tuple(six[1][:3]) and tuple(f.linear) == tuple(six[1][3:])
     assert_allclose(m.to_array(), six[0], rtol=0)
     assert_allclose(f.to_array(), six[1], rtol=0)
 

@@ -129,7 +129,7 @@ def _unit_forces(
     X0 = body_transforms(model, q)[frame.body]
     if reference == 'aligned':
         origin = (frame.placement * X0).r
-        units = [ForceVector.at_point(x.linear, origin, x.couple) for x in units]
+        units = [ForceVector.at_point(x.linear, origin, x.moment) for x in units]
     return [X0.apply(force) for force in units]
 
 

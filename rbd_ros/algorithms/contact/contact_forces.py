@@ -20,7 +20,7 @@ def contact_force(point: Scalars, direction: Scalars) -> ForceVector:
     :param direction: unit vector e along it, (3,)
 
     >>> from rbd_ros.algorithms.contact.contact_forces import contact_force
-    >>> contact_force((0.5, 0.0, 0.0), (0.0, 0.0, 1.0)).couple
+    >>> contact_force((0.5, 0.0, 0.0), (0.0, 0.0, 1.0)).moment
     (0.0, -0.5, 0.0)
     """
     e = linear3.vector3(direction)
@@ -39,7 +39,7 @@ def contact_force_rate(
 
     >>> from rbd_ros.algorithms.contact.contact_forces import contact_force_rate
     >>> up, still = (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
-    >>> contact_force_rate((0.5, 0.0, 0.0), up, (1.0, 0.0, 0.0), still).couple  # it moves along x
+    >>> contact_force_rate((0.5, 0.0, 0.0), up, (1.0, 0.0, 0.0), still).moment  # it moves along x
     (0.0, -1.0, 0.0)
     """
     e, rate = linear3.vector3(direction), linear3.vector3(direction_rate)

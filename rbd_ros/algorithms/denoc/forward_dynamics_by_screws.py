@@ -115,20 +115,20 @@ def forward_dynamics_by_screws(
             link, path = links[i - 1], screws[i - 1]
             rotor = link.armature
             psi_hat = _column(mass[i])
-            inertia = psi_hat.couple[2]
+            inertia = psi_hat.moment[2]
             pivot = inertia if is_zero(rotor) else inertia + rotor
             inverse = 1.0 / pivot
             scaled = psi_hat * inverse
             if is_zero(rotor):
-                scaled = ForceVector((scaled.couple[0], scaled.couple[1], 1.0), scaled.linear)
+                scaled = ForceVector((scaled.moment[0], scaled.moment[1], 1.0), scaled.linear)
             psi[i] = scaled
-            tau_hat = tau[i - 1] - z[i].couple[2]
+            tau_hat = tau[i - 1] - z[i].moment[2]
             tau_tilde[i] = tau_hat * inverse
             if link.parent == 0:
                 continue
             f, rest = z[i] + psi[i] * tau_hat, _eliminated(mass[i], psi_hat, psi[i])
             if is_zero(rotor):
-                f = ForceVector((f.couple[0], f.couple[1], tau[i - 1]), f.linear)
+                f = ForceVector((f.moment[0], f.moment[1], tau[i - 1]), f.linear)
             for screw in reversed(path):
                 f, rest = screw.inverse_apply(f), screw.inverse_apply(rest)
             z[link.parent] = z[link.parent] + f
@@ -357,9 +357,9 @@ def _eliminated(
     mass: ArticulatedBodyInertia, psi_hat: ForceVector, psi: ForceVector
 ) -> ArticulatedBodyInertia:
     """Mbar = Mhat - psi_hat psi^T, 15m + 15a: a joint without rotor leaves no third row."""
-    (n, f), (u, v) = (psi_hat.couple, psi_hat.linear), (psi.couple, psi.linear)
+    (n, f), (u, v) = (psi_hat.moment, psi_hat.linear), (psi.moment, psi.linear)
     I, H = _minus(mass.I, n, u), [subtract(row, scale(x, v)) for row, x in zip(mass.H, n)]
-    if is_zero(psi.couple[2] - 1.0):
+    if is_zero(psi.moment[2] - 1.0):
         I, H[2] = (*I[:3], 0.0, 0.0, 0.0), ZERO3
     return ArticulatedBodyInertia(_minus(mass.M, f, v), linear3.matrix3(H), I)
 

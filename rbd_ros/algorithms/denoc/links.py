@@ -201,7 +201,7 @@ def external_wrenches(
     for i, force in external_forces.items():
         if i != 0:  # what pushes the base moves nothing
             R, C = placed[i]
-            n = linear3.subtract(force.couple, linear3.cross(C, force.linear))
+            n = linear3.subtract(force.moment, linear3.cross(C, force.linear))
             wrenches[i] = Wrench(
                 linear3.apply_transpose(R, n), linear3.apply_transpose(R, force.linear)
             )

@@ -130,7 +130,7 @@ def crba_by_screws(
         while bodies[j].parent != 0:
             F = _force_to_parent(bodies[j], states[j], F)
             j = bodies[j].parent - 1
-            H[i][j] = H[j][i] = F.couple[2]
+            H[i][j] = H[j][i] = F.moment[2]
     return H
 
 
@@ -209,7 +209,7 @@ def _force_to_parent(body: ScrewBody, state: ScrewState, F: ForceVector) -> Forc
     """Force in parent coordinates: two screws, 20m + 12a, or a transform, 24m + 18a."""
     if body.before is not None:
         return PluckerTransform(state.E, state.r).inverse_apply(F)
-    n, f = _screw_force(state.c, state.s, body.distance, F.couple, F.linear)
+    n, f = _screw_force(state.c, state.s, body.distance, F.moment, F.linear)
     if not is_zero(body.aside):
         n = n[0] + body.aside * f[2], n[1], n[2] - body.aside * f[0]
     n, f = _screw_force(*body.across[:3], _turned(n), _turned(f))

@@ -73,7 +73,7 @@ def hinge_inverse_dynamics(
         f[j] = wrench
         for i in leaving[j]:
             parent, armature = links[i - 1].parent, links[i - 1].armature
-            tau[i - 1] = f[i].couple[2] + armature * qdd[i - 1]
+            tau[i - 1] = f[i].moment[2] + armature * qdd[i - 1]
             if parent != 0:
                 for screw in reversed(screws[i - 1]):
                     f[i] = screw.inverse_apply(f[i])

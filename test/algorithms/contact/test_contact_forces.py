@@ -23,7 +23,7 @@ def test_a_contact_force_has_no_moment_about_its_line(rng):
     assert_allclose(force.linear, e, rtol=0)
     for distance in (0.0, -1.5, 2.0):
         assert_allclose(force.moment_about(tuple((C + distance * e).tolist())), 0.0, atol=2e-15)
-    assert_allclose(force.couple, np.cross(C, e), atol=1e-15)
+    assert_allclose(force.moment, np.cross(C, e), atol=1e-15)
 
 
 def test_its_rate_is_its_derivative(rng):

@@ -105,7 +105,7 @@ def test_a_tree_without_a_joint_in_the_model_is_all_that_the_text_takes():
         a_g = MotionVector((0.0, 0.0, 0.0), tuple(R.T @ tree.model.gravity))
         forces = {}
         for i, force in tree.forces_on_bodies.items():  # moved to the base's frame by hand
-            couple, linear = np.array(force.couple), np.array(force.linear)
+            couple, linear = np.array(force.moment), np.array(force.linear)
             f = ForceVector(tuple(R.T @ (couple - np.cross(p, linear))), tuple(R.T @ linear))
             forces[i - 1] = f
         base = FloatingBase(

@@ -73,13 +73,13 @@ def test_variables_correspond_to_those_of_table_5_1(joints):
         assert_allclose(spatial, a.linear + upward, rtol=0, atol=1e-11)
         f = X0[i].apply(theirs.f[i])
         scale = np.abs(f.to_array()).max()
-        assert_allclose(ours.n[i], f.couple, rtol=0, atol=1e-12 * scale)
+        assert_allclose(ours.n[i], f.moment, rtol=0, atol=1e-12 * scale)
         assert_allclose(ours.f[i], f.linear, rtol=0, atol=1e-12 * scale)
         net = theirs.f[i] - theirs.f[i + 1] if i < joints else theirs.f[i]
         net = X0[i].apply(net)
         _, c, _ = body.inertia.mass_centre()
         moment = np.add(ours.N[i], np.cross(c, ours.F[i]))
-        assert_allclose(moment, net.couple, rtol=0, atol=1e-11 * scale)
+        assert_allclose(moment, net.moment, rtol=0, atol=1e-11 * scale)
         assert_allclose(ours.F[i], net.linear, rtol=0, atol=1e-11 * scale)
 
 

@@ -51,7 +51,7 @@ def test_a_ball_on_a_slope_rolls_beyond_its_couple_only(slope, c):
     (contact,) = simulator.contacts
     # It rolls about y, and the couple on it is against that.
     couple = G * (np.sin(slope) * R if not expected else c * np.cos(slope))
-    on_ball = contact.couple if contact.second == 'ball' else -contact.couple
+    on_ball = contact.moment if contact.second == 'ball' else -contact.moment
     assert np.abs(on_ball - (0, -couple, 0)).max() < 1e-9
 
 
@@ -212,7 +212,7 @@ def test_couples_take_energy_only():
         now = kinetic_energy(simulator)
         assert now <= energy + 1e-12
         energy = now
-        coupled += any(np.abs(each.couple).max() > 0.0 for each in simulator.contacts)
+        coupled += any(np.abs(each.moment).max() > 0.0 for each in simulator.contacts)
     assert coupled > 10
     assert np.abs(mass @ state.velocity - momentum).max() < 1e-12
 
@@ -228,7 +228,7 @@ def test_what_has_no_couples_moves_as_in_a_world_without_any():
     plain.step(n=400)
     beside.step(n=400)
     assert np.array_equal(plain.object_pose('cube'), beside.object_pose('cube'))
-    assert not any(each.couple.any() for each in plain.contacts)
+    assert not any(each.moment.any() for each in plain.contacts)
 
 
 def mixed_scene():
@@ -356,7 +356,7 @@ def test_a_tower_that_spins_stops_as_one():
         assert abs(simulator.object_velocity(name)[2] - expected) < 1e-7
     assert simulator.status.unconverged_steps == 0 and worst_residual(simulator) < 1e-10
     assert (
-        abs(sum(each.couple[2] for each in simulator.contacts if each.first == 'floor'))
+        abs(sum(each.moment[2] for each in simulator.contacts if each.first == 'floor'))
         - (c * count * G)
         < 1e-6
     )
