@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rbd_ros.collision.distances import Distances, Minimum, RobotInWorld
     from rbd_ros.collision.ground_plane import level_ground
     from rbd_ros.collision.named_poses import NamedPose
-    from rbd_ros.collision.queries import Contacts, contacts, distance, Nearest, supported
+    from rbd_ros.collision.queries import ContactPoints, contacts, distance, Nearest, supported
     from rbd_ros.collision.self_collision import allowed_pairs, SrdfError
     from rbd_ros.collision.shapes import (
         Box,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     'Box',
     'Capsule',
-    'Contacts',
+    'ContactPoints',
     'ConvexHull',
     'Cylinder',
     'Distances',
@@ -82,7 +82,7 @@ __getattr__, __dir__ = lazy_names(
     {
         'Box': 'rbd_ros.collision.shapes',
         'Capsule': 'rbd_ros.collision.shapes',
-        'Contacts': 'rbd_ros.collision.queries',
+        'ContactPoints': 'rbd_ros.collision.queries',
         'ConvexHull': 'rbd_ros.collision.shapes',
         'Cylinder': 'rbd_ros.collision.shapes',
         'Distances': 'rbd_ros.collision.distances',

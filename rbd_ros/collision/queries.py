@@ -20,7 +20,7 @@ from rbd_ros.compiler.loops import allocate, Record
 _ROUNDING = 1e-6
 
 
-class Contacts(NamedTuple):
+class ContactPoints(NamedTuple):
     """Contact points of two shapes, P of them, in the common frame.
 
     :param points_a: points on the surface of the first shape, (P, 3) [m]
@@ -99,7 +99,7 @@ def supported(a: Union[Shape, Type[Shape]], b: Union[Shape, Type[Shape]]) -> boo
 
 def contacts(
     shape_a: Shape, pose_a: ArrayLike, shape_b: Shape, pose_b: ArrayLike, margin: float = 0.0
-) -> Contacts:
+) -> ContactPoints:
     """Contact points of two shapes, at most four: as many as a body needs to rest.
 
     Faces and lines that touch nearly flat have several points, all others one. What is deepest
@@ -125,7 +125,7 @@ def contacts(
         raise ValueError('margin must be a number, got nan')
     pair, count = _find(shape_a, pose_a, shape_b, pose_b, margin, False)
     found = pair.found
-    return Contacts(
+    return ContactPoints(
         found.on_a[:count].copy(),
         found.on_b[:count].copy(),
         found.normal[:count].copy(),

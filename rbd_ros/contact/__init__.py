@@ -12,7 +12,7 @@ from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from rbd_ros.contact.compliant_surfaces import (
-        CompliantContact,
+        CompliantContactModel,
         HuntCrossleySurface,
         in_series,
         LinearSurface,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rbd_ros.meshes.triangles import MeshError
 
 __all__ = [
-    'CompliantContact',
+    'CompliantContactModel',
     'ContactParameters',
     'ContactShapes',
     'HalfSpace',
@@ -44,7 +44,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        'CompliantContact': 'rbd_ros.contact.compliant_surfaces',
+        'CompliantContactModel': 'rbd_ros.contact.compliant_surfaces',
         'ContactParameters': 'rbd_ros.contact.ground',
         'ContactShapes': 'rbd_ros.contact.detection',
         'HalfSpace': 'rbd_ros.contact.ground',

@@ -274,7 +274,7 @@ class ContactForces(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CompliantContact:
+class CompliantContactModel:
     """A contact point with a compliant surface, Coulomb friction and drag (eq 11.75 to 11.79).
 
     :param surface: law of the normal direction
@@ -285,8 +285,8 @@ class CompliantContact:
         surface [N s/m]: the work that moving the compressed place takes, as in rolling
     :raises ValueError: for numbers that make no sense
 
-    >>> from rbd_ros.contact import CompliantContact, LinearSurface
-    >>> foot = CompliantContact(LinearSurface(1e4, 100.0), 1e4, 100.0, friction=0.5)
+    >>> from rbd_ros.contact import CompliantContactModel, LinearSurface
+    >>> foot = CompliantContactModel(LinearSurface(1e4, 100.0), 1e4, 100.0, friction=0.5)
     >>> forces = foot.evaluate(-0.001, 0.0, (0.1, 0.0), (-0.001,), (0.0, 0.0))
     >>> forces.normal, forces.tangential  # it slips: friction is at its bound [N]
     (10.0, (-5.0, -0.0))

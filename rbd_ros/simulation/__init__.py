@@ -21,19 +21,22 @@ if TYPE_CHECKING:
     from rbd_ros.simulation.event_driven import Event, EventDrivenSimulator
     from rbd_ros.simulation.physics import Physics
     from rbd_ros.simulation.rollouts import Trajectories
-    from rbd_ros.simulation.simulator import Contact, SimulationStatus, Simulator
+    from rbd_ros.simulation.simulated_objects import ContactPoint
+    from rbd_ros.simulation.simulator import GroundContactPoint, SimulationStatus, Simulator
     from rbd_ros.simulation.snapshot_file import load_snapshot, save_snapshot, SnapshotError
     from rbd_ros.simulation.snapshots import Snapshot
     from rbd_ros.simulation.step_derivatives import StepDerivatives
 
 __all__ = [
-    'Contact',
+    'ContactPoint',
     'DcMotor',
     'Event',
     'EventDrivenSimulator',
     'FaceContact',
+    'GroundContactPoint',
     'JointFriction',
     'OdeSolution',
+    'Physics',
     'SimulationStatus',
     'Simulator',
     'Snapshot',
@@ -42,9 +45,8 @@ __all__ = [
     'StepDerivatives',
     'Trajectories',
     'Transmission',
-    'Physics',
-    'load_snapshot',
     'integrate_ode',
+    'load_snapshot',
     'save_snapshot',
     'with_motors',
 ]
@@ -52,13 +54,15 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        'Contact': 'rbd_ros.simulation.simulator',
+        'ContactPoint': 'rbd_ros.simulation.simulated_objects',
         'DcMotor': 'rbd_ros.simulation.actuators',
         'Event': 'rbd_ros.simulation.event_driven',
         'EventDrivenSimulator': 'rbd_ros.simulation.event_driven',
         'FaceContact': 'rbd_ros.simulation.contact_points',
+        'GroundContactPoint': 'rbd_ros.simulation.simulator',
         'JointFriction': 'rbd_ros.simulation.actuators',
         'OdeSolution': 'rbd_ros.simulation.adaptive',
+        'Physics': 'rbd_ros.simulation.physics',
         'SimulationStatus': 'rbd_ros.simulation.simulator',
         'Simulator': 'rbd_ros.simulation.simulator',
         'Snapshot': 'rbd_ros.simulation.snapshots',
@@ -67,9 +71,8 @@ __getattr__, __dir__ = lazy_names(
         'StepDerivatives': 'rbd_ros.simulation.step_derivatives',
         'Trajectories': 'rbd_ros.simulation.rollouts',
         'Transmission': 'rbd_ros.simulation.actuators',
-        'Physics': 'rbd_ros.simulation.physics',
-        'load_snapshot': 'rbd_ros.simulation.snapshot_file',
         'integrate_ode': 'rbd_ros.simulation.adaptive',
+        'load_snapshot': 'rbd_ros.simulation.snapshot_file',
         'save_snapshot': 'rbd_ros.simulation.snapshot_file',
         'with_motors': 'rbd_ros.simulation.actuators',
     },

@@ -20,7 +20,7 @@ from rbd_ros.simulation.moving import RETURN_SPEED
 from rbd_ros.simulation.plant import Ground, Plant, Tree
 from rbd_ros.simulation.scene.assembly import scene_sizes
 from rbd_ros.simulation.scene.state import Objects, ScenePlant, Touches
-from rbd_ros.simulation.state import Contacts, ExternalForces, MAX_CONTACTS, State
+from rbd_ros.simulation.state import ExternalForces, GroundContactPoints, MAX_CONTACTS, State
 from rbd_ros.simulation.workspace import Commands, PhysicsRecord, Workspace
 
 #: Part of the speed of corrections that joints have whose motions compose instead of adding.
@@ -53,7 +53,7 @@ def make_physics_record(plant: Plant, nq: int) -> PhysicsRecord:
         allocate(Commands, **sizes),
         allocate(State, **sizes),
         allocate(ExternalForces, **sizes),
-        allocate(Contacts, **sizes),
+        allocate(GroundContactPoints, **sizes),
         allocate(Workspace, **sizes),
         allocate(Objects, **sizes),
         allocate(Touches, **sizes),

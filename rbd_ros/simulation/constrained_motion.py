@@ -11,7 +11,7 @@ from rbd_ros.algorithms.contact.contact_equations import ContactEquations
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.adaptive import applied_force, Torque
-from rbd_ros.simulation.contact_points import Contact, ContactPoints, Gaps
+from rbd_ros.simulation.contact_points import CandidateContact, CandidateContacts, Gaps
 from rbd_ros.simulation.dense_output import Group
 from rbd_ros.simulation.event_search import Values
 
@@ -25,10 +25,10 @@ class ConstrainedMotion:
     :raises ValueError: for an unknown link, or torques of a wrong shape
     """
 
-    def __init__(self, robot: Robot, contacts: Sequence[Contact], torque: Torque):
+    def __init__(self, robot: Robot, contacts: Sequence[CandidateContact], torque: Torque):
         self.group = Group(robot)
         self.active: Tuple[int, ...] = ()
-        self._points = ContactPoints(robot, contacts)
+        self._points = CandidateContacts(robot, contacts)
         self._functions = robot.contacts.between([contact.pair for contact in contacts])
         self._torque = applied_force(robot, torque)
 

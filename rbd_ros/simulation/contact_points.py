@@ -110,10 +110,10 @@ class SphereContact:
         return self.other, self.link
 
 
-Contact = Union[FaceContact, SphereContact]
+CandidateContact = Union[FaceContact, SphereContact]
 
 
-def _check(contact: Contact, vectors: Sequence[str], radii: Sequence[str]) -> None:
+def _check(contact: CandidateContact, vectors: Sequence[str], radii: Sequence[str]) -> None:
     for name in vectors:
         value = getattr(contact, name)
         if np.shape(value) != (3,) or not np.isfinite(value).all():
@@ -145,7 +145,7 @@ class Gaps(NamedTuple):
     normal_rates: FloatArray
 
 
-class ContactPoints:
+class CandidateContacts:
     """Gaps of some contacts as functions of the state of a robot.
 
     :param robot: the robot
@@ -153,7 +153,7 @@ class ContactPoints:
     :raises ValueError: for an unknown link
     """
 
-    def __init__(self, robot: Robot, contacts: Sequence[Contact]):
+    def __init__(self, robot: Robot, contacts: Sequence[CandidateContact]):
         model = robot.model
         self._kinematics = robot.kernel('contact_kinematics').function
         # Which freedoms of the tree move each body, and how fast they go for given v.

@@ -31,7 +31,7 @@ from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.adaptive import StepControl, Torque
 from rbd_ros.simulation.constrained_motion import ConstrainedMotion
-from rbd_ros.simulation.contact_points import Contact, FaceContact
+from rbd_ros.simulation.contact_points import CandidateContact, FaceContact
 from rbd_ros.simulation.contact_sets import contact_sets
 from rbd_ros.simulation.dense_output import DenseStep, METHODS, RK45, take_step
 from rbd_ros.simulation.event_search import (
@@ -113,7 +113,7 @@ class EventDrivenSimulator:
     def __init__(
         self,
         robot: Robot,
-        contacts: Sequence[Contact],
+        contacts: Sequence[CandidateContact],
         torque: Torque = None,
         method: str = 'rk45',
         timestep: float = 1e-3,

@@ -18,7 +18,7 @@ from rbd_ros.contact.detection import (
 from rbd_ros.contact.law import contact_force, relaxed_deformation
 from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
 from rbd_ros.simulation.plant import Ground, Plant
-from rbd_ros.simulation.state import CONTACTS, Contacts, DEFORMED, DROPPED, NEAR, State
+from rbd_ros.simulation.state import CONTACTS, DEFORMED, DROPPED, GroundContactPoints, NEAR, State
 from rbd_ros.simulation.workspace import Dynamics, Problem
 
 #: Deformation of a surface that nothing touches, below which it is taken to be at rest: far less
@@ -31,7 +31,12 @@ DONE = 2
 
 @compiled
 def detect_contacts(
-    plant: Plant, state: State, dynamics: Dynamics, contacts: Contacts, problem: Problem, h: float
+    plant: Plant,
+    state: State,
+    dynamics: Dynamics,
+    contacts: GroundContactPoints,
+    problem: Problem,
+    h: float,
 ) -> int:
     """Find the contact points near the ground, and their Jacobians, from `kinematics`.
 
@@ -88,7 +93,7 @@ def detect_contacts(
 def linearise_contacts(
     ground: Ground,
     state: State,
-    contacts: Contacts,
+    contacts: GroundContactPoints,
     problem: Problem,
     v: FloatArray,
     count: int,
@@ -196,7 +201,7 @@ def add_contact(
 
 @compiled
 def update_deformations(
-    ground: Ground, state: State, contacts: Contacts, count: int, h: float
+    ground: Ground, state: State, contacts: GroundContactPoints, count: int, h: float
 ) -> None:
     """Move the surface at all contact points to the end of the step (11.76, 11.77)."""
     counters, z, x = state.counters, state.normal_deformation, state.tangent_deformation

@@ -26,7 +26,7 @@ from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.runge_kutta import is_allowed
 from rbd_ros.simulation.semi_implicit import spring_torque
 from rbd_ros.simulation.solver import solve_velocity
-from rbd_ros.simulation.state import Contacts, ExternalForces, FORCES, State
+from rbd_ros.simulation.state import ExternalForces, FORCES, GroundContactPoints, State
 from rbd_ros.simulation.workspace import Dynamics, Problem, Workspace
 
 #: Times that friction is found, each with C at the mean velocity that the time before led to.
@@ -38,7 +38,7 @@ def midpoint_step(
     plant: Plant,
     state: State,
     external_forces: ExternalForces,
-    contacts: Contacts,
+    contacts: GroundContactPoints,
     work: Workspace,
     h: float,
 ) -> bool:
@@ -118,7 +118,7 @@ def accelerate_freely(plant: Plant, state: State, work: Workspace, h: float) -> 
 
 @compiled
 def solve_in_the_middle(
-    plant: Plant, state: State, contacts: Contacts, work: Workspace, h: float
+    plant: Plant, state: State, contacts: GroundContactPoints, work: Workspace, h: float
 ) -> bool:
     """Find `next_v` with friction; returns whether it is exact, and below the guard on speed.
 

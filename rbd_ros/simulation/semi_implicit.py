@@ -21,7 +21,7 @@ from rbd_ros.simulation.loop_solver import find_closed_velocity, keep_loop_force
 from rbd_ros.simulation.moving import CLOSED, move
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.solver import solve_velocity
-from rbd_ros.simulation.state import Contacts, GUARDED, LIMITED, State, UNCONVERGED
+from rbd_ros.simulation.state import GroundContactPoints, GUARDED, LIMITED, State, UNCONVERGED
 from rbd_ros.simulation.workspace import Dynamics, Problem, Workspace
 
 
@@ -81,7 +81,12 @@ def spring_torque(plant: Plant, state: State, i: int, ahead: float) -> float:
 
 @compiled
 def step_constrained(
-    plant: Plant, state: State, contacts: Contacts, work: Workspace, count: int, h: float
+    plant: Plant,
+    state: State,
+    contacts: GroundContactPoints,
+    work: Workspace,
+    count: int,
+    h: float,
 ) -> bool:
     """Find `next_v` with friction, limits and contacts; returns whether it is finite.
 

@@ -43,7 +43,7 @@ WorldSource = Union[None, World, Mapping[str, Any], str, 'os.PathLike[str]']
 _ROUNDING = 1e-6
 
 
-class PairContact(NamedTuple):
+class ContactPoint(NamedTuple):
     """A point at which two things touch in a simulated world, in world coordinates.
 
     :param first: whose the first shape is: 'robot/link', or the name of an object
@@ -393,19 +393,19 @@ class SimulatedObjects:
             float(found[SIGNORINI]), float(found[CONIC]), float(found[CONTACT]), 0.0, 0.0, 0.0
         )
 
-    def _pair_contacts(self) -> Tuple[PairContact, ...]:
+    def _pair_contacts(self) -> Tuple[ContactPoint, ...]:
         """What `contacts` returns in a world."""
         physics, touches = self._physics, self._physics.touches
         scene, contacts = physics.scene, touches.contacts
         assert scene is not None
-        found: List[PairContact] = []
+        found: List[ContactPoint] = []
         for c in range(int(touches.counts[NOW])):
             if touches.impulse[c, 0] > 0.0:
                 moment = touches.couple[c] if len(touches.couple) else np.zeros(3)
                 first, second = scene.names_of(int(contacts.pair[c]))
                 frame = contacts.frame[c]
                 found.append(
-                    PairContact(
+                    ContactPoint(
                         first,
                         second,
                         contacts.position[c].copy(),

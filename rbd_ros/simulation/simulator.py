@@ -33,7 +33,7 @@ from rbd_ros.simulation.mutex import exclusive
 from rbd_ros.simulation.physics import Physics, SPEED_LIMIT, TOLERANCE
 from rbd_ros.simulation.rollouts import checked_starts, room, Trajectories
 from rbd_ros.simulation.simulated_objects import (
-    PairContact,
+    ContactPoint,
     resolve_world,
     SimulatedObjects,
     SrdfSource,
@@ -56,7 +56,7 @@ _FLOAT64 = np.dtype(np.float64)
 _GAINS = ('kp', 'kd')
 
 
-class Contact(NamedTuple):
+class GroundContactPoint(NamedTuple):
     """A point at which the robot touches a compliant ground, in base coordinates.
 
     :param link: name of the link
@@ -367,22 +367,22 @@ class Simulator(SimulatedServos, SimulatedObjects):
 
     @property
     @exclusive
-    def contacts(self) -> Union[Tuple[Contact, ...], Tuple[PairContact, ...]]:
+    def contacts(self) -> Union[Tuple[GroundContactPoint, ...], Tuple[ContactPoint, ...]]:
         """Points at which the robot touched a compliant ground in the last step.
 
         In a world, and so on a rigid ground, those at which any two things touched each other, as
-        `PairContact`s.
+        `ContactPoint`s.
         """
         if self._physics.scene is not None:
             return self._pair_contacts()
         contacts, plane = self._physics.contacts, self._physics.plant.ground.plane
-        result: List[Contact] = []
+        result: List[GroundContactPoint] = []
         for c in range(int(self._physics.state.counters[layout.NEAR])):
             # Near the ground are also points that do not touch it.
             if contacts.force[c, 0] > 0.0:
                 geometry = self._physics.geometries[int(contacts.shape[c])]
                 result.append(
-                    Contact(
+                    GroundContactPoint(
                         geometry.link,
                         geometry.name,
                         contacts.position[c].copy(),

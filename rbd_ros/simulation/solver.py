@@ -29,7 +29,7 @@ from rbd_ros.simulation.linear import copy, dot, factorise, solve_dense, solve_f
 from rbd_ros.simulation.loop_directions import find_basis
 from rbd_ros.simulation.loop_solver import find_held_impulse, solve_closed
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.state import Contacts, State
+from rbd_ros.simulation.state import GroundContactPoints, State
 from rbd_ros.simulation.sweeps import sweep_to_rest
 from rbd_ros.simulation.workspace import Problem
 
@@ -46,7 +46,7 @@ ROUNDING = 1e-12
 def solve_velocity(
     plant: Plant,
     state: State,
-    contacts: Contacts,
+    contacts: GroundContactPoints,
     problem: Problem,
     v: FloatArray,
     count: int,
@@ -82,7 +82,7 @@ def solve_velocity(
 def newton(
     plant: Plant,
     state: State,
-    contacts: Contacts,
+    contacts: GroundContactPoints,
     problem: Problem,
     v: FloatArray,
     count: int,

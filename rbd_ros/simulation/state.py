@@ -142,7 +142,7 @@ class ExternalForces(NamedTuple):
     wrench: FloatArray = floats(MAX_FORCES, 6)
 
 
-class Contacts(NamedTuple):
+class GroundContactPoints(NamedTuple):
     """The contact points near the ground in the last substep: the first `NEAR` rows.
 
     :param point: their numbers among all contact points

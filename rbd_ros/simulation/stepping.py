@@ -24,9 +24,9 @@ from rbd_ros.simulation.scene.step import take_scene_substep
 from rbd_ros.simulation.semi_implicit import follow_velocity, step_constrained, step_freely
 from rbd_ros.simulation.settling import settle
 from rbd_ros.simulation.state import (
-    Contacts,
     ExternalForces,
     FORCES,
+    GroundContactPoints,
     NEAR,
     SATURATED,
     State,
@@ -70,7 +70,7 @@ def find_forces(
     plant: Plant,
     state: State,
     external_forces: ExternalForces,
-    contacts: Contacts,
+    contacts: GroundContactPoints,
     work: Workspace,
     h: float,
 ) -> int:
@@ -95,7 +95,7 @@ def take_substep(
     plant: Plant,
     state: State,
     external_forces: ExternalForces,
-    contacts: Contacts,
+    contacts: GroundContactPoints,
     work: Workspace,
     h: float,
 ) -> bool:
@@ -157,7 +157,7 @@ def take_any_substep(
     plant: Plant,
     state: State,
     external_forces: ExternalForces,
-    contacts: Contacts,
+    contacts: GroundContactPoints,
     work: Workspace,
     objects: Objects,
     touches: Touches,
@@ -184,7 +184,7 @@ def step_once(
     plant: Plant,
     state: State,
     external_forces: ExternalForces,
-    contacts: Contacts,
+    contacts: GroundContactPoints,
     work: Workspace,
     objects: Objects,
     touches: Touches,

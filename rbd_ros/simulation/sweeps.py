@@ -15,7 +15,7 @@ from rbd_ros.simulation.joint_law import law_impulse, next_segment, NOWHERE
 from rbd_ros.simulation.linear import clear, copy, dot, factorise, solve_factorised
 from rbd_ros.simulation.loop_directions import respond
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.state import Contacts, State
+from rbd_ros.simulation.state import GroundContactPoints, State
 from rbd_ros.simulation.workspace import Problem
 
 #: Maximum number of sweeps: they converge linearly, and slowly where many contacts share a body.
@@ -32,7 +32,7 @@ SMALL_CHANGE = 1e-12
 def sweep_to_rest(
     plant: Plant,
     state: State,
-    contacts: Contacts,
+    contacts: GroundContactPoints,
     problem: Problem,
     v: FloatArray,
     count: int,
@@ -130,7 +130,7 @@ def find_response(plant: Plant, problem: Problem, v: FloatArray, count: int) -> 
 def sweep_contact(
     plant: Plant,
     state: State,
-    contacts: Contacts,
+    contacts: GroundContactPoints,
     problem: Problem,
     v: FloatArray,
     c: int,

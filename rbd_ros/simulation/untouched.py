@@ -9,7 +9,7 @@ from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.runge_kutta import is_at_limit, runge_kutta_step
 from rbd_ros.simulation.semi_implicit import step_constrained, step_freely
-from rbd_ros.simulation.state import Contacts, ExternalForces, State
+from rbd_ros.simulation.state import ExternalForces, GroundContactPoints, State
 from rbd_ros.simulation.workspace import Workspace
 
 #: What `step_untouched` has found: nothing that is finite, the velocity alone, position as well.
@@ -21,7 +21,7 @@ def step_by_runge_kutta(
     plant: Plant,
     state: State,
     external_forces: ExternalForces,
-    contacts: Contacts,
+    contacts: GroundContactPoints,
     work: Workspace,
     count: int,
     h: float,
@@ -51,7 +51,7 @@ def step_untouched(
     plant: Plant,
     state: State,
     external_forces: ExternalForces,
-    unused: Contacts,
+    unused: GroundContactPoints,
     work: Workspace,
     h: float,
 ) -> int:

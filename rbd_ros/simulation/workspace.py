@@ -13,7 +13,7 @@ from rbd_ros.compiler.loops import buffer, floats, integers
 from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.state import Objects, SceneWork, Touches
-from rbd_ros.simulation.state import Contacts, COUNTERS, ExternalForces, State
+from rbd_ros.simulation.state import COUNTERS, ExternalForces, GroundContactPoints, State
 
 
 class Dynamics(NamedTuple):
@@ -303,7 +303,7 @@ class PhysicsRecord(NamedTuple):
     commands: Commands
     state: State
     external_forces: ExternalForces
-    contacts: Contacts
+    contacts: GroundContactPoints
     work: Workspace
     objects: Objects
     touches: Touches

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbd_ros.simulation import Simulator
-from rbd_ros.simulation.simulated_objects import PairContact
+from rbd_ros.simulation.simulated_objects import ContactPoint
 from rbd_ros.viewer.live import LivePage
 from rbd_ros.viewer.page_text import floats, page, reach, SMALLEST
 from rbd_ros.viewer.pull import LinkPull, ObjectPull, Pull
@@ -294,7 +294,7 @@ def contact_forces(simulator: Simulator) -> FloatArray:
     """
     moving, found = {ROBOT, *simulator.robots, *simulator.objects}, []
     for each in simulator.contacts:
-        on_first = isinstance(each, PairContact) and each.second.partition('/')[0] not in moving
+        on_first = isinstance(each, ContactPoint) and each.second.partition('/')[0] not in moving
         found.append(np.concatenate([each.position, -each.force if on_first else each.force]))
     return np.array(found).reshape(-1, 6)
 

@@ -11,7 +11,7 @@ from support.simulated_robots import at, ball, GRAVITY
 from rbd_ros import Simulator
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.contact.compliant_surfaces import (
-    CompliantContact,
+    CompliantContactModel,
     HuntCrossleySurface,
     in_series,
     LinearSurface,
@@ -71,7 +71,7 @@ def test_forces_and_rates_are_in_balance_at_any_state(rng):
 
 
 def test_a_patch_is_in_balance_with_friction_and_drag_acts_on_the_body_alone(rng):
-    point = CompliantContact(ONE, 900.0, 25.0, 0.5, drag=3.0)
+    point = CompliantContactModel(ONE, 900.0, 25.0, 0.5, drag=3.0)
     kinds = set()
     for x_1, x_2, v_1, v_2, t_1, t_2 in rng.uniform(-0.01, 0.01, (40, 6)) * ([1] * 2 + [30] * 4):
         for z in (0.002, -0.002, -0.02):
@@ -285,7 +285,7 @@ def test_a_hunt_crossley_surface_comes_back_at_its_own_speed():
 
 
 def contact(**options):
-    return CompliantContact(ONE, 1500.0, 20.0, **{'friction': 0.6, **options})
+    return CompliantContactModel(ONE, 1500.0, 20.0, **{'friction': 0.6, **options})
 
 
 @pytest.mark.seed('CN21', kind='full')

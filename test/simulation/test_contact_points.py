@@ -8,7 +8,7 @@ from support.simulated_robots import at, body, joint, link, robot
 from support.states import named_robot, random_state
 
 from rbd_ros.simulation import FaceContact, SphereContact
-from rbd_ros.simulation.contact_points import ContactPoints
+from rbd_ros.simulation.contact_points import CandidateContacts
 
 BOUNDS = (((2.0, 0.0, 0.0), 0.6), ((0.0, -1.0, 0.0), 0.5))
 
@@ -53,7 +53,7 @@ def by_hand(subject, contact, q):
 def test_gaps_margins_and_normals_are_those_of_the_links(name):
     subject = named_robot(name)
     contacts = contacts_of(subject)
-    points = ContactPoints(subject, contacts)
+    points = CandidateContacts(subject, contacts)
     for seed in range(3):
         q, v, _ = random_state(subject, seed)
         found = points.at(q, v)
@@ -70,7 +70,7 @@ def test_rates_are_those_along_the_motion(name):
     """Also the acceleration of the gap, which the contact equations make of the rates."""
     subject = named_robot(name)
     contacts = contacts_of(subject)
-    points = ContactPoints(subject, contacts)
+    points = CandidateContacts(subject, contacts)
     functions = subject.contacts.between([contact.pair for contact in contacts])
     q, v, tau = random_state(subject, 5)
     found = points.at(q, v)
@@ -101,7 +101,7 @@ def test_links_that_are_fixed_to_a_body_have_places_of_their_own():
         FaceContact('tip', face_link='shelf', bounds=(((0.0, 1.0, 0.0), 0.75),)),
         FaceContact('shelf', (0.0, 0.5, 0.9), 'tip', bounds=(((1.0, 0.0, 0.0), 0.25),)),
     ]
-    found = ContactPoints(subject, contacts).at(np.array([np.pi / 2]), np.array([2.0]))
+    found = CandidateContacts(subject, contacts).at(np.array([np.pi / 2]), np.array([2.0]))
     assert_allclose(found.gap, [0.9, 0.0], atol=1e-12)
     # a quarter turn: the tip is at (0, 0.5, 1.1), and its x axis points along y
     assert_allclose(found.margin, [0.25, 0.25], atol=1e-12)
@@ -109,7 +109,7 @@ def test_links_that_are_fixed_to_a_body_have_places_of_their_own():
 
 
 def test_a_free_body_may_touch_the_base():
-    found = ContactPoints(body(), [FaceContact('body', (0, 0, -0.1))]).at(
+    found = CandidateContacts(body(), [FaceContact('body', (0, 0, -0.1))]).at(
         at((0, 0, 0.4)), np.zeros(6)
     )
     assert_allclose(found.gap, [0.3])

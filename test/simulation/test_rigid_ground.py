@@ -9,7 +9,7 @@ from rbd_ros import Simulator
 from rbd_ros.collision import level_ground, read_world, Surface
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.simulation import Physics, start_overlaps
-from rbd_ros.simulation.simulated_objects import PairContact
+from rbd_ros.simulation.simulated_objects import ContactPoint
 from rbd_ros.simulation.start_overlaps import deepest_overlap, Overlap
 
 CART, FOOT, MU, H = 1.0, 2.0, 0.3, 1e-3
@@ -74,7 +74,7 @@ def test_nothing_gives_way_and_friction_is_as_given(simulator):
     assert simulator.v == pytest.approx([1.0 - 0.1 * slowing, 0.0], abs=1e-10)
     assert simulator.q[1] == pytest.approx(0.05, abs=1e-10)
     assert simulator.residuals.contact < 1e-10
-    assert all(isinstance(each, PairContact) for each in simulator.contacts)
+    assert all(isinstance(each, ContactPoint) for each in simulator.contacts)
     assert {(each.first, each.second) for each in simulator.contacts} == {('robot/foot', 'ground')}
     force = sum(each.force for each in simulator.contacts)  # on the ground
     assert force == pytest.approx([MU * FOOT * GRAVITY, 0.0, -FOOT * GRAVITY], abs=1e-8)

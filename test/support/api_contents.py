@@ -360,7 +360,7 @@ NOT_FOR_USERS = {
     'rbd_ros.simulation.adaptive:applied_force': 'a part of it',
     'rbd_ros.simulation.adaptive:Counted': 'a part of it',
     'rbd_ros.simulation.adaptive:StepControl': 'a part of it',
-    'rbd_ros.simulation.contact_points:ContactPoints': 'a part of `EventDrivenSimulator`',
+    'rbd_ros.simulation.contact_points:CandidateContacts': 'a part of `EventDrivenSimulator`',
     'rbd_ros.constraints.friction:contact_residuals': 'a part of `residuals`',
     'rbd_ros.constraints.friction:moments_of': 'likewise',
     'rbd_ros.constraints.friction_solution:scaled_space': 'what compiled loops solve',

@@ -15,7 +15,7 @@ from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.islands import node_of
 from rbd_ros.simulation.scene.state import NOW, Objects, Touches
 from rbd_ros.simulation.scene.step import take_scene_substep
-from rbd_ros.simulation.state import Contacts, ExternalForces, State, UNCONVERGED
+from rbd_ros.simulation.state import ExternalForces, GroundContactPoints, State, UNCONVERGED
 from rbd_ros.simulation.workspace import Workspace
 
 
@@ -34,7 +34,7 @@ def take_servo_substep(
     plant: Plant,
     state: State,
     external_forces: ExternalForces,
-    unused: Contacts,
+    unused: GroundContactPoints,
     objects: Objects,
     touches: Touches,
     work: Workspace,

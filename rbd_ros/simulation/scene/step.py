@@ -54,9 +54,9 @@ from rbd_ros.simulation.semi_implicit import follow_velocity, prepare
 from rbd_ros.simulation.settling import settle
 from rbd_ros.simulation.state import (
     CONTACTS,
-    Contacts,
     DROPPED,
     ExternalForces,
+    GroundContactPoints,
     NEAR,
     State,
     UNCONVERGED,
@@ -73,7 +73,7 @@ def take_scene_substep(
     plant: Plant,
     state: State,
     external_forces: ExternalForces,
-    unused: Contacts,
+    unused: GroundContactPoints,
     objects: Objects,
     touches: Touches,
     work: Workspace,
@@ -144,7 +144,7 @@ def find_velocities(
     plant: Plant,
     state: State,
     external_forces: ExternalForces,
-    unused: Contacts,
+    unused: GroundContactPoints,
     objects: Objects,
     touches: Touches,
     work: Workspace,
