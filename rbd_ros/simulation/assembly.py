@@ -16,10 +16,10 @@ from rbd_ros.model import Model
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
-from rbd_ros.simulation.moving import RETURN_SPEED
+from rbd_ros.simulation.displacement import RETURN_SPEED
 from rbd_ros.simulation.plant import Ground, Plant, Tree
 from rbd_ros.simulation.scene.assembly import scene_sizes
-from rbd_ros.simulation.scene.state import Objects, ScenePlant, Touches
+from rbd_ros.simulation.scene.state import ContactState, Objects, ScenePlant
 from rbd_ros.simulation.state import ExternalForces, GroundContactPoints, MAX_CONTACTS, State
 from rbd_ros.simulation.workspace import Commands, PhysicsRecord, Workspace
 
@@ -56,7 +56,7 @@ def make_physics_record(plant: Plant, nq: int) -> PhysicsRecord:
         allocate(GroundContactPoints, **sizes),
         allocate(Workspace, **sizes),
         allocate(Objects, **sizes),
-        allocate(Touches, **sizes),
+        allocate(ContactState, **sizes),
     )
 
 

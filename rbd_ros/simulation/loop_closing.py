@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.displacement import correction_bounds, move, RETURN_SPEED, returned
 from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
 from rbd_ros.simulation.loop_directions import correct, find_directions, FIXED, respond
-from rbd_ros.simulation.moving import correction_bounds, move, RETURN_SPEED, returned
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import State, UNCONVERGED
 from rbd_ros.simulation.workspace import Dynamics, Loops, Motion, Problem, Workspace

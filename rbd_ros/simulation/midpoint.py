@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.displacement import move
 from rbd_ros.simulation.external_forces import find_applied_force
 from rbd_ros.simulation.free_base_midpoint import correct_from_middle, predict_from_middle
 from rbd_ros.simulation.joint_law import LOWER, UPPER
 from rbd_ros.simulation.linear import clear, copy, dot
-from rbd_ros.simulation.moving import move
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.runge_kutta import is_allowed
 from rbd_ros.simulation.semi_implicit import spring_torque

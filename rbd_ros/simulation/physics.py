@@ -22,12 +22,12 @@ from rbd_ros.simulation.assembly import (
     make_plant,
     with_external_forces,
 )
-from rbd_ros.simulation.bound_steps import ask_first, bind_steps, BUSY, Steps
 from rbd_ros.simulation.mutex import Mutex
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.assembly import make_scene_plant, scene_of
-from rbd_ros.simulation.scene.change import carry_over, prepare_scene, PreparedScene
+from rbd_ros.simulation.scene.scene_update import carry_over, prepare_scene, PreparedScene
 from rbd_ros.simulation.state import State, STEPS
+from rbd_ros.simulation.step_loop import ask_first, bind_steps, BUSY, Steps
 from rbd_ros.simulation.stepping import place_on_ground, REFUSED
 
 if TYPE_CHECKING:

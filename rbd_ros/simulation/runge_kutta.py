@@ -18,6 +18,7 @@ import math
 
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.displacement import move
 from rbd_ros.simulation.external_forces import find_applied_force
 from rbd_ros.simulation.joint_law import (
     BACKWARD,
@@ -42,7 +43,6 @@ from rbd_ros.simulation.loop_directions import (
     respond,
 )
 from rbd_ros.simulation.loop_solver import keep_stage_force
-from rbd_ros.simulation.moving import move
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.semi_implicit import spring_torque
 from rbd_ros.simulation.state import ExternalForces, State

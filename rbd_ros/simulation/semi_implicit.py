@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from rbd_ros.compiler.loops import call_kernel, compiled
+from rbd_ros.simulation.displacement import CLOSED, move
 from rbd_ros.simulation.free_base import correct_free_bases, predict_free_bases
 from rbd_ros.simulation.joint_law import LOWER, UPPER
 from rbd_ros.simulation.joint_servo import add_servos, move_servos, ONE_BY_ONE, TOGETHER
@@ -18,7 +19,6 @@ from rbd_ros.simulation.linear import clear, copy, dot
 from rbd_ros.simulation.loop_closing import follow_loops
 from rbd_ros.simulation.loop_directions import find_loops, fix_held
 from rbd_ros.simulation.loop_solver import find_closed_velocity, keep_loop_force
-from rbd_ros.simulation.moving import CLOSED, move
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.solver import solve_velocity
 from rbd_ros.simulation.state import GroundContactPoints, GUARDED, LIMITED, State, UNCONVERGED

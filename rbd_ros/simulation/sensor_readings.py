@@ -277,7 +277,7 @@ def take_off_world(
                 if plant.scene.bounces:
                     along(touching.frame[c], touches.blow[c], share, force)
                     subtract_force(total, touching.position[c], force)
-                if plant.scene.has_couples:
+                if plant.scene.has_friction_moments:
                     along(touching.frame[c], touches.couple[c], share, couple)
                     for r in range(3):
                         total[r] -= couple[r]

@@ -32,7 +32,7 @@ from rbd_ros.simulation.free_bodies import rotation_of
 from rbd_ros.simulation.mutex import exclusive
 from rbd_ros.simulation.physics import NO_WORLD, Physics
 from rbd_ros.simulation.scene.assembly import place
-from rbd_ros.simulation.scene.change import PreparedScene
+from rbd_ros.simulation.scene.scene_update import PreparedScene
 from rbd_ros.simulation.scene.state import CONIC, CONTACT, NOW, SIGNORINI
 
 SrdfSource = Union[str, 'os.PathLike[str]']

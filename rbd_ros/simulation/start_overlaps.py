@@ -18,8 +18,8 @@ from rbd_ros.collision.scene_arrays import STIFFNESS, with_pairs
 from rbd_ros.collision.scene_contacts import find_scene_contacts
 from rbd_ros.contact.arrays import BoolArray, FloatArray
 from rbd_ros.simulation.assembly import make_physics_record
+from rbd_ros.simulation.displacement import RETURN_SPEED
 from rbd_ros.simulation.free_bodies import place_objects
-from rbd_ros.simulation.moving import RETURN_SPEED
 from rbd_ros.simulation.physics import clear_record
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.robot import place_robot

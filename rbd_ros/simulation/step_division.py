@@ -14,9 +14,9 @@ import numpy as np
 
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.displacement import move
 from rbd_ros.simulation.linear import add_scaled, clear, copy, factorise, solve_factorised
 from rbd_ros.simulation.loop_directions import correct, find_loops, respond
-from rbd_ros.simulation.moving import move
 from rbd_ros.simulation.plant import MAX_SUBSTEPS, Plant, TURN_PER_SUBSTEP
 from rbd_ros.simulation.state import State, WHOLE
 from rbd_ros.simulation.workspace import Workspace

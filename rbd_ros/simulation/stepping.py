@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 from rbd_ros.compiler.loops import call_kernel, compiled, entry_point
+from rbd_ros.simulation.commit_step import settle
+from rbd_ros.simulation.contact_free_step import EVERYTHING, NOTHING, step_by_runge_kutta
+from rbd_ros.simulation.displacement import return_joints
 from rbd_ros.simulation.external_forces import age_external_forces, find_applied_force
 from rbd_ros.simulation.free_bodies import keep_objects, restore_objects
 from rbd_ros.simulation.ground_contact import (
@@ -15,14 +18,12 @@ from rbd_ros.simulation.joint_servo import any_servos, begin_servos, end_servos
 from rbd_ros.simulation.linear import copy, is_finite
 from rbd_ros.simulation.loop_closing import close_positions, project
 from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
-from rbd_ros.simulation.moving import return_joints
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.runge_kutta import is_at_limit
 from rbd_ros.simulation.scene.servo import take_servo_substep
-from rbd_ros.simulation.scene.state import Objects, Touches
+from rbd_ros.simulation.scene.state import ContactState, Objects
 from rbd_ros.simulation.scene.step import take_scene_substep
 from rbd_ros.simulation.semi_implicit import follow_velocity, step_constrained, step_freely
-from rbd_ros.simulation.settling import settle
 from rbd_ros.simulation.state import (
     ExternalForces,
     FORCES,
@@ -35,7 +36,6 @@ from rbd_ros.simulation.state import (
     WHOLE,
 )
 from rbd_ros.simulation.step_division import count_substeps, find_substep, needs_inertial_rate
-from rbd_ros.simulation.untouched import EVERYTHING, NOTHING, step_by_runge_kutta
 from rbd_ros.simulation.workspace import Commands, PhysicsRecord, Workspace
 
 #: Answer of `advance` to commands that are not finite.
@@ -160,7 +160,7 @@ def take_any_substep(
     contacts: GroundContactPoints,
     work: Workspace,
     objects: Objects,
-    touches: Touches,
+    touches: ContactState,
     h: float,
 ) -> bool:
     """Advance by h, in a world or not; returns False if the dynamics are not finite."""
@@ -187,7 +187,7 @@ def step_once(
     contacts: GroundContactPoints,
     work: Workspace,
     objects: Objects,
-    touches: Touches,
+    touches: ContactState,
 ) -> bool:
     """Advance by one step; returns False, with q and v unchanged, if it is not finite."""
     # For the mean acceleration, and to go back to if a substep fails.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from rbd_ros.compiler.loops import buffer, floats, integers
 from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene.state import Objects, SceneWork, Touches
+from rbd_ros.simulation.scene.state import ContactState, Objects, SceneWork
 from rbd_ros.simulation.state import COUNTERS, ExternalForces, GroundContactPoints, State
 
 
@@ -306,4 +306,4 @@ class PhysicsRecord(NamedTuple):
     contacts: GroundContactPoints
     work: Workspace
     objects: Objects
-    touches: Touches
+    touches: ContactState

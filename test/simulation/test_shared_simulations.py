@@ -15,7 +15,7 @@ from rbd_ros import Simulator
 from rbd_ros.compiler.loops import excludes_threads
 from rbd_ros.hil import Fault
 from rbd_ros.hil.payloads import with_payloads
-from rbd_ros.simulation.bound_steps import BUSY
+from rbd_ros.simulation.step_loop import BUSY
 
 #: Two balls on a floor, a turntable beside them, and threads that are joined.
 BEGIN = """

@@ -8,15 +8,15 @@ from support import loop_mechanisms
 from support.crawling import crawler, crawling, TIMESTEP
 
 from rbd_ros.simulation import Physics
-from rbd_ros.simulation.external_forces import add_external_forces, age_external_forces
-from rbd_ros.simulation.joint_law import FORWARD, LOWER, STICK
-from rbd_ros.simulation.moving import (
+from rbd_ros.simulation.displacement import (
     correction_bounds,
     move,
     return_joints,
     RETURN_SPEED,
     returned,
 )
+from rbd_ros.simulation.external_forces import add_external_forces, age_external_forces
+from rbd_ros.simulation.joint_law import FORWARD, LOWER, STICK
 from rbd_ros.simulation.plant import MAX_SUBSTEPS, TURN_PER_SUBSTEP
 from rbd_ros.simulation.runge_kutta import accelerate, bracket, displacement_rate, is_allowed
 from rbd_ros.simulation.state import FORCES

@@ -43,8 +43,8 @@ _OF_STEPS_IN_WORLDS = (
 )
 _OF_ISLANDS = (
     'test/simulation/scene/test_scene_equations.py',
-    'test/simulation/scene/test_scene_look_ahead.py',
-    'test/simulation/scene/test_scene_starts.py',
+    'test/simulation/scene/test_scene_speculative_contacts.py',
+    'test/simulation/scene/test_scene_warm_start.py',
     'test/simulation/scene/test_scene_springs.py',
     'test/simulation/test_rigid_contact.py',
 )
@@ -188,38 +188,38 @@ OWN = {
         'test/simulation/test_midpoint.py',
         'test/simulation/test_joint_friction_and_limits.py',
     ),
-    'rbd_ros/simulation/moving.py': ('test/simulation/test_stepping.py',),
+    'rbd_ros/simulation/displacement.py': ('test/simulation/test_stepping.py',),
     'rbd_ros/simulation/runge_kutta.py': (
         'test/simulation/test_stepping.py',
         'test/simulation/test_runge_kutta.py',
         'test/simulation/test_loop_drives.py',
         'test/simulation/test_joint_friction_and_limits.py',
     ),
-    'rbd_ros/simulation/scene/blows.py': (
+    'rbd_ros/simulation/scene/impacts.py': (
         *_OF_STEPS_IN_WORLDS,
         'test/simulation/scene/test_scene_impacts.py',
     ),
-    'rbd_ros/simulation/scene/change.py': ('test/simulation/test_changed_worlds.py',),
+    'rbd_ros/simulation/scene/scene_update.py': ('test/simulation/test_changed_worlds.py',),
     'rbd_ros/simulation/scene/compliance.py': (
         'test/simulation/scene/test_scene_equations.py',
         'test/simulation/scene/test_scene_compliance.py',
     ),
-    'rbd_ros/simulation/scene/couples.py': (
+    'rbd_ros/simulation/scene/friction_moments.py': (
         'test/simulation/scene/test_scene_equations.py',
-        'test/simulation/scene/test_scene_starts.py',
-        'test/simulation/scene/test_scene_couples.py',
+        'test/simulation/scene/test_scene_warm_start.py',
+        'test/simulation/scene/test_scene_friction_moments.py',
     ),
-    'rbd_ros/simulation/scene/impacts.py': (
+    'rbd_ros/simulation/scene/restitution.py': (
         'test/simulation/scene/test_scene_equations.py',
         'test/simulation/scene/test_scene_impacts.py',
     ),
     'rbd_ros/simulation/scene/island.py': _OF_ISLANDS,
     'rbd_ros/simulation/scene/islands.py': _OF_STEPS_IN_WORLDS,
     'rbd_ros/simulation/scene/jacobians.py': _OF_STEPS_IN_WORLDS,
-    'rbd_ros/simulation/scene/memory.py': _OF_STEPS_IN_WORLDS,
-    'rbd_ros/simulation/scene/parting.py': _OF_STEPS_IN_WORLDS,
-    'rbd_ros/simulation/scene/paths.py': _OF_STEPS_IN_WORLDS,
-    'rbd_ros/simulation/scene/pile.py': _OF_ISLANDS,
+    'rbd_ros/simulation/scene/contact_cache.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/position_correction.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/branch_sparsity.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/matrix_free_islands.py': _OF_ISLANDS,
     'rbd_ros/simulation/scene/problem.py': _OF_STEPS_IN_WORLDS,
     'rbd_ros/simulation/scene/robot.py': _OF_STEPS_IN_WORLDS,
     'rbd_ros/simulation/scene/springs.py': ('test/simulation/scene/test_scene_springs.py',),

@@ -24,9 +24,9 @@ from rbd_ros.collision.scene_arrays import (
     STIFFNESS,
     TORSIONAL,
 )
-from rbd_ros.simulation.moving import RETURN_SPEED
-from rbd_ros.simulation.scene import blows, impacts, step
-from rbd_ros.simulation.scene.couples import list_couples
+from rbd_ros.simulation.displacement import RETURN_SPEED
+from rbd_ros.simulation.scene import impacts, restitution, step
+from rbd_ros.simulation.scene.friction_moments import list_friction_moments
 
 LOWER, UPPER, FRICTION = 0, 1, 2
 
@@ -67,7 +67,7 @@ class Blow(NamedTuple):
 
 @contextmanager
 def _noted():
-    """Note the blows of a step that the interpreter takes, and the velocity that it leads to.
+    """Note the impacts of a step that the interpreter takes, and the velocity that it leads to.
 
     The latter is before loops are closed in the next configuration, which changes it.
     """
@@ -75,15 +75,15 @@ def _noted():
 
     def blow_of(plant, contacts, n, scene, of_compression=None):
         couple = np.zeros((n, 3))
-        if len(scene.couples.listed):
-            for k in range(list_couples(plant, contacts, n, scene)):
-                couple[scene.couples.listed[k]] = scene.couples.blow[k]
+        if len(scene.friction_moments.listed):
+            for k in range(list_friction_moments(plant, contacts, n, scene)):
+                couple[scene.friction_moments.listed[k]] = scene.friction_moments.blow[k]
         listed, impulse = scene.listed[:n].copy(), scene.blow[:n].copy()
         return Blow(listed, impulse, couple, of_compression)
 
     def expand(plant, contacts, n, coupled, limit, scene):
         compressed.append(blow_of(plant, contacts, n, scene))
-        return impacts.expand(plant, contacts, n, coupled, limit, scene)
+        return restitution.expand(plant, contacts, n, coupled, limit, scene)
 
     def solve_rebound(plant, state, objects, contacts, scene, n):
         solved = ways[0](plant, state, objects, contacts, scene, n)
@@ -91,7 +91,7 @@ def _noted():
         found.append(blow_of(plant.scene, contacts, n, scene, before))
         return solved
 
-    def solve_blows(plant, objects, contacts, scene, n):
+    def solve_matrix_free_impacts(plant, objects, contacts, scene, n):
         solved = ways[1](plant, objects, contacts, scene, n)
         found.append(blow_of(plant, contacts, n, scene))
         return solved
@@ -105,12 +105,12 @@ def _noted():
         found.clear()
         ends.clear()
 
-    ways = blows.solve_rebound, blows.solve_blows, step.end_robot, step.go_back
+    ways = impacts.solve_rebound, impacts.solve_matrix_free_impacts, step.end_robot, step.go_back
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(step, 'end_robot', end_robot)
         patch.setattr(step, 'go_back', go_back)
-        for each in (expand, solve_rebound, solve_blows):
-            patch.setattr(blows, each.__name__, each)
+        for each in (expand, solve_rebound, solve_matrix_free_impacts):
+            patch.setattr(impacts, each.__name__, each)
         yield found, ends
 
 
@@ -208,7 +208,7 @@ class Step:
         return total
 
     def push_of_blows(self):
-        """Generalised impulse of all blows."""
+        """Generalised impulse of all impacts."""
         return sum((self.push_of(blow) for blow in self.blows), np.zeros(len(self.H)))
 
     def push_of_joints(self):
@@ -222,7 +222,7 @@ class Step:
         """Generalised impulse of gravity, torques and inertia."""
         total = np.zeros(len(self.H))
         if self.nv:
-            # After blows, which last no time.
+            # After impacts, which last no time.
             v = (self.start + np.linalg.solve(self.H, self.push_of_blows()))[: self.nv]
             bias = self.robot.inverse_dynamics(self.before.q, v, np.zeros(self.nv))
             total[: self.nv] = self.h * (self.tau - bias)
@@ -291,7 +291,7 @@ class Step:
         assert left > -tolerance and abs(left * normal) < tolerance * normal + 1e-15
 
     def check_blows(self, tolerance=1e-8):
-        """Assert that what bounces takes part in blows, and obeys the law of impacts."""
+        """Assert that what bounces takes part in impacts, and obeys the law of restitution."""
         x = self.start.copy()
         slow = 2.0 * self.h * np.linalg.norm(self.bodies.gravity)
         for blow in [*self.blows, None]:

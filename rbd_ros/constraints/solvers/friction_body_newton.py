@@ -56,7 +56,7 @@ def newton_bodies(space: BodySpace, enough: float, q: FloatArray, new: FloatArra
     x, kept, contacts = space.x, space.kept, space.sizes[CONTACTS]
     renew(space)
     best = find_velocities(space, q)
-    keep_forces(space)
+    reuse_forces(space)
     now, before, tried, changed = best, best, 0, True
     for _ in range(NEWTON_LIMIT):
         if changed:
@@ -77,7 +77,7 @@ def newton_bodies(space: BodySpace, enough: float, q: FloatArray, new: FloatArra
         now = find_velocities(space, q)
         if now < best:
             best = now
-            keep_forces(space)
+            reuse_forces(space)
         if best <= enough:
             break
         changed = correct_states(space, 0.01 * enough, q)
@@ -107,7 +107,7 @@ def place_of(space: BodySpace, c: int, side: int) -> int:
 
 
 @compiled
-def keep_forces(space: BodySpace) -> None:
+def reuse_forces(space: BodySpace) -> None:
     """Keep the forces as they are, to go back to."""
     for c in range(space.sizes[CONTACTS]):
         for r in range(3):

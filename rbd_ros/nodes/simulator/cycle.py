@@ -47,7 +47,7 @@ from rbd_ros.nodes.simulator.state_output import state_period, StateOutput
 from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator, Snapshot
-from rbd_ros.simulation.scene.change import PreparedScene
+from rbd_ros.simulation.scene.scene_update import PreparedScene
 
 if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.measurements import MeasurementPorts

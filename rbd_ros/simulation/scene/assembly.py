@@ -76,8 +76,8 @@ def make_scene_plant(
         has_objects=count > 0,
         has_compounds=bool((table.group >= 0).any()),
         bounces=bool((table.surface[:, RESTITUTION] > 0.0).any()),
-        has_couples=bool((table.surface[:, [TORSIONAL, ROLLING]] > 0.0).any()),
-        stiffens=bool((table.surface[:, EXPONENT] > 0.0).any()),
+        has_friction_moments=bool((table.surface[:, [TORSIONAL, ROLLING]] > 0.0).any()),
+        has_nonlinear_springs=bool((table.surface[:, EXPONENT] > 0.0).any()),
         poisson=poisson,
     )
 
@@ -156,7 +156,7 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
     contacts = min(pairs * MAX_POINTS, MAX_SCENE_CONTACTS)
     cones, rows = min(contacts, MAX_ISLAND), 3 * nv
     # About normal and tangents of each contact.
-    moments = 3 * cones if scene.has_couples else 0
+    moments = 3 * cones if scene.has_friction_moments else 0
     # Of contacts that rebound by Poisson's law, tangential impulses are moments as well.
     most = max(rows + moments, 2 * cones + moments if scene.poisson else 0)
     return {
@@ -170,13 +170,13 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
         'joint_blocks': rows // 3 + 1,
         # Rows of joints are made three by three.
         'island_rows': 3 * cones + rows + 3 + moments,
-        'turning_contacts': contacts if scene.has_couples else 0,
-        'springs': contacts if scene.stiffens else 0,
+        'turning_contacts': contacts if scene.has_friction_moments else 0,
+        'springs': contacts if scene.has_nonlinear_springs else 0,
         'N': 3 * cones + most,
         'n': cones,
         'B': objects,
         'C': contacts,
-        'K': contacts if scene.has_couples else 0,
+        'K': contacts if scene.has_friction_moments else 0,
         **matrix_sizes(objects),
         'm': most,
         'blocks': cones + most,

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from rbd_ros.collision.scene_arrays import DAMPING, SceneContacts, STIFFNESS
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.simulation.moving import CLOSED
+from rbd_ros.simulation.displacement import CLOSED
 from rbd_ros.simulation.scene.islands import at_robot
-from rbd_ros.simulation.scene.springs import is_curved
+from rbd_ros.simulation.scene.springs import is_nonlinear
 from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
 
 
@@ -33,8 +33,8 @@ def give(plant: ScenePlant, contacts: SceneContacts, c: int, h: float, work: Sce
     :param c: number of the contact
     :param h: time step [s]
     """
-    if plant.stiffens:
-        if is_curved(plant, contacts, c):
+    if plant.has_nonlinear_springs:
+        if is_nonlinear(plant, contacts, c):
             tangent: float = work.springs.give[c]
             return tangent
     surface = plant.table.surface[contacts.pair[c]]
@@ -53,8 +53,8 @@ def normal_bias(
     :param c: number of the contact
     :param h: time step [s]
     """
-    if plant.stiffens:
-        if is_curved(plant, contacts, c):
+    if plant.has_nonlinear_springs:
+        if is_nonlinear(plant, contacts, c):
             tangent: float = work.springs.bias[c]
             return tangent
     gap = contacts.gap[c]

@@ -1,136 +1,202 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Poisson's law of restitution: what a contact takes while it is compressed, it returns in part.
+"""What bounces in a step in a world: rounds of impacts, at velocities as they are.
 
-Compression ends when nothing approaches any more; that is the problem with friction of a blow
-without rebound. In expansion the normal impulses are e times those of compression, whatever
-becomes of them. Friction again takes the most energy that its cone allows, now around a normal
-impulse that is known: tangential impulses are moments of constraints/friction_space.py, bounded by
-contacts that nothing but their own force moves. With one coefficient for all that collide at
-once, energy cannot grow: e times the friction of compression would take enough, and what is found
-takes the most.
+Newton's law of restitution; impacts.py has Poisson's.
 """
 
 from __future__ import annotations
 
-from rbd_ros.collision.scene_arrays import (
-    ACROSS,
-    ALONG,
-    RESTITUTION,
-    ROLLING,
-    SceneContacts,
-    TORSIONAL,
-)
-from rbd_ros.compiler.loops import compiled
-from rbd_ros.constraints.friction_space import (
-    ALONE,
-    CONTACTS as CONES,
-    FIRST,
-    MOMENTS,
-    OPEN,
-    ROWS,
-    scale_space,
-    SECOND,
-    size_of,
-)
-from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
-from rbd_ros.simulation.scene.problem import entry
-from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
+import math
 
-#: Easier ways are taken first: see `runs_seldom`.
-SELDOM = True
+from rbd_ros.collision.scene_arrays import RESTITUTION, SceneContacts
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.constraints.friction_space import MOMENTS, OPEN, scale_space
+from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
+from rbd_ros.simulation.linear import add_scaled, clear
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.scene.branch_sparsity import full_response
+from rbd_ros.simulation.scene.compliance import is_compliant
+from rbd_ros.simulation.scene.friction_moments import (
+    enter_friction_moments,
+    list_friction_moments,
+    twist,
+)
+from rbd_ros.simulation.scene.island import MAX_ITERATIONS, strike
+from rbd_ros.simulation.scene.islands import at_robot
+from rbd_ros.simulation.scene.matrix_free_islands import (
+    MATRIX_FREE_THRESHOLD,
+    solve_matrix_free_impacts,
+)
+from rbd_ros.simulation.scene.problem import (
+    assemble_matrix,
+    contact_velocities,
+    contact_velocity,
+    enter_problem,
+)
+from rbd_ros.simulation.scene.restitution import expand
+from rbd_ros.simulation.scene.state import ContactState, Objects, ScenePlant, SceneWork
+from rbd_ros.simulation.state import State, UNCONVERGED
+from rbd_ros.simulation.workspace import Workspace
+
+#: Rounds of impacts in a step, each of which hands a blow on to the next body: so many, and these
+#: for each contact, as a row of balls has one for each of its contacts.
+MAX_IMPACTS, IMPACTS_OF_CONTACT = 100, 2
+
+#: Contacts that approach each other more slowly than this many times h g do not bounce: at rest,
+#: gravity alone makes velocities of h g.
+RESTING = 2.0
 
 
 @compiled
-def expand(
-    plant: ScenePlant, contacts: SceneContacts, n: int, coupled: int, limit: int, work: SceneWork
-) -> bool:
-    """Add the impulses of expansion to those of compression in `blow`; returns if they are exact.
+def may_rebound(plant: Plant, contacts: SceneContacts, count: int) -> bool:
+    """Return whether any contact has restitution.
 
-    :param n: number of listed contacts
-    :param coupled: number of those with couples
-    :param limit: most sweeps, and most steps of ADMM
+    :param count: number of contacts
     """
-    space, rough, solved = work.space, False, True
+    for c in range(count):
+        if plant.scene.table.surface[contacts.pair[c], RESTITUTION] > 0.0:
+            return True
+    return False
+
+
+@compiled
+def collide(
+    plant: Plant,
+    state: State,
+    objects: Objects,
+    touches: ContactState,
+    work: Workspace,
+    count: int,
+    h: float,
+) -> bool:
+    """Let what bounces rebound, changing velocities; returns whether anything did.
+
+    A blow that is not solved to the tolerance, or that goes on after all rounds, is counted.
+
+    Contacts that approach each other take part, all at once, with Newton's law of restitution or
+    Poisson's (impacts.py); what they set in motion towards others, in the next round. So a
+    blow runs through a row of balls.
+
+    :param count: number of contacts
+    :param h: time step [s]
+    """
+    scene, contacts = work.scene, touches.contacts
+    gravity, slow = plant.scene.bodies.gravity, 0.0
+    for r in range(3):
+        slow += gravity[r] * gravity[r]
+    slow = RESTING * h * math.sqrt(slow)
+    any_of_them = False
+    for c in range(count):
+        clear(touches.blow[c])
+        if plant.scene.has_friction_moments:
+            clear(touches.couple_blow[c])
+        any_of_them = any_of_them or restitution(plant.scene, contacts, c) > 0.0
+    if not any_of_them:
+        return False
+    happened, exact, ended = False, True, False
+    for _ in range(MAX_IMPACTS + IMPACTS_OF_CONTACT * count):
+        n = 0
+        for c in range(count):
+            if restitution(plant.scene, contacts, c) > 0.0:
+                rate = contact_velocity(plant, contacts, objects, state.v, c, 0, scene)
+                if rate < -slow and contacts.gap[c] + h * rate <= 0.0:
+                    scene.listed[n] = c
+                    n += 1
+        ended = n == 0
+        if ended:
+            break
+        happened, robot = True, False
+        for a in range(n):
+            c = scene.listed[a]
+            rate = contact_velocity(plant, contacts, objects, state.v, c, 0, scene)
+            scene.rebound[a] = restitution(plant.scene, contacts, c) * rate
+            if plant.scene.poisson:
+                scene.rebound[a] = 0.0
+            robot = robot or at_robot(plant.scene, contacts, c)
+        swept = False
+        if plant.scene.has_objects:
+            swept = n > MATRIX_FREE_THRESHOLD and not robot and not plant.scene.poisson
+            if swept and not solve_matrix_free_impacts(plant.scene, objects, contacts, scene, n):
+                exact = False
+        if not swept:
+            n = min(n, len(scene.friction))  # the others follow in the next round
+            if not solve_rebound(plant, state, objects, contacts, scene, n):
+                exact = False
+        clear(scene.gathered)
+        for a in range(n):
+            add_scaled(1.0, scene.blow[a], touches.blow[scene.listed[a]])
+            strike(plant, objects, contacts, scene, scene.listed[a], scene.blow[a])
+        if plant.scene.has_friction_moments:
+            for k in range(list_friction_moments(plant.scene, contacts, n, scene)):
+                c = scene.listed[scene.friction_moments.listed[k]]
+                twist(plant, objects, contacts, scene, c, scene.friction_moments.blow[k])
+                add_scaled(1.0, scene.friction_moments.blow[k], touches.couple_blow[c])
+        if robot:
+            full_response(plant, work.problem, scene.root, scene.gathered, scene.velocity)
+            add_scaled(1.0, scene.velocity, state.v)
+        turn_with_spin(objects, scene)
+    # What still approaches after all rounds does not bounce: it is stopped with all else.
+    if not (exact and ended):
+        state.counters[UNCONVERGED] += 1
+    return happened
+
+
+@compiled
+def restitution(plant: ScenePlant, contacts: SceneContacts, c: int) -> float:
+    """Coefficient of restitution of a contact: zero where springs return what they take."""
+    e: float = plant.table.surface[contacts.pair[c], RESTITUTION]
+    return 0.0 if is_compliant(plant, contacts, c) else e
+
+
+@compiled
+def solve_rebound(
+    plant: Plant,
+    state: State,
+    objects: Objects,
+    contacts: SceneContacts,
+    scene: SceneWork,
+    n: int,
+) -> bool:
+    """Find the impulses `blow` of listed contacts that rebound; returns whether they are exact.
+
+    :param n: number of contacts, whose velocities after the blow are in `rebound` but for
+        expansion
+    """
+    space = scene.space
     for a in range(n):
-        surface = plant.table.surface[contacts.pair[work.listed[a]]]
-        # Until the end, the normal impulses of expansion are here.
-        work.rebound[a] = surface[RESTITUTION] * work.blow[a, 0]
-        rough = rough or surface[ALONG] > 0.0 or surface[ACROSS] > 0.0
-    if rough or coupled > 0:
-        enter_expansion(plant, contacts, n, coupled, work)
-        scale_space(space, work.friction)
-        solved = solve_friction_space(space, COMBINED, limit, plant.tolerance)
-        for i in range(2 * n):
-            at = 3 * n + i
-            work.blow[i // 2, 1 + i % 2] += space.scale[at] * space.x[at]
-        for i in range(3 * coupled):
-            at = 5 * n + i
-            work.couples.blow[i // 3, i % 3] += space.scale[at] * space.x[at]
-        # As it was before: the next problem may have no couples to enter.
-        space.sizes[MOMENTS] = 3 * coupled
+        c = scene.listed[a]
+        u = contact_velocities(plant, contacts, objects, state.v, c, scene)
+        scene.free[3 * a], scene.free[3 * a + 1], scene.free[3 * a + 2] = u
+        for r in range(3):
+            space.x[3 * a + r] = 0.0
+        scene.free[3 * a] += scene.rebound[a]
+        space.state[a], space.slip[a] = OPEN, 0.0
+    assemble_matrix(plant, contacts, n, 0, scene)
+    enter_problem(plant.scene, contacts, n, 0, scene)
+    if plant.scene.has_friction_moments:
+        enter_friction_moments(plant, contacts, state.v, n, 0, scene)
+    scale_space(space, scene.friction)
+    solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
     for a in range(n):
-        work.blow[a, 0] += work.rebound[a]
+        for r in range(3):
+            scene.blow[a, r] = space.scale[3 * a + r] * space.x[3 * a + r]
+    if plant.scene.has_friction_moments:
+        for i in range(space.sizes[MOMENTS]):
+            impulse = space.scale[3 * n + i] * space.x[3 * n + i]
+            scene.friction_moments.blow[i // 3, i % 3] = impulse
+    if plant.scene.poisson:
+        coupled = space.sizes[MOMENTS] // 3
+        if not expand(plant.scene, contacts, n, coupled, MAX_ITERATIONS, scene):
+            solved = False
     return solved
 
 
 @compiled
-def enter_expansion(
-    plant: ScenePlant, contacts: SceneContacts, n: int, coupled: int, work: SceneWork
-) -> None:
-    """Enter the problem of friction and couples while the normal impulses are `rebound`.
-
-    :param n: number of listed contacts
-    :param coupled: number of those with couples
-    """
-    space, G = work.space, work.matrix
-    space.sizes[CONES], space.sizes[ROWS], space.sizes[MOMENTS] = n, 0, 2 * n + 3 * coupled
-    for i in range(size_of(space)):
-        space.x[i] = space.b[i] = 0.0
-        for j in range(size_of(space)):
-            space.A[i, j] = 0.0
-    for a in range(n):
-        surface = plant.table.surface[contacts.pair[work.listed[a]]]
-        # Its force is the one that is known, and moves nothing else.
-        space.A[3 * a, 3 * a] = G[3 * a, 3 * a]
-        space.b[3 * a] = -G[3 * a, 3 * a] * work.rebound[a]
-        work.friction[a, 0] = work.friction[a, 1] = 0.0
-        space.state[a], space.slip[a] = OPEN, 0.0
-        space.part[2 * a], space.part[2 * a + 1] = FIRST, SECOND
-        space.coefficient[2 * a], space.coefficient[2 * a + 1] = surface[ALONG], surface[ACROSS]
-        for r in range(2):
-            space.holder[2 * a + r] = a
-    for k in range(coupled):
-        a, row = work.couples.listed[k], 2 * n + 3 * k
-        surface = plant.table.surface[contacts.pair[work.listed[a]]]
-        space.part[row], space.part[row + 1], space.part[row + 2] = ALONE, FIRST, SECOND
+def turn_with_spin(objects: Objects, scene: SceneWork) -> None:
+    """Find the angular velocities of the objects from their angular momenta."""
+    for o in range(len(objects.spin)):
         for r in range(3):
-            space.holder[row + r] = a
-            space.coefficient[row + r] = surface[TORSIONAL] if r == 0 else surface[ROLLING]
-    for i in range(space.sizes[MOMENTS]):
-        at, row = 3 * n + i, row_of(n, i)
-        space.state[n + i] = OPEN
-        for j in range(i + 1):
-            column = row_of(n, j)
-            space.A[at, 3 * n + j] = space.A[3 * n + j, at] = G[row, column]
-        # The velocity after compression, and what the normal impulses of expansion add.
-        velocity = work.free[row]
-        for b in range(n):
+            total = 0.0
             for s in range(3):
-                impulse = work.blow[b, s]
-                if s == 0:
-                    impulse += work.rebound[b]
-                velocity += entry(work, row, 3 * b + s) * impulse
-        for k in range(coupled):
-            for s in range(3):
-                velocity += entry(work, row, 3 * n + 3 * k + s) * work.couples.blow[k, s]
-        space.b[at] = velocity
-
-
-@compiled
-def row_of(n: int, i: int) -> int:
-    """Row of the Delassus matrix that belongs to a tangential impulse, or to a couple after those.
-
-    :param n: number of contacts
-    :param i: number of the impulse
-    """
-    return 3 * (i // 2) + 1 + i % 2 if i < 2 * n else n + i
+                total += scene.mobility[o, r, s] * objects.spin[o, s]
+            scene.turning[o, r] = total

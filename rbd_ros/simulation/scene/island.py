@@ -27,11 +27,15 @@ from rbd_ros.constraints.solvers.friction_newton import any_slides
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import add_scaled
 from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.scene.branch_sparsity import add_along, add_rows_along
 from rbd_ros.simulation.scene.compliance import soften
-from rbd_ros.simulation.scene.couples import begin_couples, enter_couples, power_of_couples, twist
+from rbd_ros.simulation.scene.friction_moments import (
+    begin_friction_moments,
+    enter_friction_moments,
+    power_of_friction_moment,
+    twist,
+)
 from rbd_ros.simulation.scene.islands import at_robot, freedom_of
-from rbd_ros.simulation.scene.kept_forces import keep_forces
-from rbd_ros.simulation.scene.paths import add_along, add_rows_along
 from rbd_ros.simulation.scene.problem import (
     assemble_matrix,
     contact_velocities,
@@ -42,20 +46,21 @@ from rbd_ros.simulation.scene.springs import (
     begin_spring,
     FEW_ROUNDS,
     follow_spring,
-    is_curved,
+    is_nonlinear,
     MAX_ROUNDS,
     ON_CURVE,
 )
-from rbd_ros.simulation.scene.starts import begin_contact, begin_row
 from rbd_ros.simulation.scene.state import (
     CONIC,
     CONTACT,
+    ContactState,
     Objects,
     ScenePlant,
     SceneWork,
     SIGNORINI,
-    Touches,
 )
+from rbd_ros.simulation.scene.warm_start import begin_contact, begin_row
+from rbd_ros.simulation.scene.warm_start_check import reuse_forces
 from rbd_ros.simulation.workspace import Workspace
 
 #: Most sweeps of the solver, and most steps of ADMM.
@@ -64,7 +69,13 @@ MAX_ITERATIONS = 500
 
 @compiled
 def solve_island(
-    plant: Plant, objects: Objects, touches: Touches, work: Workspace, n: int, m: int, h: float
+    plant: Plant,
+    objects: Objects,
+    touches: ContactState,
+    work: Workspace,
+    n: int,
+    m: int,
+    h: float,
 ) -> bool:
     """Find the impulses of the listed contacts and of rows of joints, and apply them.
 
@@ -85,11 +96,11 @@ def solve_island(
         scene.row_impulse[k] = touches.joint_impulse[scene.row_kind[k], scene.row_joint[k]]
     kept, solved, unit = False, True, 1.0
     # Springs that are not linear want the matrix, and couples have no rows without it.
-    if not plant.scene.stiffens:
-        if not plant.scene.has_couples:
+    if not plant.scene.has_nonlinear_springs:
+        if not plant.scene.has_friction_moments:
             # Where forces change by much, they do so step after step: no use in trying.
             if all_steady(touches, scene, n):
-                kept, unit = keep_forces(plant, touches, scene, n, m, h)
+                kept, unit = reuse_forces(plant, touches, scene, n, m, h)
     scene.has_matrix[0] = 0 if kept else 1
     if kept:
         take_forces(touches, scene, n, m)
@@ -111,7 +122,7 @@ def solve_island(
 
 
 @compiled
-def all_steady(touches: Touches, scene: SceneWork, n: int) -> bool:
+def all_steady(touches: ContactState, scene: SceneWork, n: int) -> bool:
     """Whether no listed contact is new, or had a problem before that needed Newton's method.
 
     :param n: number of contacts
@@ -124,7 +135,7 @@ def all_steady(touches: Touches, scene: SceneWork, n: int) -> bool:
 
 @compiled
 def solve_with_springs(
-    plant: Plant, touches: Touches, scene: SceneWork, n: int, m: int, h: float
+    plant: Plant, touches: ContactState, scene: SceneWork, n: int, m: int, h: float
 ) -> Tuple[bool, float]:
     """Find impulses by the matrix, until springs are on their curves; see `solve_problem`.
 
@@ -132,11 +143,11 @@ def solve_with_springs(
     :param m: number of rows
     :param h: time step [s]
     """
-    if plant.scene.stiffens:
+    if plant.scene.has_nonlinear_springs:
         begin_springs(plant.scene, touches, scene, n, h)
     solved: bool
     solved, unit = solve_problem(plant, touches, scene, n, m, h)
-    if plant.scene.stiffens:
+    if plant.scene.has_nonlinear_springs:
         on_curves = follow_springs(plant.scene, touches, scene, n, h, unit)
         for k in range(MAX_ROUNDS):
             if on_curves or (k >= FEW_ROUNDS and not solved):
@@ -149,7 +160,7 @@ def solve_with_springs(
 
 @compiled
 def solve_problem(
-    plant: Plant, touches: Touches, scene: SceneWork, n: int, m: int, h: float
+    plant: Plant, touches: ContactState, scene: SceneWork, n: int, m: int, h: float
 ) -> Tuple[bool, float]:
     """Find impulses from those that there are; returns whether they solve it, and U.
 
@@ -166,9 +177,9 @@ def solve_problem(
     for k in range(m):
         begin_row(space, scene, n, k)
     count = 0
-    if plant.scene.has_couples:
-        count = enter_couples(plant, contacts, scene.velocity, n, m, scene)
-        begin_couples(touches, scene, count)
+    if plant.scene.has_friction_moments:
+        count = enter_friction_moments(plant, contacts, scene.velocity, n, m, scene)
+        begin_friction_moments(touches, scene, count)
     unit: float = scale_space(space, scene.friction)
     tolerance = plant.scene.tolerance
     solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, tolerance)
@@ -178,7 +189,7 @@ def solve_problem(
         prefer_sticking(space, COMBINED, MAX_ITERATIONS, tolerance)
     take_forces(touches, scene, n, m)
     for k in range(count):
-        c = scene.listed[scene.couples.listed[k]]
+        c = scene.listed[scene.friction_moments.listed[k]]
         for r in range(3):
             i = 3 * n + m + 3 * k + r
             touches.couple[c, r] = space.scale[i] * space.x[i]
@@ -186,7 +197,7 @@ def solve_problem(
 
 
 @compiled
-def take_forces(touches: Touches, scene: SceneWork, n: int, m: int) -> None:
+def take_forces(touches: ContactState, scene: SceneWork, n: int, m: int) -> None:
     """Take the impulses of the listed contacts and of rows of joints from the solver's space.
 
     :param n: number of contacts
@@ -201,7 +212,9 @@ def take_forces(touches: Touches, scene: SceneWork, n: int, m: int) -> None:
 
 
 @compiled
-def begin_springs(plant: ScenePlant, touches: Touches, scene: SceneWork, n: int, h: float) -> None:
+def begin_springs(
+    plant: ScenePlant, touches: ContactState, scene: SceneWork, n: int, h: float
+) -> None:
     """Find the first tangents of springs that are not linear.
 
     :param n: number of contacts
@@ -209,14 +222,14 @@ def begin_springs(plant: ScenePlant, touches: Touches, scene: SceneWork, n: int,
     """
     for a in range(n):
         c = scene.listed[a]
-        if is_curved(plant, touches.contacts, c):
+        if is_nonlinear(plant, touches.contacts, c):
             mobility, impulse = scene.matrix[3 * a, 3 * a], touches.impulse[c, 0]
             begin_spring(plant, touches.contacts, c, h, mobility, impulse, scene)
 
 
 @compiled
 def follow_springs(
-    plant: ScenePlant, touches: Touches, scene: SceneWork, n: int, h: float, unit: float
+    plant: ScenePlant, touches: ContactState, scene: SceneWork, n: int, h: float, unit: float
 ) -> bool:
     """Find the next tangents of springs; returns whether the problem had the right ones.
 
@@ -228,7 +241,7 @@ def follow_springs(
     excused = max(plant.tolerance, min(space.report[FLOOR], COARSEST))
     for a in range(n):
         c = scene.listed[a]
-        if is_curved(plant, touches.contacts, c):
+        if is_nonlinear(plant, touches.contacts, c):
             mobility, impulse = scene.matrix[3 * a, 3 * a], touches.impulse[c, 0]
             speed = unit * unit / space.scale[3 * a]
             u = speed * space.u[3 * a]
@@ -238,7 +251,9 @@ def follow_springs(
 
 
 @compiled
-def end_island(plant: Plant, objects: Objects, touches: Touches, work: Workspace, n: int) -> None:
+def end_island(
+    plant: Plant, objects: Objects, touches: ContactState, work: Workspace, n: int
+) -> None:
     """Apply the impulses of the listed contacts.
 
     :param n: number of contacts
@@ -256,7 +271,7 @@ def end_island(plant: Plant, objects: Objects, touches: Touches, work: Workspace
                     # What forces that were kept do to the robot has been gathered to try them.
                     if scene.has_matrix[0] == 1:
                         add_rows_along(plant.tree, tip, impulse, scene.response[c], scene.gathered)
-        if plant.scene.has_couples:
+        if plant.scene.has_friction_moments:
             end_couple(plant, objects, touches, work, c)
         if impulse[0] > 0.0:
             for side in range(2):
@@ -266,7 +281,9 @@ def end_island(plant: Plant, objects: Objects, touches: Touches, work: Workspace
 
 
 @compiled
-def end_couple(plant: Plant, objects: Objects, touches: Touches, work: Workspace, c: int) -> None:
+def end_couple(
+    plant: Plant, objects: Objects, touches: ContactState, work: Workspace, c: int
+) -> None:
     """Apply the couple of a contact.
 
     :param c: number of the contact
@@ -276,7 +293,7 @@ def end_couple(plant: Plant, objects: Objects, touches: Touches, work: Workspace
         twist(plant, objects, touches.contacts, scene, c, couple)
         if plant.has_robot:
             if at_robot(plant.scene, touches.contacts, c):
-                J = scene.couples.jacobian[c]
+                J = scene.friction_moments.jacobian[c]
                 add_rows_along(plant.tree, scene.tip[c], couple, J, work.problem.impulse)
 
 
@@ -341,7 +358,7 @@ def find_residuals(space: FrictionSpace, residuals: FloatArray, unit: float) -> 
         conic = x[i] * u[i] + x[i + 1] * u[i + 1] + x[i + 2] * u[i + 2]
         slip = math.sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
         if space.sizes[MOMENTS] > 0:
-            of_couples, turning = power_of_couples(space, a)
+            of_couples, turning = power_of_friction_moment(space, a)
             conic += of_couples
             slip += turning
         residuals[SIGNORINI] = max(residuals[SIGNORINI], power * abs(x[i] * u[i]))

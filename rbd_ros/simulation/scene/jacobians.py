@@ -7,8 +7,8 @@ from rbd_ros.collision.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import compiled, vector
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.plant import Plant, Tree
+from rbd_ros.simulation.scene.branch_sparsity import clear_along
 from rbd_ros.simulation.scene.islands import node_of
-from rbd_ros.simulation.scene.paths import clear_along
 from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
 
 

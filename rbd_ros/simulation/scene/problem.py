@@ -16,8 +16,8 @@ from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import CONTACTS as CONES, ROWS
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.plant import Plant, Tree
+from rbd_ros.simulation.scene.branch_sparsity import dot_along, rows_along
 from rbd_ros.simulation.scene.islands import at_robot
-from rbd_ros.simulation.scene.paths import dot_along, rows_along
 from rbd_ros.simulation.scene.state import Objects, ScenePlant, SceneWork
 
 #: Kinds of rows of joints.

@@ -17,11 +17,11 @@ from rbd_ros.simulation.linear import add_scaled, clear, copy, factorise, solve_
 from rbd_ros.simulation.loop_directions import find_basis, respond
 from rbd_ros.simulation.loop_solver import keep_loop_force
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene.couples import respond_to_couples
+from rbd_ros.simulation.scene.branch_sparsity import clear_along, full_response, half_responses
+from rbd_ros.simulation.scene.friction_moments import respond_to_friction_moments
 from rbd_ros.simulation.scene.islands import at_robot, node_of
-from rbd_ros.simulation.scene.paths import clear_along, full_response, half_responses
 from rbd_ros.simulation.scene.problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
-from rbd_ros.simulation.scene.state import SceneWork, Touches
+from rbd_ros.simulation.scene.state import ContactState, SceneWork
 from rbd_ros.simulation.semi_implicit import prepare
 from rbd_ros.simulation.state import ExternalForces, GUARDED, LIMITED, State
 from rbd_ros.simulation.workspace import Problem, Workspace
@@ -80,8 +80,8 @@ def respond_to_contacts(
             half_responses(
                 plant, problem, scene.root, scene.tip[c], scene.jacobian[c], scene.response[c]
             )
-    if plant.scene.has_couples:
-        respond_to_couples(plant, problem, contacts, count, scene)
+    if plant.scene.has_friction_moments:
+        respond_to_friction_moments(plant, problem, contacts, count, scene)
 
 
 @compiled
@@ -172,7 +172,7 @@ def respond_to_rows(plant: Plant, problem: Problem, scene: SceneWork, rows: int)
 
 @compiled
 def end_robot(
-    plant: Plant, state: State, touches: Touches, work: Workspace, rows: int, h: float
+    plant: Plant, state: State, touches: ContactState, work: Workspace, rows: int, h: float
 ) -> None:
     """Find the velocity of the robot at the end of the step.
 
@@ -217,7 +217,7 @@ def exceeds_limits(plant: Plant, work: Workspace) -> bool:
 
 
 @compiled
-def load_on_robot(plant: Plant, touches: Touches, count: int) -> float:
+def load_on_robot(plant: Plant, touches: ContactState, count: int) -> float:
     """Sum of the normal impulses at contacts of the robot [N s].
 
     :param count: number of contacts
@@ -231,7 +231,7 @@ def load_on_robot(plant: Plant, touches: Touches, count: int) -> float:
 
 @compiled
 def hold_bases(
-    plant: Plant, touches: Touches, count: int, expected: float, work: Workspace
+    plant: Plant, touches: ContactState, count: int, expected: float, work: Workspace
 ) -> None:
     """Find which free bases the world has stopped: all it touches, where the load has jumped.
 

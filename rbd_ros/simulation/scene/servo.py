@@ -13,14 +13,14 @@ from rbd_ros.simulation.joint_servo import move_servos, ONE_BY_ONE, TOGETHER
 from rbd_ros.simulation.linear import copy
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.islands import node_of
-from rbd_ros.simulation.scene.state import NOW, Objects, Touches
+from rbd_ros.simulation.scene.state import ContactState, NOW, Objects
 from rbd_ros.simulation.scene.step import take_scene_substep
 from rbd_ros.simulation.state import ExternalForces, GroundContactPoints, State, UNCONVERGED
 from rbd_ros.simulation.workspace import Workspace
 
 
 @compiled
-def is_touched(plant: Plant, touches: Touches) -> bool:
+def is_touched(plant: Plant, touches: ContactState) -> bool:
     """Whether the robot is at any contact of this step."""
     for c in range(touches.counts[NOW]):
         for side in range(2):
@@ -36,7 +36,7 @@ def take_servo_substep(
     external_forces: ExternalForces,
     unused: GroundContactPoints,
     objects: Objects,
-    touches: Touches,
+    touches: ContactState,
     work: Workspace,
     h: float,
 ) -> bool:

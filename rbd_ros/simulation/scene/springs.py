@@ -34,7 +34,7 @@ ON_CURVE = 2.0
 
 
 @compiled
-def is_curved(plant: ScenePlant, contacts: SceneContacts, c: int) -> bool:
+def is_nonlinear(plant: ScenePlant, contacts: SceneContacts, c: int) -> bool:
     """Return whether the spring of a contact is of Hunt and Crossley."""
     curved: bool = plant.table.surface[contacts.pair[c], EXPONENT] > 0.0
     return curved

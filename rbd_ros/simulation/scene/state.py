@@ -16,10 +16,10 @@ from rbd_ros.constraints.friction_space import FrictionSpace
 from rbd_ros.constraints.solvers.friction_body_space import BodySpace
 from rbd_ros.contact.arrays import FloatArray, IntArray
 
-#: Places in `Touches.counts`: contacts in the last step, contacts in the step before.
+#: Places in `ContactState.counts`: contacts in the last step, contacts in the step before.
 NOW, BEFORE = 0, 1
 
-#: Places in `Touches.residuals`.
+#: Places in `ContactState.residuals`.
 SIGNORINI, CONIC, CONTACT = 0, 1, 2
 
 
@@ -64,9 +64,10 @@ class ScenePlant(NamedTuple):
     :param start: state that the objects begin with
     :param has_objects: whether there are movable objects
     :param has_compounds: whether any pairs are of the same bodies, see `SceneTable.group`
-    :param has_couples: whether any pair has torsional or rolling friction (couples.py)
-    :param bounces: whether any pair has restitution (blows.py)
-    :param stiffens: whether any pair has a spring that is not linear (springs.py)
+    :param has_friction_moments: whether any pair has torsional or rolling friction
+        (friction_moments.py)
+    :param bounces: whether any pair has restitution (impacts.py)
+    :param has_nonlinear_springs: whether any pair has a spring that is not linear (springs.py)
     :param poisson: whether impacts obey Poisson's law of restitution, else Newton's
     """
 
@@ -78,13 +79,13 @@ class ScenePlant(NamedTuple):
     start: Objects
     has_objects: bool
     has_compounds: bool
-    has_couples: bool
+    has_friction_moments: bool
     bounces: bool
-    stiffens: bool
+    has_nonlinear_springs: bool
     poisson: bool
 
 
-class Touches(NamedTuple):
+class ContactState(NamedTuple):
     """Contacts of the last step, and what the next one begins with.
 
     :param contacts: where they were
@@ -127,7 +128,7 @@ def _nested(kind: type) -> Any:
     return kind
 
 
-class Couples(NamedTuple):
+class FrictionMoments(NamedTuple):
     """Couples at contacts; there is room for none unless a pair has any.
 
     :param jacobian: angular velocity of the second body relative to the first, about normal and
@@ -190,7 +191,7 @@ class SceneWork(NamedTuple):
     :param matrix: Delassus matrix of the island
     :param free: velocities without forces
     :param friction: coefficients along both tangents of each contact
-    :param push: multipliers of the listed contacts by which bodies are parted (parting.py)
+    :param push: multipliers of the listed contacts that separate bodies (position_correction.py)
     :param push_mobility: displacement along the normal of each by its multiplier
     :param joint_push: multipliers of joints: of bounds on their displacements, and of limits
     :param least_push: least displacement of each degree of freedom [rad, m]
@@ -208,7 +209,7 @@ class SceneWork(NamedTuple):
     :param blow: impulses of contacts that rebound [N s]
     :param object_push: displacement of the objects that parts bodies, angular then linear
     :param kept: state of the objects at the beginning of the step
-    :param couples: couples at contacts
+    :param friction_moments: moments of torsional and rolling friction at contacts
     :param springs: springs of contacts
     :param space: the problem of an island for the solver
     :param pile: that of an island of many objects
@@ -258,7 +259,7 @@ class SceneWork(NamedTuple):
     blow: FloatArray = floats('contacts', 3)
     object_push: FloatArray = floats('objects', 6)
     kept: FloatArray = floats('objects', 13)
-    couples: Couples = _nested(Couples)
+    friction_moments: FrictionMoments = _nested(FrictionMoments)
     springs: Springs = _nested(Springs)
     pile: BodySpace = _nested(BodySpace)
     space: FrictionSpace = _nested(FrictionSpace)

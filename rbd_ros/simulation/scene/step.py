@@ -6,8 +6,8 @@ they are. Then forces are found such that at the end of the step nothing penetra
 is a gap, the velocity may close it but no further; contacts, joint limits and joint friction of
 all that touches each other are one problem (problem.py), solved by constraints/solvers. If these
 velocities exceed limits of joints that were left out, or reach more than was looked for, all this
-is done again with them (robot.py, look_ahead.py). Then everything moves, and overlaps are
-corrected (parting.py).
+is done again with them (robot.py, speculative_contacts.py). Then all moves, and overlaps are
+corrected (position_correction.py).
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from __future__ import annotations
 from typing import Tuple
 
 from rbd_ros.compiler.loops import compiled
+from rbd_ros.simulation.commit_step import settle
+from rbd_ros.simulation.contact_free_step import NOTHING, step_untouched, VELOCITY
 from rbd_ros.simulation.free_bodies import (
     accelerate_objects,
     are_lost,
@@ -24,22 +26,14 @@ from rbd_ros.simulation.free_bodies import (
 )
 from rbd_ros.simulation.linear import clear, is_finite
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene.blows import collide, may_rebound
-from rbd_ros.simulation.scene.couples import find_turning
+from rbd_ros.simulation.scene.contact_cache import recall, remember
+from rbd_ros.simulation.scene.friction_moments import find_turning
+from rbd_ros.simulation.scene.impacts import collide, may_rebound
 from rbd_ros.simulation.scene.island import end_island, solve_island
 from rbd_ros.simulation.scene.islands import find_islands, list_contacts
 from rbd_ros.simulation.scene.jacobians import find_jacobians
-from rbd_ros.simulation.scene.look_ahead import (
-    go_back,
-    keep_before_contact,
-    look_for_contacts,
-    LOOKS,
-    reaches_more,
-    UNSOLVED_LOOKS,
-)
-from rbd_ros.simulation.scene.memory import recall, remember
-from rbd_ros.simulation.scene.parting import correct_robot, part_bodies
-from rbd_ros.simulation.scene.pile import PILE, solve_pile
+from rbd_ros.simulation.scene.matrix_free_islands import MATRIX_FREE_THRESHOLD, solve_matrix_free
+from rbd_ros.simulation.scene.position_correction import correct_robot, part_bodies
 from rbd_ros.simulation.scene.robot import (
     end_robot,
     exceeds_limits,
@@ -49,9 +43,16 @@ from rbd_ros.simulation.scene.robot import (
     place_robot,
     respond_to_contacts,
 )
-from rbd_ros.simulation.scene.state import NOW, Objects, Touches
+from rbd_ros.simulation.scene.speculative_contacts import (
+    go_back,
+    keep_before_contact,
+    look_for_contacts,
+    LOOKS,
+    reaches_more,
+    UNSOLVED_LOOKS,
+)
+from rbd_ros.simulation.scene.state import ContactState, NOW, Objects
 from rbd_ros.simulation.semi_implicit import follow_velocity, prepare
-from rbd_ros.simulation.settling import settle
 from rbd_ros.simulation.state import (
     CONTACTS,
     DROPPED,
@@ -61,7 +62,6 @@ from rbd_ros.simulation.state import (
     State,
     UNCONVERGED,
 )
-from rbd_ros.simulation.untouched import NOTHING, step_untouched, VELOCITY
 from rbd_ros.simulation.workspace import Workspace
 
 #: Duration of a blow [s]: none, in which servos do nothing.
@@ -75,7 +75,7 @@ def take_scene_substep(
     external_forces: ExternalForces,
     unused: GroundContactPoints,
     objects: Objects,
-    touches: Touches,
+    touches: ContactState,
     work: Workspace,
     h: float,
 ) -> bool:
@@ -146,7 +146,7 @@ def find_velocities(
     external_forces: ExternalForces,
     unused: GroundContactPoints,
     objects: Objects,
-    touches: Touches,
+    touches: ContactState,
     work: Workspace,
     h: float,
 ) -> Tuple[int, bool]:
@@ -166,7 +166,7 @@ def find_velocities(
     if plant.has_free_bases:
         load = load_on_robot(plant, touches, count)
     robot_touched = find_jacobians(plant, work.dynamics.columns, contacts, count, scene)
-    if plant.scene.has_couples:
+    if plant.scene.has_friction_moments:
         find_turning(plant, work.dynamics.columns, contacts, count, scene)
     find_islands(plant.scene, contacts, count, scene)
     clear(touches.residuals)
@@ -213,7 +213,7 @@ def solve_islands(
     plant: Plant,
     state: State,
     objects: Objects,
-    touches: Touches,
+    touches: ContactState,
     work: Workspace,
     rows: int,
     robot_touched: bool,
@@ -232,8 +232,8 @@ def solve_islands(
         n = list_contacts(plant.scene, contacts, count, island, scene)
         if plant.scene.has_objects:
             # Of objects alone: those of the robot have its joints in common.
-            if n > PILE and not (island == 0 and robot_touched):
-                if not solve_pile(plant.scene, objects, touches, scene, n, h):
+            if n > MATRIX_FREE_THRESHOLD and not (island == 0 and robot_touched):
+                if not solve_matrix_free(plant.scene, objects, touches, scene, n, h):
                     # Where sweeps stall, a matrix helps, as long as there is room for one.
                     if n > len(scene.friction) or not solve_island(
                         plant, objects, touches, work, n, 0, h
@@ -245,7 +245,7 @@ def solve_islands(
             state.counters[DROPPED] += n - len(scene.friction)
             for a in range(len(scene.friction), n):
                 clear(touches.impulse[scene.listed[a]])
-                if plant.scene.has_couples:
+                if plant.scene.has_friction_moments:
                     clear(touches.couple[scene.listed[a]])
             n = len(scene.friction)
         m = rows if island == 0 else 0

@@ -322,8 +322,8 @@ def test_what_overlaps_by_rounding_is_not_parted(depth, moves):
 def test_objects_in_each_others_way(is_pile, kind, monkeypatch):
     """With a matrix and, as a pile is solved, without one."""
     if is_pile:
-        monkeypatch.setattr('rbd_ros.simulation.scene.step.PILE', 2)
-        monkeypatch.setattr('rbd_ros.simulation.scene.blows.PILE', 2)
+        monkeypatch.setattr('rbd_ros.simulation.scene.step.MATRIX_FREE_THRESHOLD', 2)
+        monkeypatch.setattr('rbd_ros.simulation.scene.impacts.MATRIX_FREE_THRESHOLD', 2)
     rng = np.random.default_rng(3)
     things = wall(rng, 3, cube)
     pairs = surfaces(rng, ['floor', *things])

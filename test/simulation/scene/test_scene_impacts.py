@@ -7,9 +7,9 @@ from support.interpreted import without_compiler
 from support.rigid_worlds import ball, cube, kinetic_energy, simulated
 from support.simulated_robots import turntable
 
-from rbd_ros.simulation.scene import blows, impacts, pile
-from rbd_ros.simulation.scene.blows import MAX_IMPACTS
-from rbd_ros.simulation.scene.pile import PILE
+from rbd_ros.simulation.scene import impacts, matrix_free_islands, restitution
+from rbd_ros.simulation.scene.impacts import MAX_IMPACTS
+from rbd_ros.simulation.scene.matrix_free_islands import MATRIX_FREE_THRESHOLD
 
 LAWS = ['newton', 'poisson']
 
@@ -76,13 +76,13 @@ def test_a_blow_runs_through_a_long_row_of_balls_in_one_step(law):
 
 
 @pytest.mark.parametrize('law', LAWS)
-@pytest.mark.parametrize('way', ['solve_rebound', 'solve_blows', 'expand', 'rounds'])
+@pytest.mark.parametrize('way', ['solve_rebound', 'solve_matrix_free_impacts', 'expand', 'rounds'])
 def test_a_blow_that_is_not_solved_is_counted(law, way, monkeypatch):
-    if way == {'newton': 'expand', 'poisson': 'solve_blows'}[law]:
+    if way == {'newton': 'expand', 'poisson': 'solve_matrix_free_impacts'}[law]:
         pytest.skip('the other law goes this way')
     with without_compiler():
         # Many contacts, or few; each has the same blow as the others.
-        count = PILE + 1 if way == 'solve_blows' else 2
+        count = MATRIX_FREE_THRESHOLD + 1 if way == 'solve_matrix_free_impacts' else 2
         row = {
             f'{name}{k}': ball(0.5 * k, z=z, friction=0.3, restitution=0.5, velocity=(0.1, 0, v))
             for k in range(count)
@@ -90,11 +90,16 @@ def test_a_blow_that_is_not_solved_is_counted(law, way, monkeypatch):
         }
         simulator = simulated(law=law, floor=False, gravity=(0, 0, 0), **row)
         if way == 'rounds':
-            monkeypatch.setattr(blows, 'MAX_IMPACTS', 1)
-            monkeypatch.setattr(blows, 'IMPACTS_OF_CONTACT', 0)
+            monkeypatch.setattr(impacts, 'MAX_IMPACTS', 1)
+            monkeypatch.setattr(impacts, 'IMPACTS_OF_CONTACT', 0)
         else:
-            module = {'solve_blows': pile, 'solve_rebound': blows, 'expand': impacts}[way]
-            solver = 'solve_body_space' if module is pile else 'solve_friction_space'
+            module = {
+                'solve_matrix_free_impacts': matrix_free_islands,
+                'solve_rebound': impacts,
+                'expand': restitution,
+            }[way]
+            swept = module is matrix_free_islands
+            solver = 'solve_body_space' if swept else 'solve_friction_space'
             solve = getattr(module, solver)
             monkeypatch.setattr(module, solver, lambda *arguments: solve(*arguments) and False)
         simulator.step()

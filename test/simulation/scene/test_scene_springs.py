@@ -12,7 +12,7 @@ from support.rigid_worlds import ball, cube, G, kinetic_energy, simulated, worst
 from support.simulated_robots import collision, link, robot
 
 from rbd_ros import Simulator
-from rbd_ros.simulation.scene import island, pile
+from rbd_ros.simulation.scene import island, matrix_free_islands
 from rbd_ros.simulation.scene.springs import (
     follow_spring,
     pressing_velocity,
@@ -300,10 +300,10 @@ def test_a_spring_under_a_robot_is_one_problem_with_the_friction_of_its_joint():
 
 def test_worlds_without_such_springs_have_no_room_for_them():
     simulator = simulated(body=ball())
-    assert not simulator.physics.plant.scene.stiffens
+    assert not simulator.physics.plant.scene.has_nonlinear_springs
     assert len(simulator.physics.fields.work.scene.springs.give) == 0
     simulator.add_object('soft', ball(x=1.0, mass=2.0, compliance=spring(1e7, 1.0)))
-    assert simulator.physics.plant.scene.stiffens
+    assert simulator.physics.plant.scene.has_nonlinear_springs
     simulator.step(n=4000)
     assert abs(R - height(simulator, 'soft') - (2.0 * G / 1e7) ** (2 / 3)) < 1e-9
     assert abs(R - height(simulator)) < 1e-9
@@ -386,7 +386,7 @@ def test_springs_that_are_off_their_curves_at_the_end_are_counted(
 ):
     """Of few contacts as of more than a matrix has room for; the tangents' problem is solved."""
     monkeypatch.setattr('rbd_ros.simulation.scene.assembly.MAX_ISLAND', 4 if is_pile else 128)
-    for module in (island, pile):
+    for module in (island, matrix_free_islands):
         monkeypatch.setattr(module, 'MAX_ROUNDS', rounds)
     count = 4 if is_pile else 2
     soft = spring(1e6, 0.5)

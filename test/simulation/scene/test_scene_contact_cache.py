@@ -6,15 +6,15 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from rbd_ros.compiler.loops import allocate
-from rbd_ros.simulation.scene.memory import recall, remember
-from rbd_ros.simulation.scene.state import BEFORE, NOW, Touches
+from rbd_ros.simulation.scene.contact_cache import recall, remember
+from rbd_ros.simulation.scene.state import BEFORE, ContactState, NOW
 
 ROOM = {'contacts': 4, 'turning_contacts': 4, 'nv': 0}
 
 
 def remembered(rng, pairs, features, positions):
     """Return touches after a step with contacts, and their impulses and couples in the world."""
-    touches, count = allocate(Touches, **ROOM), len(pairs)
+    touches, count = allocate(ContactState, **ROOM), len(pairs)
     frames = Rotation.random(count, random_state=rng).as_matrix()
     touches.contacts.pair[:count], touches.contacts.feature[:count] = pairs, features
     touches.contacts.position[:count], touches.contacts.frame[:count] = positions, frames

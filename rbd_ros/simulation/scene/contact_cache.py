@@ -7,7 +7,7 @@ import math
 
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.linear import clear, copy
-from rbd_ros.simulation.scene.state import BEFORE, NOW, Touches
+from rbd_ros.simulation.scene.state import BEFORE, ContactState, NOW
 
 #: How much nearer than the same feature another contact must have been to be taken for the same
 #: one, as a ratio of squares, and how near at most, squared [m^2].
@@ -15,7 +15,7 @@ MUCH_NEARER, SAME_PLACE = 16.0, 1e-4
 
 
 @compiled
-def remember(touches: Touches) -> None:
+def remember(touches: ContactState) -> None:
     """Keep the impulses of the last step, in world coordinates."""
     contacts, count = touches.contacts, touches.counts[NOW]
     touches.counts[BEFORE] = count
@@ -37,7 +37,7 @@ def remember(touches: Touches) -> None:
 
 
 @compiled
-def recall(touches: Touches, count: int) -> None:
+def recall(touches: ContactState, count: int) -> None:
     """Begin with the impulses that the same contacts had in the step before.
 
     Those are the same whose features are, unless another one was much nearer: where edges are in

@@ -28,11 +28,16 @@ from rbd_ros.constraints.friction_space import (
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import clear
 from rbd_ros.simulation.plant import Plant, Tree
+from rbd_ros.simulation.scene.branch_sparsity import (
+    add_along,
+    clear_along,
+    dot_along,
+    half_responses,
+)
 from rbd_ros.simulation.scene.islands import at_robot, node_of
 from rbd_ros.simulation.scene.jacobians import dot3
-from rbd_ros.simulation.scene.paths import add_along, clear_along, dot_along, half_responses
 from rbd_ros.simulation.scene.problem import add_product, clear_part, enter_robot_product
-from rbd_ros.simulation.scene.state import Objects, ScenePlant, SceneWork, Touches
+from rbd_ros.simulation.scene.state import ContactState, Objects, ScenePlant, SceneWork
 from rbd_ros.simulation.workspace import Problem
 
 
@@ -53,7 +58,7 @@ def find_turning(
     :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
     :param count: number of contacts
     """
-    scene, couples = plant.scene, work.couples
+    scene, couples = plant.scene, work.friction_moments
     for c in range(count):
         if not resists_turning(scene, contacts, c):
             continue
@@ -96,14 +101,14 @@ def add_turning(
 
 
 @compiled
-def respond_to_couples(
+def respond_to_friction_moments(
     plant: Plant, problem: Problem, contacts: SceneContacts, count: int, work: SceneWork
 ) -> None:
     """Find what couples at contacts do to the robot.
 
     :param count: number of contacts
     """
-    couples = work.couples
+    couples = work.friction_moments
     for c in range(count):
         if at_robot(plant.scene, contacts, c) and resists_turning(plant.scene, contacts, c):
             half_responses(
@@ -123,16 +128,18 @@ def turning_velocity(
     """
     rate = 0.0
     if at_robot(plant.scene, contacts, c):
-        rate = dot_along(plant.tree, work.tip[c], work.couples.jacobian[c, r], v)
+        rate = dot_along(plant.tree, work.tip[c], work.friction_moments.jacobian[c, r], v)
     for side in range(2):
         o = contacts.carrier[c, side] - plant.scene.first_object
         if o >= 0:
-            rate += dot3(work.couples.lever[c, side, r], work.turning[o])
+            rate += dot3(work.friction_moments.lever[c, side, r], work.turning[o])
     return rate
 
 
 @compiled
-def list_couples(plant: ScenePlant, contacts: SceneContacts, n: int, work: SceneWork) -> int:
+def list_friction_moments(
+    plant: ScenePlant, contacts: SceneContacts, n: int, work: SceneWork
+) -> int:
     """List which of the listed contacts have couples; returns their number.
 
     :param n: number of listed contacts
@@ -140,7 +147,7 @@ def list_couples(plant: ScenePlant, contacts: SceneContacts, n: int, work: Scene
     found = 0
     for a in range(n):
         if resists_turning(plant, contacts, work.listed[a]):
-            work.couples.listed[found] = a
+            work.friction_moments.listed[found] = a
             found += 1
     return found
 
@@ -155,7 +162,7 @@ def assemble_couples(
     :param m: number of rows of joints
     :param count: number of contacts with couples
     """
-    scene, couples, G = plant.scene, work.couples, work.matrix
+    scene, couples, G = plant.scene, work.friction_moments, work.matrix
     for k in range(count):
         c, first = work.listed[couples.listed[k]], 3 * n + m + 3 * k
         for r in range(3):
@@ -192,7 +199,7 @@ def assemble_couples(
 
 
 @compiled
-def enter_couples(
+def enter_friction_moments(
     plant: Plant,
     contacts: SceneContacts,
     v: FloatArray,
@@ -206,8 +213,8 @@ def enter_couples(
     :param n: number of contacts
     :param m: number of rows of joints
     """
-    space, couples = work.space, work.couples
-    count: int = list_couples(plant.scene, contacts, n, work)
+    space, couples = work.space, work.friction_moments
+    count: int = list_friction_moments(plant.scene, contacts, n, work)
     assemble_couples(plant, contacts, n, m, count, work)
     space.sizes[MOMENTS] = 3 * count
     for k in range(count):
@@ -228,7 +235,7 @@ def enter_couples(
 
 
 @compiled
-def begin_couples(touches: Touches, work: SceneWork, count: int) -> None:
+def begin_friction_moments(touches: ContactState, work: SceneWork, count: int) -> None:
     """Enter the start of couples: those of the last step, where the normal force holds them.
 
     :param count: number of contacts with couples
@@ -236,7 +243,7 @@ def begin_couples(touches: Touches, work: SceneWork, count: int) -> None:
     space = work.space
     n, m = space.sizes[CONES], space.sizes[ROWS]
     for k in range(count):
-        a = work.couples.listed[k]
+        a = work.friction_moments.listed[k]
         if space.x[3 * a] <= 0.0:
             continue
         for r in range(3):
@@ -256,7 +263,7 @@ def begin_couples(touches: Touches, work: SceneWork, count: int) -> None:
 
 
 @compiled
-def power_of_couples(space: FrictionSpace, a: int) -> Tuple[float, float]:
+def power_of_friction_moment(space: FrictionSpace, a: int) -> Tuple[float, float]:
     """Power of the couples of a contact, and what they add to De Saxce's term; both scaled.
 
     :param a: number of the contact in the problem
@@ -288,7 +295,7 @@ def twist(
     :param c: number of the contact
     :param couple: about normal and tangents, (3,) [N m s]
     """
-    couples = work.couples
+    couples = work.friction_moments
     for r in range(3):
         if couple[r] == 0.0:
             continue

@@ -18,7 +18,7 @@ limits, or does not exist, as for a body between two walls, the sweeps are repea
 
 At last the displacement of an island is shortened until no point of an object is faster than
 `RETURN_SPEED`, and what is left of all depths together becomes less. What does not move apart
-stays, and is marked in `Touches.stays`.
+stays, and is marked in `ContactState.stays`.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ from rbd_ros.collision.scene_bounds import angular_speed, speed_at_origin
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import body_velocities
-from rbd_ros.simulation.free_base import correct_free_bases
-from rbd_ros.simulation.linear import add_scaled, clear, copy
-from rbd_ros.simulation.loop_closing import close_positions, is_near, MAX_HALVINGS
-from rbd_ros.simulation.loop_directions import RANK
-from rbd_ros.simulation.moving import (
+from rbd_ros.simulation.displacement import (
     CLOSED,
     correction_bounds,
     move,
     RETURN_SPEED,
     returned,
 )
+from rbd_ros.simulation.free_base import correct_free_bases
+from rbd_ros.simulation.linear import add_scaled, clear, copy
+from rbd_ros.simulation.loop_closing import close_positions, is_near, MAX_HALVINGS
+from rbd_ros.simulation.loop_directions import RANK
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene.compliance import is_compliant
-from rbd_ros.simulation.scene.islands import at_robot, list_contacts
-from rbd_ros.simulation.scene.paths import (
+from rbd_ros.simulation.scene.branch_sparsity import (
     add_along,
     dot_along,
     full_response,
     half_response,
 )
+from rbd_ros.simulation.scene.compliance import is_compliant
+from rbd_ros.simulation.scene.islands import at_robot, list_contacts
 from rbd_ros.simulation.scene.problem import contact_velocity
-from rbd_ros.simulation.scene.state import NOW, Objects, SceneWork, Touches
+from rbd_ros.simulation.scene.state import ContactState, NOW, Objects, SceneWork
 from rbd_ros.simulation.state import State, UNPARTED
 from rbd_ros.simulation.workspace import Problem, Workspace
 
@@ -86,7 +86,7 @@ def part_bodies(
     plant: Plant,
     state: State,
     objects: Objects,
-    touches: Touches,
+    touches: ContactState,
     work: Workspace,
     robot_touched: bool,
     h: float,
@@ -163,7 +163,7 @@ def list_rigid(
 def part_island(
     plant: Plant,
     state: State,
-    touches: Touches,
+    touches: ContactState,
     work: Workspace,
     n: int,
     of_robot: bool,
@@ -494,7 +494,7 @@ def missing(
 
 @compiled
 def shorten(
-    plant: Plant, touches: Touches, work: Workspace, n: int, island: int, h: float
+    plant: Plant, touches: ContactState, work: Workspace, n: int, island: int, h: float
 ) -> None:
     """Shorten the displacement of an island such that nothing is fast, and overlaps become less.
 
@@ -538,7 +538,7 @@ def shorten(
 
 @compiled
 def mark_what_stays(
-    plant: Plant, objects: Objects, touches: Touches, work: Workspace, n: int, h: float
+    plant: Plant, objects: Objects, touches: ContactState, work: Workspace, n: int, h: float
 ) -> bool:
     """Mark contacts that overlap and are not parted, in `stays`; returns whether there are any.
 

@@ -17,11 +17,11 @@ from rbd_ros.compiler.loops import Record
 from rbd_ros.contact.arrays import IntArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.assembly import make_physics_record
-from rbd_ros.simulation.bound_steps import bind_steps, Steps
 from rbd_ros.simulation.mutex import Mutex
 from rbd_ros.simulation.scene.assembly import make_scene_plant, scene_of
-from rbd_ros.simulation.scene.state import NOW, Touches
+from rbd_ros.simulation.scene.state import ContactState, NOW
 from rbd_ros.simulation.state import FORCES
+from rbd_ros.simulation.step_loop import bind_steps, Steps
 from rbd_ros.simulation.workspace import PhysicsRecord
 
 #: Sizes of arrays that have a row for each contact.
@@ -125,7 +125,7 @@ def carry_over(old: Scene, prepared: PreparedScene) -> None:
     _carry_forces(fields, prepared.carriers)
 
 
-def _carry_contacts(source: Touches, target: Touches, prepared: PreparedScene) -> None:
+def _carry_contacts(source: ContactState, target: ContactState, prepared: PreparedScene) -> None:
     pairs = prepared.pairs[source.contacts.pair[: int(source.counts[NOW])]]
     kept = np.flatnonzero(pairs >= 0)
     # The loops expect contacts in the order of their pairs.

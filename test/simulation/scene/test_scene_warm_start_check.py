@@ -21,9 +21,9 @@ from rbd_ros.constraints.friction_space import (
 )
 from rbd_ros.simulation.scene import island
 from rbd_ros.simulation.scene.compliance import soften
-from rbd_ros.simulation.scene.kept_forces import keep_forces
 from rbd_ros.simulation.scene.problem import assemble_matrix, enter_problem
-from rbd_ros.simulation.scene.starts import begin_contact, begin_row
+from rbd_ros.simulation.scene.warm_start import begin_contact, begin_row
+from rbd_ros.simulation.scene.warm_start_check import reuse_forces
 
 FIELDS = ('b', 'x', 'u', 'scale', 'low', 'high', 'state', 'direction', 'sizes')
 
@@ -57,7 +57,7 @@ def compared(monkeypatch):
             getattr(space, name)[:] = np.nan  # nothing is left over
         space.report[:] = 0.0
         best = space.best.copy()
-        kept, unit = keep_forces(plant, touches, scene, n, m, h)
+        kept, unit = reuse_forces(plant, touches, scene, n, m, h)
         assert np.array_equal(space.best, best, equal_nan=True)  # unused, and not written to
         ours = entered(space)
         assemble_matrix(plant, contacts, n, m, scene)
@@ -79,9 +79,9 @@ def compared(monkeypatch):
         if abs(worst - plant.scene.tolerance) > 1e-12:
             assert kept == (worst <= plant.scene.tolerance)
         found.append(kept)
-        return keep_forces(plant, touches, scene, n, m, h)
+        return reuse_forces(plant, touches, scene, n, m, h)
 
-    monkeypatch.setattr(island, 'keep_forces', keep)
+    monkeypatch.setattr(island, 'reuse_forces', keep)
     return found
 
 
@@ -164,7 +164,7 @@ def test_bodies_are_parted_whether_forces_are_kept_or_not(kind, monkeypatch):
         if keeps:
             assert simulator.physics.fields.work.scene.has_matrix[0] == 0
         else:
-            monkeypatch.setattr(island, 'keep_forces', lambda *rest: (False, 1.0))
+            monkeypatch.setattr(island, 'reuse_forces', lambda *rest: (False, 1.0))
         if start is None:
             simulator.physics.objects.position[0, 2] -= 1e-5
         else:

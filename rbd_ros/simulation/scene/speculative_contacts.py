@@ -15,8 +15,8 @@ from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.free_bodies import find_twist, keep_objects, restore_objects
 from rbd_ros.simulation.linear import copy
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene.blows import turn_with_spin
-from rbd_ros.simulation.scene.state import Objects, Touches
+from rbd_ros.simulation.scene.impacts import turn_with_spin
+from rbd_ros.simulation.scene.state import ContactState, Objects
 from rbd_ros.simulation.state import State
 from rbd_ros.simulation.workspace import Workspace
 
@@ -29,7 +29,7 @@ UNSOLVED_LOOKS = 3
 
 
 @compiled
-def look_for_contacts(plant: Plant, touches: Touches, work: Workspace, h: float) -> int:
+def look_for_contacts(plant: Plant, touches: ContactState, work: Workspace, h: float) -> int:
     """Find contacts; returns their number with those that others imply, which are left out.
 
     How many there are without these is in `scene.wanted`.
@@ -67,7 +67,7 @@ def go_back(state: State, objects: Objects, work: Workspace) -> None:
 def reaches_more(
     plant: Plant,
     objects: Objects,
-    touches: Touches,
+    touches: ContactState,
     work: Workspace,
     look: int,
     seen: int,

@@ -25,23 +25,23 @@ from rbd_ros.constraints.friction_space import (
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import add_scaled, clear
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene.compliance import give, normal_bias
-from rbd_ros.simulation.scene.islands import at_robot
-from rbd_ros.simulation.scene.paths import (
+from rbd_ros.simulation.scene.branch_sparsity import (
     add_along,
     add_rows_along,
     dot_along,
     rows_along,
     squares_along,
 )
+from rbd_ros.simulation.scene.compliance import give, normal_bias
+from rbd_ros.simulation.scene.islands import at_robot
 from rbd_ros.simulation.scene.problem import enter_friction
-from rbd_ros.simulation.scene.starts import begin_contact, begin_row
-from rbd_ros.simulation.scene.state import SceneWork, Touches
+from rbd_ros.simulation.scene.state import ContactState, SceneWork
+from rbd_ros.simulation.scene.warm_start import begin_contact, begin_row
 
 
 @compiled
-def keep_forces(
-    plant: Plant, touches: Touches, scene: SceneWork, n: int, m: int, h: float
+def reuse_forces(
+    plant: Plant, touches: ContactState, scene: SceneWork, n: int, m: int, h: float
 ) -> Tuple[bool, float]:
     """Enter what there is of a problem without its matrix; returns whether forces solve it, and U.
 

@@ -21,34 +21,34 @@ from rbd_ros.constraints.solvers.friction_body_space import (
 )
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.scene.compliance import give, normal_bias
-from rbd_ros.simulation.scene.couples import resists_turning
+from rbd_ros.simulation.scene.friction_moments import resists_turning
 from rbd_ros.simulation.scene.springs import (
     begin_spring,
     follow_spring,
-    is_curved,
+    is_nonlinear,
     MAX_ROUNDS,
     ON_CURVE,
 )
 from rbd_ros.simulation.scene.state import (
     CONIC,
     CONTACT,
+    ContactState,
     Objects,
     ScenePlant,
     SceneWork,
     SIGNORINI,
-    Touches,
 )
 
 #: Contacts of an island from which on a matrix of all of them costs more than sweeps over bodies.
-PILE = 12
+MATRIX_FREE_THRESHOLD = 12
 
 #: Most sweeps in a step.
 MAX_SWEEPS = 400
 
 
 @compiled
-def solve_pile(
-    plant: ScenePlant, objects: Objects, touches: Touches, work: SceneWork, n: int, h: float
+def solve_matrix_free(
+    plant: ScenePlant, objects: Objects, touches: ContactState, work: SceneWork, n: int, h: float
 ) -> bool:
     """Find the impulses of the listed contacts, none of which is at the robot.
 
@@ -57,14 +57,14 @@ def solve_pile(
     :return: whether they solve the problem to the tolerance
     """
     contacts = touches.contacts
-    if plant.stiffens:
+    if plant.has_nonlinear_springs:
         for a in range(n):
             c = work.listed[a]
-            if is_curved(plant, contacts, c):
+            if is_nonlinear(plant, contacts, c):
                 mobility = normal_mobility(contacts, work, plant.first_object, c)
                 begin_spring(plant, contacts, c, h, mobility, touches.impulse[c, 0], work)
     solved: bool = solve_once(plant, objects, touches, work, n, h)
-    if plant.stiffens:
+    if plant.has_nonlinear_springs:
         on_curves = follow_springs(plant, touches, work, work.pile.sizes[CONTACTS], h)
         for _ in range(MAX_ROUNDS):
             # What sweeps do not solve is for a matrix.
@@ -81,7 +81,7 @@ def solve_pile(
 
 @compiled
 def solve_once(
-    plant: ScenePlant, objects: Objects, touches: Touches, work: SceneWork, n: int, h: float
+    plant: ScenePlant, objects: Objects, touches: ContactState, work: SceneWork, n: int, h: float
 ) -> bool:
     """Find impulses from those that there are; returns whether they solve the problem.
 
@@ -100,16 +100,16 @@ def solve_once(
     for a in range(n):
         c = work.listed[a]
         taken = touches.impulse[c, 0] > 0.0 or closing(plant, contacts, work, c, h) < 0.0
-        if plant.stiffens:
+        if plant.has_nonlinear_springs:
             # Tangents of all curves must be right.
-            taken = taken or is_curved(plant, contacts, c)
+            taken = taken or is_nonlinear(plant, contacts, c)
         if taken:
             work.listed[a], work.listed[count] = work.listed[count], c
             count += 1
         else:
             for r in range(3):
                 touches.impulse[c, r] = 0.0
-                if plant.has_couples:
+                if plant.has_friction_moments:
                     touches.couple[c, r] = 0.0
     for _ in range(n + 1):
         if count == before:
@@ -149,7 +149,7 @@ def closing(
 
 @compiled
 def solve_listed(
-    plant: ScenePlant, touches: Touches, work: SceneWork, n: int, limit: int, h: float
+    plant: ScenePlant, touches: ContactState, work: SceneWork, n: int, limit: int, h: float
 ) -> bool:
     """Find the impulses of the first of the listed contacts, as if there were no others.
 
@@ -163,7 +163,7 @@ def solve_listed(
     for a in range(n):
         c = work.listed[a]
         enter_contact(plant, contacts, work, space, a, c, touches.impulse[c])
-        if plant.has_couples:
+        if plant.has_friction_moments:
             enter_couple(plant, contacts, work, space, a, c, touches.couple[c])
         space.bias[a, 0] = normal_bias(plant, contacts, c, h, work)
         space.compliance[a, 0] = give(plant, contacts, c, h, work)
@@ -172,13 +172,15 @@ def solve_listed(
         c = work.listed[a]
         for r in range(3):
             touches.impulse[c, r] = space.force[a, r]
-            if plant.has_couples:
+            if plant.has_friction_moments:
                 touches.couple[c, r] = space.couple[a, r]
     return solved
 
 
 @compiled
-def follow_springs(plant: ScenePlant, touches: Touches, work: SceneWork, n: int, h: float) -> bool:
+def follow_springs(
+    plant: ScenePlant, touches: ContactState, work: SceneWork, n: int, h: float
+) -> bool:
     """Find the next tangents of springs; returns whether the problem had the right ones.
 
     :param n: number of contacts
@@ -187,7 +189,7 @@ def follow_springs(plant: ScenePlant, touches: Touches, work: SceneWork, n: int,
     space, contacts, on_curves = work.pile, touches.contacts, True
     for a in range(n):
         c = work.listed[a]
-        if is_curved(plant, contacts, c):
+        if is_nonlinear(plant, contacts, c):
             mobility = normal_mobility(contacts, work, plant.first_object, c)
             u = contact_velocity(space, a, 0) / space.scale[a, 0]
             beside = follow_spring(plant, contacts, c, h, mobility, touches.impulse[c, 0], u, work)
@@ -213,7 +215,7 @@ def normal_mobility(contacts: SceneContacts, work: SceneWork, first_object: int,
 
 
 @compiled
-def solve_blows(
+def solve_matrix_free_impacts(
     plant: ScenePlant, objects: Objects, contacts: SceneContacts, work: SceneWork, n: int
 ) -> bool:
     """Find the impulses of listed contacts that rebound, `blow`; returns whether they are exact.
@@ -225,20 +227,20 @@ def solve_blows(
     space.sizes[CONTACTS] = n
     for a in range(n):
         enter_contact(plant, contacts, work, space, a, work.listed[a], nothing)
-        if plant.has_couples:
+        if plant.has_friction_moments:
             enter_couple(plant, contacts, work, space, a, work.listed[a], nothing)
         space.bias[a, 0], space.compliance[a, 0] = work.rebound[a], 0.0
     solved: bool = solve_body_space(space, MAX_SWEEPS, plant.tolerance)
     for a in range(n):
         for r in range(3):
             work.blow[a, r] = space.force[a, r]
-    if plant.has_couples:
+    if plant.has_friction_moments:
         found = 0
         for a in range(n):
             # In the order of the contacts that have any.
             if resists_turning(plant, contacts, work.listed[a]):
                 for r in range(3):
-                    work.couples.blow[found, r] = space.couple[a, r]
+                    work.friction_moments.blow[found, r] = space.couple[a, r]
                 found += 1
     return solved
 
@@ -259,7 +261,7 @@ def enter_couple(
     :param c: its number among all contacts
     :param couple: that of the last step, (3,) [N m s]
     """
-    surface, couples = plant.table.surface[contacts.pair[c]], work.couples
+    surface, couples = plant.table.surface[contacts.pair[c]], work.friction_moments
     space.sizes[COUPLES] = 1
     space.coefficient[a, 0] = surface[TORSIONAL]
     space.coefficient[a, 1] = space.coefficient[a, 2] = surface[ROLLING]

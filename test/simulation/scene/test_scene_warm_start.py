@@ -15,11 +15,11 @@ from support.simulated_robots import collision, joint, link, robot as chain
 
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
 from rbd_ros.constraints.solvers import friction_bodies
-from rbd_ros.simulation.scene import blows, island, pile, step
-from rbd_ros.simulation.scene.couples import begin_couples
-from rbd_ros.simulation.scene.kept_forces import keep_forces
+from rbd_ros.simulation.scene import impacts, island, matrix_free_islands, step
+from rbd_ros.simulation.scene.friction_moments import begin_friction_moments
 from rbd_ros.simulation.scene.problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
-from rbd_ros.simulation.scene.starts import begin_row
+from rbd_ros.simulation.scene.warm_start import begin_row
+from rbd_ros.simulation.scene.warm_start_check import reuse_forces
 
 
 @pytest.fixture(autouse=True, scope='module')
@@ -63,13 +63,13 @@ def efforts(monkeypatch):
     found = []
 
     def keep(*arguments):
-        kept, unit = keep_forces(*arguments)
+        kept, unit = reuse_forces(*arguments)
         if kept:
             found.append(0.0)
         return kept, unit
 
     def solve_space(space, method, limit, tolerance):
-        solved = blows.solve_friction_space(space, method, limit, tolerance)
+        solved = impacts.solve_friction_space(space, method, limit, tolerance)
         found.append(space.report[3:6].sum())
         return solved
 
@@ -78,9 +78,9 @@ def efforts(monkeypatch):
         found.append(space.report[friction_bodies.SWEEPS])
         return solved
 
-    monkeypatch.setattr(island, 'keep_forces', keep)
+    monkeypatch.setattr(island, 'reuse_forces', keep)
     monkeypatch.setattr(island, 'solve_friction_space', solve_space)
-    monkeypatch.setattr(pile, 'solve_body_space', solve_body_space)
+    monkeypatch.setattr(matrix_free_islands, 'solve_body_space', solve_body_space)
     return found
 
 
@@ -96,7 +96,7 @@ def test_steps_of_an_object_that_goes_on_take_nothing_to_solve(
     kind, is_pile, efforts, monkeypatch
 ):
     if is_pile:
-        monkeypatch.setattr(step, 'PILE', 0)
+        monkeypatch.setattr(step, 'MATRIX_FREE_THRESHOLD', 0)
     pairs = UNEQUAL if 'slides ' in kind else []
     gravity = (1.0, -0.5, -9.81) if kind == 'rests' else (0.0, 0.0, -9.81)
     check_that_it_goes_on(simulated(gravity=gravity, pairs=pairs, thing=MOVING[kind]), efforts)
@@ -166,9 +166,9 @@ def test_couples_start_from_those_before_where_a_normal_force_holds_them():
         sizes=[n, m, 3 * count], x=x, coefficient=coefficient, state=state, grip=grip
     )
     work = SimpleNamespace(
-        space=space, listed=listed, couples=SimpleNamespace(listed=[0, 2, 3, 4])
+        space=space, listed=listed, friction_friction_moments=SimpleNamespace(listed=[0, 2, 3, 4])
     )
-    begin_couples(SimpleNamespace(couple=couple), work, count)
+    begin_friction_moments(SimpleNamespace(couple=couple), work, count)
     first = 3 * n + m
     assert np.array_equal(x[:first], start[:first])
     found = x[first:].reshape(count, 3)

@@ -13,7 +13,7 @@ from support import fresh_python
 from support.interpreted import without_compiler
 from support.rigid_worlds import cube, simulated, worst_residual
 
-from rbd_ros.simulation.scene import pile
+from rbd_ros.simulation.scene import matrix_free_islands
 
 CODE = """
 import json
@@ -36,8 +36,8 @@ objects['peg'] = {
 }
 world = {'objects': objects, 'defaults': {'surface': {'friction': 0.0}}}
 found = []
-for pile in (step.PILE, 1000):
-    step.PILE = pile
+for threshold in (step.MATRIX_FREE_THRESHOLD, 1000):
+    step.MATRIX_FREE_THRESHOLD = threshold
     simulator = Simulator(None, world=world)
     work = simulator.physics.fields.work.scene
     sizes = []
@@ -56,8 +56,8 @@ print(json.dumps(found))
 
 
 def test_a_peg_hits_walls_whose_contacts_were_left_out():
-    pile, matrix = json.loads(fresh_python.run(CODE, RBD_ROS_COMPILER='off').stdout)
-    sizes, velocity, position, depths, residual = pile
+    swept, matrix = json.loads(fresh_python.run(CODE, RBD_ROS_COMPILER='off').stdout)
+    sizes, velocity, position, depths, residual = swept
     # At first only the floor presses on it, at the end two walls have stopped it as well.
     assert sizes[0] < 12 and max(sizes) > 8
     assert abs(position[0] - 5e-5) < 1e-9 and abs(position[1] - 5e-5) < 1e-9
@@ -76,7 +76,7 @@ def test_what_closes_a_contact_is_the_motion_of_both_bodies_beyond_its_gap(rng):
         gap = rng.choice([-1.0, 1.0]) * rng.uniform(1e-4, 1e-2)
         plant = SimpleNamespace(
             first_object=first_object,
-            stiffens=False,
+            has_nonlinear_springs=False,
             table=SimpleNamespace(surface=np.zeros((1, 9))),
         )
         contacts = SimpleNamespace(carrier=np.array([carrier]), gap=[gap], pair=[0])
@@ -85,21 +85,21 @@ def test_what_closes_a_contact_is_the_motion_of_both_bodies_beyond_its_gap(rng):
         for side, body in enumerate(carrier):
             if body >= first_object:  # others are part of the world
                 expected += lever[0, side, 0] @ velocity[body - first_object]
-        assert abs(pile.closing(plant, contacts, work, 0, h) - expected) < 1e-12
+        assert abs(matrix_free_islands.closing(plant, contacts, work, 0, h) - expected) < 1e-12
 
 
 @pytest.mark.parametrize('room', [4, 128])
 def test_where_sweeps_stall_the_matrix_has_the_last_word_if_there_is_room(room, monkeypatch):
     """Residuals are those of the forces that are taken, whichever way they were found."""
     monkeypatch.setattr('rbd_ros.simulation.scene.assembly.MAX_ISLAND', room)
-    monkeypatch.setattr(pile, 'MAX_SWEEPS', 1)
+    monkeypatch.setattr(matrix_free_islands, 'MAX_SWEEPS', 1)
     stack = {
         f'b{k}': cube(z=0.1 + 0.2 * k, friction=0.3, velocity=(0.4 * k, 0.1, 0)) for k in range(4)
     }
     with without_compiler(), np.errstate(all='ignore'):
         simulator = simulated(**stack)
         simulator.step()
-    assert len(simulator.contacts) > pile.PILE
+    assert len(simulator.contacts) > matrix_free_islands.MATRIX_FREE_THRESHOLD
     assert simulator.status.unconverged_steps == (room == 4)
     assert (worst_residual(simulator) > 1e-8) == (room == 4)
 

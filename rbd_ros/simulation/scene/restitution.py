@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Poisson's law of restitution: what a contact takes while it is compressed, it returns in part.
+
+Compression ends when nothing approaches any more; that is the problem with friction of a blow
+without rebound. In expansion the normal impulses are e times those of compression, whatever
+becomes of them. Friction again takes the most energy that its cone allows, now around a normal
+impulse that is known: tangential impulses are moments of constraints/friction_space.py, bounded by
+contacts that nothing but their own force moves. With one coefficient for all that collide at
+once, energy cannot grow: e times the friction of compression would take enough, and what is found
+takes the most.
+"""
+
+from __future__ import annotations
+
+from rbd_ros.collision.scene_arrays import (
+    ACROSS,
+    ALONG,
+    RESTITUTION,
+    ROLLING,
+    SceneContacts,
+    TORSIONAL,
+)
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.constraints.friction_space import (
+    ALONE,
+    CONTACTS as CONES,
+    FIRST,
+    MOMENTS,
+    OPEN,
+    ROWS,
+    scale_space,
+    SECOND,
+    size_of,
+)
+from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
+from rbd_ros.simulation.scene.problem import entry
+from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
+
+#: Easier ways are taken first: see `runs_seldom`.
+SELDOM = True
+
+
+@compiled
+def expand(
+    plant: ScenePlant, contacts: SceneContacts, n: int, coupled: int, limit: int, work: SceneWork
+) -> bool:
+    """Add the impulses of expansion to those of compression in `blow`; returns if they are exact.
+
+    :param n: number of listed contacts
+    :param coupled: number of those with couples
+    :param limit: most sweeps, and most steps of ADMM
+    """
+    space, rough, solved = work.space, False, True
+    for a in range(n):
+        surface = plant.table.surface[contacts.pair[work.listed[a]]]
+        # Until the end, the normal impulses of expansion are here.
+        work.rebound[a] = surface[RESTITUTION] * work.blow[a, 0]
+        rough = rough or surface[ALONG] > 0.0 or surface[ACROSS] > 0.0
+    if rough or coupled > 0:
+        enter_expansion(plant, contacts, n, coupled, work)
+        scale_space(space, work.friction)
+        solved = solve_friction_space(space, COMBINED, limit, plant.tolerance)
+        for i in range(2 * n):
+            at = 3 * n + i
+            work.blow[i // 2, 1 + i % 2] += space.scale[at] * space.x[at]
+        for i in range(3 * coupled):
+            at = 5 * n + i
+            work.friction_moments.blow[i // 3, i % 3] += space.scale[at] * space.x[at]
+        # As it was before: the next problem may have no couples to enter.
+        space.sizes[MOMENTS] = 3 * coupled
+    for a in range(n):
+        work.blow[a, 0] += work.rebound[a]
+    return solved
+
+
+@compiled
+def enter_expansion(
+    plant: ScenePlant, contacts: SceneContacts, n: int, coupled: int, work: SceneWork
+) -> None:
+    """Enter the problem of friction and couples while the normal impulses are `rebound`.
+
+    :param n: number of listed contacts
+    :param coupled: number of those with couples
+    """
+    space, G = work.space, work.matrix
+    space.sizes[CONES], space.sizes[ROWS], space.sizes[MOMENTS] = n, 0, 2 * n + 3 * coupled
+    for i in range(size_of(space)):
+        space.x[i] = space.b[i] = 0.0
+        for j in range(size_of(space)):
+            space.A[i, j] = 0.0
+    for a in range(n):
+        surface = plant.table.surface[contacts.pair[work.listed[a]]]
+        # Its force is the one that is known, and moves nothing else.
+        space.A[3 * a, 3 * a] = G[3 * a, 3 * a]
+        space.b[3 * a] = -G[3 * a, 3 * a] * work.rebound[a]
+        work.friction[a, 0] = work.friction[a, 1] = 0.0
+        space.state[a], space.slip[a] = OPEN, 0.0
+        space.part[2 * a], space.part[2 * a + 1] = FIRST, SECOND
+        space.coefficient[2 * a], space.coefficient[2 * a + 1] = surface[ALONG], surface[ACROSS]
+        for r in range(2):
+            space.holder[2 * a + r] = a
+    for k in range(coupled):
+        a, row = work.friction_moments.listed[k], 2 * n + 3 * k
+        surface = plant.table.surface[contacts.pair[work.listed[a]]]
+        space.part[row], space.part[row + 1], space.part[row + 2] = ALONE, FIRST, SECOND
+        for r in range(3):
+            space.holder[row + r] = a
+            space.coefficient[row + r] = surface[TORSIONAL] if r == 0 else surface[ROLLING]
+    for i in range(space.sizes[MOMENTS]):
+        at, row = 3 * n + i, row_of(n, i)
+        space.state[n + i] = OPEN
+        for j in range(i + 1):
+            column = row_of(n, j)
+            space.A[at, 3 * n + j] = space.A[3 * n + j, at] = G[row, column]
+        # The velocity after compression, and what the normal impulses of expansion add.
+        velocity = work.free[row]
+        for b in range(n):
+            for s in range(3):
+                impulse = work.blow[b, s]
+                if s == 0:
+                    impulse += work.rebound[b]
+                velocity += entry(work, row, 3 * b + s) * impulse
+        for k in range(coupled):
+            for s in range(3):
+                velocity += entry(work, row, 3 * n + 3 * k + s) * work.friction_moments.blow[k, s]
+        space.b[at] = velocity
+
+
+@compiled
+def row_of(n: int, i: int) -> int:
+    """Row of the Delassus matrix that belongs to a tangential impulse, or to a couple after those.
+
+    :param n: number of contacts
+    :param i: number of the impulse
+    """
+    return 3 * (i // 2) + 1 + i % 2 if i < 2 * n else n + i
