@@ -26,7 +26,7 @@ from rbd_ros.control.momentum_observer import (
     WrenchEstimator,
 )
 from rbd_ros.control.motion import DesiredMotion
-from rbd_ros.control.motion_options import GAP_POLICIES, MotionOptions
+from rbd_ros.control.motion_options import MotionOptions, STATE_LOSS_POLICIES
 from rbd_ros.control.motion_plan import MotionPlan
 from rbd_ros.control.payload import payload_parameters
 from rbd_ros.control.prepared_law import LawMemory
@@ -48,7 +48,7 @@ __all__ = [
     'FEEDFORWARDS',
     'FRICTIONS',
     'Feedforward',
-    'GAP_POLICIES',
+    'STATE_LOSS_POLICIES',
     'GuidingSettings',
     'HandGuiding',
     'Holding',

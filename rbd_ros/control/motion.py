@@ -274,7 +274,7 @@ class DesiredMotion:
         False
         """
         options = self.options
-        if options.gap_policy == 'resume' and not gap <= options.longest_gap:
+        if options.state_loss_policy == 'resume' and not gap <= options.max_state_gap:
             return self._hold_measured(q_measured, f'states had failed for {gap:.3g} s')
         return self._resume(q_measured, 'states had failed')
 
@@ -307,7 +307,7 @@ class DesiredMotion:
     def _resume(self, q_measured: Any, event: str) -> str:
         """Continue from the measured position if the options say so and it is near enough."""
         options = self.options
-        if options.gap_policy != 'resume':
+        if options.state_loss_policy != 'resume':
             return self._hold_measured(q_measured, event)
         q = np.array(q_measured, dtype=float)
         if not self._plausible(q) or self._motion.stopping:

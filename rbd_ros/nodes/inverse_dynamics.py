@@ -143,16 +143,16 @@ INTERFACE = NodeInterface(
             live=True,
         ),
         Parameter(
-            'after_gap',
+            'state_loss_policy',
             'resume',
             'What becomes of a trajectory when usable states had been absent for state_timeout. '
-            'resume: it goes on from where it was, if they are back within longest_gap and the '
+            'resume: it goes on from where it was, if they are back within max_state_gap and the '
             'robot is not far from there; hold: the measured position is held.',
             choices=('resume', 'hold'),
             live=True,
         ),
         Parameter(
-            'longest_gap',
+            'max_state_gap',
             1.0,
             'Time without usable states after which a trajectory is not resumed [s].',
             minimum=0.0,

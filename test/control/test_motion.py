@@ -776,7 +776,7 @@ def test_a_long_gap_or_a_robot_elsewhere_ends_it(interrupted, away, gap, text):
 
 
 def test_the_motion_can_be_dropped_after_every_gap(interrupted):
-    interrupted.motion.options = MotionOptions(gap_policy='hold')
+    interrupted.motion.options = MotionOptions(state_loss_policy='hold')
     measured = interrupted.q[-1] + 0.01
     assert 'dropped' in interrupted.motion.interrupted(measured, 0.01)
     assert_array_equal(interrupted.state()[0], measured)
@@ -802,7 +802,7 @@ def test_a_held_position_that_is_far_is_given_up(loop):
 @pytest.mark.parametrize('bad', [[math.nan, 0.0], [1e308, 0.0], [0.0]])
 @pytest.mark.parametrize('policy', ['resume', 'hold'])
 def test_an_unknown_position_after_a_gap_stops_the_motion(interrupted, bad, policy):
-    interrupted.motion.options = MotionOptions(gap_policy=policy)
+    interrupted.motion.options = MotionOptions(state_loss_policy=policy)
     before = interrupted.q[-1]
     assert 'dropped' in interrupted.motion.interrupted(bad, 0.1)
     assert_array_equal(interrupted.state()[0], before)
@@ -855,7 +855,7 @@ def test_what_was_to_begin_has_no_meaning_when_time_begins_anew(loop):
 
 
 @pytest.mark.parametrize(
-    'bad', [{'gap_policy': 'jump'}, {'longest_gap': -1.0}, {'longest_gap': math.nan},
+    'bad', [{'state_loss_policy': 'jump'}, {'max_state_gap': -1.0}, {'max_state_gap': math.nan},
             {'largest_step': 0.0}, {'ramp_time': math.inf}, {'resume_tolerance': -0.1}],
 )  # fmt: skip
 def test_options_without_sense_are_refused(bad):

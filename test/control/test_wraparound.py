@@ -247,7 +247,9 @@ def test_long_trajectories_that_wrap_are_worked_on_in_parts():
 def test_after_a_gap_the_turn_of_the_measured_position_does_not_matter(arm, event):
     for shift in (0.0, TURN, -3.0 * TURN):
         loop = Loop(arm, np.full(6, 3.0))
-        loop.motion.options = loop.motion.options.__class__(gap_policy='resume', longest_gap=1.0)
+        loop.motion.options = loop.motion.options.__class__(
+            state_loss_policy='resume', max_state_gap=1.0
+        )
         loop.follow([1.0], [np.full(6, 3.3)])
         before = loop.run(40)[-1]
         measured = before + 0.01 + shift
@@ -264,7 +266,9 @@ def test_after_a_gap_the_turn_of_the_measured_position_does_not_matter(arm, even
 
 def test_a_joint_that_is_elsewhere_after_a_gap_is_told_by_the_shorter_distance(arm):
     loop = Loop(arm, np.zeros(6))
-    loop.motion.options = loop.motion.options.__class__(gap_policy='resume', longest_gap=1.0)
+    loop.motion.options = loop.motion.options.__class__(
+        state_loss_policy='resume', max_state_gap=1.0
+    )
     loop.follow([1.0], [np.full(6, 0.3)])
     loop.run(10)
     q = loop.motion.position.copy()

@@ -572,7 +572,7 @@ def test_when_states_fail_for_good_all_goals_end(groups):
 
 
 def test_when_states_fail_and_the_motion_is_dropped_the_goal_says_why(rig):
-    rig.ros.set_parameter(NODE, 'after_gap', 'resume')
+    rig.ros.set_parameter(NODE, 'state_loss_policy', 'resume')
     rig.moving = True
     sent = rig.send(point(60.0, (1.5, -1.1)))
     rig.until_moving()
@@ -586,7 +586,7 @@ def test_when_states_fail_and_the_motion_is_dropped_the_goal_says_why(rig):
 
 
 def test_all_goals_are_resumed_after_a_short_gap_and_reached(groups):
-    groups.ros.set_parameters(NODE, after_gap='resume', longest_gap=1000.0)
+    groups.ros.set_parameters(NODE, state_loss_policy='resume', max_state_gap=1000.0)
     sent = [groups.send(point(6.0, GOAL[:1]), names=['shoulder']),
             groups.send(point(5.0, GOAL[1:]), names=['elbow'])]  # fmt: skip
     groups.until_moving()
@@ -598,7 +598,7 @@ def test_all_goals_are_resumed_after_a_short_gap_and_reached(groups):
     for each in sent:
         each.result(SUCCEEDED, 0)
     groups.until_at(GOAL)
-    groups.ros.set_parameter(NODE, 'longest_gap', 1.0)
+    groups.ros.set_parameter(NODE, 'max_state_gap', 1.0)
 
 
 def test_when_the_node_is_stopped_the_goal_ends_with_a_result(ros, action):

@@ -56,7 +56,7 @@ class Rig:
         parameters = {
             'robot_description': TWO_LINK_ARM,
             'state_timeout': 5.0,
-            'after_gap': 'hold',
+            'state_loss_policy': 'hold',
         }
         self.process = ros.start('inverse_dynamics', parameters)
         self.life = Managed(ros, NODE)
@@ -303,7 +303,7 @@ def test_silent_states_stop_the_torque_and_drop_the_trajectory(rig):
 
 
 def test_after_a_short_gap_the_trajectory_is_resumed_and_ends_where_it_should(rig):
-    rig.configure(after_gap='resume', longest_gap=1000.0)
+    rig.configure(state_loss_policy='resume', max_state_gap=1000.0)
     rig.trajectories.publish(trajectory(point(10.0, (POSE[0] + 0.1, POSE[1] + 0.1))))
     rig.ros.until(lambda: abs(rig.latest_desired().velocity[0]) > 1e-3, 'motion')
     since = len(rig.ros.diagnostics)
@@ -323,7 +323,7 @@ def test_after_a_short_gap_the_trajectory_is_resumed_and_ends_where_it_should(ri
     assert speeds.max() < 0.1, 'the desired position jumped'
     # It began smoothly where the robot was.
     assert positions[0] == pytest.approx(POSE, abs=5e-3)
-    rig.configure(after_gap='hold', longest_gap=1.0)
+    rig.configure(state_loss_policy='hold', max_state_gap=1.0)
     rig.hold()
 
 

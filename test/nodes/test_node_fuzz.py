@@ -242,7 +242,7 @@ class Attack(Flood):
                 'use_sim_time': True,
                 # Where the robot should be depends on what was taken when: all must be near it.
                 'start_tolerance': 0.0,
-                'after_gap': 'hold',
+                'state_loss_policy': 'hold',
             },
             ('joint_states', 'joint_trajectory'),
         )

@@ -170,7 +170,7 @@ def check_descriptors(interface, descriptors):
 def test_defaults_that_control_decides_are_those_of_control():
     assert INVERSE_DYNAMICS.defaults['natural_frequency'] == NATURAL_FREQUENCY
     assert INVERSE_DYNAMICS.defaults['damping_ratio'] == DAMPING_RATIO
-    policies = {p.name: p.choices for p in INVERSE_DYNAMICS.parameters}['after_gap']
+    policies = {p.name: p.choices for p in INVERSE_DYNAMICS.parameters}['state_loss_policy']
     assert set(policies) == set(GAP_POLICIES)
 
 

@@ -202,7 +202,7 @@ def test_a_stopped_controller_does_not_leap_when_it_goes_on(ros, timeout, pause)
         ros,
         f'/stopped_{round(10 * timeout)}_{round(100 * pause)}',
         state_timeout=timeout,
-        longest_gap=100.0,
+        max_state_gap=100.0,
     )
     with Repeat(follower.rig.states, [lambda: follower.state(time.time_ns())], 200.0):
         ros.until(lambda: len(follower.desired) > 20, 'desired states')
@@ -226,8 +226,8 @@ def test_after_a_gap_the_trajectory_is_resumed_or_dropped_without_a_leap(ros, po
         ros,
         f'/gap_{policy}',
         state_timeout=10.0,
-        after_gap=policy,
-        longest_gap=1000.0,
+        state_loss_policy=policy,
+        max_state_gap=1000.0,
     )
     follower.begin()
     ros.until(lambda: follower.step() or np.abs(follower.position - POSE).max() > 0.3, 'motion')
@@ -282,7 +282,9 @@ def test_parts_of_a_state_may_come_from_different_clocks(follower, apart):
 @pytest.mark.parametrize('module', ['gravity_compensation', 'inverse_dynamics'])
 @pytest.mark.parametrize('margin', [0.5, 0.0])
 def test_a_state_far_outside_the_limits_of_a_joint_is_not_used(ros, module, margin):
-    rig = TorqueRig(ros, module, f'/margin_{module[0]}_{round(margin)}', {'state_margin': margin})
+    rig = TorqueRig(
+        ros, module, f'/margin_{module[0]}_{round(margin)}', {'position_limit_tolerance': margin}
+    )
     with states_at(rig, (3.0 + 0.9 * margin, 0.0)):
         ros.until(lambda: len(rig.torques) > 5, 'torques just outside')
     since = len(ros.diagnostics)

@@ -22,7 +22,7 @@ ON = {
     'soft_stops': True,
     'brake_at_speed_limit': True,
     'soft_stop_margin': 0.1,
-    'state_margin': 10.0,
+    'position_limit_tolerance': 10.0,
 }
 MODES = {
     'gravity': ('gravity_compensation', {'payload_ramp': 0.0}),

@@ -34,7 +34,7 @@ class BridgeReference(TrajectoryReference):
         super().begin(state)
 
     def interrupted(self, state: MeasuredState, gap: float) -> None:
-        """Resume the trajectory or drop it, as `after_gap` says."""
+        """Resume the trajectory or drop it, as `state_loss_policy` says."""
         self._node.exchange.begin()
         super().interrupted(state, gap)
 

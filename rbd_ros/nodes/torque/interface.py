@@ -143,7 +143,7 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
         maximum=1e3,
     ),
     Parameter(
-        'state_margin',
+        'position_limit_tolerance',
         0.5,
         'How far outside the limits of a joint a measured position may lie [rad or m]; a state '
         'beyond that is not used.',

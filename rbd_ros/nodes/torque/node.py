@@ -140,7 +140,7 @@ class TorqueNode(ManagedNode):
             self.diagnostics,
             values['state_timeout'],
             values['optional_joints'],
-            values['state_margin'],
+            values['position_limit_tolerance'],
         )
         output = self._create_output(robot, values)
         limiter = TorqueLimiter(prepared.limits.effort_limits)

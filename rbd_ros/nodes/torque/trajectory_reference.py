@@ -68,7 +68,7 @@ class TrajectoryReference:
     def configure(self, values: Mapping[str, Any]) -> None:
         """Take parameters into use."""
         self._motion.options = MotionOptions(
-            gap_policy=values['after_gap'], longest_gap=values['longest_gap']
+            state_loss_policy=values['state_loss_policy'], max_state_gap=values['max_state_gap']
         )
 
     def _tolerances_of(self, values: Mapping[str, Any]) -> Tolerances:
@@ -102,7 +102,7 @@ class TrajectoryReference:
         self._motion.hold(state.q)
 
     def interrupted(self, state: MeasuredState, gap: float) -> None:
-        """Resume the trajectory or drop it, as `after_gap` says."""
+        """Resume the trajectory or drop it, as `state_loss_policy` says."""
         self._tell(self._motion.interrupted(state.q, gap))
 
     def time_restarted(self, state: MeasuredState) -> None:
@@ -272,7 +272,7 @@ class TrajectoryReference:
         now, options = time.monotonic(), self._motion.options
         if self._silent_since is None:
             self._silent_since = now
-        patience = options.longest_gap if options.gap_policy == 'resume' else 0.0
+        patience = options.max_state_gap if options.state_loss_policy == 'resume' else 0.0
         return 'states of the robot have failed' if now - self._silent_since > patience else ''
 
     def rest(self) -> None:
