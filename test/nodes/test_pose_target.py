@@ -97,7 +97,7 @@ def test_a_pose_within_reach_is_gone_to_at_the_speed_asked_for(arm, targets, fra
     assert tolerances == 'tolerances' and targets._reference.received == 1
     np.testing.assert_allclose(points[0], HOME + 0.2, atol=2e-3)
     fastest = (1.5 * np.abs(points[0] - HOME) / times[0] / arm.velocity_limits).max()
-    assert fastest == pytest.approx(targets.values['pose_speed'])
+    assert fastest == pytest.approx(targets.values['pose_velocity_scaling'])
 
 
 def test_a_pose_that_is_there_already_takes_a_moment(arm, targets):
@@ -151,7 +151,7 @@ def test_without_a_frame_or_a_state_poses_are_refused(arm, targets):
 
 
 def test_any_age_is_taken_if_that_is_asked_for(arm, targets):
-    targets.values['pose_timeout'] = 0.0
+    targets.values['pose_stamp_tolerance'] = 0.0
     targets.on_pose(message(arm, stamp=1))
     assert targets._reference.followed and not targets._reference.told
 
@@ -161,7 +161,7 @@ def test_a_joint_without_a_limit_of_speed_has_one_here(arm, targets):
     targets.on_pose(message(arm))
     ((_, times, points, *_),) = targets._reference.followed
     longest = np.abs(points[0] - HOME).max()
-    assert times[0] == pytest.approx(1.5 * longest / targets.values['pose_speed'])
+    assert times[0] == pytest.approx(1.5 * longest / targets.values['pose_velocity_scaling'])
 
 
 @pytest.mark.parametrize('seed', range(8))
@@ -219,10 +219,10 @@ def test_an_arm_goes_over_to_another_configuration_at_rest_alone(arm, targets):
     assert not reference.followed
     ((code, text),) = reference.told
     assert code == 'pose out of reach' and 'at rest, other configurations' in text
-    reference.at_rest, targets.values['pose_starts'] = True, 1
+    reference.at_rest, targets.values['ik_attempts'] = True, 1
     targets.on_pose(message(arm, q))
     assert not reference.followed and 'other configurations' not in reference.told[-1][1]
-    targets.values['pose_starts'] = 5
+    targets.values['ik_attempts'] = 5
     targets.on_pose(message(arm, q))
     assert len(reference.followed) == 1
 

@@ -73,19 +73,19 @@ class PoseTargets:
             raise _refusal(
                 'frame', f'frame_id is {short_name(frame)!r}; poses are in that of {self._base!r}'
             )
-        stamp, patience = nanoseconds(message.header.stamp), values['pose_timeout']
+        stamp, tolerance = nanoseconds(message.header.stamp), values['pose_stamp_tolerance']
         age = abs(now - stamp) / NANOSECONDS
-        if stamp and 0.0 < patience < age:
+        if stamp and 0.0 < tolerance < age:
             raise _refusal(
                 'stale',
-                f'it is {age:.3g} s away from the time of joint_states, beyond pose_timeout '
-                f'{patience:g} s; stamp 0 means now',
+                f'its stamp is {age:.3g} s from the time of joint_states, pose_stamp_tolerance is '
+                f'{tolerance:g} s; stamp 0 means now',
             )
         pose = _pose_matrix(message)
         start = reference.desired_position
         # In motion, as in a stream of poses, it is not to swing over to another configuration.
-        starts = values['pose_starts'] if reference.at_rest else 1
-        goal = joints_for_pose(self._robot, values['task_frame'], pose, start, starts)
+        attempts = values['ik_attempts'] if reference.at_rest else 1
+        goal = joints_for_pose(self._robot, values['task_frame'], pose, start, attempts)
         if goal.distance > NEAR or goal.angle > NEARLY_TURNED:
             raise _refusal(
                 'out of reach',
@@ -93,7 +93,7 @@ class PoseTargets:
                 f'{goal.angle:.3g} rad within the limits of the joints, from where it is'
                 + ('' if reference.at_rest else '; at rest, other configurations are tried, too'),
             )
-        mean = self._speeds * values['pose_speed'] / PEAK
+        mean = self._speeds * values['pose_velocity_scaling'] / PEAK
         # Whole turns of joints without limits are no way to go.
         q = self._wraparound.nearest(goal.q, start)
         duration = max(float((np.abs(q - start) / mean).max(initial=0.0)), SHORTEST)

@@ -73,26 +73,27 @@ TASK_PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
-        'pose_speed',
+        'pose_velocity_scaling',
         0.3,
-        'Part of the velocity limits at which joints go to a desired_pose.',
+        'Scaling factor of the velocity limits for the motion to a desired_pose.',
         positive=True,
         maximum=1.0,
         live=True,
     ),
     Parameter(
-        'pose_starts',
+        'ik_attempts',
         5,
-        'How often the search for a desired_pose may begin: 1 looks from where the joints are '
-        'alone; more let an arm at rest go over to another configuration, as of its elbow.',
+        'Maximum number of starts of the inverse kinematics for a desired_pose: 1 starts from the '
+        'present positions only; with more, an arm at rest may flip its elbow or wrist.',
         minimum=1,
         maximum=50,
         live=True,
     ),
     Parameter(
-        'pose_timeout',
+        'pose_stamp_tolerance',
         0.5,
-        'How far the stamp of a desired_pose may be from the time of joint_states [s]; 0: any.',
+        'Maximum difference between the stamp of a desired_pose and the time of joint_states [s]; '
+        '0: any.',
         minimum=0.0,
         maximum=3600.0,
         live=True,
