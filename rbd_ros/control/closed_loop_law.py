@@ -93,7 +93,7 @@ class ClosedLoopLaw:
         self._own_weight = own_weight
         self._wraparound = Wraparound(self.robot.position_periods[closing.independent])
         #: Part of the joints' friction that is compensated; another one may be assigned
-        self.friction_share = 1.0
+        self.friction_compensation_scale = 1.0
         self._rest: FloatArray = np.zeros(self.robot.nv)
         self._added: FloatArray = np.zeros(self.robot.nv)
         self.settings = settings
@@ -182,7 +182,7 @@ class ClosedLoopLaw:
             moving = v if settings.friction == 'measured' else G @ v_desired
             robot, transition = self.robot, settings.transition_velocity
             friction = robot.damping * moving + robot.friction * np.tanh(moving / transition)
-            tau = tau + self.friction_share * friction
+            tau = tau + self.friction_compensation_scale * friction
         if settings.feedback == 'damping':
             tau = tau.copy()
             # A passive joint that moves by itself cannot be damped, and must not disturb others.

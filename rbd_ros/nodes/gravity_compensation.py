@@ -50,7 +50,7 @@ def law_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
     """
     from rbd_ros.nodes.torque.prepared import per_joint
 
-    damping, share = values['damping'], values['friction_share']
+    damping, share = values['damping'], values['friction_compensation_scale']
     return {
         'feedforward': 'gravity',
         'feedback': 'damping' if damping else 'none',

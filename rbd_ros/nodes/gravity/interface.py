@@ -98,7 +98,7 @@ PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
-        'friction_share',
+        'friction_compensation_scale',
         0.8,
         'Part of the friction that friction_compensation adds, so that an arm with less friction '
         'than described does not move by itself.',

@@ -112,7 +112,9 @@ class GravityNode(TorqueNode):
         if self._imu is not None:
             self._imu.magnitude = float(np.linalg.norm(self.parameters['gravity']))
         if self._closing is not None:
-            prepared.law.friction_share = self.parameters['friction_share']
+            prepared.law.friction_compensation_scale = self.parameters[
+                'friction_compensation_scale'
+            ]
         super()._take(prepared)
         if adjustments.guiding is not None:
             adjustments.guiding.switch(prepared.own)
@@ -149,7 +151,7 @@ class GravityNode(TorqueNode):
                 self, robot, self._configuration, self._gravity(values), values, self.diagnostics
             )
         if self._closing is not None:
-            prepared.law.friction_share = values['friction_share']
+            prepared.law.friction_compensation_scale = values['friction_compensation_scale']
         self._adjustments = Adjustments(
             self._commander, prepared.law, self._imu, values['payload_ramp']
         )
