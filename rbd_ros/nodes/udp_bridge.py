@@ -46,7 +46,7 @@ INTERFACE = NodeInterface(
             maximum=10.0,
             live=True,
         ),
-        *(p for p in TORQUE_PARAMETERS if p.name != 'friction_velocity'),
+        *(p for p in TORQUE_PARAMETERS if p.name != 'coulomb_smoothing_velocity'),
         *(p for p in INVERSE_DYNAMICS.parameters if p.name in _MOTION),
     ),
     topics=(*TORQUE_TOPICS, JOINT_TRAJECTORY, DESIRED_STATE, TRACKING_ERROR),

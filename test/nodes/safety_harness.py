@@ -74,7 +74,7 @@ def torque_of(values, q, v, viscous=(0.0, 0.0), coulomb=(0.0, 0.0), limits=(40.0
     torque -= np.array(per_joint(values['damping'] or [0.0])) * v
     if values['friction_compensation'] == 'measured':
         share = values['friction_compensation_scale']
-        smooth = np.tanh(v / (values['friction_velocity'] or 0.05))
+        smooth = np.tanh(v / (values['coulomb_smoothing_velocity'] or 0.05))
         torque += share * (np.array(viscous) * v + np.array(coulomb) * smooth)
     most = np.minimum(limits, per_joint(values['effort_limits'] or [np.inf]))
     return np.clip(torque, -most, most)

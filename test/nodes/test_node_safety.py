@@ -98,7 +98,7 @@ def owed_by_inverse_dynamics(values, held):
         gravity=values['gravity'],
         payload=payload if link else None,
         effort_limits=limits,
-        transition_velocity=values['friction_velocity'] or None,
+        transition_velocity=values['coulomb_smoothing_velocity'] or None,
         **inverse_dynamics.law_options(robot, values),
     )
     law = TorqueLaw(robot, settings, payload_link=link or None)

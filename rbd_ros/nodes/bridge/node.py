@@ -22,7 +22,7 @@ from rbd_ros.robot.wraparound import Wraparound
 
 # Of the law nothing is used but gravity, for the last command.
 LAW = {'feedforward': 'gravity', 'feedback': 'none', 'friction': 'none'}
-UNUSED = {'friction_velocity': 0.0}
+UNUSED = {'coulomb_smoothing_velocity': 0.0}
 
 
 class BridgeReference(TrajectoryReference):

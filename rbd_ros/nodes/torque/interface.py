@@ -135,7 +135,7 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
-        'friction_velocity',
+        'coulomb_smoothing_velocity',
         0.0,
         'Velocity at which the compensation of Coulomb friction reaches 76 % [rad/s or m/s]; 0: '
         '0.0003 with that of the desired, 0.05 with that of the measured velocity.',

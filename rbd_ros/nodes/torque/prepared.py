@@ -107,7 +107,7 @@ def prepare(
         **{
             'payload': checked_payload(values)[1],
             'effort_limits': limits[freedoms.chosen],
-            'transition_velocity': values['friction_velocity'] or None,
+            'transition_velocity': values['coulomb_smoothing_velocity'] or None,
             **options,
         },
     )
