@@ -44,7 +44,7 @@ def endpoints(rig, topic):
 
 
 def test_hand_guiding_imu_payloads_and_markers_work_again_and_nothing_is_there_twice(managed):
-    rig = managed(gravity_source='imu', imu_turn_rate=100.0, payload_ramp=0.0)
+    rig = managed(gravity_source='imu', gravity_slew_rate=100.0, payload_transition_time=0.0)
     rig.bring(ACTIVE)
     imu = rig.publisher(Imu, 'imu')
     payloads = rig.publisher(InertiaStamped, 'gravity_compensation/payload')
@@ -97,7 +97,7 @@ def test_hand_guiding_imu_payloads_and_markers_work_again_and_nothing_is_there_t
 
 
 def test_outputs_for_servos_work_again(managed):
-    rig = managed(servo_stiffness=[100.0], payload_ramp=0.0, largest_offset=1.0)
+    rig = managed(servo_stiffness=[100.0], payload_transition_time=0.0, largest_offset=1.0)
     rig.bring(ACTIVE)
     by_order = rig.ros.listen(Float64MultiArray, f'{rig.namespace}/position_commands')
     targets = rig.publisher(JointState, 'joint_targets')

@@ -91,7 +91,7 @@ def payload(mass, link='tool', com=(0.0, 0.0, 0.0)):
 
 
 def test_a_payload_comes_as_one_message_and_the_torque_goes_there_without_a_step(rig):
-    rig.must_set(payload_ramp=1.0)
+    rig.must_set(payload_transition_time=1.0)
     publisher = rig.publisher(InertiaStamped, 'gravity_compensation/payload')
     rig.until(holding(), 'no payload')
     publisher.publish(payload(0.5))
@@ -106,11 +106,11 @@ def test_a_payload_comes_as_one_message_and_the_torque_goes_there_without_a_step
     rig.until(np.array(elbow), 'the centre of mass')
     publisher.publish(payload(0.0, ''))
     rig.until(holding(), 'no payload again')
-    rig.must_set(payload_ramp=0.0)
+    rig.must_set(payload_transition_time=0.0)
 
 
 def test_a_payload_on_another_link_makes_no_step_either(rig):
-    rig.must_set(payload_ramp=1.0, payload_link='tool')
+    rig.must_set(payload_transition_time=1.0, payload_link='tool')
     rig.must_set(payload_mass=1.0)
     before = rig.until(holding(POSE, 1.0), 'the payload')[-1]
     rig.must_set(payload_link='upper')
@@ -120,7 +120,7 @@ def test_a_payload_on_another_link_makes_no_step_either(rig):
     assert np.abs(torques[-1] - expected).max() < 1e-9
     rig.must_set(payload_mass=0.0)
     rig.until(holding(), 'no payload')
-    rig.must_set(payload_ramp=0.0, payload_link='')
+    rig.must_set(payload_transition_time=0.0, payload_link='')
 
 
 @pytest.mark.parametrize(
@@ -153,12 +153,12 @@ def test_payloads_can_be_set_atomically(rig):
 
 
 def test_a_mounting_turns_gravity_without_a_step(rig):
-    rig.must_set(payload_ramp=1.0)
+    rig.must_set(payload_transition_time=1.0)
     before = rig.until(holding(), 'the table')[-1]
     rig.must_set(mounting_rpy=[0.0, math.pi / 2, 0.0])
     torques = rig.until(gravity_in((9.81, 0.0, 0.0)), 'the wall')
     assert np.abs(torques[0] - before).max() < 0.02 * np.abs(before - torques[-1]).max()
-    rig.must_set(payload_ramp=0.0)
+    rig.must_set(payload_transition_time=0.0)
     rig.must_set(mounting_rpy=[math.pi, 0.0, 0.0])
     assert np.allclose(rig.step(), -holding())
     rig.must_set(mounting_rpy=[0.0, 0.0, 0.0])
@@ -175,7 +175,7 @@ def switch(rig, on):
 def test_hand_guiding_is_the_law_of_the_page_and_fades_away(rig):
     robot = Robot.from_urdf(TWO_LINK_ARM)
     law = HandGuiding(robot, GuidingSettings.for_robot(robot, stiffness=10.0, speed=0.5))
-    rig.must_set(guiding_stiffness=[10.0], guiding_speed=[0.5], payload_ramp=0.0)
+    rig.must_set(guiding_stiffness=[10.0], guiding_speed=[0.5], payload_transition_time=0.0)
     since = len(rig.ros.diagnostics)
     rig.step()
     assert switch(rig, True).success
@@ -253,7 +253,13 @@ def test_joints_that_nobody_measures_are_named_with_the_cure(elbow_only):
 
 @pytest.fixture(scope='module')
 def relieved(ros):
-    return Rig(ros, '/relieved', robot_compensates_gravity=True, payload_ramp=0.0, damping=[0.5])
+    return Rig(
+        ros,
+        '/relieved',
+        robot_compensates_gravity=True,
+        payload_transition_time=0.0,
+        damping=[0.5],
+    )
 
 
 def test_for_a_robot_that_compensates_itself_the_links_are_left_out(relieved):
@@ -281,9 +287,9 @@ def imu_rig(ros):
         ros,
         '/tilted',
         gravity_source='imu',
-        imu_turn_rate=RATE,
+        gravity_slew_rate=RATE,
         imu_timeout=0.5,
-        payload_ramp=0.0,
+        payload_transition_time=0.0,
     )
     rig.imu = rig.publisher(Imu, 'imu')
     return rig

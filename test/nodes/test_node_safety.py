@@ -40,7 +40,7 @@ def gravity(ros):
         ros,
         'gravity_compensation',
         '/gravity',
-        {'robot_description': FRICTION_ARM, 'state_timeout': 0.0, 'payload_ramp': 0.0},
+        {'robot_description': FRICTION_ARM, 'state_timeout': 0.0, 'payload_transition_time': 0.0},
     )
 
 
@@ -170,7 +170,11 @@ def illegal_value(rng, parameter):
 @pytest.mark.parametrize('seed', [1, 2])
 def test_the_torque_is_that_of_the_reported_parameters_after_any_sequence_of_sets(rig, seed):
     rng = np.random.default_rng(seed)
-    remembering = ('torque_rate_limit', 'payload_ramp', 'mode')  # the torque depends on the past
+    remembering = (
+        'torque_rate_limit',
+        'payload_transition_time',
+        'mode',
+    )  # the torque depends on the past
     parameters = {n: p for n, p in declared(rig).items() if n not in remembering}
     rig.answer(POSE)
     makers = (legal_value, extreme_value, illegal_value)
@@ -201,7 +205,7 @@ def test_the_torque_is_that_of_the_reported_parameters_after_any_sequence_of_set
 @pytest.fixture
 def defaults(rig):
     """Have a rig as it was started, and leave it so."""
-    values = {n: p.default for n, p in declared(rig).items() if n != 'payload_ramp'}
+    values = {n: p.default for n, p in declared(rig).items() if n != 'payload_transition_time'}
 
     def restore():
         result = rig.set(True, **values)

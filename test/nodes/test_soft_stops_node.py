@@ -25,7 +25,7 @@ ON = {
     'position_limit_tolerance': 10.0,
 }
 MODES = {
-    'gravity': ('gravity_compensation', {'payload_ramp': 0.0}),
+    'gravity': ('gravity_compensation', {'payload_transition_time': 0.0}),
     'damping': ('gravity_compensation', {'damping': [0.5, 2.0]}),
     'hand guiding': ('gravity_compensation', {'mode': 'hand_guiding'}),
     'computed torque': ('inverse_dynamics', {}),

@@ -59,7 +59,7 @@ class ImuGravity:
         #: Magnitude of gravity [m/s^2]; another one may be assigned at any time
         self.magnitude = float(np.linalg.norm(gravity))
         self._frame, self._timeout = values['imu_frame'], values['imu_timeout']
-        self._turning = TurningDirection(gravity, values['imu_turn_rate'])
+        self._turning = TurningDirection(gravity, values['gravity_slew_rate'])
         self._filter = FilteredDirection()
         self._last = -math.inf
         self._poses: Dict[str, Any] = {}

@@ -83,14 +83,14 @@ PARAMETERS: Tuple[Parameter, ...] = (
         maximum=60.0,
     ),
     Parameter(
-        'imu_turn_rate',
+        'gravity_slew_rate',
         0.5,
         'Rate at which gravity turns to where the IMU says it is, at most [rad/s].',
         positive=True,
         maximum=100.0,
     ),
     Parameter(
-        'payload_ramp',
+        'payload_transition_time',
         0.5,
         'Time in which the torque goes over to another payload or gravity [s]; 0: at once.',
         minimum=0.0,

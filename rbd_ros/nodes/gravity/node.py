@@ -108,7 +108,7 @@ class GravityNode(TorqueNode):
             super()._take(prepared)
             return
         adjustments.begin_change()
-        adjustments.ramp = self.parameters['payload_ramp']
+        adjustments.ramp = self.parameters['payload_transition_time']
         if self._imu is not None:
             self._imu.magnitude = float(np.linalg.norm(self.parameters['gravity']))
         if self._closing is not None:
@@ -153,7 +153,7 @@ class GravityNode(TorqueNode):
         if self._closing is not None:
             prepared.law.friction_compensation_scale = values['friction_compensation_scale']
         self._adjustments = Adjustments(
-            self._commander, prepared.law, self._imu, values['payload_ramp']
+            self._commander, prepared.law, self._imu, values['payload_transition_time']
         )
         if self._closing is None:
             guiding = self._adjustments.guiding = GuidingMode(robot, self.diagnostics)

@@ -33,7 +33,7 @@ class ServoOutput:
     """Publishes target + torque / stiffness; takes the place of `TorqueOutput`.
 
     Until every joint that is commanded has a target, nothing is published. Offsets begin at zero,
-    and take at least `payload_ramp` for the largest one.
+    and take at least `payload_transition_time` for the largest one.
 
     :param node: the node
     :param robot: the robot
@@ -154,7 +154,7 @@ class ServoOutput:
         if np.isnan(target).any():
             return
         values, now = self._values(), time.monotonic()
-        largest, ramp = values['largest_offset'], values['payload_ramp']
+        largest, ramp = values['largest_offset'], values['payload_transition_time']
         elapsed, self._sent = min(now - self._sent, LONGEST_STEP), now
         wanted = np.clip(self._torque / self._stiffness, -largest, largest)
         if not last and ramp > 0.0:
