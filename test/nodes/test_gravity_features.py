@@ -175,7 +175,8 @@ def switch(rig, on):
 def test_hand_guiding_is_the_law_of_the_page_and_fades_away(rig):
     robot = Robot.from_urdf(TWO_LINK_ARM)
     law = HandGuiding(robot, GuidingSettings.for_robot(robot, stiffness=10.0, speed=0.5))
-    rig.must_set(guiding_stiffness=[10.0], guiding_speed=[0.5], payload_transition_time=0.0)
+    guiding = {'hand_guiding.stiffness': [10.0], 'hand_guiding.max_velocity': [0.5]}
+    rig.must_set(payload_transition_time=0.0, **guiding)
     since = len(rig.ros.diagnostics)
     rig.step()
     assert switch(rig, True).success
@@ -211,11 +212,13 @@ def test_switched_on_where_it_stands_there_is_no_step(rig):
 
 
 def test_limits_hold_in_hand_guiding(rig):
-    rig.must_set(mode='hand_guiding', guiding_stiffness=[1e6], guiding_damping=100.0)
+    stiff = {'hand_guiding.stiffness': [1e6], 'hand_guiding.damping': 100.0}
+    rig.must_set(mode='hand_guiding', **stiff)
     rig.step()
     for v in (30.0, -30.0):
         assert (np.abs(rig.step((0.3, -1.0), (v, v))) <= LIMITS + 1e-12).all()
-    rig.must_set(mode='compensation', guiding_stiffness=[], guiding_damping=6.0)
+    defaults = {'hand_guiding.stiffness': [], 'hand_guiding.damping': 6.0}
+    rig.must_set(mode='compensation', **defaults)
 
 
 # -- joints ---------------------------------------------------------------------------------------

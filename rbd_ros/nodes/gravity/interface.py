@@ -115,7 +115,7 @@ PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
-        'guiding_stiffness',
+        'hand_guiding.stiffness',
         (),
         'Stiffness of the hold in hand guiding, one for all joints or one for each [N m/rad or '
         'N/m]; 0: it only damps; empty: by inertia.',
@@ -124,7 +124,7 @@ PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
-        'guiding_damping',
+        'hand_guiding.damping',
         6.0,
         'Rate at which motion decays in hand guiding when the arm is let go [1/s].',
         minimum=0.0,
@@ -132,7 +132,7 @@ PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
-        'guiding_band',
+        'hand_guiding.deadband',
         0.05,
         'Displacement by hand beyond which the hold follows [rad or m].',
         positive=True,
@@ -140,7 +140,7 @@ PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
-        'guiding_speed',
+        'hand_guiding.max_velocity',
         (1.0,),
         'Speed in hand guiding above which the arm brakes, one for all joints or one for each '
         '[rad/s or m/s].',
@@ -149,7 +149,7 @@ PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
-        'guiding_energy',
+        'hand_guiding.max_kinetic_energy',
         4.0,
         'Kinetic energy in hand guiding above which the arm brakes [J].',
         positive=True,

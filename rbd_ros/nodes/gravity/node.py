@@ -24,8 +24,8 @@ from rbd_ros.nodes.torque.reference import MeasuredPosition
 from rbd_ros.robot import Robot
 
 GUIDING = {
-    'stiffness': 'guiding_stiffness',
-    'speed': 'guiding_speed',
+    'stiffness': 'hand_guiding.stiffness',
+    'speed': 'hand_guiding.max_velocity',
 }
 
 
@@ -84,7 +84,7 @@ class GravityNode(TorqueNode):
             for name, parameter in GUIDING.items()
         }
         if given['speed'] is None:
-            raise ValueError('parameter guiding_speed must not be empty')
+            raise ValueError('parameter hand_guiding.max_velocity must not be empty')
         if values['mode'] != 'hand_guiding':
             return None
         if self._closing is not None:
@@ -94,9 +94,9 @@ class GravityNode(TorqueNode):
         try:
             return GuidingSettings.for_robot(
                 robot,
-                damping=values['guiding_damping'],
-                band=values['guiding_band'],
-                energy=values['guiding_energy'],
+                damping=values['hand_guiding.damping'],
+                band=values['hand_guiding.deadband'],
+                energy=values['hand_guiding.max_kinetic_energy'],
                 **given,
             )
         except ValueError as error:
