@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start the trajectory annotator.
 
-ros2 launch rbd_ros trajectory_annotator.launch.py urdf:=/path/to/robot.urdf largest_step:=0.02
+ros2 launch rbd_ros trajectory_annotator.launch.py urdf:=/path/to/robot.urdf
 """
 
 from rbd_ros.launching import node_launch_description

@@ -351,7 +351,7 @@ class DesiredMotion:
         """
         if self._stamp is None and not dt > 0.0:
             dt = 0.0  # between two time lines
-        step = self._intervals.step(dt, self.options.largest_step)
+        step = self._intervals.step(dt, self.options.max_time_step)
         if self._inbox:
             self._take()
         if self._cancelled:
@@ -398,7 +398,7 @@ class DesiredMotion:
         if (
             not 0.0
             < (stamp - before) / NANOSECONDS
-            <= self._intervals.longest(self.options.largest_step)
+            <= self._intervals.longest(self.options.max_time_step)
         ):
             return None
         return min(late, step)

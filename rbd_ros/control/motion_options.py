@@ -19,7 +19,7 @@ class MotionOptions:
         and holds the measured position
     :param max_state_gap: maximum gap after which a motion is resumed [s]
     :param resume_tolerance: how far any joint may then be from where it should be [rad or m]
-    :param largest_step: maximum time by which one state advances the motion, however rare states
+    :param max_time_step: maximum time by which one state advances the motion, however rare states
         are [s]
     :param ramp_time: time in which a motion is stopped, or set going after a pause [s]
 
@@ -35,7 +35,7 @@ class MotionOptions:
     state_loss_policy: str = 'resume'
     max_state_gap: float = 1.0
     resume_tolerance: float = 0.2
-    largest_step: float = 0.2
+    max_time_step: float = 0.2
     ramp_time: float = 0.2
 
     def __post_init__(self) -> None:
@@ -44,9 +44,9 @@ class MotionOptions:
                 f'state_loss_policy must be one of {", ".join(STATE_LOSS_POLICIES)}, '
                 f'got {self.state_loss_policy!r}'
             )
-        for name in ('max_state_gap', 'resume_tolerance', 'largest_step', 'ramp_time'):
+        for name in ('max_state_gap', 'resume_tolerance', 'max_time_step', 'ramp_time'):
             if not getattr(self, name) >= 0.0:
                 raise ValueError(f'{name} must not be negative, got {getattr(self, name)}')
-        for name in ('largest_step', 'ramp_time'):
+        for name in ('max_time_step', 'ramp_time'):
             if not 0.0 < getattr(self, name) < math.inf:
                 raise ValueError(f'{name} must be positive and finite')

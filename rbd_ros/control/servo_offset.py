@@ -12,7 +12,7 @@ def servo_command(
     target: FloatArray,
     torque: FloatArray,
     stiffness: FloatArray,
-    largest_offset: float,
+    max_position_offset: float,
     lower: FloatArray,
     upper: FloatArray,
 ) -> FloatArray:
@@ -24,7 +24,7 @@ def servo_command(
     :param target: where joints are to be, (n,) [rad or m]
     :param torque: torque that they need, (n,) [N m or N]
     :param stiffness: stiffness k of the servos, (n,), positive [N m/rad or N/m]
-    :param largest_offset: maximum distance from the target [rad or m]
+    :param max_position_offset: maximum distance from the target [rad or m]
     :param lower: lower limits of the joints, (n,), which have the last word, -inf where none
     :param upper: upper limits, likewise
 
@@ -33,6 +33,6 @@ def servo_command(
     >>> servo_command(0.5 * one, 2.0 * one, 20.0 * one, 0.3, -one, one)
     array([0.6])
     """
-    offset = np.clip(torque / stiffness, -largest_offset, largest_offset)
+    offset = np.clip(torque / stiffness, -max_position_offset, max_position_offset)
     command: FloatArray = np.minimum(np.maximum(target + offset, lower), upper)
     return command

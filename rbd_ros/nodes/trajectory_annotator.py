@@ -43,10 +43,10 @@ INTERFACE = NodeInterface(
             live=True,
         ),
         Parameter(
-            'largest_step',
+            'max_point_spacing',
             0.0,
-            'Puts points in between, at most so far apart [s], since controllers interpolate '
-            'efforts on straight lines; 0: the points stay as they are.',
+            'Maximum time between points; more points are inserted where it is longer, since '
+            'controllers interpolate efforts linearly [s]; 0: none is inserted.',
             minimum=0.0,
             maximum=1e3,
             live=True,

@@ -246,7 +246,7 @@ def test_states_that_come_in_bursts_lose_no_time(loop):
 
 
 def test_no_state_counts_for_more_than_the_longest_step(loop):
-    loop.motion.options = MotionOptions(largest_step=0.05)
+    loop.motion.options = MotionOptions(max_time_step=0.05)
     loop.follow([10.0], [[1.0, -1.0]])
     loop.run(2.0, 0.1)
     assert progress(loop) <= 20 * 0.05 + 1e-9
@@ -500,7 +500,7 @@ def test_a_motion_that_lags_behind_when_another_begins_does_not_jump(loop):
     loop.follow(*swing())
     loop.run(0.3)
     loop.follow([1.0], [[0.5, 0.5]], begin=loop.stamp + 500 * MS)
-    loop.motion.options = MotionOptions(largest_step=0.01)
+    loop.motion.options = MotionOptions(max_time_step=0.01)
     for _ in range(10):
         loop.state(0.03)
     assert loop.motion.time_left == pytest.approx(1.6)
@@ -856,7 +856,7 @@ def test_what_was_to_begin_has_no_meaning_when_time_begins_anew(loop):
 
 @pytest.mark.parametrize(
     'bad', [{'state_loss_policy': 'jump'}, {'max_state_gap': -1.0}, {'max_state_gap': math.nan},
-            {'largest_step': 0.0}, {'ramp_time': math.inf}, {'resume_tolerance': -0.1}],
+            {'max_time_step': 0.0}, {'ramp_time': math.inf}, {'resume_tolerance': -0.1}],
 )  # fmt: skip
 def test_options_without_sense_are_refused(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):

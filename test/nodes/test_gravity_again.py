@@ -97,7 +97,7 @@ def test_hand_guiding_imu_payloads_and_markers_work_again_and_nothing_is_there_t
 
 
 def test_outputs_for_servos_work_again(managed):
-    rig = managed(servo_stiffness=[100.0], payload_transition_time=0.0, largest_offset=1.0)
+    rig = managed(servo_stiffness=[100.0], payload_transition_time=0.0, max_position_offset=1.0)
     rig.bring(ACTIVE)
     by_order = rig.ros.listen(Float64MultiArray, f'{rig.namespace}/position_commands')
     targets = rig.publisher(JointState, 'joint_targets')

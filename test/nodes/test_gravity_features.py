@@ -494,7 +494,7 @@ def test_servos_are_told_where_to_pull_so_that_they_do_not_droop(ros):
         {
             'robot_description': TWO_LINK_ARM,
             'servo_stiffness': [60.0, 25.0],
-            'largest_offset': 0.3,
+            'max_position_offset': 0.3,
             'state_timeout': 0.0,
             'shutdown_command': 'zero',
         },
@@ -539,7 +539,7 @@ def test_servos_are_told_where_to_pull_so_that_they_do_not_droop(ros):
         ros.until_status(text, 'servos', since=since)
     ros.until(lambda: arm.is_at_rest() and arm.droop < 0.1 * droop, 'the target again')
     # offsets end at their limit, commands at those of the joints
-    ros.set_parameter(f'{namespace}/gravity_compensation', 'largest_offset', 0.01)
+    ros.set_parameter(f'{namespace}/gravity_compensation', 'max_position_offset', 0.01)
     arm.run(cycles=3)
     assert np.allclose(np.abs(np.array(arm.commands[-1].position) - arm.target), 0.01)
     targets.publish(joint_state(NAMES, [5.0, -5.0]))

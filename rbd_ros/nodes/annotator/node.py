@@ -159,7 +159,7 @@ class AnnotatorNode(AnsweringNode[Feedforward]):
         report = check_trajectory(feedforward, trajectory, hold)
         if not report.kept:
             trajectory = self._within_limits(trajectory, report, values['beyond_limits'])
-        step = values['largest_step'] or None
+        step = values['max_point_spacing'] or None
         return _message(data, annotate(feedforward, trajectory, hold, step))
 
     def _held(self, named: Tuple[str, ...], timeout: float) -> Dict[str, float]:

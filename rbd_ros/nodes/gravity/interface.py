@@ -85,7 +85,7 @@ PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'gravity_slew_rate',
         0.5,
-        'Rate at which gravity turns to where the IMU says it is, at most [rad/s].',
+        'Maximum rate at which the direction of gravity turns to that of the IMU [rad/s].',
         positive=True,
         maximum=100.0,
     ),
@@ -165,9 +165,9 @@ PARAMETERS: Tuple[Parameter, ...] = (
         maximum=LARGEST_GAIN,
     ),
     Parameter(
-        'largest_offset',
+        'max_position_offset',
         0.1,
-        'Distance of a commanded position from its target, at most [rad or m].',
+        'Maximum distance of a commanded position from its target [rad or m].',
         minimum=0.0,
         maximum=10.0,
         live=True,

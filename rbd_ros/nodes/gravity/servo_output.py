@@ -154,7 +154,7 @@ class ServoOutput:
         if np.isnan(target).any():
             return
         values, now = self._values(), time.monotonic()
-        largest, ramp = values['largest_offset'], values['payload_transition_time']
+        largest, ramp = values['max_position_offset'], values['payload_transition_time']
         elapsed, self._sent = min(now - self._sent, LONGEST_STEP), now
         wanted = np.clip(self._torque / self._stiffness, -largest, largest)
         if not last and ramp > 0.0:
