@@ -52,12 +52,13 @@ INTERFACE = NodeInterface(
             live=True,
         ),
         Parameter(
-            'beyond_limits',
-            'refuse',
-            'What becomes of a trajectory beyond limits of position, velocity or effort. refuse: '
-            'it is not published; slow_down: it takes as long as it must, and is refused if no '
-            'duration is long enough; publish: it is published with a warning.',
-            choices=('refuse', 'slow_down', 'publish'),
+            'limit_violation_policy',
+            'reject',
+            'Policy for a trajectory beyond a limit of position, velocity or effort. reject: '
+            'it is not published; time_scale: it is published with the minimum duration that '
+            'keeps all limits, and rejected if there is none; warn: it is published with a '
+            'warning.',
+            choices=('reject', 'time_scale', 'warn'),
             live=True,
         ),
         Parameter(

@@ -90,7 +90,7 @@ def test_a_flood_of_large_trajectories_is_survived(rig):
         {'payload_mass': -1.0},
         {'payload_mass': 1.0},
         {'effort_limits': [1.0, 2.0, 3.0]},
-        {'beyond_limits': 'fly'},
+        {'limit_violation_policy': 'fly'},
         {'max_point_spacing': float('nan')},
         {'robot_description': '<robot name="x"/>'},
         {'gravity': [float('inf'), 0.0, 0.0]},

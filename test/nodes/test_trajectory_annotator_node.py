@@ -125,16 +125,18 @@ def test_joints_that_are_left_out_are_where_the_states_say(rig, arm):
 
 def test_parameters_change_what_is_published(rig, arm):
     fast = trajectory((0, 0), (2, 0), seconds=0.3)
-    rig.ros.set_parameters(NODE, beyond_limits='slow_down', max_point_spacing=0.1)
+    rig.ros.set_parameters(NODE, limit_violation_policy='time_scale', max_point_spacing=0.1)
     got = rig.answer(fast)
     end = got.points[-1].time_from_start
     seconds = end.sec + 1e-9 * end.nanosec
     assert seconds > 0.59  # 2 rad with 5 rad/s at most take 0.6 s
     assert len(got.points) == np.ceil(seconds / 0.1) + 1
     assert all(len(p.velocities) == len(p.accelerations) == 2 for p in got.points)
-    rig.ros.set_parameters(NODE, beyond_limits='publish', max_point_spacing=0.0)
+    rig.ros.set_parameters(NODE, limit_violation_policy='warn', max_point_spacing=0.0)
     assert len(rig.answer(fast).points) == 2
     rig.ros.set_parameters(NODE, payload_link='tool', payload_mass=1.0)
     holds = gravity_torque((2.0, 0.0), payload=1.0)
     assert_allclose(efforts(rig.answer(fast))[-1], [holds[name] for name in NAMES], atol=1e-9)
-    rig.ros.set_parameters(NODE, payload_mass=0.0, payload_link='', beyond_limits='refuse')
+    rig.ros.set_parameters(
+        NODE, payload_mass=0.0, payload_link='', limit_violation_policy='reject'
+    )

@@ -158,7 +158,7 @@ class AnnotatorNode(AnsweringNode[Feedforward]):
         hold = self._held(data.joint_names, values['state_timeout'])
         report = check_trajectory(feedforward, trajectory, hold)
         if not report.kept:
-            trajectory = self._within_limits(trajectory, report, values['beyond_limits'])
+            trajectory = self._within_limits(trajectory, report, values['limit_violation_policy'])
         step = values['max_point_spacing'] or None
         return _message(data, annotate(feedforward, trajectory, hold, step))
 
@@ -179,13 +179,13 @@ class AnnotatorNode(AnsweringNode[Feedforward]):
         :raises TrajectoryError: if there is none
         """
         text = _exceeded(report)
-        if policy == 'publish':
+        if policy == 'warn':
             self.diagnostics.event(SUBJECT, WARN, f'{text}; it is published', code='beyond limits')
             return trajectory
-        if policy == 'slow_down' and report.fastest is not None:
+        if policy == 'time_scale' and report.fastest is not None:
             factor = report.fastest
             self.diagnostics.event(
-                SUBJECT, WARN, f'{text}; it takes {factor:.4g} times as long', code='slowed down'
+                SUBJECT, WARN, f'{text}; it takes {factor:.4g} times as long', code='time scaled'
             )
             return trajectory.slower(factor)
         cure = 'no duration cures that'
