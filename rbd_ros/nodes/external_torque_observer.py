@@ -17,7 +17,7 @@ from rbd_ros.nodes.common.declared import (
 )
 from rbd_ros.nodes.common.interface import NodeInterface, Parameter, Topic
 from rbd_ros.nodes.common.process import run_node
-from rbd_ros.nodes.observer.reactions import NO_REACTION, STOP
+from rbd_ros.nodes.observer.collision_response import NO_RESPONSE, STOP
 from rbd_ros.nodes.torque.interface import JOINT_STATES, TORQUE_PARAMETERS
 
 _SHARED = ('payload_link', 'payload_mass', 'payload_com', 'payload_inertia')
@@ -59,19 +59,20 @@ INTERFACE = NodeInterface(
             live=True,
         ),
         Parameter(
-            'collision_release',
+            'collision_hysteresis',
             0.5,
-            'Share of the thresholds below which the torques of all joints end a collision.',
+            'Fraction of the thresholds below which the torques of all joints must fall for a '
+            'collision to end.',
             minimum=0.0,
             maximum=1.0,
             live=True,
         ),
         Parameter(
-            'reaction',
-            NO_REACTION,
-            'What a collision leads to besides the flag: none, or stop: a JointTrajectory without '
-            'points, at which inverse_dynamics holds the robot where it should be.',
-            choices=(NO_REACTION, STOP),
+            'collision_response',
+            NO_RESPONSE,
+            'Response to a collision besides the flag. none: no response; stop: a JointTrajectory '
+            'without points, at which inverse_dynamics holds the desired position.',
+            choices=(NO_RESPONSE, STOP),
             live=True,
         ),
         Parameter(
@@ -117,7 +118,7 @@ INTERFACE = NodeInterface(
             'trajectory_msgs/msg/JointTrajectory',
             'out',
             'A trajectory without points at the beginning of each collision.',
-            optional=f'with reaction {STOP}',
+            optional=f'with collision_response {STOP}',
         ),
         DESCRIPTION_TOPIC,
         DIAGNOSTICS_TOPIC,

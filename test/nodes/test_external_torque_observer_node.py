@@ -122,7 +122,7 @@ def test_a_collision_stops_the_robot_once_if_that_is_its_reaction(rig):
     rig.ros.set_parameters(NODE, collision_threshold=[2.0, 1.0])
     collide()  # by default it only tells
     assert not stops
-    rig.ros.set_parameters(NODE, reaction='stop')
+    rig.ros.set_parameters(NODE, collision_response='stop')
     rig.ros.until(lambda: rig.ros.node.count_publishers('joint_trajectory'), 'the topic')
     since = len(rig.collisions)
     for at_least in (1, 2):
@@ -131,9 +131,9 @@ def test_a_collision_stops_the_robot_once_if_that_is_its_reaction(rig):
         assert len(stops) >= at_least
     assert all(not each.points and each.joint_names == list(NAMES) for each in stops)
     assert rig.ros.status('stopped at a collision', 'observer')
-    result = rig.ros.set_parameters(NODE, reaction='run away')[0]
+    result = rig.ros.set_parameters(NODE, collision_response='run away')[0]
     assert not result.successful and 'none' in result.reason and 'stop' in result.reason
-    rig.ros.set_parameters(NODE, reaction='none', collision_threshold=[100.0])
+    rig.ros.set_parameters(NODE, collision_response='none', collision_threshold=[100.0])
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_a_push_in_mid_motion_stops_the_trajectory_of_inverse_dynamics(ros):
     # A busy machine must not end the torques that hold the arm.
     waits = {'robot_description': TWO_LINK_ARM, 'state_timeout': 30.0}
     controller = ros.start('inverse_dynamics', waits, apart)
-    parameters = {'robot_description': TWO_LINK_ARM, 'reaction': 'stop'}
+    parameters = {'robot_description': TWO_LINK_ARM, 'collision_response': 'stop'}
     observer = ros.start(
         'external_torque_observer', {**parameters, 'collision_threshold': [4.0]}, apart
     )

@@ -26,7 +26,7 @@ from rbd_ros.nodes.common.diagnostics import OK, STALE, WARN
 from rbd_ros.nodes.common.interface import NodeInterface
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.wire import JointStateData, JointStateReader, JointStateWriter, WireError
-from rbd_ros.nodes.observer.reactions import NO_REACTION, STOP
+from rbd_ros.nodes.observer.collision_response import NO_RESPONSE, STOP
 from rbd_ros.nodes.torque.prepared import checked_payload, per_joint
 from rbd_ros.robot import Robot
 
@@ -62,7 +62,7 @@ class ObserverNode(AnsweringNode[Estimator]):
         self._interface = interface
         self._stops: Optional[Publisher] = None
         self._stopped = 0
-        self._get_ready_to_stop(self.parameters['reaction'])
+        self._get_ready_to_stop(self.parameters['collision_response'])
         self._reader = JointStateReader()
         self.diagnostics.every_second(self._look)
         subscription(self, interface.topic(STATES), self._on_states, raw=True)
@@ -112,11 +112,11 @@ class ObserverNode(AnsweringNode[Estimator]):
             limits = robot.effort_limits
             known = np.isfinite(limits) & (limits > 0.0)
             thresholds = np.where(known, OF_LIMIT * limits, WITHOUT_LIMIT)
-        detector = CollisionDetector(thresholds, values['collision_release'])
+        detector = CollisionDetector(thresholds, values['collision_hysteresis'])
         return Estimator(observer, WrenchEstimator(robot, frame), detector)
 
     def _commit(self, prepared: Optional[Estimator], changed: Dict[str, Any]) -> None:
-        self._get_ready_to_stop(changed.get('reaction', NO_REACTION))
+        self._get_ready_to_stop(changed.get('collision_response', NO_RESPONSE))
         if prepared is not None and self._prepared is not None:
             # A robot that is pushed stays so, whatever thresholds were a moment ago.
             prepared.detector.collision = self._prepared.detector.collision
@@ -211,13 +211,13 @@ class ObserverNode(AnsweringNode[Estimator]):
         self._arrived = time.monotonic()
         if collision != before or self._estimates == 1:
             self._tell_of(collision, estimator, torque)
-        if collision and not before and self.parameters['reaction'] == STOP:
+        if collision and not before and self.parameters['collision_response'] == STOP:
             self._stop()
 
-    def _get_ready_to_stop(self, reaction: str) -> None:
+    def _get_ready_to_stop(self, response: str) -> None:
         """Have the topic on which robots are stopped, before one has to be."""
         # Whoever listens has to be found first, which takes DDS longer than a collision.
-        if reaction == STOP and self._stops is None:
+        if response == STOP and self._stops is None:
             self._stops = publisher(self, self._interface.topic('joint_trajectory'))
 
     def _stop(self) -> None:

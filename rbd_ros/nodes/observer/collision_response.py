@@ -1,0 +1,5 @@
+"""Values of the parameter `collision_response`: what follows a collision besides the flag."""
+
+from __future__ import annotations
+
+NO_RESPONSE, STOP = 'none', 'stop'
