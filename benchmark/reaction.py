@@ -40,7 +40,7 @@ OF_STATES = (
 )
 OF_PROGRAM = 'kill -9 of the program behind udp_bridge'
 OF_COMMANDS = 'kill -9 of the torque node, seen by the simulator'
-TIMEOUT = 0.1  # parameters state_timeout, answer_timeout, command_timeout [s]
+TIMEOUT = 0.1  # parameters state_timeout, response_timeout, command_timeout [s]
 EFFORT = 5.0  # of the commands to the simulator [N m]
 POSE = (0.3, -1.1)
 
@@ -237,7 +237,7 @@ def _without_program(folder: Path, common: Dict[str, Any], rounds: int) -> List[
     parameters = {
         **common,
         'port': port,
-        'answer_timeout': 0.5 * TIMEOUT,
+        'response_timeout': 0.5 * TIMEOUT,
         'state_timeout': TIMEOUT,
     }
     # With a file of its own: times are those of the program.

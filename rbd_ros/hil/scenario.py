@@ -77,7 +77,7 @@ class Scenario:
     :param faults: what goes wrong
     :param limits: what is allowed
     :param seed: of all that happens by chance
-    :param answer_timeout: real time for an answer over ROS or UDP [s]
+    :param response_timeout: real time for an answer over ROS or UDP [s]
     :param substeps: time steps of the simulation from one state to the next
     :param plant: what moves in place of a simulation of the robot; None: that simulation
     """
@@ -92,7 +92,7 @@ class Scenario:
     faults: Tuple[Fault, ...]
     limits: Limits
     seed: int = 0
-    answer_timeout: float = 10.0
+    response_timeout: float = 10.0
     substeps: int = 1
     plant: Optional[Plant] = None
 
@@ -122,7 +122,7 @@ _OPTIONAL = (
     'faults',
     'limits',
     'seed',
-    'answer_timeout',
+    'response_timeout',
     'robot',
     'plant',
 )
@@ -214,7 +214,7 @@ def _scenario(top: Field, folder: Path) -> Scenario:
         faults,
         _limits(entries['limits']) if 'limits' in entries else Limits(),
         seed,
-        _positive(entries, 'answer_timeout', 10.0),
+        _positive(entries, 'response_timeout', 10.0),
         substeps,
         plant,
     )

@@ -68,7 +68,7 @@ class UdpController:
 
         :raises ControllerFailure: if no answer comes, or one that is none
         """
-        timeout = self._scenario.answer_timeout
+        timeout = self._scenario.response_timeout
         torque = self._ask(time, q, v, timeout)
         if torque is None:
             raise ControllerFailure(self._silence(time, timeout))

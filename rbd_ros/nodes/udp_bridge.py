@@ -39,7 +39,7 @@ INTERFACE = NodeInterface(
         Parameter('address', '127.0.0.1', 'Host name or IP address where the program listens.'),
         Parameter('port', 9700, 'UDP port where it listens.', minimum=1, maximum=65535),
         Parameter(
-            'answer_timeout',
+            'response_timeout',
             0.01,
             'How long to wait for the answer to a state [s]; then that state has none.',
             positive=True,

@@ -97,7 +97,7 @@ def test_what_is_left_out_has_defaults(tmp_path):
     path = scenario_of(tmp_path, duration=None, limits=None)
     scenario = read_scenario(path)
     assert scenario.duration == pytest.approx(1.4) and scenario.timestep == 0.001
-    assert scenario.seed == 0 and scenario.faults == () and scenario.answer_timeout == 10.0
+    assert scenario.seed == 0 and scenario.faults == () and scenario.response_timeout == 10.0
 
 
 def test_states_come_once_in_the_period_of_a_controller_manager(tmp_path):

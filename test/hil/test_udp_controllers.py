@@ -110,7 +110,7 @@ def run(tmp_path, capsys):
             'duration': 0.3,
             'trajectory': {'times': [0.0, 0.25], 'positions': [[0.2, 0.3], [0.4, 0.1]]},
             'controller': controller,
-            'answer_timeout': 20.0,
+            'response_timeout': 20.0,
             **changes,
         }
         path = tmp_path / 'scenario.yaml'
@@ -170,13 +170,13 @@ def test_a_bad_answer_ends_the_run_at_once_and_is_told(run, kind, words):
     ],
 )
 def test_no_answer_ends_the_run_after_the_timeout_and_says_what_came(run, kind, words):
-    code, told, numbers = run(run.program(kind), answer_timeout=0.5)
+    code, told, numbers = run(run.program(kind), response_timeout=0.5)
     assert code == 1 and words in told, told
     assert 'no answer to the state of 0.005000 s' in told and numbers['steps'] == 5
 
 
 def test_a_program_that_listens_no_more_is_told(run):
-    code, told, numbers = run(run.program('closes'), answer_timeout=0.5)
+    code, told, numbers = run(run.program('closes'), response_timeout=0.5)
     assert code == 1 and 'nobody listens at 127.0.0.1:' in told and numbers['steps'] == 6
 
 

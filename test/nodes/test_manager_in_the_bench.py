@@ -114,6 +114,8 @@ def test_commands_of_nan_are_no_readiness_and_no_error(bench):
 
 
 def test_a_manager_of_another_rate_is_told(bench):
-    run = bench('slower', '--update-rate', '50', update_rate=100, changes={'answer_timeout': 2.5})
+    run = bench(
+        'slower', '--update-rate', '50', update_rate=100, changes={'response_timeout': 2.5}
+    )
     assert run.code == 1
     assert 'one is due in each period' in run.numbers['failure']

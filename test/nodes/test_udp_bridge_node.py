@@ -101,7 +101,7 @@ class Rig:
         given = {
             'robot_description': TWO_LINK_ARM,
             'port': self.port,
-            'answer_timeout': 0.2,
+            'response_timeout': 0.2,
             'state_timeout': 1.0,
             **parameters,
         }
@@ -303,17 +303,19 @@ def test_the_last_command_may_be_gravity(rig):
 
 
 def test_timeouts_that_contradict_each_other_are_refused(rig):
-    result = rig.ros.set_parameters(NODE, answer_timeout=1.0)[0]
-    assert not result.successful and 'answer_timeout must be below state_timeout' in result.reason
-    rig.ros.set_parameter(NODE, 'answer_timeout', 0.3)
-    rig.ros.set_parameter(NODE, 'answer_timeout', 0.2)
+    result = rig.ros.set_parameters(NODE, response_timeout=1.0)[0]
+    assert (
+        not result.successful and 'response_timeout must be below state_timeout' in result.reason
+    )
+    rig.ros.set_parameter(NODE, 'response_timeout', 0.3)
+    rig.ros.set_parameter(NODE, 'response_timeout', 0.2)
 
 
 @pytest.mark.parametrize(
     ('parameters', 'text'),
     [
         ({'address': 'no.such.host.invalid'}, 'UDP to no.such.host.invalid:9700'),
-        ({'answer_timeout': 0.2, 'state_timeout': 0.1}, 'answer_timeout must be below'),
+        ({'response_timeout': 0.2, 'state_timeout': 0.1}, 'response_timeout must be below'),
         (
             {
                 'robot_description': '',
@@ -339,7 +341,7 @@ def test_a_program_in_c_moves_a_simulated_arm_to_its_goal(ros, tmp_path):
     urdf = str(ROOT / 'urdf' / 'six_axis_arm.urdf')
     moved = ['-r', '__ns:=/c', '-r', 'robot_description:=/c/none']
     ros.start('simulator', {'robot_description_file': urdf, 'lockstep': 'stamp'}, moved)
-    patient = {'answer_timeout': 9.0, 'state_timeout': 30.0}  # in lockstep: no hurry
+    patient = {'response_timeout': 9.0, 'state_timeout': 30.0}  # in lockstep: no hurry
     given = {'robot_description_file': urdf, 'port': port, **patient}
     ros.start('udp_bridge', given, moved)
     states = ros.listen(JointState, '/c/joint_states')

@@ -198,11 +198,11 @@ class TopicController:
         for stamp in stamps:
             if (
                 self._exchange(
-                    stamp, self._scenario.start, self._rest, self._scenario.answer_timeout
+                    stamp, self._scenario.start, self._rest, self._scenario.response_timeout
                 )
                 is None
             ):
-                raise ControllerFailure(self._silence(stamp, self._scenario.answer_timeout))
+                raise ControllerFailure(self._silence(stamp, self._scenario.response_timeout))
 
     def _pass(self, stamps: Iterator[int], seconds: float, done: Callable[[], Any]) -> bool:
         """Let time pass at a pace until something is done; return whether it is."""
@@ -238,7 +238,7 @@ class TopicController:
         :param time: time of the state [s]
         :raises ControllerFailure: if no answer comes, or one that is none
         """
-        stamp, timeout = self._begin + round(time * NANOSECONDS), self._scenario.answer_timeout
+        stamp, timeout = self._begin + round(time * NANOSECONDS), self._scenario.response_timeout
         torque = self._exchange(stamp, q, v, timeout)
         if torque is None:
             raise ControllerFailure(self._silence(stamp, timeout))

@@ -56,10 +56,10 @@ class BridgeNode(TorqueNode):
         super().__init__(interface, lambda robot, values: LAW, BridgeReference)
 
     def _prepare(self, values: Values) -> Optional[Prepared]:
-        if 0.0 < values['state_timeout'] <= values['answer_timeout']:
+        if 0.0 < values['state_timeout'] <= values['response_timeout']:
             raise ValueError(
-                'answer_timeout must be below state_timeout, which ends the torque: got '
-                f'{values["answer_timeout"]:g} s and {values["state_timeout"]:g} s'
+                'response_timeout must be below state_timeout, which ends the torque: got '
+                f'{values["response_timeout"]:g} s and {values["state_timeout"]:g} s'
             )
         return super()._prepare(values)
 
@@ -99,7 +99,7 @@ class BridgeNode(TorqueNode):
             limiter,
             self._stops,
             self.exchange,
-            lambda: self.parameters['answer_timeout'],
+            lambda: self.parameters['response_timeout'],
             self.diagnostics,
             Wraparound(self._freedoms.robot.position_periods),
         )
