@@ -226,7 +226,7 @@ def _has_world(arguments: Arguments) -> bool:
     """Return whether the simulator has a world around its robot, be it rigid ground alone."""
     if arguments['world']:
         return True
-    rigid = arguments['ground_law'] in ('', 'rigid')
+    rigid = arguments['ground_contact_model'] in ('', 'rigid')
     return rigid and arguments.boolean('ground', ('',)) == 'true'
 
 

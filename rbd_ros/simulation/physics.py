@@ -48,7 +48,7 @@ INTEGRATORS = ('midpoint', 'semi_implicit', 'rk4')
 #: Said to whom wants to change the world of a simulation that has none.
 NO_WORLD = 'a simulation without a world gets no objects; begin it with one, if only world={}'
 #: Laws of restitution for impacts in a world of objects.
-RESTITUTION_LAWS = ('newton', 'poisson')
+RESTITUTION_MODELS = ('newton', 'poisson')
 
 # What a snapshot keeps, of the fields of `PhysicsRecord`.
 _KEPT = ('state', 'external_forces', 'contacts', 'objects', 'touches')
@@ -67,7 +67,7 @@ class Physics:
     :param world: objects around the robot, with rigid contact; None for none
     :param tolerance: velocity error that rigid contact may have, as part of the largest velocity
         without contact forces
-    :param impact_law: one of `RESTITUTION_LAWS`
+    :param restitution_model: one of `RESTITUTION_MODELS`
     :param enforce_velocity_limits: whether joints keep the velocity limits of the robot
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
@@ -93,7 +93,7 @@ class Physics:
         speed_limit: float = SPEED_LIMIT,
         world: Optional[World] = None,
         tolerance: float = TOLERANCE,
-        impact_law: str = 'newton',
+        restitution_model: str = 'newton',
         enforce_velocity_limits: bool = True,
     ):
         has_loops = robot.model.loop_constraints > 0
@@ -113,12 +113,13 @@ class Physics:
                 f'{robot.name!r} has kinematic loops, which rk4 does not close in a world: take '
                 'semi_implicit'
             )
-        if impact_law not in RESTITUTION_LAWS:
+        if restitution_model not in RESTITUTION_MODELS:
             raise ValueError(
-                f'unknown impact law {impact_law!r}; there are {", ".join(RESTITUTION_LAWS)}'
+                f'unknown restitution_model {restitution_model!r}; '
+                f'there are {", ".join(RESTITUTION_MODELS)}'
             )
-        if world is None and impact_law != 'newton':
-            raise ValueError('impact_law is of rigid contact; give a world, or leave it out')
+        if world is None and restitution_model != 'newton':
+            raise ValueError('restitution_model is for rigid contact: give a world or omit it')
         # Written so that what is not a number is refused, too.
         for name, value in (
             ('timestep', timestep),
@@ -128,7 +129,11 @@ class Physics:
             if not 0.0 < float(value) < math.inf:
                 raise ValueError(f'{name} must be positive and finite, got {value}')
         self.robot, self.integrator, self.ground = robot, integrator, ground
-        self.speed_limit, self.tolerance, self.impact_law = speed_limit, tolerance, impact_law
+        self.speed_limit, self.tolerance, self.restitution_model = (
+            speed_limit,
+            tolerance,
+            restitution_model,
+        )
         #: The robot with the inertias that it has now, see `load`.
         self.loaded = robot
         self.world = world
@@ -151,7 +156,7 @@ class Physics:
                 world,
                 len(robot.model.bodies),
                 tolerance,
-                impact_law == 'poisson',
+                restitution_model == 'poisson',
             ),
             world is not None,
         )

@@ -168,7 +168,7 @@ def test_rviz_shows_a_floating_base_in_the_world(machine, monkeypatch):
     assert machine.launch('steps_world.launch.py')['rviz2'].arguments[-1] == 'world'
     walking = ('urdf:=quadruped', 'floating_base:=true', 'ground:=true', 'controller:=none')
     assert machine.launch('bringup.launch.py', *walking)['rviz2'].arguments[-1] == 'world'
-    soft = machine.launch('bringup.launch.py', *walking, 'ground_law:=compliant')
+    soft = machine.launch('bringup.launch.py', *walking, 'ground_contact_model:=compliant')
     assert soft['rviz2'].arguments[-1] != 'world'
     assert machine.launch('push_world.launch.py')['rviz2'].arguments[-1] == 'base_link'
 

@@ -59,7 +59,12 @@ def test_brakes_are_off_when_an_object_comes_that_moves(rig):
 def test_compliant_ground_is_there_for_who_asks(tmp_path):
     soft = {'contact_stiffness': 1e4, 'contact_damping': 1e2, 'initial_command': 'zero'}
     rig = Rig(
-        tmp_path, world='', ground=True, ground_law='compliant', ground_height=HEIGHT, **soft
+        tmp_path,
+        world='',
+        ground=True,
+        ground_contact_model='compliant',
+        ground_height=HEIGHT,
+        **soft,
     )
     assert rig.simulator.world is None and rig.cycle.surroundings is None
     assert rig.simulator.ground.offset == HEIGHT

@@ -42,7 +42,7 @@ def walker():
     [
         ({}, [0, 0, 0.422]),
         ({'ground_height': -2.0}, [0, 0, -1.578]),
-        ({'ground_law': 'compliant'}, [0, 0, 0.422]),
+        ({'ground_contact_model': 'compliant'}, [0, 0, 0.422]),
         ({'initial_positions': LEG * 4}, [0, 0, CROUCHING]),
         ({'initial_base_pose': [0.7]}, [0, 0, 0.7]),
         (

@@ -276,7 +276,7 @@ def test_a_floating_base_tells_odometry_and_its_frame(ground):
         frame_prefix='left/',
         odom_frame='start',
         sensor_publish_rate=0.0,
-        **({'ground': True, 'ground_law': 'compliant'} if ground else {}),
+        **({'ground': True, 'ground_contact_model': 'compliant'} if ground else {}),
     )
     cycle.simulator.physics.state.v[:] = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6
     cycle.run()

@@ -497,7 +497,7 @@ def test_the_law_of_impacts_is_chosen(tmp_path, monkeypatch):
     'parameters',
     [
         {'contact_friction': 0.1},
-        {'ground_law': 'compliant'},
+        {'ground_contact_model': 'compliant'},
         {'contact_stiffness': 2e4},
         {'contact_damping': 1.0},
     ],
@@ -515,14 +515,14 @@ def test_parameters_of_the_ground_are_refused_with_a_world(parameters):
 @pytest.mark.parametrize(
     'parameters, text',
     [
-        ({'contact_stiffness': 1e4}, 'contact_stiffness 10000 .* set ground_law to compliant'),
+        ({'contact_stiffness': 1e4}, 'contact_stiffness 10000 .* set ground_contact_model to compliant'),
         ({'contact_damping': 0.0}, 'contact_damping 0 .* or leave contact_damping at 500'),
     ],
 )
 def test_what_only_compliant_ground_knows_is_refused_with_rigid_ground(parameters, text):
     values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
     check_simulator_parameters({**values, **parameters})
-    check_simulator_parameters({**values, **parameters, 'ground': True, 'ground_law': 'compliant'})
+    check_simulator_parameters({**values, **parameters, 'ground': True, 'ground_contact_model': 'compliant'})
     with pytest.raises(ValueError, match=text):
         check_simulator_parameters({**values, **parameters, 'ground': True})
 

@@ -29,7 +29,7 @@ def in_a_world():
         arm(),
         timestep=5e-4,
         world=resource_path('config/table_world.yaml'),
-        impact_law='poisson',
+        restitution_model='poisson',
         solver_tolerance=1e-9,
         speed_limit=50.0,
     )

@@ -305,7 +305,7 @@ def test_a_blow_on_a_link_beyond_a_sensor_is_not_what_it_transmits(law):
         'objects': {'floor': {'type': 'plane'}},
         'pairs': [{'between': ['robot', 'floor'], 'restitution': 0.5, 'friction': 0.3}],
     }
-    simulator = Simulator(foot, world=world, impact_law=law, integrator='semi_implicit')
+    simulator = Simulator(foot, world=world, restitution_model=law, integrator='semi_implicit')
     simulator.reset([1, 0, 0, 0, 0, 0, 0.605], [0, 0, 0, 0, 0, -2.0])
     sensors, before, h = simulator.sensors(force_torque=['ankle']), -2.0, simulator.timestep
     blows = 0

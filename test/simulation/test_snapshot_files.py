@@ -154,7 +154,7 @@ def test_another_simulation_is_refused_by_what_is_different(arm, tmp_path):
         (Simulator(arm, world=ball), kept(Simulator(arm, world=table)), 'other objects or surf'),
         (
             Simulator(arm, world=ball),
-            kept(Simulator(arm, world=ball, impact_law='poisson')),
+            kept(Simulator(arm, world=ball, restitution_model='poisson')),
             'other objects or surf',
         ),
     ):

@@ -43,7 +43,7 @@ def simulated(
     if floor:
         objects = {'floor': {'type': 'plane'}, **objects}
     world = {'gravity': list(gravity), 'objects': objects, 'pairs': list(pairs)}
-    options = {} if law is None else {'impact_law': law}
+    options = {} if law is None else {'restitution_model': law}
     return Simulator(robot, world=world, timestep=h, **options)
 
 

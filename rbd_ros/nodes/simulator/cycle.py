@@ -121,7 +121,7 @@ class SimulationCycle:
             integrator=parameters['integrator'],
             external_forces=True,
             solver_tolerance=parameters['solver_tolerance'],
-            impact_law=parameters['impact_law'],
+            restitution_model=parameters['restitution_model'],
             enforce_velocity_limits=parameters['enforce_velocity_limits'],
             **contact_options(parameters, robot.model),
         )

@@ -26,7 +26,7 @@ INTERFACE = NodeInterface(
 
 def has_rigid_ground(values: Mapping[str, Any]) -> bool:
     """Return whether there is ground, and it does not give way."""
-    return bool(values['ground']) and values['ground_law'] == RIGID
+    return bool(values['ground']) and values['ground_contact_model'] == RIGID
 
 
 def check_simulator_parameters(values: Mapping[str, Any]) -> None:
@@ -79,7 +79,12 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
     if values['world'].strip():
         if values['ground']:
             raise ValueError('ground is not for a simulation with a world: let there be a plane')
-        for name in ('ground_law', 'contact_friction', 'contact_stiffness', 'contact_damping'):
+        for name in (
+            'ground_contact_model',
+            'contact_friction',
+            'contact_stiffness',
+            'contact_damping',
+        ):
             default = next(each.default for each in SIMULATOR_PARAMETERS if each.name == name)
             if values[name] != default:
                 raise ValueError(
@@ -91,8 +96,8 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
             default = next(each.default for each in SIMULATOR_PARAMETERS if each.name == name)
             if values[name] != default:
                 raise ValueError(
-                    f'{name} {values[name]:g} is for ground that gives way: set ground_law to '
-                    f'compliant, or leave {name} at {default:g}'
+                    f'{name} {values[name]:g} is for compliant ground: set ground_contact_model '
+                    f'to compliant, or leave {name} at {default:g}'
                 )
     pose = values['initial_base_pose']
     if len(pose) not in (0, 1, 7):

@@ -23,7 +23,7 @@ AUTOMATIC = -1.0  # a rate that follows from who listens
 USUAL_CLOCK_RATE = 100.0  # [Hz]
 STATE_FIELDS = ('position', 'velocity', 'effort')
 RIGID = 'rigid'
-GROUND_LAWS = (RIGID, 'compliant')
+GROUND_CONTACT_MODELS = (RIGID, 'compliant')
 
 
 def fault_list(text: str) -> str:
@@ -278,11 +278,11 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     ),
     Parameter('ground', False, 'Whether there is ground, the half-space z <= ground_height.'),
     Parameter(
-        'ground_law',
+        'ground_contact_model',
         'rigid',
-        'Law of contact with the ground. rigid: nothing gives way, as in a world of one plane; '
+        'Contact model of the ground. rigid: no compliance, as in a world of one plane; '
         'compliant: a spring and a damper at each contact point.',
-        choices=GROUND_LAWS,
+        choices=GROUND_CONTACT_MODELS,
     ),
     Parameter(
         'ground_height',
@@ -340,10 +340,10 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         maximum=0.1,
     ),
     Parameter(
-        'impact_law',
+        'restitution_model',
         'newton',
-        'Law of restitution of impacts in a world. newton: velocities come back by it; poisson: '
-        'impulses, and energy never grows, also with friction.',
+        "Restitution model of impacts in a world. newton: Newton's, of velocities; poisson: "
+        "Poisson's, of impulses, with which energy never grows, also with friction.",
         choices=('newton', 'poisson'),
     ),
     Parameter(

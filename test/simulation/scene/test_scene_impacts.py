@@ -351,4 +351,4 @@ def test_laws_are_refused_by_name():
     from rbd_ros import Simulator
 
     with pytest.raises(ValueError, match='give a world'):
-        Simulator(turntable(), impact_law='poisson')
+        Simulator(turntable(), restitution_model='poisson')
