@@ -36,7 +36,7 @@ def write(folder: Path, name: str, changes: Dict[str, Any], duration: float = 5.
     content = yaml.safe_load((EXAMPLE / 'scenario.yaml').read_text())
     path = folder / f'{name}.yaml'
     # Of a shorter run, what would begin after its end is left out.
-    faults = [each for each in content.get('faults', ()) if each.get('at', 0.0) < duration]
+    faults = [each for each in content.get('faults', ()) if each.get('start_time', 0.0) < duration]
     content |= {'duration': duration, 'faults': faults, **changes}
     path.write_text(yaml.safe_dump(content))
     return path

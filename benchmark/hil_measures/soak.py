@@ -22,7 +22,7 @@ TIMESTEP = 0.001  # [s]
 _OF_MESSAGES = {'latency': 0.02, 'jitter': 0.01, 'drop': 0.3, 'duplicate': 0.3}
 _OF_JOINTS = {
     'position_noise': 1e-3, 'velocity_noise': 1e-2, 'position_bias': 0.05, 'velocity_bias': 0.1,
-    'quantisation': 1e-3, 'backlash': 2e-3, 'saturated': 0.9, 'friction': 5.0,
+    'quantisation': 1e-3, 'backlash': 2e-3, 'effort_derating': 0.9, 'friction': 5.0,
 }  # fmt: skip
 
 
@@ -42,16 +42,16 @@ def random_faults(rng: np.random.Generator, joints: tuple) -> List[Fault]:
         if which == 0:
             kind = str(rng.choice(list(_OF_MESSAGES)))
             value = _OF_MESSAGES[kind] * rng.random()
-            way = str(rng.choice(['state', 'command', 'both']))
-            faults.append(Fault(kind, value, way=way, at=at, duration=lasts))
+            channel = str(rng.choice(['state', 'command', 'both']))
+            faults.append(Fault(kind, value, channel=channel, start_time=at, duration=lasts))
         elif which == 1:
             kind = str(rng.choice(list(_OF_JOINTS)))
             value = _OF_JOINTS[kind] * rng.uniform(0.1, 1.0)
-            faults.append(Fault(kind, value, joints=chosen, at=at, duration=lasts))
+            faults.append(Fault(kind, value, joints=chosen, start_time=at, duration=lasts))
         else:
-            kind = str(rng.choice(['dead', 'stuck', 'power_cut']))
+            kind = str(rng.choice(['actuator_failure', 'joint_lock', 'power_cut']))
             concerns = () if kind == 'power_cut' else chosen
-            faults.append(Fault(kind, joints=concerns, at=at, duration=lasts))
+            faults.append(Fault(kind, joints=concerns, start_time=at, duration=lasts))
     return faults
 
 
@@ -99,9 +99,9 @@ def measure(steps: int, told_of: Callable[[int, int], None], seed: int = 1) -> L
             resident.append(memory())
         told_of(done, steps)
     drift = 0
-    for way, link in links.items():
+    for channel, link in links.items():
         under_way = len(link.memory()['waiting'])
-        drift += abs(link.sent - link.dropped + link.duplicated - taken[way] - under_way)
+        drift += abs(link.sent - link.dropped + link.duplicated - taken[channel] - under_way)
     return [
         at_most(PART, f'values that are not finite, in {steps} steps', bad, 0.0),
         at_most(

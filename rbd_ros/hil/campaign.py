@@ -170,8 +170,8 @@ class Campaign:
         for name in ('tracking_error', 'torque', 'recovery_time'):
             if getattr(limits, name) is not None:
                 names.append(name)
-        for way in ('states', 'commands'):
-            names += [f'{way}_{what}' for what in ('sent', 'dropped', 'duplicated')]
+        for channel in ('states', 'commands'):
+            names += [f'{channel}_{what}' for what in ('sent', 'dropped', 'duplicated')]
         return [*names, 'digest']
 
     # -- files ------------------------------------------------------------------------------------

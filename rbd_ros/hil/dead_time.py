@@ -60,23 +60,23 @@ def delayed(faults: Sequence[Fault], seconds: float) -> Tuple[Fault, ...]:
 
     >>> from rbd_ros.hil import Fault
     >>> from rbd_ros.hil.dead_time import delayed
-    >>> for each in delayed([Fault('latency', 0.01, at=2.0)], 0.005):
-    ...     print(each, 'from', each.at)
+    >>> for each in delayed([Fault('latency', 0.01, start_time=2.0)], 0.005):
+    ...     print(each, 'from', each.start_time)
     latency 0.005 of commands from 0.0
     latency 0.01 of states from 2.0
     latency 0.015 of commands from 2.0
     """
     if seconds == 0.0:
         return tuple(faults)
-    # Of several for the same way, the last one that acts counts.
-    result = [Fault('latency', seconds, way='command')]
+    # Of several for the same channel, the last one that acts counts.
+    result = [Fault('latency', seconds, channel='command')]
     for each in faults:
-        if each.kind != 'latency' or each.way == 'state':
+        if each.kind != 'latency' or each.channel == 'state':
             result.append(each)
             continue
-        if each.way == 'both':
-            result.append(replace(each, way='state'))
-        result.append(replace(each, way='command', value=each.value + seconds))
+        if each.channel == 'both':
+            result.append(replace(each, channel='state'))
+        result.append(replace(each, channel='command', value=each.value + seconds))
     return tuple(result)
 
 

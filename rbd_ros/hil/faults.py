@@ -20,8 +20,8 @@ from rbd_ros.model.extension.fields import Field
 
 PAGE = 'docs/hil_reference.md'
 
-#: Where messages can be disturbed: on the way of states, of commands, or both ways.
-WAYS = ('state', 'command', 'both')
+#: Channels in which messages can be disturbed: states, commands or both.
+CHANNELS = ('state', 'command', 'both')
 
 
 class Kind(NamedTuple):
@@ -68,11 +68,13 @@ KINDS: Mapping[str, Kind] = {
         'Play between joint and encoder: the measured position follows at the edge of the play, '
         'and the measured velocity is zero within.',
     ),
-    'stuck': Kind('joints', '', 0.0, 'The joint is seized: dry friction that no drive overcomes.'),
-    'saturated': Kind(
+    'joint_lock': Kind(
+        'joints', '', 0.0, 'The joint is locked: dry friction that no drive overcomes.'
+    ),
+    'effort_derating': Kind(
         'joints', 'part of the effort limit', 1.0, 'The actuator gives a part of its effort limit.'
     ),
-    'dead': Kind('joints', '', 0.0, 'The actuator gives no torque.'),
+    'actuator_failure': Kind('joints', '', 0.0, 'The actuator gives no torque.'),
     'friction': Kind(
         'joints',
         'further dry friction [N m, N]',
@@ -99,30 +101,30 @@ class Fault:
     :param kind: its kind, one of `KINDS`
     :param value: its value, see there
     :param joints: joints that it concerns; empty: all
-    :param way: which messages it concerns, one of `WAYS`
+    :param channel: messages that it concerns, one of `CHANNELS`
     :param link: link that carries a payload
     :param com: centre of mass of the payload in coordinates of that link, (3,) [m]
-    :param at: time at which it begins [s]
-    :param duration: how long it lasts [s]
+    :param start_time: time at which it starts [s]
+    :param duration: time for which it acts [s]
     """
 
     kind: str
     value: float = 0.0
     joints: Tuple[str, ...] = ()
-    way: str = 'both'
+    channel: str = 'both'
     link: str = ''
     com: Tuple[float, float, float] = (0.0, 0.0, 0.0)
-    at: float = 0.0
+    start_time: float = 0.0
     duration: float = math.inf
 
     @property
     def end(self) -> float:
         """Time at which it ends [s]."""
-        return self.at + self.duration
+        return self.start_time + self.duration
 
     def acts(self, time: float) -> bool:
         """Return whether it acts at a time [s]."""
-        return self.at <= time < self.end
+        return self.start_time <= time < self.end
 
     def __str__(self) -> str:
         words = [self.kind]
@@ -131,7 +133,7 @@ class Fault:
         if self.joints:
             words.append('of ' + ', '.join(self.joints))
         if KINDS[self.kind].scope == 'messages':
-            words.append({'both': 'of all messages'}.get(self.way, f'of {self.way}s'))
+            words.append({'both': 'of all messages'}.get(self.channel, f'of {self.channel}s'))
         if self.link:
             words.append(f'at {self.link}')
         return ' '.join(words)
@@ -148,10 +150,10 @@ def read_faults(
     :raises FaultError: for whatever is wrong with it, naming line, entry and cure
 
     >>> from rbd_ros.hil import read_faults
-    >>> text = 'faults: [{fault: dead, joints: [elbow], at: 2.0, for: 0.5}]'
+    >>> text = 'faults: [{fault: joint_lock, joints: [elbow], start_time: 2, duration: 0.5}]'
     >>> fault, = read_faults(text, ['shoulder', 'elbow'])
     >>> str(fault), fault.acts(1.9), fault.acts(2.0), fault.acts(2.5)
-    ('dead of elbow', False, True, False)
+    ('joint_lock of elbow', False, True, False)
     """
     example = 'faults: [...]'
     try:
@@ -176,10 +178,10 @@ def faults_of(field: Field, joints: Sequence[str], links: Sequence[str]) -> Tupl
     return tuple(_fault(entry, joints, links) for entry in field.sequence())
 
 
-#: Keys of an entry beside `fault`, `at` and `for`, by scope.
+#: Keys of an entry besides `fault`, `start_time` and `duration`, by scope.
 _KEYS: Dict[str, List[str]] = {
     'joints': ['joints'],
-    'messages': ['way'],
+    'messages': ['channel'],
     'link': ['link', 'com'],
     'robot': [],
 }
@@ -191,7 +193,7 @@ def _fault(field: Field, joints: Sequence[str], links: Sequence[str]) -> Fault:
     required = ['fault', *(['value'] if kind.quantity else [])]
     if kind.scope == 'link':
         required.append('link')
-    entries = field.mapping(required, ['at', 'for', *_KEYS[kind.scope]])
+    entries = field.mapping(required, ['start_time', 'duration', *_KEYS[kind.scope]])
     value = 0.0
     if kind.quantity:
         value = entries['value'].number(-kind.maximum if named in SIGNED else 0.0)
@@ -206,13 +208,13 @@ def _fault(field: Field, joints: Sequence[str], links: Sequence[str]) -> Fault:
         concerned = entries['joints'].names()
         if not concerned:
             raise entries['joints'].error('it is empty; name joints, or leave it out for all')
-    way = entries['way'].choice(WAYS) if 'way' in entries else 'both'
+    channel = entries['channel'].choice(CHANNELS) if 'channel' in entries else 'both'
     link = entries['link'].choice(links) if 'link' in entries else ''
-    at = entries['at'].number(0.0) if 'at' in entries else 0.0
+    start_time = entries['start_time'].number(0.0) if 'start_time' in entries else 0.0
     duration = math.inf
-    if 'for' in entries:
-        duration = entries['for'].number()
+    if 'duration' in entries:
+        duration = entries['duration'].number()
         if duration <= 0.0:
-            raise entries['for'].error(f'{duration:g} is no duration; give seconds above 0')
+            raise entries['duration'].error(f'{duration:g} must be greater than 0 [s]')
     com = entries['com'].vector() if 'com' in entries else (0.0, 0.0, 0.0)
-    return Fault(named, value, concerned, way, link, com, at, duration)
+    return Fault(named, value, concerned, channel, link, com, start_time, duration)

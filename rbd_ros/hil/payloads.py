@@ -58,7 +58,7 @@ def with_payloads(robot: Robot, payloads: Iterable[Fault]) -> Robot:
 
 def sets_of_payloads(faults: Sequence[Fault]) -> List[Tuple[Fault, ...]]:
     """Sets of payloads that a robot will carry at some time, none among them."""
-    times = {0.0, *(time for each in faults for time in (each.at, each.end))}
+    times = {0.0, *(time for each in faults for time in (each.start_time, each.end))}
     found: Dict[Key, Tuple[Fault, ...]] = {(): ()}
     for time in sorted(times):
         acting = tuple(each for each in faults if each.kind == 'payload' and each.acts(time))

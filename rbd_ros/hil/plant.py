@@ -21,7 +21,7 @@ PLANT_PATTERNS = ('position', 'velocity', 'effort', 'start')
 DEFAULTS = {name: f'{{joint}}.{name}' for name in ('position', 'velocity', 'effort')}
 
 #: Faults in the physics, which is inside the FMU.
-INSIDE = ('friction', 'payload', 'stuck')
+INSIDE = ('friction', 'payload', 'joint_lock')
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,9 @@ def refuse_faults(field: Field, robot: Robot) -> None:
         kind = named.choice(KINDS)
         if kind in INSIDE:
             raise named.error(inside(kind))
-        if kind == 'saturated' and not all(limited):
+        if kind == 'effort_derating' and not all(limited):
             raise named.error(
-                'a saturated actuator gives a part of its effort limit, which the FMU does not '
+                'effort_derating is a fraction of the effort limit, which the FMU does not '
                 'tell; name the robot beside the plant'
             )
 

@@ -8,8 +8,8 @@ import numpy as np
 from rbd_ros.contact.arrays import AnyArray
 from rbd_ros.simulation import Physics
 
-#: Dry friction of a seized joint: more than any drive has [N m, N].
-SEIZED = 1e9
+#: Dry friction of a locked joint: more than any drive has [N m, N].
+LOCKED = 1e9
 
 
 class PlantFaults:
@@ -37,25 +37,25 @@ class PlantFaults:
     def set(self, kind: str, joints: AnyArray, value: float) -> None:
         """Let something be wrong with joints.
 
-        :param kind: 'saturated', 'dead', 'stuck' or 'friction'
+        :param kind: 'effort_derating', 'actuator_failure', 'joint_lock' or 'friction'
         :param joints: their places among those of `at_v`, (k,)
         :param value: see `KINDS`
         """
         at = self._at_v[joints]
-        if kind == 'saturated':
+        if kind == 'effort_derating':
             limit = self._own_effort[at]
             if not np.isfinite(limit).all():
                 raise ValueError(
-                    'a saturated actuator gives a part of its effort limit, and a joint has '
+                    'effort_derating is a fraction of the effort limit, and a joint has '
                     'none: give effort in the <limit> of the URDF'
                 )
             self._effort[at] = np.minimum(self._effort[at], value * limit)
-        elif kind == 'dead':
+        elif kind == 'actuator_failure':
             self._effort[at] = 0.0
-        elif kind == 'stuck':
-            self._friction[at] = SEIZED
+        elif kind == 'joint_lock':
+            self._friction[at] = LOCKED
         else:
             present = self._friction[at]
             changed = np.maximum(0.0, self._own_friction[at] + value)
-            # One that is seized stays so.
-            self._friction[at] = np.where(present < SEIZED, changed, present)
+            # A locked joint stays locked.
+            self._friction[at] = np.where(present < LOCKED, changed, present)

@@ -15,7 +15,14 @@ from rbd_ros.hil.recorded_run import read_run, RecordedRun, RecordingError
 from rbd_ros.hil.recording import BEGIN, fingerprint, NANOSECONDS
 from rbd_ros.hil.scenario import Scenario
 
-_OF_THE_MACHINE = ('stuck', 'saturated', 'dead', 'friction', 'payload', 'power_cut')
+_OF_THE_MACHINE = (
+    'joint_lock',
+    'effort_derating',
+    'actuator_failure',
+    'friction',
+    'payload',
+    'power_cut',
+)
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ def read_scenario(source: Source) -> Scenario:
     >>> from rbd_ros.hil import read_scenario
     >>> scenario = read_scenario('config/hil/sticking_joint.yaml')
     >>> scenario.name, scenario.steps, [str(each) for each in scenario.faults]
-    ('a joint that sticks', 5000, ['stuck of elbow_joint'])
+    ('a joint that sticks', 5000, ['joint_lock of elbow_joint'])
     """
     try:
         document = read_document(source, 'scenario', 'robot: six_axis_arm', False, PAGE)
@@ -226,10 +226,10 @@ def _refuse_late_faults(field: Field, faults: Tuple[Fault, ...], last: float) ->
     :param last: time of the last state [s]
     """
     for entry, fault in zip(field.sequence(), faults):
-        if fault.at > last:
-            raise entry.mapping(['at'], None)['at'].error(
-                f'{fault.at:g} s is after the last state, of {last:g} s; let it begin before, or '
-                'give a longer duration'
+        if fault.start_time > last:
+            raise entry.mapping(['start_time'], None)['start_time'].error(
+                f'{fault.start_time:g} s is after the last state, of {last:g} s; give an earlier '
+                'start, or the scenario a longer duration'
             )
 
 

@@ -84,7 +84,13 @@ def test_a_soak_finds_what_is_lost_and_what_is_not_finite(monkeypatch):
 def test_faults_of_a_soak_are_of_all_kinds_that_act_live():
     rng = np.random.default_rng(0)
     kinds = {each.kind for _ in range(300) for each in soak.random_faults(rng, ('a', 'b'))}
-    assert kinds == {*soak._OF_MESSAGES, *soak._OF_JOINTS, 'dead', 'stuck', 'power_cut'}
+    assert kinds == {
+        *soak._OF_MESSAGES,
+        *soak._OF_JOINTS,
+        'actuator_failure',
+        'joint_lock',
+        'power_cut',
+    }
 
 
 def test_a_killed_worker_costs_its_run_alone(tmp_path):

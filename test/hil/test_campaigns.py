@@ -53,7 +53,7 @@ def test_ranges_are_read_with_their_units(text, expected):
     ('text', 'words'),
     [
         ('gremlin=0:1', 'gremlin'),
-        ('dead=0:1', 'no value'),
+        ('joint_lock=0:1', 'no value'),
         ('drop=0:1,drop=0:1', 'twice'),
         ('drop', 'no range'),
         ('drop=0', 'no range'),
@@ -84,10 +84,10 @@ def test_values_are_drawn_evenly_and_do_not_depend_on_other_runs():
 
 
 def test_what_a_scenario_has_gets_the_value_and_what_it_has_not_is_added():
-    faults = (Fault('latency', 0.1, way='state', at=2.0), Fault('dead'))
+    faults = (Fault('latency', 0.1, channel='state', start_time=2.0), Fault('actuator_failure'))
     assert varied(faults, {'latency': 0.5, 'drop': 0.25}) == (
-        Fault('latency', 0.5, way='state', at=2.0),
-        Fault('dead'),
+        Fault('latency', 0.5, channel='state', start_time=2.0),
+        Fault('actuator_failure'),
         Fault('drop', 0.25),
     )
     with pytest.raises(ValueError, match='names its link'):

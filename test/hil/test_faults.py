@@ -203,7 +203,7 @@ def test_noise_has_its_deviation_and_concerns_its_joints_alone():
 def test_bias_is_added_and_positions_come_in_steps():
     q, v = measured(2, position_bias=0.05, velocity_bias=-0.5)
     assert np.all(q[:, 1] == -0.15000000000000002) and np.all(v[:, 1] == 0.0)
-    q, _ = measured(2, quantisation=0.03)
+    q, _ = measured(2, quantization=0.03)
     assert q[0, 1] == pytest.approx(-0.21) and q[0, 0] == 0.3
 
 

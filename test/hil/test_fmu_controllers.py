@@ -78,9 +78,9 @@ def test_states_that_are_lost_or_late_leave_the_time_of_the_fmu_right(tmp_path):
         '',
     )
     faults = [
-        {'fault': 'drop', 'value': 0.3, 'way': 'state'},
-        {'fault': 'jitter', 'value': 0.004, 'way': 'state'},
-        {'fault': 'duplicate', 'value': 0.3, 'way': 'state'},
+        {'fault': 'drop', 'value': 0.3, 'channel': 'state'},
+        {'fault': 'jitter', 'value': 0.004, 'channel': 'state'},
+        {'fault': 'duplicate', 'value': 0.3, 'channel': 'state'},
     ]
     run = run_of(
         scenario_of(

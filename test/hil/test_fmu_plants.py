@@ -34,8 +34,8 @@ def test_an_exported_arm_moves_as_the_bench_does_to_rounding(units):
     controller = {'python': 'rbd_ros.hil.controllers:computed_torque'}
     faults = [
         {'fault': 'velocity_noise', 'value': 0.01},
-        {'fault': 'dead', 'joints': ['elbow'], 'at': 0.2, 'for': 0.05},
-        {'fault': 'saturated', 'value': 0.1, 'at': 0.3, 'for': 0.05},
+        {'fault': 'actuator_failure', 'joints': ['elbow'], 'start_time': 0.2, 'duration': 0.05},
+        {'fault': 'effort_derating', 'value': 0.1, 'start_time': 0.3, 'duration': 0.05},
         {'fault': 'latency', 'value': 0.003},
     ]
     ours = run_of(scenario_of(units, controller, faults=faults))
@@ -58,7 +58,7 @@ def test_one_bench_runs_a_plant_again_and_again_the_same(units):
 
 
 def test_a_power_cut_in_a_plant_ends_with_its_limits_whole(units):
-    faults = [{'fault': 'power_cut', 'at': 0.1, 'for': 0.1}]
+    faults = [{'fault': 'power_cut', 'start_time': 0.1, 'duration': 0.1}]
     scenario = read_scenario(
         scenario_of(
             units, {'python': 'feedback.py:feedback'}, plant={'fmu': 'arm.fmu'}, faults=faults
@@ -133,7 +133,7 @@ def test_a_foreign_plant_moves_and_its_limits_hold(tmp_path, version):
         robot=None,
         plant={'fmu': 'masses.fmu'},
         trajectory={'times': [0.0], 'positions': [[0.0, 0.0]]},
-        faults=[{'fault': 'saturated', 'value': 0.5, 'at': 0.3}],
+        faults=[{'fault': 'effort_derating', 'value': 0.5, 'start_time': 0.3}],
     )
     run = run_of(path)
     assert not run.failure
@@ -200,7 +200,7 @@ def test_a_plant_that_fails_is_told_and_no_controller_blamed(tmp_path, step, wor
     ('fault', 'words'),
     [
         ({'fault': 'friction', 'value': 1.0}, 'friction is in the physics'),
-        ({'fault': 'stuck'}, 'stuck is in the physics'),
+        ({'fault': 'joint_lock'}, 'joint_lock is in the physics'),
         ({'fault': 'payload', 'value': 1.0, 'link': 'tool0'}, 'payload is in the physics'),
     ],
 )
@@ -212,7 +212,7 @@ def test_faults_inside_the_fmu_are_refused_by_line_and_name(units, fault, words)
 
 
 def test_a_saturated_actuator_needs_known_limits(units):
-    faults = [{'fault': 'saturated', 'value': 0.5}]
+    faults = [{'fault': 'effort_derating', 'value': 0.5}]
     given = {'plant': {'fmu': 'arm.fmu'}, 'faults': faults}
     read_scenario(scenario_of(units, {'fmu': 'feedback3.fmu'}, **given))
     path = scenario_of(units, {'fmu': 'feedback3.fmu'}, robot=None, **given)

@@ -38,15 +38,15 @@ from rbd_ros.nodes.common.wire import (
 mcap = outside.load('mcap.reader')
 
 FAULTS = [
-    {'fault': 'latency', 'value': 0.003, 'way': 'state'},
+    {'fault': 'latency', 'value': 0.003, 'channel': 'state'},
     {'fault': 'jitter', 'value': 0.004},
     {'fault': 'drop', 'value': 0.1},
     {'fault': 'duplicate', 'value': 0.1},
     {'fault': 'position_noise', 'value': 0.001},
     {'fault': 'backlash', 'value': 0.01},
-    {'fault': 'dead', 'joints': ['elbow_joint'], 'at': 0.1, 'for': 0.05},
-    {'fault': 'friction', 'value': 0.5, 'at': 0.2},
-    {'fault': 'payload', 'value': 0.5, 'link': 'tool0', 'at': 0.25, 'for': 0.1},
+    {'fault': 'actuator_failure', 'joints': ['elbow_joint'], 'start_time': 0.1, 'duration': 0.05},
+    {'fault': 'friction', 'value': 0.5, 'start_time': 0.2},
+    {'fault': 'payload', 'value': 0.5, 'link': 'tool0', 'start_time': 0.25, 'duration': 0.1},
 ]
 
 

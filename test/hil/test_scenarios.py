@@ -81,14 +81,14 @@ def run_of(scenario, seed=None):
 
 
 def test_a_scenario_says_what_is_run(tmp_path):
-    faults = [{'fault': 'dead', 'at': 0.1}]
+    faults = [{'fault': 'actuator_failure', 'start_time': 0.1}]
     limits = {'torque': 0.5, 'recovery_time': 0.2, 'recovery_error': 0.03}
     scenario = read_scenario(
         scenario_of(tmp_path, name='a test', seed=9, timestep=0.002, faults=faults, limits=limits)
     )
     assert (scenario.name, scenario.seed, scenario.steps) == ('a test', 9, 250)
     assert list(scenario.start) == [0.2, 0.3]
-    assert scenario.faults == (Fault('dead', at=0.1),)
+    assert scenario.faults == (Fault('actuator_failure', start_time=0.1),)
     assert scenario.limits.tracking_error is None and scenario.limits.recovery_error == 0.03
     assert scenario.controller.words[0].endswith('controllers.py:hold')
 
@@ -177,12 +177,20 @@ def test_controllers_can_be_processes(tmp_path, kind, given, words):
         ),
         ({'faults': [{'fault': 'gremlin'}]}, 'gremlin'),
         (
-            {'faults': [{'fault': 'dead'}, {'fault': 'dead', 'at': 20}]},
-            r'line .*faults\[2\]: at: 20 s is after the last state, of 0.499 s',
+            {
+                'faults': [
+                    {'fault': 'actuator_failure'},
+                    {'fault': 'actuator_failure', 'start_time': 20},
+                ]
+            },
+            r'line .*faults\[2\]: start_time: 20 s is after the last state, of 0.499 s',
         ),
-        ({'faults': [{'fault': 'dead', 'at': 0.4995}]}, 'at: 0.4995 s is after the last state'),
         (
-            {'faults': [{'fault': 'dead', 'joints': []}]},
+            {'faults': [{'fault': 'actuator_failure', 'start_time': 0.4995}]},
+            'start_time: 0.4995 s is after the last state',
+        ),
+        (
+            {'faults': [{'fault': 'actuator_failure', 'joints': []}]},
             r'line .*faults\[1\]: joints: it is empty; name joints, or leave it out for all',
         ),
         ({'faults': [{'fault': 'payload', 'value': 1.0, 'link': 'hand'}]}, 'link.*hand'),
@@ -218,8 +226,8 @@ limits:
   torque: 5.0
   tracking_error: 0.2
 faults:
-  - fault: dead
-    at: 0.1
+  - fault: actuator_failure
+    start_time: 0.1
   - fault: latency
     value: 0.02
 """
@@ -235,7 +243,7 @@ faults:
         ('torque: 5.0', 'torque: -5.0', 'torque'),
         ('tracking_error: 0.2', 'tracking_error: [0.2]', 'tracking_error'),
         ('python: a:b', 'python: a.b', 'python'),
-        ('at: 0.1', 'at: -0.1', 'at'),
+        ('start_time: 0.1', 'start_time: -0.1', 'start_time'),
         ('value: 0.02', 'value: much', 'value'),
     ],
 )
@@ -270,8 +278,8 @@ NOISY = [
     {'fault': 'position_noise', 'value': 0.001},
     {'fault': 'jitter', 'value': 0.003},
     {'fault': 'drop', 'value': 0.2},
-    {'fault': 'friction', 'value': 0.3, 'at': 0.1},
-    {'fault': 'payload', 'value': 0.5, 'link': 'tool0', 'at': 0.2, 'for': 0.1},
+    {'fault': 'friction', 'value': 0.3, 'start_time': 0.1},
+    {'fault': 'payload', 'value': 0.5, 'link': 'tool0', 'start_time': 0.2, 'duration': 0.1},
 ]
 
 
@@ -287,8 +295,8 @@ def test_a_seed_fixes_the_run_to_the_bit_also_on_a_bench_that_was_used(tmp_path)
 
 def test_latency_is_the_age_of_the_state_behind_the_command(tmp_path):
     faults = [
-        {'fault': 'latency', 'value': 0.003, 'way': 'state'},
-        {'fault': 'latency', 'value': 0.002, 'way': 'command'},
+        {'fault': 'latency', 'value': 0.003, 'channel': 'state'},
+        {'fault': 'latency', 'value': 0.002, 'channel': 'command'},
     ]
     run = run_of(read_scenario(scenario_of(tmp_path, faults=faults)))
     assert np.isnan(run.delay[:5]).all() and np.allclose(run.delay[5:], 0.005, atol=1e-12)
@@ -298,7 +306,7 @@ def test_latency_is_the_age_of_the_state_behind_the_command(tmp_path):
 def test_a_payload_is_exact_and_leaves_the_velocity_as_it_is(tmp_path):
     scenario = read_scenario(scenario_of(tmp_path))
     link = scenario.robot.model.body(2).name  # which has an inertia of its own
-    faults = [{'fault': 'payload', 'value': 0.5, 'link': link, 'at': 0.2, 'for': 0.1}]
+    faults = [{'fault': 'payload', 'value': 0.5, 'link': link, 'start_time': 0.2, 'duration': 0.1}]
     run = run_of(read_scenario(scenario_of(tmp_path, faults=faults)))
     free = run_of(scenario)
     assert np.array_equal(run.q[:201], free.q[:201])
@@ -322,8 +330,8 @@ def test_a_payload_is_exact_and_leaves_the_velocity_as_it_is(tmp_path):
 def test_faults_of_the_machine_go_on_when_a_payload_comes(tmp_path):
     link = read_scenario(scenario_of(tmp_path)).robot.model.body(2).name
     faults = [
-        {'fault': 'dead', 'at': 0.1},
-        {'fault': 'payload', 'value': 0.5, 'link': link, 'at': 0.2},
+        {'fault': 'actuator_failure', 'start_time': 0.1},
+        {'fault': 'payload', 'value': 0.5, 'link': link, 'start_time': 0.2},
     ]
     run = run_of(read_scenario(scenario_of(tmp_path, faults=faults)))
     assert np.all(run.torque[100:] == 0.0) and np.all(run.torque[:100, 0] != 0.0)
@@ -342,7 +350,7 @@ def test_faults_of_the_machine_go_on_when_a_payload_comes(tmp_path):
 def test_a_controller_that_fails_ends_the_run_and_is_told(tmp_path, name, options, words):
     controller = {'python': f'controllers.py:{name}', 'options': options}
     scenario = read_scenario(
-        scenario_of(tmp_path, controller=controller, faults=[{'fault': 'dead'}])
+        scenario_of(tmp_path, controller=controller, faults=[{'fault': 'actuator_failure'}])
     )
     bench = Bench(scenario)
     run = bench.run(make_controller(scenario))
@@ -408,7 +416,10 @@ def test_tracking_error_and_torque_are_the_largest_of_any_joint(tmp_path):
 
 
 def test_recovery_is_counted_from_the_last_change_until_the_error_stays_small(tmp_path):
-    begin, end = Change(0.2, True, Fault('dead')), Change(0.3, False, Fault('dead'))
+    begin, end = (
+        Change(0.2, True, Fault('actuator_failure')),
+        Change(0.3, False, Fault('actuator_failure')),
+    )
     run = made_run(lambda t: np.where((t > 0.2) & (t < 0.45), 0.1, 0.001), [begin, end])
     found = checks(tmp_path, run, recovery_time=0.2)['recovery time']
     assert found.value == pytest.approx(0.15) and 'ends' in found.where and found.passed
@@ -420,7 +431,7 @@ def test_recovery_is_counted_from_the_last_change_until_the_error_stays_small(tm
     assert checks(tmp_path, run, recovery_time=0.2)['recovery time'].value == math.inf
     found = checks(tmp_path, run, recovery_time=0.2, recovery_error=0.2)['recovery time']
     assert found.value == 0.0
-    start = Change(0.0, True, Fault('dead'))
+    start = Change(0.0, True, Fault('actuator_failure'))
     assert checks(
         tmp_path, run.__class__(**{**vars(run), 'changes': (start,)}), recovery_time=1.0
     )['recovery time'].passed

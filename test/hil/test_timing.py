@@ -89,9 +89,9 @@ def delays(faults, time):
 
 def test_dead_time_comes_on_top_of_whatever_else_delays_commands():
     faults = (
-        Fault('latency', 0.1, at=1.0, duration=1.0),
-        Fault('latency', 0.2, way='state', at=3.0, duration=1.0),
-        Fault('latency', 0.3, way='command', at=5.0, duration=1.0),
+        Fault('latency', 0.1, start_time=1.0, duration=1.0),
+        Fault('latency', 0.2, channel='state', start_time=3.0, duration=1.0),
+        Fault('latency', 0.3, channel='command', start_time=5.0, duration=1.0),
         Fault('drop', 0.5),
     )
     later = delayed(faults, 0.01)
@@ -111,7 +111,7 @@ class Counted:
         self.bad = replace(self.good, q=self.good.q + 1.0)
 
     def __call__(self, scenario):
-        (late,) = {f.value for f in scenario.faults if f.way == 'command'} or {0.0}
+        (late,) = {f.value for f in scenario.faults if f.channel == 'command'} or {0.0}
         steps = round(late / self.scenario.step)
         self.tried.append(steps)
         return self.good if steps <= self.bears else self.bad
@@ -159,7 +159,7 @@ def test_the_command_finds_the_dead_time_that_a_delay_of_the_scenario_confirms(t
     text = (folder / 'dead_time.html').read_text()
     assert text.count('<svg') == 1 and text.count('<tr>') == 1 + len(numbers['tries'])
     for late, kept in ((found, True), (found + 0.001, False)):
-        faults = [{'fault': 'latency', 'value': round(late, 6), 'way': 'command'}]
+        faults = [{'fault': 'latency', 'value': round(late, 6), 'channel': 'command'}]
         scenario = read_scenario(
             scenario_of(tmp_path, limits=limits, controller=controller, faults=faults)
         )

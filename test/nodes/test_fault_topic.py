@@ -52,10 +52,10 @@ def run(arm, cycles, effort=(0.0, 0.0)):
 def test_the_same_seed_and_answers_give_the_same_motion_to_the_bit(controller):
     text = """faults:
 - {fault: position_noise, value: 0.001}
-- {fault: latency, value: 0.01, way: state}
-- {fault: jitter, value: 0.004, way: command}
+- {fault: latency, value: 0.01, channel: state}
+- {fault: jitter, value: 0.004, channel: command}
 - {fault: drop, value: 0.1}
-- {fault: saturated, value: 0.5, joints: [elbow], at: 0.1}
+- {fault: effort_derating, value: 0.5, joints: [elbow], start_time: 0.1}
 - {fault: friction, value: 0.5}
 """
     states = []
@@ -99,7 +99,7 @@ def test_latency_of_commands_and_states_is_exact(controller):
     arm = controller('late', lockstep='stamp', initial_command='zero')
     run(arm, 3)
     arm.state()
-    tell(arm, 'faults: [{fault: latency, value: 0.005, way: command}]', 'of commands')
+    tell(arm, 'faults: [{fault: latency, value: 0.005, channel: command}]', 'of commands')
     stamp = arm.last
     arm.answer(stamp, (7.0, 0.0))
     states = [read(data) for data in run(arm, 10, (8.0, 0.0))]
@@ -107,7 +107,7 @@ def test_latency_of_commands_and_states_is_exact(controller):
     assert [state.effort[0] for state in states[changed : changed + 3]] == [7.0, 8.0, 8.0]
     assert changed == 5
     arm.state()
-    tell(arm, 'faults: [{fault: latency, value: 0.005, way: state}]', 'of states')
+    tell(arm, 'faults: [{fault: latency, value: 0.005, channel: state}]', 'of states')
     before = arm.last
     arm.answer(before)
     assert stamp_of(arm.state()) == before + MILLISECOND  # it comes, only later
@@ -118,8 +118,8 @@ def test_a_dead_a_stuck_and_a_powerless_joint(controller):
     arm = controller('broken', lockstep='stamp', initial_command='zero')
     run(arm, 3, (40.0, 15.0))
     for kind, options, effort in (
-        ('dead', ', joints: [elbow]', [40.0, 0.0]),
-        ('saturated', ', value: 0.5, joints: [shoulder]', [20.0, 15.0]),
+        ('actuator_failure', ', joints: [elbow]', [40.0, 0.0]),
+        ('effort_derating', ', value: 0.5, joints: [shoulder]', [20.0, 15.0]),
         ('power_cut', '', [0.0, 0.0]),
     ):
         arm.state()
@@ -127,7 +127,7 @@ def test_a_dead_a_stuck_and_a_powerless_joint(controller):
         arm.answer(arm.last, (40.0, 15.0))
         assert list(read(run(arm, 1, (40.0, 15.0))[-1]).effort) == effort
     arm.state()
-    tell(arm, 'faults: [{fault: stuck}]', 'acting: stuck')
+    tell(arm, 'faults: [{fault: joint_lock}]', 'acting: joint_lock')
     arm.answer(arm.last, (40.0, 15.0))
     states = [read(data) for data in run(arm, 20, (40.0, 15.0))]
     assert np.abs(np.array(states[-1].velocity)).max() < 1e-9
@@ -169,7 +169,7 @@ def test_a_payload_comes_and_goes_in_mid_motion_and_the_motion_is_that_of_the_lo
 def test_too_many_payloads_one_after_the_other_are_refused(controller):
     arm = controller('burdened', lockstep='stamp', initial_command='zero')
     arm.state()
-    entry = '{{fault: payload, value: {0}, link: tool, at: {0}, for: 1}}'
+    entry = '{{fault: payload, value: {0}, link: tool, start_time: {0}, duration: 1}}'
     text = f'faults: [{", ".join(entry.format(k) for k in range(1, 40))}]'
     result = arm.ros.set_parameters(arm.name, faults=text)[0]
     assert not result.successful and 'sets of payloads' in result.reason
@@ -179,7 +179,7 @@ def test_a_payload_drops_when_its_time_is_over(controller):
     arm = controller('dropping', lockstep='stamp', initial_command='zero')
     run(arm, 3)
     arm.state()
-    text = 'faults: [{fault: payload, value: 3.0, link: tool, at: 0.01, for: 0.02}]'
+    text = 'faults: [{fault: payload, value: 3.0, link: tool, start_time: 0.01, duration: 0.02}]'
     result = arm.ros.set_parameters(arm.name, faults=text)[0]
     assert result.successful, result.reason
     arm.answer(arm.last)
@@ -194,9 +194,9 @@ def test_wrong_faults_are_refused_and_what_acted_goes_on(controller):
     arm = controller('refused', lockstep='stamp', initial_command='zero')
     run(arm, 3)
     arm.state()
-    tell(arm, 'faults: [{fault: dead, joints: [elbow]}]', 'dead of elbow')
+    tell(arm, 'faults: [{fault: actuator_failure, joints: [elbow]}]', 'actuator_failure of elbow')
     for text, words in (
-        ('faults:\n- {fault: dead, joints: [elbo]}', 'line 2'),
+        ('faults:\n- {fault: actuator_failure, joints: [elbo]}', 'line 2'),
         ('faults: [{fault: gremlin}]', 'gremlin'),
         ('{', 'refused'),
         ('faults: [{fault: payload, value: 1.0, link: tol}]', "'tol'"),
@@ -211,14 +211,14 @@ def test_wrong_faults_are_refused_and_what_acted_goes_on(controller):
 def test_faults_act_without_lockstep_too(controller):
     arm = controller('free', initial_command='zero')
     arm.state()
-    tell(arm, 'faults: [{fault: stuck, for: 1.0e6}]')
+    tell(arm, 'faults: [{fault: joint_lock, duration: 1.0e6}]')
 
     def rests():
         arm.answer(0, (40.0, 15.0))
         return np.abs(np.array(read(arm.state()).velocity)).max() < 1e-9
 
     until(rests, 'an arm at rest', lambda: None)
-    status = tell(arm, 'faults: [{fault: drop, value: 1.0, way: state, for: 0.2}]')
+    status = tell(arm, 'faults: [{fault: drop, value: 1.0, channel: state, duration: 0.2}]')
     assert status.level == WARN
     arm.ros.until_status('none', 'faults', OK, since=len(arm.ros.diagnostics))
     assert arm.state()
@@ -232,10 +232,10 @@ def test_the_parameter_takes_faults_and_refuses_them_by_line_and_key(controller)
     def put(text, **more):
         return arm.ros.set_parameters(arm.name, faults=text, **more)[0]
 
-    assert put('faults: [{fault: dead, joints: [elbow]}]').successful
-    arm.ros.until_status('acting: dead of elbow', 'faults')
+    assert put('faults: [{fault: actuator_failure, joints: [elbow]}]').successful
+    arm.ros.until_status('acting: actuator_failure of elbow', 'faults')
     for text, words in (
-        ('faults:\n- {fault: dead, joints: [elbo]}', ('line 2', "'elbo'", "'elbow'")),
+        ('faults:\n- {fault: actuator_failure, joints: [elbo]}', ('line 2', "'elbo'", "'elbow'")),
         ('faults:\n- fault: drop\n  valeu: 0.1', ('line 3', "'valeu'")),
         ('faults: [{fault: payload, value: 1.0, link: tol}]', ('line 1', "'tol'", "'tool'")),
         ('{', ('line',)),
@@ -246,7 +246,11 @@ def test_the_parameter_takes_faults_and_refuses_them_by_line_and_key(controller)
     assert list(read(run(arm, 1, (40.0, 15.0))[-1]).effort) == [40.0, 0.0]
     arm.state()
     # The last one counts whole, whether it comes by topic or by parameter.
-    tell(arm, 'faults: [{fault: dead, joints: [shoulder]}]', 'acting: dead of shoulder')
+    tell(
+        arm,
+        'faults: [{fault: actuator_failure, joints: [shoulder]}]',
+        'acting: actuator_failure of shoulder',
+    )
     arm.answer(arm.last, (40.0, 15.0))
     assert list(read(run(arm, 1, (40.0, 15.0))[-1]).effort) == [0.0, 15.0]
     arm.state()
@@ -258,15 +262,18 @@ def test_the_parameter_takes_faults_and_refuses_them_by_line_and_key(controller)
 
 
 def test_faults_of_the_start_are_there_from_the_first_cycle(controller):
-    text = 'faults: [{fault: dead, joints: [shoulder]}]'
+    text = 'faults: [{fault: actuator_failure, joints: [shoulder]}]'
     arm = controller('born', lockstep='stamp', initial_command='zero', faults=text)
-    arm.ros.until_status('acting: dead of shoulder', 'faults')
+    arm.ros.until_status('acting: actuator_failure of shoulder', 'faults')
     run(arm, 1, (40.0, 15.0))
     assert list(read(run(arm, 1, (40.0, 15.0))[-1]).effort) == [0.0, 15.0]
 
 
 def test_faults_that_the_robot_cannot_have_end_the_start(ros):
-    parameters = {'robot_description': TWO_LINK_ARM, 'faults': 'faults: [{fault: dead, joint: x}]'}
+    parameters = {
+        'robot_description': TWO_LINK_ARM,
+        'faults': 'faults: [{fault: actuator_failure, joint: x}]',
+    }
     process = ros.start('simulator', parameters, ['-r', '__ns:=/stillborn'])
     assert process.wait() != 0
     assert 'parameter faults: ' in process.output() and "'joint'" in process.output()

@@ -350,7 +350,7 @@ def test_faults_that_were_told_meanwhile_are_refused(controller, tmp_path):
     recording = begin(arm, tmp_path / 'f.mcap')
     publisher = arm.node.create_publisher(String, f'{arm.name}/faults', reliable(10))
     arm.ros.until(lambda: publisher.get_subscription_count() > 1, 'who hears of faults')
-    publisher.publish(String(data='faults: [{fault: dead}]'))
+    publisher.publish(String(data='faults: [{fault: actuator_failure}]'))
     arm.ros.until_status('acting', 'faults', since=0)
     answered(arm, 20)
     arm.state()

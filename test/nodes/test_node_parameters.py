@@ -13,7 +13,7 @@ outside.load('rclpy')
 from rcl_interfaces.msg import ParameterType
 import yaml
 
-from rbd_ros.control import DAMPING_RATIO, GAP_POLICIES, NATURAL_FREQUENCY
+from rbd_ros.control import DAMPING_RATIO, NATURAL_FREQUENCY, STATE_LOSS_POLICIES
 from rbd_ros.nodes.common import reference
 from rbd_ros.nodes.common.interface import Parameter
 from rbd_ros.nodes.inverse_dynamics import INTERFACE as INVERSE_DYNAMICS
@@ -171,7 +171,7 @@ def test_defaults_that_control_decides_are_those_of_control():
     assert INVERSE_DYNAMICS.defaults['natural_frequency'] == NATURAL_FREQUENCY
     assert INVERSE_DYNAMICS.defaults['damping_ratio'] == DAMPING_RATIO
     policies = {p.name: p.choices for p in INVERSE_DYNAMICS.parameters}['state_loss_policy']
-    assert set(policies) == set(GAP_POLICIES)
+    assert set(policies) == set(STATE_LOSS_POLICIES)
 
 
 @pytest.mark.parametrize(

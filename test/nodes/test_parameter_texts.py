@@ -29,10 +29,10 @@ from rbd_ros.nodes.common.parameters import ParameterTable
 SMALL = 1e-7  # written without a point, by Python and by users
 #: As docs/hil_how_to.md writes them, and as files do.
 FAULTS = (
-    '[{fault: dead, joints: [elbow]}]',
+    '[{fault: actuator_failure, joints: [elbow]}]',
     'faults: [{fault: latency, value: 0.02}, {fault: drop, value: 0.05}]',
-    '{faults: [{fault: dead}]}',
-    '# two of them\nfaults:\n  - fault: drop\n    value: 0.1  # a tenth\n  - {fault: dead}\n',
+    '{faults: [{fault: actuator_failure}]}',
+    '# two of them\nfaults:\n  - fault: drop\n    value: 0.1  # a tenth\n  - {fault: power_cut}\n',
     'faults: []',
 )
 #: What YAML makes something else of than a text, and still `ros2 param load` sends.

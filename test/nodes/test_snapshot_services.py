@@ -28,11 +28,11 @@ from rbd_ros.simulation import load_snapshot, save_snapshot
 FAULTS = """faults:
 - {fault: position_noise, value: 0.001}
 - {fault: backlash, value: 0.01}
-- {fault: latency, value: 0.004, way: state}
-- {fault: jitter, value: 0.004, way: command}
+- {fault: latency, value: 0.004, channel: state}
+- {fault: jitter, value: 0.004, channel: command}
 - {fault: drop, value: 0.1}
-- {fault: saturated, value: 0.5, joints: [elbow], at: 0.1, for: 0.06}
-- {fault: friction, value: 0.5, at: 0.05}
+- {fault: effort_derating, value: 0.5, joints: [elbow], start_time: 0.1, duration: 0.06}
+- {fault: friction, value: 0.5, start_time: 0.05}
 """
 WORLD = """
 objects:

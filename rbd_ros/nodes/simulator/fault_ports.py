@@ -146,8 +146,8 @@ class FaultPorts:
     def memory(self) -> Dict[str, Any]:
         """What happens to messages from now on; JSON values."""
         kept = self.injector.memory()
-        for way, coded in (('state', _text), ('command', _command_text)):
-            link = kept['links'][way]
+        for channel, coded in (('state', _text), ('command', _command_text)):
+            link = kept['links'][channel]
             link['waiting'] = [[*where, coded(each)] for *where, each in link['waiting']]
         under_way = [bytes.fromhex(each) for *_, each in kept['links']['state']['waiting']]
         shown = under_way if self._last_sent is None else [*under_way, self._last_sent]
@@ -170,10 +170,10 @@ class FaultPorts:
 
         kept = memory['injector']
         links = {}
-        for way, read in (('state', state), ('command', _command)):
-            link = kept['links'][way]
+        for channel, read in (('state', state), ('command', _command)):
+            link = kept['links'][channel]
             waiting = [[*where, read(each)] for *where, each in link['waiting']]
-            links[way] = {**link, 'waiting': waiting}
+            links[channel] = {**link, 'waiting': waiting}
         self.injector.recall({**kept, 'links': links}, shift / NANOSECONDS)
         self._last_stamp = memory['last_stamp'] + shift
         last = memory['last_sent']
@@ -204,13 +204,13 @@ def live_faults(text: str, cycle: SimulationCycle) -> Tuple[Fault, ...]:
     names, limits = cycle.commands.names, cycle.robot.effort_limits
     faults = read_faults(text, names, tuple(cycle.robot.model.links))
     for each in faults:
-        if each.kind == 'saturated':
+        if each.kind == 'effort_derating':
             # Now, not when it is due: nobody would be told then.
             for name, at in zip(names, cycle.commands.at_v):
                 if (not each.joints or name in each.joints) and not math.isfinite(limits[at]):
                     raise ValueError(
-                        f'joint {name!r} has no effort limit of which a saturated actuator gives '
-                        'a part: give effort in the <limit> of the URDF'
+                        f'joint {name!r} has no effort limit for effort_derating: give effort in '
+                        'the <limit> of the URDF'
                     )
     sets = sets_of_payloads(faults)
     if len(sets) > MOST_LOADS:

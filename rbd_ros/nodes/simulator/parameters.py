@@ -33,8 +33,8 @@ def fault_list(text: str) -> str:
 
     :param text: YAML; what is no mapping of that key alone stays as it is
 
-    >>> fault_list('faults: [{fault: dead}]'), fault_list('faults: []')
-    ('[{fault: dead}]', '')
+    >>> fault_list('faults: [{fault: actuator_failure}]'), fault_list('faults: []')
+    ('[{fault: actuator_failure}]', '')
     """
     try:
         top = compose_yaml(text)
@@ -131,8 +131,8 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         'faults',
         '',
         'What is wrong from now on, instead of what was: YAML as on ~/faults, such as '
-        '"[{fault: dead, joints: [elbow]}]"; empty: nothing. The last one of parameter and topic '
-        'counts.',
+        '"[{fault: joint_lock, joints: [elbow]}]"; empty: nothing. The last one of parameter and '
+        'topic counts.',
         live=True,
         keep=fault_list,
     ),
