@@ -61,7 +61,7 @@ def _object(body: Body) -> Dict[str, Any]:
                 **{f'i{axis}{axis}': float(x) for axis, x in zip('xyz', body.moments)},
                 'ixy': 0.0, 'ixz': 0.0, 'iyz': 0.0,
             },
-            'centre_of_mass': [float(x) for x in body.centre],
+            'center_of_mass': [float(x) for x in body.centre],
             'velocity': {
                 'linear': [float(x) for x in body.linear],
                 'angular': [float(x) for x in body.angular],

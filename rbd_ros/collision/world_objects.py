@@ -32,7 +32,7 @@ NORM_TOLERANCE = 2e-3
 
 POSE = ('xyz', 'rpy', 'quaternion')
 SURFACE = ('friction', 'direction', 'torsional', 'rolling', 'restitution', 'compliance')
-_MASS = ('mass', 'density', 'inertia', 'centre_of_mass', 'velocity')
+_MASS = ('mass', 'density', 'inertia', 'center_of_mass', 'velocity')
 
 
 class Defaults(NamedTuple):
@@ -318,8 +318,8 @@ def _inertia(
         if mass is None:
             raise entries['inertia'].error('mass is missing; add "mass: ..."')
         return _given_inertia(entries, mass)
-    if 'centre_of_mass' in entries:
-        raise entries['centre_of_mass'].error(
+    if 'center_of_mass' in entries:
+        raise entries['center_of_mass'].error(
             'without an inertia it is that of the shape; give both or none'
         )
     density = defaults.density
@@ -349,9 +349,9 @@ def _given_inertia(entries: _Entries, mass: float) -> RigidBodyInertia:
         for key in ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
     )
     centre = (0.0, 0.0, 0.0)
-    if 'centre_of_mass' in entries:
+    if 'center_of_mass' in entries:
         x, y, z = (
-            bounded(each, (-LENGTHS[1], LENGTHS[1])) for each in _three(entries['centre_of_mass'])
+            bounded(each, (-LENGTHS[1], LENGTHS[1])) for each in _three(entries['center_of_mass'])
         )
         centre = (x, y, z)
     matrix = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))

@@ -103,7 +103,7 @@ class Fault:
     :param joints: joints that it concerns; empty: all
     :param channel: messages that it concerns, one of `CHANNELS`
     :param link: link that carries a payload
-    :param com: centre of mass of the payload in coordinates of that link, (3,) [m]
+    :param center_of_mass: center of mass of the payload in coordinates of that link, (3,) [m]
     :param start_time: time at which it starts [s]
     :param duration: time for which it acts [s]
     """
@@ -113,7 +113,7 @@ class Fault:
     joints: Tuple[str, ...] = ()
     channel: str = 'both'
     link: str = ''
-    com: Tuple[float, float, float] = (0.0, 0.0, 0.0)
+    center_of_mass: Tuple[float, float, float] = (0.0, 0.0, 0.0)
     start_time: float = 0.0
     duration: float = math.inf
 
@@ -182,7 +182,7 @@ def faults_of(field: Field, joints: Sequence[str], links: Sequence[str]) -> Tupl
 _KEYS: Dict[str, List[str]] = {
     'joints': ['joints'],
     'messages': ['channel'],
-    'link': ['link', 'com'],
+    'link': ['link', 'center_of_mass'],
     'robot': [],
 }
 
@@ -216,5 +216,7 @@ def _fault(field: Field, joints: Sequence[str], links: Sequence[str]) -> Fault:
         duration = entries['duration'].number()
         if duration <= 0.0:
             raise entries['duration'].error(f'{duration:g} must be greater than 0 [s]')
-    com = entries['com'].vector() if 'com' in entries else (0.0, 0.0, 0.0)
-    return Fault(named, value, concerned, channel, link, com, start_time, duration)
+    center = (0.0, 0.0, 0.0)
+    if 'center_of_mass' in entries:
+        center = entries['center_of_mass'].vector()
+    return Fault(named, value, concerned, channel, link, center, start_time, duration)

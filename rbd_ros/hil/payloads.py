@@ -23,7 +23,7 @@ _loaded: WeakKeyDictionary[Robot, Dict[Key, Robot]] = WeakKeyDictionary()
 
 def key_of(payloads: Iterable[Fault]) -> Key:
     """What tells sets of payloads apart, whatever their order."""
-    return tuple(sorted((each.link, each.value, each.com) for each in payloads))
+    return tuple(sorted((each.link, each.value, each.center_of_mass) for each in payloads))
 
 
 def with_payloads(robot: Robot, payloads: Iterable[Fault]) -> Robot:

@@ -20,7 +20,7 @@ from rbd_ros.nodes.common.process import run_node
 from rbd_ros.nodes.observer.collision_response import NO_RESPONSE, STOP
 from rbd_ros.nodes.torque.interface import JOINT_STATES, TORQUE_PARAMETERS
 
-_SHARED = ('payload_link', 'payload_mass', 'payload_com', 'payload_inertia')
+_SHARED = ('payload_link', 'payload_mass', 'payload_center_of_mass', 'payload_inertia')
 
 INTERFACE = NodeInterface(
     name='external_torque_observer',

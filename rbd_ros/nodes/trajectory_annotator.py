@@ -22,7 +22,7 @@ from rbd_ros.nodes.torque.interface import JOINT_STATES, TORQUE_PARAMETERS
 _SHARED = (
     'payload_link',
     'payload_mass',
-    'payload_com',
+    'payload_center_of_mass',
     'payload_inertia',
     'effort_limits',
 )

@@ -154,7 +154,7 @@ def test_masses_and_densities():
 
 def test_a_given_inertia_is_about_the_centre_of_mass():
     inertia = {'ixx': 0.2, 'iyy': 0.3, 'izz': 0.25, 'ixy': 0.01, 'iyz': -0.02}
-    body = movable(mass=2, inertia=inertia, centre_of_mass=[0.1, 0, 0.2]).inertia
+    body = movable(mass=2, inertia=inertia, center_of_mass=[0.1, 0, 0.2]).inertia
     mass, centre, matrix = body.mass_centre()
     assert_allclose(centre, [0.1, 0.0, 0.2])
     assert_allclose(matrix, [[0.2, 0.01, 0.0], [0.01, 0.3, -0.02], [0.0, -0.02, 0.25]], atol=1e-15)
@@ -480,7 +480,7 @@ ERRORS = [
     ),
     ('mass: 0.5', 'mass: 0.5\n    inertia: {ixx: 0, iyy: 0, izz: 0}', 'line 21: .*that is zero'),
     ('mass: 0.5', 'mass: 0.5\n    inertia: {ixx: 1, iyy: 1}', 'line 21: .*izz is missing'),
-    ('mass: 0.5', 'mass: 1\n    centre_of_mass: [0, 0, 0]', 'line 21: .*without an inertia'),
+    ('mass: 0.5', 'mass: 1\n    center_of_mass: [0, 0, 0]', 'line 21: .*without an inertia'),
     (
         ', restitution: 0.0}\n  density',
         ', restitution: 2}\n  density',

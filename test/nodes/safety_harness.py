@@ -49,7 +49,7 @@ def torque_of(values, q, v, viscous=(0.0, 0.0), coulomb=(0.0, 0.0), limits=(40.0
         return np.array([c * x + s * z, y, c * z - s * x])
 
     elbow = turned(a, (0.5, 0.0, 0.0))
-    payload = np.array(values['payload_com'])
+    payload = np.array(values['payload_center_of_mass'])
     carried = {
         '': (0.0, None, False),
         'base': (0.0, None, False),

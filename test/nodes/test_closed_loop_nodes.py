@@ -192,7 +192,7 @@ def test_torques_stay_within_the_limits(rig):
 
 
 def test_a_payload_hangs_on_the_linkage_too(rig):
-    for name, value in (('payload_link', 'rocker'), ('payload_com', [0.4, 0.0, 0.0])):
+    for name, value in (('payload_link', 'rocker'), ('payload_center_of_mass', [0.4, 0.0, 0.0])):
         rig.ros.set_parameter('/gravity_compensation', name, value)
     rig.ros.set_parameter('/gravity_compensation', 'payload_mass', 0.5)
     q, feed = crank_at(rig, 0.8)

@@ -143,13 +143,15 @@ def test_a_payload_comes_and_goes_in_mid_motion_and_the_motion_is_that_of_the_lo
     loads = {
         'none': [],
         'payload 3 at tool': [Fault('payload', 3.0, link='tool')],
-        'payload 0.5 at upper': [Fault('payload', 0.5, link='upper', com=(0.2, 0.0, 0.1))],
+        'payload 0.5 at upper': [
+            Fault('payload', 0.5, link='upper', center_of_mass=(0.2, 0.0, 0.1))
+        ],
     }
     texts = {
         'none': 'faults: []',
         'payload 3 at tool': 'faults: [{fault: payload, value: 3.0, link: tool}]',
         'payload 0.5 at upper': (
-            'faults: [{fault: payload, value: 0.5, link: upper, com: [0.2, 0.0, 0.1]}]'
+            'faults: [{fault: payload, value: 0.5, link: upper, center_of_mass: [0.2, 0.0, 0.1]}]'
         ),
     }
     run(arm, 20, (5.0, 2.0))

@@ -283,7 +283,7 @@ def test_payload_gravity_and_limits_can_be_changed_while_running(rig):
         rig.ros.set_parameter(NODE, 'payload_link', 'tool')
         rig.ros.set_parameter(NODE, 'payload_mass', 0.5)
         rig.until_torque(approx(POSE, 0.5), 'the payload')
-        rig.ros.set_parameter(NODE, 'payload_com', [-0.4, 0.0, 0.0])
+        rig.ros.set_parameter(NODE, 'payload_center_of_mass', [-0.4, 0.0, 0.0])
         elbow = gravity_torque(POSE)['elbow']  # with the payload on its axis
         rig.ros.until(lambda: abs(rig.torque()['elbow'] - elbow) < 1e-9, 'the centre of mass')
         rig.ros.set_parameter(NODE, 'payload_mass', 0.0)
@@ -302,7 +302,7 @@ def test_payload_gravity_and_limits_can_be_changed_while_running(rig):
     [
         ('payload_link', 'hand', "unknown link 'hand'"),
         ('payload_mass', -1.0, 'payload_mass'),
-        ('payload_com', [0.0, 1.0], 'payload_com must have 3 elements'),
+        ('payload_center_of_mass', [0.0, 1.0], 'payload_center_of_mass must have 3 elements'),
         ('payload_inertia', [1.0, 0.0, 0.0, 1.0, 0.0, 5.0], 'inertia'),
         ('gravity', [0.0, 0.0, math.nan], 'finite'),
         ('effort_limits', [1.0, 2.0, 3.0], '1 or 2 are needed'),

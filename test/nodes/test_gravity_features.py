@@ -99,7 +99,7 @@ def test_a_payload_comes_as_one_message_and_the_torque_goes_there_without_a_step
     whole = np.abs(holding(POSE, 0.5) - holding())
     assert (np.abs(np.diff(torques, axis=0)) <= 0.016 * whole + 1e-9).all()
     assert len(torques) > 90
-    names = ['payload_link', 'payload_mass', 'payload_com']
+    names = ['payload_link', 'payload_mass', 'payload_center_of_mass']
     assert list(rig.parameters(names).values()) == ['tool', 0.5, [0.0, 0.0, 0.0]]
     publisher.publish(payload(0.5, com=(-0.4, 0.0, 0.0)))
     elbow = [holding(POSE, 0.5)[0] - holding(POSE, 0.5)[1] + holding()[1], holding()[1]]
@@ -130,7 +130,7 @@ def test_a_payload_on_another_link_makes_no_step_either(rig):
         (payload(1.0, 'wing'), "unknown link 'wing'"),
         (payload(-1.0), 'payload_mass must not be negative'),
         (payload(math.nan), 'payload_mass must be finite'),
-        (payload(1.0, com=(0.0, 1e9, 0.0)), 'payload_com'),
+        (payload(1.0, com=(0.0, 1e9, 0.0)), 'payload_center_of_mass'),
     ],
 )
 def test_payloads_that_make_no_sense_change_nothing(rig, message, text):
@@ -143,7 +143,9 @@ def test_payloads_that_make_no_sense_change_nothing(rig, message, text):
 
 
 def test_payloads_can_be_set_atomically(rig):
-    result = rig.set(True, payload_mass=0.4, payload_com=[0.0, 0.0, 0.1], payload_link='tool')
+    result = rig.set(
+        True, payload_mass=0.4, payload_center_of_mass=[0.0, 0.0, 0.1], payload_link='tool'
+    )
     assert result.successful, result.reason
     assert not np.allclose(rig.step(), holding())
     rig.must_set(payload_mass=0.0)

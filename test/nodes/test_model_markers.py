@@ -196,7 +196,7 @@ def test_markers_come_while_somebody_listens_and_show_the_gravity_torque(listeni
     robot = Robot.from_urdf(TWO_LINK_ARM)
     q = np.array([0.3, -1.1])
     assert {m.header.frame_id for m in found} == {f'left/{next(iter(robot.model.links))}'}
-    [centre] = [m for m in found if m.ns == 'centre_of_mass']
+    [centre] = [m for m in found if m.ns == 'center_of_mass']
     at = centre.pose.position
     assert (at.x, at.y, at.z) == pytest.approx(tuple(robot.centre_of_mass(q)))
     arrows = {m.id: m for m in found if m.ns == 'gravity_torque'}

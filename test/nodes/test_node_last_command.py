@@ -130,7 +130,7 @@ def test_the_rate_holds_when_parameters_change(slow):
             {'gravity': [0.0, 0.0, 9.81]},
             {'payload_link': 'tool'},
             {'payload_mass': 3.0},
-            {'payload_com': [-1.0, 0.0, 0.0]},
+            {'payload_center_of_mass': [-1.0, 0.0, 0.0]},
             {'payload_mass': 0.0},
             {'payload_link': ''},
             {'effort_limits': [100.0]},

@@ -88,7 +88,7 @@ def owed_by_inverse_dynamics(values, held):
     robot = Robot.from_urdf(FRICTION_ARM)
     link = values['payload_link']
     payload = payload_parameters(
-        values['payload_mass'], values['payload_com'], values['payload_inertia']
+        values['payload_mass'], values['payload_center_of_mass'], values['payload_inertia']
     )
     limits = robot.effort_limits
     if values['effort_limits']:
@@ -218,8 +218,8 @@ def defaults(rig):
 
 def test_a_limit_is_applied_after_a_payload_beyond_all_bounds(rig, defaults):
     rig.must_set(payload_link='tool', payload_mass=1.0)
-    result = rig.set(payload_com=[1e200, 0.0, 0.0])[0]
-    assert not result.successful and 'payload_com' in result.reason
+    result = rig.set(payload_center_of_mass=[1e200, 0.0, 0.0])[0]
+    assert not result.successful and 'payload_center_of_mass' in result.reason
     rig.must_set(effort_limits=[1.0])
     assert np.abs(rig.answer((0.0, 0.0))).max() == 1.0
 
@@ -228,7 +228,7 @@ def test_a_limit_is_applied_after_a_payload_beyond_all_bounds(rig, defaults):
     'bad',
     [
         {'payload_mass': -1.0},
-        {'payload_com': [0.0, math.nan, 0.0]},
+        {'payload_center_of_mass': [0.0, math.nan, 0.0]},
         {'effort_limits': [1.0, 2.0, 3.0]},
         {'timeout_command': 'fly'},
         {'state_timeout': 1.0},
@@ -266,7 +266,11 @@ def test_the_last_of_two_values_of_one_request_counts(rig, defaults):
     [
         ('payload_mass', -1.0, ['negative']),
         ('payload_mass', 1e300, ['payload_mass', 'at most 100000']),
-        ('payload_com', [0.0, 0.0, 1e300], ['payload_com[2]', 'at most 100']),
+        (
+            'payload_center_of_mass',
+            [0.0, 0.0, 1e300],
+            ['payload_center_of_mass[2]', 'at most 100'],
+        ),
         ('gravity', [0.0, 0.0, 1e300], ['gravity[2]', 'at most 1000']),
         ('effort_limits', [-1.0], ['negative']),
         ('torque_rate_limit', -1.0, ['negative']),

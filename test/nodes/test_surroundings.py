@@ -40,7 +40,7 @@ objects:
     xyz: [1, 0, 0.1]
     movable: true
     mass: 0.5
-    centre_of_mass: [0.01, 0.02, -0.05]
+    center_of_mass: [0.01, 0.02, -0.05]
     inertia: {ixx: 0.002, iyy: 0.003, izz: 0.004, ixy: 0.0001, ixz: 0, iyz: 0}
     velocity: {linear: [0.3, 0.1, 0], angular: [1, 2, 3]}
   pill: {type: capsule, radius: 0.05, length: 0.2, xyz: [2, 0, 3], movable: true, mass: 1.0}

@@ -14,7 +14,7 @@ from rbd_ros.nodes.common.conversions import pose_from_floating_joint, set_stamp
 from rbd_ros.nodes.common.inertia_shapes import Ellipsoid, JointBar, ModelView
 from rbd_ros.spatial.rotation import rotation_to_quaternion
 
-CENTRE, INERTIA, TORQUE = 'centre_of_mass', 'inertia', 'gravity_torque'
+CENTRE, INERTIA, TORQUE = 'center_of_mass', 'inertia', 'gravity_torque'
 YELLOW = (1.0, 0.8, 0.0, 1.0)
 BLUE = (0.2, 0.45, 0.8, 0.45)
 GREY = (0.5, 0.5, 0.5, 1.0)

@@ -29,7 +29,7 @@ def payload_values(message: InertiaStamped) -> Dict[str, Any]:
     return {
         'payload_link': link,
         'payload_mass': float(inertia.m),
-        'payload_com': (inertia.com.x, inertia.com.y, inertia.com.z),
+        'payload_center_of_mass': (inertia.com.x, inertia.com.y, inertia.com.z),
         'payload_inertia': tuple(getattr(inertia, name) for name in names),
     }
 

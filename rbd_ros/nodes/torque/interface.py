@@ -97,7 +97,7 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
-        'payload_com',
+        'payload_center_of_mass',
         (0.0, 0.0, 0.0),
         'Centre of mass of the payload in payload_link [m].',
         length=3,

@@ -16,7 +16,7 @@ from rbd_ros.nodes.torque.freedoms import Freedoms
 from rbd_ros.nodes.torque.safety_parameters import check_safety
 from rbd_ros.robot import Robot
 
-PAYLOAD = ('payload_mass', 'payload_com', 'payload_inertia')
+PAYLOAD = ('payload_mass', 'payload_center_of_mass', 'payload_inertia')
 
 Values = Mapping[str, Any]
 

@@ -90,7 +90,7 @@ def crowded(robot, law=None, bounce=None):
     }
     inertia = {'ixx': 6e-3, 'iyy': 4e-3, 'izz': 5e-3, 'ixy': 1e-3, 'ixz': -5e-4, 'iyz': 7e-4}
     objects['b'].update(size=[0.12, 0.2, 0.1], inertia=inertia)
-    objects['b']['centre_of_mass'] = [0.01, -0.02, 0.015]
+    objects['b']['center_of_mass'] = [0.01, -0.02, 0.015]
     pairs = surfaces(rng, ['robot', *objects])
     pairs[-1].update(SOFT)  # b and c
     pairs[2].update(SOFT)  # the robot and b
