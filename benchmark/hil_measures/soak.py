@@ -22,7 +22,7 @@ TIMESTEP = 0.001  # [s]
 _OF_MESSAGES = {'latency': 0.02, 'jitter': 0.01, 'drop': 0.3, 'duplicate': 0.3}
 _OF_JOINTS = {
     'position_noise': 1e-3, 'velocity_noise': 1e-2, 'position_bias': 0.05, 'velocity_bias': 0.1,
-    'quantisation': 1e-3, 'backlash': 2e-3, 'effort_derating': 0.9, 'friction': 5.0,
+    'quantization': 1e-3, 'backlash': 2e-3, 'effort_derating': 0.9, 'friction': 5.0,
 }  # fmt: skip
 
 

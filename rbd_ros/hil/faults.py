@@ -58,7 +58,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     'position_bias': Kind('joints', 'offset [rad, m]', 1e3, 'Offset of measured positions.'),
     'velocity_bias': Kind('joints', 'offset [rad/s, m/s]', 1e3, 'Offset of measured velocities.'),
-    'quantisation': Kind(
+    'quantization': Kind(
         'joints', 'resolution [rad, m]', 1e3, 'Measured positions are rounded to an encoder step.'
     ),
     'backlash': Kind(

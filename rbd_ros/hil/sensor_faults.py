@@ -24,7 +24,7 @@ class SensorFaults:
         self._generator = generator
         self.position_noise, self.velocity_noise = np.zeros(count), np.zeros(count)
         self.position_bias, self.velocity_bias = np.zeros(count), np.zeros(count)
-        self.quantisation, self.backlash = np.zeros(count), np.zeros(count)
+        self.quantization, self.backlash = np.zeros(count), np.zeros(count)
         self._held = np.full(count, np.nan)  # position of the encoder within its play
         #: Whether anything is wrong at all.
         self.active = False
@@ -35,7 +35,7 @@ class SensorFaults:
                 'velocity_noise',
                 'position_bias',
                 'velocity_bias',
-                'quantisation',
+                'quantization',
                 'backlash',
             )
         }
@@ -95,8 +95,8 @@ class SensorFaults:
             q += self.position_noise * draw(len(q))
         if self.velocity_noise.any():
             v += self.velocity_noise * draw(len(v))
-        stepped = self.quantisation > 0.0
+        stepped = self.quantization > 0.0
         if stepped.any():
-            steps = self.quantisation[stepped]
+            steps = self.quantization[stepped]
             q[stepped] = steps * np.round(q[stepped] / steps)
         return q, v
