@@ -41,7 +41,7 @@ def generator(seed: int, name: str) -> np.random.Generator:
 class FaultInjector:
     """Faults of a simulation, of its sensors and of its messages.
 
-    Of several faults of one kind for the same joint or way, the one that stands last counts.
+    Of several faults of one kind for the same joint or channel, the last one in the list counts.
 
     :param joints: names of the joints that faults may concern, (n,)
     :param at_v: degree of freedom of each, (n,)
@@ -54,7 +54,8 @@ class FaultInjector:
     >>> physics = Physics(robot)
     >>> injector = FaultInjector(robot.joint_names, np.arange(6), seed=1)
     >>> injector.attach(physics)
-    >>> injector.plan([Fault('dead', joints=('elbow_joint',), at=1.0, duration=0.5)])
+    >>> fault = Fault('power_cut', start_time=1.0, duration=0.5)
+    >>> injector.plan([fault])
     >>> for time in (0.0, 1.0, 1.5):
     ...     injector.update(time)
     ...     print(physics.plant.effort[2])
@@ -62,7 +63,7 @@ class FaultInjector:
     0.0
     150.0
     >>> [str(each) for each in injector.changes]
-    ['1.000000 s: dead of elbow_joint begins', '1.500000 s: dead of elbow_joint ends']
+    ['1.000000 s: power_cut begins', '1.500000 s: power_cut ends']
     """
 
     def __init__(
@@ -76,9 +77,9 @@ class FaultInjector:
         self._acting: Tuple[Fault, ...] = ()
         self._next = math.inf  # when something changes [s]
         self.sensors = SensorFaults(len(joints), generator(seed, 'sensors'))
-        #: Ways of messages: states to the controller, commands back.
+        #: Links of messages by channel: states to the controller, commands back.
         self.links: Dict[str, MessageLink] = {
-            way: MessageLink(generator(seed, way)) for way in ('state', 'command')
+            channel: MessageLink(generator(seed, channel)) for channel in ('state', 'command')
         }
         #: All that began and ended, in order.
         self.changes: List[Change] = []
@@ -104,7 +105,7 @@ class FaultInjector:
         :param faults: times in them count from `now`
         :param now: what time it is [s]
         """
-        self._faults = tuple(replace(each, at=now + each.at) for each in faults)
+        self._faults = tuple(replace(each, start_time=now + each.start_time) for each in faults)
         self._next = -math.inf
 
     def update(self, time: float) -> bool:
@@ -119,7 +120,7 @@ class FaultInjector:
         if time < self._next:
             return False
         acting = tuple(each for each in self._faults if each.acts(time))
-        times = [t for each in self._faults for t in (each.at, each.end) if t > time]
+        times = [t for each in self._faults for t in (each.start_time, each.end) if t > time]
         self._next = min(times, default=math.inf)
         if acting == self._acting:
             return False
@@ -140,8 +141,9 @@ class FaultInjector:
         for fault in self._acting:
             scope = KINDS[fault.kind].scope
             if scope == 'messages':
-                for way in self.links if fault.way == 'both' else (fault.way,):
-                    disturbed[way] = disturbed[way]._replace(**{fault.kind: fault.value})
+                for channel in self.links if fault.channel == 'both' else (fault.channel,):
+                    disturbance = disturbed[channel]._replace(**{fault.kind: fault.value})
+                    disturbed[channel] = disturbance
             elif scope == 'joints':
                 joints = self._joints(fault)
                 if fault.kind in self.sensors.kinds:
@@ -150,8 +152,9 @@ class FaultInjector:
                     self._plant.set(fault.kind, joints, fault.value)
             elif fault.kind == 'power_cut' and self._plant is not None:
                 self._plant.cut_power()
-        for way, link in self.links.items():
-            link.disturbance = NONE if disturbed[way] == Disturbance() else disturbed[way]
+        for channel, link in self.links.items():
+            disturbance = disturbed[channel]
+            link.disturbance = NONE if disturbance == Disturbance() else disturbance
 
     def _joints(self, fault: Fault) -> np.ndarray:
         """Places of the joints that a fault concerns."""
@@ -170,7 +173,7 @@ class FaultInjector:
             'acting': [asdict(each) for each in self._acting],
             'next': self._next,
             'sensors': self.sensors.memory(),
-            'links': {way: link.memory() for way, link in self.links.items()},
+            'links': {channel: link.memory() for channel, link in self.links.items()},
         }
 
     def recall(self, memory: Dict[str, Any], shift: float = 0.0) -> None:
@@ -196,8 +199,8 @@ class FaultInjector:
         self._next = memory['next'] + shift
         self._put()
         self.sensors.recall(memory['sensors'])
-        for way, link in self.links.items():
-            link.recall(memory['links'][way], shift)
+        for channel, link in self.links.items():
+            link.recall(memory['links'][channel], shift)
 
     @property
     def payloads(self) -> Tuple[Fault, ...]:
@@ -205,10 +208,10 @@ class FaultInjector:
         return tuple(each for each in self._acting if each.kind == 'payload')
 
     def counts(self) -> Dict[str, int]:
-        """Messages sent, lost and doubled on each way."""
+        """Messages sent, dropped and duplicated in each channel."""
         return {
-            f'{way}s_{what}': getattr(link, what)
-            for way, link in self.links.items()
+            f'{channel}s_{what}': getattr(link, what)
+            for channel, link in self.links.items()
             for what in ('sent', 'dropped', 'duplicated')
         }
 
@@ -216,4 +219,4 @@ class FaultInjector:
 def _moved(values: Dict[str, Any], shift: float) -> Fault:
     """Fault of a memory, which JSON has lists in."""
     given = {name: tuple(x) if isinstance(x, list) else x for name, x in values.items()}
-    return Fault(**{**given, 'at': values['at'] + shift})
+    return Fault(**{**given, 'start_time': values['start_time'] + shift})

@@ -122,8 +122,8 @@ class Simulator(SimulatedServos, SimulatedObjects):
         robots of it become parts of the robot
     :param solver_tolerance: velocity error of rigid contact, as part of the largest velocity
         without contact forces
-    :param impact_law: law of restitution of impacts in a world: 'newton', of velocities, or
-        'poisson', of impulses
+    :param restitution_model: of impacts in a world: 'newton', of velocities, or 'poisson', of
+        impulses
     :param srdf: path of an SRDF file, or its XML: which links of the robot touch each other in the
         world or on the rigid ground, and configurations to start from; None: what the world says,
         see docs/world.md
@@ -164,7 +164,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         external_forces: bool = False,
         world: WorldSource = None,
         solver_tolerance: float = TOLERANCE,
-        impact_law: str = 'newton',
+        restitution_model: str = 'newton',
         srdf: Optional[SrdfSource] = None,
         enforce_velocity_limits: bool = True,
     ):
@@ -200,7 +200,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
             speed_limit,
             around,
             solver_tolerance,
-            impact_law,
+            restitution_model,
             enforce_velocity_limits,
         )
         if external_forces:
@@ -232,7 +232,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
             'external_forces': plant.has_external_forces,
             'world': physics.world,
             'solver_tolerance': physics.tolerance,
-            'impact_law': physics.impact_law,
+            'restitution_model': physics.restitution_model,
             'srdf': self._srdf,
         }
         numbers = {

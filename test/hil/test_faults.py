@@ -36,26 +36,33 @@ def rig(arm, *faults, seed=0):
 def test_a_fault_of_each_kind_is_read():
     scopes = {
         'joints': {'joints': ['elbow']},
-        'messages': {'way': 'state'},
-        'link': {'link': 'lower', 'com': [0.1, 0.0, 0.0]},
+        'messages': {'channel': 'state'},
+        'link': {'link': 'lower', 'center_of_mass': [0.1, 0.0, 0.0]},
         'robot': {},
     }
     for name, kind in KINDS.items():
-        entry = {'fault': name, 'at': 1.5, 'for': 2.0, **scopes[kind.scope]}
+        entry = {'fault': name, 'start_time': 1.5, 'duration': 2.0, **scopes[kind.scope]}
         if kind.quantity:
             entry['value'] = 0.5
         (fault,) = read_faults({'faults': [entry]}, JOINTS, ['lower'])
-        assert (fault.kind, fault.at, fault.end) == (name, 1.5, 3.5)
+        assert (fault.kind, fault.start_time, fault.end) == (name, 1.5, 3.5)
         assert fault.value == (0.5 if kind.quantity else 0.0)
         assert fault.joints == (('elbow',) if kind.scope == 'joints' else ())
-        assert fault.way == ('state' if kind.scope == 'messages' else 'both')
-        assert fault.com == ((0.1, 0.0, 0.0) if kind.scope == 'link' else (0.0, 0.0, 0.0))
+        assert fault.channel == ('state' if kind.scope == 'messages' else 'both')
+        assert fault.center_of_mass == (
+            (0.1, 0.0, 0.0) if kind.scope == 'link' else (0.0, 0.0, 0.0)
+        )
         assert str(fault).startswith(name)
 
 
 def test_what_is_left_out_means_all_and_for_ever():
     (fault,) = read_faults('faults: [{fault: drop, value: 0.1}]', JOINTS)
-    assert (fault.at, fault.end, fault.way, fault.joints) == (0.0, math.inf, 'both', ())
+    assert (fault.start_time, fault.end, fault.channel, fault.joints) == (
+        0.0,
+        math.inf,
+        'both',
+        (),
+    )
     (fault,) = read_faults('faults: [{fault: position_bias, value: -0.1}]', JOINTS)
     assert fault.value == -0.1
     assert read_faults('faults: []', JOINTS) == ()
@@ -69,17 +76,17 @@ def test_what_is_left_out_means_all_and_for_ever():
         ('faults:\n- {fault: drop, value: 1.5}', 'line 2.*value.*above 1'),
         ('faults:\n- {fault: drop, value: -0.5}', 'below 0'),
         ('faults:\n- {fault: drop, value: nan}', 'not a finite number'),
-        ('faults:\n- fault: dead\n  joints: [elbo]', 'line 3.*joints.*elbo.*elbow'),
-        ('faults:\n- {fault: dead, joints: [elbow, elbow]}', 'given twice'),
-        ('faults:\n- {fault: dead, value: 1.0}', 'unknown key.*value'),
-        ('faults:\n- {fault: dead, way: state}', 'unknown key.*way'),
-        ('faults:\n- {fault: latency, value: 0.1, way: back}', 'way.*back'),
+        ('faults:\n- fault: actuator_failure\n  joints: [elbo]', 'line 3.*joints.*elbo.*elbow'),
+        ('faults:\n- {fault: actuator_failure, joints: [elbow, elbow]}', 'given twice'),
+        ('faults:\n- {fault: actuator_failure, value: 1.0}', 'unknown key.*value'),
+        ('faults:\n- {fault: actuator_failure, channel: state}', 'unknown key.*channel'),
+        ('faults:\n- {fault: latency, value: 0.1, channel: back}', 'channel.*back'),
         ('faults:\n- {fault: latency, value: 0.1, joints: [elbow]}', 'unknown key.*joints'),
         ('faults:\n- {fault: payload, value: 1.0}', 'link is missing'),
         ('faults:\n- {fault: payload, value: 1.0, link: hand}', 'hand'),
-        ('faults:\n- {fault: power_cut, at: -1}', 'at.*below 0'),
-        ('faults:\n- {fault: power_cut, for: 0}', 'no duration'),
-        ('faults: {fault: dead}', 'expected a list'),
+        ('faults:\n- {fault: power_cut, start_time: -1}', 'start_time.*below 0'),
+        ('faults:\n- {fault: power_cut, duration: 0}', 'must be greater than 0'),
+        ('faults: {fault: actuator_failure}', 'expected a list'),
         ('fault: []', 'unknown key.*fault|faults is missing'),
         ('faults: [', 'line 1'),
         ('', 'expected a mapping'),
@@ -241,7 +248,9 @@ def after(simulator, injector, torque, steps=200):
 
 
 def test_a_stuck_joint_stops_at_once_and_stays_while_the_others_move(arm):
-    simulator, injector = rig(arm, Fault('stuck', joints=('elbow',), at=0.1, duration=0.1))
+    simulator, injector = rig(
+        arm, Fault('joint_lock', joints=('elbow',), start_time=0.1, duration=0.1)
+    )
     after(simulator, injector, [0.0, 10.0], 100)
     assert simulator.v[1] > 0.5
     after(simulator, injector, [0.0, 10.0], 1)
@@ -255,9 +264,9 @@ def test_a_stuck_joint_stops_at_once_and_stays_while_the_others_move(arm):
 
 def test_dead_saturated_and_powerless_actuators(arm):
     for fault, expected in (
-        (Fault('dead', joints=('elbow',)), [40.0, 0.0]),
-        (Fault('dead'), [0.0, 0.0]),
-        (Fault('saturated', 0.25, ('shoulder',)), [10.0, 15.0]),
+        (Fault('actuator_failure', joints=('elbow',)), [40.0, 0.0]),
+        (Fault('actuator_failure'), [0.0, 0.0]),
+        (Fault('effort_derating', 0.25, ('shoulder',)), [10.0, 15.0]),
         (Fault('power_cut'), [0.0, 0.0]),
     ):
         simulator, injector = rig(arm, fault)
@@ -270,9 +279,9 @@ def test_dead_saturated_and_powerless_actuators(arm):
 
 def test_an_actuator_that_is_dead_and_saturated_is_dead(arm):
     for faults in (
-        (Fault('dead'), Fault('saturated', 0.5)),
-        (Fault('saturated', 0.5), Fault('dead')),
-        (Fault('power_cut'), Fault('saturated', 0.5)),
+        (Fault('actuator_failure'), Fault('effort_derating', 0.5)),
+        (Fault('effort_derating', 0.5), Fault('actuator_failure')),
+        (Fault('power_cut'), Fault('effort_derating', 0.5)),
     ):
         simulator, injector = rig(arm, *faults)
         after(simulator, injector, [100.0, 100.0], 1)
@@ -302,7 +311,7 @@ def test_a_saturated_actuator_needs_a_limit():
     simulator = Simulator(robot)
     injector = FaultInjector(JOINTS, np.arange(2))
     injector.attach(simulator.physics)
-    injector.plan([Fault('saturated', 0.5, ('shoulder',))])
+    injector.plan([Fault('effort_derating', 0.5, ('shoulder',))])
     with pytest.raises(ValueError, match='effort in the <limit>'):
         injector.update(0.0)
 
@@ -312,9 +321,9 @@ def test_a_saturated_actuator_needs_a_limit():
 
 def test_faults_begin_and_end_when_they_are_due_and_that_is_recorded(arm):
     faults = (
-        Fault('latency', 0.02, at=0.5, duration=1.0),
-        Fault('drop', 0.1, way='command', at=1.0),
-        Fault('position_bias', 0.1, ('elbow',), at=1.0, duration=0.5),
+        Fault('latency', 0.02, start_time=0.5, duration=1.0),
+        Fault('drop', 0.1, channel='command', start_time=1.0),
+        Fault('position_bias', 0.1, ('elbow',), start_time=1.0, duration=0.5),
     )
     _, injector = rig(arm, *faults)
     assert not injector.update(0.0) and injector.acting == ()
@@ -340,9 +349,9 @@ def test_faults_begin_and_end_when_they_are_due_and_that_is_recorded(arm):
 
 
 def test_a_new_plan_counts_from_now_and_replaces_the_old(arm):
-    simulator, injector = rig(arm, Fault('dead'))
+    simulator, injector = rig(arm, Fault('actuator_failure'))
     injector.update(2.0)
-    injector.plan([Fault('saturated', 0.5, at=1.0)], now=2.0)
+    injector.plan([Fault('effort_derating', 0.5, start_time=1.0)], now=2.0)
     injector.update(2.0)
     assert list(simulator.physics.plant.effort) == [40.0, 15.0]
     injector.update(3.0)
@@ -350,7 +359,7 @@ def test_a_new_plan_counts_from_now_and_replaces_the_old(arm):
 
 
 def test_another_simulation_takes_over_what_acts(arm):
-    simulator, injector = rig(arm, Fault('dead', joints=('elbow',)))
+    simulator, injector = rig(arm, Fault('actuator_failure', joints=('elbow',)))
     injector.update(0.0)
     other = Simulator(arm)
     injector.attach(other.physics)

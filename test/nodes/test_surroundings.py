@@ -24,7 +24,7 @@ from rbd_ros.nodes.simulator.cycle import SimulationCycle
 from rbd_ros.nodes.simulator.interface import check_simulator_parameters, SIMULATOR_PARAMETERS
 from rbd_ros.nodes.simulator.markers import standing_markers
 from rbd_ros.nodes.simulator.object_motion import about
-from rbd_ros.simulation.physics import RESTITUTION_LAWS
+from rbd_ros.simulation.physics import RESTITUTION_MODELS
 from rbd_ros.spatial import RigidBodyInertia
 
 G = 9.81
@@ -476,18 +476,18 @@ def test_what_does_not_go_with_a_world_is_refused(parameters, text):
 
 
 def test_the_law_of_impacts_is_chosen(tmp_path, monkeypatch):
-    parameter = {each.name: each for each in SIMULATOR_PARAMETERS}['impact_law']
-    assert parameter.choices == RESTITUTION_LAWS
-    with pytest.raises(ValueError, match='impact_law is of rigid contact'):
-        Rig(tmp_path, world='', impact_law='poisson')
+    parameter = {each.name: each for each in SIMULATOR_PARAMETERS}['restitution_model']
+    assert parameter.choices == RESTITUTION_MODELS
+    with pytest.raises(ValueError, match='restitution_model is for rigid contact'):
+        Rig(tmp_path, world='', restitution_model='poisson')
     given = []
 
     def simulator(*_, **options):
-        given.append(options['impact_law'])
+        given.append(options['restitution_model'])
         raise ValueError('enough')
 
     monkeypatch.setattr('rbd_ros.nodes.simulator.cycle.Simulator', simulator)
-    for options in ({}, {'impact_law': 'poisson'}):
+    for options in ({}, {'restitution_model': 'poisson'}):
         with pytest.raises(ValueError, match='enough'):
             Rig(tmp_path, **options)
     assert given == ['newton', 'poisson']
@@ -515,14 +515,19 @@ def test_parameters_of_the_ground_are_refused_with_a_world(parameters):
 @pytest.mark.parametrize(
     'parameters, text',
     [
-        ({'contact_stiffness': 1e4}, 'contact_stiffness 10000 .* set ground_contact_model to compliant'),
+        (
+            {'contact_stiffness': 1e4},
+            'contact_stiffness 10000 .* set ground_contact_model to compliant',
+        ),
         ({'contact_damping': 0.0}, 'contact_damping 0 .* or leave contact_damping at 500'),
     ],
 )
 def test_what_only_compliant_ground_knows_is_refused_with_rigid_ground(parameters, text):
     values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
     check_simulator_parameters({**values, **parameters})
-    check_simulator_parameters({**values, **parameters, 'ground': True, 'ground_contact_model': 'compliant'})
+    check_simulator_parameters(
+        {**values, **parameters, 'ground': True, 'ground_contact_model': 'compliant'}
+    )
     with pytest.raises(ValueError, match=text):
         check_simulator_parameters({**values, **parameters, 'ground': True})
 

@@ -191,7 +191,7 @@ def test_rollouts_have_the_payload_that_the_simulation_has():
     simulator = Simulator(arm)
     simulator.rollout(torque=[0.1], steps=5)
     for mass in (1.0, 2.0):
-        payload = Fault('payload', mass, link='table', com=(0.5, 0.0, 0.0))
+        payload = Fault('payload', mass, link='table', center_of_mass=(0.5, 0.0, 0.0))
         simulator.physics.load(with_payloads(arm, [payload]))
         gc.collect()
         motion = simulator.rollout(torque=[0.1], steps=20)

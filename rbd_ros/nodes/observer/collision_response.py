@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values of the parameter `collision_response`: what follows a collision besides the flag."""
 
 from __future__ import annotations
