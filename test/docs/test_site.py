@@ -120,7 +120,7 @@ def test_files_of_the_repository_are_pages_with_their_text(made):
     page = (site / 'repository' / 'config' / 'ros2_control.yaml.html').read_text(encoding='utf-8')
     assert 'effort_trajectory_controller' in page
     assert 'href="../repository/config/ros2_control.yaml.html"' in (
-        site / 'nodes' / 'simulator.html'
+        site / 'nodes' / 'simulator_ros2_control.html'
     ).read_text(encoding='utf-8')
 
 

@@ -66,7 +66,7 @@ def test_the_configuration_file_is_what_the_declaration_yields(node):
 @each_node
 def test_the_tables_of_the_page_are_what_the_declaration_yields(node):
     """scripts/update_node_pages writes them."""
-    page = (ROOT / 'docs' / 'nodes' / f'{node}.md').read_text()
+    page = reference.page_with_tables(ROOT / 'docs' / 'nodes', node).read_text()
     assert page == reference.updated_page(page, INTERFACES[node])
     for parameter in INTERFACES[node].parameters:
         assert f'| `{parameter.name}` | {parameter.kind} |' in page

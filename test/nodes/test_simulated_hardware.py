@@ -16,7 +16,7 @@ from rbd_ros.nodes.simulator.control_tag import read_control_tag
 from rbd_ros.resources import resource_path
 from rbd_ros.simulation import Simulator
 
-PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'nodes' / 'simulator.md'
+PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'nodes' / 'simulator_ros2_control.md'
 MACROS = resource_path('urdf', 'simulated_hardware.xacro')
 CONTROLLERS = yaml.safe_load(resource_path('config', 'ros2_control.yaml').read_text())
 

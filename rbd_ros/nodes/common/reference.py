@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 import textwrap
 from typing import Any, List
 
@@ -103,6 +104,16 @@ def _table(titles: List[str], rows: List[List[str]]) -> str:
     return '\n'.join(lines)
 
 
+def page_with_tables(folder: Path, name: str) -> Path:
+    """Return the page that has the tables of a node.
+
+    :param folder: docs/nodes
+    :return: NAME_reference.md if there is one, else NAME.md
+    """
+    page = folder / f'{name}_reference.md'
+    return page if page.is_file() else folder / f'{name}.md'
+
+
 def updated_page(page: str, interface: NodeInterface) -> str:
     """Markdown page of a node with the tables between its marks replaced.
 
@@ -118,6 +129,6 @@ def updated_page(page: str, interface: NodeInterface) -> str:
         before, found, rest = page.partition(mark)
         _, ended, after = rest.partition(END)
         if not found or not ended:
-            raise ValueError(f'docs/nodes/{interface.name}.md lacks {mark} ... {END}')
+            raise ValueError(f'the page of the node {interface.name} lacks {mark} ... {END}')
         page = f'{before}{mark}\n{table(interface)}\n{END}{after}'
     return page
