@@ -284,7 +284,7 @@ class World:
         >>> from rbd_ros.collision import read_world
         >>> arm = {'urdf': 'urdf/six_axis_arm.urdf', 'xyz': [1, 0, 0], 'movable': True}
         >>> world = read_world({'robots': {'second_arm': arm}})
-        >>> both = Robot.together({'': robot, 'second_arm': robot})
+        >>> both = Robot.combine({'': robot, 'second_arm': robot})
         >>> [each.name for each in world.moving_in(both.model)]
         ['second_arm']
         >>> world.moving_in(robot.model)

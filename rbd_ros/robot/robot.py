@@ -32,6 +32,7 @@ from rbd_ros.robot.description import RobotDescription
 from rbd_ros.robot.dynamics import DynamicsFunctions
 from rbd_ros.robot.kernels import Algorithm, AnyKernel, Kernels
 from rbd_ros.robot.kinematics import KinematicsFunctions
+from rbd_ros.robot.other_names import ForeignNames, with_former_names
 from rbd_ros.robots import find_robot, RobotNotFoundError, SUFFIXES
 
 if TYPE_CHECKING:
@@ -49,7 +50,14 @@ if TYPE_CHECKING:
     from rbd_ros.robot.families.regressors import RegressorFunctions
 
 
-class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, KinematicsFunctions):
+@with_former_names
+class Robot(
+    RobotDescription,
+    ConfigurationFunctions,
+    DynamicsFunctions,
+    KinematicsFunctions,
+    ForeignNames,
+):
     """A robot and its dynamics.
 
     Angles are in radians, all else in SI units. Spatial vectors have their angular part first;
@@ -146,14 +154,14 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
         return cls(model)
 
     @classmethod
-    def together(
+    def combine(
         cls,
         robots: Mapping[str, Union[Robot, str, os.PathLike[str]]],
         placements: Optional[Mapping[str, ArrayLike]] = None,
         gravity: Optional[Sequence[float]] = None,
         name: str = '',
     ) -> Robot:
-        """Several robots as one, side by side; nothing connects them but the world.
+        """Combine several robots into one, side by side; nothing connects them but the world.
 
         Names of joints and links get the name of their robot in front, as 'left/elbow_joint';
         those of a robot that is named '' remain as they are. q, v and tau are those of all robots
@@ -170,7 +178,7 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
 
         >>> aside = np.eye(4)
         >>> aside[:3, 3] = [0.0, 1.0, 0.0]  # a metre to the left [m]
-        >>> both = Robot.together({'left': robot, 'right': robot}, {'left': aside})
+        >>> both = Robot.combine({'left': robot, 'right': robot}, {'left': aside})
         >>> both.nv, both.joint_names[6], both.frame('left/base_link').pose(np.zeros(12))[1, 3]
         (12, 'right/shoulder_pan_joint', 1.0)
         >>> H = both.mass_matrix(np.concatenate([q, q]))

@@ -27,6 +27,7 @@ from rbd_ros.contact.arrays import BoolArray, FloatArray
 from rbd_ros.model import ModelError
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
+from rbd_ros.robot.other_names import ForeignNames
 from rbd_ros.simulation import state as layout
 from rbd_ros.simulation.default_start import default_start, stand
 from rbd_ros.simulation.mutex import exclusive
@@ -102,7 +103,7 @@ class SimulationStatus(NamedTuple):
     contacts: int
 
 
-class Simulator(SimulatedServos, SimulatedObjects):
+class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
     """A robot that moves under torques, gravity, joint friction, joint limits and contact.
 
     :param robot: the robot; None if there is a world, and nothing but what is in it moves

@@ -44,7 +44,7 @@ def test_a_robot_made_in_python_allows_its_links_what_a_joint_needs(arm):
     assert around.touch('other/upper_arm_link', 'other/forearm_link')
     # The robot itself has links of these names as well.
     around = World(robots=(replace(everything, movable=True),))
-    scene = make_scene(Robot.together({'': arm, 'other': arm}).model, around)
+    scene = make_scene(Robot.combine({'': arm, 'other': arm}).model, around)
     pairs = {frozenset(scene.names_of(k)) for k in range(len(scene.table.pair))}
     assert frozenset(('other/upper_arm_link', 'other/forearm_link')) in pairs
     assert frozenset(('robot/upper_arm_link', 'robot/forearm_link')) not in pairs
@@ -52,17 +52,17 @@ def test_a_robot_made_in_python_allows_its_links_what_a_joint_needs(arm):
 
 def test_it_moves_with_a_model_that_has_all_of_its_links(arm):
     around = world()
-    whole = Robot.together({'': arm, 'other': arm})
+    whole = Robot.combine({'': arm, 'other': arm})
     (found,) = around.moving_in(whole.model)
     assert found is around['other']
     assert around.moving_in(arm.model) == ()
-    assert around.moving_in(Robot.together({'': arm, 'others': arm}).model) == ()
+    assert around.moving_in(Robot.combine({'': arm, 'others': arm}).model) == ()
     assert world(movable=False).moving_in(whole.model) == ()
 
 
 def test_carriers_of_its_shapes_are_its_bodies(arm):
     around = world(configuration=ELBOW)
-    whole = Robot.together({'': arm, 'other': arm}, {'other': around['other'].placement.pose()})
+    whole = Robot.combine({'': arm, 'other': arm}, {'other': around['other'].placement.pose()})
     moving = make_scene(whole.model, around)
     standing = make_scene(arm.model, around)
     own = [shape for shape in standing.shapes if shape.name.startswith('robot/')]
@@ -79,7 +79,7 @@ def test_carriers_of_its_shapes_are_its_bodies(arm):
 def test_standing_or_moving_it_starts_at_the_same_place(arm, floating):
     around = world(configuration=ELBOW, floating=floating, rpy=[0.1, 0.2, 0.3])
     other = around['other']
-    whole = Robot.together(
+    whole = Robot.combine(
         {'': arm, 'other': Robot(other.model)}, {'other': other.base_placement.pose()}
     )
     q = np.concatenate([np.zeros(6), start_configuration(other)])
@@ -100,7 +100,7 @@ def test_standing_or_moving_it_starts_at_the_same_place(arm, floating):
 
 def test_distances_have_gradients_by_the_joints_of_all_robots_that_move(arm):
     around = world(configuration=ELBOW)
-    whole = Robot.together({'': arm, 'other': arm}, {'other': around['other'].placement.pose()})
+    whole = Robot.combine({'': arm, 'other': arm}, {'other': around['other'].placement.pose()})
     pair = ('robot/wrist_3_link', 'other/wrist_3_link')
     both = RobotInWorld(whole, around, [pair, ('other/wrist_3_link', 'floor')])
     rng = np.random.default_rng(2)
@@ -122,7 +122,7 @@ def test_an_srdf_is_that_of_its_own_robot(tmp_path, arm):
         '</robot>'
     )
     around = world(srdf=str(srdf))
-    whole = Robot.together({'': arm, 'other': arm})
+    whole = Robot.combine({'': arm, 'other': arm})
     scene = make_scene(whole.model, around)
     pairs = {frozenset(scene.names_of(k)) for k in range(len(scene.table.pair))}
 
@@ -135,7 +135,7 @@ def test_an_srdf_is_that_of_its_own_robot(tmp_path, arm):
 
 def test_links_that_overlap_touch_if_they_are_of_two_robots(arm):
     around = world(xyz=[0, 0, 0])
-    whole = Robot.together({'': arm, 'other': arm})
+    whole = Robot.combine({'': arm, 'other': arm})
     scene = make_scene(whole.model, around, [0.0] * 12)
     pairs = {frozenset(scene.names_of(k)) for k in range(len(scene.table.pair))}
     assert frozenset(('robot/forearm_link', 'other/forearm_link')) in pairs

@@ -88,7 +88,7 @@ def test_robots_with_every_sort_of_joint_side_by_side():
     parts = {name: states.named_robot(name) for name in states.ROBOTS}
     gravity = (0.0, 0.0, -9.81)
     alone = [Robot(robot.model.with_gravity(gravity)) for robot in parts.values()]
-    whole = Robot.together(parts, gravity=gravity)
+    whole = Robot.combine(parts, gravity=gravity)
     own = [states.random_state(robot, seed) for seed, robot in enumerate(alone)]
     Q, V, A = (np.concatenate(x) for x in zip(*own))
     tau = np.concatenate([robot.inverse_dynamics(*x) for robot, x in zip(alone, own)])
@@ -187,7 +187,7 @@ def test_what_belongs_to_joints_stays_with_them():
     armature = {'elbow_joint': 0.2}
     arm = Robot.from_urdf(ARM, armature=armature)
     gripper = Robot.from_urdf(random_trees.mixed_tree(4))
-    both = Robot.together({'arm': arm, 'hand': gripper}, name='both')
+    both = Robot.combine({'arm': arm, 'hand': gripper}, name='both')
     assert both.name == 'both' and both.joint_names == (
         *(f'arm/{name}' for name in arm.joint_names),
         *(f'hand/{name}' for name in gripper.joint_names),
@@ -225,7 +225,7 @@ def test_joints_of_an_extension_and_its_motors_stay():
         'actuated': ['elbow_joint'],
     }
     screw = Robot.from_urdf(ARM, extension=extension)
-    both = Robot.together({'a': ARM, 'b': screw})
+    both = Robot.combine({'a': ARM, 'b': screw})
     assert type(both.model.body(9).joint) is type(screw.model.body(3).joint)
     assert both.model.actuated_joints == (
         *(f'a/{name}' for name in screw.joint_names),
@@ -234,7 +234,7 @@ def test_joints_of_an_extension_and_its_motors_stay():
 
 
 def test_without_motors_named_all_joints_have_them():
-    both = Robot.together({'a': ARM, 'b': ARM})
+    both = Robot.combine({'a': ARM, 'b': ARM})
     assert both.model.actuated is None and len(both.model.actuated_joints) == 12
 
 
@@ -300,8 +300,8 @@ def test_names_without_a_prefix_are_those_of_the_robot():
 
 
 def test_a_whole_may_be_a_part():
-    pair = Robot.together({'left': ARM, 'right': ARM})
-    four = Robot.together({'near': pair, 'far': pair})
+    pair = Robot.combine({'left': ARM, 'right': ARM})
+    four = Robot.combine({'near': pair, 'far': pair})
     assert four.nv == 24 and four.joint_names[-1].startswith('far/right/')
     assert four.name == 'near_far'
 
@@ -310,7 +310,7 @@ def test_poses_that_are_rounded_become_rotations():
     pose = np.eye(4)
     pose[:2, :2] = [[0.8660254, -0.5], [0.5, 0.8660254]]
     pose[:3, 3] = [1.0, 2.0, 3.0]
-    whole = Robot.together({'arm': ARM}, {'arm': pose})
+    whole = Robot.combine({'arm': ARM}, {'arm': pose})
     R = whole.frame('arm/base_link').pose(np.zeros(6))[:3, :3]
     assert np.abs(R.T @ R - np.eye(3)).max() < 1e-15
     assert np.abs(R - pose[:3, :3]).max() < 1e-7
@@ -320,7 +320,7 @@ def test_half_a_turn_costs_no_operations():
     pose = np.diag([-1.0, -1.0, 1.0, 1.0])
     turn = PluckerTransform.rotation_z(np.pi)
     arm = load_urdf(ARM)
-    exact = Robot.together({'arm': ARM}, {'arm': pose}).model
+    exact = Robot.combine({'arm': ARM}, {'arm': pose}).model
     assert put_together({'arm': arm}, {'arm': turn}).bodies == exact.bodies
 
 
@@ -340,7 +340,7 @@ def test_warnings_name_their_robot():
         'type="continuous"><parent link="a"/><child link="b"/></joint></robot>'
     )
     (warning,) = Robot.from_urdf(odd).model.warnings
-    assert Robot.together({'x': odd}).model.warnings == (f'x: {warning}',)
+    assert Robot.combine({'x': odd}).model.warnings == (f'x: {warning}',)
 
 
 @pytest.mark.parametrize(
@@ -360,7 +360,7 @@ def test_warnings_name_their_robot():
 )
 def test_what_is_wrong_is_named(robots, options, message):
     with pytest.raises(ModelError, match=message):
-        Robot.together(robots, **options)
+        Robot.combine(robots, **options)
 
 
 @pytest.mark.parametrize('kind', ['link', 'joint'])
@@ -372,4 +372,4 @@ def test_two_of_one_name_are_refused(kind):
     own = text.format('x', 'y', 'z')
     names = ('x', 'a/y', 'z') if kind == 'link' else ('x', 'y', 'a/z')
     with pytest.raises(ModelError, match=f"two {kind}s are named 'a/"):
-        Robot.together({'': text.format(*names), 'a': own})
+        Robot.combine({'': text.format(*names), 'a': own})

@@ -152,7 +152,7 @@ def test_a_whole_is_not_put_together_again(arm):
     simulator = Simulator(arm, world=world)
     again = Simulator(simulator.robot, world=world)
     assert again.robot is simulator.robot and again.robots == ('other',)
-    named = Robot.together({'': arm, 'other': arm}, {'other': world['other'].placement.pose()})
+    named = Robot.combine({'': arm, 'other': arm}, {'other': world['other'].placement.pose()})
     assert Simulator(named, world=world).robot is named
 
 

@@ -18,6 +18,7 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tup
 from rbd_ros.algorithms.declaration import Declaration, declaration_of
 from rbd_ros.robot import reference
 from rbd_ros.robot.compiled import Compiled
+from rbd_ros.robot.other_names import FOREIGN
 from support.api_contents import (
     ARM,
     MODULES,
@@ -31,6 +32,7 @@ from support.api_contents import (
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / 'docs' / 'api'
 ENTRY = ROOT / 'docs' / 'python_api.md'
+COMING_FROM = ROOT / 'docs' / 'coming_from.md'
 
 
 class Entry(NamedTuple):
@@ -175,6 +177,27 @@ def updated_entry(text: str) -> str:
         raise ValueError(f'the page lacks the marks {start.strip()} and {end.strip()}')
     before, _, rest = text.partition(start)
     return before + start + contents() + end + rest.partition(end)[2]
+
+
+def updated_names(text: str) -> str:
+    """Return the page for users of other libraries with its present table of names.
+
+    :param text: the page as it is
+    """
+    start, end = '<!-- names: written by scripts/update_python_api -->\n', '<!-- end -->\n'
+    first, rest = text.split(start)
+    rows = ['| there | here |', '|---|---|']
+    for library in dict.fromkeys(each.library for each in FOREIGN):
+        there: Dict[str, List[str]] = {}
+        for each in FOREIGN:
+            if each.library == library:
+                there.setdefault(each.here, []).append(f'`{each.name}`')
+        rows += [f'| **{library}** | |']
+        rows += [
+            f'| {", ".join(names)} | {", ".join(f"`{x}`" for x in here.split(", "))} |'
+            for here, names in there.items()
+        ]
+    return first + start + '\n'.join(rows) + '\n' + end + rest.split(end, 1)[1]
 
 
 def found(path: str) -> Any:

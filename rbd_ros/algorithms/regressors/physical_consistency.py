@@ -45,7 +45,7 @@ class ConsistentFit(NamedTuple):
     :param steps: of Newton's method
 
     >>> Y, tau = np.zeros((0, 6, 60)), np.zeros((0, 6))  # nothing has been measured
-    >>> fit = robot.regressors.fitted(Y, tau)
+    >>> fit = robot.regressors.fit_consistent_parameters(Y, tau)
     >>> np.allclose(fit.parameters, robot.regressors.parameters), fit.error, fit.steps
     (True, 0.0, 0)
     """

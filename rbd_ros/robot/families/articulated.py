@@ -13,8 +13,10 @@ from rbd_ros.algorithms.articulated_body.multi_handle_response import MultiHandl
 from rbd_ros.algorithms.kinds import FRAMES, REFERENCE
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.kernels import Kernels
+from rbd_ros.robot.other_names import with_former_names
 
 
+@with_former_names
 class ArticulatedFunctions(Compiled):
     """Articulated bodies, their handles and their assembly (book ch. 7).
 
@@ -27,6 +29,9 @@ class ArticulatedFunctions(Compiled):
 
     def handles(self, names: Iterable[str], reference: str = 'body') -> Handles:
         """Functions of several frames at once.
+
+        A handle, in the book, is a frame of a body at which forces act and motion is observed
+        (section 7.1): what another body would be connected to.
 
         :param names: names of links or joints
         :param reference: what motions and forces are expressed in, as for `Robot.jacobian`
@@ -79,7 +84,7 @@ class ArticulatedFunctions(Compiled):
         return self._call('inertias', (q, v, tau), external_forces, out)
 
     @computes('inverse_assembly_dynamics')
-    def by_inverse_inertias(
+    def assembly_by_inverse_inertia(
         self,
         q: ArrayLike,
         v: ArrayLike,
@@ -104,11 +109,11 @@ class ArticulatedFunctions(Compiled):
         :raises ModelError: if joints mimic others, or a body has no inverse inertia
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
 
-        >>> result = robot.articulated.by_inverse_inertias(q, v, tau)
+        >>> result = robot.articulated.assembly_by_inverse_inertia(q, v, tau)
         >>> np.allclose(result.a, a), result.constraint_forces.shape
         (True, (6, 6))
         """
-        return self._call('by_inverse_inertias', (q, v, tau), external_forces, out)
+        return self._call('assembly_by_inverse_inertia', (q, v, tau), external_forces, out)
 
     @computes('constraint_assembly_dynamics')
     def by_constraint_forces(
@@ -208,7 +213,7 @@ class ArticulatedFunctions(Compiled):
 
 
 class Handles(Compiled):
-    """Several frames, and how each answers to forces on all of them (book eq 7.4).
+    """Several handles: frames at which forces act, and how each responds to all (book eq 7.4).
 
     :param kernels: kernels of the robot
     :param names: names of links or joints

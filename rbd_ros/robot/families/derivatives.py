@@ -27,8 +27,10 @@ from rbd_ros.algorithms.derivatives.second_derivatives import (
     InverseDynamicsSecondDerivatives,
 )
 from rbd_ros.robot.compiled import Compiled, computes, Forces, Outs
+from rbd_ros.robot.other_names import with_former_names
 
 
+@with_former_names
 class DerivativeFunctions(Compiled):
     """Dynamics together with its derivatives; those by q are along the velocities.
 
@@ -102,7 +104,7 @@ class DerivativeFunctions(Compiled):
         return self._call('forward_dynamics', (q, v, tau), external_forces, out)
 
     @computes('forward_dynamics_parameter_derivatives')
-    def forward_dynamics_by_parameters(
+    def forward_dynamics_wrt_parameters(
         self,
         q: ArrayLike,
         v: ArrayLike,
@@ -121,12 +123,12 @@ class DerivativeFunctions(Compiled):
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
         :raises ValueError: for a wrong shape or dtype, or an unknown link
 
-        >>> D = robot.derivatives.forward_dynamics_by_parameters(q, v, tau)
+        >>> D = robot.derivatives.forward_dynamics_wrt_parameters(q, v, tau)
         >>> Y = robot.regressors.torque(q, v, a)
         >>> np.allclose(robot.mass_matrix(q) @ D.da_dpi, -Y)
         True
         """
-        return self._call('forward_dynamics_by_parameters', (q, v, tau), external_forces, out)
+        return self._call('forward_dynamics_wrt_parameters', (q, v, tau), external_forces, out)
 
     @computes('bias_force_derivatives')
     def bias_force(
@@ -227,7 +229,7 @@ class DerivativeFunctions(Compiled):
         return self._call('centre_of_mass_jacobian', (q,), None, out)
 
     @computes('inverse_dynamics_second_derivatives')
-    def inverse_dynamics_twice(
+    def inverse_dynamics_second_order(
         self,
         q: ArrayLike,
         v: ArrayLike,
@@ -244,14 +246,14 @@ class DerivativeFunctions(Compiled):
         :return: dtau_dqdq, dtau_dqdv, dtau_dvdv and dtau_dqda, (nv, nv, nv) each
         :raises ValueError: for a wrong shape or dtype, or an unknown link
 
-        >>> D = robot.derivatives.inverse_dynamics_twice(q, v, a)
+        >>> D = robot.derivatives.inverse_dynamics_second_order(q, v, a)
         >>> np.allclose(D.dtau_dvdv @ v @ v, 2 * robot.coriolis_torque(q, v))  # it is quadratic
         True
         """
-        return self._call('inverse_dynamics_twice', (q, v, a), external_forces, out)
+        return self._call('inverse_dynamics_second_order', (q, v, a), external_forces, out)
 
     @computes('forward_dynamics_second_derivatives')
-    def forward_dynamics_twice(
+    def forward_dynamics_second_order(
         self,
         q: ArrayLike,
         v: ArrayLike,
@@ -270,8 +272,8 @@ class DerivativeFunctions(Compiled):
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
         :raises ValueError: for a wrong shape or dtype, or an unknown link
 
-        >>> D = robot.derivatives.forward_dynamics_twice(q, v, tau)
+        >>> D = robot.derivatives.forward_dynamics_second_order(q, v, tau)
         >>> D.da_dqdq.shape, np.allclose(D.da_dqdq, D.da_dqdq.transpose(0, 2, 1))  # hinges only
         ((6, 6, 6), True)
         """
-        return self._call('forward_dynamics_twice', (q, v, tau), external_forces, out)
+        return self._call('forward_dynamics_second_order', (q, v, tau), external_forces, out)

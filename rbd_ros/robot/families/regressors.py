@@ -18,11 +18,13 @@ from rbd_ros.algorithms.regressors.physical_consistency import (
     pseudo_inertias,
 )
 from rbd_ros.robot.compiled import Array, Compiled, computes, Out, Outs
+from rbd_ros.robot.other_names import with_former_names
 
 #: The ten parameters of a body, in their order.
 NAMES = ('m', 'm cx', 'm cy', 'm cz', 'Ixx', 'Ixy', 'Ixz', 'Iyy', 'Iyz', 'Izz')
 
 
+@with_former_names
 class RegressorFunctions(Compiled):
     """Regressors: matrices whose products with the inertial parameters are forces and the like.
 
@@ -161,7 +163,7 @@ class RegressorFunctions(Compiled):
         bodies = self._kernels.model.bodies
         return tuple(bodies[k].name for k in inconsistent_bodies(given))
 
-    def fitted(
+    def fit_consistent_parameters(
         self,
         Y: ArrayLike,
         tau: ArrayLike,
@@ -186,7 +188,8 @@ class RegressorFunctions(Compiled):
         >>> states = robot.random_configurations(50, rng), *rng.normal(size=(2, 50, 6))
         >>> Y, torques = robot.regressors.torque(*states), robot.inverse_dynamics(*states)
         >>> measured = torques + rng.normal(scale=0.1, size=(50, 6))
-        >>> fit = robot.regressors.fitted(Y, measured, 1.2 * robot.regressors.parameters)
+        >>> guess = 1.2 * robot.regressors.parameters
+        >>> fit = robot.regressors.fit_consistent_parameters(Y, measured, guess)
         >>> robot.regressors.inconsistent_bodies(fit.parameters), fit.error < 0.11
         ((), True)
         """

@@ -69,7 +69,7 @@ class Pair:
         p = self.solve(np.zeros(6))[0]
         return np.transpose([self.solve(a)[0] - p for a in np.eye(6)]), p
 
-    def by_inverse_inertias(self):
+    def assembly_by_inverse_inertia(self):
         Phi1, Phi2 = np.linalg.inv(self.I1), np.linalg.inv(self.I2)
         b1, b2 = -Phi1 @ self.p1, -Phi2 @ self.p2
         parts = (x.tolist() for x in (Phi1, b1, Phi2, b2, self.c))
@@ -107,7 +107,7 @@ def test_standard_formulae(joint, armature):
 def test_variant_1_is_the_inverse_of_the_standard_formulae(joint, armature):
     """Inverse inertia and bias acceleration; force and acceleration of the joint."""
     pair = Pair(joint, armature)
-    found = pair.by_inverse_inertias()
+    found = pair.assembly_by_inverse_inertia()
     I, p = pair.equation
     assert_allclose(found.Phi, np.linalg.inv(I), atol=1e-13)
     assert_allclose(found.b, -np.linalg.solve(I, p), atol=1e-13)
@@ -236,7 +236,7 @@ def test_formulae_follow_from_the_printed_composite_equations(joint):
     assert_allclose(found.force_variables(a1.tolist()), variables, atol=1e-12)
 
     Phi1, Phi2 = np.linalg.inv(I1), np.linalg.inv(I2)
-    found = pair.by_inverse_inertias()
+    found = pair.assembly_by_inverse_inertia()
     constant, slope = composite(
         [
             [one, zero, -Phi1, zero, nT],

@@ -111,7 +111,8 @@ def test_the_cost_is_proportional_to_the_number_of_bodies():
 
 
 @pytest.mark.parametrize(
-    'method', ['by_inverse_inertias', 'by_constraint_forces', 'divide_and_conquer', 'inertias']
+    'method',
+    ['assembly_by_inverse_inertia', 'by_constraint_forces', 'divide_and_conquer', 'inertias'],
 )
 def test_gears_are_refused_by_name(method):
     robot = Robot(named_tree('branches, gears').model)
@@ -121,7 +122,7 @@ def test_gears_are_refused_by_name(method):
 
 
 @pytest.mark.parametrize(
-    'method', ['by_inverse_inertias', 'by_constraint_forces', 'divide_and_conquer']
+    'method', ['assembly_by_inverse_inertia', 'by_constraint_forces', 'divide_and_conquer']
 )
 def test_a_body_without_inverse_inertia_is_named(method):
     """A point mass moves well, but has no inverse inertia of its own."""

@@ -25,4 +25,4 @@ def test_joints_of_every_type(joint):
 @pytest.mark.seed('AB11')
 @assembled.every_real_robot
 def test_real_robots_move_as_in_pinocchio(name, floating):
-    assembled.check_robot(name, floating, 'by_inverse_inertias')
+    assembled.check_robot(name, floating, 'assembly_by_inverse_inertia')

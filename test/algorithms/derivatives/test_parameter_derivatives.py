@@ -37,7 +37,7 @@ def test_they_are_slopes_over_the_parameters(body, rng):
     robot = Robot(model)
     q = robot.random_configuration(rng)
     v, tau = rng.normal(size=(2, model.nv))
-    found = robot.derivatives.forward_dynamics_by_parameters(q, v, tau)
+    found = robot.derivatives.forward_dynamics_wrt_parameters(q, v, tau)
     assert_allclose(found.a, robot.forward_dynamics(q, v, tau), rtol=1e-10, atol=1e-10)
     link = model.body(body).name
     a = rng.normal(size=model.nv)
@@ -62,7 +62,7 @@ def test_they_are_slopes_over_the_parameters(body, rng):
 def test_kernels_and_batches_agree(name):
     robot = named_robot(name)
     states = [random_state(robot, seed) for seed in range(3)]
-    function = robot.derivatives.forward_dynamics_by_parameters
+    function = robot.derivatives.forward_dynamics_wrt_parameters
     forces = random_forces(robot)
     many = function(*(np.array(x) for x in zip(*states)), forces)
     for k, state in enumerate(states):

@@ -121,8 +121,8 @@ def test_batches_and_single_states_agree():
     robot = named_robot('rack and pinion')
     states = [random_state(robot, seed) for seed in range(9)]
     for name, function in (
-        ('inverse_dynamics_second_derivatives', robot.derivatives.inverse_dynamics_twice),
-        ('forward_dynamics_second_derivatives', robot.derivatives.forward_dynamics_twice),
+        ('inverse_dynamics_second_derivatives', robot.derivatives.inverse_dynamics_second_order),
+        ('forward_dynamics_second_derivatives', robot.derivatives.forward_dynamics_second_order),
     ):
         many = function(*(np.array(x) for x in zip(*states)))
         for k, state in enumerate(states):

@@ -100,7 +100,7 @@ def test_with_exact_forces_the_base_parameters_are_found():
     pi, base = robot.regressors.parameters, robot.regressors.base_parameters()
     expected = other_bodies(pi)
     Y, tau = samples(robot, 40)
-    fit = robot.regressors.fitted(Y, tau, expected, 1e-9)
+    fit = robot.regressors.fit_consistent_parameters(Y, tau, expected, 1e-9)
     assert np.abs(base.of(expected) - base.of(pi)).max() > 0.1
     assert_allclose(base.of(fit.parameters), base.of(pi), atol=1e-5)
     assert fit.error < 1e-6 and (fit.distance > 0.0).all()
@@ -150,7 +150,7 @@ def test_noise_does_not_make_bodies_that_there_cannot_be():
     A, b = Y.reshape(-1, 60), tau.ravel()
     nearest = expected + np.linalg.pinv(A, rcond=1e-9) @ (b - A @ expected)
     assert robot.regressors.inconsistent_bodies(nearest)
-    fit = robot.regressors.fitted(Y, tau, expected, 1.0)
+    fit = robot.regressors.fit_consistent_parameters(Y, tau, expected, 1.0)
     assert not robot.regressors.inconsistent_bodies(fit.parameters)
     Y, tau = samples(robot, 200, seed=7)
     error, other, before = (
@@ -161,7 +161,7 @@ def test_noise_does_not_make_bodies_that_there_cannot_be():
 
 def test_nothing_measured_changes_nothing(arm):
     pi = arm.regressors.parameters
-    fit = arm.regressors.fitted(np.zeros((0, 2, 20)), np.zeros((0, 2)))
+    fit = arm.regressors.fit_consistent_parameters(np.zeros((0, 2, 20)), np.zeros((0, 2)))
     assert_allclose(fit.parameters, pi, rtol=1e-12)
     assert fit.error == 0.0 and fit.distance.max() < 1e-12
 
@@ -181,6 +181,6 @@ def test_what_makes_no_sense_is_refused(arm):
         ((Y, tau, np.where(np.arange(20) < 10, 0.0, pi)), 'expected: body 0'),
     ):
         with pytest.raises(ValueError, match=message):
-            arm.regressors.fitted(*arguments)
+            arm.regressors.fit_consistent_parameters(*arguments)
     with pytest.raises(ValueError, match=r'\(10 bodies,\), got \(9,\)'):
         pseudo_inertias(np.zeros(9))

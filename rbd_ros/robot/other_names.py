@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Other names of the Python API: former names, and those of Pinocchio and MuJoCo.
+
+A former name works and warns. A name of another library raises an AttributeError that names ours;
+docs/coming_from.md shows that table, and a test compares them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, NamedTuple, Tuple, Type, TYPE_CHECKING, TypeVar
+import warnings
+
+Kind = TypeVar('Kind')
+
+#: Names before the first release, by class and name: the present name.
+RENAMED: Dict[str, Dict[str, str]] = {
+    'Robot': {'together': 'combine'},
+    'DerivativeFunctions': {
+        'forward_dynamics_by_parameters': 'forward_dynamics_wrt_parameters',
+        'forward_dynamics_twice': 'forward_dynamics_second_order',
+        'inverse_dynamics_twice': 'inverse_dynamics_second_order',
+    },
+    'RegressorFunctions': {'fitted': 'fit_consistent_parameters'},
+    'ArticulatedFunctions': {'by_inverse_inertias': 'assembly_by_inverse_inertia'},
+}
+
+
+class ForeignName(NamedTuple):
+    """A name of another library, and what has that meaning here.
+
+    :param library: 'Pinocchio' or 'MuJoCo'
+    :param name: the name there
+    :param here: what to use, such as 'Robot.inverse_dynamics' or
+        'Robot.frame(name).jacobian'
+    """
+
+    library: str
+    name: str
+    here: str
+
+
+def _rows(library: str, text: str) -> List[ForeignName]:
+    rows = [line.split(maxsplit=1) for line in text.split('\n') if line.strip()]
+    return [ForeignName(library, name, here) for name, here in rows]
+
+
+#: Names of other libraries that a user may try on a `Robot` or a `Simulator`.
+FOREIGN: Tuple[ForeignName, ...] = (
+    *_rows(
+        'Pinocchio',
+        """
+        buildModelFromUrdf Robot.from_urdf
+        appendModel Robot.combine
+        names Robot.joint_names
+        lowerPositionLimit Robot.lower_limits
+        upperPositionLimit Robot.upper_limits
+        velocityLimit Robot.velocity_limits
+        effortLimit Robot.effort_limits
+        rotorInertia Robot.armature
+        randomConfiguration Robot.random_configuration
+        rnea Robot.inverse_dynamics
+        aba Robot.forward_dynamics
+        crba Robot.mass_matrix
+        computeMinverse Robot.inverse_mass_matrix
+        nle Robot.bias_force
+        nonLinearEffects Robot.bias_force
+        computeGeneralizedGravity Robot.gravity_torque
+        computeCoriolisMatrix Robot.coriolis_matrix
+        computeKineticEnergy Robot.energy
+        computePotentialEnergy Robot.energy
+        forwardKinematics Robot.forward_kinematics
+        framesForwardKinematics Robot.forward_kinematics
+        oMf Robot.forward_kinematics
+        oMi Robot.forward_kinematics
+        getFrameId Robot.frame
+        computeJointJacobians Robot.frame(name).jacobian
+        computeFrameJacobian Robot.frame(name).jacobian
+        getFrameJacobian Robot.frame(name).jacobian
+        getFrameJacobianTimeVariation Robot.frame(name).jacobian_derivative
+        getFrameVelocity Robot.frame(name).velocity
+        getFrameAcceleration Robot.frame(name).acceleration
+        centerOfMass Robot.centre_of_mass
+        jacobianCenterOfMass Robot.centre_of_mass_jacobian
+        ccrba Robot.centroidal.momentum_matrix
+        computeCentroidalMomentum Robot.centroidal.momentum
+        computeRNEADerivatives Robot.derivatives.inverse_dynamics
+        computeABADerivatives Robot.derivatives.forward_dynamics
+        computeJointTorqueRegressor Robot.regressors.torque
+        """,
+    ),
+    *_rows(
+        'MuJoCo',
+        """
+        from_xml_path Robot.from_urdf
+        mj_step Simulator.step
+        mj_resetData Simulator.reset
+        mj_inverse Robot.inverse_dynamics
+        mj_forward Robot.forward_dynamics
+        mj_fullM Robot.mass_matrix
+        mj_jac Robot.frame(name).jacobian
+        mj_jacBody Robot.frame(name).jacobian
+        mj_integratePos Robot.integrate
+        mj_differentiatePos Robot.difference
+        mj_contactForce Simulator.contacts
+        mjd_transitionFD Simulator.step_derivatives
+        data Simulator.q, Simulator.v
+        qpos Simulator.q
+        qvel Simulator.v
+        qacc Simulator.a
+        ctrl Simulator.step
+        qfrc_applied Simulator.tau
+        qfrc_bias Robot.bias_force
+        qfrc_constraint Simulator.constraint_force
+        xfrc_applied Simulator.apply_wrench
+        xpos Robot.forward_kinematics
+        xquat Robot.forward_kinematics
+        subtree_com Robot.centre_of_mass
+        ncon Simulator.contacts
+        contact Simulator.contacts
+        sensordata Simulator.sensors
+        opt Simulator.timestep
+        """,
+    ),
+)
+
+_BY_NAME = {each.name: each.here for each in FOREIGN}
+
+
+class Renamed:
+    """A former name of an attribute: gives the present one, with a DeprecationWarning.
+
+    :param owner: name of the class
+    :param old: the former name
+    :param new: the present name
+    """
+
+    def __init__(self, owner: str, old: str, new: str):
+        self.owner, self.old, self.new = owner, old, new
+
+    def __get__(self, instance: Any, owner: Type[Any]) -> Any:
+        """Return the attribute of the present name."""
+        warnings.warn(
+            f'{self.owner}.{self.old} is deprecated; use {self.owner}.{self.new}',
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return getattr(owner if instance is None else instance, self.new)
+
+
+def with_former_names(kind: Type[Kind]) -> Type[Kind]:
+    """Give a class its former names.
+
+    :param kind: class whose name is in `RENAMED`
+    """
+    for old, new in RENAMED[kind.__name__].items():
+        setattr(kind, old, Renamed(kind.__name__, old, new))
+    return kind
+
+
+class ForeignNames:
+    """Names ours in the error when a user tries the name of another library."""
+
+    if not TYPE_CHECKING:  # a checker of types is to find unknown attributes
+
+        def __getattr__(self, name: str) -> Any:
+            kind = type(self)
+            if hasattr(kind, name):
+                # A property raised AttributeError itself: raise that again.
+                return object.__getattribute__(self, name)
+            if name in _BY_NAME:
+                here = _BY_NAME[name]
+                raise AttributeError(f'{kind.__name__} has no {name!r}: that is {here}')
+            # With name and object, Python suggests attributes that are spelled alike.
+            raise AttributeError(
+                f'{kind.__name__!r} object has no attribute {name!r}', name=name, obj=self
+            )
