@@ -118,10 +118,10 @@ _PAIRS: Dict[str, Tuple[float, _Pair]] = {
     ),
     'energy': (_TWICE, _plain('energy', 'computeMechanicalEnergy', 'q v')),
     'momentum': (_TWICE, _plain('momentum', 'computeCentroidalMomentum', 'q v')),
-    'centre_of_mass': (_TWICE, _plain('centre_of_mass', 'centerOfMass', 'q')),
-    'centre_of_mass_jacobian': (
+    'center_of_mass': (_TWICE, _plain('center_of_mass', 'centerOfMass', 'q')),
+    'center_of_mass_jacobian': (
         _TWICE,
-        _plain('centre_of_mass_jacobian', 'jacobianCenterOfMass', 'q'),
+        _plain('center_of_mass_jacobian', 'jacobianCenterOfMass', 'q'),
     ),
     'forward_kinematics': (_TWICE, _plain('forward_kinematics', 'framesForwardKinematics', 'q')),
     'jacobian': (

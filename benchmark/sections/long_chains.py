@@ -24,7 +24,7 @@ _FUNCTIONS = (
     'coriolis_matrix',
     'forward_kinematics',
     'energy',
-    'centre_of_mass',
+    'center_of_mass',
     'inverse_dynamics_derivatives',
     'operational_inertia',
 )

@@ -15,6 +15,7 @@ from rbd_ros.compiler import compile_lock, make_kernel, unavailable_reason
 from rbd_ros.compiler.graph import OperationCount
 from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
 from rbd_ros.model import Model, ModelError
+from rbd_ros.robot.other_names import SYNONYMS
 from rbd_ros.robot.variants import check, definition, Variant, variant
 
 Algorithm = Union[str, Declaration, Callable[..., Any]]
@@ -110,7 +111,7 @@ def declared(algorithm: Algorithm) -> Declaration:
     """
     found = declaration_of(algorithm)
     if found is None and isinstance(algorithm, str):
-        found = find(algorithm)
+        found = find(SYNONYMS['Robot'].get(algorithm, algorithm))
     if found is None:
         if not isinstance(algorithm, str):
             raise ValueError(f'{algorithm!r} is no declared algorithm: put @algorithm above it')

@@ -119,8 +119,8 @@ class KinematicsFunctions(Compiled):
         """
         return self.frame(frame).point_jacobian_derivative(q, v, point, out=out)
 
-    @computes('centre_of_mass')
-    def centre_of_mass(self, q: ArrayLike, *, out: Out = None) -> Array:
+    @computes('center_of_mass')
+    def center_of_mass(self, q: ArrayLike, *, out: Out = None) -> Array:
         """Centre of mass of all moving links in base coordinates, (3,) [m].
 
         Links fixed to the world do not count.
@@ -130,14 +130,14 @@ class KinematicsFunctions(Compiled):
         :raises ModelError: if nothing that moves has mass
         :raises ValueError: for a wrong shape or dtype
 
-        >>> robot.centre_of_mass(q)  # [m]
+        >>> robot.center_of_mass(q)  # [m]
         array([-0.014,  0.081,  0.427])
         """
-        return self._call('centre_of_mass', (q,), None, out)
+        return self._call('center_of_mass', (q,), None, out)
 
-    @computes('centre_of_mass_jacobian')
-    def centre_of_mass_jacobian(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Jacobian of the velocity of `centre_of_mass`, (3, nv).
+    @computes('center_of_mass_jacobian')
+    def center_of_mass_jacobian(self, q: ArrayLike, *, out: Out = None) -> Array:
+        """Jacobian of the velocity of `center_of_mass`, (3, nv).
 
         :param q: configuration, (nq,) [rad, m]
         :param out: array for the result
@@ -145,7 +145,7 @@ class KinematicsFunctions(Compiled):
         :raises ValueError: for a wrong shape or dtype
 
         >>> mass = sum(body.inertia.mass for body in robot.model.bodies)
-        >>> np.allclose(mass * robot.centre_of_mass_jacobian(q) @ v, robot.momentum(q, v)[3:])
+        >>> np.allclose(mass * robot.center_of_mass_jacobian(q) @ v, robot.momentum(q, v)[3:])
         True
         """
-        return self._call('centre_of_mass_jacobian', (q,), None, out)
+        return self._call('center_of_mass_jacobian', (q,), None, out)

@@ -24,6 +24,15 @@ RENAMED: Dict[str, Dict[str, str]] = {
     'ArticulatedFunctions': {'by_inverse_inertias': 'assembly_by_inverse_inertia'},
 }
 
+#: British spellings, which work without a warning; algorithms go by the same names.
+SYNONYMS: Dict[str, Dict[str, str]] = {
+    'Robot': {
+        'centre_of_mass': 'center_of_mass',
+        'centre_of_mass_jacobian': 'center_of_mass_jacobian',
+    },
+    'DerivativeFunctions': {'centre_of_mass_jacobian': 'center_of_mass_jacobian'},
+}
+
 
 class ForeignName(NamedTuple):
     """A name of another library, and what has that meaning here.
@@ -79,8 +88,8 @@ FOREIGN: Tuple[ForeignName, ...] = (
         getFrameJacobianTimeVariation Robot.frame(name).jacobian_derivative
         getFrameVelocity Robot.frame(name).velocity
         getFrameAcceleration Robot.frame(name).acceleration
-        centerOfMass Robot.centre_of_mass
-        jacobianCenterOfMass Robot.centre_of_mass_jacobian
+        centerOfMass Robot.center_of_mass
+        jacobianCenterOfMass Robot.center_of_mass_jacobian
         ccrba Robot.centroidal.momentum_matrix
         computeCentroidalMomentum Robot.centroidal.momentum
         computeRNEADerivatives Robot.derivatives.inverse_dynamics
@@ -114,7 +123,7 @@ FOREIGN: Tuple[ForeignName, ...] = (
         xfrc_applied Simulator.apply_wrench
         xpos Robot.forward_kinematics
         xquat Robot.forward_kinematics
-        subtree_com Robot.centre_of_mass
+        subtree_com Robot.center_of_mass
         ncon Simulator.contacts
         contact Simulator.contacts
         sensordata Simulator.sensors
@@ -147,13 +156,29 @@ class Renamed:
         return getattr(owner if instance is None else instance, self.new)
 
 
+class Synonym:
+    """Another spelling of an attribute.
+
+    :param name: the spelling that docs have
+    """
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __get__(self, instance: Any, owner: Type[Any]) -> Any:
+        """Return the attribute."""
+        return getattr(owner if instance is None else instance, self.name)
+
+
 def with_former_names(kind: Type[Kind]) -> Type[Kind]:
-    """Give a class its former names.
+    """Give a class its former names and its synonyms.
 
     :param kind: class whose name is in `RENAMED`
     """
     for old, new in RENAMED[kind.__name__].items():
         setattr(kind, old, Renamed(kind.__name__, old, new))
+    for old, new in SYNONYMS.get(kind.__name__, {}).items():
+        setattr(kind, old, Synonym(new))
     return kind
 
 

@@ -54,7 +54,7 @@ def predict_free_bases(
         # From body coordinates to those of the predecessor, which rests: a free base hangs on the
         # base.
         rotation(state.q, orientation, R)
-        m = centre_of_mass(mass, first, c)
+        m = center_of_mass(mass, first, c)
         for r in range(3):
             i, j = first + r, first + 3 + r
             angular[r] = dot(mass[i], state.v)
@@ -76,7 +76,7 @@ def predict_free_bases(
             free_bases.linear_momentum[base, r] = total
             # With the momentum of the end, as all positions (semi-implicit Euler).
             way = h * total / m if m > 0.0 else 0.0
-            free_bases.centre_of_mass[base, r] = state.q[position + r] + dot(R[r], c) + way
+            free_bases.center_of_mass[base, r] = state.q[position + r] + dot(R[r], c) + way
 
 
 @compiled
@@ -99,7 +99,7 @@ def correct_free_bases(
     for base in range(len(plant.free_bases)):
         orientation, position = plant.free_bases[base, 0], plant.free_bases[base, 1]
         first = plant.free_bases[base, 2]
-        m = centre_of_mass(mass, first, c)
+        m = center_of_mass(mass, first, c)
         # Without mass there is nothing to conserve, and A would be singular.
         if free_bases.held[base] == 1 or not m > 0.0:
             continue
@@ -116,7 +116,7 @@ def correct_free_bases(
             # From the centre of mass to the body's origin: n_O = n_C + c x p.
             x[r] += c[s] * x[3 + t] - c[t] * x[3 + s]
             if place:
-                next_q[position + r] = free_bases.centre_of_mass[base, r] - dot(R[r], c)
+                next_q[position + r] = free_bases.center_of_mass[base, r] - dot(R[r], c)
         # The other joints keep their velocities: what they contribute goes to the right.
         for r in range(6):
             for k in range(len(next_v)):
@@ -131,7 +131,7 @@ def correct_free_bases(
 
 
 @compiled
-def centre_of_mass(mass: FloatArray, first: int, c: FloatArray) -> float:
+def center_of_mass(mass: FloatArray, first: int, c: FloatArray) -> float:
     """Mass of a robot and its centre of mass, from the rows of its base's joint.
 
     :param mass: mass matrix, (nv, nv)

@@ -13,7 +13,7 @@ import math
 
 from rbd_ros.compiler.loops import call_kernel, compiled, matrix, vector
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.simulation.free_base import centre_of_mass, rotation
+from rbd_ros.simulation.free_base import center_of_mass, rotation
 from rbd_ros.simulation.linear import dot, solve_dense
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import State
@@ -40,7 +40,7 @@ def predict_from_middle(plant: Plant, state: State, work: Workspace, h: float) -
         orientation, position = plant.free_bases[base, 0], plant.free_bases[base, 1]
         first = plant.free_bases[base, 2]
         rotation(state.q, orientation, R)
-        m = centre_of_mass(mass, first, c)
+        m = center_of_mass(mass, first, c)
         for r in range(3):
             i, j = first + r, first + 3 + r
             angular[r] = dot(mass[i], state.v)
@@ -58,7 +58,7 @@ def predict_from_middle(plant: Plant, state: State, work: Workspace, h: float) -
         for r in range(3):
             free_bases.angular_momentum[base, r] = dot(R[r], angular)
             free_bases.linear_momentum[base, r] = dot(R[r], linear)
-            free_bases.centre_of_mass[base, r] = state.q[position + r] + dot(R[r], c)
+            free_bases.center_of_mass[base, r] = state.q[position + r] + dot(R[r], c)
         # From here on in coordinates that rest; c is the lever of the force about the mean of
         # where the centre of mass is at both ends.
         rotation(middle.q, orientation, R)
@@ -67,8 +67,8 @@ def predict_from_middle(plant: Plant, state: State, work: Workspace, h: float) -
             before = free_bases.linear_momentum[base, r]
             free_bases.linear_momentum[base, r] += h * push
             way = h * (before + 0.5 * h * push) / m if m > 0.0 else 0.0
-            c[r] = middle.q[position + r] - free_bases.centre_of_mass[base, r] - 0.5 * way
-            free_bases.centre_of_mass[base, r] += way
+            c[r] = middle.q[position + r] - free_bases.center_of_mass[base, r] - 0.5 * way
+            free_bases.center_of_mass[base, r] += way
             linear[r] = dot(R[r], force)
         for r in range(3):
             s, t = (r + 1) % 3, (r + 2) % 3
@@ -91,7 +91,7 @@ def correct_from_middle(plant: Plant, work: Workspace, h: float) -> None:
     for base in range(len(plant.free_bases)):
         orientation, position = plant.free_bases[base, 0], plant.free_bases[base, 1]
         first = plant.free_bases[base, 2]
-        m = centre_of_mass(mass, first, c)
+        m = center_of_mass(mass, first, c)
         # Without mass there is nothing to conserve.
         if not m > 0.0:
             continue
@@ -126,7 +126,7 @@ def correct_from_middle(plant: Plant, work: Workspace, h: float) -> None:
                 s, t = (r + 1) % 3, (r + 2) % 3
                 next_v[first + r] = spin[r]
                 next_v[first + 3 + r] = push[r] / m + c[s] * spin[t] - c[t] * spin[s]
-                next_q[position + r] = free_bases.centre_of_mass[base, r] - dot(R[r], c)
+                next_q[position + r] = free_bases.center_of_mass[base, r] - dot(R[r], c)
 
 
 @compiled

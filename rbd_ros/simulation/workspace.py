@@ -186,13 +186,13 @@ class FreeBases(NamedTuple):
 
     :param angular_momentum: about the centre of mass, in predecessor coordinates [N m s]
     :param linear_momentum: in predecessor coordinates [N s]
-    :param centre_of_mass: in predecessor coordinates [m]
+    :param center_of_mass: in predecessor coordinates [m]
     :param held: 1 where the world has stopped the robot, whose momentum is not conserved then
     """
 
     angular_momentum: FloatArray = floats('free', 3)
     linear_momentum: FloatArray = floats('free', 3)
-    centre_of_mass: FloatArray = floats('free', 3)
+    center_of_mass: FloatArray = floats('free', 3)
     held: IntArray = integers('free')
 
 

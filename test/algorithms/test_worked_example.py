@@ -54,7 +54,7 @@ def check(robot, kernel):
     rate = (momentum(h) - momentum(-h)) / (2.0 * h)
     mass = sum(body.inertia.mass for body in robot.model.bodies)
     weight = mass * robot.gravity
-    expected = rate - np.r_[np.cross(robot.centre_of_mass(q), weight), weight]
+    expected = rate - np.r_[np.cross(robot.center_of_mass(q), weight), weight]
     found = kernel.function(q, v, a)
     assert_allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
     rows = kernel.function(np.tile(q, (9, 1)), v, a)

@@ -360,7 +360,7 @@ def test_momentum_is_that_of_robot_and_ball_about_the_origin(anymal):
 
     def centre(sign):
         moved = robot.integrate(*machine.states(motion), sign * h)
-        return robot.centre_of_mass(moved)[0]
+        return robot.center_of_mass(moved)[0]
 
     total = sum(body.inertia.mass for body in robot.model.bodies)
     linear = total * (centre(1.0) - centre(-1.0)) / (2.0 * h) + 10.0 * motion.velocity[0, 0, 3:]

@@ -152,7 +152,7 @@ def test_masses_and_densities():
     assert_allclose(movable(mass=3).inertia.parameters(), scaled)
 
 
-def test_a_given_inertia_is_about_the_centre_of_mass():
+def test_a_given_inertia_is_about_the_center_of_mass():
     inertia = {'ixx': 0.2, 'iyy': 0.3, 'izz': 0.25, 'ixy': 0.01, 'iyz': -0.02}
     body = movable(mass=2, inertia=inertia, center_of_mass=[0.1, 0, 0.2]).inertia
     mass, centre, matrix = body.mass_centre()

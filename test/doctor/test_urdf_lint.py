@@ -85,7 +85,7 @@ def test_joints_that_move_no_mass_are_errors():
 
 
 @pytest.mark.parametrize(('x', 'level'), [(0.25, 'ok'), (0.4, 'warn'), (100.0, 'error')])
-def test_a_centre_of_mass_far_from_the_shapes_is_told(x, level):
+def test_a_center_of_mass_far_from_the_shapes_is_told(x, level):
     """The box ends at 0.2 m, and its diagonal is 0.245 m."""
     findings = found(arm(lower=inertial('1', FILLED, f'{x} 0 0') + BOX))
     mine = [f for f in findings if 'centre of mass (' in f[2]]

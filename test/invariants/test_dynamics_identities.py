@@ -179,10 +179,10 @@ def test_gravity_torque_is_the_gradient_of_the_potential_energy(subject):
 
 
 @pytest.mark.seed('BL06', 'BL07')
-def test_gravity_torque_is_the_weight_at_the_centre_of_mass(subject):
+def test_gravity_torque_is_the_weight_at_the_center_of_mass(subject):
     robot, q = subject.plain, subject.q
     weight = total_mass(subject) * np.array([0.0, 0.0, -9.81])
-    check('g = -m J_com^T g', -weight @ robot.centre_of_mass_jacobian(q), robot.gravity_torque(q))
+    check('g = -m J_com^T g', -weight @ robot.center_of_mass_jacobian(q), robot.gravity_torque(q))
 
 
 def total_mass(subject):

@@ -121,10 +121,10 @@ def test_acceleration_of_a_link_is_j_a_plus_jdot_v(subject):
 
 
 @pytest.mark.seed('BL07')
-def test_centre_of_mass_jacobian_gives_its_velocity(subject):
+def test_center_of_mass_jacobian_gives_its_velocity(subject):
     q, v = subject.q, subject.v
-    velocity = subject.plain.rate('centre_of_mass', q, v)
-    check('J_com v', times(subject.plain.centre_of_mass_jacobian(q), v), velocity)
+    velocity = subject.plain.rate('center_of_mass', q, v)
+    check('J_com v', times(subject.plain.center_of_mass_jacobian(q), v), velocity)
 
 
 @pytest.mark.seed('SV18', 'FB07')
@@ -150,7 +150,7 @@ def test_momentum_changes_only_by_outside_forces():
         acceleration = robot.forward_dynamics(q, v, tau, external_forces={'link2': force})
         reference = Reference(text, floating_base=True)
         weight = sum(m for m, _, _ in reference.inertials.values()) * np.array([0, 0, -9.81])
-        centre = robot.centre_of_mass(q)
+        centre = robot.center_of_mass(q)
         outside = np.hstack([np.cross(centre, weight), np.broadcast_to(weight, (5, 3))]) + force
         tolerance = (
             1e-10  # accelerations carry cond(H) eps, 1e4 times 1e-16, times masses and lengths
@@ -168,5 +168,5 @@ def test_linear_momentum_is_mass_times_velocity_of_the_centre(subject):
     from test_dynamics_identities import total_mass
 
     q, v = subject.q, subject.v
-    velocity = times(subject.plain.centre_of_mass_jacobian(q), v)
+    velocity = times(subject.plain.center_of_mass_jacobian(q), v)
     check('p = m v_com', subject.plain.momentum(q, v)[:, 3:], total_mass(subject) * velocity)

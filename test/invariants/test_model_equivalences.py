@@ -155,7 +155,7 @@ def test_gravity_as_a_run_time_input(name):
         'forward_dynamics',
         'gravity_torque',
         'mass_matrix',
-        'centre_of_mass',
+        'center_of_mass',
         'momentum',
         'energy',
     ],

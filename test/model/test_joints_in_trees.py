@@ -146,10 +146,10 @@ def test_jacobian_derivative_is_the_rate_of_the_jacobian(robots, joint, seed, re
 
 @every_joint
 @every_seed
-def test_centre_of_mass_moves_by_its_jacobian(robots, joint, seed):
+def test_center_of_mass_moves_by_its_jacobian(robots, joint, seed):
     model, robot, q, v, _ = case(robots, joint, seed)
-    rate = slope(lambda t: robot.centre_of_mass(moved(model, q, t * v)))
-    assert_allclose(robot.centre_of_mass_jacobian(q) @ v, rate, atol=1e-9)
+    rate = slope(lambda t: robot.center_of_mass(moved(model, q, t * v)))
+    assert_allclose(robot.center_of_mass_jacobian(q) @ v, rate, atol=1e-9)
 
 
 @every_joint

@@ -216,8 +216,8 @@ def test_a_joint_that_stands_still_welds_its_bodies_together():
     pairs = [
         (robot.inverse_dynamics(x, v, a), robot.forward_dynamics(x, v, tau),
          robot.mass_matrix(x), robot.bias_force(x, v), robot.gravity_torque(x),
-         robot.coriolis_matrix(x, v), robot.centre_of_mass(x), robot.momentum(x, v),
-         robot.centre_of_mass_jacobian(x), robot.energy(x, v), robot.integrate(x, v, 0.1)[-1],
+         robot.coriolis_matrix(x, v), robot.center_of_mass(x), robot.momentum(x, v),
+         robot.center_of_mass_jacobian(x), robot.energy(x, v), robot.integrate(x, v, 0.1)[-1],
          robot.forward_kinematics(x)['b1'], robot.jacobian(x, 'b1'),
          robot.jacobian_derivative(x, v, 'b2'), robot.hybrid.dynamics(x, v, tau, ['j0'])[1])
         for robot, x in ((welded, p), (lumped, q))

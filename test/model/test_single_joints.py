@@ -440,12 +440,12 @@ def test_a_long_tumble_is_the_same_by_both_floating_variants():
         q = robot.neutral()
         q[4:] = 10.0, 20.0, -5.0
         simulator.reset(q=q, v=v)
-        centre = robot.centre_of_mass(q)
+        centre = robot.center_of_mass(q)
         momentum = robot.momentum(q, v)
         simulator.step(n=15000)
         t, g = simulator.time, robot.gravity
         fallen = centre + t * momentum[3:] / 1.3 + 0.5 * t * t * g
-        at = robot.centre_of_mass(simulator.q)
+        at = robot.center_of_mass(simulator.q)
         assert_allclose(at, fallen, rtol=1e-7)
         after = robot.momentum(simulator.q, simulator.v)
         assert_allclose(after[3:], momentum[3:] + 1.3 * t * g, rtol=1e-7)

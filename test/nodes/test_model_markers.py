@@ -62,12 +62,12 @@ def test_without_mass_there_is_no_ellipsoid():
     assert equivalent_ellipsoid(RigidBodyInertia.zero()) is None
 
 
-def test_centre_of_mass_is_that_of_the_robot():
+def test_center_of_mass_is_that_of_the_robot():
     robot = Robot.from_urdf(SIX)
     view = ModelView(robot.model)
     q = np.array([0.3, -0.5, 1.5, 0.5, 1.0, 0.2])
     assert view.mass == pytest.approx(sum(b.inertia.mass for b in robot.model.bodies))
-    assert view.centre_of_mass(view.poses(q)) == pytest.approx(robot.centre_of_mass(q))
+    assert view.center_of_mass(view.poses(q)) == pytest.approx(robot.center_of_mass(q))
 
 
 def test_ellipsoids_are_where_the_bodies_are():
@@ -140,7 +140,7 @@ def test_markers_are_complete_and_replace_the_last_ones():
     }
     [centre] = kinds[markers.CENTRE]
     at = centre.pose.position
-    assert (at.x, at.y, at.z) == pytest.approx(tuple(robot.centre_of_mass(q)))
+    assert (at.x, at.y, at.z) == pytest.approx(tuple(robot.center_of_mass(q)))
     assert centre.scale.x == centre.scale.z == pytest.approx(markers.CENTRE_SIZE)
     ellipsoids = view.ellipsoids(view.poses(q))
     assert len(kinds[markers.INERTIA]) == len(ellipsoids) == 6
@@ -198,7 +198,7 @@ def test_markers_come_while_somebody_listens_and_show_the_gravity_torque(listeni
     assert {m.header.frame_id for m in found} == {f'left/{next(iter(robot.model.links))}'}
     [centre] = [m for m in found if m.ns == 'center_of_mass']
     at = centre.pose.position
-    assert (at.x, at.y, at.z) == pytest.approx(tuple(robot.centre_of_mass(q)))
+    assert (at.x, at.y, at.z) == pytest.approx(tuple(robot.center_of_mass(q)))
     arrows = {m.id: m for m in found if m.ns == 'gravity_torque'}
     shares = robot.gravity_torque(q) / robot.effort_limits
     for k, share in enumerate(shares):

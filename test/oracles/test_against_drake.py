@@ -103,7 +103,7 @@ def test_pose_and_jacobian_of_the_last_link(both):
 
 
 @pytest.mark.seed('SV18', 'BL07')
-def test_energy_and_centre_of_mass(both):
+def test_energy_and_center_of_mass(both):
     """Drake counts the link welded to the world, too.
 
     Only differences of potential energy compare.

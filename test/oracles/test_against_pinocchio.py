@@ -174,14 +174,14 @@ def test_point_jacobian_and_its_derivative(case):
 
 
 @pytest.mark.seed('BL07')
-def test_centre_of_mass_and_its_jacobian(case):
+def test_center_of_mass_and_its_jacobian(case):
     """Of the links that move: Pinocchio and we leave out what is welded to the world."""
     if case.robot.nv == 0:
         pytest.skip('nothing moves')
-    theirs = case.each(case.bridge.centre_of_mass, case.q)
-    case.compare('centre_of_mass', case.ours('centre_of_mass', case.q), theirs)
-    theirs = case.each(case.bridge.centre_of_mass_jacobian, case.q)
-    case.compare('centre_of_mass_jacobian', case.ours('centre_of_mass_jacobian', case.q), theirs)
+    theirs = case.each(case.bridge.center_of_mass, case.q)
+    case.compare('center_of_mass', case.ours('center_of_mass', case.q), theirs)
+    theirs = case.each(case.bridge.center_of_mass_jacobian, case.q)
+    case.compare('center_of_mass_jacobian', case.ours('center_of_mass_jacobian', case.q), theirs)
 
 
 @pytest.mark.seed('SV18')

@@ -102,12 +102,12 @@ def test_bad_point(robot):
         robot.point_jacobian(z, 'link1', np.zeros(2))
 
 
-def test_centre_of_mass_of_nothing_is_no_number():
+def test_center_of_mass_of_nothing_is_no_number():
     """Neither a crash nor a made-up place."""
     for text in ('<robot name="a"><link name="b"/></robot>', chain([{'type': 'revolute'}])):
         robot = Robot.from_urdf(text)
         try:
-            centre = robot.centre_of_mass(np.zeros(robot.nq))
+            centre = robot.center_of_mass(np.zeros(robot.nq))
         except ValueError as error:
             assert 'mass' in str(error)
         else:

@@ -58,7 +58,7 @@ def test_ordinary_robots_give_no_warning():
 
 @pytest.mark.seed('AE01')
 @pytest.mark.parametrize('ratio', [20.0, 50.0, 1e4])
-def test_a_centre_of_mass_far_from_its_frame_is_warned_of(ratio):
+def test_a_center_of_mass_far_from_its_frame_is_warned_of(ratio):
     """A warning says how many digits the book's rule, the square of the distance, takes."""
     gyration = math.sqrt(0.5 * 0.09 / 2.0)
     robot = hinges({}, {'centre': [0.0, ratio * gyration, 0.0]})

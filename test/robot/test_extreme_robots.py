@@ -45,7 +45,7 @@ def arrays(robot, name, rows=None):
 @pytest.mark.parametrize('name', ARGUMENTS)
 def test_every_function_gives_the_right_shape(robot, name):
     link = robot.link_names[-1]
-    weightless = robot.nv == 0 and name.startswith('centre_of_mass')
+    weightless = robot.nv == 0 and name.startswith('center_of_mass')
     if weightless:
         with pytest.raises(ModelError, match='nothing that moves has mass'):
             call(robot, name, arrays(robot, name), link)
@@ -96,4 +96,4 @@ def test_two_hundred_joints_are_no_obstacle(long_chain):
     batch = robot.inverse_dynamics(*(np.tile(x, (600, 1)) for x in (q, v, a)))
     np.testing.assert_array_equal(batch, np.tile(tau, (600, 1)))
     momentum = robot.momentum(q, v)[3:]
-    assert relative_error(200.0 * robot.centre_of_mass_jacobian(q) @ v, momentum) < 1e-11
+    assert relative_error(200.0 * robot.center_of_mass_jacobian(q) @ v, momentum) < 1e-11

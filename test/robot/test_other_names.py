@@ -46,6 +46,16 @@ def test_former_names_of_objects_compute_the_same(robot):
     assert both.nv == 2 * robot.nv and robot.inverse_dynamics(q, v, a).shape == (robot.nv,)
 
 
+def test_british_spelling_is_a_synonym(robot):
+    q = robot.neutral()
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        assert np.array_equal(robot.centre_of_mass(q), robot.center_of_mass(q))
+        assert robot.centre_of_mass_jacobian(q).shape == (3, robot.nv)
+        assert robot.derivatives.centre_of_mass_jacobian(q).J.shape == (3, robot.nv)
+        assert np.array_equal(robot.function('centre_of_mass')(q), robot.center_of_mass(q))
+
+
 @pytest.mark.parametrize('row', FOREIGN, ids=lambda row: row.name)
 def test_a_name_of_another_library_leads_to_one_that_exists(robot, row):
     for path in row.here.split(', '):

@@ -54,7 +54,7 @@ def one():
 
 def about_the_centre(subject, q, v):
     """Mass, centre of mass, and momentum about it, in base coordinates."""
-    total, c = subject.momentum(q, v), subject.centre_of_mass(q)
+    total, c = subject.momentum(q, v), subject.center_of_mass(q)
     return c, total[:3] - np.cross(c, total[3:]), total[3:]
 
 
@@ -82,7 +82,7 @@ def test_momentum_changes_by_the_impulses_of_all_forces(physics, one, seed):
         linear = linear + h * (pull + MASS * np.array(GRAVITY))
         expected.append((c + h * linear / MASS, angular, linear))
         found = work.free_bases
-        assert_allclose(found.centre_of_mass[base], expected[base][0], atol=1e-12)
+        assert_allclose(found.center_of_mass[base], expected[base][0], atol=1e-12)
         assert_allclose(found.angular_momentum[base], angular, atol=1e-12)
         assert_allclose(found.linear_momentum[base], linear, atol=1e-12)
 
@@ -105,7 +105,7 @@ def test_without_mass_nothing_is_corrected(physics):
     physics.reset(physics.robot.neutral(), np.ones(16))
     work.dynamics.mass[:] = 0.0
     predict_free_bases(plant, state, work.dynamics, np.zeros(16), np.ones(16), work.free_bases, h)
-    assert list(work.free_bases.centre_of_mass[0]) == [0.0, 0.0, 0.0]
+    assert list(work.free_bases.center_of_mass[0]) == [0.0, 0.0, 0.0]
 
 
 def test_a_unit_quaternion_is_scipys_rotation(rng):

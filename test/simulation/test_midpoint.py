@@ -133,7 +133,7 @@ def test_it_is_of_second_order_in_flight_with_torques_and_wrenches():
 
 def about_the_centre(subject, q, v):
     """Centre of mass, and momentum about it."""
-    total, c = subject.momentum(q, v), subject.centre_of_mass(q)
+    total, c = subject.momentum(q, v), subject.center_of_mass(q)
     return c, total[:3] - np.cross(c, total[3:]), total[3:]
 
 

@@ -108,12 +108,12 @@ def test_tumbling_conserves_momentum_to_rounding():
     simulator = Simulator(spinner)
     simulator.reset(q=at((1, 2, 3)), v=[0.5, 12.0, 0.2, 0.3, -0.4, 0.5])
     momentum = spinner.momentum(simulator.q, simulator.v)
-    centre = spinner.centre_of_mass(simulator.q)
+    centre = spinner.center_of_mass(simulator.q)
     energy = spinner.energy(simulator.q, simulator.v).kinetic
     simulator.step(n=5000)
     assert spinner.momentum(simulator.q, simulator.v) == pytest.approx(momentum, abs=1e-10)
     expected = centre + simulator.time * momentum[3:] / 3.0
-    assert spinner.centre_of_mass(simulator.q) == pytest.approx(expected, abs=1e-10)
+    assert spinner.center_of_mass(simulator.q) == pytest.approx(expected, abs=1e-10)
     assert spinner.energy(simulator.q, simulator.v).kinetic == pytest.approx(energy, rel=1e-5)
 
 

@@ -172,7 +172,7 @@ def test_articulated_inertia_minus_a_symmetric_dyad(articulated, rng):
 
 
 @pytest.mark.seed('SV20', kind='full')
-def test_equation_of_motion_at_the_centre_of_mass_is_newton_euler(bodies, rng):
+def test_equation_of_motion_at_the_center_of_mass_is_newton_euler(bodies, rng):
     m, _, I_C = bodies[0]
     v, a = rng.normal(size=(2, 6))
     inertia = RigidBodyInertia.from_mass_centre(m, (0.0, 0.0, 0.0), I_C)

@@ -152,10 +152,10 @@ class Bridge:
     # Pinocchio leaves what is welded to the world out of mass, centre of mass and energy; so do we
     # ("of all that moves").
 
-    def centre_of_mass(self, q):
+    def center_of_mass(self, q):
         return pin.centerOfMass(self.model, self.data, self.q(q)).copy()
 
-    def centre_of_mass_jacobian(self, q):
+    def center_of_mass_jacobian(self, q):
         return pin.jacobianCenterOfMass(self.model, self.data, self.q(q)) @ self.P
 
     def energy(self, q, v):
@@ -167,7 +167,7 @@ class Bridge:
         """Spatial momentum about the base origin, angular first."""
         pin.ccrba(self.model, self.data, self.q(q), self.v(v))
         linear, angular = self.data.hg.linear.copy(), self.data.hg.angular.copy()
-        return np.concatenate([angular + np.cross(self.centre_of_mass(q), linear), linear])
+        return np.concatenate([angular + np.cross(self.center_of_mass(q), linear), linear])
 
     def point_jacobian(self, q, link, point):
         """Velocity along base axes of a point fixed to a link."""

@@ -152,7 +152,7 @@ class Reference:
         """Minus sum m J_t^T g."""
         return -sum(m * J[3:].T @ self.gravity for m, _, _, J in self._at_centres(q))
 
-    def centre_of_mass(self, q, links):
+    def center_of_mass(self, q, links):
         """Centre of mass of some links."""
         poses = self.kinematics(q)
         parts = [

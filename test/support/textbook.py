@@ -67,7 +67,7 @@ class Textbook(Reference):
 
     def centre(self, q):
         """Centre of mass of the links that move, (3,)."""
-        return self.centre_of_mass(q, self.moving_links())
+        return self.center_of_mass(q, self.moving_links())
 
     def centre_jacobian(self, q):
         """Its Jacobian, (3, nv): links that do not move add nothing."""

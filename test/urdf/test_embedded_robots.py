@@ -106,7 +106,7 @@ def test_six_axis_arm_has_the_reach_and_mass_of_the_published_one():
     assert_allclose(poses['tool0'][:3, 2], [0.0, 1.0, 0.0], atol=1e-12)
     moving = 3.761 + 8.058 + 2.846 + 1.37 + 1.3 + 0.365
     energy = robot.energy(np.zeros(6), np.zeros(6)).potential
-    assert energy == pytest.approx(9.81 * moving * robot.centre_of_mass(np.zeros(6))[2])
+    assert energy == pytest.approx(9.81 * moving * robot.center_of_mass(np.zeros(6))[2])
 
 
 def dh(a, alpha, d, theta):
@@ -135,4 +135,4 @@ def test_six_axis_arm_moves_as_the_published_dh_parameters_say(rng):
         poses = robot.forward_kinematics(q)
         assert_allclose(poses['tool0'][:3, 3], pose[:3, 3], atol=1e-9)
         assert_allclose(poses['tool0'][:3, 2], pose[:3, 2], atol=1e-9)
-        assert_allclose(robot.centre_of_mass(q), masses @ points / masses.sum(), atol=1e-9)
+        assert_allclose(robot.center_of_mass(q), masses @ points / masses.sum(), atol=1e-9)

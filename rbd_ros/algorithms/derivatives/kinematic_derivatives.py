@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from rbd_ros.algorithms.declaration import derivatives_of
 from rbd_ros.algorithms.kinematics.frame_motion import frame_acceleration, frame_velocity
 from rbd_ros.algorithms.kinematics.jacobians import jacobian
-from rbd_ros.algorithms.momentum.centre_of_mass import centre_of_mass_jacobian
+from rbd_ros.algorithms.momentum.center_of_mass import center_of_mass_jacobian
 from rbd_ros.algorithms.momentum.centroidal import centroidal_momentum
 
 
@@ -74,8 +74,8 @@ JACOBIAN_GRADIENT = derivatives_of(
 )
 
 CENTRE_OF_MASS_JACOBIAN_GRADIENT = derivatives_of(
-    centre_of_mass_jacobian,
-    'centre_of_mass_jacobian_gradient',
+    center_of_mass_jacobian,
+    'center_of_mass_jacobian_gradient',
     by=('q',),
     result=JacobianGradient,
 )

@@ -25,7 +25,7 @@ from rbd_ros.algorithms.kinds import (
     VELOCITY,
 )
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms, motion_columns
-from rbd_ros.algorithms.momentum.centre_of_mass import require_mass
+from rbd_ros.algorithms.momentum.center_of_mass import require_mass
 from rbd_ros.algorithms.momentum.energy import momentum
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, linear3, PluckerTransform, RigidBodyInertia

@@ -98,7 +98,7 @@ class ModelView:
             for i, name, each in self._ellipsoids
         ]
 
-    def centre_of_mass(self, poses: Sequence[np.ndarray]) -> Optional[np.ndarray]:
+    def center_of_mass(self, poses: Sequence[np.ndarray]) -> Optional[np.ndarray]:
         """Centre of mass of all that moves, (3,) [m]; None if nothing has mass."""
         if not self._ellipsoids:
             return None

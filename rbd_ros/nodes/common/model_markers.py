@@ -43,7 +43,7 @@ def model_markers(
     """
     poses = view.poses(q)
     found = [Marker(action=Marker.DELETEALL)]
-    centre = view.centre_of_mass(poses)
+    centre = view.center_of_mass(poses)
     if centre is not None:
         at_centre = np.eye(4)
         at_centre[:3, 3] = centre

@@ -30,7 +30,7 @@ class CentroidalFunctions(Compiled):
     def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
         """Angular momentum about the centre of mass, and linear momentum, (6,) [N m s, N s].
 
-        >>> h, p = robot.centroidal.momentum(q, v), robot.centre_of_mass(q)
+        >>> h, p = robot.centroidal.momentum(q, v), robot.center_of_mass(q)
         >>> np.allclose(h[:3] + np.cross(p, h[3:]), robot.momentum(q, v)[:3])
         True
         """

@@ -213,8 +213,8 @@ class DerivativeFunctions(Compiled):
         """
         return self._call('centroidal_momentum', (q, v), None, out)
 
-    @computes('centre_of_mass_jacobian_gradient')
-    def centre_of_mass_jacobian(self, q: ArrayLike, *, out: Outs = None) -> JacobianGradient:
+    @computes('center_of_mass_jacobian_gradient')
+    def center_of_mass_jacobian(self, q: ArrayLike, *, out: Outs = None) -> JacobianGradient:
         """Jacobian of the centre of mass, and its derivatives.
 
         :return: J, (3, nv), and dJ_dq, (3, nv, nv): element i, j, k is the derivative of J_ij
@@ -222,11 +222,11 @@ class DerivativeFunctions(Compiled):
         :raises ModelError: if nothing that moves has mass
         :raises ValueError: for a wrong shape or dtype
 
-        >>> J, dJ_dq = robot.derivatives.centre_of_mass_jacobian(q)
-        >>> np.allclose(J, robot.centre_of_mass_jacobian(q)), dJ_dq.shape
+        >>> J, dJ_dq = robot.derivatives.center_of_mass_jacobian(q)
+        >>> np.allclose(J, robot.center_of_mass_jacobian(q)), dJ_dq.shape
         (True, (3, 6, 6))
         """
-        return self._call('centre_of_mass_jacobian', (q,), None, out)
+        return self._call('center_of_mass_jacobian', (q,), None, out)
 
     @computes('inverse_dynamics_second_derivatives')
     def inverse_dynamics_second_order(

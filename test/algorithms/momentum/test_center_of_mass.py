@@ -6,9 +6,9 @@ import pytest
 from support import urdf_text
 from support.textbook_trees import check, every_tree, named_tree, run
 
-from rbd_ros.algorithms.momentum.centre_of_mass import (
-    centre_of_mass,
-    centre_of_mass_jacobian,
+from rbd_ros.algorithms.momentum.center_of_mass import (
+    center_of_mass,
+    center_of_mass_jacobian,
     require_mass,
 )
 from rbd_ros.model import load_urdf, ModelError
@@ -19,7 +19,7 @@ from rbd_ros.model import load_urdf, ModelError
 def test_centre_is_the_mean_over_the_links_that_move(name):
     tree = named_tree(name)
     for q, _, _ in tree.states:
-        check('centre of mass', name, run(centre_of_mass, tree.model, q=q), tree.book.centre(q))
+        check('centre of mass', name, run(center_of_mass, tree.model, q=q), tree.book.centre(q))
 
 
 @pytest.mark.seed('BL07')
@@ -27,7 +27,7 @@ def test_centre_is_the_mean_over_the_links_that_move(name):
 def test_jacobian_is_the_mean_of_those_of_the_links_centres(name):
     tree = named_tree(name)
     for q, _, _ in tree.states:
-        J = run(centre_of_mass_jacobian, tree.model, q=q)
+        J = run(center_of_mass_jacobian, tree.model, q=q)
         check('its Jacobian', name, J, tree.book.centre_jacobian(q))
 
 
@@ -36,7 +36,7 @@ def test_jacobian_is_the_mean_of_those_of_the_links_centres(name):
 def test_jacobian_gives_the_rate_of_the_centre(name):
     tree = named_tree(name)
     for q, v, _ in tree.states:
-        J = run(centre_of_mass_jacobian, tree.model, q=q)
+        J = run(center_of_mass_jacobian, tree.model, q=q)
         check('J v', name, J @ v, tree.book.rate(tree.book.centre, q, v))
 
 
@@ -47,7 +47,7 @@ def massless():
 
 def test_without_mass_there_is_no_centre():
     model = massless()
-    assert np.all(np.isnan(run(centre_of_mass, model, q=np.zeros(1))))
+    assert np.all(np.isnan(run(center_of_mass, model, q=np.zeros(1))))
     with pytest.raises(ModelError, match='nothing that moves has mass'):
         require_mass(model, (), {})
     require_mass(model, (1,), {})  # which gets it at run time

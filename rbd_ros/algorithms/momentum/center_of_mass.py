@@ -25,14 +25,14 @@ def require_mass(model: Model, given_later: Sequence[int], chosen: Mapping[str, 
 
 
 @algorithm(
-    'centre_of_mass',
+    'center_of_mass',
     inputs={'q': CONFIGURATION},
     outputs={'p': POSITION},
     source='RBDA 2.13',
     check=require_mass,
     peer='centerOfMass',
 )
-def centre_of_mass(model: Model, q: Sequence[Scalar]) -> Vector3:
+def center_of_mass(model: Model, q: Sequence[Scalar]) -> Vector3:
     """Centre of mass of all moving bodies in base coordinates, (3,) [m].
 
     What is fixed to the base does not count. Not-a-number if nothing that moves has mass.
@@ -44,14 +44,14 @@ def centre_of_mass(model: Model, q: Sequence[Scalar]) -> Vector3:
 
 
 @algorithm(
-    'centre_of_mass_jacobian',
+    'center_of_mass_jacobian',
     inputs={'q': CONFIGURATION},
     outputs={'J': POINT_JACOBIAN},
     source='RBDA 2.13, example 4.2',
     check=require_mass,
     peer='jacobianCenterOfMass',
 )
-def centre_of_mass_jacobian(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
+def center_of_mass_jacobian(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
     """Jacobian of the velocity of the centre of mass in base coordinates, (3, tree_nv).
 
     A joint moves the bodies that it carries and no others: its column is the rate of their first
