@@ -142,7 +142,7 @@ def unpacked(data: bytes, most: int = MAX_MESSAGE) -> bytes:
 
 @contextlib.contextmanager
 def unpacked_file(path: Path, most: int) -> Iterator[Path]:
-    """Path of a file without compression: the file itself, or a temporary one.
+    """Provide the path of a file without compression: the file itself, or a temporary one.
 
     :param path: a regular file, which may be compressed by zstd
     :param most: maximum size, unpacked [bytes]

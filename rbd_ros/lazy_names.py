@@ -14,7 +14,7 @@ from typing import Any, Callable, List, Mapping, Tuple
 def lazy_names(
     package: str, homes: Mapping[str, str]
 ) -> Tuple[Callable[[str], Any], Callable[[], List[str]]]:
-    """Functions `__getattr__` and `__dir__` of a package.
+    """Return the functions `__getattr__` and `__dir__` of a package.
 
     :param package: name of the package
     :param homes: module that defines each public name, by the name

@@ -27,7 +27,7 @@ class McapFileError(ValueError):
 
 
 def unavailable_reason() -> str:
-    """Why there can be no MCAP file, and what to do about it; '' if there can.
+    """Return the reason why there is no MCAP file, and the cure; '' if there can be one.
 
     >>> from rbd_ros.mcap_files import unavailable_reason
     >>> unavailable_reason() == '' or 'pip install' in unavailable_reason()
@@ -162,7 +162,7 @@ class Found(NamedTuple):
 
 
 def _records(reader: Any) -> Iterator[Any]:
-    """Records of a file and of its chunks, which are unpacked up to a bound.
+    """Yield the records of a file and of its chunks, which are unpacked up to a bound.
 
     :raises Exception: of the library and of decompressors
     """
@@ -178,7 +178,7 @@ def _records(reader: Any) -> Iterator[Any]:
 
 
 def _unpacked(chunk: Any) -> bytes:
-    """Content of a chunk: the library unpacks however much there is."""
+    """Return the content of a chunk: the library unpacks however much there is."""
     size: int = chunk.uncompressed_size
     if size > LARGEST:
         raise ValueError(f'a chunk of {size} bytes, at most {LARGEST} are read')

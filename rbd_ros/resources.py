@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the files of urdf/, config/, launch/ and rviz/ lie: source tree, pip or colcon prefix.
+"""Paths of the files of urdf/, config/, launch/ and rviz/: source tree, pip or colcon prefix.
 
 And which of several names somebody means. Knows neither ROS nor anything else of the package.
 """
@@ -51,7 +51,9 @@ def matching_names(
     common: Mapping[str, str] = MappingProxyType({}),
     further: Mapping[str, str] = MappingProxyType({}),
 ) -> List[str]:
-    """Names that somebody may mean: one if it is clear, several if it is not, none if unknown.
+    """Return the names that somebody may mean.
+
+    One if it is clear, several if it is not, none if unknown.
 
     Tried in this order: the name itself; without regard to case and punctuation; a common name;
     the name with `_robot` behind it; words of a name, or of what belongs to it, the last of which

@@ -123,7 +123,7 @@ def described_by(
 
 
 def find_robot(name: str, package_paths: Iterable[Union[str, os.PathLike[str]]] = ()) -> Path:
-    """Absolute path of the description that `name` means.
+    """Return the absolute path of the description that `name` means.
 
     Tried in this order: a package:// URI, as `MeshPaths` resolves it; a file, with ~, relative to
     the working directory; the name of an embedded robot, or that of a file of example-robot-data,
@@ -159,12 +159,12 @@ def find_robot(name: str, package_paths: Iterable[Union[str, os.PathLike[str]]] 
 
 
 def embedded_robots() -> Dict[str, Path]:
-    """Robots that come with this package: their files by name."""
+    """Return the robots that come with this package: their files by name."""
     return {path.stem: path for path in sorted(resource_path('urdf').glob('*.urdf'))}
 
 
 def example_robots() -> Dict[str, Path]:
-    """Robots of the package example-robot-data: their files by name, none if it is missing.
+    """Return robots of the package example-robot-data: their files by name, none if it is missing.
 
     The second file of a name goes by its folder, as anymal_c. Files without a robot are left out.
     """
@@ -181,7 +181,7 @@ def example_robots() -> Dict[str, Path]:
 
 
 def common_names() -> Dict[str, str]:
-    """What people call robots that are here, and the names of their files."""
+    """Return common names of the robots that are here, and the names of their files."""
     return {name: file for name, file in COMMON_NAMES.items() if file in example_robots()}
 
 
@@ -205,7 +205,7 @@ def split_xacro_arguments(robot: str) -> Tuple[str, Dict[str, str]]:
 
 
 def xacro_mappings(words: Iterable[str]) -> Dict[str, str]:
-    """Arguments of xacro by name, of words such as 'prefix:=left_'.
+    """Return the arguments of xacro by name, of words such as 'prefix:=left_'.
 
     :raises RobotNotFoundError: for a word that is none
     """
@@ -251,7 +251,7 @@ def _example_folders() -> List[Path]:
 
 
 def _beside(path: Path) -> str:
-    """Names of files beside the one that was looked for, and like it."""
+    """Return the names of files beside the one that was looked for, and like it."""
     folder = path.parent
     if not folder.is_dir():
         return f' (nor a folder {os.path.abspath(folder)})'

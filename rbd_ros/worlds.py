@@ -23,7 +23,7 @@ class WorldNotFoundError(ValueError):
 
 
 def find_world(name: str, package_paths: Sequence[str] = ()) -> Path:
-    """Absolute path of the world file that `name` means.
+    """Return the absolute path of the world file that `name` means.
 
     Tried in this order: a package:// URI; a file, with ~, relative to the working directory; the
     name of a world that comes with this package: table_world.yaml, table_world, or table.
@@ -64,5 +64,5 @@ def find_world(name: str, package_paths: Sequence[str] = ()) -> Path:
 
 
 def embedded_worlds() -> Dict[str, Path]:
-    """Worlds that come with this package: their files by name."""
+    """Return the worlds that come with this package: their files by name."""
     return {path.stem: path for path in sorted(resource_path('config').glob(f'*{ENDING}.yaml'))}

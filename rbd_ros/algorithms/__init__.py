@@ -23,7 +23,7 @@ _QUOTED = re.compile(r"'(\w+)'")
 
 @lru_cache(maxsize=1)
 def catalogue() -> Dict[str, Declaration]:
-    """All algorithms declared in this package, by name.
+    """Return all algorithms declared in this package, by name.
 
     :raises TypeError: if two have one name
     """
@@ -36,7 +36,7 @@ def catalogue() -> Dict[str, Declaration]:
 
 
 def find(name: str) -> Optional[Declaration]:
-    """Declaration of an algorithm, None if there is none of that name.
+    """Return the declaration of an algorithm, None if there is none of that name.
 
     Nothing is imported but the files that name it: a process that needs five algorithms does not
     wait for a hundred.
@@ -51,7 +51,7 @@ def find(name: str) -> Optional[Declaration]:
 
 @lru_cache(maxsize=1)
 def _files_by_name() -> Dict[str, List[str]]:
-    """Modules whose text has a word in quotes, by the word."""
+    """Return the modules whose text has a word in quotes, by the word."""
     found: Dict[str, List[str]] = {}
     for module in _modules():
         for word in set(_QUOTED.findall(_source(module))):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an algorithm says of itself, beside its text, so that nothing else need be told about it.
+"""Declaration of an algorithm, beside its function, from which everything else follows.
 
     @algorithm(
         'inverse_dynamics',
@@ -65,7 +65,7 @@ class Instead(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Declaration:
-    """What an algorithm says of itself: the arguments of `algorithm`, and what follows from them.
+    """Declaration of an algorithm: the arguments of `algorithm`, and what follows from them.
 
     :param text: the function declared
     :param along: symbols of the inputs to differentiate by, none as a rule; see `derivatives_of`
@@ -139,13 +139,13 @@ class Declaration:
         )
 
     def suited_to(self, model: Model) -> Declaration:
-        """Declaration that a kernel for a model is made of: this one, or what takes its place."""
+        """Return declaration that a model's kernel is made of: this one, or its specialization."""
         if self.instead is not None and self.instead.where(model):
             return self.instead.algorithm.suited_to(model)
         return self
 
     def as_it_is(self) -> Declaration:
-        """The same on the model as it is, also where an equivalent one has the same results."""
+        """Return the variant for the model as it is, even if an equivalent one agrees."""
         instead = self.instead
         if instead is not None and instead.algorithm.model == REDUCED:
             instead = None
@@ -254,7 +254,7 @@ def derivatives_of(
     possible: Callable[[Model], bool] = _never,
     peer: Optional[str] = None,
 ) -> Declaration:
-    """Declaration of an algorithm together with the derivatives of all its outputs.
+    """Return the declaration of an algorithm together with the derivatives of all its outputs.
 
     The derivative of an output x by an input y is called dx_dy and has the freedoms of y as its
     last axis; by a configuration it is along the velocities (book 4.4).
@@ -291,7 +291,7 @@ def _instead(
     where: Callable[[Model], bool],
     possible: Callable[[Model], bool],
 ) -> Optional[Instead]:
-    """What takes the place of an algorithm for some models, None if nothing does."""
+    """Return what takes the place of an algorithm for some models, None if nothing does."""
     if written_out is None:
         return None
     algorithm = replace(_required(written_out), name=name)
@@ -308,7 +308,7 @@ def _required(text: Callable[..., Any]) -> Declaration:
 
 
 def declaration_of(value: Any) -> Optional[Declaration]:
-    """What was declared of a function; None if nothing was.
+    """Return the declaration of a function; None if it has none.
 
     :param value: anything: a function, or a declaration, which is returned itself
     """

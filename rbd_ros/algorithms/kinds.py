@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes into an algorithm and what comes out, by kind.
+"""Kinds of inputs and outputs of algorithms.
 
 A kind says what a user sees (a name, a shape in independent coordinates, a unit) and what the text
 of an algorithm sees of it. Texts on tree coordinates count every joint; gears lie between the two:

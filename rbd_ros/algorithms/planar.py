@@ -41,7 +41,10 @@ _PACKAGE = __name__.rpartition('.')[0]
 
 
 def planar_gravity(model: Model) -> PlanarMotionVector:
-    """Acceleration of gravity in a planar model; what is across the plane, its guides bear."""
+    """Return the acceleration of gravity in a planar model.
+
+    What is across the plane, its guides bear.
+    """
     return PlanarMotionVector.of(MotionVector(ZERO3, model.gravity))
 
 
@@ -60,7 +63,7 @@ IN_PLANE: Dict[Any, Any] = {
 
 
 def in_plane(text: Text, normal: Optional[Vector3] = None) -> Text:
-    """Text of an algorithm with three-dimensional vectors, for planar robots.
+    """Return the text of an algorithm with three-dimensional vectors, for planar robots.
 
     It takes the same arguments, the robot's ordinary model and spatial external forces included;
     of these, only what lies in the plane counts. If the text is declared, so is the result: it is
@@ -108,7 +111,7 @@ def in_plane(text: Text, normal: Optional[Vector3] = None) -> Text:
 
 
 def _rebound(function: FunctionType, done: Dict[Any, FunctionType]) -> FunctionType:
-    """Text whose names, and those of the texts that it calls, mean what they do in the plane."""
+    """Return the function whose names, and those of its callees, are bound to planar ones."""
     if function in done:
         return done[function]
     names: Dict[str, Any] = dict(function.__globals__)
@@ -135,7 +138,7 @@ def _rebound(function: FunctionType, done: Dict[Any, FunctionType]) -> FunctionT
 
 
 def _names(code: Any) -> Any:
-    """Global names that a text reads, in what is nested in it, too."""
+    """Yield the global names that a text reads, in what is nested in it, too."""
     yield from code.co_names
     for constant in code.co_consts:
         if hasattr(constant, 'co_names'):

@@ -154,7 +154,7 @@ def _factor(text: Optional[str]) -> Optional[float]:
 
 
 def report_lines(report: TrajectoryReport) -> List[str]:
-    """Lines of a report for people."""
+    """Return the lines of a report for people."""
     lines = []
     for quantity, unit in _UNITS.items():
         margins = report.of(quantity).values()

@@ -235,7 +235,7 @@ def _operations(robot: Robot, function: str, equivalent: bool) -> Optional[Dict[
 
 
 def report(facts: Dict[str, Any]) -> List[str]:
-    """Lines of a report with the facts of `measure`."""
+    """Return the lines of a report with the facts of `measure`."""
     robot, computer, made_by = facts['robot'], facts['machine'], facts['versions']
     lines = [
         f'{robot["name"]}: {robot["nv"]} degrees of freedom, {robot["links"]} links, '
@@ -308,20 +308,23 @@ def _text_row(row: Dict[str, Any]) -> Tuple[str, ...]:
 
 
 def _saved(count: Dict[str, int], itself: Dict[str, int]) -> float:
-    """Share of the arithmetic of the model itself that its equivalent saves."""
+    """Return the share of the arithmetic of the model itself that its equivalent saves."""
     ours, more = (x['multiplications'] + x['additions'] for x in (count, itself))
     return 1.0 - ours / more if more else 0.0
 
 
 def number(value: Optional[float]) -> str:
-    """Text of a positive number with about three digits, or '-' for None."""
+    """Return the text of a positive number with about three digits, or '-' for None."""
     if value is None:
         return '-'
     return f'{value:.0f}' if value >= 100.0 else f'{value:.1f}' if value >= 1.0 else f'{value:.2g}'
 
 
 def columns(rows: Sequence[Sequence[str]], rule_after: int) -> List[str]:
-    """Lines of a table: first column to the left, others to the right, a rule below the head."""
+    """Return the lines of a table.
+
+    First column to the left, others to the right, a rule below the head.
+    """
     # A heading may run on over the empty cells that follow it.
     body = rows[rule_after - 1 :]
     widths = [max(5, *map(len, column)) for column in zip(*body)]

@@ -102,7 +102,7 @@ def _graph_findings(
 
 
 def summary(sections: List[Section]) -> Dict[str, Any]:
-    """Findings in the types of JSON.
+    """Return the findings in the types of JSON.
 
     :param sections: title and findings of each group
     """
@@ -117,7 +117,7 @@ def summary(sections: List[Section]) -> Dict[str, Any]:
 
 
 def report(sections: List[Section]) -> List[str]:
-    """Lines of a report, the worst of each group first.
+    """Return the lines of a report, the worst of each group first.
 
     :param sections: title and findings of each group
     """

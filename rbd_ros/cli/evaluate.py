@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def lines(found: Evaluation) -> List[str]:
-    """Lines of the report for people."""
+    """Return the lines of the report for people."""
     rows = [
         (
             fit.joint,

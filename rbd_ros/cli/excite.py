@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def ranges(words: Sequence[str]) -> Dict[str, Tuple[float, float]]:
-    """Ranges of joints from the command line.
+    """Return the ranges of joints from the command line.
 
     :raises ValueError: for what is none
     """

@@ -107,12 +107,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _unknown(reason: str) -> Dict[str, Any]:
-    """What JSON says of a robot that cannot be judged at all."""
+    """Return the JSON of a robot that cannot be judged at all."""
     return {'held': None, 'not_judged': [{'joint': None, 'reason': reason}]}
 
 
 def _examined(robot: Robot, arguments: argparse.Namespace) -> Holding:
-    """Torques in the poses that the command line gives, or in random and hardest ones."""
+    """Return torques in the poses that the command line gives, or in random and hardest ones."""
     options: Dict[str, Any] = {}
     if arguments.gravity is not None:
         options['gravity'] = numbers('--gravity', arguments.gravity, 3)
@@ -133,7 +133,7 @@ def _examined(robot: Robot, arguments: argparse.Namespace) -> Holding:
 
 
 def _pose(robot: Robot, text: str) -> np.ndarray:
-    """Position variables of a pose as it stands on the command line, within the limits, (nq,)."""
+    """Return the position variables of a pose of the command line, within limits, (nq,)."""
     pose = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
     if '=' in text:
         place_joints('--pose', joint_values('--pose', text), robot, pose)
@@ -159,7 +159,9 @@ def _pose(robot: Robot, text: str) -> np.ndarray:
 def summary(
     robot: Robot, found: Holding, sampled: bool = True, payload: Optional[str] = None
 ) -> Dict[str, Any]:
-    """Facts about the holding torques in the types of JSON; a limit that is not given is None.
+    """Return the facts about the holding torques in the types of JSON.
+
+    A limit that is not given is None.
 
     :param robot: the robot
     :param found: what was found
@@ -207,12 +209,12 @@ def summary(
 
 
 def _verdict(held: bool, unknown: bool) -> Optional[bool]:
-    """Whether something is held; None if only as far as masses are known."""
+    """Return whether something is held; None if only as far as masses are known."""
     return None if held and unknown else held
 
 
 def report(facts: Dict[str, Any]) -> List[str]:
-    """Lines of a report with the facts of `summary`."""
+    """Return the lines of a report with the facts of `summary`."""
     how = (
         'poses, random ones and the hardest found from them' if facts['sampled'] else 'poses given'
     )

@@ -117,7 +117,7 @@ def _text(path: str, package_paths: Sequence[str]) -> bytes:
 
 
 def lines(found: Found, confidence: float) -> List[str]:
-    """Lines of the report for people."""
+    """Return the lines of the report for people."""
     estimate, percent = found.estimate, f'{100.0 * confidence:g} %'
     result = []
     if isinstance(found, PayloadEstimate):
@@ -168,19 +168,19 @@ def _payload_lines(found: PayloadEstimate, confidence: float) -> List[str]:
 
 
 def _numbers(values: Any, form: str, between: str) -> str:
-    """Numbers of a line; ? for those that are not determined."""
+    """Return the numbers of a line; ? for those that are not determined."""
     return between.join('?' if np.isnan(x) else f'{x:{form}}' for x in values)
 
 
 def _known(values: Any) -> Any:
-    """Numbers for JSON, in lists; null for those that are not determined."""
+    """Return the numbers for JSON, in lists; null for those that are not determined."""
     if np.ndim(values):
         return [_known(x) for x in values]
     return None if np.isnan(values) else float(values)
 
 
 def _of_the_file(found: Found) -> str:
-    """What in the URDF that is written was not found but chosen; '' if nothing was."""
+    """Return what in the written URDF was chosen rather than found; '' if nothing was."""
     if isinstance(found, ModelEstimate):
         return (
             'inertias are those nearest to the old ones that have the combinations found: single '
@@ -204,7 +204,7 @@ def _quality(estimate: Estimate) -> List[str]:
 
 
 def facts(found: Found, confidence: float) -> Dict[str, Any]:
-    """The result in the types of JSON."""
+    """Return the result in the types of JSON."""
     estimate = found.estimate
     result: Dict[str, Any] = {
         'confidence': confidence,

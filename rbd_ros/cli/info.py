@@ -135,7 +135,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def summary(model: Model, q: Optional[Sequence[float]] = None) -> Dict[str, Any]:
-    """Facts about a model in the types of JSON; a limit that is not given is None.
+    """Return the facts about a model in the types of JSON; a limit that is not given is None.
 
     :param model: the model
     :param q: configuration that closes its loops, (nq,); None: the neutral one
@@ -189,7 +189,7 @@ def summary(model: Model, q: Optional[Sequence[float]] = None) -> Dict[str, Any]
 
 
 def _accuracy(model: Model, singular: List[str], q: Any) -> Dict[str, Any]:
-    """Diagnostics at a configuration; a matrix known to be singular has no condition."""
+    """Return diagnostics at a configuration; a matrix known to be singular has no condition."""
     found = diagnose(model, q)
     return {
         'condition_number': None if singular else _finite(found.condition),
@@ -214,7 +214,7 @@ def _loop(model: Model, loop: LoopJoint) -> Dict[str, Any]:
 
 
 def _mobility(model: Model, q: Optional[Sequence[float]]) -> Dict[str, Any]:
-    """Rank of the loop constraints and what follows, where the loops are closed."""
+    """Return the rank of the loop constraints and what follows, where the loops are closed."""
     at = [x for i in model.independent for x in model.body(i).joint.neutral()] if q is None else q
     found = mobility(model, at)
     return {
@@ -279,7 +279,7 @@ def _axis(joint: JointType) -> Union[List[float], None]:
 
 
 def report(facts: Dict[str, Any]) -> List[str]:
-    """Lines of a report with the facts of `summary`."""
+    """Return the lines of a report with the facts of `summary`."""
     bodies = facts['bodies']
     floating = facts['floating_base']
     lines = [
@@ -402,7 +402,7 @@ def _number(value: float) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> List[str]:
-    """Lines of a table.
+    """Return the lines of a table.
 
     :param head: titles of the columns
     :param rows: cells

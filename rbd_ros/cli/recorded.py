@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands about recordings share: their arguments, and plots of efforts."""
+"""Arguments and plots of efforts that the commands about recordings share."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def described(arguments: argparse.Namespace) -> Union[str, bytes]:
-    """Path or text of the robot that the arguments name, or else of that in the recording.
+    """Return path or text of the robot that the arguments name, or else of that in the recording.
 
     :raises RobotNotFoundError: if it is not found
     :raises ValueError: if none is named, and none recorded
@@ -64,7 +64,7 @@ def described(arguments: argparse.Namespace) -> Union[str, bytes]:
 
 
 def recording_of(arguments: argparse.Namespace) -> Recording:
-    """Recording that the arguments name.
+    """Return the recording that the arguments name.
 
     :raises ValueError: if it cannot be read, or a value makes no sense
     """
@@ -109,5 +109,5 @@ def plot_efforts(
 
 
 def robot_of(text: Union[str, bytes], options: dict) -> Robot:
-    """Robot of a URDF with the options of the command line."""
+    """Return the robot of a URDF with the options of the command line."""
     return Robot.from_urdf(text, **options)

@@ -22,7 +22,7 @@ _ERROR, _FREQUENCY = 0.01, 100.0
 
 
 def chosen_torque(simulator: Simulator, hold: bool, compensation: bool) -> Optional[Torque]:
-    """Torque that a user chose, None for none; joints beside a floating base get servos.
+    """Return torque that a user chose, None for none; joints beside a floating base get servos.
 
     :param simulator: the simulation, at its start
     :param hold: whether the start is held
@@ -63,7 +63,7 @@ class Hold:
         self.law = TorqueLaw(self.robot, self.settings)
 
     def __call__(self, simulator: Simulator) -> FloatArray:
-        """Torque of the next step, (nv,) [N m, N]."""
+        """Return the torque of the next step, (nv,) [N m, N]."""
         return self.law(simulator.q, simulator.v, self.q, self.rest, self.rest, self.period)
 
 

@@ -54,7 +54,7 @@ def begin(text: str, simulator: Simulator, robot: Optional[Robot]) -> None:
 
 
 def _of_joints(text: str, simulator: Simulator, own: int) -> FloatArray:
-    """Configuration of positions of joints and a height, other joints as they are."""
+    """Return the configuration of positions of joints and a height, other joints as they are."""
     values, q = joint_values('--start', text), simulator.q
     _checked(text, np.array(list(values.values())))
     base = _base(simulator, own)
@@ -67,7 +67,7 @@ def _of_joints(text: str, simulator: Simulator, own: int) -> FloatArray:
 
 
 def _of_numbers(given: FloatArray, simulator: Simulator, own: int) -> FloatArray:
-    """Configuration of numbers: of the robot that was named, or of all that move."""
+    """Return the configuration of numbers: of the robot that was named, or of all that move."""
     q, base = simulator.q, _base(simulator, own)
     if base is not None and len(given) == own - 7:
         rest = np.arange(own)

@@ -41,7 +41,7 @@ class FoundPoints(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """What shapes are made of that have more than three sizes, in coordinates of each shape.
+    """Tables of shapes with more than three sizes, in coordinates of each shape.
 
     :param hull: of each convex hull, first vertex, number of vertices, first face, (hulls, 3)
     :param vertex: vertices of the hulls, (vertices, 3) [m]

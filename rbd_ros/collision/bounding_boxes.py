@@ -17,7 +17,7 @@ _ALONG = 1.0 - 1e-12
 
 
 def bounding_box(shape: object, pose: ArrayLike) -> FloatArray:
-    """Smallest box along the axes of the common frame that encloses a shape.
+    """Return the smallest box along the axes of the common frame that encloses a shape.
 
     A plane is the half-space below it and has no bounds but where it ends, if that is along an
     axis.
@@ -58,7 +58,7 @@ def bounding_box(shape: object, pose: ArrayLike) -> FloatArray:
 
 
 def union(boxes: Iterable[FloatArray]) -> Tuple[FloatArray, ...]:
-    """Smallest box that encloses all boxes: none, or one.
+    """Return the smallest box that encloses all boxes: none, or one.
 
     :param boxes: corners of each, (2, 3) [m]
 
@@ -77,7 +77,7 @@ def union(boxes: Iterable[FloatArray]) -> Tuple[FloatArray, ...]:
 
 
 def _points(shape: object) -> FloatArray:
-    """Points of which a shape is, or is within, the hull, (n, 3) [m]."""
+    """Return the points of which a shape is, or is within, the hull, (n, 3) [m]."""
     if isinstance(shape, geometry.Mesh):
         if shape.path is None:
             raise ValueError(f'{shape.uri} was not found; name its root in package_paths')

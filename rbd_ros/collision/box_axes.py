@@ -26,7 +26,7 @@ FAVOUR, SLACK = 0.95, 1e-4
 
 @compiled
 def relative_pose(pose_a: FloatArray, pose_b: FloatArray, pose: FloatArray) -> None:
-    """Pose of the second frame in the first one, (12,).
+    """Compute the pose of the second frame in the first one, (12,).
 
     :param pose_a: pose of the first frame, (12,)
     :param pose_b: pose of the second frame, (12,)
@@ -46,7 +46,7 @@ def relative_pose(pose_a: FloatArray, pose_b: FloatArray, pose: FloatArray) -> N
 
 @compiled
 def radius_along(half: FloatArray, pose: FloatArray, direction: FloatArray) -> float:
-    """Half the width of a box along a direction [m].
+    """Return half the width of a box along a direction [m].
 
     :param half: half lengths, (3,) [m]
     :param pose: pose of the box, (12,)
@@ -64,7 +64,7 @@ def radius_along(half: FloatArray, pose: FloatArray, direction: FloatArray) -> f
 def best_axis(
     half_a: FloatArray, half_b: FloatArray, pose: FloatArray, plain: bool, normal: FloatArray
 ) -> Tuple[float, int]:
-    """Axis of maximum separation, of the 15 that two boxes have.
+    """Return the axis of maximum separation, of the 15 that two boxes have.
 
     :param half_a: half lengths of the first box, (3,) [m]
     :param half_b: half lengths of the second one, (3,) [m]
@@ -112,7 +112,7 @@ def best_axis(
 
 @compiled
 def feature_of(point: FloatArray, half: FloatArray) -> int:
-    """Vertex, edge or face of a box that a point on its surface belongs to, 0 to 26.
+    """Return the vertex, edge or face of a box that a point on its surface belongs to, 0 to 26.
 
     Digits in base 3, one for each axis: 0, 1 or 2 for the negative side, between, the positive.
     """
@@ -132,7 +132,7 @@ def nearest_of_boxes(
     on_a: FloatArray,
     on_b: FloatArray,
 ) -> Tuple[float, int]:
-    """Nearest points of two boxes that are apart.
+    """Return the nearest points of two boxes that are apart.
 
     They are at an edge of the first box and anywhere on the second one, or within a face of the
     first one and at a vertex of the second.
@@ -194,7 +194,7 @@ def deepest_vertex(
     normal: FloatArray,
     on_a: FloatArray,
 ) -> int:
-    """Point of the first box at the contact of a face with a vertex.
+    """Return the point of the first box at the contact of a face with a vertex.
 
     :param half_a: half lengths of the first box, (3,) [m]
     :param half_b: half lengths of the second one, (3,) [m]
@@ -230,7 +230,7 @@ def crossing_edges(
     normal: FloatArray,
     on_a: FloatArray,
 ) -> int:
-    """Point of the edge of the first box that penetrates an edge of the second one.
+    """Return the point of the edge of the first box that penetrates an edge of the second one.
 
     :param half_a: half lengths of the first box, (3,) [m]
     :param half_b: half lengths of the second one, (3,) [m]

@@ -28,7 +28,7 @@ ROUNDS = 8
 
 @compiled
 def place_on(pose: FloatArray, local: FloatArray, point: FloatArray) -> None:
-    """Point with these coordinates in a frame, (3,) [m]."""
+    """Compute the point with these coordinates in a frame, (3,) [m]."""
     x, y, z = local[0], local[1], local[2]
     for r in range(3):
         point[r] = pose[9 + r] + pose[3 * r] * x + pose[3 * r + 1] * y + pose[3 * r + 2] * z
@@ -36,7 +36,7 @@ def place_on(pose: FloatArray, local: FloatArray, point: FloatArray) -> None:
 
 @compiled
 def nearest_on(half: FloatArray, pose: FloatArray, point: FloatArray, local: FloatArray) -> None:
-    """Coordinates of the point of a box that is nearest to a point, (3,) [m]."""
+    """Compute the coordinates of the point of a box that is nearest to a point, (3,) [m]."""
     x, y, z = point[0] - pose[9], point[1] - pose[10], point[2] - pose[11]
     for k in range(3):
         height = pose[k] * x + pose[3 + k] * y + pose[6 + k] * z
@@ -51,7 +51,7 @@ def settle_boxes(
     on_a: FloatArray,
     on_b: FloatArray,
 ) -> bool:
-    """Find nearest points of two boxes; returns whether they were found.
+    """Find nearest points of two boxes; return whether they were found.
 
     They are not where the boxes meet, and rarely where edges are nearly parallel.
 

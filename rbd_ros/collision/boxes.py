@@ -60,7 +60,7 @@ def box_box(
     nearest: bool,
     found: FoundPoints,
 ) -> int:
-    """Contact of two boxes; arguments are those of `capsule_capsule` (capsules.py).
+    """Return the contact of two boxes; arguments are those of `capsule_capsule` (capsules.py).
 
     Features below 729 are 27 times that of the first box plus that of the second one, each a face,
     an edge or a vertex as in `feature_of`; others are vertices of the part that two faces share.

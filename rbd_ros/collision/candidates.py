@@ -118,7 +118,7 @@ def reduce_candidates(candidates: FloatArray, count: int, most: int) -> int:
 def collect(
     found: FoundPoints, number: int, triangle: int, candidates: FloatArray, count: int
 ) -> int:
-    """Take the contact points of a triangle among the candidates; returns how many there are."""
+    """Take the contact points of a triangle among the candidates; return how many there are."""
     for i in range(number):
         for r in range(3):
             candidates[count, r] = found.on_a[i, r]

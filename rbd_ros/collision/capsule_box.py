@@ -39,7 +39,7 @@ INSIDE = 100
 def depth_of_segment(
     start: FloatArray, step: FloatArray, half: FloatArray, factor: float, outward: FloatArray
 ) -> Tuple[float, int]:
-    """Minimum translation that takes a segment out of a box, by separating axes.
+    """Return the minimum translation that takes a segment out of a box, by separating axes.
 
     :param start: start of the segment in coordinates of the box, (3,) [m]
     :param step: from its start to its end, (3,) [m]
@@ -171,7 +171,7 @@ def capsule_box(
     nearest: bool,
     found: FoundPoints,
 ) -> int:
-    """Contact of a capsule with a box; arguments are those of `capsule_capsule`."""
+    """Return the contact of a capsule with a box; arguments are those of `capsule_capsule`."""
     start, end, step, local = vector(3), vector(3), vector(3), vector(3)
     outward, normal, point = vector(3), vector(3), vector(3)
     end_of_segment(pose_a, -size_a[1], point)

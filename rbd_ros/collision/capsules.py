@@ -25,7 +25,7 @@ def capsule_capsule(
     nearest: bool,
     found: FoundPoints,
 ) -> int:
-    """Contact of two capsules.
+    """Return the contact of two capsules.
 
     Features are 3 i + j with i and j 0, 1 or 2 for the start, the side and the end of each; of
     those side by side, 9 and 10 for both ends of the part where they are.

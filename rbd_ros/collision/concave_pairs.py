@@ -40,7 +40,7 @@ STICKS_OUT, BESIDE = 1e-3, 1e-3
 def outward_at_edge(
     start: FloatArray, end: FloatArray, third: FloatArray, outward: FloatArray
 ) -> None:
-    """Unit vector in the plane of a triangle, at right angles to an edge, away from it."""
+    """Compute the unit vector in a triangle's plane, perpendicular to an edge, pointing out."""
     e, f = vector(3), vector(3)
     for r in range(3):
         e[r], f[r] = end[r] - start[r], third[r] - start[r]
@@ -62,7 +62,7 @@ def use_of_normal(
     simplex: FloatArray,
     count: int,
 ) -> int:
-    """What to do with a normal that points away from an edge or a corner of a triangle.
+    """Return what to do with a normal that points away from an edge or a corner of a triangle.
 
     :param corners: corners of the triangle, (9,) [m]
     :param across: across each edge, FREE, or SHARED and the third corner of the neighbour, (3, 4)
@@ -136,7 +136,7 @@ def triangle_contacts(
     tables: Tables,
     found: FoundPoints,
 ) -> int:
-    """Contact of a triangle with a convex shape.
+    """Return the contact of a triangle with a convex shape.
 
     :param corners: its corners, anticlockwise from outside, (9,) [m]
     :param across: what is across its edges, see `use_of_normal`, (3, 4)

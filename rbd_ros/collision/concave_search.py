@@ -29,7 +29,7 @@ FACING, ANY_SIDE, ALL_AROUND = 0, 1, 2
 def bounds_of(
     kind: int, size: FloatArray, pose: FloatArray, tables: Tables, bounds: FloatArray
 ) -> None:
-    """Lower and upper bounds of the core of a shape along the axes of its pose's frame, (6,)."""
+    """Compute the bounds of a shape's core along the axes of its pose's frame, (6,)."""
     direction, point = vector(3), vector(3)
     for k in range(3):
         for number in range(2):
@@ -47,7 +47,7 @@ def bounds_of(
 def level_along(
     kind: int, size: FloatArray, pose: FloatArray, tables: Tables, direction: FloatArray
 ) -> float:
-    """Least height of a convex shape along a direction of the frame of its pose [m]."""
+    """Return the least height of a convex shape along a direction of the frame of its pose [m]."""
     local, point = vector(3), vector(3)
     for k in range(3):
         local[k] = 0.0
@@ -62,7 +62,7 @@ def level_along(
 
 @compiled
 def height_of(node: FloatArray, direction: FloatArray) -> float:
-    """Greatest height of a box along a direction [m]."""
+    """Return the greatest height of a box along a direction [m]."""
     x, y, z = direction[0], direction[1], direction[2]
     across = max(x * node[0], x * node[3]) + max(y * node[1], y * node[4])
     return across + max(z * node[2], z * node[5])
@@ -70,7 +70,7 @@ def height_of(node: FloatArray, direction: FloatArray) -> float:
 
 @compiled
 def squared_between(bounds: FloatArray, node: FloatArray) -> float:
-    """Squared distance of two boxes along the axes, or depth with a negative sign [m^2]."""
+    """Return squared distance of two boxes along the axes, or depth with a negative sign [m^2]."""
     total, separation = 0.0, -math.inf
     for k in range(3):
         away = max(node[k] - bounds[3 + k], bounds[k] - node[3 + k])
@@ -82,7 +82,7 @@ def squared_between(bounds: FloatArray, node: FloatArray) -> float:
 
 @compiled
 def bounds_of_triangle(corners: FloatArray, bounds: FloatArray) -> None:
-    """Lower and upper bounds of a triangle along the axes, (6,)."""
+    """Compute the lower and upper bounds of a triangle along the axes, (6,)."""
     for k in range(3):
         bounds[k] = min(corners[k], corners[3 + k], corners[6 + k])
         bounds[3 + k] = max(corners[k], corners[3 + k], corners[6 + k])
@@ -90,7 +90,7 @@ def bounds_of_triangle(corners: FloatArray, bounds: FloatArray) -> None:
 
 @compiled
 def highest_corner(corners: FloatArray, direction: FloatArray) -> float:
-    """Greatest height of a triangle along a direction [m]."""
+    """Return the greatest height of a triangle along a direction [m]."""
     x, y, z = direction[0], direction[1], direction[2]
     most = x * corners[0] + y * corners[1] + z * corners[2]
     for k in range(1, 3):
@@ -112,7 +112,7 @@ def mesh_candidates(
     found: FoundPoints,
     candidates: FloatArray,
 ) -> Tuple[int, bool]:
-    """Contact points of the triangles of a mesh with a convex shape.
+    """Return the contact points of the triangles of a mesh with a convex shape.
 
     :param size_b: number of the mesh first
     :param pose: pose of the shape in the mesh, (12,)
@@ -209,7 +209,7 @@ def mesh_candidates(
 def third_of_neighbour(
     tables: Tables, first: int, triangle: int, other: int, row: FloatArray
 ) -> None:
-    """Corner of a neighbour that is not on the edge between both, (4,) from 1 on."""
+    """Compute the corner of a neighbour that is not on the edge between both, (4,) from 1 on."""
     for k in range(3):
         if tables.beside[first + other, (k + 1) % 3] == triangle:
             for r in range(3):
@@ -218,7 +218,7 @@ def third_of_neighbour(
 
 @compiled
 def corner_of_field(tables: Tables, field: int, row: int, column: int, corner: FloatArray) -> bool:
-    """Corner of a height field, (3 or more,); returns whether there is one."""
+    """Compute the corner of a height field, (3 or more,); return whether there is one."""
     rows, columns = tables.field[field, 1], tables.field[field, 2]
     if row < 0 or column < 0 or row >= rows or column >= columns:
         return False
@@ -241,7 +241,7 @@ def field_candidates(
     found: FoundPoints,
     candidates: FloatArray,
 ) -> Tuple[int, bool]:
-    """Contact points of the triangles of a height field; arguments as in `mesh_candidates`.
+    """Return contact points of the triangles of a height field; arguments as in `mesh_candidates`.
 
     Each cell has two triangles: one with its corner at the lower left, one at the upper right, as
     seen from above.
@@ -350,7 +350,7 @@ def convex_concave(
     tables: Tables,
     found: FoundPoints,
 ) -> int:
-    """Contact of a convex shape with a triangle mesh or a height field, up to eight points.
+    """Return contact of a convex shape with a triangle mesh or a height field, up to eight points.
 
     Arguments are those of `find_contacts` (narrow_phase.py).
     """

@@ -66,7 +66,7 @@ class TriangleMesh:
 
     @property
     def half_sizes(self) -> Tuple[float, float, float]:
-        """What compiled loops know of it: its number in their tables, here of one mesh, (3,).
+        """Sizes for compiled loops: its number in their tables, here of one mesh, (3,).
 
         >>> from rbd_ros.collision import TriangleMesh
         >>> TriangleMesh([[[0, 0, 0], [1, 0, 0], [0, 1, 0]]]).half_sizes
@@ -121,7 +121,7 @@ class HeightField:
 
     @property
     def half_sizes(self) -> Tuple[float, float, float]:
-        """What compiled loops know of it: its number in their tables, here of one field, (3,).
+        """Sizes for compiled loops: its number in their tables, here of one field, (3,).
 
         >>> from rbd_ros.collision import HeightField
         >>> HeightField((1.0, 1.0), [[0, 0], [0, 0]]).half_sizes
@@ -131,7 +131,7 @@ class HeightField:
 
 
 def _with_area(triangles: FloatArray) -> Tuple[FloatArray, List[str]]:
-    """Triangles without those that are lines or points, and what is to be said about it."""
+    """Return triangles without those that are lines or points, and what is to be said about it."""
     if triangles.ndim != 3 or triangles.shape[1:] != (3, 3):
         raise MeshError(f'triangles must have shape (T, 3, 3), got {triangles.shape}')
     if not len(triangles):
@@ -152,7 +152,7 @@ def _with_area(triangles: FloatArray) -> Tuple[FloatArray, List[str]]:
 
 
 def _volume(triangles: FloatArray) -> float:
-    """Volume that closed triangles enclose, negative if they are inside out [m^3]."""
+    """Return the volume that closed triangles enclose, negative if they are inside out [m^3]."""
     a, b, c = (triangles[:, k] - triangles[0, 0] for k in range(3))
     return float(np.einsum('ij,ij->', a, np.cross(b, c))) / 6.0
 
@@ -163,7 +163,10 @@ def _square(vectors: FloatArray) -> FloatArray:
 
 
 def _neighbours(triangles: FloatArray) -> Tuple[IntArray, bool, int]:
-    """Neighbours across edges, whether all is closed, and number of edges of more than two."""
+    """Return neighbours across edges, whether all is closed, and the edges of more than two.
+
+    Of these, the number.
+    """
     corners = triangles.reshape(-1, 3) + 0.0  # minus zero is zero
     keys = corners.view([('', float)] * 3).ravel()
     _, index = np.unique(keys, return_inverse=True)
@@ -188,7 +191,7 @@ def _neighbours(triangles: FloatArray) -> Tuple[IntArray, bool, int]:
 
 
 def _mesh_tables(triangles: FloatArray, beside: IntArray, closed: bool) -> Tables:
-    """Triangles in the order of a tree of boxes, leaves of four, and the tree."""
+    """Return the triangles in the order of a tree of boxes, leaves of four, and the tree."""
     order = _morton_order(triangles.mean(axis=1))
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -222,7 +225,10 @@ def _mesh_tables(triangles: FloatArray, beside: IntArray, closed: bool) -> Table
 
 
 def _morton_order(points: FloatArray) -> IntArray:
-    """Order of points along a curve that fills space: neighbours in it are near each other."""
+    """Return the order of points along a curve that fills space.
+
+    Neighbours in it are near each other.
+    """
     low = points.min(axis=0)
     extent = float(np.ptp(points, axis=0).max()) or 1.0
     cells = np.minimum((points - low) / extent * 2**20, 2**20 - 1).astype(np.uint64)

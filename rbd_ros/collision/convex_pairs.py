@@ -42,7 +42,9 @@ def nearest_of_convex(
     normal: FloatArray,
     on_a: FloatArray,
 ) -> Tuple[int, int, float]:
-    """Nearest or deepest points of two cores; arguments are those of `nearest_of_cores` (gjk.py).
+    """Return the nearest or deepest points of two cores.
+
+    Arguments are those of `nearest_of_cores` (gjk.py).
 
     :param limit: signed distance beyond which nothing is asked for [m]
     :param simplex: points of the difference with their shares; a result, (4, 12)
@@ -149,7 +151,9 @@ def convex_convex(
     tables: Tables,
     found: FoundPoints,
 ) -> int:
-    """Contact of two convex shapes; arguments are those of `find_contacts` (narrow_phase.py).
+    """Return the contact of two convex shapes.
+
+    Arguments are those of `find_contacts` (narrow_phase.py).
 
     Features of single points are made of the vertices of both shapes that are nearest, others are
     in manifolds.py.

@@ -54,7 +54,7 @@ class DistanceTable(NamedTuple):
 
 
 class DistanceRoom(NamedTuple):
-    """Where shapes are, and room for what is found of one pair.
+    """Poses of shapes, and buffers for the results of one pair.
 
     :param kinematics: outputs of the kernel contact_kinematics one after another
     :param poses: of it, rotation row by row and position of each body
@@ -97,7 +97,7 @@ class LeastStates(NamedTuple):
 
 @compiled
 def place_robot(table: DistanceTable, room: DistanceRoom, q: FloatArray) -> bool:
-    """Find the poses of the robot's shapes; returns whether they are finite.
+    """Find the poses of the robot's shapes; return whether they are finite.
 
     :param q: configuration, (nq,)
     """
@@ -115,7 +115,7 @@ def place_robot(table: DistanceTable, room: DistanceRoom, q: FloatArray) -> bool
 
 @compiled
 def sphere_distance(scene: SceneTable, room: DistanceRoom, a: int, b: int) -> float:
-    """Distance of the bounding spheres of two shapes, which is at most their own [m].
+    """Return the distance of the bounding spheres of two shapes, which is at most their own [m].
 
     :param a: one shape
     :param b: the other one
@@ -235,7 +235,7 @@ def find_distances(
     end: int,
     most: float,
 ) -> int:
-    """Distances of all pairs in each configuration.
+    """Return the distances of all pairs in each configuration.
 
     Pairs that are further apart than the maximum are left there, without points and gradient. All
     is NaN where a configuration is not finite.
@@ -273,7 +273,7 @@ def find_distances(
 def find_least(
     table: DistanceTable, room: DistanceRoom, states: LeastStates, begin: int, end: int
 ) -> int:
-    """Nearest pair in each configuration, the first one of several.
+    """Return the nearest pair in each configuration, the first one of several.
 
     Of pairs whose bounding spheres are further apart than the nearest pair so far nothing else is
     asked. Where a configuration is not finite, the pair is -1 and all else is NaN.

@@ -19,20 +19,20 @@ NamePair = Tuple[str, str]
 
 
 class ModelledRobot(Protocol):
-    """What is asked of a robot; `Robot` has it."""
+    """Interface that is required of a robot; `Robot` has it."""
 
     @property
     def model(self) -> Model:
         """The system model."""
 
     def kernel(self, text: str, /) -> Any:
-        """Kernel of an algorithm."""
+        """Return the kernel of an algorithm."""
 
 
 def chosen_pairs(
     scene: Scene, world: World, model: Model, names: Optional[Sequence[NamePair]]
 ) -> List[Tuple[int, int]]:
-    """Pairs of shapes that distances are asked of: those that the configuration moves.
+    """Return the pairs of shapes that distances are asked of: those that the configuration moves.
 
     :param names: see `RobotInWorld`
     :raises ValueError: for an unknown name, and for a pair that there is no distance of
@@ -98,7 +98,7 @@ def make_distance_table(
     chosen: Sequence[Tuple[int, int]],
     robot: ModelledRobot,
 ) -> DistanceTable:
-    """Constants of compiled loops.
+    """Return the constants of compiled loops.
 
     :param used: numbers of the shapes that are in any pair, those of the robot's bodies first
     :param moving: how many these are

@@ -197,7 +197,7 @@ class RobotInWorld:
         poses: Optional[Mapping[str, ArrayLike]] = None,
         out: Optional[Sequence[FloatArray]] = None,
     ) -> Distances:
-        """Distances of all pairs, in one or many configurations.
+        """Return the distances of all pairs, in one or many configurations.
 
         Where a distance has kinks, as between parallel faces, the gradient is that of one of the
         points which are nearest.
@@ -257,7 +257,7 @@ class RobotInWorld:
         return results
 
     def minimum(self, q: ArrayLike, poses: Optional[Mapping[str, ArrayLike]] = None) -> Minimum:
-        """The least distance of all pairs, in one or many configurations.
+        """Return the least distance of all pairs, in one or many configurations.
 
         That is the least of `distances`, found without asking pairs that are far apart.
 
@@ -295,7 +295,7 @@ class RobotInWorld:
         return self.pairs[pair] if pair >= 0 else ('', '')
 
     def _configurations(self, q: ArrayLike) -> Tuple[FloatArray, bool]:
-        """Configurations, (B, nq), and whether there was an axis for them."""
+        """Return the configurations, (B, nq), and whether there was an axis for them."""
         try:
             array = np.asarray(q)
         except ValueError as error:
@@ -311,7 +311,7 @@ class RobotInWorld:
         return np.ascontiguousarray(array, dtype=np.float64).reshape(rows, nq), batch
 
     def _room(self, poses: Optional[Mapping[str, ArrayLike]]) -> _Room:
-        """Room of this thread, with the objects where they are to be."""
+        """Return the buffers of this thread, with the objects in their places."""
         room: Optional[_Room] = getattr(self._of_thread, 'room', None)
         if room is None:
             room = self._of_thread.room = _Room(self._table, self._sizes)
@@ -335,7 +335,7 @@ class RobotInWorld:
 
 
 class _Room:
-    """What machine code works on, of one thread.
+    """Buffers of machine code, of one thread.
 
     :param table: constants
     :param sizes: sizes of the records
@@ -350,7 +350,7 @@ class _Room:
         self._bound: Dict[Any, Tuple[Any, Callable[..., int]]] = {}
 
     def bound(self, loop: Any, kind: Type[_AnyStates]) -> Tuple[_AnyStates, Callable[..., int]]:
-        """Record of one configuration, and a loop that is bound to it."""
+        """Return the record of one configuration, and a loop that is bound to it."""
         if kind not in self._bound:
             states = allocate(kind, states=1, **self._sizes)
             self._bound[kind] = (

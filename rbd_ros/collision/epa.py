@@ -122,7 +122,7 @@ def first_polytope(
     faces: FloatArray,
     normal: FloatArray,
 ) -> Tuple[int, float]:
-    """Tetrahedron of points of the difference that are far from each other.
+    """Return the tetrahedron of points of the difference that are far from each other.
 
     :param vertices: its vertices; a result, (MOST_VERTICES, 12)
     :param faces: its faces; a result, (MOST_FACES, 7)
@@ -270,7 +270,7 @@ def grow(
 def shares_of_foot(
     p: FloatArray, q: FloatArray, r: FloatArray, normal: FloatArray, shares: FloatArray
 ) -> float:
-    """Shares of three points in the foot of the origin on their plane.
+    """Return the shares of three points in the foot of the origin on their plane.
 
     :param p: the points, (3,) [m]
     :param normal: unit normal, with which they run anticlockwise, (3,)
@@ -306,7 +306,9 @@ def depth_of_cores(
     count: int,
     normal: FloatArray,
 ) -> Tuple[float, int]:
-    """Depth of two cores; arguments are those of `nearest_of_cores` (gjk.py), and
+    """Return the depth of two cores.
+
+    Arguments are those of `nearest_of_cores` (gjk.py), and
 
     :param least: depth below which nothing is asked for: then what is found is a bound on it [m]
     :param simplex: points of the difference around the origin, with their shares, as they were

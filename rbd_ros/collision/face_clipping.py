@@ -30,7 +30,7 @@ def polygon_of_face(
     level: float,
     polygon: FloatArray,
 ) -> int:
-    """Face of a box that is turned most against the face of another one, as a polygon above it.
+    """Return the face of a box that faces another one most, as a polygon above it.
 
     :param half: half lengths of the box, (3,) [m]
     :param pose: its pose in coordinates of the other one, (12,)

@@ -30,7 +30,7 @@ GAIN = 1e-13
 def face_normal(
     kind: int, size: FloatArray, tables: Tables, direction: FloatArray, normal: FloatArray
 ) -> bool:
-    """Normal of the face, cap or side of a core that looks along a direction most.
+    """Return the normal of the face, cap or side of a core that looks along a direction most.
 
     :param direction: a unit vector in coordinates of the shape, (3,)
     :param normal: the result, a unit vector, (3,)

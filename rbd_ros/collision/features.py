@@ -27,7 +27,7 @@ EDGE = 3
 def face_of_box(
     size: FloatArray, direction: FloatArray, normal: FloatArray, polygon: FloatArray
 ) -> int:
-    """Face of a box that looks along a direction most; returns its number."""
+    """Compute the face of a box that looks along a direction most; return its number."""
     k = 0
     for r in range(1, 3):
         if abs(direction[r]) > abs(direction[k]):
@@ -48,7 +48,7 @@ def face_of_box(
 def face_of_hull(
     tables: Tables, hull: int, direction: FloatArray, normal: FloatArray, polygon: FloatArray
 ) -> Tuple[int, int]:
-    """Of the faces at the farthest vertex of a hull, the one that looks along a direction most.
+    """Return the face, of those at a hull's farthest vertex, that looks along a direction most.
 
     :return: number of its vertices, and its own
     """
@@ -74,7 +74,7 @@ def face_of_hull(
 
 @compiled
 def line_of_cylinder(size: FloatArray, direction: FloatArray, polygon: FloatArray) -> None:
-    """Line of the side of a cylinder that is farthest along a direction."""
+    """Compute the line of the side of a cylinder that is farthest along a direction."""
     across = math.sqrt(direction[0] * direction[0] + direction[1] * direction[1])
     for number in range(2):
         polygon[number, 0] = size[0] * direction[0] / across
@@ -87,7 +87,9 @@ def line_of_cylinder(size: FloatArray, direction: FloatArray, polygon: FloatArra
 def cap_of_cylinder(
     size: FloatArray, direction: FloatArray, normal: FloatArray, polygon: FloatArray
 ) -> int:
-    """Cap of a cylinder that looks along a direction, as points on its rim; returns its number.
+    """Compute the cap of a cylinder that looks along a direction, as points on its rim.
+
+    Returns its number.
 
     The first of them is the farthest one of the rim.
     """
@@ -111,7 +113,7 @@ def cap_of_cylinder(
 def face_of_triangle(
     corners: FloatArray, direction: FloatArray, normal: FloatArray, polygon: FloatArray
 ) -> None:
-    """Triangle, seen from the side that a direction points to."""
+    """Compute the triangle, seen from the side that a direction points to."""
     e, f = vector(3), vector(3)
     for r in range(3):
         e[r], f[r] = corners[3 + r] - corners[r], corners[6 + r] - corners[r]
@@ -136,7 +138,7 @@ def feature_along(
     normal: FloatArray,
     polygon: FloatArray,
 ) -> Tuple[int, int]:
-    """Face of a core that looks along a direction most, or its farthest line or point.
+    """Return the face of a core that looks along a direction most, or its farthest line or point.
 
     :param kind: kind of the shape
     :param size: its sizes, (3,) [m]
@@ -175,7 +177,7 @@ def edge_beside(
     line: FloatArray,
     polygon: FloatArray,
 ) -> int:
-    """Edge at the farthest vertex of a box or a hull that is most nearly parallel to a line.
+    """Return the edge at the farthest vertex of a box or hull that is most parallel to a line.
 
     :param line: unit vector along the line, (3,)
     :param polygon: both ends of the edge; a result, (2 or more, 4)

@@ -44,7 +44,9 @@ def nearest_of_cores(
     simplex: FloatArray,
     nearest: FloatArray,
 ) -> Tuple[int, int]:
-    """Nearest points of two cores; arguments are those of `support_of_difference`, and
+    """Return the nearest points of two cores.
+
+    Arguments are those of `support_of_difference`, and
 
     :param limit: distance from which on nothing is asked for [m]
     :param agreement: relative difference of the squares of both bounds on the distance at which

@@ -80,7 +80,7 @@ def read_group_states(source: Union[str, os.PathLike[str]]) -> Dict[str, List[Na
 def named_configuration(
     model: Model, srdf: Union[str, os.PathLike[str]], name: str, q: FloatArray
 ) -> Tuple[FloatArray, bool]:
-    """Configuration of a group state of an SRDF.
+    """Return the configuration of a group state of an SRDF.
 
     :param model: model of the robot
     :param srdf: path of the SRDF, or its XML

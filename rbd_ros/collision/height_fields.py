@@ -27,7 +27,7 @@ _IMAGES = ('.png',)
 
 
 def heights(entries: Dict[str, Field], path: str) -> NDArray[np.float64]:
-    """Heights on a grid, (rows, columns) [m].
+    """Return the heights on a grid, (rows, columns) [m].
 
     :param entries: of a height field: `heights`, or `file` with `range` for an image
     :param path: file that `file` means, '' if there is none
@@ -101,7 +101,7 @@ def _array(path: str) -> NDArray[Any]:
 
 
 def _image(path: str) -> NDArray[Any]:
-    """Brightness from 0 to 1; of colours their mean, opacity does not count."""
+    """Return the brightness from 0 to 1; of colours their mean, opacity does not count."""
     from matplotlib.image import imread
 
     with open_regular(path, MAX_IMAGE) as file:

@@ -27,7 +27,7 @@ _THINNEST = 1e-9
 
 
 def hull_vertices(points: FloatArray) -> Tuple[FloatArray, str, float]:
-    """Vertices of the convex hull of points, evenly spread ones of it if there are too many.
+    """Return the vertices of the convex hull of points, thinned evenly if there are too many.
 
     :param points: (N, 3) [m]
     :return: vertices, (M, 3) [m], what was left out, '' if nothing, and by how much the hull is
@@ -63,7 +63,7 @@ def hull_vertices(points: FloatArray) -> Tuple[FloatArray, str, float]:
 
 
 def hull_tables(vertices: FloatArray) -> Tables:
-    """Tables of one hull.
+    """Return the tables of one hull.
 
     :param vertices: its vertices, each of them an extreme point, (N, 3) [m]
     """
@@ -109,7 +109,7 @@ def hull_tables(vertices: FloatArray) -> Tables:
 
 
 def no_tables() -> Tables:
-    """Tables of no shape at all.
+    """Return the tables of no shape at all.
 
     >>> from rbd_ros.collision.hulls import no_tables
     >>> len(no_tables().hull)
@@ -119,7 +119,7 @@ def no_tables() -> Tables:
 
 
 def join_tables(parts: Sequence[Tables]) -> Tables:
-    """Tables of several shapes, which are numbered in their order, each kind from 0.
+    """Return the tables of several shapes, which are numbered in their order, each kind from 0.
 
     :param parts: tables of the shapes
 
@@ -172,7 +172,10 @@ def _qhull(points: FloatArray):  # type: ignore[no-untyped-def]
 
 
 def _extreme(points: FloatArray) -> FloatArray:
-    """Vertices of the hull of points: such that each of them is one of their own hull, too."""
+    """Return the vertices of the hull of points.
+
+    Such that each of them is one of their own hull, too.
+    """
     while True:
         vertices: FloatArray = points[np.sort(_qhull(points).vertices)]
         if len(vertices) == len(points):
@@ -181,7 +184,7 @@ def _extreme(points: FloatArray) -> FloatArray:
 
 
 def _outward(vertices: FloatArray, triangles: IntArray, normals: FloatArray) -> IntArray:
-    """Triangles whose corners run anticlockwise, seen from outside."""
+    """Return the triangles whose corners run anticlockwise, seen from outside."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     inside_out = np.einsum('ij,ij->i', np.cross(b - a, c - a), normals) < 0.0
     result = np.array(triangles)
@@ -192,7 +195,7 @@ def _outward(vertices: FloatArray, triangles: IntArray, normals: FloatArray) -> 
 def _faces(
     vertices: FloatArray, triangles: IntArray, neighbours: IntArray, equations: FloatArray
 ) -> Tuple[List[List[int]], Tuple[List[List[float]], List[Set[int]]]]:
-    """Faces as rings of vertices, with planes and all vertices, of triangles in one plane."""
+    """Return faces as rings of vertices, with planes and all vertices, of coplanar triangles."""
     size = float(np.ptp(vertices, axis=0).max())
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
@@ -227,7 +230,7 @@ def _faces(
 
 
 def _ring(triangles: IntArray) -> List[int]:
-    """Vertices around connected triangles; none if they have no single border."""
+    """Return the vertices around connected triangles; none if they have no single border."""
     edges = {(t[k], t[(k + 1) % 3]) for t in triangles.tolist() for k in range(3)}
     onward = {i: j for i, j in edges if (j, i) not in edges}
     if len(onward) != sum((j, i) not in edges for i, j in edges):
@@ -241,7 +244,7 @@ def _ring(triangles: IntArray) -> List[int]:
 
 
 def _farthest(points: FloatArray) -> IntArray:
-    """Numbers of the points that are farthest along evenly spread directions."""
+    """Return the numbers of the points that are farthest along evenly spread directions."""
     k = np.arange(DIRECTIONS) + 0.5
     # A spiral of equal areas from pole to pole.
     z, angle = 1.0 - 2.0 * k / DIRECTIONS, np.pi * (1.0 + 5.0**0.5) * k
@@ -259,7 +262,10 @@ def _farthest(points: FloatArray) -> IntArray:
 
 
 def _spread(vertices: FloatArray, maximum: int) -> IntArray:
-    """Numbers of evenly spread vertices: each farthest from those before (Gonzalez 1985)."""
+    """Return the numbers of evenly spread vertices.
+
+    Each farthest from those before (Gonzalez 1985).
+    """
     chosen = [int(np.argmax(np.linalg.norm(vertices - vertices.mean(axis=0), axis=1)))]
     distance = np.linalg.norm(vertices - vertices[chosen[0]], axis=1)
     while len(chosen) < maximum:
@@ -269,6 +275,6 @@ def _spread(vertices: FloatArray, maximum: int) -> IntArray:
 
 
 def _shrinkage(vertices: FloatArray, chosen: FloatArray) -> float:
-    """How far vertices are from the hull of those that were chosen, at most [m]."""
+    """Return the largest distance of vertices from the hull of the chosen ones [m]."""
     equations = _qhull(chosen).equations
     return float((vertices @ equations[:, :3].T + equations[:, 3]).max())

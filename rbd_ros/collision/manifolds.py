@@ -319,7 +319,7 @@ def add_manifold(
 
 @compiled
 def code_of(simplex: FloatArray, count: int, column: int, base: int) -> int:
-    """Code of the vertices of one shape that a simplex consists of, whatever their order."""
+    """Return the code of the vertices of a shape in a simplex, independent of their order."""
     code, last = 0, base
     # In falling order, each once.
     for _ in range(min(count, 3)):

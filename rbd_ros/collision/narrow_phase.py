@@ -91,7 +91,10 @@ def find_ordered(
     tables: Tables,
     found: FoundPoints,
 ) -> int:
-    """Contact points of a pair whose first kind is not above the second; see `find_contacts`."""
+    """Return the contact points of a pair whose first kind is not above the second.
+
+    See `find_contacts`.
+    """
     if kind_a == PLANE:
         if kind_b == SPHERE:
             return plane_sphere(size_a, pose_a, size_b, pose_b, margin, found)
@@ -152,7 +155,7 @@ def find_contacts(
     tables: Tables,
     found: FoundPoints,
 ) -> int:
-    """Contact points of two shapes.
+    """Return the contact points of two shapes.
 
     :param kind_a: kind of the first shape
     :param size_a: its sizes (shapes.py), (3,) [m]
@@ -188,7 +191,7 @@ def find_contacts(
 
 @entry_point
 def contacts_of(pair: Pair, margin: float, nearest: int) -> int:
-    """Contact points of a pair; arguments and result are those of `find_contacts`."""
+    """Return the contact points of a pair; arguments and result are those of `find_contacts`."""
     return find_contacts(
         pair.kind[0],
         pair.size[0],

@@ -24,7 +24,7 @@ def plane_hull(
     tables: Tables,
     found: FoundPoints,
 ) -> int:
-    """Contact of a plane with a hull, which is given by its number.
+    """Return the contact of a plane with a hull, which is given by its number.
 
     Other arguments are those of `find_contacts` (narrow_phase.py).
     Of all vertices within the margin, the lowest and those that span the most. Features are

@@ -60,7 +60,7 @@ def plane_sphere(
     margin: float,
     found: FoundPoints,
 ) -> int:
-    """Contact of a plane with a sphere, one point.
+    """Return the contact of a plane with a sphere, one point.
 
     :param size_a: sizes of the first shape (shapes.py), (3,) [m]
     :param pose_a: its pose in the common frame, (12,)
@@ -84,7 +84,7 @@ def plane_capsule(
     margin: float,
     found: FoundPoints,
 ) -> int:
-    """Contact of a plane with a capsule, one point for each of its ends."""
+    """Return the contact of a plane with a capsule, one point for each of its ends."""
     end = vector(3)
     end_of_segment(pose_b, -size_b[1], end)
     count = above_plane(pose_a, end, size_b[0], 0, margin, found, 0)
@@ -103,7 +103,7 @@ def plane_box(
     margin: float,
     found: FoundPoints,
 ) -> int:
-    """Contact of a plane with a box: vertices of the face that looks down most.
+    """Return the contact of a plane with a box: vertices of the face that looks down most.
 
     The lowest vertex of the box is among them. The feature is 4 times the number of the face
     (2 k + 1 for the positive side of axis k, 2 k for the other) plus that of the vertex.
@@ -138,7 +138,7 @@ def plane_cylinder(
     margin: float,
     found: FoundPoints,
 ) -> int:
-    """Contact of a plane with a cylinder.
+    """Return the contact of a plane with a cylinder.
 
     One that stands has four points on its lower rim, the lowest and those at quarter turns from
     it; one that lies has the lowest point of each rim. The lowest one is exact in every pose, so

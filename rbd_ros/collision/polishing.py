@@ -64,7 +64,7 @@ def find_feature(
     point: FloatArray,
     tangents: FloatArray,
 ) -> Tuple[int, int]:
-    """Feature of a shape that a simplex is made of.
+    """Return the feature of a shape that a simplex is made of.
 
     :param kind: kind of the shape
     :param pose: its pose, (12,)
@@ -203,7 +203,7 @@ def is_within(
     point: FloatArray,
     tangents: FloatArray,
 ) -> bool:
-    """Whether a point on the endless line or plane of a feature is on the feature.
+    """Return whether a point on the endless line or plane of a feature is on the feature.
 
     Arguments are those of `find_feature`. Of a face, only the triangle that the simplex has of it
     counts.
@@ -260,7 +260,9 @@ def polish(
     normal: FloatArray,
     on_a: FloatArray,
 ) -> Tuple[float, bool]:
-    """Improve nearest or deepest points; arguments are those of `nearest_of_cores` (gjk.py), and
+    """Improve nearest or deepest points.
+
+    Arguments are those of `nearest_of_cores` (gjk.py), and
 
     :param simplex: points of the difference with their shares, (4, 12)
     :param gap: signed distance of the cores so far [m]

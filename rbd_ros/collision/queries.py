@@ -82,7 +82,7 @@ _workspace = _Workspace()
 
 
 def supported(a: Union[Shape, Type[Shape]], b: Union[Shape, Type[Shape]]) -> bool:
-    """Whether contact of two shapes, or of two classes of them, can be found.
+    """Return whether contact of two shapes, or of two classes of them, can be found.
 
     There are all pairs of which one is convex, but those of two planes, and of a plane and a
     height field.
@@ -100,7 +100,7 @@ def supported(a: Union[Shape, Type[Shape]], b: Union[Shape, Type[Shape]]) -> boo
 def contacts(
     shape_a: Shape, pose_a: ArrayLike, shape_b: Shape, pose_b: ArrayLike, margin: float = 0.0
 ) -> ContactPoints:
-    """Contact points of two shapes, at most four: as many as a body needs to rest.
+    """Return the contact points of two shapes, at most four: as many as a body needs to rest.
 
     Faces and lines that touch nearly flat have several points, all others one. What is deepest
     need not be exactly the minimum translation that parts the shapes: a face is taken rather than
@@ -135,7 +135,7 @@ def contacts(
 
 
 def distance(shape_a: Shape, pose_a: ArrayLike, shape_b: Shape, pose_b: ArrayLike) -> Nearest:
-    """Signed distance of two shapes, with the points where they are nearest or deepest.
+    """Return the signed distance of two shapes, with the points where they are nearest or deepest.
 
     Where they penetrate, it is the length of the minimum translation that parts them, with a
     negative sign.
@@ -189,7 +189,7 @@ def _enter(name: str, pose: ArrayLike, row: FloatArray) -> None:
 
 
 def checked_pose(name: str, pose: ArrayLike) -> FloatArray:
-    """Homogeneous matrix, (4, 4).
+    """Return the homogeneous matrix, (4, 4).
 
     :param name: what it is called in an error
     :param pose: a pose that somebody gave

@@ -32,7 +32,7 @@ HEIGHT = 2
 
 @compiled
 def area(points: FloatArray, a: int, b: int, c: int) -> float:
-    """Twice the signed area of a triangle of points [m^2]."""
+    """Return twice the signed area of a triangle of points [m^2]."""
     twice: float = (points[b, 0] - points[a, 0]) * (points[c, 1] - points[a, 1]) - (
         points[b, 1] - points[a, 1]
     ) * (points[c, 0] - points[a, 0])
@@ -41,7 +41,7 @@ def area(points: FloatArray, a: int, b: int, c: int) -> float:
 
 @compiled
 def share(gap: float, lowest: float) -> float:
-    """By how much a point counts: 1 if it touches or is as deep as the deepest, then less.
+    """Return the weight of a point: 1 if it touches or is as deep as the deepest, then less.
 
     :param gap: its gap [m]
     :param lowest: that of the deepest [m]
@@ -52,7 +52,7 @@ def share(gap: float, lowest: float) -> float:
 
 @compiled
 def farthest_from(points: FloatArray, count: int, start: int) -> int:
-    """Point that is farthest from one of them in the plane."""
+    """Return the point that is farthest from one of them in the plane."""
     result, most = start, 0.0
     for i in range(count):
         x, y = points[i, 0] - points[start, 0], points[i, 1] - points[start, 1]
@@ -63,7 +63,7 @@ def farthest_from(points: FloatArray, count: int, start: int) -> int:
 
 @compiled
 def along_line(points: FloatArray, start: int, end: int, i: int) -> float:
-    """Where a point is on the line from one to another one: 0 to 1."""
+    """Return the place of a point along the line from one to another one: 0 to 1."""
     x, y = points[end, 0] - points[start, 0], points[end, 1] - points[start, 1]
     part = x * (points[i, 0] - points[start, 0]) + y * (points[i, 1] - points[start, 1])
     return part / (x * x + y * y)

@@ -77,7 +77,7 @@ class Scene:
 
 
 def make_scene(model: Model, world: World, q: Optional[Sequence[float]] = None) -> Scene:
-    """Scene of a robot in a world.
+    """Return the scene of a robot in a world.
 
     Links of one robot that overlap at the configuration q do not touch each other, as links that a
     joint connects, unless an entry of `pairs` or the SRDF of the robot says that they do. Movable
@@ -115,7 +115,10 @@ def make_scene(model: Model, world: World, q: Optional[Sequence[float]] = None) 
 def _shapes_of_robots(
     model: Model, world: World, maker: ShapeMaker, notices: List[str]
 ) -> List[SceneShape]:
-    """Collision shapes of all that is in the model: the robot, and movable robots of the world."""
+    """Return the collision shapes of all that is in the model.
+
+    The robot, and movable robots of the world.
+    """
     slices = {model.body(i).joint_name: at for i, (_, at) in model.independent_slices.items()}
     others: Set[str] = set()
     for robot in world.moving_in(model):
@@ -135,7 +138,7 @@ def _shapes_of_links(
     robot: str,
     others: AbstractSet[str] = frozenset(),
 ) -> List[SceneShape]:
-    """Collision shapes of all links; meshes are their convex hulls.
+    """Return the collision shapes of all links; meshes are their convex hulls.
 
     :param robot: name of the robot
     :param others: links that have the names of their robots in front
@@ -177,7 +180,7 @@ def _shapes_of_standing_robots(
 
 
 def neutral_configuration(model: Model) -> List[float]:
-    """Configuration of zeros within the limits of the joints, (nq,).
+    """Return the configuration of zeros within the limits of the joints, (nq,).
 
     :param model: model of a robot
     """
@@ -193,7 +196,7 @@ def neutral_configuration(model: Model) -> List[float]:
 
 
 def start_configuration(robot: WorldRobot) -> List[float]:
-    """Configuration of a robot of a world at the start, (nq,); its loops may be open.
+    """Return the configuration of a robot of a world at the start, (nq,); its loops may be open.
 
     :param robot: the robot
     """
@@ -238,7 +241,7 @@ def _pose(placement: PluckerTransform) -> FloatArray:
 
 
 def _moved(pose: FloatArray, by: FloatArray) -> FloatArray:
-    """Pose of a frame that is moved along its own axes, (4, 4)."""
+    """Return the pose of a frame that is moved along its own axes, (4, 4)."""
     result = pose.copy()
     result[:3, 3] += pose[:3, :3] @ by
     return result
@@ -250,7 +253,7 @@ def _pairs(
     found: Sequence[SceneShape],
     notices: List[str],
 ) -> Tuple[List[Tuple[int, int]], List[int], Set[Tuple[str, str]]]:
-    """Pairs of shapes that may touch, and which of them are of one robot each.
+    """Return the pairs of shapes that may touch, and which of them are of one robot each.
 
     And the pairs of links of the robot that do not because bodies between them connect them.
     """
@@ -287,7 +290,7 @@ def _pairs(
 
 
 def _put_back(world: World, first: str, second: str) -> bool:
-    """Whether two links of one robot touch although they overlap where it is neutral."""
+    """Return whether two links of one robot touch although they overlap where it is neutral."""
     if world.names_links(first, second):
         return True
     owner = first.partition('/')[0]
@@ -299,7 +302,7 @@ def _put_back(world: World, first: str, second: str) -> bool:
 
 
 def self_collision_notices(model: Model) -> Tuple[str, ...]:
-    """What there is to say of the links of a robot that do not touch each other by default.
+    """Return notices about links of a robot that do not touch each other by default.
 
     :param model: model of the robot
 

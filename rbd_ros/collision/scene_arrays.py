@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What compiled loops over a scene work on: what may touch what, contacts, and room for both.
+"""Arrays of compiled loops over a scene: candidate pairs, contacts, and buffers for both.
 
 Shapes are fixed to carriers: the world, which is number 0, the bodies of a robot after it, and the
 movable objects after those.
@@ -18,7 +18,7 @@ EXPONENT, DISSIPATION = 7, 8
 
 
 class SceneTable(NamedTuple):
-    """What may touch what: constants for compiled loops.
+    """Pairs that may touch: constants for compiled loops.
 
     :param kind: kind of each shape (narrow_phase.py), (G,)
     :param size: its sizes (shapes.py), or its number in the tables first, (G, 3) [m]
@@ -59,7 +59,7 @@ class SceneTable(NamedTuple):
 
 
 def with_pairs(scene: SceneTable, which: Union[Sequence[int], IntArray]) -> SceneTable:
-    """Table of some of the pairs, in the order that they are given in.
+    """Return the table of some of the pairs, in the order that they are given in.
 
     :param scene: the table
     :param which: numbers of the pairs
@@ -95,7 +95,7 @@ class SceneContacts(NamedTuple):
 
 
 class SceneRoom(NamedTuple):
-    """Where carriers and shapes are, and room for the contacts of one pair.
+    """Poses of carriers and shapes, and buffers for the contacts of one pair.
 
     :param pose: rotation row by row and position of each carrier
     :param velocity: spatial velocity of each carrier in world coordinates [rad/s, m/s]

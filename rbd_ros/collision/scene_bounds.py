@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which shapes of a scene may touch within a step: bounds on speeds, and pairs that are near."""
+"""Pairs of shapes that may touch within a step: bounds on speeds, and pairs that are near."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SKIN, STEPS_OF_SKIN = 0.02, 20.0
 
 @compiled
 def compose(pose: FloatArray, placement: FloatArray, result: FloatArray) -> None:
-    """Pose of what is placed in a frame that has a pose.
+    """Compute the pose of what is placed in a frame that has a pose.
 
     :param pose: rotation of the frame row by row, and its position, (12,)
     :param placement: rotation and position in that frame, (12,)
@@ -35,7 +35,7 @@ def compose(pose: FloatArray, placement: FloatArray, result: FloatArray) -> None
 
 @compiled
 def speed_at_origin(v: FloatArray, pose: FloatArray) -> float:
-    """Speed of the origin of a carrier [m/s].
+    """Return the speed of the origin of a carrier [m/s].
 
     :param v: its spatial velocity in world coordinates, (6,) [rad/s, m/s]
     :param pose: its pose, (12,)
@@ -50,7 +50,7 @@ def speed_at_origin(v: FloatArray, pose: FloatArray) -> float:
 
 @compiled
 def angular_speed(v: FloatArray) -> float:
-    """Angular speed [rad/s] of a spatial velocity, (6,)."""
+    """Return the angular speed [rad/s] of a spatial velocity, (6,)."""
     return math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
 
 
@@ -105,7 +105,7 @@ def closing_speed(scene: SceneTable, room: SceneRoom, a: int, b: int) -> float:
 
 @compiled
 def has_sped_up(scene: SceneTable, room: SceneRoom, timestep: float) -> bool:
-    """Whether more may be touched at the velocities `ahead` than what has been looked for.
+    """Return whether more may be touched at the velocities `ahead` than what has been looked for.
 
     :param timestep: h [s]
     """
@@ -136,7 +136,7 @@ def has_sped_up(scene: SceneTable, room: SceneRoom, timestep: float) -> bool:
 
 @compiled
 def approach(v: FloatArray, w: FloatArray, position: FloatArray, normal: FloatArray) -> float:
-    """Rate of the gap at a point [m/s].
+    """Return the rate of the gap at a point [m/s].
 
     :param v: spatial velocity of the carrier of the first shape in world coordinates, (6,)
     :param w: that of the second one's, (6,)
@@ -162,7 +162,7 @@ def place_shape(scene: SceneTable, room: SceneRoom, g: int) -> None:
 
 @compiled
 def between_centres(scene: SceneTable, a: int, b: int, p: FloatArray, q: FloatArray) -> float:
-    """Squared distance of the centres of two bounding spheres [m^2].
+    """Return the squared distance of the centres of two bounding spheres [m^2].
 
     That of a height field, whose solid has no lower end, is where it is nearest to the other on
     its way down.
@@ -183,7 +183,7 @@ def between_centres(scene: SceneTable, a: int, b: int, p: FloatArray, q: FloatAr
 
 @compiled
 def clearance(scene: SceneTable, room: SceneRoom, a: int, b: int) -> float:
-    """How far the bounding spheres of two shapes are apart; negative if they overlap [m].
+    """Return the distance of the bounding spheres of two shapes; negative if they overlap [m].
 
     :param a: one shape
     :param b: the other one

@@ -70,7 +70,7 @@ def set_frame(frame: FloatArray, along: FloatArray) -> None:
 
 @compiled
 def distance_within(scene: SceneTable, room: SceneRoom, a: int, b: int, most: float) -> float:
-    """Distance of two shapes if it is less than a bound, else the bound [m].
+    """Return the distance of two shapes if it is less than a bound, else the bound [m].
 
     :param a: one shape
     :param b: the other one
@@ -96,7 +96,7 @@ def distance_within(scene: SceneTable, room: SceneRoom, a: int, b: int, most: fl
 
 @compiled
 def have_one_normal(found: FoundPoints, j: int, k: int) -> bool:
-    """Whether two points of a pair have the same normal, as those of a face do."""
+    """Return whether two points of a pair have the same normal, as those of a face do."""
     same = True
     for r in range(3):
         same = same and found.normal[j, r] == found.normal[k, r]
@@ -105,7 +105,7 @@ def have_one_normal(found: FoundPoints, j: int, k: int) -> bool:
 
 @compiled
 def share_of_second(found: FoundPoints, begin: int, end: int, first: bool, second: bool) -> float:
-    """Where between both surfaces the points of a face are taken to be: 0 first, 1 second one.
+    """Return the place of a face's points between both surfaces: 0 is the first, 1 the second.
 
     What rests on something has tiny gaps, different ones, which it closes by turning. All its
     points can be held meanwhile if they are in one plane across the normal; else they contradict
@@ -139,7 +139,7 @@ def share_of_second(found: FoundPoints, begin: int, end: int, first: bool, secon
 def find_scene_contacts(
     scene: SceneTable, room: SceneRoom, timestep: float, contacts: SceneContacts
 ) -> Tuple[int, int]:
-    """Contacts that are closed, or may close within the step, in the order of the pairs.
+    """Return contacts that are closed, or may close within the step, in the order of the pairs.
 
     :param scene: what may touch what
     :param room: poses and velocities of the carriers
@@ -241,7 +241,9 @@ def find_scene_contacts(
 def scene_contacts_of(
     scene: SceneTable, room: SceneRoom, contacts: SceneContacts, timestep: float
 ) -> int:
-    """Contacts that are closed, or may close within the step; returns how many were found.
+    """Compute the contacts that are closed, or may close within the step.
+
+    Return how many were found.
 
     Machine code of its own, since it is wanted twice: a step calls it by its address, and before
     there are steps it finds which links of a robot overlap. How many contacts had no room is in
@@ -253,7 +255,7 @@ def scene_contacts_of(
 
 
 def finder_of(scene: SceneTable) -> int:
-    """Address of `scene_contacts_of` for scenes such as this one.
+    """Return the address of `scene_contacts_of` for scenes such as this one.
 
     :param scene: what may touch what
     """

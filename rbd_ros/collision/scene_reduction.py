@@ -26,7 +26,7 @@ SLANTED = 0.618
 
 @compiled
 def drop_implied(scene: SceneTable, room: SceneRoom, contacts: SceneContacts, count: int) -> int:
-    """Drop contacts that others imply; returns how many remain, in the same order.
+    """Drop contacts that others imply; return how many remain, in the same order.
 
     :param scene: what may touch what
     :param room: room to work in
@@ -67,8 +67,11 @@ def drop_implied(scene: SceneTable, room: SceneRoom, contacts: SceneContacts, co
 def gather_face(
     scene: SceneTable, room: SceneRoom, contacts: SceneContacts, c: int, count: int
 ) -> int:
-    """List in `member` the contacts of the same bodies with the same normal, and enter in `flat`
-    where they are in the plane, and their gaps; returns how many there are.
+    """Return the list in `member` the contacts of the same bodies with the same normal.
+
+    Return their number.
+
+    Enter in `flat` their places in the plane, and their gaps.
 
     :param c: number of the first of them
     """
@@ -96,7 +99,7 @@ def gather_face(
 
 @compiled
 def is_flat(room: SceneRoom, members: int) -> bool:
-    """Whether the points lie in a plane of the body, so that gaps are linear in their places.
+    """Return whether the points lie in a plane of the body, so that gaps are linear in place.
 
     Exchanges points such that the first is a corner, the second is farthest from it, and the third
     farthest from their line.
@@ -173,14 +176,17 @@ def wrap(room: SceneRoom, members: int) -> None:
 
 @compiled
 def ahead(flat: FloatArray, i: int) -> float:
-    """How far a point is in the direction in which the first corner is looked for [m]."""
+    """Return the distance of a point along the direction in which the first corner is sought.
+
+    In [m].
+    """
     place: float = flat[i, 0] + SLANTED * flat[i, 1]
     return place
 
 
 @compiled
 def distance2(flat: FloatArray, i: int, j: int) -> float:
-    """Square of the distance of two points in the plane [m^2]."""
+    """Return the square of the distance of two points in the plane [m^2]."""
     x, y = flat[j, 0] - flat[i, 0], flat[j, 1] - flat[i, 1]
     square: float = x * x + y * y
     return square

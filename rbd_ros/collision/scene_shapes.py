@@ -43,7 +43,7 @@ class ShapeMaker:
 
     @property
     def notices(self) -> Tuple[str, ...]:
-        """What there is to say of hulls that are smaller than their meshes: one line, or none.
+        """Notices of hulls that are smaller than their meshes: one line, or none.
 
         >>> from rbd_ros.collision.scene_shapes import ShapeMaker
         >>> ShapeMaker().notices
@@ -59,7 +59,7 @@ class ShapeMaker:
         )
 
     def make(self, shape: object, convex: bool) -> Touching:
-        """Shape that can touch.
+        """Return the shape that can touch.
 
         :param shape: shape of a link or of an object
         :param convex: whether the convex hull of a mesh is meant
@@ -107,7 +107,9 @@ def _of_mesh(mesh: geometry.Mesh, convex: bool) -> Touching:
 
 
 def reach(shape: shapes.Shape) -> float:
-    """Radius of the sphere about its origin that encloses a shape; infinite for a plane [m].
+    """Return the radius of the sphere about its origin that encloses a shape.
+
+    Infinite for a plane [m].
 
     :param shape: the shape
 

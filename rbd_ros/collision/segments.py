@@ -16,7 +16,7 @@ PARALLEL = 1e-12
 
 @compiled
 def within(number: float, minimum: float, maximum: float) -> float:
-    """Nearest number of an interval."""
+    """Return the nearest number of an interval."""
     return min(maximum, max(minimum, number))
 
 
@@ -24,7 +24,7 @@ def within(number: float, minimum: float, maximum: float) -> float:
 def nearest_of_segments(
     start_a: FloatArray, step_a: FloatArray, start_b: FloatArray, step_b: FloatArray
 ) -> Tuple[float, float]:
-    """Nearest points of two segments, start + factor step.
+    """Return the nearest points of two segments, start + factor step.
 
     :param start_a: start of the first one, (3,) [m]
     :param step_a: from its start to its end; may be zero, (3,) [m]
@@ -55,7 +55,7 @@ def nearest_of_segments(
 
 @compiled
 def pull(start: FloatArray, step: FloatArray, half: FloatArray, t: float) -> float:
-    """Half the slope along a segment of the squared distance from a box, at a factor t."""
+    """Return half the slope along a segment of the squared distance from a box, at a factor t."""
     total = 0.0
     for k in range(3):
         x = start[k] + t * step[k]
@@ -68,7 +68,7 @@ def pull(start: FloatArray, step: FloatArray, half: FloatArray, t: float) -> flo
 
 @compiled
 def nearest_to_box(start: FloatArray, step: FloatArray, half: FloatArray) -> float:
-    """Point of a segment that is nearest to a box, exactly.
+    """Return the point of a segment that is nearest to a box, exactly.
 
     The squared distance is convex along the segment, and its slope linear between the places where
     the segment meets the planes of the faces. If there are several nearest points, it is the
@@ -113,7 +113,9 @@ def nearest_to_box(start: FloatArray, step: FloatArray, half: FloatArray) -> flo
 def part_between(
     start: float, step: float, half: float, first: float, last: float
 ) -> Tuple[float, float]:
-    """Part of a segment between two parallel planes, as factors; first > last if there is none.
+    """Return the part of a segment between two parallel planes, as factors.
+
+    First > last if there is none.
 
     :param start: coordinate of its start [m]
     :param step: coordinate of its step [m]
@@ -131,5 +133,5 @@ def part_between(
 
 @compiled
 def length_of(v: FloatArray) -> float:
-    """Length of a vector."""
+    """Return the length of a vector."""
     return math.sqrt(dot(v, v))

@@ -49,7 +49,7 @@ class Entry(NamedTuple):
 def allowed_pairs(
     model: Model, srdf: Optional[Union[str, os.PathLike[str]]] = None
 ) -> FrozenSet[LinkPair]:
-    """Pairs of links that may overlap, and are not tested for contact.
+    """Return the pairs of links that may overlap, and are not tested for contact.
 
     Those are the links of one body, those of two bodies that are connected (`connected_bodies`),
     and what an SRDF says: `disable_collisions` adds a pair, `disable_default_collisions` all pairs
@@ -99,7 +99,9 @@ def allowed_pairs(
 
 
 def connected_bodies(model: Model) -> Set[Tuple[int, int]]:
-    """Pairs of bodies that are connected: by joints, loop joints too, and by bodies in between.
+    """Return the pairs of bodies that are connected.
+
+    By joints, loop joints too, and by bodies in between.
 
     Those are bodies without collision shapes, which keep nothing apart (MoveIt's rule), and bodies
     without mass, which put joints together, as in a universal joint. The world connects nothing.
@@ -134,7 +136,7 @@ def connected_bodies(model: Model) -> Set[Tuple[int, int]]:
 
 
 def enabled_pairs(srdf: Union[str, os.PathLike[str]]) -> FrozenSet[LinkPair]:
-    """Pairs of links that an SRDF lets touch in so many words.
+    """Return the pairs of links that an SRDF lets touch in so many words.
 
     :param srdf: path of an SRDF file, or its XML
     :raises SrdfError: if it cannot be read, or an entry lacks a link

@@ -15,7 +15,9 @@ WITH_TABLES = (ConvexHull, TriangleMesh, HeightField)
 
 
 def tabulated(shapes: Sequence[Shape]) -> Tuple[List[Sizes], List[Tables]]:
-    """Sizes of shapes, of which the first is a number in tables for some, and the tables' parts.
+    """Return the sizes of shapes and the parts of their tables.
+
+    The first size is a number in tables for some.
 
     :param shapes: the shapes; one that comes again has the same number
     :return: sizes of each, (3,), and parts for `join_tables`
@@ -47,7 +49,9 @@ def tabulated(shapes: Sequence[Shape]) -> Tuple[List[Sizes], List[Tables]]:
 
 
 def code_of(kind_a: int, kind_b: int) -> Tuple[bool, bool]:
-    """Whether a pair is found by supports, and whether among the triangles of a mesh or a field.
+    """Return whether a pair is found by supports, and whether among triangles of a mesh.
+
+    Or those of a height field.
 
     :param kind_a: kind of one shape
     :param kind_b: kind of the other one
@@ -66,7 +70,7 @@ def code_of(kind_a: int, kind_b: int) -> Tuple[bool, bool]:
 
 
 def tables_for(pairs: Sequence[Tuple[int, int]], parts: Sequence[Tables]) -> Tables:
-    """Tables of all shapes of a scene, and what machine code its pairs need.
+    """Return the tables of all shapes of a scene, and what machine code its pairs need.
 
     :param pairs: kinds of the shapes of each pair
     :param parts: tables of the shapes, in the order of `tabulated`

@@ -43,7 +43,7 @@ class Plane:
 
     @property
     def half_sizes(self) -> Sizes:
-        """What compiled loops know of it: nothing, (3,).
+        """Sizes for compiled loops: none, (3,).
 
         >>> from rbd_ros.collision import Plane
         >>> Plane().half_sizes
@@ -72,7 +72,7 @@ class Sphere:
 
     @property
     def half_sizes(self) -> Sizes:
-        """What compiled loops know of it: its radius, (3,) [m].
+        """Sizes for compiled loops: its radius, (3,) [m].
 
         >>> from rbd_ros.collision import Sphere
         >>> Sphere(0.1).half_sizes
@@ -103,7 +103,7 @@ class Capsule:
 
     @property
     def half_sizes(self) -> Sizes:
-        """What compiled loops know of it: its radius and half its length, (3,) [m].
+        """Sizes for compiled loops: its radius and half its length, (3,) [m].
 
         >>> from rbd_ros.collision import Capsule
         >>> Capsule(0.1, 0.6).half_sizes
@@ -134,7 +134,7 @@ class Box:
 
     @property
     def half_sizes(self) -> Sizes:
-        """What compiled loops know of it: half its lengths, (3,) [m].
+        """Sizes for compiled loops: half its lengths, (3,) [m].
 
         >>> from rbd_ros.collision import Box
         >>> Box((0.4, 0.2, 0.6)).half_sizes
@@ -165,7 +165,7 @@ class Cylinder:
 
     @property
     def half_sizes(self) -> Sizes:
-        """What compiled loops know of it: its radius and half its length, (3,) [m].
+        """Sizes for compiled loops: its radius and half its length, (3,) [m].
 
         >>> from rbd_ros.collision import Cylinder
         >>> Cylinder(0.1, 0.6).half_sizes
@@ -209,7 +209,7 @@ class ConvexHull:
 
     @property
     def half_sizes(self) -> Sizes:
-        """What compiled loops know of it: its number in their tables, here of one hull, (3,).
+        """Sizes for compiled loops: its number in their tables, here of one hull, (3,).
 
         >>> from rbd_ros.collision import ConvexHull
         >>> ConvexHull([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]).half_sizes

@@ -16,7 +16,7 @@ from rbd_ros.compiler.loops import compiled, vector
 
 @compiled
 def nearest_on_edge(p: FloatArray, q: FloatArray, shares: FloatArray) -> float:
-    """Squared distance of a segment from the origin [m^2].
+    """Return the squared distance of a segment from the origin [m^2].
 
     :param p: one end, (3,) [m]
     :param q: the other end, (3,) [m]
@@ -39,7 +39,7 @@ def nearest_on_edge(p: FloatArray, q: FloatArray, shares: FloatArray) -> float:
 def nearest_on_triangle(
     p: FloatArray, q: FloatArray, r: FloatArray, shares: FloatArray, nearest: FloatArray
 ) -> float:
-    """Squared distance of a triangle from the origin [m^2].
+    """Return the squared distance of a triangle from the origin [m^2].
 
     :param p: its vertices, (3,) [m]
     :param shares: shares of p, q and r in the nearest point; a result, (3,)
@@ -93,7 +93,7 @@ def nearest_on_triangle(
 
 @compiled
 def side(p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray) -> float:
-    """Six times the signed volume of a tetrahedron [m^3]."""
+    """Return six times the signed volume of a tetrahedron [m^3]."""
     e, f, g, normal = vector(3), vector(3), vector(3), vector(3)
     for k in range(3):
         e[k], f[k], g[k] = q[k] - p[k], r[k] - p[k], s[k] - p[k]
@@ -103,7 +103,10 @@ def side(p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray) -> float:
 
 @compiled
 def encloses_origin(simplex: FloatArray) -> bool:
-    """Whether the origin is within a tetrahedron that has a volume; sets the shares if it is."""
+    """Return whether the origin is within a tetrahedron that has a volume.
+
+    Sets the shares if it is.
+    """
     origin, shares = vector(3), vector(4)
     for k in range(3):
         origin[k] = 0.0
@@ -123,7 +126,9 @@ def encloses_origin(simplex: FloatArray) -> bool:
 
 @compiled
 def reduce_to_nearest(simplex: FloatArray, count: int, nearest: FloatArray) -> int:
-    """Nearest point of a simplex to the origin; of the simplex remains the part that it is on.
+    """Return the nearest point of a simplex to the origin.
+
+    Of the simplex remains the part that it is on.
 
     :param simplex: vertices; those that remain come first, with their shares, (4, 12)
     :param count: how many there are, up to 4

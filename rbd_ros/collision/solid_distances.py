@@ -15,7 +15,7 @@ from rbd_ros.compiler.loops import compiled
 def distance_from_box(
     point: FloatArray, half: FloatArray, outward: FloatArray
 ) -> Tuple[float, int]:
-    """Signed distance of a point from a box, negative inside.
+    """Return the signed distance of a point from a box, negative inside.
 
     :param point: the point, (3,) [m]
     :param half: half lengths of the box, (3,) [m]
@@ -55,7 +55,7 @@ def distance_from_box(
 def distance_from_cylinder(
     point: FloatArray, size: FloatArray, outward: FloatArray
 ) -> Tuple[float, int]:
-    """Signed distance of a point from a cylinder about the z axis, negative inside.
+    """Return the signed distance of a point from a cylinder about the z axis, negative inside.
 
     :param point: the point, (3,) [m]
     :param size: radius and half length, (3,) [m]

@@ -24,7 +24,7 @@ Solid = Union[Box, Sphere, Cylinder, Capsule, Mesh]
 
 
 def solid_inertia(shape: Solid, density: float = 1.0, convex: bool = False) -> RigidBodyInertia:
-    """Inertia of a solid of uniform density, in the coordinates of its geometry frame.
+    """Return the inertia of a solid of uniform density, in the coordinates of its geometry frame.
 
     :param shape: box, sphere, cylinder, capsule or mesh
     :param density: density [kg/m^3]
@@ -68,7 +68,7 @@ def solid_inertia(shape: Solid, density: float = 1.0, convex: bool = False) -> R
 
 
 def triangles_inertia(triangles: FloatArray, density: float = 1.0) -> RigidBodyInertia:
-    """Inertia of the solid that triangles enclose, as a sum over signed tetrahedra.
+    """Return the inertia of the solid that triangles enclose, as a sum over signed tetrahedra.
 
     Each triangle and a point within are the corners of a tetrahedron; second moments of volume as
     in Tonon (2004). All triangles inside out are turned.

@@ -100,7 +100,7 @@ def sphere_sphere(
     margin: float,
     found: FoundPoints,
 ) -> int:
-    """Contact of two spheres; of concentric ones the normal is the z axis of the first."""
+    """Return contact of two spheres; of concentric ones the normal is the z axis of the first."""
     a, b, upward = vector(3), vector(3), vector(3)
     end_of_segment(pose_a, 0.0, a)
     end_of_segment(pose_b, 0.0, b)
@@ -117,7 +117,10 @@ def sphere_capsule(
     margin: float,
     found: FoundPoints,
 ) -> int:
-    """Contact of a sphere with a capsule; features are its ends, 0 and 2, and its side, 1."""
+    """Return the contact of a sphere with a capsule.
+
+    Features are its ends, 0 and 2, and its side, 1.
+    """
     a, b, spindle, sideways = vector(3), vector(3), vector(3), vector(3)
     end_of_segment(pose_a, 0.0, a)
     axis(pose_b, 2, spindle)
@@ -140,7 +143,7 @@ def sphere_box(
     margin: float,
     found: FoundPoints,
 ) -> int:
-    """Contact of a sphere with a box; features are those of `distance_from_box`."""
+    """Return the contact of a sphere with a box; features are those of `distance_from_box`."""
     centre, local, outward = vector(3), vector(3), vector(3)
     end_of_segment(pose_a, 0.0, centre)
     localised(pose_b, centre, local)
@@ -159,7 +162,10 @@ def sphere_cylinder(
     margin: float,
     found: FoundPoints,
 ) -> int:
-    """Contact of a sphere with a cylinder; features are those of `distance_from_cylinder`."""
+    """Return the contact of a sphere with a cylinder.
+
+    Features are those of `distance_from_cylinder`.
+    """
     centre, local, outward = vector(3), vector(3), vector(3)
     end_of_segment(pose_a, 0.0, centre)
     localised(pose_b, centre, local)

@@ -34,13 +34,13 @@ OF_A, OF_B, NUMBER_A, NUMBER_B, SHARE = 3, 6, 9, 10, 11
 
 @compiled
 def radius_of(kind: int, size: FloatArray) -> float:
-    """Radius around the core of a shape [m]."""
+    """Return the radius around the core of a shape [m]."""
     return size[0] if kind == SPHERE or kind == CAPSULE else 0.0
 
 
 @compiled
 def highest_vertex(tables: Tables, hull: int, direction: FloatArray, start: int) -> int:
-    """Number of the vertex of a hull that is farthest along a direction.
+    """Return the number of the vertex of a hull that is farthest along a direction.
 
     :param tables: vertices and their neighbours
     :param hull: number of the hull
@@ -83,7 +83,7 @@ def support(
     start: int,
     point: FloatArray,
 ) -> int:
-    """Point of the core of a shape that is farthest along a direction.
+    """Return the point of the core of a shape that is farthest along a direction.
 
     :param kind: kind of the shape
     :param size: its sizes, (3,) [m]
@@ -145,7 +145,7 @@ def support_of_difference(
     start_b: int,
     row: FloatArray,
 ) -> Tuple[int, int]:
-    """Point of the difference a - b of two cores that is farthest along a direction.
+    """Return the point of the difference a - b of two cores that is farthest along a direction.
 
     :param kind_a: kind of the first shape
     :param size_a: its sizes, (3,) [m]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a surface is like to touch, and what two surfaces are like that touch each other.
+"""Surface properties of contact, of one surface and of two that touch each other.
 
 Where nothing is said of a pair, friction is the geometric mean of both and restitution the maximum
 of both, as in Box2D (b2MixFriction, b2MixRestitution): anything slides on ice, and a rubber ball
@@ -92,7 +92,7 @@ class Surface:
 
     @property
     def isotropic(self) -> bool:
-        """Whether friction is the same in all directions."""
+        """True if friction is the same in all directions."""
         return self.friction[0] == self.friction[1]
 
     @property
@@ -103,7 +103,7 @@ class Surface:
 
 
 def combined(first: Surface, second: Surface) -> Surface:
-    """Properties of a pair of surfaces of which nothing else is said.
+    """Return the properties of a pair of surfaces of which nothing else is said.
 
     Friction is the geometric mean, restitution, torsional and rolling friction the maximum.
     Linear springs and dampers are in series, which is exact if both recover equally fast. So are
@@ -148,7 +148,7 @@ def combined(first: Surface, second: Surface) -> Surface:
 
 
 def rigid(surface: Surface) -> Surface:
-    """Surface without its compliance.
+    """Return the surface without its compliance.
 
     >>> from rbd_ros.collision import Surface
     >>> from rbd_ros.collision.surfaces import rigid
@@ -159,7 +159,7 @@ def rigid(surface: Surface) -> Surface:
 
 
 def directed_by_first(first: Surface, second: Surface) -> bool:
-    """Whether the first of two surfaces gives a pair its directions of friction.
+    """Return whether the first of two surfaces gives a pair its directions of friction.
 
     >>> from rbd_ros.collision import Surface
     >>> from rbd_ros.collision.surfaces import directed_by_first
@@ -170,7 +170,7 @@ def directed_by_first(first: Surface, second: Surface) -> bool:
 
 
 def _in_series(first: Surface, second: Surface) -> Surface:
-    """Surface with the spring of two compliant ones in series."""
+    """Return the surface with the spring of two compliant ones in series."""
     assert first.stiffness is not None and second.stiffness is not None
     if first.exponent != second.exponent:
         laws = [

@@ -39,7 +39,7 @@ _INSTANT = 1e-9
 
 
 def floating_bases(model: Model) -> List[int]:
-    """Numbers of the bodies that move freely in the world.
+    """Return the numbers of the bodies that move freely in the world.
 
     :param model: model of a robot
 
@@ -57,7 +57,7 @@ def floating_bases(model: Model) -> List[int]:
 
 
 def touchdown(model: Model, scene: Scene, q: Sequence[float], base: int) -> float:
-    """Change of height by which a floating base comes to touch what is below it [m].
+    """Return the change of height by which a floating base comes to touch what is below it [m].
 
     What is deep in something is lifted until it is free, and what is free is lowered. The base
     stays at its height where nothing is below it, and where it cannot be lifted out.
@@ -87,7 +87,7 @@ def touchdown(model: Model, scene: Scene, q: Sequence[float], base: int) -> floa
 
 
 def moved_base(model: Model, q: FloatArray, base: int, height: float) -> FloatArray:
-    """Configuration with a floating base moved along the z axis of the world, (nq,).
+    """Return the configuration with a floating base moved along the z axis of the world, (nq,).
 
     :param model: model of the robot
     :param q: configuration, (nq,)
@@ -107,7 +107,7 @@ def moved_base(model: Model, q: FloatArray, base: int, height: float) -> FloatAr
 
 
 def base_height(model: Model, q: FloatArray, base: int) -> float:
-    """Height of a floating base, along the z axis of the world [m].
+    """Return the height of a floating base, along the z axis of the world [m].
 
     :param model: model of the robot
     :param q: configuration, (nq,)
@@ -142,7 +142,7 @@ class _Found(NamedTuple):
 
 
 class _Heights:
-    """What some bodies of a robot touch when they are moved up or down.
+    """Contacts of some bodies of a robot that are moved up or down.
 
     :param moving: numbers of the bodies
     """
@@ -172,7 +172,7 @@ class _Heights:
         ]
 
     def at(self, height: float, reach: float = _INSTANT) -> _Found:
-        """Contacts that are closed, or are below within a reach [m]."""
+        """Return the contacts that are closed, or are below within a reach [m]."""
         self._room.pose[self._moving, 11] = self._z + height
         self._room.listed[:] = 0
         count = scene_contacts_of(*self._records, reach)
@@ -182,7 +182,7 @@ class _Heights:
 
 
 def _lifted(heights: _Heights) -> Optional[float]:
-    """Height at which nothing is deep in anything any more, None if there is none."""
+    """Return the height at which nothing is deep in anything any more, None if there is none."""
     height = 0.0
     for _ in range(TRIES):
         found = heights.at(height)
@@ -194,7 +194,10 @@ def _lifted(heights: _Heights) -> Optional[float]:
 
 
 def _lowered(heights: _Heights, start: float) -> float:
-    """Height at which what is free at a height touches what is below it; else that height."""
+    """Return the height at which what is free at a height touches what is below it.
+
+    Else that height.
+    """
     height, reach = start, NEAR
     for _ in range(TRIES):
         found = heights.at(height, reach)
@@ -215,7 +218,7 @@ def _lowered(heights: _Heights, start: float) -> float:
 
 
 def _touching(heights: _Heights, deep: float, free: float) -> float:
-    """Height between one that is too low and one that is free, at which something touches."""
+    """Return the height, between a low one and a free one, at which something touches."""
     while free - deep > TOUCH:
         middle = 0.5 * (deep + free)
         if heights.at(middle).deep.any():

@@ -24,7 +24,7 @@ def urdf_object(
     surface: Optional[Surface] = None,
     package_paths: Iterable[Union[str, os.PathLike[str]]] = (),
 ) -> WorldObject:
-    """Movable object of a URDF that has one link, with an inertia and one collision shape.
+    """Return movable object of a URDF that has one link, with an inertia and one collision shape.
 
     The collision shape is at the origin of the link, whose frame is that of the object. A mesh
     counts as its convex hull, as those of robots do.

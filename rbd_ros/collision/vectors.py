@@ -18,14 +18,14 @@ COINCIDENT = 1e-12
 
 @compiled
 def dot(a: FloatArray, b: FloatArray) -> float:
-    """Scalar product of the first three components of two vectors."""
+    """Return the scalar product of the first three components of two vectors."""
     product: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     return product
 
 
 @compiled
 def cross(a: FloatArray, b: FloatArray, product: FloatArray) -> None:
-    """Vector product of two vectors, (3,)."""
+    """Compute the vector product of two vectors, (3,)."""
     product[0] = a[1] * b[2] - a[2] * b[1]
     product[1] = a[2] * b[0] - a[0] * b[2]
     product[2] = a[0] * b[1] - a[1] * b[0]
@@ -33,28 +33,28 @@ def cross(a: FloatArray, b: FloatArray, product: FloatArray) -> None:
 
 @compiled
 def difference(a: FloatArray, b: FloatArray, result: FloatArray) -> None:
-    """Vector from b to a, (3,)."""
+    """Compute the vector from b to a, (3,)."""
     for r in range(3):
         result[r] = a[r] - b[r]
 
 
 @compiled
 def along(start: FloatArray, step: FloatArray, factor: float, result: FloatArray) -> None:
-    """Point at a factor of a step from a start, (3,) [m]."""
+    """Compute the point at a factor of a step from a start, (3,) [m]."""
     for r in range(3):
         result[r] = start[r] + factor * step[r]
 
 
 @compiled
 def axis(pose: FloatArray, number: int, direction: FloatArray) -> None:
-    """Direction of an axis of a frame, (3,)."""
+    """Compute the direction of an axis of a frame, (3,)."""
     for r in range(3):
         direction[r] = pose[3 * r + number]
 
 
 @compiled
 def turned(pose: FloatArray, local: FloatArray, direction: FloatArray) -> None:
-    """Direction in the common frame of one in the coordinates of a shape, (3,)."""
+    """Compute the direction in the common frame of one in the coordinates of a shape, (3,)."""
     for r in range(3):
         direction[r] = (
             pose[3 * r] * local[0] + pose[3 * r + 1] * local[1] + pose[3 * r + 2] * local[2]
@@ -63,7 +63,7 @@ def turned(pose: FloatArray, local: FloatArray, direction: FloatArray) -> None:
 
 @compiled
 def placed(pose: FloatArray, local: FloatArray, point: FloatArray) -> None:
-    """Point in the common frame of one in the coordinates of a shape, (3,) [m]."""
+    """Compute the point in the common frame of one in the coordinates of a shape, (3,) [m]."""
     turned(pose, local, point)
     for r in range(3):
         point[r] += pose[9 + r]
@@ -71,7 +71,7 @@ def placed(pose: FloatArray, local: FloatArray, point: FloatArray) -> None:
 
 @compiled
 def localised(pose: FloatArray, point: FloatArray, local: FloatArray) -> None:
-    """Coordinates in the frame of a shape of a point in the common frame, (3,) [m]."""
+    """Compute the coordinates in the frame of a shape of a point in the common frame, (3,) [m]."""
     for k in range(3):
         total = 0.0
         for r in range(3):
@@ -81,7 +81,7 @@ def localised(pose: FloatArray, point: FloatArray, local: FloatArray) -> None:
 
 @compiled
 def perpendicular(direction: FloatArray, normal: FloatArray) -> None:
-    """Any unit vector at right angles to a direction, which may be zero, (3,)."""
+    """Compute a unit vector perpendicular to a direction, which may be zero, (3,)."""
     least = 0
     for r in range(1, 3):
         if abs(direction[r]) < abs(direction[least]):
@@ -96,7 +96,7 @@ def perpendicular(direction: FloatArray, normal: FloatArray) -> None:
 
 @compiled
 def end_of_segment(pose: FloatArray, half: float, point: FloatArray) -> None:
-    """Point at a height on the z axis of a frame, (3,) [m].
+    """Compute the point at a height on the z axis of a frame, (3,) [m].
 
     :param pose: pose of the frame, (12,)
     :param half: the height [m]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is around a robot, as data: objects that stand or move freely, and further robots.
+"""Environment of a robot as data: objects that stand or move freely, and further robots.
 
 Nothing here moves, touches or reads files; world_file.py makes a world of a file.
 """
@@ -37,7 +37,7 @@ LEAST_MOMENT, LEAST_PART = 1e-40, 1e-14
 
 
 def is_solid(inertia: ArrayLike) -> bool:
-    """Whether the principal moments of a rotational inertia are finite, and none is zero.
+    """Return whether the principal moments of a rotational inertia are finite, and none is zero.
 
     :param inertia: about the centre of mass, (3, 3) [kg m^2]
 
@@ -111,7 +111,7 @@ class WorldObject:
 
     @property
     def movable(self) -> bool:
-        """Whether it is a free body."""
+        """True if it is a free body."""
         return self.inertia is not None
 
     @property
@@ -175,7 +175,7 @@ class WorldRobot:
 
 
 class PairSurface(NamedTuple):
-    """What two things are like that touch each other.
+    """Surface properties of two things that touch each other.
 
     :param surface: friction, restitution and compliance of the pair
     :param directed_by: name of that in whose coordinates `surface.direction` is
@@ -261,7 +261,7 @@ class World:
         return {each.name: each for each in every}
 
     def __getitem__(self, name: str) -> Union[WorldObject, WorldRobot]:
-        """Object or robot of a name.
+        """Return the object or robot of a name.
 
         :raises ValueError: if there is none, with similar names
         """
@@ -275,7 +275,7 @@ class World:
         return tuple(each for each in self.objects if each.movable)
 
     def moving_in(self, model: Model) -> Tuple[WorldRobot, ...]:
-        """Movable robots that are part of a model, their links called 'robot/link' there.
+        """Return movable robots that are part of a model, their links called 'robot/link' there.
 
         Others stand still.
 
@@ -319,7 +319,7 @@ class World:
     # -- with more, and with less
 
     def with_objects(self, *objects: WorldObject) -> World:
-        """World with further objects.
+        """Return the world with further objects.
 
         :param objects: they
         :raises ValueError: if something has the name of one of them
@@ -332,7 +332,7 @@ class World:
         return replace(self, objects=(*self.objects, *objects))
 
     def without(self, name: str) -> World:
-        """World without an object, and without what it says of pairs with it.
+        """Return the world without an object, and without what it says of pairs with it.
 
         :param name: name of the object
         :raises ValueError: if there is no such object, with similar names
@@ -355,7 +355,7 @@ class World:
     # -- pairs
 
     def touch(self, first: str, second: str) -> bool:
-        """Whether two things can touch each other.
+        """Return whether two things can touch each other.
 
         Two objects that do not move cannot, nor can what is ignored, nor two links of a further
         robot that are allowed to overlap.
@@ -379,7 +379,7 @@ class World:
         return True
 
     def names_links(self, first: str, second: str) -> bool:
-        """Whether an entry of `pairs` names two links, which then touch if `ignore` allows it.
+        """Return whether an entry of `pairs` names two links, which touch if `ignore` allows it.
 
         :param first: name of a link, as 'robot/link'
         :param second: another one
@@ -393,7 +393,9 @@ class World:
         return (first, second) in self.pairs or (second, first) in self.pairs
 
     def surface_between(self, first: str, second: str) -> PairSurface:
-        """Properties of a pair: its own entry if there is one, else `combined` ones of both.
+        """Return the properties of a pair.
+
+        Its own entry if there is one, else `combined` ones of both.
 
         Of several entries that of links counts before that of their robots.
 
@@ -414,7 +416,7 @@ class World:
         return PairSurface(surface, first if directed_by_first(a, b) else second)
 
     def surface_of(self, name: str) -> Surface:
-        """Surface of an object or robot, by its name or that of a link of it."""
+        """Return the surface of an object or robot, by its name or that of a link of it."""
         if name in self.link_surfaces:
             return self.link_surfaces[name]
         owner = self._by_name.get(name.partition('/')[0])
@@ -424,7 +426,7 @@ class World:
 
 
 def _ways(first: str, second: str) -> Iterator[Tuple[Pair, str]]:
-    """Pairs by which an entry may name two things, the closest first, and whom it names first."""
+    """Yield pairs by which an entry may name two things, closest first, and the first named."""
     for a in dict.fromkeys((first, first.partition('/')[0])):
         for b in dict.fromkeys((second, second.partition('/')[0])):
             yield (a, b), first

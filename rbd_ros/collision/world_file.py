@@ -59,7 +59,7 @@ def read_world(
     robot: Optional[Model] = None,
     package_paths: Tuple[str, ...] = (),
 ) -> World:
-    """World of a world file (docs/world.md).
+    """Return the world of a world file (docs/world.md).
 
     :param source: path of the YAML file, or a mapping with the same content; other files are
         looked for from the file's directory, or from the working directory
@@ -94,7 +94,7 @@ def extend_world(
     robot: Optional[Model] = None,
     package_paths: Tuple[str, ...] = (),
 ) -> World:
-    """World with further objects, and with what is said of pairs with them.
+    """Return the world with further objects, and with what is said of pairs with them.
 
     :param world: what there is
     :param source: YAML text, or a mapping with the same content: the sections `objects`,
@@ -132,7 +132,7 @@ def read_object(
     surface: Optional[Surface] = None,
     package_paths: Tuple[str, ...] = (),
 ) -> WorldObject:
-    """Object of an entry of a world file alone.
+    """Return the object of an entry of a world file alone.
 
     :param name: its name
     :param text: YAML of the entry, as it stands below the name
@@ -154,7 +154,7 @@ def read_object(
 
 
 def _named_pose(name: str, entry: Field) -> NamedPose:
-    """Pose of an entry of a world file.
+    """Return the pose of an entry of a world file.
 
     :raises ModelError: for whatever is wrong with it, naming line, key and cure
     """
@@ -230,7 +230,7 @@ class _Reader:
         )
 
     def _named(self, section: str, taken: Dict[str, int]) -> Iterator[Tuple[str, Field]]:
-        """Entries of a section with names that nothing else has."""
+        """Yield the entries of a section with names that nothing else has."""
         if section not in self.entries:
             return
         whole = self.entries[section]
@@ -265,7 +265,7 @@ class _Reader:
     # -- robots
 
     def _own_robot(self, base: World, defaults: Defaults, links: Dict[str, Surface]) -> World:
-        """World with what the file says of the robot that is simulated.
+        """Return the world with what the file says of the robot that is simulated.
 
         :param links: surfaces of links by 'robot/link', to which those of this robot are added
         """
@@ -292,7 +292,7 @@ class _Reader:
     def _robot(
         self, name: str, field: Field, defaults: Defaults, links: Dict[str, Surface]
     ) -> WorldRobot:
-        """Further robot of an entry.
+        """Return further robot of an entry.
 
         :param links: surfaces of links by 'robot/link', to which those of this robot are added
         """
@@ -380,7 +380,7 @@ class _Reader:
         return frozenset(self._pair(field, world) for field in self.entries['ignore'].sequence())
 
     def _pair(self, field: Field, world: World) -> Tuple[str, str]:
-        """Names of two things that there are."""
+        """Return the names of two things that there are."""
         parts = field.sequence()
         if len(parts) != 2:
             raise field.error(f'expected 2 names, got {len(parts)}; write "[box, table]"')
@@ -403,7 +403,7 @@ class _Reader:
 def _surfaces_of_links(
     robot: str, field: Field, surface: Surface, model: Optional[Model]
 ) -> Dict[str, Surface]:
-    """Surfaces of single links of a robot, by 'robot/link'.
+    """Return the surfaces of single links of a robot, by 'robot/link'.
 
     :param surface: that of the robot, for what an entry does not say
     :param model: its model, if known
@@ -422,7 +422,7 @@ def _is_object(world: World, name: str) -> bool:
 
 
 def _position(model: Model, joint: str, field: Field) -> float:
-    """Position of a joint at the start."""
+    """Return the position of a joint at the start."""
     bodies: Dict[str, Any] = {body.joint_name: (i, body) for i, body in model.outward()}
     if joint not in bodies:
         raise field.error(unknown_name('moving joint', joint[:80], bodies))

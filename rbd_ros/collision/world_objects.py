@@ -36,7 +36,7 @@ _MASS = ('mass', 'density', 'inertia', 'center_of_mass', 'velocity')
 
 
 class Defaults(NamedTuple):
-    """What holds where an object says nothing.
+    """Defaults of objects.
 
     :param surface: surface
     :param density: density of movable objects [kg/m^3]; None: it must be given
@@ -49,7 +49,7 @@ class Defaults(NamedTuple):
 
 
 def world_object(name: str, field: Field, defaults: Defaults, paths: MeshPaths) -> WorldObject:
-    """Object of an entry.
+    """Return the object of an entry.
 
     :param paths: where files are looked for
     :raises ModelError: naming file, line, entry and cure
@@ -97,7 +97,7 @@ def world_object(name: str, field: Field, defaults: Defaults, paths: MeshPaths) 
 
 
 def bounded(field: Field, bounds: Tuple[float, float], unit: str = '') -> float:
-    """Positive number within bounds."""
+    """Return the positive number within bounds."""
     number = field.number()
     if not bounds[0] <= number <= bounds[1]:
         raise field.error(
@@ -108,7 +108,7 @@ def bounded(field: Field, bounds: Tuple[float, float], unit: str = '') -> float:
 
 
 def length(field: Field) -> float:
-    """Positive length [m]."""
+    """Return the positive length [m]."""
     return bounded(field, LENGTHS, ' m')
 
 
@@ -146,7 +146,7 @@ def placement(field: Field, entries: Dict[str, Field]) -> PluckerTransform:
 
 
 def read_color(field: Field) -> Tuple[float, float, float, float]:
-    """Red, green, blue, and opacity if it is given, each from 0 to 1."""
+    """Return the red, green, blue, and opacity if it is given, each from 0 to 1."""
     parts = field.sequence()
     if len(parts) not in (3, 4):
         raise field.error(f'expected 3 or 4 numbers, got {len(parts)}; write "[0.8, 0.2, 0.2]"')
@@ -155,12 +155,12 @@ def read_color(field: Field) -> Tuple[float, float, float, float]:
 
 
 def read_surface(field: Field, base: Surface) -> Surface:
-    """Surface of an entry; what it does not say is as in `base`."""
+    """Return the surface of an entry; what it does not say is as in `base`."""
     return surface_of(field.mapping((), SURFACE), base)
 
 
 def surface_of(entries: Dict[str, Field], base: Surface) -> Surface:
-    """Surface of keys that are there; what they do not say is as in `base`."""
+    """Return the surface of keys that are there; what they do not say is as in `base`."""
     friction, direction = base.friction, base.direction
     if 'friction' in entries:
         field = entries['friction']
@@ -195,7 +195,7 @@ def surface_of(entries: Dict[str, Field], base: Surface) -> Surface:
 
 
 def _spring(field: Field) -> Surface:
-    """Surface with the compliance of an entry: linear, or of Hunt and Crossley."""
+    """Return the surface with the compliance of an entry: linear, or of Hunt and Crossley."""
     entries = field.mapping(('stiffness',), ('damping', 'exponent', 'dissipation'))
     linear = not ('exponent' in entries or 'dissipation' in entries)
     stiffness = bounded(entries['stiffness'], STIFFNESSES, ' N/m' if linear else ' N/m^n')
@@ -226,7 +226,7 @@ def _needed(field: Field, entries: _Entries, *keys: str) -> Tuple[Field, ...]:
 
 
 def file_of(field: Field, paths: MeshPaths) -> str:
-    """Path of the file that an entry names."""
+    """Return the path of the file that an entry names."""
     uri = field.name()
     path = paths.resolve(uri) if '\0' not in uri else None
     if path is None:
@@ -303,7 +303,7 @@ def _inertia(
     convex: bool,
     defaults: Defaults,
 ) -> RigidBodyInertia:
-    """Inertia of a movable object, in its coordinates."""
+    """Return the inertia of a movable object, in its coordinates."""
     if 'mass' in entries and 'density' in entries:
         raise entries['density'].error('mass is given too; keep one of them')
     mass = None

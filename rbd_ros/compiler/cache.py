@@ -37,7 +37,9 @@ _written: Dict[Path, int] = {}  # by this process since it looked at a directory
 
 
 def directory() -> Optional[Path]:
-    """Cache directory: $RBD_ROS_CACHE_DIR, else $XDG_CACHE_HOME/rbd_ros, else ~/.cache/rbd_ros.
+    """Return the cache directory.
+
+    $RBD_ROS_CACHE_DIR, else $XDG_CACHE_HOME/rbd_ros, else ~/.cache/rbd_ros.
 
     :return: None if RBD_ROS_CACHE_DIR is empty, 'off' or 'none', if the directory cannot be
         created, or if others may write to it, which are logged once
@@ -75,18 +77,18 @@ def _notice(text: str) -> None:
 
 
 def _ours(status: os.stat_result) -> bool:
-    """Whether a file belongs to this user, and nobody else may write to it."""
+    """Return whether a file belongs to this user, and nobody else may write to it."""
     mine = not hasattr(os, 'getuid') or status.st_uid == os.getuid()
     return mine and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def digest(key: Mapping[str, Any]) -> str:
-    """SHA-256 digest of a key of JSON values, in which floats count to the last bit."""
+    """Return the SHA-256 digest of a key of JSON values, in which floats count to the last bit."""
     return hashlib.sha256(json.dumps(key, sort_keys=True, default=repr).encode()).hexdigest()
 
 
 def entry_name(function: str, part: str, key_digest: str) -> str:
-    """File name of an entry.
+    """Return the file name of an entry.
 
     :param function: name of the robot's function
     :param part: which part of its machine code, such as the code for one state or for a batch
@@ -97,7 +99,10 @@ def entry_name(function: str, part: str, key_digest: str) -> str:
 
 
 def load(name: str) -> Optional[Tuple[Dict[str, Any], bytes]]:
-    """Header and object file of an entry; None if there is none that is undamaged and ours."""
+    """Return the header and object file of an entry.
+
+    None if there is none that is undamaged and ours.
+    """
     root = directory()
     if root is None:
         return None
@@ -124,7 +129,7 @@ def load(name: str) -> Optional[Tuple[Dict[str, Any], bytes]]:
 
 
 def _checksum(name: str, body: bytes) -> bytes:
-    """Checksum of an entry, which holds under its own name alone."""
+    """Return the checksum of an entry, which holds under its own name alone."""
     return hashlib.sha256(name.encode() + b'\n' + body).hexdigest().encode()
 
 

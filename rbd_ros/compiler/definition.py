@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel computes, in terms that a compiler understands: arrays in, a text, arrays out.
+"""Definition of a kernel in a compiler's terms: arrays in, a function, arrays out.
 
 Passes and the interpreter are imported by the methods that need them: a process whose machine code
 is on disk traces nothing.
@@ -31,7 +31,7 @@ class Tangent(NamedTuple):
     rates: Optional[Callable[[Scalars], Sequence[Scalars]]] = None
 
     def directions(self, symbols: Scalars) -> List[Dict[int, Value]]:
-        """Rates of an array of symbols along each direction, as the passes want them."""
+        """Return rates of an array of symbols along each direction, as the passes want them."""
         from rbd_ros.compiler.passes import along
 
         if self.rates is None:
@@ -41,7 +41,7 @@ class Tangent(NamedTuple):
 
 @dataclass(frozen=True)
 class Definition:
-    """What a kernel computes.
+    """Definition of what a kernel computes.
 
     :param name: name of the function, for messages
     :param inputs: names and sizes of the input arrays
@@ -91,17 +91,17 @@ class Definition:
         evaluate: Callable[..., Scalars],
         key: Dict[str, Any],
     ) -> Definition:
-        """Definition of what returns one array: `evaluate` gives its flat list."""
+        """Return the definition of what returns one array: `evaluate` gives its flat list."""
         output = Output(name, shape)
         return cls(name, tuple(inputs), (output,), lambda *arrays: (evaluate(*arrays),), key)
 
     @property
     def size(self) -> int:
-        """How many numbers come out."""
+        """Number of numbers that come out."""
         return sum(output.size for output in self.outputs)
 
     def program(self, inner_products: bool = False) -> Program:
-        """What targets take: the text, run on symbols, and the derivatives of what it returns.
+        """Return the program for targets: the function, traced on symbols, and its derivatives.
 
         :param inner_products: whether the target takes scalar products as single operations, where
             the text calls them so (`rbd_ros.spatial.scalar.inner`)
@@ -128,7 +128,7 @@ class Definition:
         )
 
     def interpret(self, *arrays: Scalars) -> Sequence[Scalars]:
-        """Flat lists of the outputs, from lists of numbers for the inputs, without a compiler."""
+        """Return the flat lists of the outputs from lists of numbers, without a compiler."""
         # On floats the text itself is the reference. Only derivatives need the graph, as nobody
         # has written them down.
         if not self.tangents and not self.differentiates:
@@ -145,7 +145,7 @@ class Definition:
     def _derivatives(
         self, graph: Graph, symbols: Dict[str, Any], outputs: Sequence[Tuple[Value, ...]]
     ) -> List[Tuple[Value, ...]]:
-        """Flat derivatives of each output along each tangent, found all together."""
+        """Return the flat derivatives of each output along each tangent, found all together."""
         from rbd_ros.compiler.passes import directional_derivatives
 
         values = [value for each in outputs for value in each]
@@ -169,5 +169,5 @@ class Definition:
 
 
 def _operations(program: Program) -> int:
-    """Number of operations, scalar products written out, as targets of short programs do."""
+    """Return number of operations, scalar products written out, as targets of short ones do."""
     return sum(astuple(program.expanded().count))

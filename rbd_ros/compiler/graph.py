@@ -50,11 +50,11 @@ class Graph:
         self.twins: List[Tuple[int, ...]] = []
 
     def inputs(self, name: str, size: int) -> List[Symbol]:
-        """Symbols for the `size` elements of the input array `name`."""
+        """Return the symbols for the `size` elements of the input array `name`."""
         return [Symbol(self, self.node((INPUT, name, k)), False) for k in range(size)]
 
     def node(self, key: Node) -> int:
-        """Number of the node equal to `key`, which is created if there is none."""
+        """Return the number of the node equal to `key`, which is created if there is none."""
         number = self._number.get(key)
         if number is None:
             number = self._number[key] = len(self.nodes)
@@ -62,19 +62,22 @@ class Graph:
         return number
 
     def negated(self, number: int) -> int:
-        """Number of a node that is the opposite of another, where signs are of no use."""
+        """Return number of a node that is the opposite of another, where signs are of no use."""
         found = self._negated.get(number)
         if found is None:
             found = self._negated[number] = self.node((SUB, self.node((CONSTANT, 0.0)), number))
         return found
 
     def constant(self, value: float) -> Symbol:
-        """Symbol of a constant; its sign is that of the symbol, so c and -c share a node."""
+        """Return the symbol of a constant.
+
+        Its sign is that of the symbol, so c and -c share a node.
+        """
         negative = math.copysign(1.0, value) < 0.0
         return Symbol(self, self.node((CONSTANT, -value if negative else value)), negative)
 
     def live(self, outputs: Sequence[Value]) -> List[int]:
-        """Numbers of the nodes that `outputs` depend on, in order of evaluation."""
+        """Return the numbers of the nodes that `outputs` depend on, in order of evaluation."""
         needed = bytearray(len(self.nodes))
         for value in outputs:
             if isinstance(value, Symbol):
@@ -88,11 +91,11 @@ class Graph:
         return list(compress(range(len(needed)), needed))
 
     def count(self, outputs: Sequence[Value]) -> OperationCount:
-        """Number of operations of each kind that evaluating `outputs` takes."""
+        """Return the number of operations of each kind that evaluating `outputs` takes."""
         return self.count_of(self.live(outputs))
 
     def count_of(self, numbers: Sequence[int]) -> OperationCount:
-        """Number of operations of each kind among the nodes of these numbers."""
+        """Return the number of operations of each kind among the nodes of these numbers."""
         # Sine and cosine of an angle are found together, so angles count, not functions of them.
         live = [self.nodes[number] for number in numbers]
         ops = Counter(node[0] for node in live)
@@ -128,7 +131,7 @@ class OperationCount:
 
 
 def operands(node: Node) -> Tuple[int, ...]:
-    """Numbers of the nodes that are operands of a node."""
+    """Return the numbers of the nodes that are operands of a node."""
     return () if node[0] in (INPUT, CONSTANT) else node[1:]
 
 
@@ -237,22 +240,22 @@ class Symbol:
         return 0.0 if other == 0.0 else self.graph.constant(other) / self
 
     def sin(self) -> Symbol:
-        """Sine; an odd function, so the sign is taken out of it."""
+        """Return the sine; an odd function, so the sign is taken out of it."""
         return Symbol(self.graph, self.graph.node((SIN, self.number)), self.negative)
 
     def cos(self) -> Symbol:
-        """Cosine; an even function, so the sign is dropped."""
+        """Return the cosine; an even function, so the sign is dropped."""
         return Symbol(self.graph, self.graph.node((COS, self.number)), False)
 
     def sqrt(self) -> Symbol:
-        """Square root."""
+        """Return the square root."""
         if self.negative:
             # Neither odd nor even: the sign is a part of the operand.
             return Symbol(self.graph, self.graph.node((SQRT, self._as_node().number)), False)
         return Symbol(self.graph, self.graph.node((SQRT, self.number)), False)
 
     def tanh(self) -> Value:
-        """Hyperbolic tangent, from arithmetic alone, to a few units in the last place.
+        """Return the hyperbolic tangent, from arithmetic alone, to a few units in the last place.
 
         The argument is halved several times, then goes through the continued fraction
         x/(1 + x^2/(3 + x^2/(5 + ...))), and the halving is undone by
@@ -271,7 +274,7 @@ class Symbol:
         return result
 
     def arctan2(self, x: Value) -> Value:
-        """Angle of the point (x, y) of the first quadrant, y this.
+        """Return the angle of the point (x, y) of the first quadrant, y this.
 
         From arithmetic alone, to a few units in the last place: the quotient of the smaller by the
         larger belongs to an angle of at most pi/4, which is halved twice before the series.
@@ -306,7 +309,9 @@ class Symbol:
         )
 
     def inner_product(self, a: Sequence[Value], b: Sequence[Value]) -> Value:
-        """Scalar product of two sequences, of which this is an element: one node if it is long.
+        """Return the scalar product of two sequences, of which this is an element.
+
+        One node if it is long.
 
         What is made of thousands of them is traced, sorted and compiled in a tenth of the time.
         """
@@ -343,7 +348,7 @@ class Symbol:
         at: Sequence[Value],
         rates: Sequence[Sequence[Value]],
     ) -> List[List[Value]]:
-        """Derivatives of a function of symbols of this graph along directions, by the passes.
+        """Return the derivatives of a function of this graph's symbols along directions.
 
         :param function: from a list of scalars to its values
         :param at: arguments where the derivatives are taken: symbols, or numbers
@@ -354,7 +359,7 @@ class Symbol:
         return differentiated(self.graph, function, at, rates)
 
     def _as_node(self) -> Symbol:
-        """Symbol of the same value without a sign, for operations whose operands have none."""
+        """Return the symbol of the same value without a sign, for operands that have none."""
         if not self.negative:
             return self
         return Symbol(self.graph, self.graph.negated(self.number), False)

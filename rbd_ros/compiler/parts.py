@@ -16,7 +16,7 @@ START = -1  # stands for the start among the numbers of nodes
 
 
 class Part:
-    """What one function evaluates and stores.
+    """Part of a program that one function evaluates and stores.
 
     :ivar nodes: numbers of the nodes, in order of evaluation; no inputs and no constants
     :ivar places: places, among the values of all outputs, of those that are ready with a node;
@@ -31,7 +31,7 @@ class Part:
 def cut(
     program: Program, order: Sequence[int], size: int, followers: AbstractSet[int] = frozenset()
 ) -> List[Part]:
-    """Parts of a program, one after another; at least one.
+    """Return the parts of a program, one after another; at least one.
 
     :param order: numbers of the program's nodes in an order of evaluation
     :param size: how many nodes and outputs that are ready from the start a part may have
@@ -58,7 +58,7 @@ def cut(
 
 
 def at_hand(graph: Graph, number: int) -> bool:
-    """Whether a node's value can be had anywhere: an input or a constant."""
+    """Return whether a node's value can be had anywhere: an input or a constant."""
     return graph.nodes[number][0] in (INPUT, CONSTANT)
 
 
@@ -69,7 +69,7 @@ def keep(
     length: int = 0,
     pairs: Optional[Mapping[int, int]] = None,
 ) -> Tuple[Dict[int, int], int]:
-    """Places in the array of what parts keep for later ones, by node, and the array's length.
+    """Return the places of what parts keep for later ones, by node, and their array's length.
 
     A place is taken again when what it held is not needed any more.
 

@@ -28,19 +28,19 @@ class Output(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many numbers it holds."""
+        """Number of numbers that it holds."""
         return math.prod(self.shape)
 
 
 def identity(value: Value) -> Hashable:
-    """What tells the value of an output from all others; zero has no sign."""
+    """Return the key that tells an output's value from all others; zero has no sign."""
     if isinstance(value, Symbol):
         return value.number, value.negative
     return float(value) + 0.0
 
 
 def split(values: Sequence[Value], arrays: Sequence[Sequence[Value]]) -> List[Tuple[Value, ...]]:
-    """Values one after another as arrays again, each as long as the one in its place."""
+    """Return values one after another as arrays again, each as long as the one in its place."""
     remaining = iter(values)
     return [tuple(islice(remaining, len(array))) for array in arrays]
 
@@ -88,7 +88,7 @@ class Program:
 
     @cached_property
     def different(self) -> int:
-        """How many different values there are among those of all outputs."""
+        """Number of different values among those of all outputs."""
         return len({identity(value) for value in self.flat})
 
     @cached_property
@@ -103,5 +103,5 @@ class Program:
 
     @cached_property
     def count(self) -> OperationCount:
-        """How many operations it takes."""
+        """Number of operations that it takes."""
         return self.graph.count_of(self.live)

@@ -29,7 +29,7 @@ _IMPORT = re.compile(
 
 
 def source_digest(*roots: Any) -> str:
-    """Digest of the source of functions, classes and modules, and of all that it depends on.
+    """Return the digest of the source of functions, classes and modules with dependencies.
 
     :param roots: functions and classes, from anywhere, or names of modules of this package
     """
@@ -57,7 +57,7 @@ def _digest(modules: Iterable[str], more: Iterable[Tuple[str, str]]) -> str:
 
 
 def closure(modules: Iterable[str]) -> Set[str]:
-    """Names of the modules of this package that some of them depend on, themselves included."""
+    """Return the names of the package's modules that some depend on, themselves included."""
     found: Set[str] = set()
     waiting = list(modules)
     while waiting:
@@ -69,7 +69,7 @@ def closure(modules: Iterable[str]) -> Set[str]:
 
 
 def _homes(text: str) -> List[str]:
-    """Modules that define what a text imports from this package."""
+    """Return the modules that define what a text imports from this package."""
     return [_home(source, name) for source, name, _ in _imports(text)]
 
 
@@ -88,7 +88,7 @@ def _home(source: str, name: str) -> str:
 
 @lru_cache(maxsize=None)
 def _imports(text: str, for_types: bool = False) -> Tuple[Tuple[str, str, str], ...]:
-    """Module, name there and name here of all that a text imports from this package."""
+    """Return the module, name there and name here of all that a text imports from this package."""
     found = []
     for source, several, one in _IMPORT.findall(text if for_types else _FOR_TYPES.sub('', text)):
         for item in re.sub('#.*', '', several or one).split(','):
@@ -115,7 +115,10 @@ def _path(module: str) -> Optional[Path]:
 
 @lru_cache(maxsize=None)
 def _foreign(value: Any) -> Tuple[str, str]:
-    """Source text of a function or class from elsewhere, and a digest; of its code without one."""
+    """Return the source text of a function or class from elsewhere, and a digest.
+
+    Of its code without one.
+    """
     try:
         text = Path(inspect.getfile(value)).read_text(encoding='utf-8')
         return text, hashlib.sha256(text.encode()).hexdigest()

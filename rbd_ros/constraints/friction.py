@@ -68,7 +68,7 @@ class FrictionProblem:
         return len(self.low)
 
     def velocity(self, force: ArrayLike) -> Array:
-        """Velocities v = G lambda + g, (N,).
+        """Return the velocities v = G lambda + g, (N,).
 
         :param force: forces lambda, (N,)
 
@@ -81,7 +81,7 @@ class FrictionProblem:
 
 
 class Residuals(NamedTuple):
-    """How far forces are from solving a problem; all zero for a solution.
+    """Residuals of forces as a solution of a problem; all zero for a solution.
 
     As ContactBench defines them, maxima over contacts; couples of torsional and rolling friction,
     with their angular velocities, belong to their contacts. With compliance R, v is v + R lambda.
@@ -195,7 +195,7 @@ def friction_problem(
 
 
 def _couples(name: str, given: Optional[ArrayLike], contacts: int) -> Array:
-    """Coefficients of torsional or rolling friction, checked; (0,) if there are none."""
+    """Return coefficients of torsional or rolling friction, checked; (0,) if there are none."""
     if given is None:
         return np.zeros(0)
     found = np.array(given, dtype=float)
@@ -207,7 +207,7 @@ def _couples(name: str, given: Optional[ArrayLike], contacts: int) -> Array:
 
 
 def moments_of(problem: FrictionProblem) -> Tuple[IntArray, IntArray, Array]:
-    """Contact, number of its couple's rows, and coefficient, of each couple in order."""
+    """Return contact, number of its couple's rows, and coefficient, of each couple in order."""
     n = problem.contacts
     sizes = [1] * len(problem.torsion) + [2] * len(problem.rolling)
     holders = [*range(len(problem.torsion)), *range(len(problem.rolling))] if n else []
@@ -219,14 +219,14 @@ def moments_of(problem: FrictionProblem) -> Tuple[IntArray, IntArray, Array]:
 
 
 def _scale(matrix: Array) -> Array:
-    """Factors that make ones of the diagonal, but for zeros."""
+    """Return the factors that make ones of the diagonal, but for zeros."""
     diagonal = np.abs(np.diag(matrix))
     largest = float(diagonal.max(initial=0.0)) or 1.0
     return 1.0 / np.sqrt(np.where(diagonal > 1e-24 * largest, diagonal, largest))
 
 
 def residuals(problem: FrictionProblem, force: ArrayLike) -> Residuals:
-    """How far forces are from solving a problem.
+    """Return the residuals of forces as a solution of a problem.
 
     :param force: forces lambda, (N,)
     :raises ValueError: for forces of another shape
@@ -265,7 +265,7 @@ def contact_residuals(
     turning: Any = 0.0,
     excess: Any = 0.0,
 ) -> Tuple[float, float, float, float, float]:
-    """Residuals of contacts, in the order of `Residuals`.
+    """Return the residuals of contacts, in the order of `Residuals`.
 
     :param forces: forces of each contact, (n, 3)
     :param velocities: its velocities, with what it gives way by, (n, 3)

@@ -142,7 +142,7 @@ def solve_friction_bodies(
 
 
 def _effects(inverse: Array, pairs: Array, J: Array) -> Array:
-    """Change of the velocity of both bodies by the forces of each contact, (n, 2, 3, 6)."""
+    """Return change of the velocity of both bodies by the forces of each contact, (n, 2, 3, 6)."""
     found: Array = np.zeros(J.shape)
     for side in range(2):
         moved = pairs[:, side] >= 0
@@ -151,7 +151,7 @@ def _effects(inverse: Array, pairs: Array, J: Array) -> Array:
 
 
 def _contact_velocities(space: BodySpace, J: Array) -> Array:
-    """Velocity of each contact, with what it gives way by, (n, 3)."""
+    """Return the velocity of each contact, with what it gives way by, (n, 3)."""
     v: Array = space.bias + space.compliance * space.force
     for side in range(2):
         b = space.body[:, side]

@@ -115,7 +115,7 @@ def solve_friction(
 
 
 def scaled_space(problem: FrictionProblem) -> Tuple[FrictionSpace, Array]:
-    """Room for compiled loops with the scaled problem in it, and its unit of each force.
+    """Return room for compiled loops with the scaled problem in it, and its unit of each force.
 
     :param problem: as `friction_problem` makes it
     """
@@ -150,7 +150,7 @@ def scaled_space(problem: FrictionProblem) -> Tuple[FrictionSpace, Array]:
 
 
 def _states(problem: FrictionProblem, force: Array) -> Any:
-    """State of each contact by its force: on the boundary of its cone it slides."""
+    """Return the state of each contact by its force: on the boundary of its cone it slides."""
     forces = force[: 3 * problem.contacts].reshape(-1, 3)
     parts = np.divide(
         forces[:, 1:],
@@ -163,7 +163,9 @@ def _states(problem: FrictionProblem, force: Array) -> Any:
 
 
 def _certificate(problem: FrictionProblem) -> Optional[Array]:
-    """Proof that no forces keep normals and rows from what they may not do; None if there is none.
+    """Return the proof that no forces keep normals and rows from what they may not do.
+
+    None if there is none.
 
     Friction and couples do not matter: forces along normals and rows alone that cause no
     velocities there cause none anywhere, as G is positive-semidefinite.

@@ -213,7 +213,7 @@ def clamp(value: float, low: float, high: float) -> float:
 
 @compiled
 def contact_residual(x: FloatArray, u: FloatArray, i: int) -> float:
-    """How far a contact is from solving its law: x less the projection of x - u - (|u_t|, 0, 0).
+    """Return a contact's residual: x less the projection of x - u - (|u_t|, 0, 0).
 
     :param x: scaled forces
     :param u: scaled velocities
@@ -235,7 +235,7 @@ def contact_residual(x: FloatArray, u: FloatArray, i: int) -> float:
 
 @compiled
 def length_of(x: FloatArray, i: int, part: int) -> float:
-    """Length of a moment.
+    """Return the length of a moment.
 
     :param x: its elements, among others
     :param i: the first of them
@@ -249,7 +249,7 @@ def length_of(x: FloatArray, i: int, part: int) -> float:
 
 @compiled
 def moment_residual(x: FloatArray, u: FloatArray, i: int, part: int, bound: float) -> float:
-    """How far a moment is from solving its law: x less the nearest to x - u of those allowed.
+    """Return a moment's residual: x less the nearest to x - u of those allowed.
 
     :param i: first row of the moment
     :param part: ALONE or FIRST
@@ -269,7 +269,10 @@ def moment_residual(x: FloatArray, u: FloatArray, i: int, part: int, bound: floa
 
 @compiled
 def worse_of(one: float, other: float) -> float:
-    """The larger residual; one that is no number is worse than any, also than those after it."""
+    """Return the larger residual.
+
+    One that is no number is worse than any, also than those after it.
+    """
     if one <= other:
         return other
     if other <= one:
@@ -279,7 +282,7 @@ def worse_of(one: float, other: float) -> float:
 
 @compiled
 def residual(space: FrictionSpace) -> float:
-    """Largest residual of contacts and rows; remembers the best forces.
+    """Return the largest residual of contacts and rows, and remember the best forces.
 
     :return: zero for a solution, in units of the largest velocity without forces; infinite for
         forces so large that it is lost in their rounding
@@ -323,7 +326,7 @@ def return_to_best(space: FrictionSpace) -> None:
 
 @compiled
 def is_solved(space: FrictionSpace) -> bool:
-    """Whether the forces are a solution to the tolerance; finds the velocities anew."""
+    """Return whether the forces solve the problem to the tolerance; recompute the velocities."""
     refresh(space)
     solved: bool = is_small(space, residual(space))
     return solved
@@ -331,7 +334,7 @@ def is_solved(space: FrictionSpace) -> bool:
 
 @compiled
 def is_small(space: FrictionSpace, worst: float) -> bool:
-    """Whether a residual is as small as it is to be, or as rounding lets it be."""
+    """Return whether a residual is as small as it is to be, or as rounding lets it be."""
     report = space.report
     if worst <= report[TOLERANCE]:
         return True
@@ -365,7 +368,7 @@ def project(x: FloatArray, i: int) -> None:
 
 @compiled
 def scale_space(space: FrictionSpace, friction: FloatArray) -> float:
-    """Scale a problem where it lies; returns U, force times velocity are U^2 x u.
+    """Scale a problem where it lies; return U, force times velocity are U^2 x u.
 
     Before, A and b are those of velocities and forces, compliance included, x, low and high are
     forces, and `coefficient` has moments by normal forces. Afterwards all are scaled; forces are
@@ -389,7 +392,7 @@ def scale_space(space: FrictionSpace, friction: FloatArray) -> float:
 
 @compiled
 def find_units(space: FrictionSpace, friction: FloatArray) -> float:
-    """Find the units of a problem that is not scaled yet; returns U, see `scale_space`.
+    """Find the units of a problem that is not scaled yet; return U, see `scale_space`.
 
     In `scale` are the diagonal elements of A; they are replaced by units of forces, which are
     those of x when they are multiplied by U.
@@ -470,7 +473,7 @@ def hold_back(space: FrictionSpace) -> None:
 
 @compiled
 def unit_of(mobility: float, largest: float) -> float:
-    """Unit of a force that makes what it moves one.
+    """Return the unit of a force that makes what it moves one.
 
     :param mobility: largest diagonal element of its block
     :param largest: that of all blocks, which is taken where it is no more than a rounding error

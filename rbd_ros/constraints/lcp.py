@@ -58,7 +58,7 @@ def solve_lcp(M: ArrayLike, d: ArrayLike, method: str = 'lemke') -> LcpSolution:
 
 
 def infeasibility(M: ArrayLike, d: ArrayLike) -> Optional[InfeasibleContactError]:
-    """Why a contact problem has no solution; None if it has one.
+    """Return the reason why a contact problem has no solution; None if it has one.
 
     Arguments are those of `solve_lcp`.
 

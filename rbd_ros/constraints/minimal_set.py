@@ -24,7 +24,7 @@ TOLERANCE = 1e-9
 def positively_dependent(
     vector: ArrayLike, others: ArrayLike, tolerance: float = TOLERANCE
 ) -> bool:
-    """Whether a vector is a sum of others with factors that are not negative.
+    """Return whether a vector is a sum of others with factors that are not negative.
 
     :param vector: vector of any space, (n,)
     :param others: vectors of the same space, (m, n); there may be none
@@ -44,7 +44,7 @@ def positively_dependent(
 
 
 def normal_screws(points: ArrayLike, normals: ArrayLike) -> Array:
-    """Contact normals as spatial forces [n; f], (c, 6), about the middle of the points.
+    """Return the contact normals as spatial forces [n; f], (c, 6), about the middle of the points.
 
     Moments are in units of the size of the contact, so that all elements are comparable.
 
@@ -69,7 +69,7 @@ def normal_screws(points: ArrayLike, normals: ArrayLike) -> Array:
 def minimal_contact_set(
     points: ArrayLike, normals: ArrayLike, tolerance: float = TOLERANCE
 ) -> NDArray[Any]:
-    """Contacts that remain when those are dropped that add nothing to the others.
+    """Return the contacts that remain when those are dropped that add nothing to the others.
 
     Of a straight edge on a face its two ends are left, of a polygon the vertices of its convex
     hull, and of a round or twisted contact all points, none of which adds nothing. Where two
@@ -97,7 +97,7 @@ def minimal_contact_set(
 
 
 def disc_contacts(centre: ArrayLike, normal: ArrayLike, radius: float, count: int) -> Array:
-    """Points of a k-gon that stand for a flat circular contact, (count, 3) [m].
+    """Return the points of a k-gon that stand for a flat circular contact, (count, 3) [m].
 
     They go round the axis counter-clockwise, from the direction normal x e, where e is the
     coordinate axis that the normal is least along.

@@ -125,7 +125,7 @@ class LcpProblem:
         return cls(scaled, D * free / unit, D, unit)
 
     def solution_of(self, active: NDArray[Any], iterations: int) -> Optional[LcpSolution]:
-        """Solution in which some forces may be positive and all others are zero.
+        """Return the solution in which some forces may be positive and all others are zero.
 
         Forces and accelerations follow from which those are, however a solver found them.
 
@@ -158,7 +158,7 @@ class LcpProblem:
         )
 
     def refusal(self, direction: Array) -> Optional[InfeasibleContactError]:
-        """What to raise where scaled forces in some proportions prove that nothing solves this.
+        """Return the error to raise where scaled forces prove that there is no solution.
 
         :param direction: forces of the scaled problem, (r,), not all zero
         :return: the error with its certificate; None if it would prove nothing
@@ -175,7 +175,7 @@ class LcpProblem:
         )
 
     def relaxed(self) -> LcpProblem:
-        """Problem with slightly larger separation accelerations.
+        """Return the problem with slightly larger separation accelerations.
 
         One that is infeasible by no more than rounding is feasible then.
         """

@@ -51,7 +51,7 @@ _BY_MOTION = {
 def contact_state(
     gap: float, rate: float, gap_tolerance: float = 1e-9, rate_tolerance: float = 1e-9
 ) -> ContactState:
-    """State of the constraint phi(q) >= 0 by its value and rate.
+    """Return the state of the constraint phi(q) >= 0 by its value and rate.
 
     :param gap: phi [m]
     :param rate: phi_dot, the separation velocity [m/s]
@@ -122,16 +122,16 @@ class UnilateralConstraint:
 
     @property
     def needs_impulse(self) -> bool:
-        """Whether motion cannot go on before an impulse has changed the velocity."""
+        """True if motion cannot go on before an impulse has changed the velocity."""
         return self.state is ContactState.COLLIDING
 
     @property
     def can_push(self) -> bool:
-        """Whether there may be a contact force."""
+        """True if there may be a contact force."""
         return self.state is ContactState.TOUCHING
 
     def move(self, gap: float, rate: float) -> ContactState:
-        """State after motion under finite forces.
+        """Return the state after motion under finite forces.
 
         :param gap: phi [m]
         :param rate: phi_dot [m/s]
@@ -147,7 +147,7 @@ class UnilateralConstraint:
         return self._enter(found, gap)
 
     def strike(self, rate: float) -> ContactState:
-        """State after an impulse somewhere in the system, which changes the velocity alone.
+        """Return state after an impulse somewhere in the system, which changes the velocity alone.
 
         :param rate: phi_dot after the impulse [m/s]; negative only if another impulse follows
         :raises TransitionError: if a collision is left as it was
@@ -161,7 +161,7 @@ class UnilateralConstraint:
         return self._enter(found, self._gap)
 
     def accelerate(self, acceleration: float, tolerance: float = 1e-9) -> ContactState:
-        """State right after one of contact, by the acceleration that the contact problem has.
+        """Return the state right after that of contact, by the contact problem's acceleration.
 
         :param acceleration: phi_ddot = zeta_dot [m/s^2]
         :param tolerance: accelerations up to this are zero [m/s^2]
@@ -180,7 +180,7 @@ class UnilateralConstraint:
         return self.state
 
     def run_off(self, rate: float) -> ContactState:
-        """State after one surface has run off the edge of the other (book 11.6).
+        """Return the state after one surface has run off the edge of the other (book 11.6).
 
         The separation velocity jumps without an impulse; equations of motion do not show it.
 

@@ -35,7 +35,7 @@ def _require(name: str, value: float, positive: bool) -> None:
 
 
 class Surface(Protocol):
-    """What a compliant surface is: a normal force, and rates of its deformations.
+    """Compliant surface: a normal force, and rates of its deformations.
 
     :param states: number of its deformations
     """
@@ -43,7 +43,7 @@ class Surface(Protocol):
     states: int
 
     def force(self, p: float, p_rate: float, z: Deformation) -> float:
-        """Normal force on the body [N].
+        """Return the normal force on the body [N].
 
         :param p: gap above the undeformed surface [m]
         :param p_rate: its rate [m/s]
@@ -51,7 +51,7 @@ class Surface(Protocol):
         """
 
     def rates(self, p: float, p_rate: float, z: Deformation) -> Deformation:
-        """Rates of the deformations, (states,) [m/s]; arguments are those of `force`."""
+        """Return rates of the deformations, (states,) [m/s]; arguments are those of `force`."""
 
 
 @dataclass(frozen=True)
@@ -81,17 +81,17 @@ class LinearSurface:
         _require('damping', self.damping, True)
 
     def force(self, p: float, p_rate: float, z: Deformation) -> float:
-        """Normal force (11.74) [N]; arguments are those of `Surface.force`."""
+        """Return the normal force (11.74) [N]; arguments are those of `Surface.force`."""
         if p > z[0]:
             return 0.0
         return max(0.0, -self.stiffness * z[0] - self.damping * p_rate)
 
     def rates(self, p: float, p_rate: float, z: Deformation) -> Deformation:
-        """Rate of the deformation (11.73), (1,) [m/s]; arguments as for `Surface.force`."""
+        """Return rate of the deformation (11.73), (1,) [m/s]; arguments as for `Surface.force`."""
         return (-(self.stiffness * z[0] + self.force(p, p_rate, z)) / self.damping,)
 
     def recovered(self, z_0: float, time: float) -> float:
-        """Deformation some time after contact was lost at z_0: z_0 exp(-K t/D) [m].
+        """Return the deformation some time after contact was lost at z_0: z_0 exp(-K t/D) [m].
 
         :param z_0: deformation when contact was lost [m]
         :param time: time since then [s]
@@ -130,7 +130,7 @@ class TwoSurfaces:
         _require('damping', self.damping, False)
 
     def force(self, p: float, p_rate: float, z: Deformation) -> float:
-        """Normal force [N]; arguments are those of `Surface.force`, with z = (z_1, z_2)."""
+        """Return normal force [N]; arguments are those of `Surface.force`, with z = (z_1, z_2)."""
         K_1, D_1, K_2, D_2 = self._parameters
         if p > z[0] + z[1]:
             return 0.0
@@ -141,7 +141,7 @@ class TwoSurfaces:
         return max(0.0, -(K_1 * z[0] / D_1 + K_2 * z[1] / D_2 + p_rate) / (1.0 / D_1 + 1.0 / D_2))
 
     def rates(self, p: float, p_rate: float, z: Deformation) -> Deformation:
-        """Rates of both deformations, (2,) [m/s]; arguments are those of `force`."""
+        """Return the rates of both deformations, (2,) [m/s]; arguments are those of `force`."""
         K_1, D_1, K_2, D_2 = self._parameters
         f = self.force(p, p_rate, z)
         first = -(K_1 * z[0] + f) / D_1
@@ -150,7 +150,7 @@ class TwoSurfaces:
         return first, (p_rate - first if f > 0.0 else 0.0)
 
     def lumped(self) -> LinearSurface:
-        """One surface for both, which exists if they recover equally fast.
+        """Return one surface for both, which exists if they recover equally fast.
 
         :raises ValueError: if K/D is not the same for both
         """
@@ -199,14 +199,14 @@ class HuntCrossleySurface:
         _require('exponent', self.exponent, True)
 
     def force(self, p: float, p_rate: float, z: Deformation) -> float:
-        """Normal force [N]; arguments are those of `Surface.force`."""
+        """Return the normal force [N]; arguments are those of `Surface.force`."""
         if p > z[0] or z[0] >= 0.0:
             return 0.0
         pressed: float = (-z[0]) ** self.exponent
         return max(0.0, pressed * (self.stiffness - self.damping * p_rate))
 
     def rates(self, p: float, p_rate: float, z: Deformation) -> Deformation:
-        """Rate of the deformation, (1,) [m/s]; arguments are those of `Surface.force`."""
+        """Return rate of the deformation, (1,) [m/s]; arguments are those of `Surface.force`."""
         recovering = self.stiffness / self.damping if z[0] < 0.0 else 0.0
         if p > z[0]:
             return (recovering,)
@@ -236,14 +236,14 @@ class SurfaceMemory:
         self._lost_at, self._lost_z = 0.0, 0.0
 
     def deformation(self, time: float) -> float:
-        """Deformation if contact is not made again until then [m].
+        """Return the deformation if contact is not made again until then [m].
 
         :param time: what time it is [s]
         """
         return self.surface.recovered(self._lost_z, time - self._lost_at)
 
     def force(self, time: float, p: float, p_rate: float) -> float:
-        """Normal force on the body [N].
+        """Return the normal force on the body [N].
 
         :param time: what time it is [s]
         :param p: gap above the undeformed surface [m]
@@ -313,7 +313,7 @@ class CompliantContactModel:
         x: Pair,
         travel: Pair = (0.0, 0.0),
     ) -> ContactForces:
-        """Forces on the body, from positions and velocities alone.
+        """Return the forces on the body, from positions and velocities alone.
 
         :param p: gap above the undeformed surface [m]
         :param p_rate: its rate [m/s]
@@ -339,7 +339,7 @@ class CompliantContactModel:
 
 
 def in_series(first: ContactParameters, second: ContactParameters) -> ContactParameters:
-    """Parameters of `Simulator` for two compliant surfaces that meet, lumped together.
+    """Return the parameters of `Simulator` for two compliant surfaces that meet, lumped together.
 
     Friction is that of the less rough one.
 

@@ -57,7 +57,7 @@ def body_velocities(
     v: FloatArray,
     velocities: FloatArray,
 ) -> None:
-    """Spatial velocity of every body in base coordinates, from parents to children.
+    """Compute the spatial velocity of every body in base coordinates, from parents to children.
 
     :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
     :param parent: number of each body's parent, (N + 1,)
@@ -80,7 +80,7 @@ def body_velocities(
 
 @compiled
 def direction_in_base(pose: FloatArray, local: FloatArray, direction: FloatArray) -> None:
-    """Direction in base coordinates of one given in those of a body, (3,).
+    """Compute the direction in base coordinates of one given in those of a body, (3,).
 
     :param pose: rotation of the body row by row, and its position, (12,)
     :param local: the direction in body coordinates, (3,)
@@ -94,7 +94,7 @@ def direction_in_base(pose: FloatArray, local: FloatArray, direction: FloatArray
 
 @compiled
 def point_in_base(pose: FloatArray, local: FloatArray, point: FloatArray) -> None:
-    """Position in base coordinates of a point given in those of a body, (3,) [m].
+    """Compute the position in base coordinates of a point given in those of a body, (3,) [m].
 
     :param pose: rotation of the body row by row, and its position, (12,)
     :param local: the point in body coordinates, (3,) [m]
@@ -107,14 +107,14 @@ def point_in_base(pose: FloatArray, local: FloatArray, point: FloatArray) -> Non
 
 @compiled
 def dot(a: FloatArray, b: FloatArray) -> float:
-    """Scalar product of the first three components of two vectors."""
+    """Return the scalar product of the first three components of two vectors."""
     product: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     return product
 
 
 @compiled
 def point_rate(velocity: FloatArray, point: FloatArray, direction: FloatArray) -> float:
-    """Velocity along a direction of a point of a body: n . (v + w x p) [m/s].
+    """Return the velocity along a direction of a point of a body: n . (v + w x p) [m/s].
 
     :param velocity: spatial velocity [w; v] of the body in base coordinates, (6,) [rad/s, m/s]
     :param point: the point in base coordinates, (3,) [m]
@@ -179,7 +179,7 @@ def contact_point(
     normal: FloatArray,
     point: FloatArray,
 ) -> None:
-    """Position of one contact point in base coordinates, (3,) [m].
+    """Compute the position of one contact point in base coordinates, (3,) [m].
 
     :param shapes: shapes of the robot
     :param shape: number of the shape
@@ -217,7 +217,7 @@ def near_ground(
     position: FloatArray,
     gap: FloatArray,
 ) -> Tuple[int, int]:
-    """Contact points that touch the ground or may reach it within the step.
+    """Return the contact points that touch the ground or may reach it within the step.
 
     :param shapes: shapes of the robot
     :param poses: rotation and position of the bodies, (N + 1, 12)
@@ -283,7 +283,9 @@ def height_functions(
     height: FloatArray,
     rate: FloatArray,
 ) -> None:
-    """Height of a body's point above the plane, and its rate, as linear functions of the point.
+    """Compute the height of a body's point above the plane, and its rate, as linear functions.
+
+    They are functions of the point.
 
     For a point x in body coordinates: height[3] + height[:3] . x and rate[3] + rate[:3] . x.
 
@@ -321,7 +323,7 @@ def contact_jacobian(
     plane: FloatArray,
     J: FloatArray,
 ) -> None:
-    """Jacobian of the velocity of a contact point along normal and tangents, (3, nv).
+    """Compute the Jacobian of the velocity of a contact point along normal and tangents, (3, nv).
 
     :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
     :param support: degrees of freedom of the tree that move each body, one body after another

@@ -44,7 +44,7 @@ class HalfSpace:
         object.__setattr__(self, 'offset', float(self.offset))
 
     def axes(self) -> FloatArray:
-        """Normal and two tangents as rows, right-handed, in base coordinates, (3, 3)."""
+        """Return normal and two tangents as rows, right-handed, in base coordinates, (3, 3)."""
         normal = np.array(self.normal)
         # Any axis that is not nearly parallel will do; friction is the same in all directions.
         helper = np.eye(3)[0 if abs(normal[0]) < 0.9 else 1]
@@ -91,7 +91,10 @@ class ContactParameters:
                 raise ValueError(f'contact {name} must not be negative, and finite, got {value}')
 
     def array(self) -> FloatArray:
-        """Numbers as compiled loops take them: K_n, D_n, K_t, D_t, mu, (5,) [N/m, N s/m, 1]."""
+        """Return the numbers as compiled loops take them.
+
+        K_n, D_n, K_t, D_t, mu, (5,) [N/m, N s/m, 1].
+        """
         K_t = self.stiffness if self.tangential_stiffness is None else self.tangential_stiffness
         D_t = self.damping if self.tangential_damping is None else self.tangential_damping
         # Compiled loops read them by index, in this order (law.py, ground_contact.py, sweeps.py).

@@ -138,7 +138,7 @@ def contact_force(
     force: FloatArray,
     slope: FloatArray,
 ) -> int:
-    """Force on the body at one contact point, and how it depends on the velocity of that point.
+    """Return the force on the body at a contact point, and its dependence on the velocity.
 
     :param rate: velocity of the body's point at the end of the step: normal, two tangents, (3,)
         [m/s]

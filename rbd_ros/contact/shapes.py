@@ -31,7 +31,7 @@ POINTS_OF_CYLINDER = 8
 def contact_shapes(
     model: Model, links: Optional[Sequence[str]] = None
 ) -> Tuple[ContactShapes, List[Geometry], List[str]]:
-    """Collision shapes of a robot's moving links, with their contact points.
+    """Return the collision shapes of a robot's moving links, with their contact points.
 
     :param model: system model
     :param links: links that may touch; None for all
@@ -83,7 +83,7 @@ def contact_shapes(
 def _shape(
     geometry: Geometry,
 ) -> Tuple[int, FloatArray, float, FloatArray, Tuple[float, float, float]]:
-    """Fields of `ContactShapes` for one shape, in its own coordinates.
+    """Return the fields of `ContactShapes` for one shape, in its own coordinates.
 
     :return: kind, centre, (3,), radius of the bounding sphere, contact points, (P, 3), size
     :raises MeshError: for a mesh that cannot be used
@@ -115,7 +115,7 @@ def _shape(
 
 
 def hull_points(vertices: FloatArray, maximum: int = MAX_HULL_POINTS) -> FloatArray:
-    """Vertices of the convex hull, evenly spread ones of it if there are too many, (N, 3) [m].
+    """Return the vertices of the convex hull, thinned evenly if there are too many, (N, 3) [m].
 
     :param vertices: points, (M, 3) [m]; may be flat, in a line, or all the same
     :param maximum: maximum number of points
@@ -136,7 +136,7 @@ def hull_points(vertices: FloatArray, maximum: int = MAX_HULL_POINTS) -> FloatAr
 
 
 def _hull_indices(vertices: FloatArray) -> AnyArray:
-    """Indices of the vertices of the hull, in whatever dimension the vertices span."""
+    """Return the indices of the vertices of the hull, in whatever dimension the vertices span."""
     from scipy.spatial import ConvexHull
 
     # Flat and straight meshes exist (a plate, a wire); qhull refuses them in three dimensions.

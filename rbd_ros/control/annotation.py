@@ -51,7 +51,7 @@ def annotate(
     hold: Optional[Mapping[str, float]] = None,
     period: Optional[float] = None,
 ) -> AnnotatedTrajectory:
-    """Trajectory with the efforts that it takes.
+    """Return the trajectory with the efforts that it takes.
 
     Velocities and accelerations that are not given are those of the smooth motion through the
     points; where its acceleration jumps at a point, the mean counts. The last point of a motion
@@ -99,7 +99,7 @@ def annotate(
 def completed(
     feedforward: Feedforward, trajectory: JointTrajectory, hold: Optional[Mapping[str, float]]
 ) -> JointTrajectory:
-    """Trajectory of all joints of the robot, those that it leaves out at rest where `hold` says.
+    """Return the trajectory of all joints, missing ones at rest where `hold` says.
 
     :raises TrajectoryError: for a joint that the robot has not, or one whose position is missing
     """
@@ -149,7 +149,7 @@ def check_moves(model: Model, name: str) -> None:
 
 
 def _at_points(trajectory: JointTrajectory) -> MotionSample:
-    """Position, velocity and acceleration at the points, each (P, n)."""
+    """Return the position, velocity and acceleration at the points, each (P, n)."""
     q, count = trajectory.positions, len(trajectory.times) - 1
     v, a = trajectory.velocities, trajectory.accelerations
     if not count:
@@ -170,7 +170,7 @@ def _at_points(trajectory: JointTrajectory) -> MotionSample:
 def _denser(
     trajectory: JointTrajectory, period: float
 ) -> Tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Times, positions, velocities and accelerations of points at most `period` apart."""
+    """Return times, positions, velocities and accelerations of points at most `period` apart."""
     if not 0.0 < period < math.inf:
         raise TrajectoryError(f'the period must be positive and finite, got {period}')
     q, v, a = _at_points(trajectory)
@@ -191,7 +191,7 @@ def _denser(
 def subdivided(
     trajectory: JointTrajectory, period: float, minimum: int = 1
 ) -> Tuple[IndexArray, FloatArray, IndexArray]:
-    """Segments cut into equal pieces of at most `period` [s], `minimum` at least.
+    """Return the segments cut into equal pieces of at most `period` [s], `minimum` at least.
 
     :return: of each piece, the number of its segment and the time from the beginning of that to
         its own, (M,) each; of each segment, the number of its pieces

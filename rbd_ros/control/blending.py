@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How one motion becomes another without a jump.
+"""Blending of one motion into another without a jump.
 
 An `Offset` is what is left of the old motion: the difference of position and velocity at the
 moment of change, which decays to nothing while the new path is already followed. The new path is
@@ -39,7 +39,7 @@ class Still:
         self._rest = np.zeros_like(q)
 
     def sample(self, t: float) -> MotionSample:
-        """Position, velocity and acceleration, each (n,), at any time `t`."""
+        """Return the position, velocity and acceleration, each (n,), at any time `t`."""
         return self._q, self._rest, self._rest
 
 
@@ -74,12 +74,12 @@ class Ramp:
 
     @property
     def stops(self) -> bool:
-        """Whether it ends at rest."""
+        """True if it ends at rest."""
         return self._begin + self._change == 0.0
 
     @property
     def over(self) -> bool:
-        """Whether the tempo has reached its last value."""
+        """True if the tempo has reached its last value."""
         return self._u >= 1.0
 
     def advance(self, step: float) -> Tuple[float, float, float]:
@@ -109,7 +109,7 @@ class Bounds(NamedTuple):
     velocity: FloatArray
 
     def of(self, joints: Any) -> Bounds:
-        """Those of some of the joints, by their indices."""
+        """Return those of some of the joints, by their indices."""
         return Bounds(self.lower[joints], self.upper[joints], self.velocity[joints])
 
 
@@ -128,7 +128,7 @@ class Coasting:
         self.end_time = 0.5 * ramp_time
 
     def sample(self, t: float) -> MotionSample:
-        """Position, velocity and acceleration, each (n,), at time `t` of the path."""
+        """Return the position, velocity and acceleration, each (n,), at time `t` of the path."""
         free = self._q + self._v * min(t, self.end_time)
         q = np.minimum(np.maximum(free, self._lower), self._upper)
         return q, np.where((q == free) & (t < self.end_time), self._v, 0.0), self._rest
@@ -162,7 +162,7 @@ class Offset:
         bounds: Bounds,
         ramp_time: float,
     ) -> Optional[Offset]:
-        """Offset that leads from an old motion to a path, or None if there is no difference.
+        """Return the offset from an old motion to a path, or None if there is no difference.
 
         :param old: position and velocity of the old motion, each (n,)
         :param new: those of the path
@@ -211,11 +211,11 @@ class Offset:
 
     @property
     def over(self) -> bool:
-        """Whether the offset has decayed to zero."""
+        """True if the offset has decayed to zero."""
         return self._u >= 1.0
 
     def after(self, step: float) -> Tuple[Offset, float]:
-        """Offset after `step` [s], and the time by which the path advances meanwhile [s]."""
+        """Return the offset after `step` [s], and the advance of the path meanwhile [s]."""
         result = object.__new__(Offset)
         result._terms, result._duration = self._terms, self._duration
         result._bounds, result._per_limit = self._bounds, self._per_limit
@@ -225,7 +225,7 @@ class Offset:
         return result, max(step - float(used), 0.0)
 
     def added_to(self, q: FloatArray, v: FloatArray, a: FloatArray) -> MotionSample:
-        """Position, velocity and acceleration of path and offset together, each (n,).
+        """Return the position, velocity and acceleration of path and offset together, each (n,).
 
         :param q: position of the path, (n,)
         :param v: its velocity by its own time, (n,)

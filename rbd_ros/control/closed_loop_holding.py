@@ -45,7 +45,7 @@ class ClosedPoses:
             )
 
     def closed(self, poses: FloatArray) -> FloatArray:
-        """Poses with the dependent joints where the loops have them, (N, nv).
+        """Return the poses with the dependent joints where the loops have them, (N, nv).
 
         :param poses: of which the independent joints count, (N, nv)
         :raises ValueError: for a pose that closes no loop, by its number
@@ -59,7 +59,7 @@ class ClosedPoses:
         return np.array(found)
 
     def possible(self, poses: FloatArray) -> FloatArray:
-        """Those of some poses that close the loops within the limits of all joints, (M, nv).
+        """Return those of some poses that close the loops within all limits, (M, nv).
 
         :raises ValueError: if there is none
         """
@@ -86,7 +86,9 @@ class ClosedPoses:
         return q
 
     def held_by(self, torque: Callable[[FloatArray], FloatArray]) -> Callable[[Any], FloatArray]:
-        """Torques of the actuators by closed poses, (N, nv) -> (N, nv); of other joints zero.
+        """Return the torques of the actuators by closed poses, (N, nv) -> (N, nv).
+
+        Of other joints zero.
 
         :param torque: those of all joints, as if there were no loops, likewise
         """

@@ -56,15 +56,15 @@ class IndependentJoints:
         self._inertia = G.T @ np.asarray(robot.mass_matrix(closing.home)) @ G
 
     def neutral(self) -> FloatArray:
-        """Positions where the loops are closed next to neutral, (nv,)."""
+        """Return the positions where the loops are closed next to neutral, (nv,)."""
         return self._home.copy()
 
     def random_configuration(self, rng: Any = None) -> FloatArray:
-        """The same: not everywhere the loops can be closed, (nv,)."""
+        """Return the same: not everywhere the loops can be closed, (nv,)."""
         return self._home.copy()
 
     def mass_matrix(self, q: Any) -> FloatArray:
-        """G^T H G there, once for each configuration, (N, nv, nv)."""
+        """Return G^T H G there, once for each configuration, (N, nv, nv)."""
         return np.broadcast_to(self._inertia, (*np.shape(q)[:-1], self.nv, self.nv))
 
 
@@ -149,7 +149,9 @@ class ClosedLoopLaw:
         a_desired: FloatArray,
         dt: Optional[float] = None,
     ) -> FloatArray:
-        """Torques of all joints before limits, zero where there is no actuator, (nv,) [N m or N].
+        """Return the torques of all joints before limits, (nv,) [N m or N].
+
+        Zero where there is no actuator.
 
         :param q: measured configuration, which closes the loops, (nv,)
         :param v: measured velocity, likewise
@@ -210,7 +212,7 @@ class ClosedLoopLaw:
         return actuator_forces(G, tau, self.closing.actuated).tau
 
     def gravity(self, q: FloatArray) -> FloatArray:
-        """Torques of the actuators that hold robot and payload against gravity, (nv,)."""
+        """Return torques of the actuators that hold robot and payload against gravity, (nv,)."""
         return self._holding(q)
 
     def _against_gravity(self, settings: LawSettings, q: FloatArray) -> FloatArray:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a joint of a trajectory is furthest, and where it is fastest: exactly, not at samples."""
+"""Extrema of a joint's position and velocity on a trajectory: exact ones, not samples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Extreme = Tuple[float, float]
 def extremes(
     trajectory: JointTrajectory, joint: int, velocity: bool = False
 ) -> Tuple[Extreme, Extreme]:
-    """Minimum and maximum of a joint's position or velocity, each with a time at which it is.
+    """Return the minimum and maximum of a joint's position or velocity, with their times.
 
     :param trajectory: the trajectory
     :param joint: number of the joint in it
@@ -42,7 +42,7 @@ def extremes(
 
 
 def _maximum(c: FloatArray, times: FloatArray) -> Extreme:
-    """Maximum of polynomials with coefficients (powers, segments) of a time from 0 to 1."""
+    """Return maximum of polynomials with coefficients (powers, segments) of a time from 0 to 1."""
     control = polynomials.control_values(c[:, :, None])[:, :, 0]
     ends = np.append(control[0], control[-1, -1])
     k = int(ends.argmax())

@@ -95,7 +95,7 @@ class Feedforward:
         return result
 
     def efforts(self, q: FloatArray, v: FloatArray, a: FloatArray) -> FloatArray:
-        """Efforts at N states, (N, nv) [N m or N].
+        """Return the efforts at N states, (N, nv) [N m or N].
 
         :param q: positions, (N, nv) [rad or m]
         :param v: velocities, (N, nv)
@@ -106,7 +106,7 @@ class Feedforward:
         )
 
     def parts(self, q: FloatArray, v: FloatArray, a: FloatArray) -> EffortParts:
-        """Efforts at N states by how they change with the speed; arguments as of `efforts`.
+        """Return efforts at N states by how they change with the speed; arguments as of `efforts`.
 
         Coulomb friction counts whole as soon as a joint moves: the smooth beginning that `efforts`
         gives it is over at a thousandth of a radian per second.

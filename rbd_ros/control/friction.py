@@ -16,7 +16,9 @@ def friction_torque(
     coulomb: FloatArray,
     transition_velocity: Union[float, FloatArray],
 ) -> FloatArray:
-    """Torque that overcomes friction at a velocity: viscous v + coulomb tanh(v / transition).
+    """Return the torque that overcomes friction at a velocity.
+
+    Viscous v + coulomb tanh(v / transition).
 
     The hyperbolic tangent stands in place of the sign of v, which would chatter around rest.
 

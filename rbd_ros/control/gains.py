@@ -26,7 +26,9 @@ def default_gains(
     natural_frequency: float = NATURAL_FREQUENCY,
     damping_ratio: float = DAMPING_RATIO,
 ) -> Tuple[FloatArray, FloatArray, FloatArray]:
-    """Gains of the position error, the velocity error and the integral: kp, kd, ki, each (nv,).
+    """Return the gains of the position error, the velocity error and the integral.
+
+    Kp, kd, ki, each (nv,).
 
     With w the frequency and z the ratio, they are the coefficients of
     (p^2 + 2 z w p + w^2)(p + w) = p^3 + kd p^2 + kp p + ki, with 'pd' times the minimum inertia of
@@ -57,7 +59,7 @@ def default_gains(
 def _diagonal_gains(
     robot: Robot, H: FloatArray, kp: float, kd: float, ki: float, damping_ratio: float
 ) -> Tuple[FloatArray, FloatArray, FloatArray]:
-    """Gains of each joint alone, valid in all configurations, from those for unit inertia."""
+    """Return gains of each joint alone, valid in all configurations, from unit-inertia gains."""
     inertia = free_inertia(robot, workspace(robot)).min(axis=0)
     stiffness, damping = kp * inertia, kd * inertia
     raised = needed_stiffness(
@@ -72,7 +74,7 @@ def _diagonal_gains(
 
 
 def min_damping_rate(H: FloatArray, damping: FloatArray) -> float:
-    """Minimum rate r at which damping alone brings the robot to rest, over all H [1/s].
+    """Return the minimum rate r at which damping alone brings the robot to rest, over all H [1/s].
 
     H p^3 + Kd p^2 + Kp p + Ki is stable if Ki < r Kp with this r: multiplied from both sides by
     an eigenvector, it is a polynomial of four positive numbers h, d, k, i with d > r h and
@@ -88,7 +90,7 @@ def min_damping_rate(H: FloatArray, damping: FloatArray) -> float:
 
 
 def friction_stiffness(viscous: FloatArray, kp: Union[float, FloatArray]) -> FloatArray:
-    """Stiffness to add because of viscous friction, D sqrt(kp), (nv,) [N m/rad or N/m].
+    """Return the stiffness to add because of viscous friction, D sqrt(kp), (nv,) [N m/rad or N/m].
 
     Viscous friction D damps as kd does. Where it is the larger of the two, kp alone would leave
     the joint slow; with this stiffness a joint with nothing but friction gets the pole sqrt(kp).
@@ -110,7 +112,7 @@ def _positive(**values: float) -> Tuple[float, ...]:
 def pd_gains(
     robot: Robot, configurations: Any, natural_frequency: float, damping_ratio: float = 1.0
 ) -> Tuple[FloatArray, FloatArray]:
-    """Stiffness and damping that give all joints the same natural frequency and damping ratio.
+    """Return stiffness and damping that give all joints the same frequency and damping ratio.
 
     The inertia of joint i is 1 / (H^-1)_ii: what its motor feels when all other joints are free,
     which is less than H_ii. With it the coupled robot has no mode faster than sqrt(nv) times the

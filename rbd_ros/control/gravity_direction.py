@@ -22,7 +22,7 @@ ACCELERATION_FILTER = 0.5
 
 
 def mounted_gravity(gravity: Sequence[float], rpy: Sequence[float]) -> FloatArray:
-    """Gravity in base coordinates, (3,) [m/s^2], of a robot mounted with a tilt.
+    """Return the gravity in base coordinates, (3,) [m/s^2], of a robot mounted with a tilt.
 
     :param gravity: gravity in the axes of the world, (3,) [m/s^2]
     :param rpy: orientation of the base in the world: roll, pitch, yaw as in URDF, (3,) [rad]
@@ -37,7 +37,7 @@ def mounted_gravity(gravity: Sequence[float], rpy: Sequence[float]) -> FloatArra
 
 
 def down_of_orientation(quaternion: Sequence[float]) -> FloatArray:
-    """Unit vector downwards in the axes of an IMU, (3,).
+    """Return the unit vector downwards in the axes of an IMU, (3,).
 
     :param quaternion: orientation of the IMU in the world, z upwards: x, y, z, w
     :raises ValueError: if it is no unit quaternion
@@ -55,7 +55,7 @@ def down_of_orientation(quaternion: Sequence[float]) -> FloatArray:
 
 
 def down_of_acceleration(acceleration: Sequence[float], gravity: float) -> FloatArray:
-    """Vector downwards in the axes of an accelerometer at rest, about of length one, (3,).
+    """Return vector downwards in the axes of an accelerometer at rest, about of length one, (3,).
 
     :param acceleration: what it measures, upwards at rest, (3,) [m/s^2]
     :param gravity: magnitude of gravity [m/s^2]
@@ -96,7 +96,7 @@ class FilteredDirection:
         self._value: Optional[FloatArray] = None
 
     def __call__(self, value: FloatArray, dt: float) -> FloatArray:
-        """Filtered vector, (3,), after another one that came `dt` [s] after the last."""
+        """Return filtered vector, (3,), after another one that came `dt` [s] after the last."""
         if self._value is None:
             self._value = value.copy()
         weight = max(dt, 0.0) / (max(dt, 0.0) + self._time_constant)
@@ -124,7 +124,7 @@ class TurningDirection:
         self.goal = self.direction
 
     def advance(self, dt: float) -> FloatArray:
-        """Direction `dt` [s] later, (3,)."""
+        """Return the direction `dt` [s] later, (3,)."""
         here, goal = self.direction, self.goal
         if goal is here:
             return here
@@ -143,7 +143,7 @@ class TurningDirection:
 
 
 def unit(vector: Sequence[float]) -> FloatArray:
-    """Vector of length one along another, (3,).
+    """Return the vector of length one along another, (3,).
 
     :raises ValueError: for a vector that has no direction
     """

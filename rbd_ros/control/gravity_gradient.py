@@ -29,7 +29,7 @@ def gravity_gradient(
     payload: Any = None,
     payload_link: Optional[str] = None,
 ) -> FloatArray:
-    """Derivative of gravity torque by position, dg/dq, (N, nv, nv), by central differences.
+    """Return derivative of gravity torque by position, dg/dq, (N, nv, nv), by central differences.
 
     As the second derivative of the potential energy it is symmetric; what the differences leave
     of asymmetry is removed.
@@ -58,7 +58,7 @@ def gravity_gradient(
 
 
 def needed_stiffness(kp: FloatArray, gradients: FloatArray, margin: float = MARGIN) -> FloatArray:
-    """Stiffness of at least kp that leaves (1 - margin) kp + dg/dq positive semidefinite, (nv,).
+    """Return the stiffness >= kp for which (1 - margin) kp + dg/dq is semidefinite, (nv,).
 
     Only joints that matter are raised: where the minimum eigenvalue is negative, the joint that
     moves most in its eigenvector gets what makes it zero.

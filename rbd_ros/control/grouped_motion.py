@@ -38,11 +38,11 @@ class JointGroup:
 
     @property
     def follows(self) -> bool:
-        """Whether there is a trajectory that has not ended."""
+        """True if there is a trajectory that has not ended."""
         return isinstance(self.motion.path, JointTrajectory)
 
     def without(self, taken: NDArray[np.bool_], ramp_time: float) -> Tuple[JointGroup, ...]:
-        """What is left of the group, if anything is.
+        """Return the rest of the group, if anything is left.
 
         :param taken: which joints of the robot go, (n,)
         :param ramp_time: time in which those that stay come to rest, if any goes [s]
@@ -84,7 +84,7 @@ class JointGroup:
             self.motion.resume_at(here, ramp_time)
 
     def snapshot(self) -> Tuple[Any, ...]:
-        """Fields of `GroupSnapshot`, at each state: a plain tuple takes the least time."""
+        """Return fields of `GroupSnapshot`, at each state: a plain tuple takes the least time."""
         motion = self.motion
         return (self.joints, self.rows, motion.path, motion.s, motion.offset, motion.q, motion.v)
 
@@ -131,17 +131,17 @@ class GroupedMotion:
 
     @property
     def stopping(self) -> bool:
-        """Whether all that moves comes to rest by a ramp."""
+        """True if all that moves comes to rest by a ramp."""
         moving = [group.motion for group in self.groups if not group.motion.resting]
         return bool(moving) and all(motion.stopping for motion in moving)
 
     @property
     def follows(self) -> bool:
-        """Whether any joint follows a trajectory that has not ended."""
+        """True if any joint follows a trajectory that has not ended."""
         return any(group.follows for group in self.groups)
 
     def rests(self, joints: Indices) -> bool:
-        """Whether some of the joints are all at rest."""
+        """Return whether some of the joints are all at rest."""
         return all(
             group.motion.resting
             for group in self.groups
@@ -149,7 +149,7 @@ class GroupedMotion:
         )
 
     def group_of(self, plan: MotionPlan) -> Optional[JointGroup]:
-        """Joints that follow a plan or hold its end; None if no more."""
+        """Return the joints that follow a plan or hold its end; None if no more."""
         return next((group for group in self.groups if group.plan is plan), None)
 
     def _take(

@@ -20,7 +20,7 @@ MAXIMUM_MEASURABLE = 1e9  # a position or velocity beyond this is garbage, not a
 
 @dataclass(frozen=True)
 class StateProblem:
-    """Why a state cannot be used.
+    """Reason why a state cannot be used.
 
     :param kind: 'length', 'not_finite', 'implausible', 'beyond_limits', 'time_backwards' or
         'time_repeated'
@@ -114,7 +114,9 @@ class StateGuard:
         self._last, self._older, self._older_count = stamp, None, 0
 
     def check(self, stamp: float, q: FloatArray, v: FloatArray) -> Optional[StateProblem]:
-        """Problem of a state, or None if it is usable; only a usable state advances the time.
+        """Return the problem of a state, or None if it is usable.
+
+        Only a usable state advances the time.
 
         :param stamp: time of the state
         :param q: positions, (n,)

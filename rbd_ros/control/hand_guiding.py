@@ -66,7 +66,7 @@ class GuidingSettings:
         speed: Any = 1.0,
         energy: float = 4.0,
     ) -> GuidingSettings:
-        """Settings from one number for all joints or one for each, (nv,).
+        """Return the settings from one number for all joints or one for each, (nv,).
 
         A stiffness that is None is w^2 m, with w = `HOLD_FREQUENCY` and m the mean inertia of a
         joint over the workspace, the others free.
@@ -163,7 +163,7 @@ class HandGuiding:
         self.reference = None
 
     def __call__(self, q: FloatArray, v: FloatArray, dt: float, share: float = 1.0) -> FloatArray:
-        """Torque, (nv,) [N m or N].
+        """Return the torque, (nv,) [N m or N].
 
         :param q: measured position, (nv,)
         :param v: measured velocity, (nv,)
@@ -192,7 +192,7 @@ class HandGuiding:
         return torque
 
     def _brake(self, v: FloatArray) -> float:
-        """Rate of the brake [1/s], and the reason for it."""
+        """Return the rate of the brake [1/s], and the reason for it."""
         settings = self.settings
         ratios = np.abs(v) / settings.speed
         i = int(np.argmax(ratios))

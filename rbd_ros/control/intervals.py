@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a motion advances with one state of the robot.
+"""Advance of a motion with one state of the robot.
 
 States are usually a millisecond apart. When the time between two of them is anything else, the
 clock or the network says so, not the robot.
@@ -50,7 +50,7 @@ class StateIntervals:
         return step
 
     def longest(self, largest: float) -> float:
-        """Longest step that a state may now count for [s]."""
+        """Return the longest step that a state may now count for [s]."""
         # The mean, as states may come in bursts; but one interval out of the ordinary must not
         # make itself ordinary.
         recent = self._recent
@@ -59,7 +59,7 @@ class StateIntervals:
 
     @property
     def in_debt(self) -> bool:
-        """Whether time ran back and has not been made up for."""
+        """True if time ran back and has not been made up for."""
         return self._debt > 0.0
 
     def usual(self, dt: float, states: int) -> None:

@@ -65,7 +65,7 @@ MAXIMUM_TORQUE = 1e300
 
 @dataclass(frozen=True)
 class Layout:
-    """Where each quantity is in the arrays of a law.
+    """Place of each quantity in the arrays of a law.
 
     :param nq: number of position variables
     :param nv: degrees of freedom
@@ -101,12 +101,12 @@ class Layout:
         return len(VECTORS) * self.nv + len(SINGLES)
 
     def at(self, name: str) -> slice:
-        """Slice of the output array that holds the vector `name`, one of `VECTORS`."""
+        """Return the slice of the output array that holds the vector `name`, one of `VECTORS`."""
         k = VECTORS.index(name)
         return slice(k * self.nv, (k + 1) * self.nv)
 
     def numbers(self, values: Dict[str, Any]) -> FloatArray:
-        """Numbers of the settings, by name, packed into the input 'numbers'."""
+        """Return the numbers of the settings, by name, packed into the input 'numbers'."""
         common = [values[name] for name in COMMON_NUMBERS]
         own = [values[name] for name in JOINT_NUMBERS]
         task = [values['task']] if self.task else []
@@ -114,7 +114,7 @@ class Layout:
         return numbers
 
     def unpacked(self, numbers: Scalars) -> Dict[str, Any]:
-        """Vectors and single numbers of the settings by name: the inverse of `numbers`."""
+        """Return vectors and single numbers of the settings by name: the inverse of `numbers`."""
         n = self.nv
         values: Dict[str, Any] = {
             name: numbers[k * n : (k + 1) * n] for k, name in enumerate(JOINT_NUMBERS)
@@ -132,7 +132,7 @@ def law_definition(
     task_frame: Optional[str] = None,
     impedance: bool = False,
 ) -> Definition:
-    """Definition of the law for a model, ready to be compiled.
+    """Return the definition of the law for a model, ready to be compiled.
 
     Its inputs are `INPUTS`, then the payload if there is a link for it.
 
@@ -198,7 +198,7 @@ def _task_forces(
     desired: task_impedance.TaskMotion,
     H: Scalars,
 ) -> Tuple[Scalars, Scalars]:
-    """Torques of springs and dampers of the impedance of a frame, the springs' within limits."""
+    """Return the torques of an impedance's springs and dampers, the springs' within limits."""
     settings = layout.unpacked(given['numbers'])
     wanted = [
         [gain * (given[f'{x}_desired'][j] - given[x][j]) for j, gain in enumerate(settings[name])]
@@ -224,7 +224,7 @@ def torque_law(
     H: Optional[Scalars],
     forces: Optional[Tuple[Scalars, Scalars]] = None,
 ) -> List[Scalar]:
-    """Torque, its terms, and what the next call must know, in the order of the output.
+    """Return the torque, its terms, and what the next call must know, in the order of the output.
 
     :param layout: where each quantity is in the arrays
     :param given: the inputs by name
@@ -301,7 +301,7 @@ def torque_law(
 def _affordable(
     inertial: Scalars, frictional: Scalars, settings: Dict[str, Any]
 ) -> Tuple[Scalars, Scalars]:
-    """Torque of the position error, limited to its share of the effort limits.
+    """Return the torque of the position error, limited to its share of the effort limits.
 
     The part that goes through the mass matrix is scaled down by one factor for all joints: the
     torque of one joint relies on the acceleration of all others, and they would be thrown off if

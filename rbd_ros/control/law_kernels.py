@@ -18,7 +18,7 @@ _kernels: WeakKeyDictionary[Robot, Dict[Tuple[Any, ...], LawKernel]] = WeakKeyDi
 
 
 def law_kernel(robot: Robot, *variant: Any) -> LawKernel:
-    """Machine code of a variant of the law, made once for a robot; see `law_definition`."""
+    """Return machine code of a variant of the law, made once for a robot; see `law_definition`."""
     with compile_lock:
         known = _kernels.setdefault(robot, {})
         if variant not in known:
@@ -29,7 +29,7 @@ def law_kernel(robot: Robot, *variant: Any) -> LawKernel:
 def gravity_function(
     robot: Robot, payload_link: Optional[str], own_weight: bool
 ) -> Callable[..., FloatArray]:
-    """Torque against gravity as a function of a configuration, gravity and payload.
+    """Return the torque against gravity as a function of a configuration, gravity and payload.
 
     :param robot: the robot
     :param payload_link: link that carries the payload; None: there is none, nor its argument

@@ -185,7 +185,7 @@ class LawSettings:
 
 
 def _gains(robot: Robot, feedback: str, given: Dict[str, Any]) -> Dict[str, FloatArray]:
-    """Gains kp, kd and ki: those given, the defaults, or zeros."""
+    """Return the gains kp, kd and ki: those given, the defaults, or zeros."""
     if all(values is None for values in given.values()):
         names = ('kp', 'kd', 'ki')
         if feedback in ('pd', 'computed_torque'):
@@ -241,7 +241,7 @@ def _refuse_integral(robot: Robot, ki: FloatArray, bad: BoolArray, cure: str) ->
 def _fastest_growth(
     H: FloatArray, damping: FloatArray, kp: FloatArray, ki: FloatArray
 ) -> Tuple[float, FloatArray]:
-    """Maximum growth rate of H p^3 + Kd p^2 + Kp p + Ki over all H, and the motion that grows.
+    """Return the maximum growth rate of H p^3 + Kd p^2 + Kp p + Ki over all H, and its motion.
 
     :param H: mass matrices, (N, nv, nv)
     :return: real part of the rightmost pole [1/s], and its eigenvector, (nv,) complex
@@ -260,7 +260,7 @@ def _fastest_growth(
 def _for_joints(
     robot: Robot, name: str, values: Any, maximum: Optional[float] = None
 ) -> FloatArray:
-    """Numbers for all joints, (nv,), from one for all or one for each."""
+    """Return the numbers for all joints, (nv,), from one for all or one for each."""
     if maximum is None:
         maximum = MAXIMUM[name]
     try:

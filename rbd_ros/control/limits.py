@@ -28,7 +28,7 @@ def limited(
     step: Sequence[Scalar],
     limits: Sequence[Scalar],
 ) -> List[Scalar]:
-    """Torque within its limits, and at how many joints it was beyond the effort limits, (nv + 1,).
+    """Return the torque within its limits, and the number of joints beyond theirs, (nv + 1,).
 
     The maximum change comes last, so it holds for any two torques. A torque that was within other
     limits, which have been lowered since, comes down by that change.
@@ -52,7 +52,7 @@ def limited(
 
 @lru_cache(maxsize=None)
 def _kernel(n: int) -> Union[Kernel, InterpretedKernel]:
-    """Machine code of `limited` for `n` joints."""
+    """Return the machine code of `limited` for `n` joints."""
     inputs = tuple((name, n) for name in ('torque', 'last', 'step', 'limits'))
     key = {'source': source_digest('rbd_ros.compiler.runtime.kernel', limited)}
     return make_kernel(Definition.of_one_output('limited_torque', inputs, (n + 1,), limited, key))
@@ -126,7 +126,9 @@ class LimiterMemory(NamedTuple):
 
 @compiled
 def limiter_elapsed(limiter: LimiterMemory, now: float) -> float:
-    """Real time in which the torque may have changed [s]; negative: its change is not limited.
+    """Return the real time in which the torque may have changed [s]; negative.
+
+    Its change is not limited.
 
     :param limiter: memory of the limiter
     :param now: time of a monotonic clock [s]
@@ -220,7 +222,7 @@ class TorqueLimiter:
 
     @property
     def saturating(self) -> bool:
-        """Whether the last torque wanted was beyond the effort limits."""
+        """True if the last torque wanted was beyond the effort limits."""
         return bool(self._standing[2] > 0.0)
 
     @property
@@ -257,7 +259,7 @@ class TorqueLimiter:
         return self._before.copy() if self._standing[1] else None
 
     def __call__(self, torque: FloatArray, now: float) -> FloatArray:
-        """Torque within the limits, (nv,) [N m or N].
+        """Return the torque within the limits, (nv,) [N m or N].
 
         The rate limits the change from the torque returned last; the first one may be any. If no
         time has passed since then, or `now` is earlier, the last torque is returned again.
@@ -317,7 +319,9 @@ class TorqueLimiter:
         self._before[:], self._standing[:2] = torque, (time, 1.0)
 
     def towards(self, target: FloatArray, now: float) -> FloatArray:
-        """Next torque on the way to a final one, as fast as the rate allows, (nv,) [N m or N].
+        """Return the next torque towards a final one, as fast as the rate allows, (nv,).
+
+        In [N m or N].
 
         Call it again until it returns the target within the effort limits; without a rate that
         is at once.
@@ -328,7 +332,7 @@ class TorqueLimiter:
         return self(target, now)
 
     def at(self, target: FloatArray) -> bool:
-        """Whether the torque returned last is `target` within the effort limits."""
+        """Return whether the torque returned last is `target` within the effort limits."""
         limits = self._limits.effort_limits
         return bool(self._standing[1]) and bool(
             (self._before == np.minimum(np.maximum(target, -limits), limits)).all()

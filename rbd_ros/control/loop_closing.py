@@ -67,13 +67,13 @@ class LoopClosing:
 
     @property
     def is_underactuated(self) -> bool:
-        """Whether there are motions that the actuators do not control (book 8.12)."""
+        """True if there are motions that the actuators do not control (book 8.12)."""
         return not set(self.independent) <= set(self.actuated)
 
     def complete(
         self, q: FloatArray, v: FloatArray, measured: Optional[BoolArray] = None
     ) -> ClosedState:
-        """State of all joints, which close the loops, from that of the independent ones.
+        """Return state of all joints, which close the loops, from that of the independent ones.
 
         :param q: positions, (nv,); those of dependent joints count as far as they are measured:
             they must be near what is found, and say at first which assembly it is
@@ -108,7 +108,7 @@ class LoopClosing:
         return ClosedState(found.q, G @ np.asarray(v)[self.independent], G)
 
     def velocities(self, q: FloatArray) -> FloatArray:
-        """Matrix G of all velocities by the independent ones: K G = 0, (nv, n - r)."""
+        """Return the matrix G of all velocities by the independent ones: K G = 0, (nv, n - r)."""
         K = np.asarray(self.robot.loops.closure(q).K)
         G = np.zeros((K.shape[1], len(self.independent)))
         G[self.independent, range(len(self.independent))] = 1.0
@@ -116,7 +116,7 @@ class LoopClosing:
         return G
 
     def bias(self, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Accelerations g of all joints while the independent ones have none, (nv,)."""
+        """Return the accelerations g of all joints while the independent ones have none, (nv,)."""
         found = self.robot.loops.constraints(q, v)
         g = np.zeros(len(q))
         g[self.dependent] = self._solve(np.asarray(found.K), np.asarray(found.k))

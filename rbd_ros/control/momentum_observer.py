@@ -167,7 +167,7 @@ class WrenchEstimator:
         self._jacobian: Any = robot.frame(frame).jacobian
 
     def estimate(self, q: FloatArray, torque: FloatArray) -> WrenchEstimate:
-        """Wrench from the external torque.
+        """Return the wrench from the external torque.
 
         :param q: positions, (nq,) [rad or m]
         :param torque: external torque, (nv,) [N m or N]
@@ -181,7 +181,7 @@ class WrenchEstimator:
 
 
 class CollisionDetector:
-    """Whether something pushes harder than expected, with hysteresis.
+    """Detector of unexpectedly hard pushes, with hysteresis.
 
     :param thresholds: external torque that is a collision, of each joint, (nv,) [N m or N]
     :param release: share of the thresholds below which all torques end it
@@ -211,5 +211,5 @@ class CollisionDetector:
         return self.collision
 
     def joints(self, torque: FloatArray, names: Sequence[str]) -> str:
-        """Names of the joints beyond their thresholds, for a message."""
+        """Return the names of the joints beyond their thresholds, for a message."""
         return listed([n for n, over in zip(names, np.abs(torque) > self.thresholds) if over])

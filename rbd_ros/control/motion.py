@@ -105,7 +105,7 @@ class DesiredMotion:
 
     @property
     def following(self) -> bool:
-        """Whether there is a trajectory that has not ended, or one that is to begin."""
+        """True if there is a trajectory that has not ended, or one that is to begin."""
         return self._motion.follows or bool(self._scheduled or self._inbox)
 
     @property
@@ -132,7 +132,7 @@ class DesiredMotion:
         return self._clock
 
     def path_time(self, plan: MotionPlan) -> float:
-        """Time of a plan's trajectory that is reached [s]; that of its end when it is over.
+        """Return time of a plan's trajectory that is reached [s]; that of its end when it is over.
 
         >>> motion = DesiredMotion(robot)
         >>> plan = motion.plan(arm, [1.0], [q], now=0, check_limits=False)
@@ -148,7 +148,7 @@ class DesiredMotion:
         return 0.0 if plan.trajectory is None else plan.trajectory.end_time
 
     def stage(self, plan: MotionPlan) -> str:
-        """How far a plan that was given to `follow` has come.
+        """Return how far a plan that was given to `follow` has come.
 
         :return: 'scheduled', 'followed', 'arrived' while its end is held, or 'over' when something
             else has taken any of its joints
@@ -161,7 +161,7 @@ class DesiredMotion:
 
     @property
     def at_rest(self) -> bool:
-        """Whether a position is held, and nothing is to change that.
+        """True if a position is held, and nothing is to change that.
 
         >>> motion = DesiredMotion(robot)
         >>> motion.at_rest
@@ -335,7 +335,7 @@ class DesiredMotion:
     # -- the loop ---------------------------------------------------------------------------------
 
     def advance(self, stamp: int, dt: float) -> MotionSample:
-        """Desired position, velocity and acceleration at the next state, each (n,).
+        """Return the desired position, velocity and acceleration at the next state, each (n,).
 
         The arrays must not be written to.
 
@@ -376,7 +376,7 @@ class DesiredMotion:
             self._ended = not self._scheduled and not self._motion.follows
 
     def _due(self, stamp: int, step: float) -> List[Tuple[float, MotionPlan]]:
-        """Plans that are to begin, in this order, and the times since then, see `_late`."""
+        """Return plans that are to begin, in this order, and the times since then, see `_late`."""
         due = []
         for plan in self._scheduled:
             late = self._late(plan, stamp, step)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a desired motion behaves when states pause, and how fast it starts and stops."""
+"""Options of a desired motion: pauses of states, and rates of start and stop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ STATE_LOSS_POLICIES = ('resume', 'hold')
 
 @dataclass(frozen=True)
 class MotionOptions:
-    """How a desired motion behaves when states pause, and how fast it starts and stops.
+    """Options of a desired motion: pauses of states, and rates of start and stop.
 
     :param state_loss_policy: what follows when states were missing or their time restarted:
         'resume' continues smoothly from the measured position if the gap was short and the robot

@@ -51,11 +51,11 @@ class MotionPlan(NamedTuple):
     text: str
 
     def shares(self, joints: Indices) -> bool:
-        """Whether it moves any of some joints."""
+        """Return whether it moves any of some joints."""
         return np.intersect1d(self.joints, joints).size > 0
 
     def continues(self, epochs: Indices) -> bool:
-        """Whether the motions that it continues are those of all joints at present, (n,)."""
+        """Return whether the motions that it continues are those of all joints now, (n,)."""
         return bool((epochs[self.joints] == self.epochs).all())
 
 
@@ -80,7 +80,7 @@ class GroupSnapshot(NamedTuple):
     v: FloatArray
 
     def expected(self, delay: float) -> Tuple[FloatArray, FloatArray]:
-        """Estimate of position and velocity after a delay [s], each (m,)."""
+        """Return the estimate of position and velocity after a delay [s], each (m,)."""
         q, v = self.q, self.v
         if delay != 0.0:
             q, v, a = self.path.sample(self.s + delay)
@@ -100,14 +100,14 @@ class MotionSnapshot(NamedTuple):
     groups: Tuple[GroupSnapshot, ...]
 
     def expected(self, delay: float) -> Tuple[FloatArray, FloatArray]:
-        """Estimate of position and velocity of all joints after a delay [s], each (n,)."""
+        """Return estimate of position and velocity of all joints after a delay [s], each (n,)."""
         q, v = np.empty((2, len(self.epochs)))
         for group in self.groups:
             q[group.joints], v[group.joints] = group.expected(delay)
         return q, v
 
     def once_taken_up(self, plan: MotionPlan) -> MotionSnapshot:
-        """The motion when the next state has taken up a plan that begins now."""
+        """Return the motion when the next state has taken up a plan that begins now."""
         q, v = (values[plan.joints] for values in self.expected(0.0))
         path = Still(q) if plan.trajectory is None else plan.trajectory
         rows = np.arange(len(plan.joints))
@@ -200,7 +200,7 @@ class MotionPlanner:
 
 
 def _checked_bounds(trajectory: JointTrajectory, limits: Bounds, check_limits: bool) -> Bounds:
-    """Limits that a trajectory keeps: those of its joints, or wider ones where it may."""
+    """Return limits that a trajectory keeps: those of its joints, or wider ones where it may."""
     if check_limits:
         speeds = np.minimum(limits.velocity, MOST_VELOCITY)
         trajectory.check_limits(limits.lower, limits.upper, speeds)

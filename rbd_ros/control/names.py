@@ -10,13 +10,13 @@ MOST_NAMES = 6
 
 
 def shown(name: str) -> str:
-    """Name in quotes, cut if it is long."""
+    """Return the name in quotes, cut if it is long."""
     text = str(name[: LONGEST_NAME + 1]) if isinstance(name, str) else repr(name)
     return repr(text) if len(text) <= LONGEST_NAME else repr(text[: LONGEST_NAME - 3] + '...')
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names for a message, the first few of them."""
+    """Return the names for a message, the first few of them."""
     names = list(names)
     text = ', '.join(shown(name) for name in names[:MOST_NAMES])
     more = len(names) - MOST_NAMES

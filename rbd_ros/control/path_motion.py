@@ -17,7 +17,7 @@ Path = Union[JointTrajectory, Still, Coasting]
 
 
 class Rest(Enum):
-    """How a motion has come to rest."""
+    """Way in which a motion has come to rest."""
 
     STOPPED = 'stopped'  # by a ramp, somewhere on the path
     ARRIVED = 'arrived'  # at the end of the path
@@ -59,7 +59,7 @@ class PathMotion:
 
     @property
     def stopping(self) -> bool:
-        """Whether a ramp brings it to rest."""
+        """True if a ramp brings it to rest."""
         return self._ramp is not None and self._ramp.stops
 
     def enter(

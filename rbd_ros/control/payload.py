@@ -16,7 +16,7 @@ MAXIMUM_MASS, MAXIMUM_DISTANCE = 1e5, 100.0
 def payload_parameters(
     mass: float, com: Sequence[float] = (0.0, 0.0, 0.0), inertia: Any = None
 ) -> FloatArray:
-    """Inertial parameters of a payload as the kernels take them, (10,).
+    """Return the inertial parameters of a payload as the kernels take them, (10,).
 
     :param mass: mass [kg]
     :param com: centre of mass in coordinates of the link that carries it, (3,) [m]

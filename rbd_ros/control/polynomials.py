@@ -29,7 +29,7 @@ UNDECIDED = 1e-9  # by so much a limit may be exceeded unnoticed [rad, m, rad/s 
 
 
 def quintic(times: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray) -> FloatArray:
-    """Coefficients of the quintics with given position, velocity and acceleration at the points.
+    """Return coefficients of quintics of given position, velocity and acceleration at points.
 
     :param times: times of the points, (P,) [s]
     :param q: positions, (P, n) [rad or m]
@@ -53,7 +53,7 @@ def quintic(times: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray) -> F
 
 
 def cubic(times: FloatArray, q: FloatArray, v: FloatArray) -> FloatArray:
-    """Coefficients of the cubic Hermite polynomials; arguments as those of `quintic`."""
+    """Return coefficients of the cubic Hermite polynomials; arguments as those of `quintic`."""
     result = np.empty((len(q) - 1, 4, q.shape[1]))
     for here in slices(len(result), 4 * q.shape[1]):
         after = slice(here.start + 1, here.stop + 1)
@@ -70,7 +70,7 @@ def cubic(times: FloatArray, q: FloatArray, v: FloatArray) -> FloatArray:
 def clamped_spline(
     times: FloatArray, q: FloatArray, initial_velocity: Optional[FloatArray] = None
 ) -> FloatArray:
-    """Coefficients of the twice differentiable cubic spline that ends at rest.
+    """Return the coefficients of the twice differentiable cubic spline that ends at rest.
 
     :param initial_velocity: velocity at the first point, (n,); None: at rest
     """
@@ -80,7 +80,7 @@ def clamped_spline(
 def spline_velocities(
     times: FloatArray, q: FloatArray, initial_velocity: Optional[FloatArray] = None
 ) -> FloatArray:
-    """Velocities at the points for which the cubic polynomials are twice differentiable, (P, n).
+    """Return the velocities at the points of twice differentiable cubic polynomials, (P, n).
 
     With the durations h and the mean velocities d of the segments on either side of point i,
     h[i] v[i-1] + 2 (h[i-1] + h[i]) v[i] + h[i-1] v[i+1] = 3 (h[i] d[i-1] + h[i-1] d[i]).
@@ -107,7 +107,7 @@ def spline_velocities(
 
 
 def _solve(lower: FloatArray, upper: FloatArray, right: FloatArray) -> FloatArray:
-    """Solution of lower[i] x[i-1] + x[i] + upper[i] x[i+1] = right[i] by cyclic reduction.
+    """Return solution of lower[i] x[i-1] + x[i] + upper[i] x[i+1] = right[i] by cyclic reduction.
 
     Each step expresses the neighbours by their own neighbours, twice as far away, for all rows at
     once. It needs |lower| + |upper| <= 1/2, and destroys its arguments.
@@ -137,7 +137,7 @@ def _solve(lower: FloatArray, upper: FloatArray, right: FloatArray) -> FloatArra
 
 
 def in_durations(segments: FloatArray, durations: FloatArray) -> FloatArray:
-    """Coefficients by time relative to the duration of each segment, (powers, segments, n).
+    """Return coefficients by time relative to the duration of each segment, (powers, segments, n).
 
     :param segments: coefficients by time, (segments, powers, n)
     :param durations: durations of the segments, (segments,) [s]
@@ -190,7 +190,7 @@ def cut(control: FloatArray, u: Union[float, FloatArray]) -> FloatArray:
 
 
 def beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
-    """Whether each polynomial leaves its limits somewhere from 0 to 1, (segments, n) bool.
+    """Return whether each polynomial leaves its limits somewhere from 0 to 1, (segments, n) bool.
 
     :param control: control values, (powers, segments, n)
     :param lower: lower limits, (n,)
@@ -210,7 +210,7 @@ def beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArr
 
 
 def _beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
-    """Whether each of the columns leaves its limits, (M,) bool; limits are (M,).
+    """Return whether each of the columns leaves its limits, (M,) bool; limits are (M,).
 
     A column whose control values do not decide it is cut in two near its extreme, until they do.
     Where the cut is exact, both parts are monotonic, and their ends decide.
@@ -236,7 +236,7 @@ def _beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolAr
 
 
 def _seeming_extreme(control: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Estimated places, from 0 to 1, of the extremes of polynomials that may exceed limits, (M,).
+    """Return estimated places, 0 to 1, of extremes of polynomials that may exceed limits, (M,).
 
     The control values of the derivative change sign on both sides of the largest one of the
     polynomial; joined by a straight line, they are zero at the estimate. At an end of the
@@ -256,20 +256,20 @@ def _seeming_extreme(control: FloatArray, low: FloatArray, high: FloatArray) -> 
 
 
 def _doubtful(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
-    """Whether the control values allow a polynomial to leave its limits."""
+    """Return whether the control values allow a polynomial to leave its limits."""
     doubtful: BoolArray = control.min(axis=0) < lower - UNDECIDED
     doubtful |= control.max(axis=0) > upper + UNDECIDED
     return doubtful
 
 
 def extremes(c: FloatArray) -> Tuple[float, float]:
-    """Minimum and maximum of one polynomial, (powers,), from 0 to 1."""
+    """Return the minimum and maximum of one polynomial, (powers,), from 0 to 1."""
     values = np.polyval(c[::-1], np.concatenate([[0.0, 1.0], turning_points(c)]))
     return float(values.min()), float(values.max())
 
 
 def turning_points(c: FloatArray) -> FloatArray:
-    """Where the derivative of one polynomial, (powers,), is zero between 0 and 1."""
+    """Return where the derivative of one polynomial, (powers,), is zero between 0 and 1."""
     slope = c[1:] * np.arange(1.0, len(c))
     # A leading coefficient that is only rounding would send a root to infinity.
     felt = np.flatnonzero(np.abs(slope) > 1e-15 * np.abs(slope).max())

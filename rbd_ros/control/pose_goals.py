@@ -20,7 +20,7 @@ TURN = np.pi  # how far a start may be from where the first one was [rad or m]
 
 
 class PoseGoal(NamedTuple):
-    """What was found for a pose.
+    """Solution that was found for a pose.
 
     :param q: joint positions within their limits, (nv,)
     :param distance: how far the origin of the link is from the pose there [m]
@@ -33,7 +33,7 @@ class PoseGoal(NamedTuple):
 
 
 def joints_for_pose(robot: Robot, link: str, pose: Any, q: Any, starts: int = 1) -> PoseGoal:
-    """Positions near `q` at which a link has a pose, as far as limits and arm allow.
+    """Return the positions near `q` at which a link has a pose, as far as limits and arm allow.
 
     :param robot: the robot, with one degree of freedom a joint
     :param link: the link
@@ -70,7 +70,7 @@ def joints_for_pose(robot: Robot, link: str, pose: Any, q: Any, starts: int = 1)
 def _search(
     frame: Any, pose: FloatArray, q: FloatArray, lower: FloatArray, upper: FloatArray
 ) -> Tuple[FloatArray, float]:
-    """Search from one start; returns positions and the squared error there."""
+    """Search from one start; return positions and the squared error there."""
     error, damping = _error(frame.pose(q), pose), DAMPING
     for _ in range(ITERATIONS):
         if error @ error < ENOUGH:
@@ -92,7 +92,7 @@ def _search(
 
 
 def _error(present: FloatArray, wanted: FloatArray) -> FloatArray:
-    """Rotation vector and displacement from one pose to another, in axes of the first, (6,)."""
+    """Return rotation vector and displacement between poses, in axes of the first, (6,)."""
     turn = present[:3, :3].T @ wanted[:3, :3]
     rows: Any = tuple(map(tuple, turn.tolist()))
     w, *axis = rotation_to_quaternion(rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a torque law computes with, worked out of its settings beforehand; its memory."""
+"""Quantities that a torque law derives from its settings beforehand; its memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Q, Q_DESIRED, GOAL = (SOURCES.index(name) for name in ('q', 'q_desired', 'goal')
 
 
 class PreparedLaw:
-    """What one call computes with, derived from settings and replaced together with them.
+    """Quantities of one call, derived from settings and replaced together with them.
 
     :param settings: the settings
     :param kernel: machine code of the law
@@ -96,7 +96,7 @@ class PreparedLaw:
 
 
 def _sources(settings: LawSettings) -> Tuple[str, ...]:
-    """Sources of the first eight of `law.INPUTS`."""
+    """Return the sources of the first eight of `law.INPUTS`."""
     measured, desired = ('q', 'v'), ('q_desired', 'v_desired')
     computed = settings.feedback in ('computed_torque', 'task_impedance')
     model = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What control needs to know of a robot's joints: names, configurations and inertia."""
+"""Properties of a robot's joints that control needs: names, configurations and inertia."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from rbd_ros.robot import Robot
 
 
 def dof_names(robot: Robot) -> Tuple[str, ...]:
-    """Name of the joint of each degree of freedom, (nv,)."""
+    """Return the name of the joint of each degree of freedom, (nv,)."""
     model = robot.model
     bodies = (model.body(i) for i in model.independent)
     return tuple(body.joint_name for body in bodies for _ in range(body.joint.nv))
 
 
 def workspace(robot: Robot, count: int = 100) -> FloatArray:
-    """Random configurations within the joint limits, the same in every call, (count, nq)."""
+    """Return random configurations within the joint limits, always the same, (count, nq)."""
     rng = np.random.default_rng(0)
     return np.array([robot.random_configuration(rng) for _ in range(count)])
 
 
 def free_inertia(robot: Robot, configurations: Any) -> FloatArray:
-    """Inertia about each joint while the others are free, 1 / (H^-1)_ii, (N, nv) [kg m^2 or kg].
+    """Return the inertia of each joint, others free, 1 / (H^-1)_ii, (N, nv) [kg m^2 or kg].
 
     :param robot: the robot
     :param configurations: configurations, (N, nq) or (nq,)
@@ -41,7 +41,7 @@ def free_inertia(robot: Robot, configurations: Any) -> FloatArray:
 
 
 def inertia_of_all_joints(robot: Robot, configurations: Any) -> FloatArray:
-    """Mass matrices, (N, nv, nv), of a robot each of whose joints moves mass.
+    """Return the mass matrices, (N, nv, nv), of a robot each of whose joints moves mass.
 
     :param robot: the robot
     :param configurations: configurations, (N, nq) or (nq,)

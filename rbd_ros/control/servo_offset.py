@@ -16,7 +16,9 @@ def servo_command(
     lower: FloatArray,
     upper: FloatArray,
 ) -> FloatArray:
-    """Position to command so that a soft servo stands at its target under load, (n,) [rad or m].
+    """Return the position command at which a soft servo reaches its target under load, (n,).
+
+    In [rad or m].
 
     A servo that pulls with k (command - q) stands at the target q if it is told target + tau / k,
     with tau the torque that it takes there.

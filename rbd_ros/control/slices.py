@@ -17,7 +17,7 @@ PAUSE = 100e-6  # long enough for a waiting thread to wake up and take its turn 
 
 
 def slices(rows: int, columns: int = 1) -> Iterable[slice]:
-    """Successive slices of the rows of an array, with pauses if the work takes long.
+    """Return the successive slices of the rows of an array, with pauses if the work takes long.
 
     :param rows: number of rows
     :param columns: numbers in each row

@@ -52,14 +52,17 @@ def _clipped(x: Scalar, low: Scalar, high: Scalar) -> Scalar:
 
 
 def _bound(left: Scalar, rate: Scalar, friction: Scalar, reserve: Scalar) -> Scalar:
-    """Torque beside the weight that may push at most, with the speed `left` to the permitted."""
+    """Return the maximum torque beside the weight, with the speed `left` to the permitted."""
     near = _clipped(left / BAND, 0.0, 1.0)
     far = _clipped(left / BAND - 1.0, 0.0, 1.0)
     return rate * left + friction * near + reserve * far
 
 
 def _permitted(distance: Scalar, braking: Scalar, speed: Scalar) -> Scalar:
-    """Speed towards a limit from which a joint can stop before it; negative beyond the limit."""
+    """Return the speed towards a limit from which a joint can stop before it.
+
+    Negative beyond the limit.
+    """
     slow = where_positive(RETURN_SPEED - speed, speed, RETURN_SPEED)
     room = where_positive(distance, distance, 0.0)
     stoppable = sqrt(2.0 * braking * room)
@@ -69,7 +72,7 @@ def _permitted(distance: Scalar, braking: Scalar, speed: Scalar) -> Scalar:
 
 
 def bounded(*arrays: Scalars) -> List[Scalar]:
-    """Torque within its bounds, and at how many joints they were exceeded, (nv + 1,).
+    """Return the torque within its bounds, and at how many joints they were exceeded, (nv + 1,).
 
     :param arrays: vectors of `INPUTS` and of `NUMBERS`, each (nv,)
     """
@@ -91,7 +94,7 @@ def bounded(*arrays: Scalars) -> List[Scalar]:
 
 @lru_cache(maxsize=None)
 def _kernel(n: int) -> Union[Kernel, InterpretedKernel]:
-    """Machine code of `bounded` for `n` joints."""
+    """Return the machine code of `bounded` for `n` joints."""
     inputs = tuple((name, n) for name in (*INPUTS, *NUMBERS))
     key = {'source': source_digest('rbd_ros.compiler.runtime.kernel', bounded)}
     return make_kernel(Definition.of_one_output('bounded_torque', inputs, (n + 1,), bounded, key))
@@ -114,7 +117,9 @@ class SoftLimits:
     def for_robot(
         cls, robot: Robot, margin: float = 0.05, *, positions: bool = True, speeds: bool = True
     ) -> SoftLimits:
-        """Limits of a robot: the soft ones of its description, else `margin` within the hard ones.
+        """Return the limits of a robot.
+
+        The soft ones of its description, else `margin` within the hard ones.
 
         A joint with little room keeps a quarter of it at each side. A speed limit 0 in the
         description counts as not given.
@@ -146,7 +151,7 @@ class SoftLimits:
 
 
 def soft_limits(robot: Robot) -> Tuple[FloatArray, FloatArray]:
-    """Soft limits of position of the description, each (nv,), infinite where it gives none."""
+    """Return the description's soft position limits, each (nv,), infinite where it has none."""
     model = robot.model
     named = {model.body(i).joint_name: limits for i, limits in model.limits.items()}
     limits = [named[name] for name in dof_names(robot)]
@@ -194,7 +199,7 @@ class SoftStops:
         v: FloatArray,
         effort_limits: Optional[FloatArray] = None,
     ) -> FloatArray:
-        """Torque within the bounds, (nv,) [N m or N]; what is not a number stays so.
+        """Return the torque within the bounds, (nv,) [N m or N]; what is not a number stays so.
 
         :param torque: torque wanted, (nv,) [N m or N]
         :param weight: torque that holds the robot where it is, (nv,) [N m or N]

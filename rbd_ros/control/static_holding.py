@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a robot can hold itself still: gravity torque against effort limits over many poses.
+"""Check that a robot can hold itself still: gravity torque against effort limits over many poses.
 
 What no joint has to do is left out: no motion, no friction, which helps to hold but is not to be
 relied on. A spring at a joint is part of what is held. What a description does not say (the mass
@@ -95,7 +95,7 @@ class Holding(NamedTuple):
 
     @property
     def held(self) -> Any:
-        """Whether each pose is known to be held, (N,): none while a joint cannot be judged.
+        """True if each pose is known to be held, (N,): none while a joint cannot be judged.
 
         >>> holding(robot, np.array([np.zeros(6), q])).held
         array([ True,  True])
@@ -104,7 +104,7 @@ class Holding(NamedTuple):
 
     @property
     def within_limits(self) -> Any:
-        """Whether the torques of each pose are within limits, as far as masses are known, (N,).
+        """True if the torques of each pose are within limits, as far as masses are known, (N,).
 
         >>> holding(robot, np.array([np.zeros(6), q])).within_limits
         array([ True,  True])
@@ -119,7 +119,7 @@ def holding(
     payload: Any = None,
     payload_link: Optional[str] = None,
 ) -> Holding:
-    """Torques that hold a robot still in some poses, against its effort limits.
+    """Return the torques that hold a robot still in some poses, against its effort limits.
 
     :param robot: robot on a base that is held; with loops, torques are those of its actuators
     :param configurations: poses, (N, nq) or (nq,) [rad or m]; with loops, the independent joints
@@ -166,7 +166,9 @@ def hardest_poses(
     payload: Any = None,
     payload_link: Optional[str] = None,
 ) -> FloatArray:
-    """Poses where single joints exert most: one for each degree of freedom, (nv, nq) [rad or m].
+    """Return the poses where single joints exert most.
+
+    One for each degree of freedom, (nv, nq) [rad or m].
 
     The search begins with the worst of the poses that are given and goes along one joint after
     the other within its limits, so what it finds is no better than what was given, and a local
@@ -233,7 +235,7 @@ def _check(robot: Robot) -> None:
 def _unjudged(
     robot: Robot, gravity: Any, payload: Any, payload_link: Optional[str]
 ) -> Dict[str, str]:
-    """Why joints cannot be judged, by joint; none where there is no gravity."""
+    """Return why joints cannot be judged, by joint; none where there is no gravity."""
     g = np.asarray(robot.gravity if gravity is None else gravity, dtype=float)
     if not g.any():
         return {}
@@ -250,7 +252,7 @@ def _unjudged(
 
 
 def _holding_torque(robot: Robot, gravity: Any, payload: Any, payload_link: Optional[str]) -> Any:
-    """Torques by poses, (N, nq) -> (N, nv): those against gravity and those of springs."""
+    """Return torques by poses, (N, nq) -> (N, nv): those against gravity and those of springs."""
     g: FloatArray = np.asarray(robot.gravity if gravity is None else gravity, dtype=float)
     if g.shape != (3,) or not np.isfinite(g).all():
         raise ValueError(f'gravity must be 3 finite numbers [m/s^2], got {gravity}')

@@ -104,7 +104,7 @@ class TaskImpedance:
 
     @property
     def numbers(self) -> FloatArray:
-        """What the law takes, (14,)."""
+        """Numbers that the law takes, (14,)."""
         return np.concatenate([self.stiffness, self.damping, [self.damping_ratio, self.bandwidth]])
 
 
@@ -140,7 +140,7 @@ def task_forces(
     null_damping: Scalars,
     numbers: Scalars,
 ) -> Tuple[List[Scalar], List[Scalar]]:
-    """Torques of the springs and of the dampers of a `TaskImpedance`, each (nv,).
+    """Return the torques of the springs and of the dampers of a `TaskImpedance`, each (nv,).
 
     :param measured: of the frame at the measured joints
     :param desired: of the frame at the desired joints
@@ -173,7 +173,7 @@ def task_forces(
 
 
 def pose_error(measured: Scalars, desired: Scalars) -> List[Scalar]:
-    """Rotation vector and displacement from one pose to another, axes of the base, (6,).
+    """Return rotation vector and displacement from one pose to another, axes of the base, (6,).
 
     :param measured: homogeneous matrix, (16,)
     :param desired: likewise
@@ -195,7 +195,7 @@ def pose_error(measured: Scalars, desired: Scalars) -> List[Scalar]:
 
 
 def _mobility(H: Rows, J: Rows) -> Rows:
-    """J H^-1 J^T, damped: the acceleration that a unit of force gives, (6, 6)."""
+    """Return J H^-1 J^T, damped: the acceleration that a unit of force gives, (6, 6)."""
     factor = _cholesky(H)
     halves = [_forward(factor, row) for row in J]
     result = [[inner(a, b) for b in halves] for a in halves]
@@ -207,13 +207,13 @@ def _mobility(H: Rows, J: Rows) -> Rows:
 def _spring_and_damper(
     mobility: Rows, stiffness: Scalars, bandwidth: Scalar, e: Scalars, de: Scalars
 ) -> Tuple[List[Scalar], List[Scalar]]:
-    """Forces K' e and (L # K') de, each (6,); see above."""
+    """Return the forces K' e and (L # K') de, each (6,); see above."""
     s = [sqrt(k) for k in stiffness]
     X = [[s[i] * x * s[j] for j, x in enumerate(row)] for i, row in enumerate(mobility)]
     square = bandwidth * bandwidth
 
     def shifted(shift: Scalar, b: Scalars) -> List[Scalar]:
-        """S (X + shift)^-1 s b."""
+        """Return S (X + shift)^-1 s b."""
         rows = [[x + shift if i == j else x for j, x in enumerate(r)] for i, r in enumerate(X)]
         inner_part = _solve(_cholesky(rows), [x * y for x, y in zip(s, b)])
         return [x * y for x, y in zip(s, inner_part)]
@@ -228,7 +228,7 @@ def _spring_and_damper(
 
 
 def _cholesky(A: Rows) -> Rows:
-    """Lower triangle L with L L^T = A, its diagonal inverted."""
+    """Return the lower triangle L with L L^T = A, its diagonal inverted."""
     L: Rows = []
     for i, row in enumerate(A):
         line: List[Scalar] = []
@@ -247,7 +247,7 @@ def _forward(L: Rows, b: Scalars) -> List[Scalar]:
 
 
 def _solve(L: Rows, b: Scalars) -> List[Scalar]:
-    """Solution of L L^T x = b, L as `_cholesky` returns it."""
+    """Return the solution of L L^T x = b, L as `_cholesky` returns it."""
     y = _forward(L, b)
     x: List[Scalar] = [0.0] * len(y)
     for i in reversed(range(len(y))):

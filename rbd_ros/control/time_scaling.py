@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast a motion may be driven through: limits under a uniform change of its duration.
+"""Time scaling of a motion: limits under a uniform change of its duration.
 
 A motion that takes s times as long passes the same positions with velocities v / s and
 accelerations a / s^2. With the speed x = 1 / s, the effort of a joint at a place of the motion is
@@ -22,7 +22,7 @@ from rbd_ros.control.arrays import FloatArray
 
 
 class FeasibleSpeeds(NamedTuple):
-    """Which speeds, relative to those that a motion has, keep the limits.
+    """Speeds, relative to those that a motion has, that keep the limits.
 
     :param fastest: maximum speed that does; 0: none but rest, or not even that
     :param safe: maximum speed with which all lower ones do as well; 0: some arbitrarily low ones
@@ -60,7 +60,7 @@ def excluded_speeds(
 
 
 def _where_positive(a: FloatArray, b: FloatArray, c: FloatArray) -> Tuple[FloatArray, FloatArray]:
-    """Intervals of x >= 0 in which a x^2 + b x + c > 0."""
+    """Return the intervals of x >= 0 in which a x^2 + b x + c > 0."""
     with np.errstate(over='ignore', divide='ignore', invalid='ignore'):
         discriminant = b * b - 4.0 * a * c
         # This sum has no cancellation; with a = 0 one root is at infinity.
@@ -95,7 +95,7 @@ def _where_positive(a: FloatArray, b: FloatArray, c: FloatArray) -> Tuple[FloatA
 def feasible_speeds(
     low: FloatArray, high: FloatArray, maximum: float = np.inf
 ) -> Optional[FeasibleSpeeds]:
-    """Speeds that no interval excludes; None if there are none.
+    """Return the speeds that no interval excludes; None if there are none.
 
     :param low: lower ends of the open intervals that are excluded, (M,)
     :param high: upper ends, (M,)

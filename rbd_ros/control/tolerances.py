@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a robot may be from its desired motion, along the way and at the goal.
+"""Tolerances of a robot's deviation from its desired motion, along the way and at the goal.
 
 The words are those of ROS: a path tolerance holds while the motion is under way, a goal tolerance
 when it has ended, and the time of the goal is how long the robot may take to get there then.
@@ -60,7 +60,7 @@ class Tolerances:
         stopped_velocity: float = 0.0,
         goal_time: float = 0.0,
     ) -> Tolerances:
-        """Tolerances of positions, one for all joints or one for each; 0 is none.
+        """Return the tolerances of positions, one for all joints or one for each; 0 is none.
 
         >>> Tolerances.of(['a', 'b'], path=0.1, goal=[0.01, 0.0]).goal
         array([0.01,  inf])
@@ -76,7 +76,7 @@ class Tolerances:
         )
 
     def of_joints(self, names: Iterable[str]) -> Tolerances:
-        """Those of some of the joints, whose names are any others as well.
+        """Return those of some of the joints, whose names are any others as well.
 
         >>> Tolerances.of(['a', 'b'], goal=[0.1, 0.2]).of_joints(['b', 'c']).goal
         array([0.2])
@@ -93,7 +93,7 @@ class Tolerances:
 
     @property
     def bounded(self) -> bool:
-        """Whether any position or velocity on the way, or any position at the goal, is bounded."""
+        """True if any position or velocity on the way, or any position at the goal, is bounded."""
         return any(
             np.isfinite(values).any() for values in (self.path, self.path_velocity, self.goal)
         )
@@ -104,7 +104,9 @@ class Tolerances:
         goal: Iterable[GivenTolerance] = (),
         goal_time: float = 0.0,
     ) -> Tolerances:
-        """Tolerances with those of one goal in place of some: 0 changes nothing, -1 is none.
+        """Return the tolerances with those of one goal in place of some.
+
+        0 changes nothing, -1 is none.
 
         :raises ToleranceError: for a joint that is unknown or a number that is neither positive
             nor one of these
@@ -132,7 +134,7 @@ class Tolerances:
         return replace(self, goal_time=time, **values)
 
     def off_path(self, error: FloatArray, velocity_error: FloatArray) -> str:
-        """What is beyond the tolerances of the path, for the log; empty if nothing is.
+        """Return what is beyond the tolerances of the path, for the log; empty if nothing is.
 
         :param error: desired less measured position, (n,) [rad or m]
         :param velocity_error: the same of the velocity, (n,) [rad/s or m/s]
@@ -142,7 +144,7 @@ class Tolerances:
         )
 
     def off_goal(self, error: FloatArray, velocity: FloatArray) -> str:
-        """What is beyond the tolerances of the goal, for the log; empty if nothing is.
+        """Return what is beyond the tolerances of the goal, for the log; empty if nothing is.
 
         :param error: goal less measured position, (n,) [rad or m]
         :param velocity: measured velocity, (n,) [rad/s or m/s]
@@ -167,7 +169,7 @@ class Tolerances:
 
 
 def _or_none(values: Any, size: int) -> FloatArray:
-    """Numbers of all joints with infinity in place of zero, (size,)."""
+    """Return the numbers of all joints with infinity in place of zero, (size,)."""
     result = np.broadcast_to(np.asarray(values, dtype=float), (size,)).copy()
     result[result == 0.0] = math.inf
     return result

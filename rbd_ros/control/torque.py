@@ -180,7 +180,7 @@ class TorqueLaw:
         a_desired: Optional[FloatArray] = None,
         dt: Optional[float] = None,
     ) -> FloatArray:
-        """Torque before limits, (nv,) [N m or N].
+        """Return the torque before limits, (nv,) [N m or N].
 
         :param q: measured configuration, (nq,)
         :param v: measured velocity, (nv,)
@@ -239,7 +239,7 @@ class TorqueLaw:
         self._memory: Optional[LawMemory] = None
 
     def memory(self) -> LawMemory:
-        """Memory with the present settings, the same object as long as they do not change.
+        """Return memory with the present settings, the same object as long as they do not change.
 
         Only for the thread that computes, and for robots whose positions can be subtracted.
         """
@@ -271,7 +271,7 @@ class TorqueLaw:
         return f'torque of joint {", ".join(bad or names)}'
 
     def gravity(self, q: FloatArray) -> FloatArray:
-        """Torque that holds the robot and its payload still against gravity, (nv,) [N m or N].
+        """Return the torque that holds robot and payload against gravity, (nv,) [N m or N].
 
         :param q: configuration, (nq,)
 

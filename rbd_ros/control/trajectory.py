@@ -104,7 +104,7 @@ class JointTrajectory:
         self._prepared()
 
     def _prepared(self) -> array[float]:
-        """Times of the points as an array that is quick to search, the polynomials computed."""
+        """Return the times of the points in a searchable array, the polynomials computed."""
         if self._knots is not None:
             return self._knots
         q, v, a = self.positions, self.velocities, self.accelerations
@@ -141,7 +141,7 @@ class JointTrajectory:
         return self.end_time - self.start_time
 
     def sample(self, t: float) -> MotionSample:
-        """Position, velocity and acceleration at time `t` [s], each (n,).
+        """Return the position, velocity and acceleration at time `t` [s], each (n,).
 
         Before the first point and from the time of the last one on, velocity and acceleration are
         zero.
@@ -173,7 +173,7 @@ class JointTrajectory:
         return q, v, a
 
     def within_segments(self, segment: Any, after: Any) -> MotionSample:
-        """Positions, velocities and accelerations within segments, each (M, n).
+        """Return the positions, velocities and accelerations within segments, each (M, n).
 
         At the ends of a segment they are those of its own polynomial, from its side.
 
@@ -196,7 +196,7 @@ class JointTrajectory:
         return result[0], result[1], result[2]
 
     def coefficients(self, joint: int) -> FloatArray:
-        """Coefficients of a joint's polynomials, lowest power first, (4 or 6, segments).
+        """Return coefficients of a joint's polynomials, lowest power first, (4 or 6, segments).
 
         They are of the time since a segment began [s].
 
@@ -209,7 +209,7 @@ class JointTrajectory:
     # -- variants ---------------------------------------------------------------------------------
 
     def slower(self, factor: float) -> JointTrajectory:
-        """Trajectory through the same positions that takes `factor` times as long.
+        """Return the trajectory through the same positions that takes `factor` times as long.
 
         >>> JointTrajectory(['a'], [0.0, 2.0], [[0.0], [1.0]]).slower(1.5).times
         array([0., 3.])
@@ -230,7 +230,7 @@ class JointTrajectory:
     def starting_from(
         self, positions: Any, velocities: Any = None, time: float = 0.0
     ) -> JointTrajectory:
-        """Trajectory that begins at `time` where the robot is, as ros2_control's controller does.
+        """Return the trajectory begun at `time` from the robot's state, as ros2_control does.
 
         If the first point is not later than `time`, this is the trajectory itself; otherwise a
         point is put in front of the others.
@@ -263,7 +263,7 @@ class JointTrajectory:
         return result
 
     def without_leaps(self, wraparound: Wraparound, velocity: FloatArray) -> JointTrajectory:
-        """Trajectory whose joints do not turn back where only their angle was wrapped.
+        """Return the trajectory whose joints do not turn back where only their angle was wrapped.
 
         Where a joint without limits would have to be faster than it can be from one point to the
         next, and would not on the way that is whole turns shorter, it goes there: that is what
@@ -302,7 +302,7 @@ class JointTrajectory:
         return result
 
     def for_joints(self, joint_names: Sequence[str], hold: Any = None) -> JointTrajectory:
-        """Trajectory of more joints, or of the same ones in another order.
+        """Return the trajectory of more joints, or of the same ones in another order.
 
         :param joint_names: names of the N joints wanted, all joints of the trajectory among them
         :param hold: positions of all joints, (N,), at which those stay that the trajectory leaves
@@ -378,7 +378,7 @@ class JointTrajectory:
                 self._refuse_segment(here.start + k, j, lower, upper, velocity)
 
     def speed_bounds(self) -> FloatArray:
-        """Upper bounds of the joints' speeds, (n,) [rad/s or m/s], close to the maximum."""
+        """Return upper bounds of the joints' speeds, (n,) [rad/s or m/s], close to the maximum."""
         result = np.zeros(len(self.joint_names))
         for _, duration, control in self._pieces():
             slope = polynomials.slope_control_values(control) / duration[:, None]
@@ -388,7 +388,7 @@ class JointTrajectory:
         return result
 
     def _pieces(self) -> Iterator[Tuple[slice, FloatArray, FloatArray]]:
-        """Parts of the trajectory: which segments, their durations, their control values."""
+        """Yield parts of the trajectory: which segments, their durations, their control values."""
         self.prepare()
         durations = self.times[1:] - self.times[:-1]
         for here in slices(len(durations), self._segments[0].size if len(durations) else 1):

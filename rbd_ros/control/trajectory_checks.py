@@ -55,7 +55,7 @@ class TrajectoryError(ValueError):
 
 
 def checked_names(joint_names: Sequence[str]) -> Tuple[str, ...]:
-    """Joint names as a tuple; there must be some, and each only once."""
+    """Return the joint names as a tuple; there must be some, and each only once."""
     if len(joint_names) > MOST_NAMES:
         raise TrajectoryError(
             f'the trajectory names {len(joint_names)} joints, more than any robot has'
@@ -96,7 +96,7 @@ def check_known(names: Sequence[str], wanted: Sequence[str]) -> None:
 
 
 def _similar(name: Any, wanted: Sequence[str]) -> Sequence[str]:
-    """Names like `name`, or all if there are none; only the beginnings are compared."""
+    """Return the names like `name`, or all if there are none; only the beginnings are compared."""
     import difflib  # only an error needs it
 
     if not isinstance(name, str):
@@ -107,7 +107,7 @@ def _similar(name: Any, wanted: Sequence[str]) -> Sequence[str]:
 
 
 def checked_times(times: Sequence[float]) -> FloatArray:
-    """Times of the points, (P,): finite, not negative, strictly increasing."""
+    """Return the times of the points, (P,): finite, not negative, strictly increasing."""
     if not isinstance(times, np.ndarray) and not hasattr(times, '__len__'):
         times = list(times)
     shape = np.shape(times) if isinstance(times, np.ndarray) else (len(times),)
@@ -173,7 +173,7 @@ def check_size(points: int, joints: int) -> None:
 def checked_values(
     what: str, values: Any, names: Sequence[str], points: int
 ) -> Optional[FloatArray]:
-    """Values of all points as (P, n), or None where none are given.
+    """Return the values of all points as (P, n), or None where none are given.
 
     :param what: 'positions', 'velocities' or 'accelerations'
     :param values: an array (P, n), or P rows of any kind; the copy is made slice by slice
@@ -243,7 +243,10 @@ def _check_lengths(what: str, rows: Any, here: slice, n: int) -> None:
 
 
 def _block(rows: Any, n: int) -> FloatArray:
-    """Rows of equal length as one array, (rows, n); arrays of doubles, as in messages, joined."""
+    """Return the rows of equal length as one array, (rows, n).
+
+    Arrays of doubles, as in messages, joined.
+    """
     if isinstance(rows, np.ndarray):
         return rows
     # Sets instead of a loop: no call for each row.

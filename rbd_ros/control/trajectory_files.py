@@ -44,12 +44,12 @@ class _Loader(BoundedDepth, _Base):  # type: ignore[misc]
 
 
 def format_of(path: str) -> str:
-    """Format of a file by its name: 'csv', or else 'yaml'."""
+    """Return the format of a file by its name: 'csv', or else 'yaml'."""
     return 'csv' if path.lower().endswith('.csv') else 'yaml'
 
 
 def read_trajectory(path: str) -> JointTrajectory:
-    """Trajectory from a file, CSV if its name ends with .csv, YAML otherwise.
+    """Return the trajectory from a file, CSV if its name ends with .csv, YAML otherwise.
 
     :raises TrajectoryError: naming the file, the line, the key, and what to do
     """
@@ -71,7 +71,7 @@ def read_trajectory(path: str) -> JointTrajectory:
 
 
 def parse_trajectory(text: str, form: str = 'yaml', label: str = 'trajectory') -> JointTrajectory:
-    r"""Trajectory from the text of a file.
+    r"""Return the trajectory from the text of a file.
 
     :param text: the text
     :param form: one of FORMATS
@@ -93,7 +93,7 @@ def parse_trajectory(text: str, form: str = 'yaml', label: str = 'trajectory') -
 
 
 def trajectory_text(trajectory: AnnotatedTrajectory, form: str = 'yaml') -> str:
-    """Text of a file with a trajectory and its efforts.
+    """Return the text of a file with a trajectory and its efforts.
 
     :param form: one of FORMATS
     """
@@ -146,7 +146,7 @@ def _where(label: str, line: int) -> str:
 
 
 class _Content:
-    """What a file has: names, times, rows of numbers, and the line of each point."""
+    """Content of a file: names, times, rows of numbers, and the line of each point."""
 
     def __init__(self, label: str):
         self.label = label
@@ -173,7 +173,7 @@ class _Csv(_Content):
             self.refuse(f'{error}; correct the CSV there', reader.line_num)
 
     def _columns(self, head: Sequence[str]) -> List[Tuple[str, str]]:
-        """Quantity and joint of each column."""
+        """Return the quantity and joint of each column."""
         example = 'time,JOINT.position,JOINT.velocity'
         if head[:1] != ['time']:
             self.refuse(f'the first column must be "time", as in {example}', 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a trajectory keeps the limits of a robot, by how much, and how fast it could be.
+"""Check of a trajectory against the limits of a robot, with margins and feasible speeds.
 
 Positions and velocities are judged by the extremes of their polynomials, efforts at samples.
 """
@@ -34,7 +34,7 @@ ROUNDING, TOLERANCE = 1e-8, 3e-8
 
 @dataclass(frozen=True)
 class Margin:
-    """Where a joint comes closest to one of its limits.
+    """Margin of a joint where it comes closest to one of its limits.
 
     :param joint: name of the joint
     :param quantity: 'effort', 'velocity' or 'position'
@@ -57,13 +57,13 @@ class Margin:
 
     @property
     def kept(self) -> bool:
-        """Whether the limit is kept, but for rounding."""
+        """True if the limit is kept, but for rounding."""
         return self.margin >= -TOLERANCE * max(abs(self.limit), 1.0)
 
 
 @dataclass(frozen=True)
 class TrajectoryReport:
-    """What `check_trajectory` found.
+    """Findings of `check_trajectory`.
 
     :param margins: of each joint of the trajectory and each limit that it has, the worst
     :param duration: time from the first point to the last [s]
@@ -89,11 +89,14 @@ class TrajectoryReport:
 
     @property
     def kept(self) -> bool:
-        """Whether all limits are kept as it is."""
+        """True if all limits are kept as it is."""
         return all(margin.kept for margin in self.margins)
 
     def of(self, quantity: str) -> Dict[str, Margin]:
-        """Worst margins of 'effort', 'velocity' or 'position' by joint; without a limit, none."""
+        """Return the worst margins of 'effort', 'velocity' or 'position' by joint.
+
+        Without a limit, none.
+        """
         return {m.joint: m for m in self.margins if m.quantity == quantity}
 
 
@@ -104,7 +107,7 @@ def check_trajectory(
     *,
     velocity_limits: Any = None,
 ) -> TrajectoryReport:
-    """Worst margins of a trajectory to the limits of its joints, and how fast it could be.
+    """Return worst margins of a trajectory to the limits of its joints, and how fast it could be.
 
     Extremes of positions and velocities are exact. Efforts are looked at in a thousand places and
     more, among them both sides of each point. Joints that the trajectory leaves out are judged by
@@ -187,7 +190,9 @@ def _factor(speed: float) -> float:
 def _sampled(
     feedforward: Feedforward, trajectory: JointTrajectory
 ) -> Tuple[FloatArray, NDArray[np.intp], EffortParts]:
-    """Times, segments and efforts of samples: both at each point, in between, before and after.
+    """Return the times, segments and efforts of samples.
+
+    Both at each point, in between, before and after.
 
     The robot waits at the first point until the motion begins, and stays at the last one, unless
     the motion is not at rest there.
@@ -235,7 +240,7 @@ def _effort_margins(
 def _motion_margins(
     robot: Any, trajectory: JointTrajectory, speeds: FloatArray
 ) -> Tuple[List[Margin], List[Margin], float]:
-    """Worst margins of position and velocity, and the factor that the velocities alone need."""
+    """Return the worst margins of position and velocity, and the velocities' time factor."""
     positions, velocities, factor = [], [], 0.0
     for j, name in enumerate(trajectory.joint_names):
         lower, upper = float(robot.lower_limits[j]), float(robot.upper_limits[j])

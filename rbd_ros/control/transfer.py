@@ -44,7 +44,7 @@ class Transfer:
 
     @property
     def under_way(self) -> bool:
-        """Whether there is something to be added.
+        """True if there is something to be added.
 
         >>> from rbd_ros.control.transfer import Transfer
         >>> transfer = Transfer(robot.gravity_torque)
@@ -68,7 +68,7 @@ class Transfer:
     def __call__(
         self, holding: Holding, q: FloatArray, dt: float, duration: float
     ) -> Optional[FloatArray]:
-        """Torque to be added, (nv,) [N m or N], or None if it has faded away.
+        """Return the torque to be added, (nv,) [N m or N], or None if it has faded away.
 
         :param holding: torque against gravity with the present model; a change of it is one of
             identity

@@ -32,7 +32,7 @@ def weak_joints(
     margin: float = MARGIN,
     count: int = 500,
 ) -> Tuple[WeakJoint, ...]:
-    """Joints whose position gain does not hold against gravity somewhere in the workspace.
+    """Return joints whose position gain does not hold against gravity somewhere in the workspace.
 
     Empty unless gravity is taken at the desired position, or nowhere: feedback 'pd' without
     feedforward 'gravity'. An integral does not help: it makes the fall slower, not less certain.
@@ -63,7 +63,7 @@ def weak_joints(
 
 
 def describe_weak_joints(joints: Sequence[WeakJoint]) -> str:
-    """One sentence about weak joints, for a log; empty if there are none.
+    """Return one sentence about weak joints, for a log; empty if there are none.
 
     >>> from rbd_ros.control import describe_weak_joints, weak_joints
     >>> soft = LawSettings.for_robot(robot, feedback='pd', kp=30.0, kd=5.0)

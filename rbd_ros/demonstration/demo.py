@@ -340,7 +340,7 @@ class _Demo:
         self._shown = ''
 
     def _failure(self, children: Children, name: str, what: str) -> str:
-        """Text of a failure, with the last lines of all logs that have any."""
+        """Return the text of a failure, with the last lines of all logs that have any."""
         text = f'{name}: {what}'
         for log in (children.log(n) for n in ('simulator', 'inverse_dynamics', 'recorder')):
             lines = read_end(log, 1 << 16).strip().splitlines() if log.is_file() else []

@@ -187,11 +187,14 @@ class Timing:
 
     @property
     def busy(self) -> bool:
-        """Whether the figures are those of a busy machine rather than those of the nodes."""
+        """True if the figures are those of a busy machine rather than those of the nodes."""
         return self.missed > BUSY * self.states or self.real_time_factor < SLOW
 
     def latency_percentiles(self, percentiles: Sequence[float]) -> np.ndarray:
-        """Percentiles of the latency, in the order asked for [s]; NaN if no command came."""
+        """Return the percentiles of the latency, in the order asked for [s].
+
+        NaN if no command came.
+        """
         if not len(self.latency):
             return np.full(len(percentiles), np.nan)
         return np.percentile(self.latency, percentiles)
@@ -255,7 +258,7 @@ def measure(plan: Plan, recording: Recording) -> Timing:
 
 
 def _motion(plan: Plan, recording: Recording) -> Tuple[np.ndarray, np.ndarray]:
-    """Time of each state since the start of the motion, (S,) [s], and which are of the motion."""
+    """Return each state's time since the motion's start, (S,) [s], and which belong to it."""
     elapsed = (recording.state_stamps - recording.start) / NANOSECONDS
     during = (elapsed >= 0.0) & (elapsed <= plan.times[-1])
     if not during.any():

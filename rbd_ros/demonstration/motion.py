@@ -55,7 +55,7 @@ def demonstration(
     point_interval: float = 0.02,
     centre: Optional[Any] = None,
 ) -> Demonstration:
-    """Fastest motion of its kind within the limits of the robot.
+    """Return the fastest motion of its kind within the limits of the robot.
 
     If even `longest` is too short, the amplitudes become smaller.
 
@@ -85,7 +85,7 @@ def demonstration(
 
 
 def smooth_phase(part: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Phase from 0 to 1 and its first two derivatives, which are zero at both ends.
+    """Return the phase from 0 to 1 and its first two derivatives, which are zero at both ends.
 
     :param part: fraction of the duration that has passed, between 0 and 1
     """
@@ -136,7 +136,7 @@ class _Planner:
     def motion(
         self, duration: float, amplitude: np.ndarray, times: np.ndarray
     ) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Position, velocity and acceleration at times, each (P, nv)."""
+        """Return the position, velocity and acceleration at times, each (P, nv)."""
         s, ds, dds = smooth_phase(np.clip(times / duration, 0.0, 1.0))
         angle = 2.0 * np.pi * np.outer(s, self.swings)
         rate = 2.0 * np.pi * np.outer(ds, self.swings) / duration
@@ -153,7 +153,7 @@ class _Planner:
         return np.abs(v).max(axis=0), np.abs(tau).max(axis=0)
 
     def violated(self, duration: float, amplitude: np.ndarray) -> Optional[str]:
-        """Limit that a motion exceeds most, in words, or None if it keeps all of them."""
+        """Return limit that a motion exceeds most, in words, or None if it keeps all of them."""
         velocity, torque = self.peaks(duration, amplitude)
         if not np.isfinite(torque).all():
             return f'torque of joint {self._names(~np.isfinite(torque))} is not finite'

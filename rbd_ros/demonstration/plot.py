@@ -142,7 +142,7 @@ def _draw_joint(
 
 
 def _same_decades(axes: Sequence[Any]) -> None:
-    """One scale for the errors of all joints, six decades at most."""
+    """Compute one scale for the errors of all joints, six decades at most."""
     limits = np.log10([axis.get_ylim() for axis in axes])
     high = math.ceil(limits[:, 1].max())
     low = max(math.floor(limits[:, 0].min()), high - 6)
@@ -151,7 +151,7 @@ def _same_decades(axes: Sequence[Any]) -> None:
 
 
 def _mark_limit(axis: Any, limit: float) -> None:
-    """Effort limits as lines, where they are near enough to be seen without hiding the rest."""
+    """Draw the effort limits as lines, where they are near enough not to hide the rest."""
     low, high = axis.get_ylim()
     for value in (limit, -limit):
         if np.isfinite(value) and low - (high - low) / 3 < value < high + (high - low) / 3:

@@ -114,15 +114,15 @@ class Children:
         return process
 
     def log(self, name: str) -> Path:
-        """File with what a child writes."""
+        """Return the file with what a child writes."""
         return self._log_folder / f'{name}.log'
 
     def dead(self) -> List[str]:
-        """Names of children that have ended."""
+        """Return the names of children that have ended."""
         return [name for name, process in self._processes.items() if process.poll() is not None]
 
     def wait(self, name: str, timeout: float) -> Optional[int]:
-        """Exit code of a child when it has ended, or None if it does not within `timeout` [s]."""
+        """Return a child's exit code, or None if it has not ended within `timeout` [s]."""
         try:
             return self._processes[name].wait(timeout)
         except subprocess.TimeoutExpired:

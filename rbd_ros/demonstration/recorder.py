@@ -252,7 +252,7 @@ class TrajectoryExperiment(Node):
 
 
 def _take(subscription: Subscription) -> List[Raw]:
-    """All messages that wait, as they came over the wire, and when each was sent [ns]."""
+    """Return all messages that wait, as they came over the wire, and when each was sent [ns]."""
     result = []
     with subscription.handle:
         while True:
@@ -263,7 +263,7 @@ def _take(subscription: Subscription) -> List[Raw]:
 
 
 def trajectory_message(plan: Plan, start: int) -> JointTrajectory:
-    """Trajectory of a plan as a message, with its first point at a stamp [ns].
+    """Return the trajectory of a plan as a message, with its first point at a stamp [ns].
 
     It begins before that, with a way to the first point from wherever the arm was to be.
     """
@@ -283,7 +283,7 @@ def trajectory_message(plan: Plan, start: int) -> JointTrajectory:
 
 
 def decode(plan: Plan, start: int, states: Sequence[Raw], commands: Sequence[Raw]) -> Recording:
-    """Recording from messages as they came over the wire."""
+    """Return the recording from messages as they came over the wire."""
     messages = [deserialize_message(data, JointState) for data, _ in states]
     order: List[int] = []
     if messages:

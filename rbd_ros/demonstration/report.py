@@ -13,7 +13,7 @@ PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 
 
 def ratio(baseline: Tracking, tracking: Tracking) -> float:
-    """How many times closer a run tracked than the baseline: the ratio of their overall errors."""
+    """Return how many times closer a run tracked than the baseline, by their overall errors."""
     return baseline.overall / tracking.overall if tracking.overall > 0.0 else np.inf
 
 
@@ -24,7 +24,7 @@ def report(
     effort_limits: np.ndarray,
     timing: Optional[Timing],
 ) -> str:
-    """All tables as text.
+    """Return all tables as text.
 
     :param plan: the plan
     :param runs: results of its laws by key, in the order of the plan
@@ -89,7 +89,7 @@ def _loop(plan: Plan, timing: Timing) -> str:
 
 
 def _table(rows: List[List[str]], header: int) -> str:
-    """Columns aligned: the first two to the left, numbers to the right."""
+    """Return the columns aligned: the first two to the left, numbers to the right."""
     # A title above an empty cell spans both columns: it does not widen the first.
     spans = [
         [bool(cell and k >= 2 and row[k + 1 : k + 2] == ['']) for k, cell in enumerate(row)]

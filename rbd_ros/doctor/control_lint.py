@@ -15,7 +15,7 @@ from rbd_ros.model.xacro_expansion import urdf_of_file
 def control_findings(
     source: Union[str, bytes], package_paths: Iterable[Any] = ()
 ) -> List[Finding]:
-    """Interfaces that hardware by topics cannot have, or leaves without a value.
+    """Return the interfaces that hardware by topics cannot have, or leaves without a value.
 
     :param source: path of a description that can be read, or its content
     :param package_paths: directories in which xacro looks for packages first

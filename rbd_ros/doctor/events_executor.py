@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the EventsExecutor of this rclpy waits without a timeout, or spins for ever.
+"""Check that the EventsExecutor of this rclpy waits without a timeout, and does not spin for ever.
 
 In the wheels of rclpy 7.1 and 9.1, `spin()` without a timeout takes a whole processor, calls next
 to nothing back and ignores signals. No version says so: it is tried, in a process that can be
@@ -76,7 +76,7 @@ def try_events_executor(limit: float = 20.0) -> str:
 
 
 def executor_finding(result: str) -> Finding:
-    """Finding about the EventsExecutor.
+    """Return the finding about the EventsExecutor.
 
     :param result: what `try_events_executor` gives
 

@@ -34,7 +34,7 @@ class Finding:
             raise ValueError(f'the level {self.level!r} is none of {", ".join(LEVELS)}')
 
     def text(self) -> List[str]:
-        """Lines for a terminal."""
+        """Return the lines for a terminal."""
         lines = [f'{self.level:<5}  {self.subject}: {self.what}']
         return [*lines, f'       -> {self.cure}'] if self.cure else lines
 
@@ -74,7 +74,7 @@ def counted(findings: Iterable[Finding]) -> str:
 
 
 def worst_level(findings: Iterable[Finding]) -> str:
-    """Worst level among findings, 'ok' if there are none.
+    """Return the worst level among findings, 'ok' if there are none.
 
     >>> from rbd_ros.doctor.findings import Finding, worst_level
     >>> worst_level([Finding('ok', 'a', 'fine'), Finding('warn', 'b', 'less so')])

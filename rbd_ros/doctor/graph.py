@@ -34,7 +34,7 @@ ARRAY = 'std_msgs/msg/Float64MultiArray'
 
 
 def check_graph(graph: Graph, joints: Optional[Sequence[str]] = None) -> List[Finding]:
-    """All checks of a snapshot.
+    """Return all checks of a snapshot.
 
     :param graph: the snapshot
     :param joints: joints of the robot; None: those of the description that the graph has
@@ -69,7 +69,7 @@ def check_graph(graph: Graph, joints: Optional[Sequence[str]] = None) -> List[Fi
 
 
 def node_findings(nodes: Sequence[str]) -> List[Finding]:
-    """Nodes that share a name, whose parameters and services get mixed up.
+    """Return the nodes that share a name, whose parameters and services get mixed up.
 
     :param nodes: full names
 
@@ -90,7 +90,7 @@ def node_findings(nodes: Sequence[str]) -> List[Finding]:
 
 
 def quality_findings(topic: Topic) -> List[Finding]:
-    """Publishers and subscriptions that get no message of each other.
+    """Return the publishers and subscriptions that get no message of each other.
 
     :param topic: the topic
 
@@ -129,7 +129,7 @@ def quality_findings(topic: Topic) -> List[Finding]:
 
 
 def publisher_findings(topic: Topic) -> List[Finding]:
-    """Topics of a robot with several publishers, or with one end alone.
+    """Return the topics of a robot with several publishers, or with one end alone.
 
     :param topic: the topic
 
@@ -170,7 +170,7 @@ def publisher_findings(topic: Topic) -> List[Finding]:
 
 
 def _rivals(topic: Topic, count: str, names: str) -> Finding:
-    """Finding about several publishers, which may share the joints of a robot, or must not be."""
+    """Return the finding about several publishers that share, or must not share, joints."""
     subject, arrays = f'topic {topic.name}', all(end.type == ARRAY for end in topic.publishers)
     if topic.last in COMMANDS and arrays:
         what = f'{count} command the same joints ({names})'
@@ -185,7 +185,7 @@ def _rivals(topic: Topic, count: str, names: str) -> Finding:
 
 
 def rate_findings(heard: HeardStates) -> List[Finding]:
-    """Whether joint states come often and evenly, and make sense.
+    """Return whether joint states come often and evenly, and make sense.
 
     :param heard: what was heard
 
@@ -232,7 +232,7 @@ def rate_findings(heard: HeardStates) -> List[Finding]:
 def joint_findings(
     heard: HeardStates, joints: Optional[Tuple[str, Sequence[str]]] = None
 ) -> List[Finding]:
-    """Whether joint states are about the joints of the robot.
+    """Return whether joint states are about the joints of the robot.
 
     :param heard: what was heard
     :param joints: where the robot is from, and its joints in their order; None if unknown
@@ -276,7 +276,7 @@ def joint_findings(
 def _joints_of(
     graph: Graph, heard: HeardStates, joints: Optional[Sequence[str]]
 ) -> Optional[Tuple[str, Sequence[str]]]:
-    """Where the robot of a topic is from, and its joints: given, or described beside the topic."""
+    """Return where the robot of a topic is from, and its joints: given, or described beside it."""
     if joints is not None:
         return 'the robot given', joints
     beside = f'{heard.topic.rpartition("/")[0]}/{DESCRIPTION}'

@@ -20,7 +20,7 @@ _UNDER_WAY = 'wait for it; its log says what it waits for'
 
 
 def lifecycle_findings(states: Sequence[Tuple[str, str]]) -> List[Finding]:
-    """Managed nodes that are not active, and so do not act.
+    """Return the managed nodes that are not active, and so do not act.
 
     :param states: states of managed nodes, by their full names
 
@@ -42,7 +42,7 @@ def lifecycle_findings(states: Sequence[Tuple[str, str]]) -> List[Finding]:
 
 
 def middleware_findings(graph: Graph) -> List[Finding]:
-    """Nodes that speak DDS by different middleware, between which services do not work.
+    """Return the nodes that speak DDS by different middleware, between which services do not work.
 
     :param graph: the snapshot
 

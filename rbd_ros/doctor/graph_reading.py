@@ -37,7 +37,7 @@ _ENDLESS = 1e9  # deadlines beyond are none [s]
 
 
 def read_graph(duration: float = 3.0) -> Graph:
-    """Snapshot of the graph of this process's ROS domain.
+    """Return the snapshot of the graph of this process's ROS domain.
 
     :param duration: how long to listen, when nodes have been found [s]
     :raises ValueError: if there is no rclpy, or no node can be made
@@ -86,7 +86,7 @@ def read_graph(duration: float = 3.0) -> Graph:
 
 
 class _Listener:
-    """What a node hears."""
+    """Record of what a node hears."""
 
     def __init__(self, node: Any, executor: Any):
         self._node, self._executor = node, executor
@@ -201,7 +201,7 @@ class _Listener:
 
 
 def described_joints(text: str) -> Tuple[str, ...]:
-    """Joints of a URDF whose states say where it is, in the order of the description.
+    """Return the joints of a URDF whose states say where it is, in the order of the description.
 
     These are the joints with one degree of freedom that follow no other.
 
@@ -216,7 +216,7 @@ def described_joints(text: str) -> Tuple[str, ...]:
 
 
 def model_joints(model: Any) -> Tuple[str, ...]:
-    """Joints of a model whose states say where it is, in the order of the description.
+    """Return the joints of a model whose states say where it is, in the order of the description.
 
     :param model: the model
 

@@ -23,7 +23,7 @@ Answers = Tuple[Tuple[str, Any], ...]
 def ask_nodes(
     node: Any, names: Tuple[str, ...], spin: Callable[[float], None]
 ) -> Tuple[Answers, Answers]:
-    """`use_sim_time` of nodes, and lifecycle states of those that are managed.
+    """Return `use_sim_time` of nodes, and lifecycle states of those that are managed.
 
     :param node: node that asks
     :param names: full names of the nodes

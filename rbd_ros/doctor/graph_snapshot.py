@@ -62,7 +62,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class HeardStates:
-    """What was heard on a topic of joint states.
+    """Record of what was heard on a topic of joint states.
 
     :param topic: full name of the topic
     :param duration: time that was listened [s]
@@ -89,7 +89,7 @@ class HeardStates:
 
 @dataclass(frozen=True)
 class HeardClock:
-    """What was heard on a topic of simulated time.
+    """Record of what was heard on a topic of simulated time.
 
     :param topic: full name of the topic, /clock if nothing else was asked for
     :param duration: time that was listened [s]
@@ -142,6 +142,6 @@ class Graph:
 
 
 def some(names: Sequence[str]) -> str:
-    """Names for a finding, the first of them if there are many."""
+    """Return the names for a finding, the first of them if there are many."""
     more = f' and {len(names) - _NAMED} more' if len(names) > _NAMED else ''
     return ', '.join(names[:_NAMED]) + more

@@ -18,7 +18,7 @@ _SUBJECT = 'use_sim_time'
 
 
 def sim_time_findings(graph: Graph) -> List[Finding]:
-    """Nodes that take another time than the rest, or a time that nobody tells.
+    """Return the nodes that take another time than the rest, or a time that nobody tells.
 
     Whoever publishes simulated time has a time of its own, and is not asked for another one. A
     node that follows it subscribes to it: that tells to which topic, if it was remapped.
@@ -67,7 +67,7 @@ def sim_time_findings(graph: Graph) -> List[Finding]:
 
 
 def clock_findings(heard: HeardClock) -> List[Finding]:
-    """Whether simulated time runs, as fast as real time and often.
+    """Return whether simulated time runs, as fast as real time and often.
 
     :param heard: what was heard
 

@@ -47,7 +47,7 @@ _UNLIMITED = resource.RLIM_INFINITY
 
 
 def check_machine() -> List[Finding]:
-    """All checks of this machine.
+    """Return all checks of this machine.
 
     >>> from rbd_ros.doctor.machine import check_machine
     >>> [finding.subject for finding in check_machine()][:3]
@@ -66,7 +66,7 @@ def check_machine() -> List[Finding]:
 
 
 def python_finding(version: Optional[Tuple[int, int]] = None) -> Finding:
-    """Whether the version of Python is supported.
+    """Return whether the version of Python is supported.
 
     :param version: major and minor number; None: those of this process
 
@@ -88,7 +88,7 @@ def python_finding(version: Optional[Tuple[int, int]] = None) -> Finding:
 
 
 def library_findings(version: Callable[[str], str] = metadata.version) -> List[Finding]:
-    """Whether the libraries are there, and not too old.
+    """Return whether the libraries are there, and not too old.
 
     :param version: version of an installed distribution by its name; raises
         PackageNotFoundError if it is not installed
@@ -121,7 +121,7 @@ def library_findings(version: Callable[[str], str] = metadata.version) -> List[F
 
 
 def compiler_finding(reason: Optional[str] = '') -> Finding:
-    """Whether the dynamics are compiled, or interpreted and why.
+    """Return whether the dynamics are compiled, or interpreted and why.
 
     :param reason: why there is no compiler, None if there is one; '': as it is here
 
@@ -140,7 +140,7 @@ def compiler_finding(reason: Optional[str] = '') -> Finding:
 
 
 def cache_finding(folder: Callable[[], Optional[Path]] = directory) -> Finding:
-    """Whether machine code is kept on disk.
+    """Return whether machine code is kept on disk.
 
     :param folder: folder of the cache, None if there is none
 
@@ -164,7 +164,7 @@ def real_time_findings(
     user: Optional[int] = None,
     capabilities: Optional[int] = None,
 ) -> List[Finding]:
-    """Whether this user may ask for real-time priority and lock memory.
+    """Return whether this user may ask for real-time priority and lock memory.
 
     Nodes ask for them by the parameters `thread_priority` and `lock_memory`.
 
@@ -223,7 +223,7 @@ def real_time_findings(
 
 
 def _capabilities(unknown: int) -> int:
-    """Capabilities of this process as bits; `unknown` where the system does not say."""
+    """Return the capabilities of this process as bits; `unknown` where the system does not say."""
     try:
         status = Path('/proc/self/status').read_text(encoding='ascii', errors='replace')
     except OSError:
@@ -233,7 +233,7 @@ def _capabilities(unknown: int) -> int:
 
 
 def cores_finding(usable: Optional[Collection[int]] = None) -> Finding:
-    """Which cores a node may name in its parameter `cpu_affinity`.
+    """Return the cores that a node may name in its parameter `cpu_affinity`.
 
     :param usable: numbers of the cores that this process may use; None: as it is here
 
@@ -249,7 +249,7 @@ def cores_finding(usable: Optional[Collection[int]] = None) -> Finding:
 
 
 def governor_finding(folder: str = _GOVERNORS) -> Finding:
-    """Whether the processors keep their speed.
+    """Return whether the processors keep their speed.
 
     :param folder: where the system has a folder for each processor
 
@@ -273,7 +273,7 @@ def governor_finding(folder: str = _GOVERNORS) -> Finding:
 
 
 def installed_middleware(environment: Mapping[str, str] = os.environ) -> List[str]:
-    """Names of the RMW implementations that are installed; none where nobody says.
+    """Return the names of the RMW implementations that are installed; none where nobody says.
 
     :param environment: environment variables, of which AMENT_PREFIX_PATH has the places
 
@@ -296,7 +296,7 @@ def ros_findings(
     rclpy: Optional[bool] = None,
     installed: Optional[Collection[str]] = None,
 ) -> List[Finding]:
-    """Whether ROS 2 is there, and its variables are such that nodes find each other.
+    """Return whether ROS 2 is there, and its variables are such that nodes find each other.
 
     :param environment: environment variables
     :param rclpy: whether rclpy can be imported; None: as it is here

@@ -117,7 +117,7 @@ def lint_model(model: Model) -> List[Finding]:
 
 
 def inertia_findings(model: Model) -> List[Finding]:
-    """Inertias that no body can have, links without any, and joints that move no mass.
+    """Return the inertias that no body can have, links without any, and joints that move no mass.
 
     :param model: the model
 
@@ -165,7 +165,7 @@ def inertia_findings(model: Model) -> List[Finding]:
 
 
 def _about_centre(link: Link) -> Tuple[float, FloatArray, FloatArray]:
-    """Mass, centre of mass (3,) and inertia about it (3, 3), in coordinates of the link."""
+    """Return mass, centre of mass (3,) and inertia about it (3, 3), in coordinates of the link."""
     mass, h = float(link.inertia.mass), np.array(link.inertia.h, dtype=float)
     xx, xy, yy, xz, yz, zz = map(float, link.inertia.I)
     about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -179,7 +179,7 @@ def _about_centre(link: Link) -> Tuple[float, FloatArray, FloatArray]:
 
 
 def shape_findings(model: Model) -> List[Finding]:
-    """Centres of mass far from the shapes of their links, and inertias out of proportion to them.
+    """Return centres of mass far from their links' shapes, and inertias out of proportion.
 
     Shapes are those for collision, or those that are drawn where there are no others. Links
     without mass or shapes are left out, as are meshes that cannot be read.
@@ -233,7 +233,7 @@ def shape_findings(model: Model) -> List[Finding]:
 
 
 def mesh_findings(model: Model) -> List[Finding]:
-    """COLLADA meshes whose up axis is not z: tools of ROS do not turn them.
+    """Return the COLLADA meshes whose up axis is not z: tools of ROS do not turn them.
 
     Files that cannot be read are left out.
 
@@ -256,7 +256,7 @@ def mesh_findings(model: Model) -> List[Finding]:
 
 
 def _box(model: Model, link: Link) -> Optional[Tuple[FloatArray, FloatArray]]:
-    """Corners of the box around the shapes of a link along its axes, (3,) each [m]."""
+    """Return the corners of the box around the shapes of a link along its axes, (3,) each [m]."""
     own = [shape for shape in model.geometries if shape.link == link.name]
     for role in ('collision', 'visual'):
         points = [_corners(shape, link) for shape in own if shape.role == role]
@@ -268,7 +268,7 @@ def _box(model: Model, link: Link) -> Optional[Tuple[FloatArray, FloatArray]]:
 
 
 def _corners(geometry: Geometry, link: Link) -> Optional[FloatArray]:
-    """Points that a shape lies among, in coordinates of the link, (N, 3) [m]."""
+    """Return the points that a shape lies among, in coordinates of the link, (N, 3) [m]."""
     shape = geometry.shape
     if isinstance(shape, Mesh):
         if shape.path is None:
@@ -296,7 +296,7 @@ def _corners(geometry: Geometry, link: Link) -> Optional[FloatArray]:
 
 
 def chain_findings(model: Model) -> List[Finding]:
-    """Light bodies that carry heavy ones, far frames, and matrices that cost accuracy.
+    """Return the light bodies that carry heavy ones, far frames, and matrices that cost accuracy.
 
     :param model: the model; if it has loops or many freedoms, its matrices are not looked at
 
@@ -350,7 +350,7 @@ def chain_findings(model: Model) -> List[Finding]:
 
 
 def limit_findings(model: Model) -> List[Finding]:
-    """Limits of the joints that are missing, zero, or in degrees by their size.
+    """Return the limits of the joints that are missing, zero, or in degrees by their size.
 
     :param model: the model
 

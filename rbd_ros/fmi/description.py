@@ -30,7 +30,7 @@ def model_description(
     tool: str,
     about: str,
 ) -> str:
-    """Text of modelDescription.xml.
+    """Return the text of modelDescription.xml.
 
     :param name: name of the model, any text
     :param identifier: name of the binary, a name in C
@@ -104,7 +104,7 @@ def model_description(
 
 
 def build_description(identifier: str, sources: Sequence[str]) -> str:
-    """Text of sources/buildDescription.xml.
+    """Return the text of sources/buildDescription.xml.
 
     :param sources: names of the C files
     """
@@ -122,7 +122,7 @@ def build_description(identifier: str, sources: Sequence[str]) -> str:
 
 
 def page(name: str, about: str, variables: Sequence[Variable]) -> str:
-    """Text of documentation/index.html."""
+    """Return the text of documentation/index.html."""
     root = ElementTree.Element('html')
     _child(_child(root, 'head'), 'title').text = _plain(name)
     body = _child(root, 'body')
@@ -143,7 +143,7 @@ def _child(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementT
 
 
 def _plain(text: str) -> str:
-    """Text without what XML cannot hold."""
+    """Return the text without what XML cannot hold."""
     return ''.join(c if c.isprintable() else '?' for c in text)
 
 

@@ -7,7 +7,7 @@ from rbd_ros.fmi.interface import refusals
 
 
 def source(token: str) -> str:
-    """Text of fmu.c.
+    """Return the text of fmu.c.
 
     :param token: what the description of this FMU is known by
     """

@@ -128,7 +128,7 @@ _OWN: Dict[str, Tuple[str, str]] = {
 
 
 def _refusing() -> Dict[str, str]:
-    """Parameters after the instance of the functions that refuse, by name."""
+    """Return the parameters after the instance of the functions that refuse, by name."""
     found: Dict[str, str] = {}
     for kind in _TYPES:
         for verb, constant in (('Get', ''), ('Set', 'const ')):
@@ -203,7 +203,7 @@ _OTHER_KINDS: Dict[str, str] = {
 
 
 def header() -> str:
-    """Text of fmi3Interface.h."""
+    """Return the text of fmi3Interface.h."""
     lines = [_HEAD]
     for name, (result, parameters) in _OWN.items():
         lines.append(f'FMI3_EXPORT {result}FMI3_NAME(fmi3{name})({parameters});')
@@ -216,7 +216,7 @@ def header() -> str:
 
 
 def refusals() -> str:
-    """Text of the functions that refuse: what they are about, this FMU does not have."""
+    """Return text of the functions that refuse: what they are about, this FMU does not have."""
     texts: List[str] = []
     for name, rest in _refusing().items():
         given = f'fmi3Instance instance{", " * bool(rest)}{rest}'
@@ -234,7 +234,7 @@ def refusals() -> str:
 
 
 def _has_values(name: str) -> bool:
-    """Whether a function takes references of values, of which there may be none at all."""
+    """Return whether a function takes references of values, of which there may be none at all."""
     return name[3:] in (*_TYPES, 'Binary', 'Clock')
 
 

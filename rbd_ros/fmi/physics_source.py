@@ -39,7 +39,7 @@ class _Recorder(Robot):
     """A robot that remembers which kernels were asked for."""
 
     def kernel(self, algorithm: Any, **options: Any) -> Any:
-        """Kernel of an algorithm."""
+        """Return the kernel of an algorithm."""
         found = super().kernel(algorithm, **options)
         self.asked = {**getattr(self, 'asked', {}), found.address: found}
         return found
@@ -51,7 +51,7 @@ def physics_source(
     integrator: Optional[str],
     ground: Optional[HalfSpace] = None,
 ) -> PhysicsSource:
-    """Texts of the simulation of a robot.
+    """Return the texts of the simulation of a robot.
 
     :param timestep: h [s]
     :param integrator: one of `rbd_ros.simulation.physics.INTEGRATORS`; None: as of `Simulator`
@@ -140,7 +140,7 @@ def _check(robot: Robot) -> None:
 
 
 def _packed(name: str, inputs: List[int], outputs: List[int]) -> str:
-    """Prototype of a kernel, and a function of packed arrays that calls it."""
+    """Return the prototype of a kernel, and a function of packed arrays that calls it."""
     parameters = [f'const double in_{k}[]' for k in range(len(inputs))]
     parameters += [f'double out_{k}[]' for k in range(len(outputs))]
     texts, at = [], 0
@@ -159,13 +159,13 @@ def _packed(name: str, inputs: List[int], outputs: List[int]) -> str:
 
 
 def _text(name: str) -> str:
-    """Name as a string in C; what is no plain character becomes an underline."""
+    """Return the name as a string in C; what is no plain character becomes an underline."""
     plain = (x if x.isascii() and x.isprintable() and x not in '"\\?' else '_' for x in name)
     return f'"{"".join(plain)}"'
 
 
 def _header(robot: Robot, module: Any, timestep: float) -> str:
-    """Text of simulation.h."""
+    """Return the text of simulation.h."""
     model = robot.model
     quaternions = []
     for i, (at_q, _) in model.independent_slices.items():

@@ -41,7 +41,7 @@ class Unit(NamedTuple):
     stack: int
 
     def archive(self, binaries: Optional[Dict[str, bytes]] = None) -> bytes:
-        """Bytes of the archive.
+        """Return the bytes of the archive.
 
         :param binaries: further files by path
         """
@@ -65,7 +65,7 @@ def make_unit(
     name: Optional[str] = None,
     tool: str = 'rbd_ros',
 ) -> Unit:
-    """Robot as an FMU that steps as `rbd_ros.Simulator` does.
+    """Return the robot as an FMU that steps as `rbd_ros.Simulator` does.
 
     :param timestep: h, of which communication steps are multiples [s]
     :param integrator: one of `rbd_ros.simulation.physics.INTEGRATORS`; None: as of `Simulator`
@@ -106,7 +106,9 @@ def make_unit(
 
 
 def compile_unit(unit: Unit) -> Dict[str, bytes]:
-    """Binary of an FMU for this machine by its path; empty without a C compiler or off Linux.
+    """Return the binary of an FMU for this machine by its path.
+
+    Empty without a C compiler or off Linux.
 
     :raises RuntimeError: if the compiler refuses
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes into an FMU and comes out of it: one variable for each joint and quantity."""
+"""Inputs and outputs of an FMU: one variable for each joint and quantity."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Variable:
 
 
 def variables(robot: Robot, q: List[float]) -> Tuple[Variable, ...]:
-    """Variables of a robot.
+    """Return the variables of a robot.
 
     :param q: configuration that it starts in, (nq,)
     """
@@ -109,7 +109,7 @@ def variables(robot: Robot, q: List[float]) -> Tuple[Variable, ...]:
 
 
 def _names(free: bool, count: int, k: int, turns: bool) -> Tuple[str, str, str]:
-    """Names of effort, velocity and acceleration of one degree of freedom of a joint."""
+    """Return names of effort, velocity and acceleration of one degree of freedom of a joint."""
     if count == 1:
         return 'effort', 'velocity', 'acceleration'
     if not free:

@@ -34,7 +34,7 @@ class _Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """What happened in a run; each row is a time step, of which there are T.
+    """Record of a run; each row is a time step, of which there are T.
 
     :param seed: seed of the run
     :param time: time before the step, (T,) [s]
@@ -201,7 +201,9 @@ class Bench:
     def unanswered(
         self, failure: str, seed: Optional[int] = None, recorder: Optional[RunRecorder] = None
     ) -> Run:
-        """Run of a controller that does not even answer the state at the start: it has no step.
+        """Return the run of a controller that does not even answer the state at the start.
+
+        It has no step.
 
         :param failure: why there is no answer
         :param seed: as for `run`
@@ -217,7 +219,7 @@ class Bench:
         return Run(seed, none, rows, rows, rows, rows, none, none, (), counts, failure)
 
     def _simulator(self, payloads: Sequence[Fault]) -> Simulator:
-        """Simulation of the robot with payloads; made once for each set of them."""
+        """Return the simulation of the robot with payloads; made once for each set of them."""
         key = key_of(payloads)
         if key not in self._simulators and self.scenario.plant is not None:
             # It has what is used of a simulator here, and no payloads.
@@ -230,7 +232,7 @@ class Bench:
 
 
 def _checked(given: Any, count: int) -> FloatArray:
-    """Torques of a controller, copied.
+    """Return the torques of a controller, copied.
 
     :raises ControllerFailure: if they are none
     """

@@ -75,7 +75,7 @@ class CController:
             ) from None
 
     def __call__(self, time: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Torques for a state, (n,) [N m, N]; they may change with the next call.
+        """Return the torques for a state, (n,) [N m, N]; they may change with the next call.
 
         :raises ControllerFailure: if the function returns a number other than 0
         """

@@ -82,7 +82,7 @@ class Campaign:
         return {each.kind: each.draw(self.scenario.seed, number) for each in self.variations}
 
     def seed(self, number: int) -> int:
-        """Seed of a run."""
+        """Return the seed of a run."""
         return self.scenario.seed + number
 
     def replay(self, number: int) -> Tuple[Scenario, Run]:
@@ -184,7 +184,7 @@ class Campaign:
         }
 
     def _settings_before(self) -> Dict[str, Any]:
-        """Settings of the campaign that is in the folder; none if they cannot be read."""
+        """Return settings of the campaign that is in the folder; none if they cannot be read."""
         try:
             before = json.loads(read_text(self.folder / SETTINGS, MAX_TABLE))
         except ValueError:
@@ -214,7 +214,7 @@ class Campaign:
             )
 
     def rows(self) -> Dict[int, Row]:
-        """Rows of the runs that have been done, by number; also of another controller's.
+        """Return rows of the runs that have been done, by number; also of another controller's.
 
         :raises ValueError: if the folder has another campaign
         """
@@ -233,7 +233,7 @@ class Campaign:
 
 
 def run_folder(number: int) -> str:
-    """Name of the folder of a single run."""
+    """Return the name of the folder of a single run."""
     return f'run_{number}'
 
 
@@ -276,7 +276,7 @@ def _make_work(
 
 
 def _process_row(scenario: Scenario, apart: OverRos, folder: Path, number: int) -> Dict[str, Any]:
-    """Row of a run of a process; what it wrote is kept only if the run has failed."""
+    """Return the row of a run of a process; what it wrote is kept only if the run has failed."""
     facts = row(scenario, apart(scenario, folder, scenario.seed + number))
     if not facts['failure']:
         (folder / 'controller.log').unlink(missing_ok=True)
@@ -288,12 +288,12 @@ def _process_row(scenario: Scenario, apart: OverRos, folder: Path, number: int) 
 
 
 def failed(rows: Sequence[Row]) -> List[Row]:
-    """Rows of runs that kept not all limits, or failed."""
+    """Return the rows of runs that kept not all limits, or failed."""
     return [each for each in rows if each['passed'] != 'True']
 
 
 def worst(rows: Sequence[Row], count: int = 10) -> List[Row]:
-    """Rows with the largest errors, failures first."""
+    """Return the rows with the largest errors, failures first."""
     return sorted(rows, key=_badness, reverse=True)[:count]
 
 
@@ -302,7 +302,7 @@ def _badness(values: Row) -> Tuple[bool, float]:
 
 
 def number_of(values: Row, name: str) -> Optional[float]:
-    """Number in a row; None if there is none."""
+    """Return the number in a row; None if there is none."""
     try:
         return float(values[name])
     except (KeyError, ValueError):

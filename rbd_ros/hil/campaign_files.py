@@ -68,20 +68,23 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def line(columns: Sequence[str], values: Row) -> str:
-    """Line of a table."""
+    """Return the line of a table."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator='\n').writerow([values[name] for name in columns])
     return buffer.getvalue()
 
 
 def cell(value: Any) -> str:
-    """Cell of a table; in one line, and a number to the bit."""
+    """Return the cell of a table; in one line, and a number to the bit."""
     text = repr(value) if isinstance(value, float) else str(value)
     return ' '.join(text.split())
 
 
 def read_rows(table: Path, columns: Sequence[str]) -> Dict[int, Row]:
-    """Rows of a table by the number of the run; what an interruption has cut is left out."""
+    """Return the rows of a table by the number of the run.
+
+    What an interruption has cut is left out.
+    """
     if not table.is_file():
         return {}
     text = read_text(table, MAX_TABLE)
@@ -134,7 +137,7 @@ def write_table(path: Path, rows: Sequence[Row]) -> None:
 
 
 def _values(name: str, rows: Sequence[Row]) -> Any:
-    """Column as an array of pyarrow; what a run has not is null."""
+    """Return the column as an array of pyarrow; what a run has not is null."""
     import pyarrow
 
     texts = [each[name] for each in rows]

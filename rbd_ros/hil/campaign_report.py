@@ -31,7 +31,7 @@ def write_campaign(campaign: Campaign, rows: Sequence[Row]) -> None:
 
 
 def campaign_page(campaign: Campaign, rows: Sequence[Row]) -> str:
-    """HTML page, whole in itself."""
+    """Return the HTML page, whole in itself."""
     name, bad = campaign.scenario.name, len(failed(rows))
     errors = _numbers(rows, SHOWN)
     parts = [
@@ -56,7 +56,7 @@ def campaign_page(campaign: Campaign, rows: Sequence[Row]) -> str:
 
 
 def _numbers(rows: Sequence[Row], name: str) -> FloatArray:
-    """Numbers of a column, NaN where there is none, (runs,)."""
+    """Return the numbers of a column, NaN where there is none, (runs,)."""
     found = (number_of(each, name) for each in rows)
     return np.array([np.nan if value is None else value for value in found], dtype=np.float64)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes a campaign the one that it is, so that one table never holds rows of two."""
+"""Settings that identify a campaign, so that one table never holds rows of two."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_SOURCE = 1 << 30
 
 
 def fingerprints(path: str, scenario: Scenario) -> Dict[str, str]:
-    """Fingerprints of all that rows depend on, by what it is.
+    """Return the fingerprints of all that rows depend on, by what it is.
 
     :param path: of the scenario file
     :param scenario: the same, read
@@ -39,7 +39,7 @@ def fingerprints(path: str, scenario: Scenario) -> Dict[str, str]:
 
 
 def files_of(controller: Controller) -> List[Path]:
-    """Files that a controller names and that are there: Python, libraries, FMUs, programs.
+    """Return files that a controller names and that are there: Python, libraries, FMUs, programs.
 
     What these load in turn, and what `ros2 run` finds by the name of a package, is not seen.
     """
@@ -55,7 +55,7 @@ def files_of(controller: Controller) -> List[Path]:
 
 
 def _origin(module: str) -> str:
-    """File of a module; '' if there is none."""
+    """Return the file of a module; '' if there is none."""
     try:
         spec = importlib.util.find_spec(module)
     except Exception:  # whatever somebody's package raises; who makes the controller tells it
@@ -72,7 +72,7 @@ def _of_files(paths: List[Path]) -> str:
 
 
 def what_differs(one: Mapping[str, Any], other: Mapping[str, Any], scenario: Scenario) -> str:
-    """Name what is not the same in two sets of fingerprints; '' if all is.
+    """Return the name what is not the same in two sets of fingerprints; '' if all is.
 
     :param scenario: whose controller and plant are named
     """

@@ -153,7 +153,7 @@ def remove_old_reports(arguments: argparse.Namespace) -> None:
 
 
 def is_of_a_node(arguments: argparse.Namespace) -> bool:
-    """Whether a recording of a simulator node is to be replayed, which needs no scenario.
+    """Return whether a recording of a simulator node is to be replayed, which needs no scenario.
 
     :raises ValueError: if the recording cannot be read
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a scenario says of its controller under test: kinds of controllers, and their keys."""
+"""Entry of the controller under test in a scenario: kinds of controllers, and their keys."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Controller:
 
 
 def read_controller(field: Field, folder: Path) -> Controller:
-    """Controller of a scenario.
+    """Return the controller of a scenario.
 
     :param field: what stands under `controller`
     :param folder: that of the file, which paths start from
@@ -132,7 +132,7 @@ def _udp(given: Field, folder: Path) -> Controller:
 def read_fmu(
     given: Field, folder: Path, patterns: Tuple[str, ...]
 ) -> Tuple[str, Mapping[str, Any]]:
-    """Path of an FMU, and what is said of its variables.
+    """Return the path of an FMU, and what is said of its variables.
 
     :param given: the path, or a mapping with the keys file, variables and parameters
     :param folder: that of the scenario, which the path starts from
@@ -165,7 +165,7 @@ def read_fmu(
 
 
 def _update_rate(given: Field, options: Mapping[str, Any]) -> int:
-    """Rate of a controller_manager [Hz]."""
+    """Return the rate of a controller_manager [Hz]."""
     if options.get('answers') != BY_ORDER:
         raise given.error('update_rate is for answers in order; add "answers: order"')
     if 'keep' in options:
@@ -177,7 +177,7 @@ def _update_rate(given: Field, options: Mapping[str, Any]) -> int:
 
 
 def _words(given: Field) -> Tuple[str, ...]:
-    """Words of a command: a list, or a text that is cut at blanks."""
+    """Return the words of a command: a list, or a text that is cut at blanks."""
     if isinstance(given.item.value, list):
         words = tuple(_word(each) for each in given.sequence())
     else:
@@ -195,7 +195,7 @@ def _word(field: Field) -> str:
 
 
 def _plain(item: Item) -> Any:
-    """Value of an item as Python's own."""
+    """Return the value of an item as Python's own."""
     value = item.value
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items()}

@@ -59,7 +59,7 @@ def in_dask(
 
 @contextmanager
 def _client(distributed: Any, address: str, count: int) -> Iterator[Any]:
-    """Connection to a scheduler that has a worker."""
+    """Provide a connection to a scheduler that has a worker."""
     if address == LOCAL:
         cluster = distributed.LocalCluster(
             n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None

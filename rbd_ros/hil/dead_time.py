@@ -40,7 +40,7 @@ class Try(NamedTuple):
 
 
 class DeadTime(NamedTuple):
-    """What was found.
+    """Dead time that was found.
 
     :param tolerated: largest dead time with which all limits are kept [s]; None if they are not
         kept without any
@@ -56,7 +56,7 @@ class DeadTime(NamedTuple):
 
 
 def delayed(faults: Sequence[Fault], seconds: float) -> Tuple[Fault, ...]:
-    """Faults with which each command comes later by so much, whatever else delays it.
+    """Return the faults with which each command comes later by so much, whatever else delays it.
 
     >>> from rbd_ros.hil import Fault
     >>> from rbd_ros.hil.dead_time import delayed
@@ -123,7 +123,7 @@ def find_dead_time(
 
 
 def summary(scenario: Scenario, found: DeadTime) -> str:
-    """Result as text."""
+    """Return the result as text."""
     return f'{scenario.name}: {_sentence(found)}' + ''.join(
         f'\n  beyond: {each}' for each in _what_breaks(found)
     )
@@ -144,7 +144,7 @@ def _milliseconds(seconds: float) -> str:
 
 
 def _what_breaks(found: DeadTime) -> List[str]:
-    """What is wrong with the smallest dead time that is too large."""
+    """Return what fails at the smallest dead time that is too large."""
     least = next((each for each in found.tries if not each.verdict.passed), None)
     if least is None:
         return []
@@ -176,7 +176,7 @@ def write_dead_time(scenario: Scenario, found: DeadTime, folder: Path) -> None:
 
 
 def page(scenario: Scenario, found: DeadTime) -> str:
-    """HTML page, whole in itself."""
+    """Return the HTML page, whole in itself."""
     word = 'fail' if found.tolerated is None else 'pass'
     names = [each.name for each in found.tries[0].verdict.checks]
     heads = ''.join(f'<th>{escape(name)}</th>' for name in ('dead time [ms]', 'limits', *names))

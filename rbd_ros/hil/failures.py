@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a run ends before its time."""
+"""Failures that end a run before its time."""
 
 from __future__ import annotations
 

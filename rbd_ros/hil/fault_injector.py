@@ -34,7 +34,7 @@ class Change(NamedTuple):
 
 
 def generator(seed: int, name: str) -> np.random.Generator:
-    """Source of chance of its own for each purpose, so that faults do not change each other."""
+    """Return one random source per purpose, so that faults do not change each other."""
     return np.random.Generator(np.random.PCG64([seed, zlib.crc32(name.encode())]))
 
 
@@ -157,14 +157,16 @@ class FaultInjector:
             link.disturbance = NONE if disturbance == Disturbance() else disturbance
 
     def _joints(self, fault: Fault) -> np.ndarray:
-        """Places of the joints that a fault concerns."""
+        """Return the places of the joints that a fault concerns."""
         names = fault.joints or tuple(self._places)
         return np.array([self._places[name] for name in names], dtype=np.intp)
 
     # -- for snapshots ----------------------------------------------------------------------------
 
     def memory(self) -> Dict[str, Any]:
-        """All that happens from now on: faults, messages under way, and the states of chance.
+        """Return all that happens from now on.
+
+        Faults, messages under way, and the states of chance.
 
         JSON values, but for the messages, which are as they were sent.
         """
@@ -208,7 +210,7 @@ class FaultInjector:
         return tuple(each for each in self._acting if each.kind == 'payload')
 
     def counts(self) -> Dict[str, int]:
-        """Messages sent, dropped and duplicated in each channel."""
+        """Return the messages sent, dropped and duplicated in each channel."""
         return {
             f'{channel}s_{what}': getattr(link, what)
             for channel, link in self.links.items()
@@ -217,6 +219,6 @@ class FaultInjector:
 
 
 def _moved(values: Dict[str, Any], shift: float) -> Fault:
-    """Fault of a memory, which JSON has lists in."""
+    """Return the fault of a memory, which JSON has lists in."""
     given = {name: tuple(x) if isinstance(x, list) else x for name, x in values.items()}
     return Fault(**{**given, 'start_time': values['start_time'] + shift})

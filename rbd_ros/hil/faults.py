@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be made to fail, and when: declarations of faults, and how they are read from YAML.
+"""Faults: declarations of what fails and when, and how they are read from YAML.
 
 Nothing here does anything: see `FaultInjector` for what faults do to a simulation and to messages.
 """
@@ -142,7 +142,7 @@ class Fault:
 def read_faults(
     source: Union[str, Mapping[str, object]], joints: Sequence[str], links: Sequence[str] = ()
 ) -> Tuple[Fault, ...]:
-    """Faults of a YAML text or a mapping, under the key `faults`.
+    """Return the faults of a YAML text or a mapping, under the key `faults`.
 
     :param source: the text, which may be the list alone, or a mapping with the same content
     :param joints: joints of the robot that faults may concern
@@ -174,7 +174,7 @@ def _top(document: Document) -> Field:
 
 
 def faults_of(field: Field, joints: Sequence[str], links: Sequence[str]) -> Tuple[Fault, ...]:
-    """Faults of a list of entries; as `read_faults`."""
+    """Return the faults of a list of entries; as `read_faults`."""
     return tuple(_fault(entry, joints, links) for entry in field.sequence())
 
 

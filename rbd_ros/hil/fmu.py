@@ -41,7 +41,7 @@ class FmuError(ValueError):
 
 
 def _version(path: str) -> int:
-    """First number of the version of FMI.
+    """Return the first number of the version of FMI.
 
     :raises FmuError: if it is none that is known, or this is no FMU
     """
@@ -216,7 +216,7 @@ class Instance:
         self._said = message.decode(errors='replace')
 
     def _callbacks(self) -> Any:
-        """Functions that an FMU of version 2 may call."""
+        """Return the functions that an FMU of version 2 may call."""
         from fmpy import calloc, fmi2, free
 
         def log(component: Any, name: bytes, status: int, category: bytes, text: bytes) -> None:
@@ -364,7 +364,7 @@ def open_unit(path: str) -> Unit:
 
 
 def named(pattern: str, joints: Sequence[str]) -> List[str]:
-    """Names of the variables of all joints.
+    """Return the names of the variables of all joints.
 
     :param pattern: with {joint}, {index} from 0, or {index1} from 1
     """
@@ -372,7 +372,7 @@ def named(pattern: str, joints: Sequence[str]) -> List[str]:
 
 
 def missing(unit: Unit, names: Sequence[str], causality: str) -> List[str]:
-    """Names that an FMU has no variable of.
+    """Return the names that an FMU has no variable of.
 
     :param causality: what the others must be: 'input' or 'output'
     :raises FmuError: for one that is the other

@@ -59,7 +59,7 @@ class FmuController:
         self._steps = 0  # taken, which is the time of the FMU
 
     def __call__(self, time: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Torques for a state, (n,) [N m, N]; they may change with the next call.
+        """Return the torques for a state, (n,) [N m, N]; they may change with the next call.
 
         :param time: of the state [s]; one that is older than the one before changes nothing
         :raises ControllerFailure: if the FMU fails

@@ -21,7 +21,7 @@ START_TOLERANCE = 1e-6
 
 
 class FmuPlant:
-    """What the bench uses of a `Simulator`, of its `Physics`, of the plant and the state in that.
+    """Stand-in for a `Simulator`, its `Physics`, and the plant and the state in that, by an FMU.
 
     Each `reset` makes another instance of the FMU, so one run has nothing of the one before.
 
@@ -55,17 +55,17 @@ class FmuPlant:
 
     @property
     def physics(self) -> FmuPlant:
-        """What takes steps: this."""
+        """Object that takes steps: this."""
         return self
 
     @property
     def state(self) -> FmuPlant:
-        """What has positions, velocities and torques: this."""
+        """Object that has positions, velocities and torques: this."""
         return self
 
     @property
     def plant(self) -> FmuPlant:
-        """What has limits: this."""
+        """Object that has limits: this."""
         return self
 
     def allow_friction(self) -> None:

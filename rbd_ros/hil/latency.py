@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How old and how late commands were in a run: percentiles for reports.
+"""Age and lateness of commands in a run: percentiles for reports.
 
 Two things are told apart. The age of a command is simulated: it is what faults of messages do, and
 the same in every run. The time from state to command is real: how long the controller took, with
@@ -35,7 +35,9 @@ class Series(NamedTuple):
 
 
 def series_of(run: Run) -> List[Series]:
-    """Latencies of a run, and their jitter: how much they change from one cycle to the next.
+    """Return the latencies of a run, and their jitter.
+
+    How much they change from one cycle to the next.
 
     >>> from rbd_ros.hil import Bench, read_scenario
     >>> from rbd_ros.hil.controllers import make_controller
@@ -65,7 +67,7 @@ def _jitter(values: FloatArray) -> FloatArray:
 
 
 def latency_numbers(run: Run) -> Dict[str, Dict[str, Optional[float]]]:
-    """Percentiles of all series by key, in seconds; None where there is no value."""
+    """Return the percentiles of all series by key, in seconds; None where there is no value."""
     return {
         each.key: {
             name: float(np.percentile(each.values, part)) if each.values.size else None
@@ -76,7 +78,7 @@ def latency_numbers(run: Run) -> Dict[str, Dict[str, Optional[float]]]:
 
 
 def thinned_maxima(values: FloatArray, count: int) -> FloatArray:
-    """At most so many values, each the largest of those that it stands for.
+    """Return at most so many values, each the largest of those that it stands for.
 
     :param values: (N,)
     :param count: most values

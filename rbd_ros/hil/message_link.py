@@ -13,7 +13,7 @@ MOST_UNDER_WAY = 100_000
 
 
 class Disturbance(NamedTuple):
-    """What happens to messages.
+    """Disturbance of messages.
 
     :param latency: delay of all [s]
     :param jitter: largest further delay, uniform from zero on [s]
@@ -47,7 +47,7 @@ class MessageLink:
 
     @property
     def quiet(self) -> bool:
-        """Whether messages pass at once, and none is under way."""
+        """True if messages pass at once, and none is under way."""
         return not self._waiting and self.disturbance is NONE
 
     def send(self, message: Any, time: float) -> None:
@@ -86,7 +86,7 @@ class MessageLink:
         self._waiting.clear()
 
     def memory(self) -> Dict[str, Any]:
-        """What happens to messages from now on: those under way, and the state of chance."""
+        """Return the state of the link: messages under way, and the state of chance."""
         return {
             'random': self._generator.bit_generator.state,
             'waiting': [list(each) for each in self._waiting],

@@ -22,12 +22,12 @@ _loaded: WeakKeyDictionary[Robot, Dict[Key, Robot]] = WeakKeyDictionary()
 
 
 def key_of(payloads: Iterable[Fault]) -> Key:
-    """What tells sets of payloads apart, whatever their order."""
+    """Return the key that tells sets of payloads apart, whatever their order."""
     return tuple(sorted((each.link, each.value, each.center_of_mass) for each in payloads))
 
 
 def with_payloads(robot: Robot, payloads: Iterable[Fault]) -> Robot:
-    """Robot that carries payloads; the same one each time.
+    """Return the robot that carries payloads; the same one each time.
 
     :param robot: the robot without
     :param payloads: faults of that kind
@@ -57,7 +57,7 @@ def with_payloads(robot: Robot, payloads: Iterable[Fault]) -> Robot:
 
 
 def sets_of_payloads(faults: Sequence[Fault]) -> List[Tuple[Fault, ...]]:
-    """Sets of payloads that a robot will carry at some time, none among them."""
+    """Return the sets of payloads that a robot will carry at some time, none among them."""
     times = {0.0, *(time for each in faults for time in (each.start_time, each.end))}
     found: Dict[Key, Tuple[Fault, ...]] = {(): ()}
     for time in sorted(times):

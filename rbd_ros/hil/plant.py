@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What moves in a scenario in place of a simulation of the robot: an FMU."""
+"""Plant of a scenario in place of a simulation of the robot: an FMU."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Plant:
 
 
 class PlantJoints:
-    """What is known of the robot of a plant without a description: its joints.
+    """Joints of the robot of a plant without a description.
 
     It stands where else a `Robot` does; what only dynamics could tell is an AttributeError.
 
@@ -64,7 +64,7 @@ class PlantJoints:
 
 
 def read_plant(field: Field, folder: Path) -> Plant:
-    """Plant of a scenario.
+    """Return the plant of a scenario.
 
     :param field: what stands under `plant`
     :param folder: that of the file, which paths start from
@@ -75,7 +75,7 @@ def read_plant(field: Field, folder: Path) -> Plant:
 
 
 def joints_of_plant(plant: Plant, field: Field) -> Robot:
-    """Joints of an FMU, in the order of its efforts; see `PlantJoints`.
+    """Return the joints of an FMU, in the order of its efforts; see `PlantJoints`.
 
     :param field: what stands under `plant`, for errors
     :raises ModelError: if there are none
@@ -125,7 +125,7 @@ def refuse_faults(field: Field, robot: Robot) -> None:
 
 
 def inside(kind: str) -> str:
-    """Why a fault is refused that is inside the FMU."""
+    """Return the reason why a fault inside the FMU is refused."""
     return (
         f'{kind} is in the physics, which is inside the FMU; faults of messages, sensors and '
         'actuators work, others need robot in place of plant'

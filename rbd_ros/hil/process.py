@@ -20,7 +20,7 @@ START_VARIABLE = 'RBD_ROS_HIL_START_TIMEOUT'  # of the environment, instead of i
 
 
 def start_timeout() -> float:
-    """Time that a controller has for its first answer [s]."""
+    """Return the time that a controller has for its first answer [s]."""
     return float(os.environ.get(START_VARIABLE, START_TIMEOUT))
 
 

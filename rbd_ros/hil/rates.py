@@ -48,12 +48,12 @@ class AtRate(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether all limits were kept."""
+        """True if all limits were kept."""
         return judge(self.scenario, self.run).passed
 
 
 def read_rates(text: str) -> Tuple[Fraction, ...]:
-    """Rates of a command line, in order.
+    """Return the rates of a command line, in order.
 
     :param text: such as '0.5,1,2' or '1/3,1'
     :raises ValueError: for whatever is wrong with it
@@ -77,7 +77,7 @@ def read_rates(text: str) -> Tuple[Fraction, ...]:
 
 
 def at_rates(scenario: Scenario, rates: Sequence[Fraction]) -> List[Tuple[Fraction, Scenario]]:
-    """Scenarios in which the controller is called at other rates, all with one time step.
+    """Return scenarios in which the controller is called at other rates, all with one time step.
 
     :raises ValueError: if no time step in whole nanoseconds fits all of them
 
@@ -147,12 +147,12 @@ def run_at_rates(
 
 
 def name_of(rate: Fraction) -> str:
-    """Name of the folder of a rate."""
+    """Return the name of the folder of a rate."""
     return f'{FOLDER}{float(rate):.6g}'
 
 
 def summary(scenario: Scenario, results: Sequence[AtRate]) -> str:
-    """Table as text."""
+    """Return the table as text."""
     lines = [f'{scenario.name}: {_sentence(results)}']
     for each in results:
         verdict = judge(each.scenario, each.run)
@@ -174,7 +174,7 @@ def _hertz(each: AtRate) -> str:
 
 
 def page(scenario: Scenario, results: Sequence[AtRate]) -> str:
-    """HTML page, whole in itself, with links to the report of each rate."""
+    """Return the HTML page, whole in itself, with links to the report of each rate."""
     good = all(each.passed for each in results)
     checks = [check.name for check in judge(scenario, results[0].run).checks]
     names = ['rate', 'of the controller', 'limits', *checks, 'error, root mean square']

@@ -54,7 +54,7 @@ class RecordedRun:
 
 
 def about_of(path: Any) -> Dict[str, str]:
-    """What a recording of ours says of itself.
+    """Return what a recording of ours says about itself.
 
     :raises RecordingError: if it is none, or cannot be read
     """

@@ -68,7 +68,7 @@ _TRANSIENT_LOCAL, _VOLATILE = 1, 2
 
 
 def ros_file(path: Any) -> McapWriter:
-    """File for messages of ROS 2, which ros2 bag plays.
+    """Return the file for messages of ROS 2, which ros2 bag plays.
 
     :raises McapFileError: as `McapWriter`
     """
@@ -79,7 +79,7 @@ def ros_file(path: Any) -> McapWriter:
 
 
 def ros_channel(file: McapWriter, topic: str, kind: str, latched: bool = False) -> int:
-    """Channel for the messages of a topic of ROS 2.
+    """Return the channel for the messages of a topic of ROS 2.
 
     :param latched: whether those who come late get the last message
     """
@@ -89,7 +89,7 @@ def ros_channel(file: McapWriter, topic: str, kind: str, latched: bool = False) 
 
 
 def fingerprint(description: str) -> str:
-    """Fingerprint of a URDF."""
+    """Return the fingerprint of a URDF."""
     return hashlib.sha256(description.encode()).hexdigest()
 
 

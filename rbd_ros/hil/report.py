@@ -59,7 +59,7 @@ def write_report(scenario: Scenario, run: Run, folder: Path) -> Verdict:
 
 
 def plain(values: Dict[str, Any]) -> Dict[str, Any]:
-    """Values of JSON, which knows no infinity."""
+    """Return the values of JSON, which knows no infinity."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in values.items()
@@ -67,7 +67,7 @@ def plain(values: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def summary(scenario: Scenario, run: Run, verdict: Verdict) -> str:
-    """Verdict as text."""
+    """Return the verdict as text."""
     lines = [f'{scenario.name}: {"PASS" if verdict.passed else "FAIL"}']
     if verdict.failure:
         lines.append(f'  ended after {len(run.time)} of {scenario.steps} steps: {verdict.failure}')
@@ -81,7 +81,7 @@ def summary(scenario: Scenario, run: Run, verdict: Verdict) -> str:
 
 
 def junit(scenario: Scenario, run: Run, verdict: Verdict) -> str:
-    """JUnit XML: a test that the run went to its end, and one for each limit."""
+    """Return the JUnit XML: a test that the run went to its end, and one for each limit."""
     failed = sum(not each.passed for each in verdict.checks) + bool(verdict.failure)
     suite = ElementTree.Element(
         'testsuite',
@@ -107,7 +107,7 @@ def junit(scenario: Scenario, run: Run, verdict: Verdict) -> str:
 
 
 def _printable(text: str) -> str:
-    """Text without what XML cannot hold."""
+    """Return the text without what XML cannot hold."""
     return re.sub('[^\t\n\r\x20-\ud7ff\ue000-\ufffd]', '?', text)
 
 
@@ -115,7 +115,10 @@ def _printable(text: str) -> str:
 
 
 def page(scenario: Scenario, run: Run, verdict: Verdict) -> str:
-    """HTML page, whole in itself: the same for the same run, but for the times of answers."""
+    """Return the HTML page, whole in itself.
+
+    The same for the same run, but for the times of answers.
+    """
     word = 'PASS' if verdict.passed else 'FAIL'
     parts = [
         f'<h1>{escape(scenario.name)}: <span class="{word.lower()}">{word}</span></h1>',
@@ -141,7 +144,7 @@ def page(scenario: Scenario, run: Run, verdict: Verdict) -> str:
 
 
 def document(title: str, parts: Sequence[str]) -> str:
-    """HTML page of these parts, which loads nothing."""
+    """Return the HTML page of these parts, which loads nothing."""
     body = '\n'.join(parts)
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -166,7 +169,7 @@ def _checks(verdict: Verdict) -> str:
 
 
 def _delays(run: Run) -> str:
-    """Table of simulated delays and of the real time that answers took."""
+    """Return the table of simulated delays and of the real time that answers took."""
     rows = []
     for each in series_of(run):
         if each.values.size:
@@ -230,7 +233,7 @@ def _histograms(series: Sequence[Series]) -> str:
 
 
 def _cycles(run: Run) -> str:
-    """Plot of the real time of each answer; of many, the longest of those side by side."""
+    """Return plot of the real time of each answer; of many, the longest of those side by side."""
     from matplotlib.ticker import LogLocator
 
     values = 1e6 * thinned_maxima(run.answer_times, MOST_POINTS)
@@ -273,7 +276,7 @@ def beside_axes(axes: Any, count: int) -> None:
 
 
 def svg_of(figure: Any) -> str:
-    """Picture as an element of a page; the same for the same numbers.
+    """Return the picture as an element of a page; the same for the same numbers.
 
     Where it cannot be drawn, the page says so and has everything else.
     """

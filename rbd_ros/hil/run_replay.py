@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of a recorded run, given to the robot once more: is it the same motion?"""
+"""Replay of a recorded run: its commands are given once more, and the motions compared."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OF_THE_MACHINE = (
 
 @dataclass(frozen=True)
 class Replay:
-    """What came of a replay.
+    """Result of a replay.
 
     :param steps: time steps that were compared
     :param difference: where the motion is another one first, and by how much; '' if it is the same
@@ -41,7 +41,7 @@ class Replay:
 
     @property
     def same(self) -> bool:
-        """Whether all states are the same to the bit."""
+        """True if all states are the same to the bit."""
         return not self.difference
 
     def __str__(self) -> str:
@@ -87,7 +87,7 @@ def replay(scenario: Scenario, path: Any) -> Replay:
 
 
 def first_difference(then: FloatArray, now: FloatArray, joints: Any) -> Optional[Any]:
-    """Where two motions are different first: row, joint, by how much; None if nowhere."""
+    """Return where two motions first differ: row, joint, by how much; None if nowhere."""
     wrong = np.ascontiguousarray(then).view(np.int64) != np.ascontiguousarray(now).view(np.int64)
     if not wrong.any():
         return None

@@ -47,7 +47,7 @@ def most_steps(joints: int) -> int:
 
 @dataclass(frozen=True)
 class Limits:
-    """What is allowed; None: anything.
+    """Limits of a scenario; None: anything is allowed.
 
     :param tracking_error: largest position error of any joint [rad, m]
     :param torque: largest torque as part of the effort limit
@@ -129,7 +129,7 @@ _OPTIONAL = (
 
 
 def read_scenario(source: Source) -> Scenario:
-    """Scenario of a YAML file, see docs/hil.md.
+    """Return the scenario of a YAML file, see docs/hil.md.
 
     :param source: path of the file, or a mapping with the same content; the robot is looked for
         as everywhere, also from the directory of the file

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What encoders make of positions and velocities: noise, bias, steps and play; seeded."""
+"""Faults of encoders, of positions and velocities: noise, bias, steps and play; seeded."""
 
 from __future__ import annotations
 
@@ -61,7 +61,10 @@ class SensorFaults:
         self.active = True
 
     def memory(self) -> Dict[str, Any]:
-        """What measurements depend on beside the faults: state of chance, place in the play."""
+        """Return what measurements depend on beside the faults.
+
+        State of chance, place in the play.
+        """
         return {'random': self._generator.bit_generator.state, 'held': self._held.tolist()}
 
     def recall(self, memory: Dict[str, Any]) -> None:
@@ -70,7 +73,7 @@ class SensorFaults:
         self._held[:] = memory['held']
 
     def measure(self, q: FloatArray, v: FloatArray) -> Tuple[FloatArray, FloatArray]:
-        """Measured positions and velocities, (n,) each, for those of the joints.
+        """Return the measured positions and velocities, (n,) each, for those of the joints.
 
         :param q: positions, (n,) [rad, m]
         :param v: velocities, (n,) [rad/s, m/s]

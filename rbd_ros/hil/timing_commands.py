@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `rbd_ros hil` finds about timing: --dead-time and --rates."""
+"""Timing searches of `rbd_ros hil`: --dead-time and --rates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def wanted(arguments: argparse.Namespace) -> bool:
-    """Whether one of these is asked for.
+    """Return whether one of these is asked for.
 
     :raises ValueError: if both are, or one beside a campaign
     """

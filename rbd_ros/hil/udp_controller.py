@@ -64,7 +64,7 @@ class UdpController:
         self._exchange.begin()
 
     def __call__(self, time: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Torques for a state, (n,) [N m, N].
+        """Return the torques for a state, (n,) [N m, N].
 
         :raises ControllerFailure: if no answer comes, or one that is none
         """
@@ -127,7 +127,7 @@ def over_udp_apart(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run
 
 
 def at_port(scenario: Scenario, port: int) -> Scenario:
-    """Scenario whose program listens at a port, which its command is told.
+    """Return the scenario whose program listens at a port, which its command is told.
 
     :param port: the port
     """

@@ -101,7 +101,7 @@ class UdpExchange:
                 raise PacketError(f'UDP to {self.place}: {error}') from None
 
     def _receive(self, wait: float) -> int:
-        """Size of the next packet, -1 if none comes within so many seconds."""
+        """Return the size of the next packet, -1 if none comes within so many seconds."""
         try:
             self._socket.settimeout(wait)
             return self._socket.recv_into(self._room)
@@ -115,7 +115,7 @@ class UdpExchange:
             raise PacketError(f'UDP to {self.place}: {error}') from None
 
     def silence(self) -> str:
-        """What is known of why no answer came, for an error message."""
+        """Return what is known of why no answer came, for an error message."""
         if self._refused:
             return f'nobody listens at {self.place}'
         found = [
@@ -129,7 +129,7 @@ class UdpExchange:
         return '; '.join(found) or f'nothing comes from {self.place}'
 
     def counts(self) -> Dict[str, int]:
-        """Packets by what became of them."""
+        """Return the packets by what became of them."""
         return {
             'packets_sent': self.sent,
             'packets_answered': self.answered,

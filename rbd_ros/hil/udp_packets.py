@@ -70,7 +70,7 @@ class StateWriter:
 
 
 def sequence_of(data: memoryview, count: int) -> int:
-    """Number of the state that a packet answers; -1 if it is no answer at all.
+    """Return the number of the state that a packet answers; -1 if it is no answer at all.
 
     :param data: a packet that came
     :param count: number of joints
@@ -92,7 +92,7 @@ def sequence_of(data: memoryview, count: int) -> int:
 
 
 def torque_of(data: memoryview, count: int) -> FloatArray:
-    """Torques of an answer, (n,), a copy.
+    """Return the torques of an answer, (n,), a copy.
 
     :raises PacketError: if one is not finite
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What differs between the runs of a campaign: values of faults, drawn from ranges."""
+"""Variation between the runs of a campaign: values of faults, drawn from ranges."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Variation:
     levels: int = 0
 
     def draw(self, seed: int, number: int) -> float:
-        """Value in one run, whatever the other runs are.
+        """Return the value in one run, whatever the other runs are.
 
         :param seed: of the campaign
         :param number: of the run
@@ -54,7 +54,7 @@ class Variation:
 
 
 def read_variations(text: Optional[str]) -> Tuple[Variation, ...]:
-    """Variations of a command line.
+    """Return the variations of a command line.
 
     :param text: such as 'payload=0:5,latency=0:20ms', with :LEVELS behind a range if it is to have
         so many values; None: none
@@ -103,7 +103,7 @@ def read_variations(text: Optional[str]) -> Tuple[Variation, ...]:
 
 
 def varied(faults: Sequence[Fault], values: Dict[str, float]) -> Tuple[Fault, ...]:
-    """Faults with other values.
+    """Return the faults with other values.
 
     Of a kind that a scenario has, all get the value; one that it has not acts from the start, on
     all joints or messages.

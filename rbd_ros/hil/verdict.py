@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a run kept the limits of its scenario."""
+"""Verdict on a run: whether it kept the limits of its scenario."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Check(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether the limit was kept."""
+        """True if the limit was kept."""
         return bool(self.value <= self.limit)
 
 
@@ -46,12 +46,12 @@ class Verdict(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether the run went to its end and kept all limits."""
+        """True if the run went to its end and kept all limits."""
         return not self.failure and all(each.passed for each in self.checks)
 
 
 def position_error(run: Run) -> FloatArray:
-    """Largest position error of any joint at each step, (T,) [rad, m]."""
+    """Return the largest position error of any joint at each step, (T,) [rad, m]."""
     if not run.wanted.size:
         return np.zeros(0)
     return np.asarray(np.abs(run.error).max(axis=1))
@@ -89,7 +89,7 @@ def _largest(values: FloatArray, names: Tuple[str, ...], time: FloatArray) -> Tu
 
 
 def _longest_recovery(run: Run, error: float, allowed: float) -> Tuple[float, str]:
-    """Longest time from a change until the error stays small, and of which.
+    """Return the longest time from a change until the error stays small, and of which.
 
     A change that another one follows within the time that is allowed is not judged, for the later
     one is; nor is what has been wrong from the start.
@@ -117,7 +117,7 @@ def _longest_recovery(run: Run, error: float, allowed: float) -> Tuple[float, st
 
 
 def row(scenario: Scenario, run: Run) -> Dict[str, Any]:
-    """One line about a run, in the types of JSON and CSV."""
+    """Return one line about a run, in the types of JSON and CSV."""
     verdict, error = judge(scenario, run), position_error(run)
     result: Dict[str, Any] = {
         'seed': run.seed,
@@ -136,5 +136,5 @@ def row(scenario: Scenario, run: Run) -> Dict[str, Any]:
 
 
 def failed_checks(verdict: Verdict) -> List[Check]:
-    """Limits that were not kept."""
+    """Return the limits that were not kept."""
     return [each for each in verdict.checks if not each.passed]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What recorded joint states teach about a robot: its payload, inertias and friction, without ROS.
+"""Identification from recorded joint states: payload, inertias and friction, without ROS.
 
 Recordings are read from CSV, MCAP and bags of ROS 2. The estimates say how sure they are.
 """

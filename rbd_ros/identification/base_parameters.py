@@ -80,7 +80,7 @@ def identify_base_parameters(
     offset: bool = False,
     cutoff: float = 0.0,
 ) -> ModelEstimate:
-    """Base parameters of a robot, and the friction of its joints.
+    """Return the base parameters of a robot, and the friction of its joints.
 
     :param robot: robot as described: its geometry counts, and its inertias where efforts say
         nothing
@@ -148,7 +148,7 @@ def identify_base_parameters(
 
 
 def consistent(base: BaseParameters, estimate: Estimate, expected: Floats) -> Floats:
-    """Parameters of bodies that agree with estimated base parameters, near to those expected.
+    """Return physical parameters that agree with estimated base ones, near those expected.
 
     :param base: which combinations were estimated, the first parameters of the estimate
     :param estimate: their values and covariance
@@ -164,7 +164,7 @@ def consistent(base: BaseParameters, estimate: Estimate, expected: Floats) -> Fl
 
 
 def with_extent(parameters: Floats) -> Floats:
-    """Parameters of bodies, those replaced that are no bodies or have no extent in some direction.
+    """Return bodies' parameters, unphysical or flat ones replaced by those of some extent.
 
     :param parameters: inertial parameters, (10 bodies,)
     """

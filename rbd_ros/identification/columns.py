@@ -22,7 +22,7 @@ Regressor = Callable[[Floats, Floats, Floats], Floats]
 
 
 class FrictionColumns(NamedTuple):
-    """Which columns the joints get besides those of inertial parameters.
+    """Columns of the joints besides those of inertial parameters.
 
     :param viscous: whether viscous and Coulomb friction are looked for
     :param offset: whether a constant is, the bias of a sensor
@@ -34,13 +34,13 @@ class FrictionColumns(NamedTuple):
     joints: Tuple[int, ...]
 
     def names(self, robot: Robot) -> List[str]:
-        """Names of the columns."""
+        """Return the names of the columns."""
         named = [robot.joint_names[j] for j in self.joints]
         words = ['viscous', 'Coulomb'] * self.viscous + ['offset'] * self.offset
         return [f'{name}: {word}' for word in words for name in named]
 
     def of(self, motion: Motion) -> List[Tuple[int, Floats]]:
-        """Joint of each column, and its values over time, (N,)."""
+        """Return the joint of each column, and its values over time, (N,)."""
         found = []
         if self.viscous:
             found += [(j, motion.v[:, j]) for j in self.joints]
@@ -51,18 +51,18 @@ class FrictionColumns(NamedTuple):
 
 
 def measured_joints(motions: Sequence[Motion]) -> Tuple[int, ...]:
-    """Numbers of the joints whose efforts were measured."""
+    """Return the numbers of the joints whose efforts were measured."""
     return tuple(int(j) for j in np.flatnonzero(~np.isnan(motions[0].tau).any(axis=0)))
 
 
 def friction_of(robot: Robot, v: Floats) -> Floats:
-    """Effort that friction takes by the robot description, (N, n) [N m or N]."""
+    """Return the effort that friction takes by the robot description, (N, n) [N m or N]."""
     effort: Floats = robot.damping * v + robot.friction * np.sign(v)
     return effort
 
 
 def has_friction(robot: Robot, friction: FrictionColumns) -> bool:
-    """Whether what is known at rest is not the effort: dry friction may take any share."""
+    """Return whether what is known at rest is not the effort: dry friction may take any share."""
     return friction.viscous or bool(robot.friction.any())
 
 
@@ -75,7 +75,7 @@ def equations(
     known: Regressor,
     friction: FrictionColumns,
 ) -> List[Equations]:
-    """Equations of the parts of a recording.
+    """Return the equations of the parts of a recording.
 
     :param robot: the robot
     :param motions: the parts

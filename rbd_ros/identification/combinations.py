@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which inertial parameters a recording determines by themselves, and which only in combinations.
+"""Inertial parameters that a recording determines, by themselves or only in combinations.
 
 A base parameter is named after its first inertial parameter, whose place is the pivot of a row in
 reduced echelon form. If nothing comes with it, it is that parameter; if something does, neither is

@@ -25,7 +25,7 @@ TOLD, LARGE = 0.3, 0.02
 
 
 class JointFit(NamedTuple):
-    """How well the model explains the effort of a joint.
+    """Quality of the model's prediction of the effort of a joint.
 
     :param joint: name of the joint
     :param error: root mean square of measured minus predicted effort [N m or N]
@@ -169,7 +169,7 @@ _CAUSES = (
 def _payload(
     robot: Robot, recording: Recording, cutoff: float, fits: Tuple[JointFit, ...]
 ) -> Tuple[Optional[PayloadEstimate], float]:
-    """Payload of the last link, and the share of the errors that it explains."""
+    """Return the payload of the last link, and the share of the errors that it explains."""
     link = last_link(robot)
     try:
         found = identify_payload(robot, recording, link, cutoff=cutoff)
@@ -184,7 +184,7 @@ def _payload(
 
 
 def last_link(robot: Robot) -> str:
-    """Link that is furthest from the base, where tools are.
+    """Return the link that is furthest from the base, where tools are.
 
     :param robot: the robot
     """

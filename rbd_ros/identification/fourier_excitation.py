@@ -61,7 +61,9 @@ class _Series:
     speed: Floats
 
     def motion(self, x: Floats, times: Floats) -> Tuple[Floats, Floats, Floats]:
-        """Positions, velocities and accelerations, (T, n), the largest that keep the limits.
+        """Return the largest motion that keeps the limits, (T, n) each.
+
+        Positions, velocities and accelerations.
 
         :param x: where each joint moves about, from -1 to 1 of what its range leaves, then its
             amplitudes of the harmonics above the first
@@ -104,7 +106,7 @@ def excitation(
     seed: int = 1,
     progress: Optional[Callable[[float], Any]] = None,
 ) -> Excitation:
-    """Motion that excites the base parameters of a robot well, within its limits.
+    """Return the motion that excites the base parameters of a robot well, within its limits.
 
     Positions, velocities and efforts keep their limits; collisions are not looked at: leave
     them no room by `ranges`, and look at the motion before a robot makes it.
@@ -174,7 +176,7 @@ def excitation(
 
 
 def _ranges(robot: Robot, given: Mapping[str, Tuple[float, float]]) -> Tuple[Floats, Floats]:
-    """Lowest and highest positions that the motion may have."""
+    """Return the lowest and highest positions that the motion may have."""
     low, high = robot.lower_limits.copy(), robot.upper_limits.copy()
     none = ~(np.isfinite(low) & np.isfinite(high))
     low[none], high[none] = -FREE_RANGE, FREE_RANGE
@@ -194,7 +196,7 @@ def _ranges(robot: Robot, given: Mapping[str, Tuple[float, float]]) -> Tuple[Flo
 
 
 def _condition(robot: Robot, base: BaseParameters, q: Floats, v: Floats, a: Floats) -> float:
-    """Condition number of the equations of a motion, friction included, columns of unit length."""
+    """Return the condition number of a motion's equations with unit columns, with friction."""
     Y = base.reduced(robot.regressors.torque(q, v, a))
     count, n = Y.shape[2], robot.nv
     A = np.zeros((len(q), n, count + 2 * n))
@@ -213,7 +215,7 @@ def _condition(robot: Robot, base: BaseParameters, q: Floats, v: Floats, a: Floa
 
 
 def _within_efforts(feedforward: Feedforward, q: Floats, v: Floats, a: Floats) -> Floats:
-    """Positions of a motion made smaller until its efforts are allowed; v and a in place.
+    """Return positions of a motion made smaller until its efforts are allowed; v and a in place.
 
     :raises ValueError: if they never are
     """

@@ -58,7 +58,7 @@ class JointSeries:
         self._rows.setdefault(names, []).append(row)
 
     def recording(self) -> Recording:
-        """Recording of the names that came most often, and of joints that came between them.
+        """Return the recording of the most frequent names, and of joints that came between them.
 
         :raises RecordingError: if there is none, saying what there was instead
         """
@@ -115,7 +115,9 @@ class JointSeries:
 
 
 def _interpolated(rows: List[Tuple[float, Any, Any]], times: Any) -> Any:
-    """Positions and efforts of joints at the times of others; None if they were there too seldom.
+    """Return the positions and efforts of joints at the times of others.
+
+    None if they were there too seldom.
 
     NaN where there were none for a while: there, nothing is known of the robot.
 
@@ -140,7 +142,10 @@ def _interpolated(rows: List[Tuple[float, Any, Any]], times: Any) -> Any:
 
 
 def topics_of(wanted: str, topics: Iterable[str]) -> List[str]:
-    """Topics of joint states that are meant: of that name, or else those that end with it."""
+    """Return the topics of joint states that are meant.
+
+    Of that name, or else those that end with it.
+    """
     given = list(topics)
     plain = wanted.strip('/')
     exact = [topic for topic in given if topic.strip('/') == plain]
@@ -148,7 +153,9 @@ def topics_of(wanted: str, topics: Iterable[str]) -> List[str]:
 
 
 def chosen_topics(label: str, wanted: str, topics: Iterable[str]) -> List[str]:
-    """Topics of the joint states of a file: one, or those that are named with commas between.
+    """Return the topics of the joint states of a file.
+
+    One, or those that are named with commas between.
 
     :raises RecordingError: if there is none or several of a name, naming those that there are
     """

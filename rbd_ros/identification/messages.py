@@ -67,7 +67,7 @@ def json_message(series: JointSeries, data: bytes, received: int) -> None:
 
 
 def read_mcap(path: Path, topic: str, series: JointSeries) -> None:
-    """Joint states of an MCAP file, as far as it was written.
+    """Compute the joint states of an MCAP file, as far as it was written.
 
     :raises RecordingError: if the library is missing, or it is no MCAP file
     """
@@ -94,7 +94,7 @@ def read_mcap(path: Path, topic: str, series: JointSeries) -> None:
 
 
 def _decoder(schema: str, encoding: str) -> Optional[Decoder]:
-    """How messages of a channel are read; None if they are no joint states."""
+    """Return the reader of a channel's messages; None if they are no joint states."""
     if encoding == 'cdr' and schema in JOINT_STATES:
         return CdrMessages()
     if encoding == 'json' and (schema in JOINT_STATES or schema.endswith('JointState')):
@@ -116,7 +116,7 @@ def _connection(path: Any) -> sqlite3.Connection:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """Bag, open for reading, whose messages are stored.
+    """Open a bag, whose messages are stored, for reading.
 
     :raises sqlite3.DatabaseError: if it is none
     :raises OSError: if it cannot be unpacked
@@ -139,7 +139,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def read_bag(path: Path, topic: str, series: JointSeries) -> None:
-    """Joint states of the SQLite file of a ROS 2 bag.
+    """Compute the joint states of the SQLite file of a ROS 2 bag.
 
     :raises RecordingError: if it is no such file
     """
@@ -182,7 +182,7 @@ def read_bag(path: Path, topic: str, series: JointSeries) -> None:
 
 
 def read_robot_description(path: Path) -> Optional[str]:
-    """Text of the first robot description in a file, None if there is none.
+    """Return the text of the first robot description in a file, None if there is none.
 
     :param path: file .mcap or .db3, which may be compressed
     :raises RecordingError: if it is no such file
@@ -221,7 +221,7 @@ def _of_bag(path: Path) -> Iterator[bytes]:
 
 
 def is_description(topic: str, kind: str) -> bool:
-    """Whether robot descriptions are on a topic.
+    """Return whether robot descriptions are on a topic.
 
     :param topic: its name, which may have a namespace
     :param kind: type of its messages

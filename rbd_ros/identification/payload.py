@@ -110,7 +110,7 @@ class PayloadEstimate:
         return np.array(body.mass_centre()[2], dtype=float)
 
     def centre_deviations(self) -> Optional[Floats]:
-        """Standard deviations of the centre of mass, (3,) [m], NaN where it is not determined.
+        """Return the standard deviations of the centre of mass, (3,) [m], NaN if not determined.
 
         None if no part of it is.
         """
@@ -139,7 +139,7 @@ def identify_payload(
     cutoff: float = 0.0,
     hold: Optional[Mapping[str, float]] = None,
 ) -> PayloadEstimate:
-    """Payload that a link carried while states were recorded.
+    """Return the payload that a link carried while states were recorded.
 
     The robot is taken to be as its description says but for the payload: identify it without one
     first, or look at `evaluate`.
@@ -203,7 +203,7 @@ def identify_payload(
 
 
 def parameter_transform(robot: Robot, link: str) -> Floats:
-    """Matrix from ten inertial parameters in link coordinates to those in its body's, (10, 10)."""
+    """Return matrix from ten parameters in link coordinates to those in its body's, (10, 10)."""
     placement = robot.model.link(link).placement
     columns = []
     for k in range(10):
@@ -214,7 +214,7 @@ def parameter_transform(robot: Robot, link: str) -> Floats:
 
 
 def _seen(robot: Robot, regressor: Any) -> BaseParameters:
-    """Combinations of the ten parameters that efforts of this robot depend on."""
+    """Return the combinations of the ten parameters that efforts of this robot depend on."""
     rng = np.random.default_rng(1)
     q = robot.random_configurations(60, rng)
     v, a = rng.normal(size=(2, 60, robot.nv))
@@ -225,7 +225,7 @@ def _seen(robot: Robot, regressor: Any) -> BaseParameters:
 
 
 def _consistent(base: BaseParameters, estimate: Estimate) -> Tuple[Floats, bool]:
-    """Ten parameters that a body can have, nearest to the estimate, and whether they are not its.
+    """Return ten physical parameters nearest to the estimate, and whether they differ.
 
     Distances are measured by the confidence of the estimate.
     """
@@ -256,7 +256,7 @@ def _consistent(base: BaseParameters, estimate: Estimate) -> Tuple[Floats, bool]
 
 
 def _usual(base: BaseParameters, x: Floats) -> Optional[Floats]:
-    """Log-Cholesky parameters of a body of some extent with about the mass and centre found.
+    """Return Log-Cholesky parameters of a body of some extent with about this mass and centre.
 
     Where the mass is not determined, it is one with which a body can have the moments found.
     """

@@ -74,7 +74,7 @@ class LowPass:
 
     @classmethod
     def for_recording(cls, recording: Recording, cutoff: float = 0.0) -> LowPass:
-        """Filter of a recording.
+        """Return the filter of a recording.
 
         :param recording: the recording
         :param cutoff: cutoff frequency [Hz]; 0: `CUTOFF`, less if the recording is slow
@@ -100,14 +100,14 @@ class LowPass:
         return filtered
 
     def thinned(self, values: Floats) -> Floats:
-        """Filtered values without those at the ends, as few as are worth keeping."""
+        """Return the filtered values without those at the ends, as few as are worth keeping."""
         edge = self.transient
         kept: Floats = self(values)[edge : len(values) - edge : self.stride]
         return kept
 
 
 def motions(recording: Recording, robot: Robot, low_pass: LowPass) -> List[Motion]:
-    """Parts of a recording with velocities and accelerations.
+    """Return the parts of a recording with velocities and accelerations.
 
     :param recording: in the order of the robot (`Recording.of_robot`)
     :param robot: the robot
@@ -154,7 +154,7 @@ def _motion(recording: Recording, piece: slice, low_pass: LowPass) -> Motion:
 
 
 def derivatives(q: Floats, h: float) -> Tuple[Floats, Floats]:
-    """First and second derivative along the first axis, by differences of fourth order.
+    """Return the first and second derivative along the first axis, by differences of fourth order.
 
     :param q: values, (N, n), N at least 5
     :param h: step [s]
@@ -169,7 +169,9 @@ def derivatives(q: Floats, h: float) -> Tuple[Floats, Floats]:
 
 
 def moving(motion: Motion, fastest: Floats, low_pass: LowPass) -> Floats:
-    """Whether joints move at the samples that are kept, (S, n): 1, or 0 if one rests nearby.
+    """Return whether joints move at the samples that are kept, (S, n).
+
+    1, or 0 if one rests nearby.
 
     :param motion: part of a recording
     :param fastest: greatest speed of each joint in the recording, (n,)

@@ -25,7 +25,9 @@ MAX_LINE = 1 << 20
 
 
 def read_recording(path: str, topic: str = TOPIC) -> Recording:
-    """Recording from a file, by the end of its name: .csv, .mcap, .db3, or the folder of a bag.
+    """Return the recording from a file, by the end of its name.
+
+    .csv, .mcap, .db3, or the folder of a bag.
 
     :param path: the file
     :param topic: topic of the joint states in files of messages, with or without a first slash;
@@ -54,7 +56,7 @@ def read_recording(path: str, topic: str = TOPIC) -> Recording:
 
 
 def read_description(path: str) -> str:
-    """Robot description in a recording: the URDF that was on `robot_description` meanwhile.
+    """Return robot description in a recording: the URDF that was on `robot_description` meanwhile.
 
     :param path: file .mcap or .db3, or the folder of a bag
     :raises RecordingError: if there is none, or the file cannot be read
@@ -85,7 +87,7 @@ def read_description(path: str) -> str:
 
 
 def _of_folder(folder: Path, topic: str) -> Recording:
-    """Recording of the folder of a bag, all files of which count, in the order of their names."""
+    """Return the recording of a bag's folder, all of its files in the order of their names."""
     files = _files(folder)
     if not files:
         raise RecordingError(
@@ -102,7 +104,7 @@ def _of_folder(folder: Path, topic: str) -> Recording:
 
 
 def _files(folder: Path) -> List[Path]:
-    """Files of a bag, compressed or not."""
+    """Return the files of a bag, compressed or not."""
     for ending in BAGS:
         found = sorted([*folder.glob(f'*{ending}'), *folder.glob(f'*{ending}{PACKED}')])
         if found:
@@ -111,7 +113,7 @@ def _files(folder: Path) -> List[Path]:
 
 
 def _suffix(path: Path) -> str:
-    """End of the name of a recording, which a compressed bag has before another one."""
+    """Return the end of the name of a recording, which a compressed bag has before another one."""
     name = path.with_suffix('') if path.suffix.lower() == PACKED else path
     return name.suffix.lower()
 
@@ -120,7 +122,10 @@ def _suffix(path: Path) -> str:
 
 
 def _read_csv(path: Path, topic: str, series: JointSeries) -> None:
-    """CSV with the columns time, JOINT.position and JOINT.effort; others are not looked at."""
+    """Read the CSV with the columns time, JOINT.position and JOINT.effort.
+
+    Others are not looked at.
+    """
     with (
         open_regular(path, MAX_RECORDING) as content,
         io.TextIOWrapper(content, 'utf-8-sig', 'replace', newline='') as file,
@@ -146,7 +151,7 @@ def _lines(file: TextIO) -> Iterator[str]:
 
 
 def _columns(label: str, head: Sequence[str]) -> Tuple[Tuple[str, ...], List[int]]:
-    """Joint names, and the numbers of the columns of time, positions and efforts."""
+    """Return the joint names, and the numbers of the columns of time, positions and efforts."""
     example = 'time,JOINT.position,JOINT.effort'
     if len(set(head)) != len(head):
         twice = next(word for word in head if head.count(word) > 1)

@@ -93,13 +93,13 @@ class Recording:
         return float(self.times[-1] - self.times[0]) if len(self.times) else 0.0
 
     def pieces(self) -> List[slice]:
-        """Parts without a gap that are long enough to be filtered."""
+        """Return the parts without a gap that are long enough to be filtered."""
         breaks = np.flatnonzero(np.diff(self.times) > GAP * self.step) + 1
         edges = [0, *breaks.tolist(), len(self.times)]
         return [slice(a, b) for a, b in zip(edges, edges[1:]) if b - a >= SHORTEST]
 
     def part(self, begin: float, end: float) -> Recording:
-        """States of some of the time.
+        """Return the states of some of the time.
 
         :param begin: since the first state [s]
         :param end: likewise [s]
@@ -122,7 +122,7 @@ class Recording:
         )
 
     def of_robot(self, robot: Robot, hold: Optional[Mapping[str, float]] = None) -> Recording:
-        """The same in the order of a robot's joints, with those joints alone.
+        """Return the same in the order of a robot's joints, with those joints alone.
 
         :param robot: robot with a fixed base and joints of one degree of freedom
         :param hold: position of joints that the recording leaves out [rad or m], which are taken
@@ -174,7 +174,7 @@ class Recording:
 def recording_of(
     joint_names: Sequence[str], times: Floats, q: Floats, tau: Floats, label: str
 ) -> Recording:
-    """Recording of states as they came: sorted out, with notes about what was left out.
+    """Return the recording of states as they came: sorted out, with notes about what was left out.
 
     :param joint_names: names of the n joints
     :param times: as they came [s], (N,)

@@ -74,7 +74,7 @@ class Estimate:
         return deviations
 
     def intervals(self, confidence: float = 0.95) -> Floats:
-        """Half of the confidence interval of each parameter by itself, (k,).
+        """Return half of the confidence interval of each parameter by itself, (k,).
 
         :param confidence: probability that a parameter lies within its interval
         """
@@ -82,14 +82,14 @@ class Estimate:
         return half
 
     def distance(self, values: Sequence[float]) -> float:
-        """Square of the distance of other values, in standard deviations of all together."""
+        """Return the squared distance of other values in standard deviations of all together."""
         error = np.asarray(values, dtype=float) - self.values
         scale = self.deviations
         correlation = self.covariance / np.outer(scale, scale)
         return float((error / scale) @ np.linalg.solve(correlation, error / scale))
 
     def region_holds(self, values: Sequence[float], confidence: float = 0.95) -> bool:
-        """Whether the confidence region of all parameters together holds some values.
+        """Return whether the confidence region of all parameters together holds some values.
 
         :param values: of the parameters, (k,)
         :param confidence: probability with which the region holds the true ones
@@ -98,7 +98,7 @@ class Estimate:
 
 
 def estimated(parts: Sequence[Equations], names: Sequence[str]) -> Estimate:
-    """Parameters by weighted least squares.
+    """Return the parameters by weighted least squares.
 
     :param parts: equations of the parts of a recording
     :param names: names of the parameters
@@ -128,7 +128,7 @@ def estimated(parts: Sequence[Equations], names: Sequence[str]) -> Estimate:
 
 
 def _weighted(parts: Sequence[Equations], names: Sequence[str]) -> Tuple[Floats, Floats]:
-    """Estimate, and the weight of each joint: one over its noise, 0 without equations."""
+    """Return estimate, and the weight of each joint: one over its noise, 0 without equations."""
     used = sum(p.used.sum(axis=0) for p in parts)
     weights: Floats = (used > 0.0).astype(float)
     for _ in range(3):
@@ -143,7 +143,7 @@ def _weighted(parts: Sequence[Equations], names: Sequence[str]) -> Tuple[Floats,
 
 
 def _stacked(parts: Sequence[Equations], weights: Floats) -> Tuple[Floats, Floats]:
-    """Weighted equations of all parts, one a row."""
+    """Return the weighted equations of all parts, one a row."""
     rows, right = [], []
     for p in parts:
         w = p.used * weights
@@ -181,7 +181,7 @@ def _not_excited(names: Sequence[str]) -> RecordingError:
 
 
 def _meat(parts: Sequence[Equations], residuals: Sequence[Floats], weights: Floats) -> Floats:
-    """Covariance of A^T r for noise with the autocovariance of the residuals."""
+    """Return the covariance of A^T r for noise with the autocovariance of the residuals."""
     joints = np.flatnonzero(weights > 0.0)
     count = parts[0].A.shape[2]
     meat: Floats = np.zeros((count, count))
@@ -211,7 +211,7 @@ def _meat(parts: Sequence[Equations], residuals: Sequence[Floats], weights: Floa
 
 
 def _validation(parts: Sequence[Equations], names: Sequence[str]) -> Floats:
-    """Relative error of each joint where its efforts were not used, by parts of the time."""
+    """Return each joint's relative error where its efforts were not used, by parts of time."""
     joints = parts[0].b.shape[1]
     error, effort = np.zeros(joints), np.zeros(joints)
     for fold in range(FOLDS):

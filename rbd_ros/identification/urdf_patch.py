@@ -29,7 +29,7 @@ Friction = Tuple[float, float]
 
 
 def patched_urdf(urdf: Text, robot: Robot, found: Union[PayloadEstimate, ModelEstimate]) -> bytes:
-    """URDF of the robot as it was identified.
+    """Return the URDF of the robot as it was identified.
 
     A payload becomes part of the link that carries it; where a recording does not determine all of
     it, it is some body that has what was found. Of a body of several links that are fixed
@@ -68,13 +68,13 @@ def patched_urdf(urdf: Text, robot: Robot, found: Union[PayloadEstimate, ModelEs
 
 
 def _joint_friction(robot: Robot, name: str, change: Friction) -> Friction:
-    """Friction of a joint; that of joints that mimic it is reflected to it and stays."""
+    """Return friction of a joint; that of joints that mimic it is reflected to it and stays."""
     body = next(body for body in robot.model.bodies if body.joint_name == name)
     return max(body.damping + change[0], 0.0), max(body.friction + change[1], 0.0)
 
 
 def _of_body(robot: Robot, number: int, parameters: Floats) -> Dict[str, RigidBodyInertia]:
-    """Inertias of the links of a body, in their own coordinates."""
+    """Return the inertias of the links of a body, in their own coordinates."""
     body = robot.model.body(number)
     whole = RigidBodyInertia.from_parameters(parameters.tolist())
     others = [
@@ -95,7 +95,7 @@ def _of_body(robot: Robot, number: int, parameters: Floats) -> Dict[str, RigidBo
 
 @dataclass
 class _Place:
-    """Where an element is, and the child that is to be replaced, in bytes."""
+    """Place of an element, and of the child that is to be replaced, in bytes."""
 
     begin: int
     inside: int = 0  # after the start tag
@@ -106,7 +106,7 @@ class _Place:
 def with_inertials(
     urdf: Text, inertias: Mapping[str, RigidBodyInertia], friction: Mapping[str, Friction]
 ) -> bytes:
-    """URDF with other inertias and friction.
+    """Return the URDF with other inertias and friction.
 
     :param urdf: text of the URDF
     :param inertias: of links, by name, in link coordinates
@@ -142,7 +142,7 @@ _CHILD = {'link': 'inertial', 'joint': 'dynamics'}
 
 
 def _edit(data: bytes, place: _Place, tag: str, child: str) -> Tuple[int, int, bytes]:
-    """Bytes to be replaced, and what by."""
+    """Return the bytes to be replaced, and what by."""
     if place.child is not None:
         return (*place.child, child.encode())
     if data[place.inside - 2 : place.inside] == b'/>':
@@ -171,7 +171,7 @@ def _number(value: float) -> str:
 
 
 def _places(data: bytes) -> Dict[Tuple[str, str], _Place]:
-    """Places of the links and joints right below the root, by tag and name."""
+    """Return the places of the links and joints right below the root, by tag and name."""
     parser = expat.ParserCreate()
     path: List[str] = []
     found: Dict[Tuple[str, str], _Place] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the launch files share; each of them is a few lines on top of this package.
+"""Building blocks of the launch files; each of them is a few lines on top of this package.
 
 Everything that can be wrong (arguments, robot, files, packages that are missing) is found before
 any process starts. Imports launch and launch_ros, but neither rclpy nor anything that compiles.

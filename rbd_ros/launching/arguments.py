@@ -35,7 +35,7 @@ class ArgumentError(RuntimeError):
 
 
 def parameter_value(parameter: Parameter, text: str) -> Any:
-    """Value of a parameter from the text of its launch argument.
+    """Return the value of a parameter from the text of its launch argument.
 
     Lists may be written with or without brackets: '[0.0, -1.57]', '0.0,-1.57', '0 -1.57'.
 
@@ -80,7 +80,7 @@ def _legal(parameter: Parameter) -> str:
 
 
 def _words(name: str, text: str) -> List[str]:
-    """Elements of a list as they are written."""
+    """Return the elements of a list as they are written."""
     inside = text.strip()
     if inside[:1] == '[' and inside[-1:] == ']':
         inside = inside[1:-1]
@@ -96,7 +96,7 @@ def _words(name: str, text: str) -> List[str]:
 
 
 def _unquoted(text: str) -> str:
-    """Text without the quotes that hold an empty text or a number."""
+    """Return the text without the quotes that hold an empty text or a number."""
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in '\'"' else text
 
 
@@ -131,21 +131,21 @@ class Arguments:
         return self._texts.get(name, '').strip()
 
     def words(self, name: str) -> List[str]:
-        """Elements of an argument that is a list of texts.
+        """Return the elements of an argument that is a list of texts.
 
         :raises ArgumentError: if it is none
         """
         return _words(name, self[name])
 
     def paths(self, name: str) -> List[str]:
-        """Absolute paths of an argument that is a list of paths.
+        """Return the absolute paths of an argument that is a list of paths.
 
         :raises ArgumentError: if it is none
         """
         return [_absolute(each) for each in self.words(name)]
 
     def choice(self, name: str, choices: Sequence[str]) -> str:
-        """Value of an argument that is one of several words.
+        """Return the value of an argument that is one of several words.
 
         :raises ArgumentError: if it is another one
         """
@@ -156,7 +156,7 @@ class Arguments:
         return self[name]
 
     def boolean(self, name: str, other: Sequence[str] = ()) -> str:
-        """Value of an argument that is 'true', 'false', or one of the `other` words.
+        """Return the value of an argument that is 'true', 'false', or one of the `other` words.
 
         :raises ArgumentError: if it is none of these
         """
@@ -170,7 +170,7 @@ class Arguments:
         return word
 
     def parameters(self, parameters: Iterable[Parameter]) -> Dict[str, Any]:
-        """Values of the parameters that were given as arguments, by name.
+        """Return the values of the parameters that were given as arguments, by name.
 
         :param parameters: declarations of the parameters
         :raises ArgumentError: if a value is not legal
@@ -189,7 +189,9 @@ class Arguments:
 
     @staticmethod
     def _located(parameter: Parameter, value: Any) -> Any:
-        """Value as launch takes it, with absolute paths: nodes have another working directory.
+        """Return the value as launch takes it, with absolute paths.
+
+        Nodes have another working directory.
 
         :raises ArgumentError: if there is no such file
         """
@@ -208,7 +210,7 @@ class Arguments:
         return list(value) if isinstance(value, tuple) else value
 
     def parameter_file(self, name: str) -> str:
-        """Absolute path of the YAML file with parameters that argument `name` gives.
+        """Return the absolute path of the YAML file with parameters that argument `name` gives.
 
         :raises ArgumentError: if it cannot be read or holds no parameters
         """
@@ -226,7 +228,7 @@ class Arguments:
         return str(path)
 
     def namespace(self) -> str:
-        """Namespace of all nodes, without a slash at the end.
+        """Return the namespace of all nodes, without a slash at the end.
 
         :raises ArgumentError: if it cannot be one
         """
@@ -239,7 +241,7 @@ class Arguments:
         return namespace
 
     def frame_prefix(self) -> str:
-        """What the names of all frames begin with.
+        """Return the prefix of the names of all frames.
 
         :raises ArgumentError: if it cannot be that
         """
@@ -250,7 +252,7 @@ class Arguments:
         return prefix
 
     def clock(self) -> str:
-        """Topic of simulated time, empty if there is no simulated time.
+        """Return the topic of simulated time, empty if there is no simulated time.
 
         :raises ArgumentError: if it cannot be a topic
         """

@@ -39,7 +39,7 @@ PUBLISHER, RVIZ = 'robot_state_publisher', 'rviz2'
 
 
 class Request(NamedTuple):
-    """What the arguments of the launch file ask for.
+    """Request that the arguments of the launch file make.
 
     :param context: context of the launch
     :param arguments: arguments of the launch file
@@ -60,7 +60,7 @@ class Request(NamedTuple):
 def bringup_launch_description(
     file: str = FILE, defaults: Optional[Mapping[str, str]] = None
 ) -> LaunchDescription:
-    """Launch description of simulator, controller, robot_state_publisher and RViz.
+    """Return the launch description of simulator, controller, robot_state_publisher and RViz.
 
     :param file: name of the launch file
     :param defaults: values of arguments that the command line does not give
@@ -164,7 +164,7 @@ def _refuse_idle(arguments: Arguments, clear: Dict[str, dict], started: List[str
 def _further_controllers(
     request: Request, interfaces: Dict[str, Any], clear: Dict[str, dict], started: List[str]
 ) -> List[Action]:
-    """Controllers of the movable robots of the world, if these have topics of their own."""
+    """Return controllers of the movable robots of the world, if these have topics of their own."""
     arguments = request.arguments
     if arguments.boolean('robot_namespaces', ('',)) != 'true' or not arguments['world']:
         return []
@@ -262,7 +262,7 @@ def _left_out(what: str, wanted: str, obstacle: Optional[str]) -> Action:
 
 
 def _rviz_configuration(frame_prefix: str) -> str:
-    """Path of the configuration of RViz; the model it shows has frames of that prefix."""
+    """Return path of the configuration of RViz; the model it shows has frames of that prefix."""
     path = resource_path('rviz', 'robot.rviz')
     if not frame_prefix:
         return str(path)

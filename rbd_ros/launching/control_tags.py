@@ -46,7 +46,7 @@ class Controlled(NamedTuple):
 
 
 def controlled(robot: LaunchedRobot, file: str, namespace: str) -> Controlled:
-    """Description of a robot with a tag for ros2_control, its own or one of all its joints.
+    """Return description of a robot with a tag for ros2_control, its own or one of all its joints.
 
     :param file: name of the launch file
     :param namespace: namespace of all nodes
@@ -135,7 +135,7 @@ def _check(tag: ElementTree.Element) -> None:
 
 
 def _node(tag: ElementTree.Element) -> str:
-    """Name of the node that ros2_control makes of a tag."""
+    """Return the name of the node that ros2_control makes of a tag."""
     return tag.get('name', '').lower().replace('/', '_')
 
 

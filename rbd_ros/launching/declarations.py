@@ -21,7 +21,7 @@ Uses = Dict[str, Parameter]
 
 
 def node_interface(name: str) -> NodeInterface:
-    """Interface of one of our nodes.
+    """Return the interface of one of our nodes.
 
     :param name: name of the node, which is also that of its module and its executable
     """
@@ -29,14 +29,14 @@ def node_interface(name: str) -> NodeInterface:
 
 
 def launch_parameters(interface: NodeInterface) -> Tuple[Parameter, ...]:
-    """Parameters of a node that are arguments of its launch file."""
+    """Return the parameters of a node that are arguments of its launch file."""
     return tuple(p for p in interface.parameters if p.name not in REPLACED)
 
 
 def shared_parameters(
     always: NodeInterface, alternatives: List[NodeInterface]
 ) -> Tuple[Dict[str, Uses], Dict[str, Uses]]:
-    """Parameters of nodes that are started together, by name, each with its declarations by node.
+    """Return the parameters of nodes started together, by name, each with their declarations.
 
     :param always: a node that is always started
     :param alternatives: nodes of which one may be started beside it

@@ -42,7 +42,9 @@ EXAMPLES: Dict[str, Dict[str, str]] = {
 
 
 def example_launch_description(name: str) -> LaunchDescription:
-    """Launch description of an example world: that of bringup.launch.py with other defaults.
+    """Return the launch description of an example world.
+
+    That of bringup.launch.py with other defaults.
 
     :param name: of its world file, without .yaml, which is also that of the launch file
     """

@@ -22,7 +22,9 @@ class FurtherRobot(NamedTuple):
 
 
 def further_robots(world: str) -> List[FurtherRobot]:
-    """Robots of a world that move and whose base is fixed: those that a torque node can drive.
+    """Return the robots of a world that move and whose base is fixed.
+
+    Those that a torque node can drive.
 
     What else is wrong with the file, the simulator tells.
 

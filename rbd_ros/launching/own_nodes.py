@@ -27,7 +27,7 @@ def start_own_node(
     remappings: Optional[Dict[str, str]] = None,
     robot: str = '',
 ) -> Action:
-    """Action that starts one of our nodes, whose end ends the launch.
+    """Return the action that starts one of our nodes, whose end ends the launch.
 
     :param context: context of the launch
     :param arguments: arguments of the launch file
@@ -60,5 +60,5 @@ def start_own_node(
 
 
 def clock_remapping(clock: str) -> Dict[str, str]:
-    """Remapping by which a node takes simulated time from the topic `clock` instead of /clock."""
+    """Return the remapping of /clock to the topic `clock`, for simulated time of a node."""
     return {} if clock in ('', '/clock') else {'/clock': clock}

@@ -18,7 +18,7 @@ WILDCARDS = {'/**': '(/[^/]+)*', '/*': '/[^/]+'}
 
 
 def node_parameters(file: str, node: str) -> Dict[str, Any]:
-    """Parameters that a file gives to a node.
+    """Return the parameters that a file gives to a node.
 
     :param file: path of the file
     :param node: name of the node with its namespace, such as /left/simulator
@@ -32,7 +32,7 @@ def node_parameters(file: str, node: str) -> Dict[str, Any]:
 
 
 def _nodes(outer: str, content: Any) -> Iterator[Tuple[str, Dict[str, Any]]]:
-    """Names of nodes, and their parameters."""
+    """Yield the names of nodes, and their parameters."""
     for key, value in content.items() if isinstance(content, dict) else ():
         if key == PARAMETERS:
             yield outer, value if isinstance(value, dict) else {}
@@ -41,7 +41,7 @@ def _nodes(outer: str, content: Any) -> Iterator[Tuple[str, Dict[str, Any]]]:
 
 
 def file_in_namespace(file: str, namespace: str) -> str:
-    """Path of a parameter file whose nodes without a namespace are in this one.
+    """Return the path of a parameter file whose nodes without a namespace are in this one.
 
     Nodes with a namespace, or with a wildcard in their name, stay as they are.
 

@@ -27,7 +27,7 @@ class MissingError(RuntimeError):
 
 
 def is_installed(package: str, executable: str) -> bool:
-    """Whether `ros2 run` would find an executable."""
+    """Return whether `ros2 run` would find an executable."""
     try:
         prefix = get_package_prefix(package)
     except PackageNotFoundError:
@@ -51,7 +51,7 @@ def require(package: str, executable: str, cure: str = '') -> None:
 
 
 def has_package(package: str) -> bool:
-    """Whether a package is installed."""
+    """Return whether a package is installed."""
     try:
         get_package_prefix(package)
     except PackageNotFoundError:
@@ -60,7 +60,10 @@ def has_package(package: str) -> bool:
 
 
 def package_version(package: str) -> Tuple[int, ...]:
-    """Version of a package that is installed, by its package.xml; () if that does not say it."""
+    """Return the version of a package that is installed, by its package.xml.
+
+    () if that does not say it.
+    """
     try:
         manifest = Path(get_package_prefix(package), 'share', package, 'package.xml')
         content = ElementTree.fromstring(read_text(manifest, MAX_TEXT))
@@ -84,12 +87,12 @@ def require_package(package: str) -> None:
 
 
 def log_folder() -> Path:
-    """Folder of this launch's log, where a generated file is found later and disturbs nobody."""
+    """Return the folder of this launch's log, where a generated file is found and does no harm."""
     return Path(launch.logging.launch_config.log_dir)
 
 
 def has_display() -> bool:
-    """Whether there is a display to show a window on."""
+    """Return whether there is a display to show a window on."""
     return any(os.environ.get(name) for name in DISPLAY_VARIABLES)
 
 
@@ -106,7 +109,7 @@ def start_node(
     required: bool = False,
     must_succeed: bool = False,
 ) -> Node:
-    """Action that starts a node.
+    """Return the action that starts a node.
 
     :param context: context of the launch
     :param package: package of the executable
@@ -135,7 +138,7 @@ def start_node(
 
 
 def _ends_with_launch(context: LaunchContext) -> Optional[str]:
-    """Prefix of a command under which Linux ends it when the launch is killed."""
+    """Return the prefix of a command under which Linux ends it when the launch is killed."""
     if context.launch_configurations.get('launch-prefix') or not shutil.which('setpriv'):
         return None
     return 'setpriv --pdeathsig TERM'  # a shell makes what runs in the background ignore SIGINT

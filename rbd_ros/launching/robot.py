@@ -38,7 +38,7 @@ class LaunchedRobot:
 def launched_robot(
     urdf: str, xacro_arguments: Sequence[str] = (), package_paths: Sequence[str] = ()
 ) -> LaunchedRobot:
-    """Robot that the argument `urdf` means.
+    """Return the robot that the argument `urdf` means.
 
     :param urdf: text of the argument
     :param xacro_arguments: words of the argument `xacro_args`

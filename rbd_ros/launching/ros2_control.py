@@ -57,7 +57,7 @@ RUNS_AWAY = 'time would not wait for the controller manager; give a factor, such
 
 
 def ros2_control_launch_description() -> LaunchDescription:
-    """Launch description of a simulated robot behind ros2_control."""
+    """Return the launch description of a simulated robot behind ros2_control."""
     interface = node_interface(SIMULATOR)
     declared = [
         declare_urdf(),
@@ -192,7 +192,7 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
 
 
 def _patience(version: Tuple[int, ...]) -> List[str]:
-    """Options by which a spawner waits long enough, and not for ever.
+    """Return the options by which a spawner waits long enough, and not for ever.
 
     :param version: of controller_manager
     """
@@ -243,7 +243,7 @@ def _check_sensors(name: str, parameters: Dict[str, Any], unread: Tuple[str, ...
 
 
 def _declared(file: str, manager: str) -> Dict[str, str]:
-    """Types of the controllers that a file declares, by their names.
+    """Return the types of the controllers that a file declares, by their names.
 
     :param manager: name of the controller manager, with its namespace
     """

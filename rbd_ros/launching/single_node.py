@@ -23,7 +23,7 @@ from rbd_ros.resources import resource_path
 
 
 def node_launch_description(name: str) -> LaunchDescription:
-    """Launch description of one of our nodes.
+    """Return the launch description of one of our nodes.
 
     :param name: name of the node, which is also that of its module and its executable
     """

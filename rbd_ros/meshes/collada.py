@@ -35,7 +35,7 @@ _AT_ONCE = 1 << 20
 
 
 def read_collada(path: Path) -> List[Triangles]:
-    """Parts of the scene, in m.
+    """Return the parts of the scene, in m.
 
     Axes are those of the file, as in RViz: <up_axis> turns nothing. Textures, skins, lights and
     cameras are left out.
@@ -73,7 +73,7 @@ class _Reader:
     def _find(
         self, element: Optional[Element], key: str = 'url', inside: Optional[_Ids] = None
     ) -> Element:
-        """Element that another one names.
+        """Return the element that another one names.
 
         An id should be there once in a file. Where writers use one in each geometry, that of the
         same geometry is meant.
@@ -89,7 +89,7 @@ class _Reader:
         return found[0]
 
     def _only(self, element: Element, key: str) -> Optional[Element]:
-        """Element that another one names, None if there is none or several."""
+        """Return the element that another one names, None if there is none or several."""
         found = self.by_id.get(element.get(key, '').lstrip('#'), [])
         return found[0] if len(found) == 1 else None
 
@@ -169,7 +169,7 @@ class _Reader:
         return numbers.reshape(-1, stride)[:, :3]
 
     def _colour(self, bound: Element) -> Optional[Colour]:
-        """Diffuse colour of a material, None for a texture, or where it is not clear."""
+        """Return diffuse colour of a material, None for a texture, or where it is not clear."""
         material = self._only(bound, 'target')
         instance = None if material is None else material.find('instance_effect')
         effect = None if instance is None else self._only(instance, 'url')
@@ -186,7 +186,7 @@ _EMPTY = np.zeros((0, 3), dtype=np.int64)
 
 
 def _ids(root: Element) -> _Ids:
-    """Elements that are in another one, by id."""
+    """Return the elements that are in another one, by id."""
     found: _Ids = {}
     for element in root.iter():
         if element.get('id'):
@@ -195,7 +195,7 @@ def _ids(root: Element) -> _Ids:
 
 
 def _numbers(text: str, kind: type) -> Any:
-    """Numbers of a text, read piece by piece: as words they take many times the memory."""
+    """Return numbers of a text, read piece by piece: as words they take many times the memory."""
     parts: List[NDArray[Any]] = [np.zeros(0, dtype=kind)]
     start = 0
     while start < len(text):
@@ -212,7 +212,7 @@ def _integers(element: Optional[Element]) -> IntArray:
 
 
 def _fans(indices: IntArray, counts: IntArray) -> IntArray:
-    """Triangles of polygons: each a fan about its first vertex."""
+    """Return the triangles of polygons: each a fan about its first vertex."""
     if counts.sum() != len(indices):
         raise ValueError(f'{len(indices)} corners in polygons of {counts.sum()}')
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]) if len(counts) else counts
@@ -226,7 +226,7 @@ def _fans(indices: IntArray, counts: IntArray) -> IntArray:
 
 
 def _transform(element: Element) -> FloatArray:
-    """Matrix of an element of a node, the identity for what moves nothing."""
+    """Return the matrix of an element of a node, the identity for what moves nothing."""
     matrix = np.eye(4)
     if element.tag not in ('matrix', 'translate', 'rotate', 'scale'):
         return matrix

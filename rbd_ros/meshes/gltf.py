@@ -35,7 +35,7 @@ _HARMLESS = re.compile(r'[A-Z]+_(materials|texture|lights)_\w+')
 
 
 def read_gltf(path: Path) -> List[Triangles]:
-    """Parts of the scene, in m and turned so that z points up, as RViz turns them.
+    """Return the parts of the scene, in m and turned so that z points up, as RViz turns them.
 
     Textures, colours of vertices, skins and animations are left out.
 
@@ -60,7 +60,7 @@ def read_gltf(path: Path) -> List[Triangles]:
 
 
 def _document(data: bytes) -> Tuple[Dict[str, Any], bytes]:
-    """Document of a file, and the binary part that a GLB file has behind it."""
+    """Return the document of a file, and the binary part that a GLB file has behind it."""
     binary = b''
     if data[:4] == _MAGIC:
         at = 12
@@ -82,7 +82,7 @@ def _document(data: bytes) -> Tuple[Dict[str, Any], bytes]:
 
 
 def _buffers(document: Dict[str, Any], binary: bytes, folder: Path) -> List[bytes]:
-    """Content of the buffers: of the file itself, or of files beside it."""
+    """Return the content of the buffers: of the file itself, or of files beside it."""
     found: List[bytes] = []
     for k, each in enumerate(document.get('buffers', ())):
         uri, left = each.get('uri'), MAX_FILE_SIZE - sum(map(len, found))

@@ -25,7 +25,7 @@ _ELEMENTS = re.compile(rb'^\s*element\s+\S+\s+(\d{1,18})\b', re.MULTILINE)
 
 
 def read_ply(path: Path) -> List[Triangles]:
-    """Triangles of a PLY file, in the axes and the unit of the file; colours are left out.
+    """Return triangles of a PLY file, in the axes and the unit of the file; colours are left out.
 
     :raises MeshError: without trimesh
     :raises ValueError: if the file is damaged
@@ -67,7 +67,7 @@ def scene_parts(
     files: Optional[Mapping[str, bytes]] = None,
     **options: Any,
 ) -> List[Triangles]:
-    """Parts of a scene that trimesh reads, placed as the file says.
+    """Return the parts of a scene that trimesh reads, placed as the file says.
 
     :param trimesh: the module
     :param data: content of the file
@@ -99,7 +99,7 @@ def scene_parts(
 
 
 def _colour(visual: Any) -> Optional[Colour]:
-    """Colour of a material; None if there is none."""
+    """Return the colour of a material; None if there is none."""
     factor = getattr(getattr(visual, 'material', None), 'baseColorFactor', None)
     if factor is None:
         return None

@@ -22,7 +22,9 @@ MAX_LIBRARIES = 64
 
 
 def read_obj(path: Path) -> List[Triangles]:
-    """Triangles of a file, those of one material together; vertices alone if it has no faces.
+    """Return the triangles of a file, those of one material together.
+
+    Vertices alone if it has no faces.
 
     :raises ValueError: if the file is damaged
     :raises OSError: if it cannot be read, or a material library is no regular file
@@ -67,7 +69,7 @@ def read_obj(path: Path) -> List[Triangles]:
 
 
 def _colours(path: Path) -> Dict[str, Colour]:
-    """Diffuse colours of a material library; none where it is missing, as many are.
+    """Return the diffuse colours of a material library; none where it is missing, as many are.
 
     :raises FileRefusedError: if it is no regular file, or too large
     """

@@ -32,7 +32,7 @@ _READERS = {
 
 
 def read_mesh(path: str) -> Tuple[Triangles, ...]:
-    """Parts of a mesh, one for each colour, in the unit of the file, or m where it says which.
+    """Return the parts of a mesh, one per colour, in the file's unit, or in m if it names one.
 
     Vertices at one place are one, and each belongs to a triangle. Corners run as the file has
     them: anticlockwise from outside in most.
@@ -54,7 +54,9 @@ def read_mesh(path: str) -> Tuple[Triangles, ...]:
 
 
 def mesh_triangles(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatArray:
-    """Corners of the triangles of a mesh, scaled, (T, 3, 3) [m]: triangle, corner, coordinate.
+    """Return the corners of the triangles of a mesh, scaled, (T, 3, 3) [m].
+
+    Triangle, corner, coordinate.
 
     Seen from outside, corners run anticlockwise, also where a negative factor mirrors the mesh.
 
@@ -80,7 +82,7 @@ def mesh_triangles(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> Float
 
 
 def mesh_vertices(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatArray:
-    """Vertices of the triangles of a mesh, scaled, (N, 3) [m]; all of a file without faces.
+    """Return vertices of the triangles of a mesh, scaled, (N, 3) [m]; all of a file without faces.
 
     A vertex may be there several times.
 
@@ -104,7 +106,7 @@ def mesh_vertices(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatA
 
 
 def _parts(path: str) -> List[Triangles]:
-    """Parts as the file has them, one at least, checked."""
+    """Return the parts as the file has them, one at least, checked."""
     read = _READERS.get(Path(path).suffix.lower())
     if read is None:
         raise MeshError(f'{path}: this format is not read; use STL, OBJ, DAE, GLB, glTF or PLY')
@@ -138,13 +140,13 @@ def _parts(path: str) -> List[Triangles]:
 
 
 def _used(part: Triangles) -> FloatArray:
-    """Vertices of triangles: construction points of a drawing are not of the surface."""
+    """Return vertices of triangles: construction points of a drawing are not of the surface."""
     vertices: FloatArray = part.vertices[np.unique(part.corners)]
     return vertices
 
 
 def _merged(part: Triangles) -> Triangles:
-    """Vertices at one place become one, so that files hold them once."""
+    """Return the merge vertices at one place, so that files hold them once."""
     used, corners = np.unique(part.corners, return_inverse=True)
     vertices, places = np.unique(part.vertices[used], axis=0, return_inverse=True)
     merged = places.reshape(-1)[corners.reshape(-1)].reshape(-1, 3)

@@ -45,7 +45,7 @@ class Triangles:
 
 
 def is_closed(triangles: FloatArray) -> bool:
-    """Whether triangles enclose a solid: each edge is passed once in each direction.
+    """Return whether triangles enclose a solid: each edge is passed once in each direction.
 
     :param triangles: corners, (T, 3, 3) [m]; those at the same place are one
 
@@ -68,7 +68,7 @@ def is_closed(triangles: FloatArray) -> bool:
 
 
 def hull_triangles(points: FloatArray) -> FloatArray:
-    """Triangles of the convex hull of points, anticlockwise from outside, (T, 3, 3) [m].
+    """Return triangles of the convex hull of points, anticlockwise from outside, (T, 3, 3) [m].
 
     :param points: (N, 3) [m]
     :raises MeshError: if all points lie in a plane

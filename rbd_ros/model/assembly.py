@@ -55,7 +55,7 @@ class Connection:
 def connectivity(
     base: str, bodies: Iterable[str], connections: Iterable[Connection]
 ) -> ConnectivityGraph:
-    """Connectivity graph of bodies and joints.
+    """Return the connectivity graph of bodies and joints.
 
     :param base: name of the fixed body
     :param bodies: names of the moving bodies
@@ -82,7 +82,9 @@ def assemble(
     free_bodies: bool = False,
     **others: Any,
 ) -> Model:
-    """Model of bodies and joints; positions and velocities are those of the joints as given.
+    """Return the model of bodies and joints.
+
+    Positions and velocities are those of the joints as given.
 
     A joint that connects a body of the tree to its parent is replaced by one of opposite polarity
     (book table 4.2), so that its variables and forces stay what they are.

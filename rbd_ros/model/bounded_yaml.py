@@ -52,7 +52,7 @@ class _BaseLoader(BoundedDepth, yaml.BaseLoader):
 
 
 def load_yaml(source: Union[str, IO[str]], words: bool = False) -> Any:
-    """Content of YAML as plain values of Python.
+    """Return the content of YAML as plain values of Python.
 
     :param source: the text, or an open file
     :param words: whether scalars stay the texts that they are
@@ -67,7 +67,7 @@ def load_yaml(source: Union[str, IO[str]], words: bool = False) -> Any:
 
 
 def compose_yaml(source: str) -> Any:
-    """Nodes of YAML, which know how and where they were written; None if there is nothing.
+    """Return nodes of YAML, which know how and where they were written; None if there is nothing.
 
     :param source: the text
     :raises yaml.YAMLError: for what is no YAML, or too deep

@@ -75,7 +75,7 @@ def distal_chain(
     table: Sequence[DHLink],
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
 ) -> Model:
-    """Model of a serial chain by the distal convention (Saha 1999, appendix A).
+    """Return the model of a serial chain by the distal convention (Saha 1999, appendix A).
 
     Links are called link1, link2, ... and joints joint1, joint2, ...; frame1 of the table is
     fixed to the base, where the axis of joint 1 is z, and frame2, frame3, ... to link 1, 2, ...:
@@ -115,7 +115,7 @@ def proximal_chain(
     end: Optional[DHFrame] = None,
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
 ) -> Model:
-    """Model of a serial chain by the proximal convention (book 4.3).
+    """Return the model of a serial chain by the proximal convention (book 4.3).
 
     Links are called link1, link2, ... and joints joint1, joint2, ...; the frame of link i in that
     of link i - 1 is Rx(alpha) Tx(a) Rz(theta) Tz(d) of row i.
@@ -194,13 +194,13 @@ def _check_distance(link: str, a: float) -> None:
 
 
 def _along_x(a: float, alpha: float) -> PluckerTransform:
-    """Axial screw transform scrx(alpha, a) (book A.4)."""
+    """Return the axial screw transform scrx(alpha, a) (book A.4)."""
     turned = PluckerTransform.rotation_x(float(alpha))
     return turned * PluckerTransform.translation((float(a), 0.0, 0.0))
 
 
 def _along_z(d: float, theta: float) -> PluckerTransform:
-    """Axial screw transform scrz(theta, d) (book A.4)."""
+    """Return the axial screw transform scrz(theta, d) (book A.4)."""
     turned = PluckerTransform.rotation_z(float(theta))
     return turned * PluckerTransform.translation((0.0, 0.0, float(d)))
 

@@ -27,7 +27,7 @@ _ROUNDING = 1e-15
 
 
 def equivalent_model(model: Model) -> Model:
-    """Model with the same H(q), C(q, v) and gravity torques and as few parameters as it can have.
+    """Return a model with the same H(q), C(q, v) and gravity torques and the fewest parameters.
 
     :param model: model whose inertias are floats, not symbols
 

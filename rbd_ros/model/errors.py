@@ -22,7 +22,7 @@ class SingularMassMatrixError(ModelError):
 
 
 def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
-    """Message that a name is unknown, with similar names, or with all if none is similar.
+    """Return message that a name is unknown, with similar names, or with all if none is similar.
 
     :param what: kind of thing that has the name, such as 'link'
     :param name: the name

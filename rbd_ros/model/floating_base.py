@@ -110,7 +110,7 @@ def with_fixed_base(model: Model) -> Model:
 
 
 def base_inertia(model: Model) -> RigidBodyInertia:
-    """Inertia of all links on the base, body 0, in its coordinates.
+    """Return the inertia of all links on the base, body 0, in its coordinates.
 
     :param model: the model
 
@@ -151,7 +151,7 @@ def is_free_base(body: Body) -> bool:
 
 
 def not_floating(model: Model) -> str:
-    """Why a model does not have a floating base, in words; '' if it has one.
+    """Return the reason why a model has no floating base, in words; '' if it has one.
 
     One body moves freely relative to the fixed base, and all others are carried by it.
 
@@ -176,7 +176,7 @@ def not_floating(model: Model) -> str:
 
 
 def _renumbered(model: Model, bodies: int, nq: int, nv: int) -> Model:
-    """Model whose bodies' numbers, that of the base included, and variables are moved up.
+    """Return model whose bodies' numbers, that of the base included, and variables are moved up.
 
     :param bodies: by how much the numbers of the bodies grow
     :param nq: by how much the numbers of the position variables grow

@@ -38,7 +38,7 @@ class GearLimits:
 
 
 def gear_limits(bodies: Sequence[Body], couplings: Sequence[Coupling]) -> GearLimits:
-    """Limits of independent joints, with which those of their mimic joints hold as well.
+    """Return limits of independent joints, with which those of their mimic joints hold as well.
 
     A speed or an effort limit 0 of a follower is one that the description does not know, and so
     are position limits that leave no room: those are left out, with a notice.
@@ -75,7 +75,10 @@ def gear_limits(bodies: Sequence[Body], couplings: Sequence[Coupling]) -> GearLi
 
 
 def _transformed(limits: JointLimits, coupling: Coupling) -> JointLimits:
-    """Limits of a follower as those of the joint that drives it; none of one that never moves."""
+    """Return the limits of a follower as those of the joint that drives it.
+
+    None of one that never moves.
+    """
     ratio, offset = coupling.ratio, coupling.offset
     if ratio == 0.0:
         return JointLimits()
@@ -98,7 +101,7 @@ def _transformed(limits: JointLimits, coupling: Coupling) -> JointLimits:
 
 
 def _leaves_room(given: JointLimits, geared: JointLimits) -> bool:
-    """Whether two ranges of positions have more in common than one position."""
+    """Return whether two ranges of positions have more in common than one position."""
     room = min(given.upper, geared.upper) - max(given.lower, geared.lower)
     range_ = min(given.upper - given.lower, geared.upper - geared.lower)
     # What cannot move by itself need not be able to.
@@ -106,7 +109,7 @@ def _leaves_room(given: JointLimits, geared: JointLimits) -> bool:
 
 
 def _narrowed(given: JointLimits, geared: JointLimits) -> JointLimits:
-    """Limits that keep both, those `given` where the others differ by rounding alone."""
+    """Return limits that keep both, those `given` where the others differ by rounding alone."""
 
     def most(x: float, y: float, size: float) -> float:
         return y if y < x and not x - y <= _ROUNDING * size else x
@@ -139,7 +142,7 @@ def _contradiction(bodies: Sequence[Body], coupling: Coupling, given: JointLimit
 
 
 def _changes(given: JointLimits, kept: JointLimits) -> str:
-    """What became of the limits of a joint, in words; '' if of those that are shown nothing."""
+    """Return the changes to the limits of a joint, in words; '' if those shown are unchanged."""
     found = []
     for name, fields, unit in _NAMES:
         before = [getattr(given, field) for field in fields]

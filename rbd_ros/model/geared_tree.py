@@ -65,15 +65,15 @@ class GearedTree:
     # -- the tree
 
     def body(self, i: int) -> Body:
-        """Body of number `i`, from 1."""
+        """Return the body of number `i`, from 1."""
         return self.bodies[i - 1]
 
     def outward(self) -> Iterator[Tuple[int, Body]]:
-        """Bodies with their numbers, from the base to the leaves."""
+        """Return the bodies with their numbers, from the base to the leaves."""
         return enumerate(self.bodies, start=1)
 
     def inward(self) -> Iterator[Tuple[int, Body]]:
-        """Bodies with their numbers, from the leaves to the base."""
+        """Return the bodies with their numbers, from the leaves to the base."""
         return reversed(list(enumerate(self.bodies, start=1)))
 
     @cached_property
@@ -84,7 +84,7 @@ class GearedTree:
         return ParentArray(tuple(body.parent for body in self.bodies))
 
     def support(self, i: int) -> List[int]:
-        """Support kappa(i): the bodies on the path from body `i` to the base (book 4.1.4).
+        """Return support kappa(i): the bodies on the path from body `i` to the base (book 4.1.4).
 
         The list begins with `i`; the base is not in it.
         """
@@ -95,13 +95,16 @@ class GearedTree:
         return path
 
     def subtree(self, i: int) -> List[int]:
-        """Subtree nu(i): body `i` and all bodies it supports, in ascending order (book 4.1.4)."""
+        """Return the subtree nu(i): body `i` and all bodies it supports, in ascending order.
+
+        Book 4.1.4.
+        """
         return [
             j for j in range(max(i, 1), len(self.bodies) + 1) if i == 0 or i in self.support(j)
         ]
 
     def support_dofs(self, i: int) -> Tuple[int, ...]:
-        """Degrees of freedom of the tree that move body `i`, in ascending order."""
+        """Return the degrees of freedom of the tree that move body `i`, in ascending order."""
         return tuple(
             k for j in reversed(self.support(i)) for k in range(self.tree_nv)[self.body(j).v]
         )
@@ -141,7 +144,7 @@ class GearedTree:
 
     @cached_property
     def independent_slices(self) -> Dict[int, Tuple[slice, slice]]:
-        """Where the joint variables of each independent body lie in q and v.
+        """Slices of q and v that hold the joint variables of each independent body.
 
         The keys are the numbers of the bodies, the values a slice of q and a slice of v each.
         """
@@ -187,13 +190,13 @@ class GearedTree:
 
     @property
     def limit_notices(self) -> Tuple[str, ...]:
-        """Which limits of mimic joints narrow those of what drives them, or cannot hold."""
+        """Limits of mimic joints that narrow those of their driving joint, or cannot hold."""
         return self._gear_limits.notices
 
     # -- gears: q_tree = gamma(q), v_tree = G v (book eq 3.11, 9.26)
 
     def tree_position(self, q: Sequence[Scalar]) -> List[Scalar]:
-        """Positions of all joints, gamma(q), (tree_nq,), from the independent ones, (nq,)."""
+        """Return positions of all joints, gamma(q), (tree_nq,), of the independent q, (nq,)."""
         result: List[Scalar] = []
         for i, _ in self.outward():
             master, ratio, offset = self._gears[i]
@@ -202,7 +205,7 @@ class GearedTree:
         return result
 
     def tree_velocity(self, v: Sequence[Scalar]) -> List[Scalar]:
-        """Velocities or accelerations of all joints, G v, from the independent ones.
+        """Return the velocities or accelerations of all joints, G v, from the independent ones.
 
         :param v: velocities or accelerations of the independent joints, (nv,)
         :return: those of the tree, (tree_nv,)
@@ -213,11 +216,11 @@ class GearedTree:
         ]
 
     def independent_velocity(self, v: Sequence[Scalar]) -> List[Scalar]:
-        """Velocities (or accelerations) of the independent joints, (nv,), among those of all."""
+        """Return the velocities or accelerations of the independent joints, (nv,), among all."""
         return [v[k] for i in self.independent for k in range(self.tree_nv)[self.body(i).v]]
 
     def independent_force(self, tau: Sequence[Scalar]) -> List[Scalar]:
-        """Forces on the independent coordinates, G^T tau, from those on all joints.
+        """Return the forces on the independent coordinates, G^T tau, from those on all joints.
 
         :param tau: generalized forces of the tree, (tree_nv,)
         :return: generalized forces, (nv,)
@@ -230,7 +233,7 @@ class GearedTree:
         return result
 
     def independent_columns(self, J: Sequence[Sequence[Scalar]]) -> List[List[Scalar]]:
-        """Matrix J G with columns for the independent coordinates, from one for all joints.
+        """Return matrix J G with columns for the independent coordinates, from one for all joints.
 
         :param J: matrix of m rows, such as a Jacobian, (m, tree_nv)
         :return: the same for the independent velocities, (m, nv)
@@ -238,7 +241,7 @@ class GearedTree:
         return [self.independent_force(row) for row in J]
 
     def independent_matrix(self, H: Sequence[Sequence[Scalar]]) -> List[List[Scalar]]:
-        """Matrix G^T H G of the independent coordinates, (nv, nv), from one of the tree.
+        """Return matrix G^T H G of the independent coordinates, (nv, nv), from one of the tree.
 
         :param H: matrix of the tree, such as its mass matrix, (tree_nv, tree_nv)
         """
@@ -250,7 +253,7 @@ class GearedTree:
     # -- frames
 
     def link(self, name: str) -> Link:
-        """Link of the given name.
+        """Return the link of the given name.
 
         :raises ValueError: if there is none; the message lists similar names
         """
@@ -259,7 +262,7 @@ class GearedTree:
         return self.links[name]
 
     def frame(self, name: str) -> Frame:
-        """Frame of a link, or of a joint if no link has that name.
+        """Return the frame of a link, or of a joint if no link has that name.
 
         :raises ValueError: if there is none; the message lists similar names
         """

@@ -34,7 +34,7 @@ class Arc(NamedTuple):
     successor: str
 
     def other(self, body: str) -> str:
-        """End of the joint that is not `body`."""
+        """Return the end of the joint that is not `body`."""
         return self.successor if body == self.predecessor else self.predecessor
 
 
@@ -73,7 +73,10 @@ class ParentArray:
         return tuple(masks)
 
     def is_supported_by(self, i: int, j: int) -> bool:
-        """Whether joint `j` is on the path from body `i` to the base: eps_ij of book eq 4.5."""
+        """Return whether joint `j` is on the path from body `i` to the base.
+
+        eps_ij of book eq 4.5.
+        """
         return bool(self._masks[i] >> j & 1)
 
     @cached_property
@@ -199,7 +202,7 @@ class ConnectivityGraph:
     # -- spanning trees
 
     def spanning_tree(self, loop_joints: Iterable[str] = ()) -> SpanningTree:
-        """Spanning tree of minimum depth, found breadth first (book 4.1.1, 10.2).
+        """Return the spanning tree of minimum depth, found breadth first (book 4.1.1, 10.2).
 
         Where joints would do equally well, the first in the order of the graph is taken.
 
@@ -215,7 +218,7 @@ class ConnectivityGraph:
         return SpanningTree(self, tuple(self._reached(self.base, joints).values())[1:])
 
     def spanning_trees(self) -> Iterator[SpanningTree]:
-        """All spanning trees, of which there may be exponentially many.
+        """Yield all spanning trees, of which there may be exponentially many.
 
         :raises ModelError: if the graph is not connected
         """
@@ -225,7 +228,7 @@ class ConnectivityGraph:
                 yield SpanningTree(self, tuple(joint.name for joint in joints))
 
     def _reached(self, start: str, joints: Sequence[Arc]) -> Dict[str, str]:
-        """Bodies reached from one breadth first, each with the joint that led to it."""
+        """Return the bodies reached from one breadth first, each with the joint that led to it."""
         allowed = set(joints)
         found, queue = {start: ''}, [start]
         for body in queue:
@@ -283,11 +286,11 @@ class SpanningTree:
         return {body: by_name[name] for body, name in reached.items() if name}
 
     def parent(self, body: str) -> str:
-        """Body that is next on the way from `body` to the base."""
+        """Return the body that is next on the way from `body` to the base."""
         return self._up[body].other(body)
 
     def path(self, body: str) -> Tuple[str, ...]:
-        """Names of the joints on the way from `body` to the base."""
+        """Return the names of the joints on the way from `body` to the base."""
         names = []
         while body != self.graph.base:
             names.append(self._up[body].name)
@@ -300,7 +303,7 @@ class SpanningTree:
         return max((len(self.path(body)) for body in self.graph.bodies), default=0)
 
     def cycle(self, chord: str) -> Tuple[str, ...]:
-        """Joints of the one cycle that a loop joint closes through the tree (book 4.1.1).
+        """Return joints of the one cycle that a loop joint closes through the tree (book 4.1.1).
 
         :param chord: name of the loop joint
         :return: the chord, then the joints of the tree from its successor round to its predecessor
@@ -314,7 +317,7 @@ class SpanningTree:
     # -- numberings
 
     def numbering(self, bodies: Optional[Sequence[str]] = None) -> Numbering:
-        """Regular numbering: parents before their children, loop joints last (book 4.1.2).
+        """Return regular numbering: parents before their children, loop joints last (book 4.1.2).
 
         :param bodies: names of the moving bodies in the order of their numbers; None: breadth
             first
@@ -333,7 +336,7 @@ class SpanningTree:
         return Numbering(self, order)
 
     def numberings(self) -> Iterator[Numbering]:
-        """All regular numberings of the bodies, of which there may be exponentially many."""
+        """Yield all regular numberings of the bodies, of which there may be exponentially many."""
         yield from (Numbering(self, order) for order in self._orders((), {self.graph.base}))
 
     def _orders(self, begun: Tuple[str, ...], seen: Set[str]) -> Iterator[Tuple[str, ...]]:
@@ -367,7 +370,7 @@ class Numbering:
     joints: Tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Number the joints: those of the tree like their bodies, then the loop joints."""
+        """Assign numbers to joints: those of the tree like their bodies, then the loop joints."""
         joints = (self.tree._up[body].name for body in self.bodies)
         object.__setattr__(self, 'joints', (*joints, *self.tree.chords))
 
@@ -399,7 +402,7 @@ class Numbering:
 
     @cached_property
     def is_reversed(self) -> Tuple[bool, ...]:
-        """Whether each joint of the tree is in the reverse direction: connects to the parent."""
+        """Reversal of each joint of the tree: True if it connects to the parent."""
         ends = self.successors[: len(self.bodies)]
         return tuple(successor != i for i, successor in enumerate(ends, start=1))
 

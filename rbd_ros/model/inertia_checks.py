@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a link's inertia is physical: its mass and its principal moments of inertia."""
+"""Checks that a link's inertia is physical: its mass and its principal moments of inertia."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOLERANCE_LENGTH = 1e-6
 def violated_conditions(
     mass: float, centre: Sequence[float], inertia: Sequence[Sequence[float]]
 ) -> List[str]:
-    """Conditions of a physical inertia that are violated, in words; empty if there is none.
+    """Return conditions of a physical inertia that are violated, in words; empty if there is none.
 
     :param mass: mass [kg]
     :param centre: centre of mass, (3,) [m]

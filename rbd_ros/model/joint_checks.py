@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the verbs of a joint type agree with each other, by its examples (book 4.4).
+"""Checks that the methods of a joint type agree with each other, by its examples (book 4.4).
 
 Derivatives are central differences: what contradicts is off by much more than their error.
 """
@@ -150,14 +150,14 @@ def _check_at(name: str, joint: JointType, q: Sequence[float]) -> None:
 
 
 def _slope(function: Callable[[float], Floats]) -> Floats:
-    """Derivative at zero by central differences of two steps (Richardson)."""
+    """Return the derivative at zero by central differences of two steps (Richardson)."""
     coarse, fine = ((function(h) - function(-h)) / (2.0 * h) for h in (_STEP, 0.5 * _STEP))
     slope: Floats = (4.0 * fine - coarse) / 3.0
     return slope
 
 
 def _axial(m: Floats) -> Floats:
-    """Motion vector m of a matrix m x (book 2.9)."""
+    """Return the motion vector m of a matrix m x (book 2.9)."""
     return np.array([m[2, 1], m[0, 2], m[1, 0], m[5, 1], m[3, 2], m[4, 0]])
 
 

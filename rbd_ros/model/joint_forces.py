@@ -34,7 +34,7 @@ class JointForce(NamedTuple):
 
 
 def active_forces(joint: JointType, q: Sequence[float]) -> FloatArray:
-    """Active-force subspace T_a = S (S^T S)^-1, (6, nv): T_a^T S = 1 (book eq 3.35).
+    """Return the active-force subspace T_a = S (S^T S)^-1, (6, nv): T_a^T S = 1 (book eq 3.35).
 
     It is one of many: that of a motor on the joint's axis itself.
 
@@ -52,7 +52,9 @@ def active_forces(joint: JointType, q: Sequence[float]) -> FloatArray:
 def split_force(
     joint: JointType, q: Sequence[float], force: ArrayLike, active: Optional[ArrayLike] = None
 ) -> JointForce:
-    """Active force and bearing load of which the force across a joint is the sum (book eq 3.34).
+    """Return the active force and bearing load of which the force across a joint is the sum.
+
+    Book eq 3.34.
 
     :param joint: type of the joint
     :param q: its position, (nq,) [rad, m]
@@ -82,5 +84,5 @@ def split_force(
 
 
 def _columns(vectors: Sequence[Any]) -> FloatArray:
-    """Spatial vectors as the columns of a matrix, (6, n)."""
+    """Return the spatial vectors as the columns of a matrix, (6, n)."""
     return np.array([x.to_array() for x in vectors], dtype=float).reshape(-1, 6).T

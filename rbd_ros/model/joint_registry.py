@@ -85,7 +85,7 @@ def register_joint_type(kind: Type[JointType], name: Optional[str] = None) -> Ty
 
 
 def registered_joint_types() -> Dict[str, RegisteredType]:
-    """Types that a file can name, by name: those of the package first.
+    """Return the types that a file can name, by name: those of the package first.
 
     >>> from rbd_ros.model.joint_registry import registered_joint_types
     >>> registered_joint_types()['helical'].parameters
@@ -130,5 +130,5 @@ def _snake(title: str) -> str:
 
 
 def joint_name(joint: JointType) -> str:
-    """Name of a joint's type, as files have it."""
+    """Return the name of a joint's type, as files have it."""
     return _snake(type(joint).__name__)

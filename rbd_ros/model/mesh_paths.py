@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the mesh files of a URDF lie on this machine, found without ROS."""
+"""Paths of the mesh files of a URDF on this machine, found without ROS."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ class MeshPaths:
         self._packages: Dict[str, List[str]] = {}
 
     def resolve(self, uri: str) -> Optional[str]:
-        """Absolute path of the file that `uri` means, None if it is not found."""
+        """Return the absolute path of the file that `uri` means, None if it is not found."""
         return self._first(uri, os.path.isfile)
 
     def folder(self, uri: str) -> Optional[str]:
-        """Absolute path of the folder that `uri` means, None if it is not found."""
+        """Return the absolute path of the folder that `uri` means, None if it is not found."""
         return self._first(uri, os.path.isdir)
 
     def _first(self, uri: str, is_it: Callable[[str], bool]) -> Optional[str]:
         return next((os.path.abspath(path) for path in self._candidates(uri) if is_it(path)), None)
 
     def package(self, name: str) -> Optional[str]:
-        """Absolute path of the directory of a package, None if it is not found."""
+        """Return the absolute path of the directory of a package, None if it is not found."""
         found = [] if name in ('', '.', '..') else self._package_directories(name)
         return os.path.abspath(found[0]) if found else None
 

@@ -65,7 +65,7 @@ class Model(GearedTree):
     def create(
         cls, name: str, bodies: Iterable[Body], links: Iterable[Link], **others: Any
     ) -> Model:
-        """Model with the joint variables of `bodies` laid out one after another.
+        """Return the model with the joint variables of `bodies` laid out one after another.
 
         The inertias of the bodies are those of their links, whatever `bodies` say. Elements of the
         transforms that are zero or one but for rounding are made so, because what is known to be

@@ -20,7 +20,7 @@ ROUNDING = 1e-9
 
 
 def position_periods(model: Model) -> List[float]:
-    """Changes of position after which joints are where they were, (nv,) [rad].
+    """Return the changes of position after which joints are where they were, (nv,) [rad].
 
     That of a joint that turns without limits of position is 2 pi. Where mimic joints follow it by
     a fraction of its angle, it takes whole turns more until these are where they were, too. It is
@@ -47,7 +47,7 @@ def position_periods(model: Model) -> List[float]:
 
 
 def _turns_for_ever(model: Model, i: int) -> bool:
-    """Whether the joint of a body turns without limits, and nothing pulls it back."""
+    """Return whether the joint of a body turns without limits, and nothing pulls it back."""
     body = model.body(i)
     return _is_unlimited(body.limits) and body.stiffness == 0.0 and _repeats(body.joint)
 
@@ -59,7 +59,7 @@ def _is_unlimited(limits: JointLimits) -> bool:
 
 
 def _repeats(joint: JointType) -> bool:
-    """Whether a turn more is the same place: not for joints that advance as they turn."""
+    """Return whether a turn more is the same place: not for joints that advance as they turn."""
     if joint.nq != 1 or joint.nv != 1 or joint.is_rheonomic:
         return False
     start, half, whole = (joint.transform([q]) for q in (0.0, 0.5 * TURN, TURN))
@@ -67,6 +67,6 @@ def _repeats(joint: JointType) -> bool:
 
 
 def _distance(a: PluckerTransform, b: PluckerTransform) -> float:
-    """Largest difference of two transforms' numbers."""
+    """Return the largest difference of two transforms' numbers."""
     rows = zip((*a.E, a.r), (*b.E, b.r))
     return max(abs(float(x) - float(y)) for row in rows for x, y in zip(*row))

@@ -61,23 +61,23 @@ class PlanarJoint:
         return self.joint.nv
 
     def transform(self, q: Scalars) -> PlanarTransform:
-        """Joint transform X_J within the plane at `q`, (nq,)."""
+        """Return the joint transform X_J within the plane at `q`, (nq,)."""
         return PlanarTransform.of(self.plane * self.joint.transform(q) * self.plane.inverse())
 
     def motion_subspace(self, q: Scalars) -> PlanarMotionSubspace:
-        """Motion subspace S, (3, nv)."""
+        """Return the motion subspace S, (3, nv)."""
         return self._in_plane(self.joint.motion_subspace(q).columns)
 
     def motion_subspace_rate(self, q: Scalars, qd: Scalars) -> PlanarMotionSubspace:
-        """Apparent derivative of S at velocity `qd`, (3, nv)."""
+        """Return the apparent derivative of S at velocity `qd`, (3, nv)."""
         return self._in_plane(self.joint.motion_subspace_rate(q, qd).columns)
 
     def bias(self, q: Scalars, qd: Scalars) -> PlanarMotionVector:
-        """Velocity-product acceleration c_J."""
+        """Return the velocity-product acceleration c_J."""
         return PlanarMotionVector.of(self.plane.apply(self.joint.bias(q, qd)))
 
     def calc(self, q: Scalars, qd: Scalars) -> JointState:
-        """Joint calculation (jcalc) of planar quantities."""
+        """Return the joint calculation (jcalc) of planar quantities."""
         S = self.motion_subspace(q)
         planar: Any = (self.transform(q), S, S @ qd, self.bias(q, qd))
         return JointState(*planar)
@@ -89,7 +89,9 @@ class PlanarJoint:
 
 
 def planar_model(model: Model, normal: Optional[Vector3] = None) -> Model:
-    """Model whose bodies have planar transforms, inertias and joints; links stay as they are.
+    """Return the model whose bodies have planar transforms, inertias and joints.
+
+    Links stay as they are.
 
     Coordinates, gears and rotors are those of the model; gravity is in coordinates of the plane.
     Texts of algorithms run on it by `rbd_ros.algorithms.planar.in_plane`.
@@ -128,7 +130,9 @@ def planar_model(model: Model, normal: Optional[Vector3] = None) -> Model:
 
 
 def to_plane(normal: Vector3) -> PluckerTransform:
-    """Rotation to coordinates of the plane: the smallest that makes `normal`, (3,), the z axis.
+    """Return the rotation to coordinates of the plane.
+
+    The smallest that makes `normal`, (3,), the z axis.
 
     >>> from rbd_ros.model.planar import to_plane
     >>> to_plane((0.0, -1.0, 0.0)).E[2]
@@ -138,7 +142,7 @@ def to_plane(normal: Vector3) -> PluckerTransform:
 
 
 def plane_normal(model: Model) -> Vector3:
-    """Unit normal of the plane that a planar robot moves in, in base coordinates, (3,).
+    """Return the unit normal of the plane that a planar robot moves in, in base coordinates, (3,).
 
     It is the axis of the first joint that turns, or else across the first two that slide in
     different directions, or across the first that slides.
@@ -169,7 +173,7 @@ def plane_normal(model: Model) -> Vector3:
 
 
 def _moves_in_plane(joint: JointType, normal: Vector3) -> bool:
-    """Whether a joint keeps the normal, and moves along the plane only."""
+    """Return whether a joint keeps the normal, and moves along the plane only."""
     q = joint.sample((0.3,) * joint.uniforms, -1.0, 1.0)
     kept = linear3.subtract(linear3.apply(joint.transform(q).E, normal), normal)
     return _length(kept) < _ROUNDING and all(

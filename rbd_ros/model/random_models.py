@@ -22,7 +22,7 @@ _POINTS = 6  # masses that a random body is made of: any more than three are a g
 
 
 def random_chain(joints: int, seed: int = 0) -> Model:
-    """General unbranched chain GU(n) of revolute joints, which the book's cost figures are for.
+    """Return a general unbranched chain GU(n) of revolute joints, as in the book's cost figures.
 
     A longer chain of the same seed begins with a shorter one.
 
@@ -38,7 +38,7 @@ def random_chain(joints: int, seed: int = 0) -> Model:
 
 
 def random_tree(joints: int, branching: float, seed: int = 0) -> Model:
-    """General tree of revolute joints in which bodies have `branching` children on average.
+    """Return general tree of revolute joints in which bodies have `branching` children on average.
 
     Children are given out body by body, so that the depth is as small as it can be: 1 makes a
     chain, 2 a binary tree, and n or more hangs all bodies but the first on the first. A body has
@@ -78,7 +78,7 @@ def random_tree(joints: int, branching: float, seed: int = 0) -> Model:
 
 
 def _parents(joints: int, branching: float) -> List[int]:
-    """Parents of bodies 1, 2, ...; the base carries the first alone."""
+    """Return the parents of bodies 1, 2, ...; the base carries the first alone."""
     first = math.ceil(branching)
     return [int((i - 2 + first) // branching) if i > 1 else 0 for i in range(1, joints + 1)]
 
@@ -86,7 +86,7 @@ def _parents(joints: int, branching: float) -> List[int]:
 def _random_body(
     rng: np.random.Generator,
 ) -> Tuple[Revolute, PluckerTransform, RigidBodyInertia]:
-    """Joint, transform from the parent and inertia of a body of some 30 cm and 2 kg."""
+    """Return the joint, transform from the parent and inertia of a body of some 30 cm and 2 kg."""
     x, y, z = (float(value) for value in rng.normal(size=3))
     length = math.sqrt(x * x + y * y + z * z)
     joint = Revolute((x / length, y / length, z / length))
@@ -102,6 +102,6 @@ def _random_body(
 
 
 def _random_vector(rng: np.random.Generator, reach: float) -> Vector3:
-    """Vector with elements between -reach and reach, (3,)."""
+    """Return the vector with elements between -reach and reach, (3,)."""
     x, y, z = (float(value) for value in rng.uniform(-reach, reach, 3))
     return x, y, z

@@ -13,7 +13,7 @@ Armature = Union[Mapping[str, float], str, 'os.PathLike[str]', None]
 
 
 def read_armature(armature: Armature) -> Dict[str, float]:
-    """Armature by joint name [kg m^2, or kg for prismatic joints].
+    """Return the armature by joint name [kg m^2, or kg for prismatic joints].
 
     :param armature: the mapping itself, or the path of a YAML file that holds it, alone or under
         the key 'armature'; None: no armature

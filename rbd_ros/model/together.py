@@ -27,7 +27,7 @@ def put_together(
     gravity: Optional[Sequence[Scalar]] = None,
     name: str = '',
 ) -> Model:
-    """Model of several robots, which nothing connects but the base.
+    """Return the model of several robots, which nothing connects but the base.
 
     Joints, links and shapes are called by the name of their robot, a slash, and their own name;
     those of a robot named '' keep theirs. Bodies and variables follow each other in the order of
@@ -141,7 +141,7 @@ class _Part:
         self.model, self.prefix, self.placement, self.before = model, prefix, placement, before
 
     def number(self, body: int) -> int:
-        """Number of a body in the whole; both have one base."""
+        """Return the number of a body in the whole; both have one base."""
         return body + self.before if body else 0
 
     def placed(self, X: PluckerTransform, body: int) -> PluckerTransform:
@@ -149,7 +149,7 @@ class _Part:
         return X if body or self.placement is None else snapped(X * self.placement)
 
     def frame(self, frame: Frame) -> Frame:
-        """Frame in the whole."""
+        """Return the frame in the whole."""
         return Frame(self.number(frame.body), self.placed(frame.placement, frame.body))
 
     def links(self) -> List[Link]:
@@ -167,13 +167,13 @@ class _Part:
         ]
 
     def joints(self) -> Sequence[str]:
-        """Names of all joints, fixed ones and those that close loops too."""
+        """Return the names of all joints, fixed ones and those that close loops too."""
         own = [*(body.joint_name for body in self.model.bodies), *self.model.joint_frames]
         own += [loop.name for loop in self.model.loops]
         return [self.prefix + name for name in dict.fromkeys(own)]
 
     def bodies(self, nq: int, nv: int) -> List[Body]:
-        """Bodies in the whole.
+        """Return the bodies in the whole.
 
         :param nq: position variables of the bodies before
         :param nv: velocity variables of the bodies before
@@ -249,7 +249,7 @@ def _common_gravity(
 
 
 def _actuated(models: Mapping[str, Model]) -> Optional[Tuple[str, ...]]:
-    """Names of the joints that have actuators in the robots alone; None: nobody said."""
+    """Return names of the joints that have actuators in the robots alone; None: nobody said."""
     if all(model.actuated is None and not model.loops for model in models.values()):
         return None
     return tuple(

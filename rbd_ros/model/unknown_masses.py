@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a description does not say about masses: links with shapes but without inertia.
+"""Links without known mass: those with shapes but without inertia.
 
 A massless link is legal in URDF, as a frame is. A link that has shapes is a thing that weighs
 something: without a mass, torques that carry it are too small, and nothing else tells.

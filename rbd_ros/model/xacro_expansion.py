@@ -30,7 +30,9 @@ _START = (
 
 
 def is_xacro(data: Union[str, bytes]) -> bool:
-    """Whether a document has to be expanded: elements of xacro, or expressions beside its name.
+    """Return whether a document has to be expanded.
+
+    Elements of xacro, or expressions beside its name.
 
     What xacro has expanded may still declare its namespace.
 

@@ -105,7 +105,7 @@ def _expanded(request: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def _named(texts: List[str]) -> Set[str]:
-    """Arguments that are declared or used anywhere in files."""
+    """Return the arguments that are declared or used anywhere in files."""
     found: Set[str] = set()
     for text in texts:
         found.update(re.findall(r'<xacro:arg\b[^>]*?\bname\s*=\s*["\'](\w+)["\']', text))
@@ -134,7 +134,7 @@ def _find_packages(paths: MeshPaths) -> None:
 
 
 def _place(request: Dict[str, Any]) -> Dict[str, str]:
-    """File in which xacro was, if it is another one."""
+    """Return the file in which xacro was, if it is another one."""
     xacro: Any = sys.modules.get('xacro')
     files = getattr(xacro, 'filestack', None) or []
     inner = files[-1] if files else None

@@ -201,7 +201,7 @@ INTERFACE = NodeInterface(
 
 
 def law_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
-    """Arguments of `LawSettings.for_robot`: the terms of the law and its gains.
+    """Return the arguments of `LawSettings.for_robot`: the terms of the law and its gains.
 
     :param robot: the robot
     :param values: values of the node's parameters by name; gains that are empty follow from the

@@ -44,7 +44,7 @@ def computes(algorithm: str) -> Callable[[Method], Method]:
 
 
 class Compiled:
-    """What has methods that compute algorithms.
+    """Base class of objects with methods that compute algorithms.
 
     :param kernels: kernels of the robot
     :param chosen: choices that are the same for all methods, such as a frame
@@ -103,12 +103,15 @@ class Compiled:
         return result if holder is None else holder(result)  # type: ignore[return-value]
 
     def _declared_method(self, name: str) -> Any:
-        """Method of this name that says what it computes; a subclass may have refined it."""
+        """Return the method of this name that says what it computes.
+
+        A subclass may have refined it.
+        """
         methods = (vars(base).get(name) for base in type(self).__mro__)
         return next(method for method in methods if hasattr(method, 'algorithm'))
 
     def _options(self, algorithm: str) -> Dict[str, Any]:
-        """What of the choices an algorithm has."""
+        """Return those of the choices that an algorithm has."""
         declaration = declared(algorithm)
         known = (*declaration.choices, *declaration.arrays)
         return {symbol: value for symbol, value in self._chosen.items() if symbol in known}
@@ -125,7 +128,7 @@ class _BoundMethod(Fallback):
 
 
 def _doc(method: Callable[..., Any]) -> str:
-    """Documentation of a builtin, headed by its signature as `inspect` wants it."""
+    """Return the documentation of a builtin, headed by its signature as `inspect` wants it."""
     signature = inspect.signature(method)
     plain = [
         parameter.replace(annotation=inspect.Parameter.empty)
@@ -140,7 +143,7 @@ def _is_empty(external_forces: Any) -> bool:
 
 
 def _checked(external_forces: Any) -> Any:
-    """Links in the order in which kernels take them, and the forces on them.
+    """Return the links in the order in which kernels take them, and the forces on them.
 
     :raises ValueError: if it is no mapping of link names to spatial forces
     """

@@ -15,7 +15,7 @@ from rbd_ros.robot.compiled import Array, Compiled, computes, Out
 
 
 def neutral(model: Model) -> Array:
-    """Configuration with every joint transform the identity, (nq,) [rad, m]."""
+    """Return the configuration with every joint transform the identity, (nq,) [rad, m]."""
     return np.array(
         [x for i in model.independent for x in model.body(i).joint.neutral()], dtype=float
     )
@@ -25,7 +25,9 @@ class ConfigurationFunctions(Compiled):
     """Configurations: the part of `Robot` that says where the joints are and may go."""
 
     def neutral(self) -> Array:
-        """Configuration with all joints at zero, quaternions at the identity, (nq,) [rad, m].
+        """Return the configuration with all joints at zero, quaternions at identity, (nq,).
+
+        In [rad, m].
 
         >>> robot.neutral()
         array([0., 0., 0., 0., 0., 0.])
@@ -36,7 +38,7 @@ class ConfigurationFunctions(Compiled):
     def random_configuration(
         self, rng: Optional[np.random.Generator] = None, *, out: Out = None
     ) -> Array:
-        """Random configuration, uniform between the joint limits, (nq,) [rad, m].
+        """Return a random configuration, uniform between the joint limits, (nq,) [rad, m].
 
         A joint without limits, or with some beyond 1e6, is drawn within pi of zero if it turns and
         within 1 m if it slides; orientations are uniform on the rotation group.
@@ -54,7 +56,7 @@ class ConfigurationFunctions(Compiled):
     def random_configurations(
         self, count: int, rng: Optional[np.random.Generator] = None, *, out: Out = None
     ) -> Array:
-        """Batch of configurations, each drawn as by `random_configuration`, (count, nq).
+        """Return batch of configurations, each drawn as by `random_configuration`, (count, nq).
 
         :param count: number of configurations
         :param rng: source of randomness; one of this process if None
@@ -77,7 +79,7 @@ class ConfigurationFunctions(Compiled):
     def integrate(
         self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0, *, out: Out = None
     ) -> Array:
-        """Configuration reached from `q` at the constant velocity `v` in time `dt`, (nq,).
+        """Return configuration reached from `q` at the constant velocity `v` in time `dt`, (nq,).
 
         Rotations are exact (book 4.4), and the quaternions of the result have unit length.
 
@@ -94,7 +96,7 @@ class ConfigurationFunctions(Compiled):
 
     @computes('difference')
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Out = None) -> Array:
-        """Velocity that leads from `q0` to `q1` in unit time, (nv,): `integrate` backwards.
+        """Return velocity that leads from `q0` to `q1` in unit time, (nv,): `integrate` backwards.
 
         :param q0: configuration at first, (nq,) [rad, m]
         :param q1: configuration at last, (nq,) [rad, m]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a robot is: its names, its sizes, its limits, and what a URDF says of its joints."""
+"""Description of a robot: its names, sizes and limits, and what a URDF says of its joints."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class RobotDescription:
 
     @property
     def warnings(self) -> Tuple[str, ...]:
-        """What is odd about the description, each warning naming a link or joint."""
+        """Warnings of oddities of the description, each naming a link or joint."""
         found = (*self._model.warnings, *_of_masses(self._model), *_of_meshes(self._model))
         singular = singularity(self._model)
         if singular:
@@ -94,7 +94,9 @@ class RobotDescription:
         return found
 
     def diagnose(self, q: Optional[ArrayLike] = None) -> Diagnostics:
-        """What of the model costs accuracy (book 10.1, 10.2): ratios and condition numbers.
+        """Return properties of the model that cost accuracy (book 10.1, 10.2).
+
+        Ratios and condition numbers.
 
         :param q: configuration for the condition numbers, (nq,) [rad, m]; None: the neutral one
         :raises ValueError: for a wrong shape

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a model costs accuracy (book 10.1, 10.2): distances, ratios and condition numbers.
+"""Diagnosis of accuracy of a model (book 10.1, 10.2): distances, ratios and condition numbers.
 
 Rounding costs digits where a centre of mass is far from the frame of its body, where light bodies
 carry heavy ones, and where a matrix that must be solved is nearly singular. None of it is an
@@ -48,7 +48,7 @@ class Diagnostics(NamedTuple):
 
 
 def diagnose(model: Model, q: Optional[Sequence[float]] = None) -> Diagnostics:
-    """Diagnostics of a model (book 10.1, 10.2), those of its matrices at one configuration.
+    """Return diagnostics of a model (book 10.1, 10.2), those of its matrices at one configuration.
 
     :param model: model whose inertias are floats
     :param q: configuration, (nq,) [rad, m]; None: the neutral one
@@ -108,14 +108,16 @@ def diagnose(model: Model, q: Optional[Sequence[float]] = None) -> Diagnostics:
 
 
 def _carried_masses(model: Model) -> Dict[int, float]:
-    """Mass that each body carries, its own left out, by body number [kg]."""
+    """Return the mass that each body carries, its own left out, by body number [kg]."""
     mass = {i: float(body.inertia.mass) for i, body in model.outward()}
     subtrees = model.parent_array.subtrees
     return {i: math.fsum(mass[j] for j in subtrees[i] if j != i) for i in mass}
 
 
 def _centre_ratio(inertia: RigidBodyInertia) -> Optional[float]:
-    """Distance of the centre of mass in radii of gyration, k^2 = tr(I_C) / 2 m; None for points.
+    """Return the distance of the centre of mass in radii of gyration, k^2 = tr(I_C) / 2 m.
+
+    None for points.
 
     Twice the polar moment about a point, int r^2 dm, is the trace of the rotational inertia.
     """
@@ -139,7 +141,10 @@ def _condition(H: np.ndarray) -> float:
 
 
 def _loop_condition(model: Model, q: List[float]) -> Optional[float]:
-    """Condition number of the constraints that are not redundant; None if there are none."""
+    """Return the condition number of the constraints that are not redundant.
+
+    None if there are none.
+    """
     if not model.loops:
         return None
     K = loop_closure(model, model.tree_position(q)).K

@@ -26,7 +26,7 @@ class DynamicsFunctions(Compiled):
         *,
         out: Out = None,
     ) -> Array:
-        """Generalized forces tau = H(q) a + C(q, v) for an acceleration (RNEA, book 5.3).
+        """Return generalized forces tau = H(q) a + C(q, v) for an acceleration (RNEA, book 5.3).
 
         Joint friction is not part of them.
 
@@ -60,7 +60,7 @@ class DynamicsFunctions(Compiled):
         *,
         out: Out = None,
     ) -> Array:
-        """Acceleration that generalized forces cause, without joint friction (ABA, book 7.3).
+        """Return the acceleration that generalized forces cause, without joint friction (ABA).
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -83,7 +83,7 @@ class DynamicsFunctions(Compiled):
     def bias_force(
         self, q: ArrayLike, v: ArrayLike, external_forces: Forces = None, *, out: Out = None
     ) -> Array:
-        """Bias force C of H a + C = tau, (nv,) [N m, N] (book 6.1).
+        """Return the bias force C of H a + C = tau, (nv,) [N m, N] (book 6.1).
 
         It is the force that makes the acceleration zero: against Coriolis and centrifugal effects,
         gravity and external forces.
@@ -102,7 +102,7 @@ class DynamicsFunctions(Compiled):
 
     @computes('gravity_torque')
     def gravity_torque(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Generalized forces that hold the robot still against gravity, (nv,) [N m, N].
+        """Return the generalized forces that hold the robot still against gravity, (nv,) [N m, N].
 
         >>> robot.gravity_torque(q)  # [N m]
         array([ -0.   ,   2.505, -17.303,  -1.787,   0.302,   0.   ])
@@ -111,7 +111,7 @@ class DynamicsFunctions(Compiled):
 
     @computes('mass_matrix')
     def mass_matrix(self, q: ArrayLike, *, storage: str = 'full', out: Out = None) -> Array:
-        """Joint-space inertia matrix H(q), rotors included (CRBA, book 6.2), (nv, nv).
+        """Return the joint-space inertia matrix H(q), rotors included (CRBA, book 6.2), (nv, nv).
 
         :param q: configuration, (nq,)
         :param storage: 'full', or 'packed' for the lower triangle alone, row by row, as
@@ -135,7 +135,7 @@ class DynamicsFunctions(Compiled):
 
     @computes('inverse_mass_matrix')
     def inverse_mass_matrix(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Inverse of the mass matrix, the accelerations that unit forces cause, (nv, nv).
+        """Return inverse of the mass matrix, the accelerations that unit forces cause, (nv, nv).
 
         It takes less time than to invert `mass_matrix`. To solve for one acceleration,
         `forward_dynamics` takes less still.
@@ -155,7 +155,7 @@ class DynamicsFunctions(Compiled):
     def equations_of_motion(
         self, q: ArrayLike, v: ArrayLike, external_forces: Forces = None, *, out: Outs = None
     ) -> EquationsOfMotion:
-        """Inertia matrix and bias force of H a + C = tau, in one pass.
+        """Return the inertia matrix and bias force of H a + C = tau, in one pass.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -172,7 +172,7 @@ class DynamicsFunctions(Compiled):
 
     @computes('coriolis_matrix')
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
-        """Coriolis matrix C(q, v) of the Christoffel symbols, (nv, nv).
+        """Return the Coriolis matrix C(q, v) of the Christoffel symbols, (nv, nv).
 
         C v is the bias force without gravity, and dH/dt - 2 C is skew-symmetric.
 
@@ -189,7 +189,7 @@ class DynamicsFunctions(Compiled):
 
     @computes('coriolis_torque')
     def coriolis_torque(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
-        """Generalized forces of Coriolis and centrifugal effects alone, (nv,) [N m, N].
+        """Return the generalized forces of Coriolis and centrifugal effects alone, (nv,) [N m, N].
 
         It is the bias force without gravity and external forces, quadratic in the velocity.
 
@@ -207,7 +207,7 @@ class DynamicsFunctions(Compiled):
 
     @computes('coriolis_tensor')
     def coriolis_tensor(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Coefficients C_ijk of products of velocities, (nv, nv, nv) [kg m^2, kg m, kg].
+        """Return coefficients C_ijk of products of velocities, (nv, nv, nv) [kg m^2, kg m, kg].
 
         C @ v is the Coriolis matrix, and C @ v @ v the Coriolis torque. Where the velocity is the
         rate of the position, they are the Christoffel symbols of the mass matrix.
@@ -231,7 +231,9 @@ class DynamicsFunctions(Compiled):
         *,
         out: Out = None,
     ) -> Array:
-        """Spatial force [n; f] that each body gets from its parent across its joint (book 5.3).
+        """Return the spatial force [n; f] that each body gets from its parent across its joint.
+
+        Book 5.3.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -252,7 +254,7 @@ class DynamicsFunctions(Compiled):
 
     @computes('energy')
     def energy(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> Energy:
-        """Kinetic and potential energy [J] of all that moves.
+        """Return the kinetic and potential energy [J] of all that moves.
 
         Rotors count as kinetic energy; the potential energy is zero with all mass at the height of
         the base's origin.
@@ -273,7 +275,7 @@ class DynamicsFunctions(Compiled):
 
     @computes('momentum')
     def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
-        """Spatial momentum in base coordinates, (6,) [N m s, N s].
+        """Return the spatial momentum in base coordinates, (6,) [N m s, N s].
 
         First the angular momentum about the base's origin, then the linear momentum.
 

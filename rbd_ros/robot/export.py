@@ -23,7 +23,7 @@ def c_library(
     choices: Mapping[str, Any] = {},
     external_forces: Sequence[str] = (),
 ) -> Dict[str, str]:
-    """Texts of the files of a C99 library, by file name: header, sources, CMakeLists.txt.
+    """Return texts of the files of a C99 library, by file name: header, sources, CMakeLists.txt.
 
     :param functions: names of algorithms, see `rbd_ros.algorithms.catalogue`
     :param name: name of the library, before those of its functions; the robot's if None
@@ -58,7 +58,7 @@ def _program(robot: Robot, name: str, choices: Mapping[str, Any], links: Sequenc
 
 
 def _notes(robot: Robot) -> List[str]:
-    """What a reader of the header must know of the robot."""
+    """Return what a reader of the header must know of the robot."""
     model = robot.model
     places = [
         f'  {model.body(i).joint_name}: q[{_range(q)}], v[{_range(v)}]'

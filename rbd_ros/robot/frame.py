@@ -71,7 +71,7 @@ class RobotFrame(Compiled):
 
     @computes('frame_pose')
     def pose(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Pose in the base frame, whatever the reference, (4, 4): p_base = T p_frame.
+        """Return the pose in the base frame, whatever the reference, (4, 4): p_base = T p_frame.
 
         >>> T = robot.frame('tool0').pose(q)
         >>> T[:3, 3]  # position [m]
@@ -83,7 +83,7 @@ class RobotFrame(Compiled):
 
     @computes('frame_velocity')
     def velocity(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
-        """Spatial velocity, angular part first, (6,) [rad/s, m/s].
+        """Return the spatial velocity, angular part first, (6,) [rad/s, m/s].
 
         >>> robot.frame('tool0', 'aligned').velocity(q, v)  # [rad/s], [m/s]
         array([ 0.339,  0.64 ,  1.368, -0.139,  0.076, -0.062])
@@ -92,7 +92,9 @@ class RobotFrame(Compiled):
 
     @computes('frame_acceleration')
     def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Out = None) -> Array:
-        """Rate of `velocity`, component by component, (6,) [rad/s^2, m/s^2]; without gravity.
+        """Return the rate of `velocity`, component by component, (6,) [rad/s^2, m/s^2].
+
+        Without gravity.
 
         That is the spatial acceleration for the references 'body' and 'base', and for 'aligned'
         the classical acceleration of the frame's origin (book 2.11).
@@ -105,7 +107,7 @@ class RobotFrame(Compiled):
 
     @computes('jacobian')
     def jacobian(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Jacobian J of the velocity J v, angular rows first, (6, nv).
+        """Return the Jacobian J of the velocity J v, angular rows first, (6, nv).
 
         >>> force = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 10.0])  # 10 N up, along the base's z axis
         >>> robot.frame('tool0', 'aligned').jacobian(q).T @ force  # what pushes so hard [N m]
@@ -175,7 +177,7 @@ class RobotFrame(Compiled):
 
     @computes('point_jacobian')
     def point_jacobian(self, q: ArrayLike, point: ArrayLike, *, out: Out = None) -> Array:
-        """Jacobian of the velocity, along the axes of the base, of a point of the frame, (3, nv).
+        """Return the Jacobian of the velocity of a point of the frame, along base axes, (3, nv).
 
         :param point: coordinates of the point in the frame, (3,) [m]
 
@@ -200,7 +202,7 @@ class RobotFrame(Compiled):
 
     @computes('inverse_operational_inertia')
     def inverse_operational_inertia(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Acceleration that a spatial force on the frame causes, J H^-1 J^T, (6, 6).
+        """Return the acceleration that a spatial force on the frame causes, J H^-1 J^T, (6, 6).
 
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
 
@@ -214,7 +216,7 @@ class RobotFrame(Compiled):
 
     @computes('operational_inertia')
     def operational_inertia(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Inertia of the whole robot as felt at the frame, (J H^-1 J^T)^-1, (6, 6).
+        """Return the inertia of the whole robot as felt at the frame, (J H^-1 J^T)^-1, (6, 6).
 
         It grows without bound where the Jacobian loses rank, which `require_regular` finds out.
 
@@ -231,7 +233,7 @@ class RobotFrame(Compiled):
     def operational_dynamics(
         self, q: ArrayLike, v: ArrayLike, *, out: Outs = None
     ) -> OperationalDynamics:
-        """Equation of motion of the frame: Lambda a + mu + p = F, with tau = J^T F.
+        """Return the equation of motion of the frame: Lambda a + mu + p = F, with tau = J^T F.
 
         It grows without bound where the Jacobian loses rank, which `require_regular` finds out.
 
@@ -255,7 +257,7 @@ class RobotFrame(Compiled):
     def translational_operational_dynamics(
         self, q: ArrayLike, v: ArrayLike, *, out: Outs = None
     ) -> OperationalDynamics:
-        """Equation of motion of the frame's origin along the axes of the base.
+        """Return the equation of motion of the frame's origin along the axes of the base.
 
         As `operational_dynamics` with three dimensions instead of six, whatever the reference; the
         Jacobian is that of the origin, `point_jacobian` of (0, 0, 0).
@@ -322,7 +324,9 @@ class RobotFrame(Compiled):
         *,
         out: Outs = None,
     ) -> HandleResponse:
-        """Acceleration a = Phi f + b of the frame with one more force f on it (book eq 7.3).
+        """Return the acceleration a = Phi f + b of the frame with one more force f on it.
+
+        Book eq 7.3.
 
         :param tau: generalized forces, (nv,) [N m, N]
         :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
@@ -350,7 +354,7 @@ class RobotFrame(Compiled):
         *,
         out: Outs = None,
     ) -> HandleEquation:
-        """Force f = I a + p on the frame that makes it accelerate by a (book eq 7.2).
+        """Return the force f = I a + p on the frame that makes it accelerate by a (book eq 7.2).
 
         The inertia I is `operational_inertia`; it grows without bound where the Jacobian loses
         rank. Arguments are those of `response`.

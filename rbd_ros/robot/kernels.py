@@ -41,7 +41,7 @@ class Kernels:
         return type(self), (self.model,)
 
     def get(self, algorithm: Algorithm, **options: Any) -> AnyKernel:
-        """Kernel of an algorithm, made if there is none yet.
+        """Return the kernel of an algorithm, made if there is none yet.
 
         :param algorithm: name in the catalogue, or a declared function
         :param options: see `rbd_ros.robot.variants.variant`
@@ -60,7 +60,7 @@ class Kernels:
         return kernel
 
     def operations_as_it_is(self, algorithm: Algorithm, **options: Any) -> OperationCount:
-        """Operations of a kernel that were made of the model itself, not of an equivalent one.
+        """Return the operations of a kernel made of the model itself, not of an equivalent one.
 
         :param algorithm: name in the catalogue, or a declared function
         :param options: as of `get`
@@ -92,7 +92,7 @@ class Kernels:
             ) from None
 
     def _doc(self, chosen: Variant) -> str:
-        """Documentation of a builtin, headed by its signature as `inspect` wants it."""
+        """Return the documentation of a builtin, headed by its signature as `inspect` wants it."""
         name = chosen.algorithm.name
         usual = {key: f'={x:g}' for key, x in chosen.numbers.items() if x is not None}
         inputs = [key for key, _ in chosen.inputs(self.model)]
@@ -104,7 +104,7 @@ class Kernels:
 
 
 def declared(algorithm: Algorithm) -> Declaration:
-    """Declaration of an algorithm.
+    """Return the declaration of an algorithm.
 
     :param algorithm: name in the catalogue, or a declared function
     :raises ValueError: if there is none

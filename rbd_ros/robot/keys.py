@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What decides the machine code of a robot's functions: the key of the cache on disk."""
+"""Keys of the disk cache: what the machine code of a robot's functions depends on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAKERS = ('rbd_ros.robot.variants', 'rbd_ros.compiler.runtime.kernel')
 
 
 def model_key(model: Model) -> List[Any]:
-    """Everything of a model that its functions depend on, as JSON values, floats to the bit."""
+    """Return what functions depend on of a model, as JSON values, floats bitwise exact."""
 
     def exact(values: Sequence[Any]) -> List[str]:
         return [float(x).hex() for x in values]
@@ -54,7 +54,7 @@ def model_key(model: Model) -> List[Any]:
 
 
 def _types(value: Any) -> Iterator[type]:
-    """Type of a joint, and those of what it is made of, such as the joint that it reverses."""
+    """Yield the type of a joint and of those that it is made of, such as the one it reverses."""
     yield type(value)
     for part in vars(value).values():
         if is_dataclass(part):
@@ -62,7 +62,7 @@ def _types(value: Any) -> Iterator[type]:
 
 
 def source_key(model: Model, *makers: Any) -> str:
-    """Digest of the source that makes kernels for a model.
+    """Return the digest of the source that makes kernels for a model.
 
     :param makers: declarations of algorithms; functions and modules whose text counts as well
     """

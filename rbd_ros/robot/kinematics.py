@@ -22,7 +22,9 @@ class KinematicsFunctions(Compiled):
 
     @computes('forward_kinematics')
     def forward_kinematics(self, q: ArrayLike, *, out: Out = None) -> LinkPoses:
-        """Pose of every link in the base frame, (4, 4) each, by link name: p_base = T p_link.
+        """Return the pose of every link in the base frame, (4, 4) each, by link name.
+
+        p_base = T p_link.
 
         :param q: configuration, (nq,) [rad, m]
         :param out: array for all poses, (links, 4, 4)
@@ -38,7 +40,7 @@ class KinematicsFunctions(Compiled):
         return poses
 
     def frame(self, name: str, reference: str = 'body') -> RobotFrame:
-        """Functions of a link or joint frame, for one who calls them often.
+        """Return the functions of a link or joint frame, for one who calls them often.
 
         :param name: name of a link, or of a joint
         :param reference: what motions are expressed in, as for `jacobian`
@@ -56,7 +58,7 @@ class KinematicsFunctions(Compiled):
     def jacobian(
         self, q: ArrayLike, frame: str, reference: str = 'body', *, out: Out = None
     ) -> Array:
-        """Jacobian of the velocity of a link or joint frame, angular rows first, (6, nv).
+        """Return Jacobian of the velocity of a link or joint frame, angular rows first, (6, nv).
 
         :param q: configuration, (nq,) [rad, m]
         :param frame: name of a link, or of a joint
@@ -90,7 +92,7 @@ class KinematicsFunctions(Compiled):
     def point_jacobian(
         self, q: ArrayLike, frame: str, point: ArrayLike, *, out: Out = None
     ) -> Array:
-        """Jacobian of the velocity, along the axes of the base, of a point of a frame, (3, nv).
+        """Return the Jacobian of the velocity of a point of a frame, along base axes, (3, nv).
 
         :param q: configuration, (nq,) [rad, m]
         :param frame: name of a link, or of a joint
@@ -121,7 +123,7 @@ class KinematicsFunctions(Compiled):
 
     @computes('center_of_mass')
     def center_of_mass(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Centre of mass of all moving links in base coordinates, (3,) [m].
+        """Return the centre of mass of all moving links in base coordinates, (3,) [m].
 
         Links fixed to the world do not count.
 
@@ -137,7 +139,7 @@ class KinematicsFunctions(Compiled):
 
     @computes('center_of_mass_jacobian')
     def center_of_mass_jacobian(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Jacobian of the velocity of `center_of_mass`, (3, nv).
+        """Return the Jacobian of the velocity of `center_of_mass`, (3, nv).
 
         :param q: configuration, (nq,) [rad, m]
         :param out: array for the result

@@ -44,7 +44,7 @@ class LinkPoses(Mapping[str, Array]):
 
 @lru_cache(maxsize=None)
 def link_poses(links: Tuple[str, ...]) -> Type[LinkPoses]:
-    """Class of the poses of these links."""
+    """Return the class of the poses of these links."""
     places = {name: k for k, name in enumerate(links)}
     names = {'__slots__': (), '__module__': __name__, '_places': places}
     return type('LinkPoses', (LinkPoses,), names)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What methods compute which algorithms, for the pages of the public API (docs/python_api.md)."""
+"""Methods and the algorithms they compute, for the pages of the public API in docs/api."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class PublicFunction(NamedTuple):
 
 
 def public_functions() -> Iterator[PublicFunction]:
-    """Methods of `Robot` and its families that compute an algorithm, in the order of the text."""
+    """Yield the methods of `Robot` and its families that compute algorithms, in source order."""
     for home, kind in HOMES:
         assert issubclass(kind, Compiled)
         for method in _members(kind).values():
@@ -81,7 +81,7 @@ def public_functions() -> Iterator[PublicFunction]:
 
 
 def _members(kind: type) -> Dict[str, Any]:
-    """What a class and those that it is made of define, in the order of their texts."""
+    """Return what a class and its bases define, in the order of their source."""
     parts = [part for part in kind.__mro__ if part not in (Compiled, object)]
     return {name: value for part in parts for name, value in vars(part).items()}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user holds: a robot from a URDF, with its dynamics compiled for it on first use.
+"""Robot of a URDF, with its dynamics compiled for it on first use.
 
 Its parts have a file each: description.py, configuration.py, kinematics.py, dynamics.py, and one a
 family of functions in families/.
@@ -161,7 +161,9 @@ class Robot(
         gravity: Optional[Sequence[float]] = None,
         name: str = '',
     ) -> Robot:
-        """Combine several robots into one, side by side; nothing connects them but the world.
+        """Return the combine several robots into one, side by side.
+
+        Nothing connects them but the world.
 
         Names of joints and links get the name of their robot in front, as 'left/elbow_joint';
         those of a robot that is named '' remain as they are. q, v and tau are those of all robots
@@ -282,7 +284,7 @@ class Robot(
     # -- kernels
 
     def function(self, name: str, runtime: Sequence[str] = ()) -> Callable[..., Any]:
-        """Variant of a method that takes constants of the robot, such as gravity, as inputs.
+        """Return the variant of a method that takes constants, such as gravity, as inputs.
 
         :param name: name of the method, such as 'gravity_torque'
         :param runtime: the additional inputs, passed as arrays after the method's own, in this
@@ -300,7 +302,7 @@ class Robot(
         return self.kernel(name, runtime=runtime).function
 
     def kernel(self, algorithm: Algorithm, **options: Any) -> AnyKernel:
-        """Kernel of an algorithm, compiled on first use.
+        """Return the kernel of an algorithm, compiled on first use.
 
         :param algorithm: name of an algorithm of `rbd_ros.algorithms`, or any function declared to
             be one (rbd_ros/algorithms/declaration.py)
@@ -319,7 +321,9 @@ class Robot(
     def operation_count(
         self, name: Algorithm, equivalent: bool = True, **options: Any
     ) -> Optional[OperationCount]:
-        """Number of operations of an algorithm's machine code, by kind; None without a compiler.
+        """Return the number of operations of an algorithm's machine code, by kind.
+
+        None without a compiler.
 
         Other arguments are those of `kernel`.
 

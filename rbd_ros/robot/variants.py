@@ -49,7 +49,7 @@ class Variant:
     storage: str = FULL
 
     def inputs(self, model: Model) -> List[Tuple[str, int]]:
-        """Names and sizes of the input arrays."""
+        """Return the names and sizes of the input arrays."""
         chosen = dict(self.chosen)
         inputs = [
             (symbol, math.prod(kind.shape(model, chosen)))
@@ -81,7 +81,7 @@ class Variant:
         return tuple(s for s, kind in self.algorithm.arrays.items() if kind == UNIFORM)
 
     def outputs(self, model: Model) -> Tuple[Output, ...]:
-        """Names and shapes of the output arrays, derivatives last."""
+        """Return the names and shapes of the output arrays, derivatives last."""
         declared = self.algorithm
         outputs = [Output(name, self._shape(model, x)) for name, x in declared.outputs.items()]
         for name, kind, by in declared.derivatives:
@@ -94,7 +94,7 @@ class Variant:
         return kind.shape(model, dict(self.chosen))
 
     def tangents(self, model: Model) -> Tuple[Tangent, ...]:
-        """What the outputs are differentiated along."""
+        """Return the directions along which the outputs are differentiated."""
         kinds = [self.algorithm.arrays[symbol] for symbol in self.algorithm.along]
         return tuple(
             Tangent(
@@ -107,7 +107,7 @@ class Variant:
 
 
 def variant(model: Model, algorithm: Declaration, **options: Any) -> Variant:
-    """Variant of an algorithm for a model.
+    """Return the variant of an algorithm for a model.
 
     :param algorithm: declaration of the algorithm
     :param options: `forces`, `runtime` and `storage` (see `Variant`), choices and constants by
@@ -146,7 +146,7 @@ def variant(model: Model, algorithm: Declaration, **options: Any) -> Variant:
 
 
 def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
-    """Definition of a variant for a model, ready to be compiled.
+    """Return the definition of a variant for a model, ready to be compiled.
 
     :param variant: the algorithm, and what is chosen of it
     :param doc: documentation of the function that is made of it
@@ -249,7 +249,7 @@ def _check_runtime(model: Model, runtime: Sequence[str]) -> None:
 
 
 def _cheapest(model: Model, variant: Variant) -> Model:
-    """Model that takes the fewest operations to the same results."""
+    """Return the model that takes the fewest operations to the same results."""
     constant_inertia = all(key == 'gravity' for key in variant.runtime)
     if variant.algorithm.model == EQUIVALENT and constant_inertia:
         return equivalent_model(model)

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 @compiled
 def whole_periods(difference: float, period: float, rate: float) -> float:
-    """Whole periods nearest to a difference [rad].
+    """Return the whole periods nearest to a difference [rad].
 
     :param difference: of two positions [rad or m]
     :param period: that of the joint [rad]; 0: it has none, and none are found
@@ -61,11 +61,11 @@ class Wraparound:
         self.any = bool(repeats.any())
 
     def of(self, joints: Any) -> Wraparound:
-        """Differences of some of the joints, by their indices."""
+        """Return the differences of some of the joints, by their indices."""
         return Wraparound(np.where(self.periods > 0.0, self.periods, np.inf)[joints])
 
     def __call__(self, difference: Floats) -> Floats:
-        """Smallest difference that means the same, (..., n) [rad or m].
+        """Return the smallest difference that means the same, (..., n) [rad or m].
 
         :param difference: of positions, (..., n)
         """
@@ -74,7 +74,7 @@ class Wraparound:
         return difference - _whole_periods(difference, self.periods, self.rates)
 
     def nearest(self, q: Floats, to: Floats) -> Floats:
-        """Positions that mean the same as `q` and are nearest to others, (..., n).
+        """Return the positions that mean the same as `q` and are nearest to others, (..., n).
 
         :param q: positions, (..., n) [rad or m]
         :param to: others, (..., n)
@@ -84,7 +84,7 @@ class Wraparound:
         return q - _whole_periods(q - to, self.periods, self.rates)
 
     def unwrapped(self, q: Any) -> Floats:
-        """Positions one after another without leaps of whole periods, (N, n).
+        """Return the positions one after another without leaps of whole periods, (N, n).
 
         :param q: positions, (N, n), each less than half a period from the one before
         """

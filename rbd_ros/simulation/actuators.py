@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What lies between a motor's terminals and a joint: electromechanics, elasticity, play, friction.
+"""Actuators between a motor's terminals and a joint: electromechanics, elasticity, play, friction.
 
 A robot's own model has rigid transmissions: rotor inertia (armature), viscous and Coulomb friction
 and effort limits. The laws here are for what it leaves out. They are functions of positions and
@@ -89,11 +89,11 @@ class DcMotor:
         return self.supply_voltage / (self.torque_constant * abs(self.ratio))
 
     def applied(self, voltage: float) -> float:
-        """Voltage that the supply can give [V]."""
+        """Return the voltage that the supply can give [V]."""
         return min(max(voltage, -self.supply_voltage), self.supply_voltage)
 
     def steady_current(self, voltage: float, v: float) -> float:
-        """Current once it has settled, at a constant speed [A].
+        """Return the current once it has settled, at a constant speed [A].
 
         :param voltage: voltage asked for [V]
         :param v: speed of the joint [rad/s]
@@ -101,7 +101,7 @@ class DcMotor:
         return (self.applied(voltage) - self.torque_constant * self.ratio * v) / self.resistance
 
     def current_rate(self, current: float, voltage: float, v: float) -> float:
-        """Rate of the current [A/s].
+        """Return the rate of the current [A/s].
 
         :param current: current now [A]
         :param voltage: voltage asked for [V]
@@ -114,7 +114,7 @@ class DcMotor:
         return missing * self.resistance / self.inductance
 
     def current_after(self, current: float, voltage: float, v: float, dt: float) -> float:
-        """Current after some time at a constant voltage and speed, exactly [A].
+        """Return the current after some time at a constant voltage and speed, exactly [A].
 
         :param current: current now [A]
         :param voltage: voltage asked for [V]
@@ -127,14 +127,14 @@ class DcMotor:
         return settled + (current - settled) * math.exp(-self.resistance * dt / self.inductance)
 
     def torque(self, current: float) -> float:
-        """Torque at the joint [N m].
+        """Return the torque at the joint [N m].
 
         :param current: current [A]
         """
         return self.ratio * self.torque_constant * current
 
     def voltage_for(self, torque: float, v: float) -> float:
-        """Voltage that gives a torque at a steady speed, as far as the supply goes [V].
+        """Return the voltage that gives a torque at a steady speed, as far as the supply goes [V].
 
         :param torque: torque at the joint [N m]
         :param v: speed of the joint [rad/s]
@@ -173,7 +173,7 @@ class Transmission:
         _require('play', self.play, positive=False)
 
     def torque(self, twist: ArrayLike, rate: ArrayLike = 0.0) -> FloatArray:
-        """Torque on the joint; its opposite acts on the motor [N m or N].
+        """Return the torque on the joint; its opposite acts on the motor [N m or N].
 
         :param twist: position of the motor less that of the joint, of any shape [rad or m]
         :param rate: its rate [rad/s or m/s]
@@ -189,7 +189,9 @@ class Transmission:
         return torque
 
     def follow(self, joint: ArrayLike, motor: ArrayLike) -> FloatArray:
-        """Position of a joint that stays where it is until a flank moves it: hysteresis of play.
+        """Return the position of a joint that stays where it is until a flank moves it.
+
+        Hysteresis of play.
 
         For joints that friction holds, with a shaft that does not yield.
 
@@ -239,7 +241,7 @@ class JointFriction:
         return self.coulomb if self.static is None else self.static
 
     def torque(self, v: float, applied: float = 0.0) -> float:
-        """Friction on the joint [N m or N].
+        """Return the friction on the joint [N m or N].
 
         :param v: velocity [rad/s or m/s]
         :param applied: all other torque on the joint, which it balances at rest [N m or N]
@@ -252,7 +254,7 @@ class JointFriction:
 
 
 def with_motors(robot: Robot, inertia: Mapping[str, float], suffix: str = '_motor') -> Robot:
-    """Robot with motors of their own freedom, for joints that elastic transmissions drive.
+    """Return robot with motors of their own freedom, for joints that elastic transmissions drive.
 
     Each motor is one more joint, its rotor turning beside the base: position and velocity
     variables after those of the robot, in the order of `inertia`. Nothing connects it to its

@@ -70,7 +70,7 @@ class OdeSolution(NamedTuple):
     steps: Tuple[Union[DenseStep, Dop853Step], ...]
 
     def at(self, t: float) -> Tuple[FloatArray, FloatArray]:
-        """Configuration, (nq,), and velocity, (nv,), at any time of the motion.
+        """Return the configuration, (nq,), and velocity, (nv,), at any time of the motion.
 
         :param t: time [s]
         :raises ValueError: if the motion does not reach there, or has no dense output
@@ -97,7 +97,7 @@ def integrate_ode(
     atol: float = 1e-10,
     max_step: float = math.inf,
 ) -> OdeSolution:
-    """Motion of a robot from a state, on its configuration space.
+    """Return the motion of a robot from a state, on its configuration space.
 
     :param robot: the robot
     :param q: configuration at time zero, (nq,) [rad, m]
@@ -151,7 +151,7 @@ def integrate_ode(
 
 
 def _state(robot: Robot, q: ArrayLike, v: ArrayLike) -> Tuple[FloatArray, FloatArray]:
-    """State as arrays of its own.
+    """Return the state as arrays of its own.
 
     :raises ValueError: for a wrong shape, or what is not finite
     """
@@ -168,7 +168,7 @@ def _state(robot: Robot, q: ArrayLike, v: ArrayLike) -> Tuple[FloatArray, FloatA
 
 
 def dynamics(robot: Robot, torque: Torque) -> Acceleration:
-    """Acceleration of a robot with viscous joint damping and springs under torques.
+    """Return the acceleration of a robot with viscous joint damping and springs under torques.
 
     :param torque: as for `integrate_ode`
     :raises ValueError: if the torques have a wrong shape
@@ -178,7 +178,7 @@ def dynamics(robot: Robot, torque: Torque) -> Acceleration:
 
 
 def applied_force(robot: Robot, torque: Torque) -> Acceleration:
-    """Torques of a robot with its viscous joint damping and springs, of time and state.
+    """Return the torques of a robot with its viscous joint damping and springs, of time and state.
 
     :param torque: as for `integrate_ode`
     :raises ValueError: if constant torques have a wrong shape
@@ -212,7 +212,7 @@ class Counted:
         self._acceleration, self.calls = acceleration, 0
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Acceleration at a time, a configuration and a velocity, (nv,)."""
+        """Return the acceleration at a time, a configuration and a velocity, (nv,)."""
         self.calls += 1
         return self._acceleration(t, q, v)
 
@@ -231,7 +231,10 @@ class StepControl:
         self.rejected = 0
 
     def error(self, step: DenseStep) -> float:
-        """Root mean square of the estimated error over what is tolerated: 1 at the limit."""
+        """Return the root mean square of the estimated error over what is tolerated.
+
+        1 at the limit.
+        """
         position, velocity = step.error
         _, v = step.at(1.0)
         speed = np.maximum(np.abs(step.v), np.abs(v))
@@ -244,7 +247,10 @@ class StepControl:
         return float(np.sqrt(np.mean(over**2))) if len(over) else 0.0
 
     def first_step(self, v: FloatArray, a: FloatArray) -> float:
-        """Length to try at first: one over which velocities and accelerations do little [s]."""
+        """Return the length to try at first.
+
+        One over which velocities and accelerations do little [s].
+        """
         rates = max(float(np.abs(v).max(initial=0.0)), float(np.abs(a).max(initial=0.0)))
         return min(0.01 / rates if rates > 0.0 else 1.0, 0.1)
 

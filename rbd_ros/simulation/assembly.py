@@ -28,7 +28,7 @@ COMPOSED = 0.9
 
 
 def make_physics_record(plant: Plant, nq: int) -> PhysicsRecord:
-    """Room for a simulation, all zero.
+    """Return the memory of a simulation, all zero.
 
     :param nq: number of position variables of the robot
     """
@@ -72,7 +72,7 @@ def make_plant(
     scene: ScenePlant,
     has_scene: bool,
 ) -> Plant:
-    """Constants of a simulation, and addresses of the kernels that it calls; see `Plant`.
+    """Return constants of a simulation, and addresses of the kernels that it calls; see `Plant`.
 
     :param robot: the robot
     :param timestep: h [s]
@@ -168,7 +168,7 @@ def make_plant(
 
 
 def _implicit_inertia(timestep: float, damping: FloatArray, stiffness: FloatArray) -> FloatArray:
-    """What damping and springs add to the inertia of each joint, (nv,).
+    """Return the inertia that damping and springs add to each joint, (nv,).
 
     Damping is taken at the velocity of the end, d (v + h a), and springs at the position there.
     What depends on a is a part of the inertia, so that a step is stable however large d is.
@@ -179,7 +179,7 @@ def _implicit_inertia(timestep: float, damping: FloatArray, stiffness: FloatArra
 def _dynamics_kernels(
     robot: Robot, integrator: str, ends: FloatArray, middle: FloatArray
 ) -> Dict[str, int]:
-    """Addresses of the kernels that depend on the inertias of the robot, by fields of `Plant`.
+    """Return the addresses of kernels that depend on the robot's inertias, by fields of `Plant`.
 
     :param ends: what damping and springs add to the inertia where they act at the end, (nv,)
     :param middle: likewise in the middle of a step, (nv,)
@@ -205,7 +205,7 @@ def _dynamics_kernels(
 
 
 def dynamics_of(plant: Plant, robot: Robot, integrator: str) -> Dict[str, int]:
-    """Kernels of the dynamics of a robot with other inertias, by fields of `Plant`.
+    """Return the kernels of the dynamics of a robot with other inertias, by fields of `Plant`.
 
     :param plant: the simulation
     :param robot: its robot with other inertias, else the same
@@ -218,7 +218,7 @@ def dynamics_of(plant: Plant, robot: Robot, integrator: str) -> Dict[str, int]:
 
 
 def with_external_forces(plant: Plant, robot: Robot) -> Plant:
-    """Same constants, for a simulation in which external forces may act.
+    """Return the same constants for a simulation in which external forces may act.
 
     Simulations without them, which are most, are compiled without the code for them.
     """
@@ -246,7 +246,7 @@ def _tree(model: Model) -> Tree:
 
 
 def _paths(model: Model, row_first: IntArray, row_index: IntArray) -> Dict[str, IntArray]:
-    """Ways along which impulses spread through L, the elimination tree of H; see `Tree`."""
+    """Return ways along which impulses spread through L, the elimination tree of H; see `Tree`."""
     paths: List[List[int]] = []
     for k in range(model.nv):
         # Rows are in descending order: the first is the next on the way.
@@ -286,7 +286,7 @@ def _address(robot: Robot, name: str, **options: Any) -> int:
 def _by_degree_of_freedom(
     robot: Robot, speed_limit: float, enforce_velocity_limits: bool
 ) -> Tuple[IntArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Position variable, limits, maximum speed and rotation, of each degree of freedom."""
+    """Return position variable, limits, maximum speed and rotation, of each degree of freedom."""
     model, nv = robot.model, robot.nv
     # Only joints with one variable have limits.
     position = np.full(nv, -1, dtype=np.int64)
@@ -315,7 +315,7 @@ def _by_degree_of_freedom(
 
 
 def _return_speeds(robot: Robot) -> FloatArray:
-    """Speed at which positions are corrected, of each degree of freedom; see `Plant`."""
+    """Return speed at which positions are corrected, of each degree of freedom; see `Plant`."""
     model, fastest = robot.model, np.ones(robot.nv)
     # Joints that mimic another one may be faster than it.
     for i, ratio in zip(model.tree_dof_index, model.tree_dof_ratio):
@@ -327,7 +327,10 @@ def _return_speeds(robot: Robot) -> FloatArray:
 
 
 def _sparsity(model: Model) -> Tuple[IntArray, IntArray]:
-    """Nonzero entries of the factor L of H = L^T D L (book 6.3, 6.5), with those of gears."""
+    """Return the nonzero entries of the factor L of H = L^T D L, with those of gears.
+
+    Book 6.3, 6.5.
+    """
     rows: List[Set[int]] = [set() for _ in range(model.nv)]
     # H couples the freedoms that move one body; below the diagonal is enough.
     for i, _ in model.outward():
@@ -344,7 +347,7 @@ def _sparsity(model: Model) -> Tuple[IntArray, IntArray]:
 
 
 def _is_stiff(robot: Robot, diagonal: FloatArray) -> BoolArray:
-    """Whether h d / (inertia that a joint feels) exceeds 1 in any of a few configurations, (nv,).
+    """Return whether h d / (inertia of a joint) exceeds 1 in a few configurations, (nv,).
 
     The classical Runge-Kutta method is stable up to 2.78 there, and right to 1 % of the velocity
     up to 1. Likewise for the square h^2 k / inertia, of which it takes 7.9.
@@ -367,7 +370,7 @@ def _is_stiff(robot: Robot, diagonal: FloatArray) -> BoolArray:
 
 
 def _free_bases(robot: Robot) -> Tuple[IntArray, FloatArray]:
-    """Joints on the base whose pose is free (free_base.py), and gravity in their frames."""
+    """Return joints on the base whose pose is free (free_base.py), and gravity in their frames."""
     model = robot.model
     bases, gravity = [], []
     for i, (at_q, at_v) in model.independent_slices.items():

@@ -33,37 +33,40 @@ class ConstrainedMotion:
         self._torque = applied_force(robot, torque)
 
     def gaps(self, q: FloatArray, v: FloatArray) -> Gaps:
-        """Gaps and what they change by, at a state."""
+        """Return the gaps and what they change by, at a state."""
         return self._points.at(q, v)
 
     def equations(
         self, t: float, q: FloatArray, v: FloatArray, gaps: Optional[Gaps] = None
     ) -> ContactEquations:
-        """Contact equations of all contacts, at a time and a state whose gaps may be known."""
+        """Return the contact equations of all contacts at a time and a state.
+
+        Their gaps may be known.
+        """
         known = gaps or self.gaps(q, v)
         return self._functions.equations(q, v, self._torque(t, q, v), *known[2:])
 
     def forces(self, equations: ContactEquations) -> FloatArray:
-        """Forces of all contacts: those that keep the active ones as they are, (c,) [N]."""
+        """Return forces of all contacts: those that keep the active ones as they are, (c,) [N]."""
         k, forces = list(self.active), np.zeros(len(equations.d))
         if k:
             forces[k] = -np.linalg.solve(equations.M[np.ix_(k, k)], equations.d[k])
         return forces
 
     def acceleration(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Acceleration with the active contacts as constraints, (nv,)."""
+        """Return the acceleration with the active contacts as constraints, (nv,)."""
         equations = self.equations(t, q, v)
         a: FloatArray = equations.free + equations.response @ self.forces(equations)
         return a
 
     def values(self, t: float, q: FloatArray, v: FloatArray) -> Values:
-        """What events are found by, at a time and a state."""
+        """Return the values by which events are found, at a time and a state."""
         gaps = self.gaps(q, v)
         equations = self.equations(t, q, v, gaps)
         return Values(gaps.gap, equations.velocity, gaps.margin, self.forces(equations))
 
     def projected(self, t: float, q: FloatArray, v: FloatArray) -> Tuple[FloatArray, FloatArray]:
-        """State with phi = 0 and zeta = 0 of the active contacts, which integration leaves.
+        """Return state with phi = 0 and zeta = 0 of the active contacts, which integration leaves.
 
         It is the nearest one by the kinetic energy of the change.
         """

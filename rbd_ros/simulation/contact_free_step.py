@@ -26,7 +26,7 @@ def step_by_runge_kutta(
     count: int,
     h: float,
 ) -> int:
-    """Find `next_v`, and `next_q` as well where no force interrupts the step; returns which.
+    """Find `next_v`, and `next_q` as well where no force interrupts the step; return which.
 
     :param count: number of contact points near the ground
     :param h: time step [s]
@@ -55,7 +55,7 @@ def step_untouched(
     work: Workspace,
     h: float,
 ) -> int:
-    """Find `next_v`, and `next_q` as well where the integrator does; returns which of them.
+    """Find `next_v`, and `next_q` as well where the integrator does; return which of them.
 
     :param unused: contacts with a ground, of which there is none
     :param h: time step [s]

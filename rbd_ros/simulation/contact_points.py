@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the bodies of a robot can touch: points on faces, and spheres (book 11.4, 11.6).
+"""Contact points of a robot's bodies: points on faces, and spheres (book 11.4, 11.6).
 
 A contact is known by the gap between two features, phi(q): a point of one body, or the centre of a
 sphere, and a flat face of another, or two spheres. The gap is positive where they are apart. A
@@ -194,7 +194,7 @@ class CandidateContacts:
         )
 
     def at(self, q: FloatArray, v: FloatArray) -> Gaps:
-        """Gaps and what they change by, at a state.
+        """Return the gaps and what they change by, at a state.
 
         :param q: configuration, (nq,)
         :param v: velocity, (nv,)
@@ -226,7 +226,7 @@ class CandidateContacts:
 
 
 def _point(robot: Robot, link: Optional[str], point: Vector) -> Tuple[int, FloatArray]:
-    """Body that carries a point of a link, and the point in its coordinates."""
+    """Return the body that carries a point of a link, and the point in its coordinates."""
     if link is None:
         return 0, np.array(point, dtype=float)
     found = robot.model.link(link)
@@ -235,7 +235,7 @@ def _point(robot: Robot, link: Optional[str], point: Vector) -> Tuple[int, Float
 
 
 def _direction(robot: Robot, link: Optional[str], direction: Vector) -> FloatArray:
-    """Direction of a link in the coordinates of its body."""
+    """Return the direction of a link in the coordinates of its body."""
     given = np.array(direction, dtype=float)
     if link is None:
         return given
@@ -244,6 +244,9 @@ def _direction(robot: Robot, link: Optional[str], direction: Vector) -> FloatArr
 
 
 def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Cross products of rows, (n, 3): several times as fast as NumPy's for a few of them."""
+    """Return the cross products of rows, (n, 3).
+
+    Several times as fast as NumPy's for a few of them.
+    """
     product: FloatArray = a[:, _NEXT] * b[:, _AFTER] - a[:, _AFTER] * b[:, _NEXT]
     return product

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which contacts persist, and which of them bear the forces (book 11.5)."""
+"""Sets of contacts that persist, and of those that bear the forces (book 11.5)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def contact_sets(
 
 
 def _is_independent(M: FloatArray, active: List[int], i: int) -> bool:
-    """Whether the active contacts leave something of another one's inverse inertia."""
+    """Return whether the active contacts leave something of another one's inverse inertia."""
     k, left = active, float(M[i, i])
     if k:
         left -= float(M[i, k] @ np.linalg.solve(M[np.ix_(k, k)], M[k, i]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a simulation begins unless it is told: neutral, and standing on what is below."""
+"""Default start of a simulation: neutral, and standing on what is below."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ _DEEP = 1e3
 
 
 def default_start(physics: Physics) -> FloatArray:
-    """Configuration at the start, (nq,): neutral within the limits, standing on what is below.
+    """Return the configuration at the start, (nq,).
+
+    Neutral within the limits, standing on what is below.
 
     Robots of the world are as it has them; loops are closed.
 
@@ -47,7 +49,7 @@ def default_start(physics: Physics) -> FloatArray:
 
 
 def own_bases(physics: Physics) -> List[int]:
-    """Numbers of the bodies that move freely and of which the world does not say where they are.
+    """Return the numbers of the free bodies that the world file does not place.
 
     :param physics: the physics
     """
@@ -58,7 +60,7 @@ def own_bases(physics: Physics) -> List[int]:
 
 
 def stand(physics: Physics, q: FloatArray) -> FloatArray:
-    """Configuration with floating bases moved along z to where they touch what is below, (nq,).
+    """Return the configuration with floating bases moved along z until they touch, (nq,).
 
     :param physics: the physics, which stays as it is
     :param q: configuration, (nq,)
@@ -77,7 +79,7 @@ def stand(physics: Physics, q: FloatArray) -> FloatArray:
 
 
 def _above_ground(physics: Physics, q: FloatArray, base: int) -> float:
-    """Change of height by which a floating base comes to touch compliant ground [m]."""
+    """Return the change of height by which a floating base comes to touch compliant ground [m]."""
     ground, state = physics.plant.ground, physics.state
     upward = float(ground.plane[0, 2])
     if upward < LEAST_SLOPE:

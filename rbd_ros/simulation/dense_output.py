@@ -65,7 +65,7 @@ class Method(NamedTuple):
     ends: bool = False
 
     def weights(self, delta: float) -> FloatArray:
-        """Weights w_i of the rates in the displacement at a moment of the step, (s,).
+        """Return the weights w_i of the rates in the displacement at a moment of the step, (s,).
 
         :param delta: part of the step, 0 to 1
         """
@@ -74,7 +74,7 @@ class Method(NamedTuple):
         return weights
 
     def slope_weights(self, delta: float) -> FloatArray:
-        """Weights of the rates in the polynomial p that stands for dy/dt, (s,).
+        """Return the weights of the rates in the polynomial p that stands for dy/dt, (s,).
 
         :param delta: part of the step, 0 to 1
         """
@@ -186,7 +186,7 @@ class Group:
                     self._bracket[at_v, j, k] = joint.bracket(u.tolist(), v.tolist())
 
     def moved(self, q: FloatArray, displacement: FloatArray) -> FloatArray:
-        """Configuration reached from q by a displacement, (nq,).
+        """Return the configuration reached from q by a displacement, (nq,).
 
         :param q: configuration, (nq,)
         :param displacement: u, (nv,) [rad, m]
@@ -194,7 +194,7 @@ class Group:
         return q + displacement if self.is_flat else self.robot.integrate(q, displacement)
 
     def displacement_rate(self, u: FloatArray, v: FloatArray) -> FloatArray:
-        """Rate of the displacement u from the start of a step at the velocity v, (nv,)."""
+        """Return rate of the displacement u from the start of a step at the velocity v, (nv,)."""
         if self.is_flat or not u.any():
             return v
         ad = self._ad(u)
@@ -207,7 +207,7 @@ class Group:
         return rate
 
     def maximum_step(self, v: FloatArray) -> float:
-        """Longest step over which the series of `displacement_rate` holds at a velocity [s].
+        """Return the longest step at which the series of `displacement_rate` holds [s].
 
         What counts is how fast bodies turn: eigenvalues of [v, .] are i times angular velocities.
         """
@@ -218,7 +218,7 @@ class Group:
         return MAXIMUM_TURN / math.sqrt(square) if square > 0.0 else math.inf
 
     def _ad(self, u: FloatArray) -> FloatArray:
-        """Matrix of the Lie bracket [u, .], (nv, nv)."""
+        """Return the matrix of the Lie bracket [u, .], (nv, nv)."""
         ad: FloatArray = np.einsum('ijk,j->ik', self._bracket, u)
         return ad
 
@@ -245,7 +245,7 @@ class DenseStep:
     rates: FloatArray
 
     def at(self, delta: float) -> Tuple[FloatArray, FloatArray]:
-        """Configuration, (nq,), and velocity, (nv,), at a moment of the step (eq 11.46).
+        """Return configuration, (nq,), and velocity, (nv,), at a moment of the step (eq 11.46).
 
         :param delta: part of the step, 0 to 1
         """
@@ -254,7 +254,9 @@ class DenseStep:
         return self.group.moved(self.q, change[:n]), self.v + change[n:]
 
     def slope(self, delta: float) -> Tuple[FloatArray, FloatArray]:
-        """Polynomial p at a moment: rates of displacement and velocity, (nv,) each (eq 11.45).
+        """Return the polynomial p at a moment: rates of displacement and velocity, (nv,) each.
+
+        Eq 11.45.
 
         :param delta: part of the step, 0 to 1
         """

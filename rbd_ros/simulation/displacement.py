@@ -38,7 +38,7 @@ def move(plant: Plant, motion: Motion, q: FloatArray) -> None:
 
 @compiled
 def correction_bounds(plant: Plant, i: int, moved: float, h: float) -> Tuple[float, float]:
-    """Bounds of the correction of a joint's position in a step, the lower one first.
+    """Return the bounds of the correction of a joint's position in a step, the lower one first.
 
     A correction has no velocity, but a drive does not go faster for it: what the velocity and the
     correction move together is what the velocity limit allows.
@@ -54,7 +54,7 @@ def correction_bounds(plant: Plant, i: int, moved: float, h: float) -> Tuple[flo
 
 @compiled
 def returned(plant: Plant, i: int, q: float, back: float, forward: float) -> float:
-    """Position of a joint moved towards its limits if it is beyond one.
+    """Return the position of a joint moved towards its limits if it is beyond one.
 
     Positions are moved, not velocities: a joint that is beyond its limit by rounding returns at
     once, one that was put there slowly, and neither gains energy by it.

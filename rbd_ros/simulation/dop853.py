@@ -32,7 +32,7 @@ class Dop853Step:
         self._within: Any = None
 
     def at(self, delta: float) -> Tuple[FloatArray, FloatArray]:
-        """Configuration, (nq,), and velocity, (nv,), at a moment of the step.
+        """Return the configuration, (nq,), and velocity, (nv,), at a moment of the step.
 
         :param delta: part of the step, 0 to 1
         """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What drives each joint: an effort, a servo, its gravity torque, or nothing.
+"""Drives of the joints: an effort, a servo, its gravity torque, or nothing.
 
 With loops, the joints under GRAVITY bear together what they can of the robot's weight: what others
 would have to is theirs.
@@ -94,7 +94,7 @@ class Drives(NamedTuple):
 
 
 def make_drives(robot: Robot, at_q: IntArray, at_v: IntArray, bandwidth: float) -> Drives:
-    """Drives of a robot, all ZERO.
+    """Return the drives of a robot, all ZERO.
 
     :param at_q: position variable of each joint with one degree of freedom, (n,)
     :param at_v: degree of freedom of each of these joints, (n,)
@@ -294,7 +294,7 @@ def servo_only(drives: Drives) -> None:
 
 @compiled
 def is_finite(values: FloatArray) -> bool:
-    """Whether all of an array are finite."""
+    """Return whether all of an array are finite."""
     for k in range(len(values)):
         if not abs(values[k]) < math.inf:
             return False

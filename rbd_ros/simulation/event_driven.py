@@ -286,14 +286,14 @@ class EventDrivenSimulator:
     # -- events
 
     def _values(self, step: DenseStep, delta: float) -> Values:
-        """What is watched, at a moment of a step."""
+        """Return the values that are watched, at a moment of a step."""
         return self._motion.values(step.t + delta * step.h, *step.at(delta))
 
     def _project(self) -> None:
         self.q, self.v = self._motion.projected(self.time, self.q, self.v)
 
     def _watched(self) -> List[Watch]:
-        """What may bring about an event in the step that begins now (step 2)."""
+        """Return what may bring about an event in the step that begins now (step 2)."""
         gaps, tolerance = self._motion.gaps(self.q, self.v), self.gap_tolerance
         pull = 1e-9 * self._force_scale + 1e-13
         watched = []
@@ -328,7 +328,7 @@ class EventDrivenSimulator:
         self._settle(kind, (watch.contact,))
 
     def _refined(self, step: DenseStep, watch: Watch, delta: float) -> float:
-        """Length of a step of its own that ends at an event [s], and take that step.
+        """Return the length of a step of its own that ends at an event [s], and take that step.
 
         It is more accurate than the interpolation, which is of lower order than the method.
         """
@@ -398,7 +398,7 @@ class EventDrivenSimulator:
             self.events.append(Event(self.time, kind, numbers, impulse))
 
     def _drop_open(self) -> None:
-        """Contacts that bear no force and have come apart are current no longer."""
+        """Drop contacts that bear no force and have come apart."""
         apart = self._motion.gaps(self.q, self.v).gap > 4.0 * self.gap_tolerance
         apart[list(self.active)] = False
         self._current &= ~apart

@@ -20,7 +20,7 @@ PULLING, SINKING = 'pulling', 'sinking'
 
 
 class Values(NamedTuple):
-    """What is watched, at one moment.
+    """Values that are watched, at one moment.
 
     :param gap: gap of each contact, (c,) [m]
     :param rate: its rate, (c,) [m/s]
@@ -47,7 +47,7 @@ class Watch(NamedTuple):
     tolerance: float
 
     def value(self, values: Values) -> float:
-        """What is positive until the event [m or N]."""
+        """Return the value that is positive until the event [m or N]."""
         i = self.contact
         if self.what == ENTERING:
             return float(self.tolerance - values.margin[i])
@@ -105,7 +105,7 @@ def _armed(watch: Watch, at: Evaluate, begin: float, end: float) -> Tuple[Watch,
 
 
 def _crossing(watch: Watch, at: Evaluate, begin: float, end: float) -> Optional[float]:
-    """Moment at which a value falls below zero in an interval."""
+    """Return the moment at which a value falls below zero in an interval."""
 
     def value(delta: float) -> float:
         return watch.value(at(delta))
@@ -119,14 +119,14 @@ def _crossing(watch: Watch, at: Evaluate, begin: float, end: float) -> Optional[
 
 
 def _apex(contact: int, at: Evaluate, end: float) -> float:
-    """Moment at which a gap that opens at the beginning of a step is largest."""
+    """Return the moment at which a gap that opens at the beginning of a step is largest."""
     if at(0.0).rate[contact] <= 0.0 or at(end).rate[contact] >= 0.0:
         return 0.0
     return float(brentq(lambda delta: at(delta).rate[contact], 0.0, end, xtol=1e-15, rtol=1e-14))
 
 
 def _counts(watch: Watch, values: Values, flush: float) -> bool:
-    """Whether what was found is an event: a face is entered from above, or along it."""
+    """Return whether what was found is an event: a face is entered from above, or along it."""
     if watch.what == CLOSING:
         return bool(values.margin[watch.contact] >= 0.0)
     if watch.what == ENTERING:
@@ -135,7 +135,7 @@ def _counts(watch: Watch, values: Values, flush: float) -> bool:
 
 
 def slope(watch: Watch, evaluate: Evaluate, delta: float, step: DenseStep) -> float:
-    """Rate by time of what is watched, at a moment of a step [m/s or N/s]."""
+    """Return the rate by time of what is watched, at a moment of a step [m/s or N/s]."""
     e = 1e-4
     ahead, behind = min(delta + e, 1.0), max(delta - e, 0.0)
     change = watch.value(evaluate(ahead)) - watch.value(evaluate(behind))

@@ -73,7 +73,9 @@ def add_external_forces(
 
 @compiled
 def present_part(external_forces: ExternalForces, w: int) -> float:
-    """Part of an external force that acts in this step: less than one where it rises or falls.
+    """Return the part of an external force that acts in this step.
+
+    Less than one where it rises or falls.
 
     Its mean over all steps is that of a force without ramps that ends where this begins to fall.
 

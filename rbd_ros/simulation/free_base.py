@@ -132,7 +132,7 @@ def correct_free_bases(
 
 @compiled
 def center_of_mass(mass: FloatArray, first: int, c: FloatArray) -> float:
-    """Mass of a robot and its centre of mass, from the rows of its base's joint.
+    """Return the mass of a robot and its centre of mass, from the rows of its base's joint.
 
     :param mass: mass matrix, (nv, nv)
     :param first: degree of freedom at which the velocity of the base begins
@@ -150,7 +150,7 @@ def center_of_mass(mass: FloatArray, first: int, c: FloatArray) -> float:
 
 @compiled
 def rotation(q: FloatArray, at: int, R: FloatArray) -> None:
-    """Rotation matrix, (3, 3), of the unit quaternion (w, x, y, z) that begins at q[at]."""
+    """Compute the rotation matrix, (3, 3), of the quaternion (w, x, y, z) that begins at q[at]."""
     w, x, y, z = q[at], q[at + 1], q[at + 2], q[at + 3]
     R[0, 0], R[0, 1], R[0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
     R[1, 0], R[1, 1], R[1, 2] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)

@@ -28,7 +28,7 @@ MOST_ROUNDS, SMALL_TURN = 30, 1e-17
 
 @compiled
 def rotation_of(quaternion: FloatArray, R: FloatArray) -> None:
-    """Rotation matrix of a unit quaternion.
+    """Compute the rotation matrix of a unit quaternion.
 
     :param quaternion: w first, (4,)
     :param R: the result, from body to world coordinates, (3, 3)
@@ -41,7 +41,7 @@ def rotation_of(quaternion: FloatArray, R: FloatArray) -> None:
 
 @compiled
 def turn(quaternion: FloatArray, angle: FloatArray, result: FloatArray) -> None:
-    """Orientation after a rotation by a vector in world coordinates.
+    """Compute the orientation after a rotation by a vector in world coordinates.
 
     :param quaternion: unit quaternion, w first, (4,)
     :param angle: axis times angle, (3,) [rad]
@@ -66,7 +66,7 @@ def turn(quaternion: FloatArray, angle: FloatArray, result: FloatArray) -> None:
 def rotational_mobility(
     inertia: FloatArray, R: FloatArray, inverse: FloatArray, room: FloatArray
 ) -> None:
-    """Inverse of a rotational inertia in world coordinates.
+    """Compute the inverse of a rotational inertia in world coordinates.
 
     :param inertia: in body coordinates, symmetric and positive definite, (3, 3) [kg m^2]
     :param R: from body to world coordinates, (3, 3)
@@ -99,7 +99,9 @@ def multiply(A: FloatArray, x: FloatArray, y: FloatArray) -> None:
 
 @compiled
 def find_twist(objects: Objects, work: SceneWork, o: int, twist: FloatArray) -> None:
-    """Spatial velocity of an object in world coordinates, from `turning` and its velocity.
+    """Compute the spatial velocity of an object in world coordinates.
+
+    By `turning` and its velocity.
 
     :param o: number of the object
     :param twist: the result, (6,) [rad/s, m/s]
@@ -208,7 +210,7 @@ def move_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h: float
 def turn_freely(
     inertia: FloatArray, spin: FloatArray, quaternion: FloatArray, turning: FloatArray, h: float
 ) -> float:
-    """Turn a body that nothing presses on; returns what is left of the step, for its last part.
+    """Turn a body that nothing presses on; return what is left of the step, for its last part.
 
     It turns with the velocity of the middle of each part, which is that of its orientation there:
     the rule is its own reverse, so that errors of the energy come back instead of adding up.
@@ -255,7 +257,7 @@ def turn_freely(
 
 @compiled
 def is_round(inertia: FloatArray) -> bool:
-    """Whether an inertia is the same about all axes, as of balls and cubes, which turn evenly."""
+    """Return whether an inertia is the same about all axes, as of balls and cubes."""
     equal = inertia[0, 0] == inertia[1, 1] and inertia[0, 0] == inertia[2, 2]
     apart = inertia[0, 1] == 0.0 and inertia[0, 2] == 0.0 and inertia[1, 2] == 0.0
     round_: bool = equal and apart
@@ -264,7 +266,10 @@ def is_round(inertia: FloatArray) -> bool:
 
 @compiled
 def are_lost(objects: Objects, work: SceneWork) -> bool:
-    """Whether a pose is not finite; `touched` of such objects is -1, for whom tells of it."""
+    """Return whether a pose is not finite.
+
+    `touched` of such objects is -1, for whom tells of it.
+    """
     lost = False
     for o in range(len(objects.position)):
         if not is_finite(objects.position[o]) or not is_finite(objects.quaternion[o]):

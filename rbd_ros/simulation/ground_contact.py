@@ -142,7 +142,7 @@ def linearise_contacts(
 
 @compiled
 def add_contacts(problem: Problem, count: int, h: float) -> bool:
-    """Add the linearised contact forces to the linear system; returns whether any presses."""
+    """Add the linearised contact forces to the linear system; return whether any presses."""
     pressed = False
     for c in range(count):
         # A contact that is open has no slope, and leaves the system with the tree's sparsity.

@@ -29,7 +29,7 @@ def impact(
     law: str = 'simultaneous',
     resting_speed: float = 0.0,
 ) -> FloatArray:
-    """Impulses Lambda along the contact normals, (c,) [N s].
+    """Return the impulses Lambda along the contact normals, (c,) [N s].
 
     Afterwards no contact approaches, and no energy has been gained: the impulses do the work sum
     of -(1 - e) Lambda |zeta|/2 in each round.

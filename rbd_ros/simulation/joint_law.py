@@ -61,7 +61,7 @@ def next_segment(
     high: float,
     slack: float,
 ) -> int:
-    """Segment where the line of slope 1/`mobility` through (v, p) meets the law.
+    """Return the segment where the line of slope 1/`mobility` through (v, p) meets the law.
 
     It is the segment itself if (v, p) lies on the law, whatever the mobility. Without friction
     everything between the limits is FORWARD.
@@ -98,7 +98,7 @@ def next_segment(
 
 @compiled
 def law_impulse(u: float, mobility: float, box: float, low: float, high: float) -> float:
-    """Impulse of the law for a joint that moves at u + mobility p: exact for one joint.
+    """Return the impulse of the law for a joint that moves at u + mobility p: exact for one joint.
 
     :param u: velocity without the impulse
     :param mobility: change of velocity per impulse

@@ -91,7 +91,7 @@ def add_servos(
 
 @compiled
 def servo_torque(plant: Plant, state: State, i: int, v: float) -> float:
-    """Torque of the servo of a degree of freedom, within the effort limit.
+    """Return the torque of the servo of a degree of freedom, within the effort limit.
 
     :param v: velocity at the end of the step
     """
@@ -105,7 +105,7 @@ def servo_torque(plant: Plant, state: State, i: int, v: float) -> float:
 
 @compiled
 def move_servos(plant: Plant, state: State, v: FloatArray, rounds: int) -> bool:
-    """Move servos that have left their segments; returns whether any was moved.
+    """Move servos that have left their segments; return whether any was moved.
 
     :param v: velocity that was found with these segments, (nv,)
     :param rounds: how often they were moved in this step
@@ -137,7 +137,7 @@ def move_servos(plant: Plant, state: State, v: FloatArray, rounds: int) -> bool:
 
 @compiled
 def end_servos(plant: Plant, state: State, v: FloatArray) -> bool:
-    """Find `applied` and `saturated` of the servos; returns whether any torque is cut.
+    """Find `applied` and `saturated` of the servos; return whether any torque is cut.
 
     :param v: velocity at the end of the step, (nv,)
     """

@@ -133,7 +133,7 @@ def solve_dense(A: FloatArray, x: FloatArray) -> None:
 
 @compiled
 def dot(a: FloatArray, b: FloatArray) -> float:
-    """Scalar product."""
+    """Return the scalar product."""
     total = 0.0
     for i in range(len(a)):
         total += a[i] * b[i]

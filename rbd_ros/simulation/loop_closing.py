@@ -102,7 +102,7 @@ def shake(plant: Plant, state: State, motion: Motion, loops: Loops, h: float) ->
 
 @compiled
 def close_positions(plant: Plant, motion: Motion, dynamics: Dynamics, loops: Loops) -> bool:
-    """Move `next_q` to where the loops are closed, by Newton's method; returns whether they are.
+    """Move `next_q` to where the loops are closed, by Newton's method; return whether they are.
 
     Of all corrections that close the linearised loops, it takes the one of minimum kinetic energy.
     """
@@ -234,7 +234,7 @@ def project(plant: Plant, v: FloatArray, dynamics: Dynamics, loops: Loops) -> No
 
 @compiled
 def keep_speeds(plant: Plant, v: FloatArray, loops: Loops) -> None:
-    """Slow down joints that the turning of the loops has made too fast, the loops kept closed.
+    """Slow down joints that the loops' turning made too fast, the loops kept closed.
 
     Impulses at these joints do it, so that nothing gains energy. The solver knows the directions
     at the beginning of a step only; where a linkage reverses a joint, those of the end are others.
@@ -255,7 +255,7 @@ def keep_speeds(plant: Plant, v: FloatArray, loops: Loops) -> None:
 
 @compiled
 def velocity_error(v: FloatArray, loops: Loops) -> float:
-    """Maximum velocity of a loop's opening, K v."""
+    """Return the maximum velocity of a loop's opening, K v."""
     most = 0.0
     for c in range(len(loops.closure_jacobian)):
         most = max(most, abs(dot(loops.closure_jacobian[c], v)))
@@ -264,7 +264,7 @@ def velocity_error(v: FloatArray, loops: Loops) -> float:
 
 @compiled
 def largest(x: FloatArray) -> float:
-    """Maximum of the absolute values."""
+    """Return the maximum of the absolute values."""
     most = 0.0
     for i in range(len(x)):
         most = max(most, abs(x[i]))

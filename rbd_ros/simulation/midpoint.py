@@ -120,7 +120,7 @@ def accelerate_freely(plant: Plant, state: State, work: Workspace, h: float) -> 
 def solve_in_the_middle(
     plant: Plant, state: State, contacts: GroundContactPoints, work: Workspace, h: float
 ) -> bool:
-    """Find `next_v` with friction; returns whether it is exact, and below the guard on speed.
+    """Find `next_v` with friction; return whether it is exact, and below the guard on speed.
 
     :param h: time step [s]
     """

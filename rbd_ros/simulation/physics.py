@@ -411,7 +411,7 @@ class Physics:
         self.fields.work.scene.room.listed[:] = 0
 
     def prepared(self, world: World) -> PreparedScene:
-        """What `change_world` needs: made while the simulation goes on elsewhere.
+        """Return what `change_world` needs, made while the simulation goes on elsewhere.
 
         :param world: what is to be around the robot
         :raises ValueError: if there is no world now, or that one cannot be used
@@ -464,14 +464,14 @@ class Physics:
             self._steps, self._step_alone = prepared.steps, prepared.steps.alone
 
     def arrays(self) -> Dict[str, AnyArray]:
-        """All that the next steps depend on, by name; not copied."""
+        """Return all that the next steps depend on, by name; not copied."""
         found: Dict[str, AnyArray] = {}
         for name in _KEPT:
             _collect(name, getattr(self.fields, name), found)
         return found
 
     def joint_of(self, i: int) -> str:
-        """Name of the joint that a degree of freedom belongs to.
+        """Return the name of the joint that a degree of freedom belongs to.
 
         :param i: place of the degree of freedom in v
         """

@@ -57,7 +57,7 @@ class Tree(NamedTuple):
 
 
 class Ground(NamedTuple):
-    """What there is to touch, and with what.
+    """Ground that can be touched, and the shapes that touch it.
 
     :param shapes: collision shapes of the robot
     :param plane: normal and tangents of the ground, (3, 3)

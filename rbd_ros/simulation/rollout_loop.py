@@ -21,7 +21,7 @@ from rbd_ros.simulation.workspace import PhysicsRecord
 
 
 class Memory(NamedTuple):
-    """What a simulation remembers from one step to the next.
+    """State that a simulation carries from one step to the next.
 
     :param words: the memory of all arrays that a snapshot keeps
     """
@@ -63,7 +63,7 @@ class Batch(NamedTuple):
 
 
 def in_one_memory(*records: Tuple[Any, ...]) -> Tuple[FloatArray, Tuple[Any, ...]]:
-    """Records like these, with all of their arrays in one memory, which is zero.
+    """Return the records like these, with all of their arrays in one memory, which is zero.
 
     :param records: named tuples of contiguous arrays of eight-byte numbers, of which some may be
         parts of others

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who does which rollouts: the threads of `Simulator.rollout`.
+"""Threads of `Simulator.rollout`, and the rollouts that each of them does.
 
 The caller begins at once and finds out how long a step takes. If it pays, other threads come to
 its help. All take chunks of rollouts until none is left, each in records of its own, which are
@@ -74,7 +74,7 @@ class _Job:
         self._threads = 1 if interpreted_reason() else threads()
 
     def take(self) -> Tuple[int, int]:
-        """Steps of the rollouts that a thread does next, from the first to before the last."""
+        """Return the range of rollout steps that a thread does next, its end excluded."""
         with self._lock:
             left, rows = self.rows - self._next, 1
             if self.step_seconds > 0.0:
@@ -152,7 +152,7 @@ class RolloutThreads:
         return _Worker(self._plant, self._nq)
 
     def _worker(self) -> _Worker:
-        """Records that nobody uses; several Python threads may ask at once."""
+        """Return the records that nobody uses; several Python threads may ask at once."""
         try:
             return self._idle.pop()
         except IndexError:
@@ -189,7 +189,7 @@ class RolloutThreads:
                 self._idle.append(worker)
 
     def _helpers(self, job: _Job) -> List[threading.Thread]:
-        """Threads that help with a job, as many as are worth it."""
+        """Return the threads that help with a job, as many as are worth it."""
         started: List[threading.Thread] = []
         for _ in range(job.helpers):
             # Made here, where it is seen if memory is short.

@@ -56,7 +56,7 @@ class _Starts(NamedTuple):
 def checked_starts(
     q: Any, v: Any, torque: Any, target: Any, steps: Optional[int], nq: int, nv: int
 ) -> _Starts:
-    """Arrays of what was given, in which what holds for all rollouts is there once.
+    """Return the arrays of what was given, in which what holds for all rollouts is there once.
 
     :raises ValueError: for a wrong shape or dtype, what is not finite, or numbers of rollouts or
         steps that contradict each other
@@ -108,7 +108,7 @@ def checked_starts(
 
 
 def checked_array(name: str, given: Any, shapes: Tuple[Tuple[Any, ...], ...]) -> FloatArray:
-    """Array of finite floats of one of the shapes, in which texts stand for any length.
+    """Return the array of finite floats of one of the shapes, in which texts stand for any length.
 
     :raises ValueError: for a wrong shape or dtype, or what is not finite
     """
@@ -133,7 +133,7 @@ def checked_array(name: str, given: Any, shapes: Tuple[Tuple[Any, ...], ...]) ->
 
 
 def room(out: Any, rows: int, steps: int, nq: int, nv: int) -> Trajectories:
-    """Arrays for the results: new ones, or those of `out`.
+    """Return the arrays for the results: new ones, or those of `out`.
 
     :param out: q, v and diverged, None for new ones
     :raises ValueError: for what results cannot be written into

@@ -208,7 +208,7 @@ def accelerate(
     held: int,
     a: FloatArray,
 ) -> None:
-    """Acceleration at the state of a stage; joints that are held have none.
+    """Compute the acceleration at the state of a stage; joints that are held have none.
 
     :param held_force: generalized force that is constant over the step, (nv,) [N m, N]
     :param held: number of joints that are held
@@ -247,7 +247,9 @@ def accelerate(
 def accelerate_closed(
     plant: Plant, state: State, work: Workspace, held: int, a: FloatArray
 ) -> None:
-    """Acceleration at the state of a stage that keeps the loops closed; as `accelerate`.
+    """Compute the acceleration at the state of a stage that keeps the loops closed.
+
+    As `accelerate`.
 
     :param held: number of joints that are held
     :param a: the result, (nv,) [rad/s^2, m/s^2]
@@ -295,7 +297,7 @@ def is_allowed(plant: Plant, state: State, motion: Motion, held: int) -> bool:
 def displacement_rate(
     plant: Plant, v: FloatArray, u: FloatArray, stages: Stages, rate: FloatArray
 ) -> None:
-    """Rate of the displacement u from the start of a step, at the velocity v, (nv,).
+    """Compute the rate of the displacement u from the start of a step, at the velocity v, (nv,).
 
     The derivative of the exponential, inverted to third order, for velocities in the moving body:
     v + [u, v] / 2 + [u, [u, v]] / 12 (Munthe-Kaas 1998).

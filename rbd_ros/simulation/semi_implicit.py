@@ -67,7 +67,7 @@ def step_freely(plant: Plant, state: State, work: Workspace, h: float) -> bool:
 
 @compiled
 def spring_torque(plant: Plant, state: State, i: int, ahead: float) -> float:
-    """Torque that it takes to hold the spring of a joint.
+    """Return the torque that it takes to hold the spring of a joint.
 
     :param i: degree of freedom
     :param ahead: how far the joint is beyond its present position [rad, m]
@@ -88,7 +88,7 @@ def step_constrained(
     count: int,
     h: float,
 ) -> bool:
-    """Find `next_v` with friction, limits and contacts; returns whether it is finite.
+    """Find `next_v` with friction, limits and contacts; return whether it is finite.
 
     :param count: number of contact points near the ground
     :param h: time step [s]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where force and torque sensors are: what is beyond each, and a model that is cut there.
+"""Places of force and torque sensors: what is beyond each, and a model that is cut there.
 
 A joint of type fixed merges its links into one body, in which no force is known between them. The
 model of `cut_model` has a body of its own behind each such joint.
@@ -37,7 +37,7 @@ class Cut:
 
 
 def find_cut(model: Model, name: str) -> Cut:
-    """Joint that a name means: a joint, fixed or not, or the one that bears a link.
+    """Return the joint that a name means: a joint, fixed or not, or the one that bears a link.
 
     :param name: name of a joint or a link
     :raises ValueError: if there is none, or nothing bears the link
@@ -78,7 +78,7 @@ def _moving(model: Model, i: int) -> Cut:
 
 
 def _beyond(model: Model, name: str) -> List[str]:
-    """Names of a link and of all links that it bears."""
+    """Return the names of a link and of all links that it bears."""
     found, children = [name], _children(model)
     for each in found:  # which grows
         found.extend(children.get(each, ()))
@@ -94,7 +94,7 @@ def _children(model: Model) -> Dict[str, List[str]]:
 
 
 def cut_model(model: Model, cuts: Sequence[Cut]) -> Tuple[Model, List[int]]:
-    """Model in which what is beyond each cut is a body, and the numbers of these bodies.
+    """Return model in which what is beyond each cut is a body, and the numbers of these bodies.
 
     Its variables are those of the model.
 
@@ -147,7 +147,7 @@ def cut_model(model: Model, cuts: Sequence[Cut]) -> Tuple[Model, List[int]]:
 
 
 def _piece(pieces: Sequence[Cut], link: str) -> Optional[Cut]:
-    """Last piece that a link is part of."""
+    """Return the last piece that a link is part of."""
     found = [piece for piece in pieces if link in piece.beyond]
     return found[-1] if found else None
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What sensors on the robot read after a step, in machine code: see sensors.py for what it means.
+"""Readings of sensors on the robot after a step, in machine code.
+
+See sensors.py for their meaning.
 
 A step tells its mean acceleration; what bodies transmit for it follows by the Newton-Euler
 algorithm (book 5.3) where the step takes its forces, at its beginning or, with integrators that
@@ -31,7 +33,7 @@ from rbd_ros.simulation.workspace import PhysicsRecord
 
 
 class SensorPlaces(NamedTuple):
-    """Where sensors are, constants.
+    """Places of the sensors, constants.
 
     Sensors of inertia first; then gauges, joints of which it is known what they transmit. Poses
     are rotation row by row and position.
@@ -69,7 +71,7 @@ class SensorPlaces(NamedTuple):
 
 
 class SensorRoom(NamedTuple):
-    """What sensors read, and room for finding it.
+    """Readings of the sensors, and buffers for finding them.
 
     :param rotation: of each sensor of inertia, from its axes to those of the world, row by row
     :param orientation: the same as quaternion w, x, y, z
@@ -172,7 +174,7 @@ def read_inertia(plant: Plant, state: State, places: SensorPlaces, room: SensorR
 
 @compiled
 def to_quaternion(R: FloatArray, quaternion: FloatArray) -> None:
-    """Unit quaternion w, x, y, z of a rotation, with its largest part positive.
+    """Compute the unit quaternion w, x, y, z of a rotation, with its largest part positive.
 
     :param R: rotation matrix row by row, (9,)
     :param quaternion: the result, (4,)
@@ -289,7 +291,7 @@ def take_off_world(
 
 @compiled
 def along(axes: FloatArray, parts: FloatArray, scale: float, result: FloatArray) -> None:
-    """Vector that has parts along axes.
+    """Compute the vector that has parts along axes.
 
     :param axes: the rows, (3, 3)
     :param parts: (3,)
@@ -311,7 +313,7 @@ def subtract_force(total: FloatArray, point: FloatArray, force: FloatArray) -> N
 
 @compiled
 def into_base(pose: FloatArray, local: FloatArray, total: FloatArray) -> None:
-    """Wrench about the origin of the base of one in the axes of a frame.
+    """Compute the wrench about the origin of the base of one in the axes of a frame.
 
     :param pose: rotation of the frame row by row, and its position, (12,)
     :param local: couple and force, (6,)
@@ -329,7 +331,10 @@ def into_base(pose: FloatArray, local: FloatArray, total: FloatArray) -> None:
 
 @compiled
 def from_base(pose: FloatArray, total: FloatArray, local: FloatArray) -> None:
-    """Wrench in the axes of a frame of one about the origin of the base; undoes `into_base`."""
+    """Compute the wrench in the axes of a frame of one about the origin of the base.
+
+    Undoes `into_base`.
+    """
     couple = vector(3)
     for r in range(3):
         i, j = (r + 1) % 3, (r + 2) % 3

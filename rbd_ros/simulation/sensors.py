@@ -25,7 +25,7 @@ from rbd_ros.spatial import PluckerTransform
 
 
 class ImuReading(NamedTuple):
-    """What an inertial unit reads, in its own axes.
+    """Reading of an inertial unit, in its own axes.
 
     :param orientation: quaternion w, x, y, z of its axes in the world, (4,)
     :param angular_velocity: (3,) [rad/s]
@@ -130,7 +130,7 @@ class Sensors:
             self._reactions[robot] = Robot(cut).kernel('joint_reactions')
 
     def binding(self, record: Record, scene: Optional[Scene]) -> SensorBinding:
-        """Sensors for a world, perhaps one that the simulation does not have yet.
+        """Return the sensors for a world, perhaps one that the simulation does not have yet.
 
         :param record: the simulation in it
         :param scene: its shapes
@@ -164,7 +164,7 @@ class Sensors:
         return SensorBinding(record, read, (record, kept))
 
     def _beyond(self, names: Sequence[str]) -> np.ndarray:
-        """Which of the links are beyond each gauge, (G, n)."""
+        """Return which of the links are beyond each gauge, (G, n)."""
         rows = [[int(name in cut.beyond) for name in names] for cut in self._cuts]
         return np.array(rows, dtype=np.int64).reshape(len(self._cuts), len(names))
 
@@ -189,7 +189,7 @@ class Sensors:
     @property
     @exclusive
     def imus(self) -> Dict[str, ImuReading]:
-        """What the inertial units read, by link."""
+        """Readings of the inertial units, by link."""
         self.read()
         room = self.room
         return {
@@ -204,14 +204,14 @@ class Sensors:
     @property
     @exclusive
     def wrenches(self) -> Dict[str, FloatArray]:
-        """What force and torque sensors read, by the names given: couple, force [N m, N]."""
+        """Readings of force and torque sensors by name: moment, force [N m, N]."""
         self.read()
         return {name: self.room.wrench[k].copy() for k, name in enumerate(self._gauges)}
 
     @property
     @exclusive
     def joint_torques(self) -> Dict[str, float]:
-        """What joints transmit along their freedoms, by name [N m, N]."""
+        """Forces that joints transmit along their degrees of freedom, by name [N m, N]."""
         self.read()
         torque = self.room.torque[len(self._gauges) :].tolist()
         return dict(zip(self._joints, torque))
@@ -223,7 +223,7 @@ class Sensors:
 
 
 def _columns(robot: Robot, joints: Sequence[str]) -> List[int]:
-    """Degree of freedom of the tree of each joint."""
+    """Return the degree of freedom of the tree of each joint."""
     model = robot.model
     own = {body.joint_name: body for body in model.bodies if body.joint.nv == 1}
     for name in joints:
@@ -239,7 +239,7 @@ def _integers(values: Sequence[int]) -> np.ndarray:
 
 
 def _poses(placements: Sequence[PluckerTransform]) -> FloatArray:
-    """Poses of frames, rotation row by row and position, (n, 12)."""
+    """Return the poses of frames, rotation row by row and position, (n, 12)."""
     rows = []
     for placement in placements:
         pose = np.array(placement.pose(), dtype=float)

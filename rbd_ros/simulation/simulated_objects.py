@@ -72,7 +72,7 @@ def resolve_world(
     contact_links: Optional[Sequence[str]] = None,
     srdf: Optional[SrdfSource] = None,
 ) -> Optional[World]:
-    """World that a user gives, or that of a rigid ground; None for none.
+    """Return the world that a user gives, or that of a rigid ground; None for none.
 
     :param source: path of a world file, its content, or a `World`
     :param contact: of which a rigid ground takes the friction
@@ -139,7 +139,7 @@ class SimulatedObjects:
 
     @property
     def world(self) -> Optional[World]:
-        """What is around the robot, None if nothing is.
+        """Environment of the robot, None if there is none.
 
         >>> Simulator(robot).world is None
         True
@@ -178,7 +178,7 @@ class SimulatedObjects:
 
     @exclusive
     def object_pose(self, name: str) -> FloatArray:
-        """Pose of a movable object in the world, (4, 4) [1, m].
+        """Return the pose of a movable object in the world, (4, 4) [1, m].
 
         :param name: its name
         :raises ValueError: for an unknown name
@@ -198,7 +198,7 @@ class SimulatedObjects:
 
     @exclusive
     def object_velocity(self, name: str) -> FloatArray:
-        """Angular velocity of a movable object and velocity of its origin, (6,) [rad/s, m/s].
+        """Return the velocity of a movable object, angular first, (6,) [rad/s, m/s].
 
         Both along the axes of the world.
 
@@ -271,7 +271,7 @@ class SimulatedObjects:
     def distances(
         self, q: Optional[ArrayLike] = None, max_distance: float = math.inf
     ) -> Distances:
-        """Distances of all pairs that may touch, nearest points and gradients, as things stand.
+        """Return the present distances of pairs that may touch, nearest points and gradients.
 
         :param q: configuration of the robot, (nq,), or many, (B, nq); None: as it is
             [rad, m]. Movable objects are where they are now
@@ -381,7 +381,7 @@ class SimulatedObjects:
     @property
     @exclusive
     def residuals(self) -> Residuals:
-        """How exactly the contacts of the last step obey their law; maxima over contacts.
+        """Residuals of the contact law in the last step; maxima over contacts.
 
         >>> simulator = Simulator(robot, world='config/table_world.yaml')
         >>> simulator.step(n=100)
@@ -394,7 +394,7 @@ class SimulatedObjects:
         )
 
     def _pair_contacts(self) -> Tuple[ContactPoint, ...]:
-        """What `contacts` returns in a world."""
+        """Return what `contacts` returns in a world."""
         physics, touches = self._physics, self._physics.touches
         scene, contacts = physics.scene, touches.contacts
         assert scene is not None

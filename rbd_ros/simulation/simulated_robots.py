@@ -12,7 +12,7 @@ from rbd_ros.robot import Robot
 
 
 def simulated_robot(robot: Optional[Robot], world: Optional[World]) -> Robot:
-    """Robot of all that has joints: the given one, and the movable robots of a world.
+    """Return the robot of all that has joints: the given one, and the movable robots of a world.
 
     Its own joints and links keep their names, those of others are called 'name/joint'. A robot
     that has them already stays what it is.

@@ -87,7 +87,7 @@ class SimulatedServos:
         return servo.kp.copy(), servo.kd.copy()
 
     def _goals(self, q: FloatArray) -> FloatArray:
-        """Positions by degree of freedom, of configurations (..., nq)."""
+        """Return the positions by degree of freedom, of configurations (..., nq)."""
         position = self._physics.plant.position
         return np.where(position >= 0, q[..., position], 0.0)
 

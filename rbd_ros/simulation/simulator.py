@@ -77,7 +77,7 @@ class GroundContactPoint(NamedTuple):
 
 
 class SimulationStatus(NamedTuple):
-    """What happened since the last reset, in numbers of steps unless it says otherwise.
+    """Events since the last reset, in numbers of steps unless stated otherwise.
 
     :param steps: steps taken
     :param substeps: substeps added by dividing steps in which joints turn far, or in which inertia
@@ -310,7 +310,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
     @property
     def saturated(self) -> BoolArray:
-        """Which torques were cut at the effort limit in the last call of `step`, (nv,) of bool."""
+        """Torques that the effort limit cut in the last call of `step`, (nv,) of bool."""
         return self._physics.mutex.copy(self._physics.state.saturated).astype(bool)
 
     @property
@@ -398,7 +398,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
     @property
     @exclusive
     def status(self) -> SimulationStatus:
-        """What happened since the last reset."""
+        """Events since the last reset."""
         counters = self._physics.state.counters
         return SimulationStatus(
             *(
@@ -419,7 +419,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
     @property
     def warnings(self) -> Tuple[str, ...]:
-        """What is odd about the start at the last reset, and then about the collision shapes.
+        """Warnings about the start at the last reset, and then about the collision shapes.
 
         Between them what overlapped in the last step, and cannot be moved apart.
         """
@@ -550,7 +550,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
     @exclusive
     def step_derivatives(self, tau: Any = None) -> StepDerivatives:
-        """State after one step, and its derivatives by the present state and the torque.
+        """Return state after one step, and its derivatives by the present state and the torque.
 
         Those of the step as it is taken, of any integrator and with implicit damping, gears,
         substeps and torques cut at their limits, where it is smooth: no contact or limit, and
@@ -783,7 +783,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
     @exclusive
     def snapshot(self) -> Snapshot:
-        """State of the simulation at this instant: all that the next steps depend on.
+        """Return the state of the simulation at this instant: all that the next steps depend on.
 
         >>> simulator = Simulator(robot)
         >>> simulator.reset(q)
@@ -855,7 +855,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
             raise ValueError(f'the snapshot is that of another simulation, of {snapshot.robot!r}')
 
     def _pushed(self, name: str) -> Tuple[int, PluckerTransform]:
-        """Body, or carrier, of a link or object, and its frame in body coordinates."""
+        """Return the body, or carrier, of a link or object, and its frame in body coordinates."""
         if name in self.objects and name not in self.robot.model.links:
             first = self._physics.plant.scene.first_object
             return first + self.objects.index(name), PluckerTransform.identity()
@@ -873,7 +873,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         return self._default[1].copy()
 
     def _starts(self, q: FloatArray, v: FloatArray) -> Tuple[FloatArray, FloatArray]:
-        """What `reset` makes of starts, (B or 1, nq) and (B or 1, nv)."""
+        """Return the starts that `reset` makes of its arguments, (B or 1, nq) and (B or 1, nv)."""
         physics = self._physics
         if physics.plant.has_loops:
             # Of each pair: the velocity is projected at the configuration.
@@ -916,7 +916,10 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
 
 def _made_again(kind: Type[Simulator], arguments: Dict[str, Any], state: Any) -> Simulator:
-    """Simulation of which these are the arguments and the state; see `Simulator.__reduce__`."""
+    """Return the simulation of which these are the arguments and the state.
+
+    See `Simulator.__reduce__`.
+    """
     loaded, has_servos, numbers, warnings, snapshot = state
     made = kind(**arguments)
     physics = made.physics
@@ -932,7 +935,7 @@ def _made_again(kind: Type[Simulator], arguments: Dict[str, Any], state: Any) ->
 
 
 def _finite_array(name: str, given: Any, size: int) -> FloatArray:
-    """Array of finite floats, (size,), or a ValueError that says what is wrong."""
+    """Return the array of finite floats, (size,), or a ValueError that says what is wrong."""
     try:
         array = np.asarray(given)
     except ValueError as error:

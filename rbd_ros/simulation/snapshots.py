@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a simulation is at one instant, and of which simulation that is."""
+"""Snapshots of a simulation at one instant, and of which simulation that is."""
 
 from __future__ import annotations
 

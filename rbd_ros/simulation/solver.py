@@ -89,7 +89,7 @@ def newton(
     h: float,
     steps: int,
 ) -> bool:
-    """Newton steps from v and `segment`; without steps, only the forces at that velocity.
+    """Return Newton steps from v and `segment`; without steps, only the forces at that velocity.
 
     :param v: velocity at the end of the step, (nv,)
     :param count: number of contact points near the ground
@@ -201,6 +201,6 @@ def solve_linear(
 
 @compiled
 def find_impulse(problem: Problem, v: FloatArray) -> None:
-    """Generalized impulse that the velocity takes: `impulse` = H v - b."""
+    """Compute the generalized impulse that the velocity takes: `impulse` = H v - b."""
     for i in range(len(v)):
         problem.impulse[i] = dot(problem.inertia[i], v) - problem.momentum[i]

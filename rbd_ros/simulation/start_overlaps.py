@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What overlaps in a world, at the start of a simulation and later, for warnings.
+"""Overlaps in a world, at the start of a simulation and later, for warnings.
 
 A robot and convex shapes are looked at in plain Python, which takes too long for every reset:
 when somebody asks. All else, which is movable objects, and a robot in triangle meshes and height
@@ -58,7 +58,7 @@ class Overlap(NamedTuple):
 
 
 class Touching(NamedTuple):
-    """How two things overlapped in the last step.
+    """Overlap of two things in the last step.
 
     :param depth: penetration depth [m]
     :param stays: whether any contact of theirs was not moved apart
@@ -69,7 +69,7 @@ class Touching(NamedTuple):
 
 
 def _rigid_pairs(plant: ScenePlant) -> Tuple[BoolArray, BoolArray]:
-    """Which pairs are rigid and of a robot with convex shapes, and which rigid ones are not."""
+    """Return the rigid pairs of a robot's convex shapes, and the rigid ones that are not."""
     table = plant.table
     on_robot = (table.carrier > 0) & (table.carrier < plant.first_object)
     is_concave = np.isin(table.kind, (MESH, HEIGHT_FIELD))
@@ -79,7 +79,7 @@ def _rigid_pairs(plant: ScenePlant) -> Tuple[BoolArray, BoolArray]:
 
 
 def deepest_overlap(scene: Scene, plant: Plant, q: FloatArray, least: float) -> Optional[Overlap]:
-    """Deepest overlap of the robot in rigid contact, with itself and with all else.
+    """Return the deepest overlap of the robot in rigid contact, with itself and with all else.
 
     Triangle meshes and height fields are left out, which would take long here.
 
@@ -120,7 +120,7 @@ def deepest_overlap(scene: Scene, plant: Plant, q: FloatArray, least: float) -> 
 
 
 def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], Touching]:
-    """How deep rigid bodies overlap that `deepest_overlap` leaves out, the deepest first.
+    """Return the overlaps of rigid bodies that `deepest_overlap` leaves out, deepest first.
 
     A step finds it and is taken back. Only at a reset: what is remembered of former steps is lost.
 
@@ -148,7 +148,7 @@ def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], Touching]:
 
 
 def robot_warnings(scene: Scene, plant: Plant, q: FloatArray, least: float) -> List[str]:
-    """What to say of a robot and convex shapes that overlap at the start.
+    """Return warnings of a robot and convex shapes that overlap at the start.
 
     :param scene: shapes and pairs
     :param plant: constants of the simulation
@@ -173,7 +173,7 @@ def robot_warnings(scene: Scene, plant: Plant, q: FloatArray, least: float) -> L
 
 
 def other_warnings(physics: Physics, least: float) -> List[str]:
-    """What to say of all else that overlaps at the start.
+    """Return warnings of all else that overlaps at the start.
 
     :param physics: a simulation with a world, at a reset
     :param least: depth that is worth a warning [m]
@@ -187,7 +187,7 @@ def other_warnings(physics: Physics, least: float) -> List[str]:
 
 
 def newcomer_warnings(physics: Physics, names: Collection[str], least: float) -> List[str]:
-    """What to say of things new in a world that overlap with others, by the last step.
+    """Return warnings of new things in a world that overlap with others, by the last step.
 
     :param physics: a simulation with a world, of which a step has been taken
     :param names: names of the objects and robots that are new
@@ -211,7 +211,7 @@ def newcomer_warnings(physics: Physics, names: Collection[str], least: float) ->
 
 
 def stay_warnings(physics: Physics) -> List[str]:
-    """What to say of things that overlapped in the last step, and could not be moved apart.
+    """Return warnings of overlaps in the last step that could not be separated.
 
     :param physics: a simulation with a world
 
@@ -227,7 +227,7 @@ def stay_warnings(physics: Physics) -> List[str]:
 
 
 def _touching(physics: Physics, wanted: BoolArray) -> Dict[Tuple[str, str], Touching]:
-    """What touched in the last step, the deepest first.
+    """Return what touched in the last step, the deepest first.
 
     :param wanted: which pairs count, (P,)
     """
@@ -245,7 +245,7 @@ def _touching(physics: Physics, wanted: BoolArray) -> Dict[Tuple[str, str], Touc
 
 
 def _worded(found: Dict[Tuple[str, str], Touching], least: float, when: str) -> List[str]:
-    """Warnings of the depths of pairs, the deepest first."""
+    """Return the warnings of the depths of pairs, the deepest first."""
     deep = [(names, each) for names, each in found.items() if each.depth > least]
     texts = [
         f'{first!r} and {second!r} overlap by {1e3 * each.depth:.1f} mm{when}; '

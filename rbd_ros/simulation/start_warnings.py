@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is odd about the start of a simulation, in words."""
+"""Warnings about the start of a simulation, in words."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class StartWarnings:
 
     @property
     def texts(self) -> Tuple[str, ...]:
-        """What there is to say; overlaps of the robot and its masses are looked at only now."""
+        """Warnings; overlaps of the robot and its masses are looked at only now."""
         if self._overlaps is None:
             self._overlaps = self._of_overlaps()
         return (*self._overlaps, *self._found)
@@ -77,7 +77,7 @@ class StartWarnings:
 
 
 def _of_masses(robot: Robot, q: FloatArray) -> Tuple[str, ...]:
-    """What to say of joints that move no mass where they start."""
+    """Return warnings of joints that move no mass where they start."""
     # The kernel first: names are found by a slow text.
     H = np.asarray(robot.mass_matrix(q))
     size = np.sqrt(np.abs(np.diag(H)))
@@ -98,7 +98,7 @@ def _of_masses(robot: Robot, q: FloatArray) -> Tuple[str, ...]:
 
 
 def _of_ground(physics: Physics, deepest: int) -> List[str]:
-    """What to say of compliant ground."""
+    """Return warnings of compliant ground."""
     depth = -physics.state.normal_deformation[deepest] if deepest >= 0 else 0.0
     if not depth > DEEP:
         return []
@@ -111,7 +111,7 @@ def _of_ground(physics: Physics, deepest: int) -> List[str]:
 
 
 def _of_loops(physics: Physics) -> List[str]:
-    """What to say of how loops were closed."""
+    """Return warnings of how loops were closed."""
     closed, found = physics.closed_start, []
     if closed is None:
         return []
@@ -136,7 +136,7 @@ def _of_loops(physics: Physics) -> List[str]:
 
 
 def _of_limits(physics: Physics, q: FloatArray, v: FloatArray) -> List[str]:
-    """What to say of joints outside their limits, or too fast."""
+    """Return warnings of joints outside their limits, or too fast."""
     plant, found = physics.plant, []
     for i in range(len(v)):
         at = plant.position[i]

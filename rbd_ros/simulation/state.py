@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a simulation is at one instant: all of this is in a snapshot, and nothing else.
+"""State of a simulation at one instant: all of this is in a snapshot, and nothing else.
 
 The sizes in the declarations are nq and nv of the robot, the number of its contact `points`, and
 of those that can be `near` the ground at once; of `constraints` of the loops; `coupled` is nv if

@@ -75,7 +75,7 @@ class _Point(NamedTuple):
 
 
 class _System(NamedTuple):
-    """What moves, and under what.
+    """System that moves, and the forces on it.
 
     :param tau: torque within the effort limits, and the friction of joints that slide, (nv,)
     :param dtau: its derivative, (nv, 3 nv)
@@ -99,7 +99,7 @@ class _System(NamedTuple):
     def elastic(
         self, start: _Point, lead: FloatArray, h: float
     ) -> Tuple[FloatArray, FloatArray, FloatArray]:
-        """Force of springs and servos, its derivative, and what they add to the diagonal of H.
+        """Return the force of springs and servos, its derivative, and their part in H's diagonal.
 
         :param lead: part of the step after which springs are looked at, (nv,)
         :param h: time step [s], 0 for where they are
@@ -120,7 +120,7 @@ class _System(NamedTuple):
         return force, change, added
 
     def bracket(self, u: FloatArray) -> FloatArray:
-        """Matrix ad u of the bracket [u, v] of velocities, (nv, nv)."""
+        """Return the matrix ad u of the bracket [u, v] of velocities, (nv, nv)."""
         result = np.zeros((len(u), len(u)))
         for (i, j, k), value in zip(self.plant.bracket_index, self.plant.bracket_value):
             result[i, k] += value * u[j]
@@ -150,7 +150,7 @@ class _System(NamedTuple):
         elastic: Tuple[FloatArray, FloatArray, FloatArray],
         h: float,
     ) -> Tuple[FloatArray, FloatArray]:
-        """Solution a of (H + added) a + C = tau - damping at a velocity, and its derivative.
+        """Return the solution a of (H + added) a + C = tau - damping, and its derivative.
 
         :param damped: that velocity, (nv,)
         :param ddamped: its derivative, (nv, 3 nv)

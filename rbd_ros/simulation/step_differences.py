@@ -89,7 +89,7 @@ class _Steps:
 def differences(
     simulator: Simulator, tau: FloatArray
 ) -> Tuple[FloatArray, FloatArray, FloatArray]:
-    """Configuration and velocity after a step, and its derivatives.
+    """Return the configuration and velocity after a step, and its derivatives.
 
     :param tau: torque, (nv,) [N m, N]
     :return: q, v, and the derivatives of both, along the velocities, by q, v and tau, (2 nv, 3 nv)
@@ -116,7 +116,7 @@ def differences(
 def _slope(
     steps: _Steps, dq: FloatArray, dv: FloatArray, dtau: FloatArray, size: float
 ) -> FloatArray:
-    """Derivative along a direction, with increments of a size."""
+    """Return the derivative along a direction, with increments of a size."""
     total = np.zeros(2 * len(dtau))
     for k, weight in STENCIL:
         x = k * size

@@ -47,7 +47,7 @@ def fastest_rotation(plant: Plant, v: FloatArray) -> float:
 
 @compiled
 def count_substeps(plant: Plant, v: FloatArray) -> int:
-    """Number of substeps that keep every joint from turning far in one of them.
+    """Return the number of substeps that keep every joint from turning far in one of them.
 
     :param v: velocity at the beginning of the step, (nv,)
     """
@@ -94,7 +94,7 @@ def find_substep(plant: Plant, state: State, work: Workspace, h: float) -> float
 
 @compiled
 def inertial_rate(plant: Plant, state: State, work: Workspace, ahead: float) -> float:
-    """Rate at which inertia alone changes the speed, at the present velocity [1/s].
+    """Return the rate at which inertia alone changes the speed, at the present velocity [1/s].
 
     A speed below that of `SMALL_TURN` counts as that.
 
@@ -142,7 +142,7 @@ def inertial_rate(plant: Plant, state: State, work: Workspace, ahead: float) -> 
 
 @compiled
 def twice_kinetic_energy(mass: FloatArray, v: FloatArray) -> float:
-    """Square of a velocity, or an acceleration, in the metric of the mass matrix."""
+    """Return the square of a velocity, or an acceleration, in the metric of the mass matrix."""
     total = 0.0
     for i in range(len(v)):
         for j in range(len(v)):

@@ -17,7 +17,7 @@ BUSY = -2
 
 
 class Access(NamedTuple):
-    """What steps need that begin without asking for the mutex.
+    """Data of steps that begin without asking for the mutex.
 
     :param advance: address of the loop that takes steps
     :param held: how often the mutex is held, (1,)
@@ -59,7 +59,7 @@ class Steps(NamedTuple):
 
 
 def bind_steps(record: Record, mutex: Mutex) -> Steps:
-    """Loop for the records of a simulation; loaded, or compiled.
+    """Return the loop for the records of a simulation; loaded, or compiled.
 
     :param record: its table
     :param mutex: of the threads that use it

@@ -54,7 +54,7 @@ def are_finite(commands: Commands) -> bool:
 
 @compiled
 def saturate(plant: Plant, commands: Commands, state: State) -> bool:
-    """Find `applied`, the torque within the effort limits; returns whether any was cut."""
+    """Find `applied`, the torque within the effort limits; return whether any was cut."""
     cut = False
     for i in range(len(commands.torque)):
         wanted = commands.torque[i]
@@ -99,7 +99,7 @@ def take_substep(
     work: Workspace,
     h: float,
 ) -> bool:
-    """Advance by h; returns False, with q and v unchanged, if the velocity is not finite."""
+    """Advance by h; return False, with q and v unchanged, if the velocity is not finite."""
     count = find_forces(plant, state, external_forces, contacts, work, h)
     driven = False
     if plant.has_servos:
@@ -163,7 +163,7 @@ def take_any_substep(
     touches: ContactState,
     h: float,
 ) -> bool:
-    """Advance by h, in a world or not; returns False if the dynamics are not finite."""
+    """Advance by h, in a world or not; return False if the dynamics are not finite."""
     done: bool = True
     if plant.has_scene:
         if plant.has_servos:
@@ -189,7 +189,7 @@ def step_once(
     objects: Objects,
     touches: ContactState,
 ) -> bool:
-    """Advance by one step; returns False, with q and v unchanged, if it is not finite."""
+    """Advance by one step; return False, with q and v unchanged, if it is not finite."""
     # For the mean acceleration, and to go back to if a substep fails.
     copy(state.q, state.start_q)
     copy(state.v, state.start_v)

@@ -136,7 +136,7 @@ def sweep_contact(
     c: int,
     h: float,
 ) -> float:
-    """Give one contact point the force of its law; returns the maximum change of a velocity.
+    """Give one contact point the force of its law; return the maximum change of a velocity.
 
     A force f at the point changes its velocity by `mobility` f, and the law's force changes by
     its slope times that: f = f(without) / (1 - slope mobility), where the law is a line.
@@ -176,7 +176,7 @@ def sweep_contact(
 
 @compiled
 def apply_impulse(response: FloatArray, impulse: float, v: FloatArray) -> float:
-    """Apply an impulse; returns the maximum change of a velocity.
+    """Apply an impulse; return the maximum change of a velocity.
 
     :param response: change of velocity per impulse, (nv,)
     :param v: velocity, changed, (nv,)

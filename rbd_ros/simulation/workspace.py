@@ -17,7 +17,7 @@ from rbd_ros.simulation.state import COUNTERS, ExternalForces, GroundContactPoin
 
 
 class Dynamics(NamedTuple):
-    """What the robot's kernels say about the present state, and the forces that act on it.
+    """Results of the robot's kernels in the present state, and the forces that act on it.
 
     :param bias: bias force [N m, N]
     :param acceleration: forward dynamics [rad/s^2, m/s^2]
@@ -182,7 +182,7 @@ class Motion(NamedTuple):
 
 
 class FreeBases(NamedTuple):
-    """Where the momentum of each free base is to be at the end of a step (free_base.py).
+    """Momentum of each free base at the end of a step (free_base.py).
 
     :param angular_momentum: about the centre of mass, in predecessor coordinates [N m s]
     :param linear_momentum: in predecessor coordinates [N s]
@@ -261,7 +261,7 @@ class Before(NamedTuple):
 
 
 class BeforeContact(NamedTuple):
-    """What contacts change before anything moves, as it was (scene/looking.py).
+    """State before contacts change it, before anything moves (scene/looking.py).
 
     :param v: velocity
     :param counters: counters
@@ -288,7 +288,7 @@ class Workspace(NamedTuple):
 
 
 class Commands(NamedTuple):
-    """What is asked of the robot.
+    """Commands of the robot.
 
     :param torque: before saturation [N m, N]
     """

@@ -64,21 +64,21 @@ class AxialScrew(SpatialQuantity):
 
     @classmethod
     def x(cls, angle: Scalar, d: Scalar) -> AxialScrew:
-        """Screw about x by `angle` [rad], along it by `d` [m]: the book's scrx."""
+        """Return the screw about x by `angle` [rad], along it by `d` [m]: the book's scrx."""
         return cls(0, cos(angle), sin(angle), d)
 
     @classmethod
     def y(cls, angle: Scalar, d: Scalar) -> AxialScrew:
-        """Screw about y by `angle` [rad], along it by `d` [m]: the book's scry."""
+        """Return the screw about y by `angle` [rad], along it by `d` [m]: the book's scry."""
         return cls(1, cos(angle), sin(angle), d)
 
     @classmethod
     def z(cls, angle: Scalar, d: Scalar) -> AxialScrew:
-        """Screw about z by `angle` [rad], along it by `d` [m]: the book's scrz."""
+        """Return the screw about z by `angle` [rad], along it by `d` [m]: the book's scrz."""
         return cls(2, cos(angle), sin(angle), d)
 
     def transform(self) -> PluckerTransform:
-        """Same transform as a general one."""
+        """Return the same transform as a general one."""
         i, j, k = self._order()
         rows = [[0, 0, 0], [0, 0, 0], [0, 0, 0]]
         rows[i][i], rows[i][j], rows[j][i], rows[j][j] = self.c, self.s, -self.s, self.c
@@ -88,7 +88,7 @@ class AxialScrew(SpatialQuantity):
         return PluckerTransform(linear3.matrix3(rows), linear3.vector3(r))
 
     def inverse(self) -> AxialScrew:
-        """Inverse transform AXB; it takes no operations but changes of sign."""
+        """Return the inverse transform AXB; it takes no operations but changes of sign."""
         result: AxialScrew = AxialScrew.__new__(AxialScrew)
         result.axis, result.c, result.s, result.d = self.axis, self.c, -self.s, -self.d
         result.s2, result.cs, result.cs2, result.cos2 = self.s2, -self.cs, -self.cs2, self.cos2
@@ -123,7 +123,7 @@ class AxialScrew(SpatialQuantity):
         return self.inverse().apply(quantity)
 
     def rotate_general(self, A: Matrix3) -> Matrix3:
-        """Congruence E A E^T of a general matrix, 12m + 12a (book A.5)."""
+        """Return the congruence E A E^T of a general matrix, 12m + 12a (book A.5)."""
         i, j, k = self._order()
         c, s = self.c, self.s
         total, difference = A[i][j] + A[j][i], A[j][j] - A[i][i]
@@ -137,7 +137,7 @@ class AxialScrew(SpatialQuantity):
         return linear3.matrix3(B)
 
     def rotate_symmetric(self, A: Symmetric3) -> Symmetric3:
-        """Congruence E A E^T of a symmetric matrix, 8m + 7a (book A.5)."""
+        """Return the congruence E A E^T of a symmetric matrix, 8m + 7a (book A.5)."""
         i, j, k = self._order()
         F, c, s = linear3.full(A), self.c, self.s
         difference = F[j][j] - F[i][i]
@@ -150,7 +150,7 @@ class AxialScrew(SpatialQuantity):
         return linear3.symmetric(linear3.matrix3(B))
 
     def _order(self) -> Tuple[int, int, int]:
-        """Both axes that are turned, and that of the screw, in right-handed order."""
+        """Return both axes that are turned, and that of the screw, in right-handed order."""
         return (self.axis + 1) % 3, (self.axis + 2) % 3, self.axis
 
     def _turned(self, v: Vector3) -> Vector3:
@@ -160,7 +160,7 @@ class AxialScrew(SpatialQuantity):
         return tuple(result)
 
     def _moved(self, v: Vector3, w: Vector3) -> Vector3:
-        """Difference v - r x w, with r along the axis."""
+        """Return the difference v - r x w, with r along the axis."""
         i, j, _ = self._order()
         result = list(v)
         result[i], result[j] = v[i] + self.d * w[j], v[j] - self.d * w[i]
@@ -212,7 +212,7 @@ def _sum(A: Symmetric3, change: list[list[Scalar]]) -> Symmetric3:
 
 
 def three_screws(X: PluckerTransform) -> Tuple[AxialScrew, AxialScrew, AxialScrew]:
-    """Axial screws about z, x and z whose product, the first one rightmost, is a transform.
+    """Return axial screws about z, x and z whose product, the first one rightmost, is a transform.
 
     If both z axes are parallel, the third screw is a rotation alone; where they nearly are, the
     first and the last translation become large, and the factors inaccurate.
@@ -248,7 +248,7 @@ def three_screws(X: PluckerTransform) -> Tuple[AxialScrew, AxialScrew, AxialScre
 def denavit_hartenberg_screws(
     a: Scalar, alpha: Scalar, d: Scalar, theta: Scalar
 ) -> Tuple[AxialScrew, AxialScrew]:
-    """Axial screws about x and z from one Denavit-Hartenberg frame to the next (book 4.3).
+    """Return axial screws about x and z from one Denavit-Hartenberg frame to the next (book 4.3).
 
     :param a: distance along x [m]
     :param alpha: angle about x [rad]

@@ -69,12 +69,12 @@ class RigidBodyInertia(SpatialQuantity):
 
     @classmethod
     def zero(cls) -> RigidBodyInertia:
-        """Inertia without mass."""
+        """Return the inertia without mass."""
         return cls(0, ZERO3, _ZERO_SYMMETRIC)
 
     @classmethod
     def from_mass_centre(cls, mass: Scalar, centre: Vector3, I_C: Matrix3) -> RigidBodyInertia:
-        """Inertia with a given mass, centre of mass and rotational inertia about it.
+        """Return the inertia with a given mass, centre of mass and rotational inertia about it.
 
         The book's mcI (eq 2.62).
 
@@ -91,7 +91,7 @@ class RigidBodyInertia(SpatialQuantity):
 
     @classmethod
     def from_parameters(cls, parameters: Sequence[Scalar]) -> RigidBodyInertia:
-        """Inertia with the ten parameters (m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz).
+        """Return inertia with ten parameters (m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz).
 
         The rotational inertia is that about the origin. The dynamics are linear in these ten.
 
@@ -102,7 +102,7 @@ class RigidBodyInertia(SpatialQuantity):
 
     @classmethod
     def from_matrix(cls, M: ScalarArray) -> RigidBodyInertia:
-        """Inertia with a given matrix, (6, 6).
+        """Return the inertia with a given matrix, (6, 6).
 
         :raises ValueError: for another shape
         """
@@ -116,12 +116,12 @@ class RigidBodyInertia(SpatialQuantity):
         )
 
     def parameters(self) -> Tuple[Scalar, ...]:
-        """Ten inertial parameters, (10,), in the order of `from_parameters`."""
+        """Return ten inertial parameters, (10,), in the order of `from_parameters`."""
         xx, xy, yy, xz, yz, zz = self.I
         return (self.mass, *self.h, xx, xy, xz, yy, yz, zz)
 
     def mass_centre(self) -> Tuple[Scalar, Vector3, Matrix3]:
-        """Mass, centre of mass (3,) and rotational inertia about it (3, 3).
+        """Return the mass, centre of mass (3,) and rotational inertia about it (3, 3).
 
         These are the arguments of `from_mass_centre`.
 
@@ -132,7 +132,7 @@ class RigidBodyInertia(SpatialQuantity):
         return self.mass, centre, linear3.full(about_centre)
 
     def matrix(self) -> ScalarArray:
-        """Matrix [[I, h x], [-h x, m 1]], (6, 6)."""
+        """Return the matrix [[I, h x], [-h x, m 1]], (6, 6)."""
         h: ScalarArray = np.array(linear3.skew(self.h))
         return np.block([[np.array(linear3.full(self.I)), h], [-h, self.mass * np.eye(3)]])
 
@@ -143,7 +143,7 @@ class RigidBodyInertia(SpatialQuantity):
     def __mul__(self, other: Scalar) -> RigidBodyInertia: ...
 
     def __mul__(self, other: Scalar) -> SpatialQuantity:
-        """Momentum I v of a velocity (24m + 18a), or the inertia times a scalar (10m)."""
+        """Return momentum I v of a velocity (24m + 18a), or the inertia times a scalar (10m)."""
         if isinstance(other, MotionVector):
             omega, v = other.angular, other.linear
             return ForceVector(
@@ -169,7 +169,7 @@ class RigidBodyInertia(SpatialQuantity):
     def __add__(self, other: ArticulatedBodyInertia) -> ArticulatedBodyInertia: ...
 
     def __add__(self, other: object) -> SpatialQuantity:
-        """Inertia of two bodies joined rigidly (10a, with an articulated body 15a)."""
+        """Return the inertia of two bodies joined rigidly (10a, with an articulated body 15a)."""
         if isinstance(other, ArticulatedBodyInertia):
             return other + self
         if not isinstance(other, RigidBodyInertia):
@@ -181,13 +181,13 @@ class RigidBodyInertia(SpatialQuantity):
         )
 
     def rotated(self, E: Matrix3) -> RigidBodyInertia:
-        """Inertia in coordinates rotated by `E`, (3, 3)."""
+        """Return the inertia in coordinates rotated by `E`, (3, 3)."""
         return RigidBodyInertia(
             self.mass, linear3.apply(E, self.h), linear3.rotate_symmetric(E, self.I)
         )
 
     def moved(self, r: Vector3) -> RigidBodyInertia:
-        """Inertia in coordinates whose origin lies at `r`, (3,) [m].
+        """Return the inertia in coordinates whose origin lies at `r`, (3,) [m].
 
         The first moment becomes y = h - m r and I becomes I + r x h x + y x r x (book A.3).
         """
@@ -236,18 +236,18 @@ class ArticulatedBodyInertia(SpatialQuantity):
 
     @classmethod
     def zero(cls) -> ArticulatedBodyInertia:
-        """Inertia without mass."""
+        """Return the inertia without mass."""
         return cls(_ZERO_SYMMETRIC, (ZERO3, ZERO3, ZERO3), _ZERO_SYMMETRIC)
 
     @classmethod
     def from_rigid(cls, inertia: RigidBodyInertia) -> ArticulatedBodyInertia:
-        """Inertia of an articulated body that is a single rigid one."""
+        """Return the inertia of an articulated body that is a single rigid one."""
         m = inertia.mass
         return cls((m, 0, m, 0, 0, m), linear3.skew(inertia.h), inertia.I)
 
     @classmethod
     def from_matrix(cls, A: ScalarArray) -> ArticulatedBodyInertia:
-        """Inertia with a given symmetric matrix, (6, 6).
+        """Return the inertia with a given symmetric matrix, (6, 6).
 
         :raises ValueError: for another shape
         """
@@ -261,7 +261,7 @@ class ArticulatedBodyInertia(SpatialQuantity):
         )
 
     def matrix(self) -> ScalarArray:
-        """Matrix [[I, H], [H^T, M]], (6, 6)."""
+        """Return the matrix [[I, H], [H^T, M]], (6, 6)."""
         H: ScalarArray = np.array(self.H)
         return np.block(
             [[np.array(linear3.full(self.I)), H], [H.T, np.array(linear3.full(self.M))]]
@@ -274,7 +274,7 @@ class ArticulatedBodyInertia(SpatialQuantity):
     def __mul__(self, other: Scalar) -> ArticulatedBodyInertia: ...
 
     def __mul__(self, other: Scalar) -> SpatialQuantity:
-        """Force IA a of an acceleration (36m + 30a), or the inertia times a scalar (21m)."""
+        """Return the force IA a of an acceleration (36m + 30a), or the scaled inertia (21m)."""
         if isinstance(other, MotionVector):
             omega, v = other.angular, other.linear
             return ForceVector(
@@ -296,7 +296,7 @@ class ArticulatedBodyInertia(SpatialQuantity):
         return ArticulatedBodyInertia(_scale(factor, self.M), H, _scale(factor, self.I))
 
     def __add__(self, other: object) -> ArticulatedBodyInertia:
-        """Inertia of two bodies joined rigidly (21a, with a rigid body 15a)."""
+        """Return the inertia of two bodies joined rigidly (21a, with a rigid body 15a)."""
         if isinstance(other, ArticulatedBodyInertia):
             return ArticulatedBodyInertia(
                 _add(self.M, other.M), linear3.add_matrices(self.H, other.H), _add(self.I, other.I)
@@ -314,7 +314,7 @@ class ArticulatedBodyInertia(SpatialQuantity):
         )
 
     def minus_dyad(self, W: ForceVector, U: ForceVector) -> ArticulatedBodyInertia:
-        """Difference IA - W U^T for dyads W U^T whose sum is symmetric, though each need not be.
+        """Return IA - W U^T for dyads W U^T whose sum is symmetric, though each need not be.
 
         So are the dyads of U D^-1 U^T in the articulated-body algorithm (book table 7.1). Only one
         triangle of the symmetric blocks is computed.
@@ -330,7 +330,7 @@ class ArticulatedBodyInertia(SpatialQuantity):
         )
 
     def rotated(self, E: Matrix3) -> ArticulatedBodyInertia:
-        """Inertia in coordinates rotated by `E`, (3, 3)."""
+        """Return the inertia in coordinates rotated by `E`, (3, 3)."""
         return ArticulatedBodyInertia(
             linear3.rotate_symmetric(E, self.M),
             linear3.rotate_general(E, self.H),
@@ -338,7 +338,7 @@ class ArticulatedBodyInertia(SpatialQuantity):
         )
 
     def moved(self, r: Vector3) -> ArticulatedBodyInertia:
-        """Inertia in coordinates whose origin lies at `r`, (3,) [m].
+        """Return the inertia in coordinates whose origin lies at `r`, (3,) [m].
 
         H becomes H' = H - r x M, and I becomes I - r x H^T + H' r x (book A.3).
         """

@@ -48,7 +48,7 @@ class InverseInertia(SpatialQuantity):
 
     @classmethod
     def of_body(cls, inertia: RigidBodyInertia) -> InverseInertia:
-        """Inverse inertia of a free rigid body, in closed form (book eq 2.74).
+        """Return the inverse inertia of a free rigid body, in closed form (book eq 2.74).
 
         :raises ZeroDivisionError: if the inertia is known to be singular
         """
@@ -63,7 +63,7 @@ class InverseInertia(SpatialQuantity):
 
     @classmethod
     def of_constrained_body(cls, inertia: RigidBodyInertia, S: MotionSubspace) -> InverseInertia:
-        """Apparent inverse inertia S (S^T I S)^-1 S^T of a body that can move along S only.
+        """Return apparent inverse inertia S (S^T I S)^-1 S^T of a body that can move along S only.
 
         Source: book eq 3.54. It is the same for all S that span the same space.
 
@@ -81,14 +81,14 @@ class InverseInertia(SpatialQuantity):
         )
 
     def matrix(self) -> ScalarArray:
-        """Matrix [[A, B], [B^T, C]], (6, 6)."""
+        """Return the matrix [[A, B], [B^T, C]], (6, 6)."""
         B: ScalarArray = np.array(self.B)
         return np.block(
             [[np.array(linear3.full(self.A)), B], [B.T, np.array(linear3.full(self.C))]]
         )
 
     def __mul__(self, force: ForceVector) -> MotionVector:
-        """Acceleration Phi f that a force causes (36m + 30a)."""
+        """Return the acceleration Phi f that a force causes (36m + 30a)."""
         if not isinstance(force, ForceVector):
             raise TypeError(f'inverse inertia * {type(force).__name__}: it maps forces to motions')
         n, f = force.moment, force.linear
@@ -100,7 +100,10 @@ class InverseInertia(SpatialQuantity):
         )
 
     def transformed(self, X: PluckerTransform) -> InverseInertia:
-        """Same in the coordinates that X leads to, X Phi X^T (book table 2.5)."""
+        """Return the same inverse inertia in the coordinates that X leads to, X Phi X^T.
+
+        Table 2.5.
+        """
         # As [[C, B^T], [B, A]] it transforms like an articulated inertia, which is a map the
         # other way: forces and motions have changed places, and so have their halves.
         swapped = X.apply(ArticulatedBodyInertia(self.A, linear3.transpose(self.B), self.C))
@@ -116,7 +119,7 @@ def bias_acceleration(
     bias_force: ForceVector,
     bias: Optional[MotionVector] = None,
 ) -> MotionVector:
-    """Acceleration b that a body has without an applied force (book eq 2.72, 3.55).
+    """Return the acceleration b that a body has without an applied force (book eq 2.72, 3.55).
 
     :param inverse: inverse inertia Phi of the body, free or constrained
     :param inertia: inertia I of the body itself
@@ -136,7 +139,7 @@ def bias_acceleration(
 def split_force(
     inertia: RigidBodyInertia, S: MotionSubspace, force: ForceVector
 ) -> Tuple[ForceVector, ForceVector]:
-    """Part of a force that accelerates a constrained body, and the part its constraints oppose.
+    """Split a force into what accelerates a constrained body and what its constraints oppose.
 
     The first is I S (S^T I S)^-1 S^T f (book eq 3.28), the second, which does no work along S, the
     rest of f. They are the same for all S that span the same space.
@@ -159,12 +162,12 @@ def split_force(
 
 
 def _projected(inertia: RigidBodyInertia, S: MotionSubspace) -> List[List[Scalar]]:
-    """Inertia S^T I S that the motion along S has."""
+    """Return the inertia S^T I S that the motion along S has."""
     return [S.T @ (inertia * column) for column in S.columns]
 
 
 def _solve(A: List[List[Scalar]], B: List[List[Scalar]]) -> List[List[Scalar]]:
-    """Solution X of A X = B by elimination; A is positive definite, so the pivots are."""
+    """Return solution X of A X = B by elimination; A is positive definite, so the pivots are."""
     n = len(A)
     rows = [[*a, *b] for a, b in zip(A, B)]
     for k in range(n):

@@ -22,7 +22,7 @@ IDENTITY3: Matrix3 = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
 def vector3(values: Iterable[Scalar], what: str = 'vector') -> Vector3:
-    """Three scalars as a tuple.
+    """Return three scalars as a tuple.
 
     :param what: name of the vector in the message
     :raises ValueError: if there are not exactly three
@@ -34,7 +34,7 @@ def vector3(values: Iterable[Scalar], what: str = 'vector') -> Vector3:
 
 
 def matrix3(rows: Iterable[Iterable[Scalar]], what: str = 'matrix') -> Matrix3:
-    """Three rows of three scalars as nested tuples.
+    """Return three rows of three scalars as nested tuples.
 
     :param what: name of the matrix in the message
     :raises ValueError: if the shape is not 3x3
@@ -51,52 +51,52 @@ def _plain(value: Scalar) -> Scalar:
 
 
 def add(a: Vector3, b: Vector3) -> Vector3:
-    """Sum a + b."""
+    """Return the sum a + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
 def subtract(a: Vector3, b: Vector3) -> Vector3:
-    """Difference a - b."""
+    """Return the difference a - b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 def negate(a: Vector3) -> Vector3:
-    """Opposite -a."""
+    """Return the opposite -a."""
     return -a[0], -a[1], -a[2]
 
 
 def scale(s: Scalar, a: Vector3) -> Vector3:
-    """Multiple s a."""
+    """Return the multiple s a."""
     return s * a[0], s * a[1], s * a[2]
 
 
 def dot(a: Vector3, b: Vector3) -> Scalar:
-    """Scalar product a . b."""
+    """Return the scalar product a . b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 def cross(a: Vector3, b: Vector3) -> Vector3:
-    """Vector product a x b."""
+    """Return the vector product a x b."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 def skew(a: Vector3) -> Matrix3:
-    """Matrix a x, so that (a x) b = a x b (book eq 2.23)."""
+    """Return the matrix a x, so that (a x) b = a x b (book eq 2.23)."""
     return (0, -a[2], a[1]), (a[2], 0, -a[0]), (-a[1], a[0], 0)
 
 
 def unskew(A: Matrix3) -> Vector3:
-    """Vector a of the skew-symmetric part of `A`, the inverse of `skew`."""
+    """Return the vector a of the skew-symmetric part of `A`, the inverse of `skew`."""
     return (A[2][1] - A[1][2]) * 0.5, (A[0][2] - A[2][0]) * 0.5, (A[1][0] - A[0][1]) * 0.5
 
 
 def apply(A: Matrix3, b: Vector3) -> Vector3:
-    """Product A b."""
+    """Return the product A b."""
     return dot(A[0], b), dot(A[1], b), dot(A[2], b)
 
 
 def apply_transpose(A: Matrix3, b: Vector3) -> Vector3:
-    """Product A^T b."""
+    """Return the product A^T b."""
     return (
         A[0][0] * b[0] + A[1][0] * b[1] + A[2][0] * b[2],
         A[0][1] * b[0] + A[1][1] * b[1] + A[2][1] * b[2],
@@ -105,13 +105,13 @@ def apply_transpose(A: Matrix3, b: Vector3) -> Vector3:
 
 
 def transpose(A: Matrix3) -> Matrix3:
-    """Transpose A^T."""
+    """Return the transpose A^T."""
     (a, b, c), (d, e, f), (g, h, i) = A
     return (a, d, g), (b, e, h), (c, f, i)
 
 
 def multiply(A: Matrix3, B: Matrix3) -> Matrix3:
-    """Product A B."""
+    """Return the product A B."""
     a, b, c = A
     x, y, z = transpose(B)
     return (
@@ -122,7 +122,7 @@ def multiply(A: Matrix3, B: Matrix3) -> Matrix3:
 
 
 def multiply_rotations(F: Matrix3, G: Matrix3) -> Matrix3:
-    """Product F G of two rotation matrices, 24m + 15a.
+    """Return the product F G of two rotation matrices, 24m + 15a.
 
     Two columns are multiplied out, and the third is their cross product (book A.5). If a zero is
     known in F or G, as in a rotation about a coordinate axis, the whole product takes still fewer
@@ -136,7 +136,7 @@ def multiply_rotations(F: Matrix3, G: Matrix3) -> Matrix3:
 
 
 def multiply_rotation_chain(matrices: Sequence[Matrix3]) -> Matrix3:
-    """Product F_1 F_2 ... F_n G of rotation matrices, (18m + 12a) n + 6m + 3a.
+    """Return the product F_1 F_2 ... F_n G of rotation matrices, (18m + 12a) n + 6m + 3a.
 
     Two columns go through the whole chain, and the third is their cross product (book A.5).
 
@@ -152,7 +152,7 @@ def multiply_rotation_chain(matrices: Sequence[Matrix3]) -> Matrix3:
 
 
 def inverse_symmetric(A: Symmetric3) -> Symmetric3:
-    """Inverse of a symmetric matrix, by its adjugate.
+    """Return the inverse of a symmetric matrix, by its adjugate.
 
     :raises ZeroDivisionError: if it is known to be singular
     """
@@ -170,45 +170,45 @@ def inverse_symmetric(A: Symmetric3) -> Symmetric3:
 
 
 def add_matrices(A: Matrix3, B: Matrix3) -> Matrix3:
-    """Sum A + B."""
+    """Return the sum A + B."""
     return add(A[0], B[0]), add(A[1], B[1]), add(A[2], B[2])
 
 
 def subtract_matrices(A: Matrix3, B: Matrix3) -> Matrix3:
-    """Difference A - B."""
+    """Return the difference A - B."""
     return subtract(A[0], B[0]), subtract(A[1], B[1]), subtract(A[2], B[2])
 
 
 def cross_matrix(r: Vector3, A: Matrix3) -> Matrix3:
-    """Product (r x) A."""
+    """Return the product (r x) A."""
     x, y, z = transpose(A)
     return transpose((cross(r, x), cross(r, y), cross(r, z)))
 
 
 def matrix_cross(A: Matrix3, r: Vector3) -> Matrix3:
-    """Product A (r x), row by row: a^T (r x) = (a x r)^T."""
+    """Return the product A (r x), row by row: a^T (r x) = (a x r)^T."""
     return cross(A[0], r), cross(A[1], r), cross(A[2], r)
 
 
 def symmetric(A: Matrix3) -> Symmetric3:
-    """Lower triangle of `A` (the book's lt)."""
+    """Return the lower triangle of `A` (the book's lt)."""
     return A[0][0], A[1][0], A[1][1], A[2][0], A[2][1], A[2][2]
 
 
 def full(L: Symmetric3) -> Matrix3:
-    """Symmetric matrix of a lower triangle."""
+    """Return the symmetric matrix of a lower triangle."""
     xx, yx, yy, zx, zy, zz = L
     return (xx, yx, zx), (yx, yy, zy), (zx, zy, zz)
 
 
 def lower_skew_skew(a: Vector3, b: Vector3) -> Symmetric3:
-    """Lower triangle of (a x)(b x) = b a^T - (a . b) 1, 6m + 3a."""
+    """Return the lower triangle of (a x)(b x) = b a^T - (a . b) 1, 6m + 3a."""
     xx, yy, zz = a[0] * b[0], a[1] * b[1], a[2] * b[2]
     return -(yy + zz), b[1] * a[0], -(xx + zz), b[2] * a[0], b[2] * a[1], -(xx + yy)
 
 
 def has_known_zero(A: Matrix3) -> bool:
-    """Whether an element is known to be zero, so that multiplying out saves operations."""
+    """Return whether an element is known to be zero, so that multiplying out saves operations."""
     return any(is_zero(x) for row in A for x in row)
 
 

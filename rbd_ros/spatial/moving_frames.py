@@ -19,7 +19,7 @@ V = TypeVar('V', MotionVector, ForceVector)
 
 
 def derivative(vector: V, apparent: V, velocity: MotionVector) -> V:
-    """Derivative of a motion or a force, given that of its coordinates (eq 2.36, 2.37).
+    """Return the derivative of a motion or a force, given that of its coordinates (eq 2.36, 2.37).
 
     :param vector: the vector in coordinates of a moving frame
     :param apparent: rates of these coordinates
@@ -36,7 +36,9 @@ def derivative(vector: V, apparent: V, velocity: MotionVector) -> V:
 
 
 def apparent_derivative(vector: V, derivative: V, velocity: MotionVector) -> V:
-    """Rates of a vector's coordinates in a moving frame, given its derivative (eq 2.43, 2.44).
+    """Return the rates of a vector's coordinates in a moving frame, given its derivative.
+
+    Eq 2.43, 2.44.
 
     :param vector: the vector in coordinates of a moving frame
     :param derivative: its derivative in the same coordinates
@@ -52,7 +54,7 @@ def apparent_derivative(vector: V, derivative: V, velocity: MotionVector) -> V:
 
 
 def transform_rate(X: PluckerTransform, velocity: MotionVector) -> ScalarArray:
-    """Derivative of the matrix BXA between moving frames, (6, 6) (book eq 2.45).
+    """Return the derivative of the matrix BXA between moving frames, (6, 6) (book eq 2.45).
 
     :param X: transform from A to B coordinates
     :param velocity: velocity of A relative to B, v_A - v_B, in B coordinates
@@ -70,7 +72,7 @@ def transform_rate(X: PluckerTransform, velocity: MotionVector) -> ScalarArray:
 def classical_acceleration(
     acceleration: MotionVector, velocity: MotionVector, point: Vector3 = ZERO3
 ) -> Tuple[Vector3, Vector3]:
-    """Angular acceleration and acceleration of a body-fixed point (book eq 2.48, 2.50).
+    """Return the angular acceleration and acceleration of a body-fixed point (book eq 2.48, 2.50).
 
     This is what accelerometers feel (but for gravity) and messages hold. It is no motion vector:
     it is not transformed like one.
@@ -93,7 +95,7 @@ def classical_acceleration(
 def spatial_acceleration(
     angular: Vector3, linear: Vector3, velocity: MotionVector, point: Vector3 = ZERO3
 ) -> MotionVector:
-    """Spatial acceleration of a body, the inverse of `classical_acceleration`.
+    """Return the spatial acceleration of a body, the inverse of `classical_acceleration`.
 
     :param angular: angular acceleration, (3,) [rad/s^2]
     :param linear: acceleration of the body-fixed point, (3,) [m/s^2]

@@ -46,12 +46,12 @@ class PlanarInertia(SpatialQuantity):
 
     @classmethod
     def zero(cls) -> PlanarInertia:
-        """Inertia without mass."""
+        """Return the inertia without mass."""
         return cls(0, (0, 0), 0)
 
     @classmethod
     def from_mass_centre(cls, mass: Scalar, centre: Vector2, I_C: Scalar) -> PlanarInertia:
-        """Inertia with a given mass, centre of mass and rotational inertia about it.
+        """Return the inertia with a given mass, centre of mass and rotational inertia about it.
 
         The mcI of table A.1.
 
@@ -65,11 +65,11 @@ class PlanarInertia(SpatialQuantity):
 
     @classmethod
     def of(cls, inertia: RigidBodyInertia) -> PlanarInertia:
-        """Part of a spatial inertia that shows in the x-y plane."""
+        """Return the part of a spatial inertia that shows in the x-y plane."""
         return cls(inertia.mass, inertia.h[:2], inertia.I[5])
 
     def matrix(self) -> ScalarArray:
-        """Matrix, (3, 3) (book eq 2.78)."""
+        """Return the matrix, (3, 3) (book eq 2.78)."""
         m, (x, y) = self.mass, self.h
         return np.array([[self.I, -y, x], [-y, m, 0], [x, 0, m]])
 
@@ -80,7 +80,7 @@ class PlanarInertia(SpatialQuantity):
     def __mul__(self, other: Scalar) -> PlanarInertia: ...
 
     def __mul__(self, other: Scalar) -> SpatialQuantity:
-        """Momentum I v of a velocity (7m + 4a), or the inertia times a scalar (4m)."""
+        """Return the momentum I v of a velocity (7m + 4a), or the inertia times a scalar (4m)."""
         if isinstance(other, PlanarMotionVector):
             m, (hx, hy) = self.mass, self.h
             omega, (x, y) = other.angular, other.linear
@@ -105,7 +105,7 @@ class PlanarInertia(SpatialQuantity):
     def __add__(self, other: PlanarArticulatedInertia) -> PlanarArticulatedInertia: ...
 
     def __add__(self, other: object) -> SpatialQuantity:
-        """Inertia of two bodies joined rigidly (4a, with an articulated body 5a)."""
+        """Return the inertia of two bodies joined rigidly (4a, with an articulated body 5a)."""
         if isinstance(other, PlanarArticulatedInertia):
             return other + self
         if not isinstance(other, PlanarInertia):
@@ -116,12 +116,12 @@ class PlanarInertia(SpatialQuantity):
         return PlanarInertia(self.mass + other.mass, h, self.I + other.I)
 
     def rotated(self, c: Scalar, s: Scalar) -> PlanarInertia:
-        """Inertia in coordinates turned by the angle with cosine `c` and sine `s`."""
+        """Return the inertia in coordinates turned by the angle with cosine `c` and sine `s`."""
         x, y = self.h
         return PlanarInertia(self.mass, (c * x + s * y, c * y - s * x), self.I)
 
     def moved(self, r: Vector2) -> PlanarInertia:
-        """Inertia in coordinates whose origin lies at `r`, (2,) [m]."""
+        """Return the inertia in coordinates whose origin lies at `r`, (2,) [m]."""
         m, (x, y) = self.mass, self.h
         h = (x - m * r[0], y - m * r[1])
         return PlanarInertia(m, h, self.I - dot2((x + h[0], y + h[1]), r))
@@ -165,18 +165,18 @@ class PlanarArticulatedInertia(SpatialQuantity):
 
     @classmethod
     def zero(cls) -> PlanarArticulatedInertia:
-        """Inertia without mass."""
+        """Return the inertia without mass."""
         return cls((0, 0, 0), (0, 0), 0)
 
     @classmethod
     def from_rigid(cls, inertia: PlanarInertia) -> PlanarArticulatedInertia:
-        """Inertia of an articulated body that is a single rigid one."""
+        """Return the inertia of an articulated body that is a single rigid one."""
         m, (x, y) = inertia.mass, inertia.h
         return cls((m, 0, m), (-y, x), inertia.I)
 
     @classmethod
     def from_matrix(cls, A: ScalarArray) -> PlanarArticulatedInertia:
-        """Inertia with a given symmetric matrix, (3, 3).
+        """Return the inertia with a given symmetric matrix, (3, 3).
 
         :raises ValueError: for another shape
         """
@@ -187,7 +187,7 @@ class PlanarArticulatedInertia(SpatialQuantity):
         return cls((a[1][1], a[2][1], a[2][2]), (a[0][1], a[0][2]), a[0][0])
 
     def matrix(self) -> ScalarArray:
-        """Matrix [[I, H], [H^T, M]], (3, 3)."""
+        """Return the matrix [[I, H], [H^T, M]], (3, 3)."""
         (x, y), (xx, yx, yy) = self.H, self.M
         return np.array([[self.I, x, y], [x, xx, yx], [y, yx, yy]])
 
@@ -198,7 +198,7 @@ class PlanarArticulatedInertia(SpatialQuantity):
     def __mul__(self, other: Scalar) -> PlanarArticulatedInertia: ...
 
     def __mul__(self, other: Scalar) -> SpatialQuantity:
-        """Force IA a of an acceleration (9m + 6a), or the inertia times a scalar (6m)."""
+        """Return force IA a of an acceleration (9m + 6a), or the inertia times a scalar (6m)."""
         if isinstance(other, PlanarMotionVector):
             (hx, hy), (xx, yx, yy) = self.H, self.M
             omega, (x, y) = other.angular, other.linear
@@ -220,7 +220,7 @@ class PlanarArticulatedInertia(SpatialQuantity):
         )
 
     def __add__(self, other: object) -> PlanarArticulatedInertia:
-        """Inertia of two bodies joined rigidly (6a, with a rigid body 5a)."""
+        """Return the inertia of two bodies joined rigidly (6a, with a rigid body 5a)."""
         (hx, hy), (xx, yx, yy) = self.H, self.M
         if isinstance(other, PlanarArticulatedInertia):
             a, b, c = other.M
@@ -236,7 +236,7 @@ class PlanarArticulatedInertia(SpatialQuantity):
         )
 
     def minus_dyad(self, W: PlanarForceVector, U: PlanarForceVector) -> PlanarArticulatedInertia:
-        """Difference IA - W U^T for dyads W U^T whose sum is symmetric, though each need not be.
+        """Return IA - W U^T for dyads W U^T whose sum is symmetric, though each need not be.
 
         Of the block H, the row is computed; the column is the same in the sum.
         """
@@ -250,7 +250,7 @@ class PlanarArticulatedInertia(SpatialQuantity):
         )
 
     def rotated(self, c: Scalar, s: Scalar) -> PlanarArticulatedInertia:
-        """Inertia in coordinates turned by the angle with cosine `c` and sine `s`."""
+        """Return the inertia in coordinates turned by the angle with cosine `c` and sine `s`."""
         (x, y), (xx, yx, yy) = self.H, self.M
         # Rows of E M; then the lower triangle of E M E^T, whose trace is that of M.
         first, second = c * xx + s * yx, c * yx + s * yy
@@ -260,7 +260,7 @@ class PlanarArticulatedInertia(SpatialQuantity):
         )
 
     def moved(self, r: Vector2) -> PlanarArticulatedInertia:
-        """Inertia in coordinates whose origin lies at `r`, (2,) [m]."""
+        """Return the inertia in coordinates whose origin lies at `r`, (2,) [m]."""
         (x, y), (xx, yx, yy) = self.H, self.M
         # The body's velocity at the old origin is that at the new one plus d omega.
         d = (r[1], -r[0])

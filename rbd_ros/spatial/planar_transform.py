@@ -63,12 +63,12 @@ class PlanarTransform(SpatialQuantity):
 
     @classmethod
     def identity(cls) -> PlanarTransform:
-        """Identity transform."""
+        """Return the identity transform."""
         return cls()
 
     @classmethod
     def xpln(cls, angle: Scalar, r: Vector2) -> PlanarTransform:
-        """Shift of the origin to `r`, then rotation about it: Xpln of table A.1 (eq 2.77).
+        """Return shift of the origin to `r`, then rotation about it: Xpln of table A.1 (eq 2.77).
 
         :param angle: angle by which B is turned from A [rad]
         :param r: position of the origin of B in A coordinates, (2,) [m]
@@ -84,7 +84,7 @@ class PlanarTransform(SpatialQuantity):
         return cls(X.E[0][0], X.E[0][1], X.r[:2])
 
     def spatial(self) -> PluckerTransform:
-        """Spatial transform between the frames, both in the x-y plane."""
+        """Return the spatial transform between the frames, both in the x-y plane."""
         c, s = self.c, self.s
         return PluckerTransform(((c, s, 0), (-s, c, 0), (0, 0, 1)), (*self.r, 0))
 
@@ -101,12 +101,12 @@ class PlanarTransform(SpatialQuantity):
         return cls(c, s, (s * a + c * b, s * b - c * a))
 
     def matrix(self) -> ScalarArray:
-        """Matrix X for motions, (3, 3) (book eq 2.77)."""
+        """Return the matrix X for motions, (3, 3) (book eq 2.77)."""
         c, s, (x, y) = self.c, self.s, self.r
         return np.array([[1, 0, 0], [s * x - c * y, c, s], [c * x + s * y, -s, c]])
 
     def force_matrix(self) -> ScalarArray:
-        """Matrix X* = X^-T for forces, (3, 3)."""
+        """Return the matrix X* = X^-T for forces, (3, 3)."""
         c, s, (x, y) = self.c, self.s, self.r
         return np.array([[1, y, -x], [0, c, s], [0, -s, c]])
 
@@ -117,7 +117,7 @@ class PlanarTransform(SpatialQuantity):
     def __mul__(self, other: PlanarMotionVector) -> PlanarMotionVector: ...
 
     def __mul__(self, other: object) -> SpatialQuantity:
-        """Composition of two transforms (8m + 6a), or a motion transformed (6m + 4a)."""
+        """Return composition of two transforms (8m + 6a), or a motion transformed (6m + 4a)."""
         if isinstance(other, PlanarTransform):
             x, y = other._back(self.r)
             return PlanarTransform(
@@ -133,7 +133,7 @@ class PlanarTransform(SpatialQuantity):
         )
 
     def inverse(self) -> PlanarTransform:
-        """Inverse transform AXB, from B to A coordinates (4m + 2a)."""
+        """Return the inverse transform AXB, from B to A coordinates (4m + 2a)."""
         x, y = self._turned(self.r)
         return PlanarTransform(self.c, -self.s, (-x, -y))
 
@@ -172,7 +172,7 @@ class PlanarTransform(SpatialQuantity):
         raise TypeError(f'cannot transform a {type(quantity).__name__} in the plane')
 
     def displacement(self) -> PlanarMotionVector:
-        """Velocity that leads from A to B in unit time, to first order (XtoV, version 1).
+        """Return velocity that leads from A to B in unit time, to first order (XtoV, version 1).
 
         It is exact where B is not turned. Source: book table A.1.
         """
@@ -180,7 +180,7 @@ class PlanarTransform(SpatialQuantity):
         return PlanarMotionVector(s, (c * x + s * y, c * y - s * x))
 
     def invariant_displacement(self) -> PlanarMotionVector:
-        """Velocity that leads from A to B, but for its magnitude (XtoV, version 2).
+        """Return the velocity that leads from A to B, but for its magnitude (XtoV, version 2).
 
         It has the same coordinates in A and B, and is a multiple of the exact velocity, to which
         it converges with the angle. Source: book table A.1.
@@ -192,7 +192,7 @@ class PlanarTransform(SpatialQuantity):
         )
 
     def exact_displacement(self) -> PlanarMotionVector:
-        """Velocity u that leads from A to B in unit time, X = exp(-u x), for floats.
+        """Return the velocity u that leads from A to B in unit time, X = exp(-u x), for floats.
 
         It is v asin(X23) / X23, with v the invariant displacement (book A.1); the angle is less
         than a quarter turn.

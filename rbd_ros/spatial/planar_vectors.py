@@ -18,7 +18,7 @@ MotionOrForce = TypeVar('MotionOrForce', 'PlanarMotionVector', 'PlanarForceVecto
 
 
 def vector2(values: Iterable[Scalar], what: str) -> Vector2:
-    """Pair of scalars.
+    """Return the pair of scalars.
 
     :param values: two scalars
     :param what: name of the pair, for the message
@@ -31,7 +31,7 @@ def vector2(values: Iterable[Scalar], what: str) -> Vector2:
 
 
 def dot2(a: Vector2, b: Vector2) -> Scalar:
-    """Scalar product of two pairs."""
+    """Return the scalar product of two pairs."""
     return a[0] * b[0] + a[1] * b[1]
 
 
@@ -48,12 +48,12 @@ class _PlanarVector(Vector):
 
     @classmethod
     def zero(cls: Type[V]) -> V:
-        """Zero vector."""
+        """Return the zero vector."""
         return cls(0, (0, 0))
 
     @classmethod
     def from_array(cls: Type[V], values: Iterable[Scalar]) -> V:
-        """Vector with the given three coordinates, (3,), angular part first.
+        """Return the vector with the given three coordinates, (3,), angular part first.
 
         :raises ValueError: if there are not exactly three
         """
@@ -108,11 +108,11 @@ class PlanarMotionVector(_PlanarVector):
 
     @classmethod
     def of(cls, motion: MotionVector) -> PlanarMotionVector:
-        """Part in the x-y plane of a spatial motion; the rest of it is left out."""
+        """Return the part in the x-y plane of a spatial motion; the rest of it is left out."""
         return cls(motion.angular[2], motion.linear[:2])
 
     def spatial(self) -> MotionVector:
-        """Spatial motion in the x-y plane."""
+        """Return the spatial motion in the x-y plane."""
         return MotionVector((0, 0, self._angular), (*self._linear, 0))
 
     @property
@@ -126,7 +126,7 @@ class PlanarMotionVector(_PlanarVector):
         return self._linear
 
     def dot(self, force: PlanarForceVector) -> Scalar:
-        """Scalar product m . f, the power of `force` along this motion (3m + 2a).
+        """Return the scalar product m . f, the power of `force` along this motion (3m + 2a).
 
         :raises TypeError: for anything but a planar force
         """
@@ -138,7 +138,7 @@ class PlanarMotionVector(_PlanarVector):
         return self._angular * force.moment + dot2(self._linear, force.linear)
 
     def cross(self, other: MotionOrForce) -> MotionOrForce:
-        """Cross product v x m with a motion (4m + 2a, book eq 2.76) or v x* f with a force.
+        """Return cross product v x m with a motion (4m + 2a, book eq 2.76) or v x* f with a force.
 
         :raises TypeError: for anything else
         """
@@ -157,17 +157,17 @@ class PlanarMotionVector(_PlanarVector):
         )
 
     def velocity_at(self, point: Vector2) -> Vector2:
-        """Velocity (2,) of the body-fixed point at `point`, (2,) [m]."""
+        """Return the velocity (2,) of the body-fixed point at `point`, (2,) [m]."""
         (x, y), (px, py) = self._linear, vector2(point, 'point')
         return x - self._angular * py, y + self._angular * px
 
     def cross_matrix(self) -> ScalarArray:
-        """Matrix v x of the cross product with motions, (3, 3) (crm of table A.1, eq 2.75)."""
+        """Return the matrix v x of the cross product with motions, (3, 3) (table A.1, eq 2.75)."""
         omega, x, y = self
         return np.array([[0, 0, 0], [y, 0, -omega], [-x, omega, 0]])
 
     def cross_force_matrix(self) -> ScalarArray:
-        """Matrix v x* of the cross product with forces, (3, 3) (crf of table A.1)."""
+        """Return the matrix v x* of the cross product with forces, (3, 3) (crf of table A.1)."""
         omega, x, y = self
         return np.array([[0, -y, x], [0, 0, -omega], [0, omega, 0]])
 
@@ -191,16 +191,16 @@ class PlanarForceVector(_PlanarVector):
 
     @classmethod
     def of(cls, force: ForceVector) -> PlanarForceVector:
-        """Part of a spatial force that does work in the x-y plane; the rest is left out."""
+        """Return part of a spatial force that does work in the x-y plane; the rest is left out."""
         return cls(force.moment[2], force.linear[:2])
 
     def spatial(self) -> ForceVector:
-        """Spatial force in the x-y plane."""
+        """Return the spatial force in the x-y plane."""
         return ForceVector((0, 0, self._angular), (*self._linear, 0))
 
     @classmethod
     def at_point(cls, linear: Vector2, point: Vector2, moment: Scalar = 0) -> PlanarForceVector:
-        """Force that acts along a line through `point`, plus a moment.
+        """Return the force that acts along a line through `point`, plus a moment.
 
         :param linear: linear force, (2,) [N]
         :param point: a point of its line of action, (2,) [m]
@@ -220,7 +220,7 @@ class PlanarForceVector(_PlanarVector):
         return self._linear
 
     def dot(self, motion: PlanarMotionVector) -> Scalar:
-        """Scalar product f . m, the power along `motion` (3m + 2a).
+        """Return the scalar product f . m, the power along `motion` (3m + 2a).
 
         :raises TypeError: for anything but a planar motion
         """

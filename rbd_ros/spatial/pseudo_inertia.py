@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 
 def pseudo_inertia(inertia: RigidBodyInertia) -> Matrix4:
-    """Pseudo-inertia J of a body, (4, 4) [kg m^2, kg m, kg], for any scalar.
+    """Return the pseudo-inertia J of a body, (4, 4) [kg m^2, kg m, kg], for any scalar.
 
     >>> from rbd_ros.spatial.pseudo_inertia import pseudo_inertia
     >>> rod = np.diag([0.01, 0.01, 0.0])  # along z, about its centre [kg m^2]
@@ -52,7 +52,7 @@ def pseudo_inertia(inertia: RigidBodyInertia) -> Matrix4:
 
 
 def from_pseudo_inertia(J: Matrix4) -> RigidBodyInertia:
-    """Inertia with a given pseudo-inertia.
+    """Return the inertia with a given pseudo-inertia.
 
     :param J: symmetric, (4, 4); its lower triangle is read
 
@@ -66,7 +66,7 @@ def from_pseudo_inertia(J: Matrix4) -> RigidBodyInertia:
 
 
 def from_log_cholesky(theta: ArrayLike) -> RigidBodyInertia:
-    """Inertia of a body for any ten numbers: smooth, and one to one.
+    """Return the inertia of a body for any ten numbers: smooth, and one to one.
 
     J = exp(2 alpha) U U^T, with
 
@@ -96,7 +96,7 @@ def from_log_cholesky(theta: ArrayLike) -> RigidBodyInertia:
 
 
 def log_cholesky(inertia: RigidBodyInertia) -> Floats:
-    """Ten numbers theta of the inertia of a body, the inverse of `from_log_cholesky`, (10,).
+    """Return ten numbers theta of a body's inertia, the inverse of `from_log_cholesky`, (10,).
 
     :raises ValueError: if no body has this inertia
 

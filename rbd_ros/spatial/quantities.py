@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all spatial quantities share, and the vectors and subspaces of six and of three dimensions.
+"""Base classes of all spatial quantities, vectors and subspaces, of six and of three dimensions.
 
 A planar quantity (planar.py) has the verbs of the spatial one; what they do alike is here once.
 """
@@ -41,15 +41,15 @@ class Vector(SpatialQuantity):
 
     @classmethod
     def zero(cls: Type[V]) -> V:
-        """Zero vector."""
+        """Return the zero vector."""
         raise NotImplementedError
 
     def dot(self, other: Any) -> Scalar:
-        """Scalar product of a motion and a force."""
+        """Return the scalar product of a motion and a force."""
         raise NotImplementedError
 
     def to_array(self) -> ScalarArray:
-        """Coordinates as an array, (6,) or in the plane (3,), angular part first."""
+        """Return the coordinates as an array, (6,) or in the plane (3,), angular part first."""
         return np.array(tuple(self))
 
     def __iter__(self) -> Iterator[Scalar]:

@@ -22,7 +22,7 @@ NORM_TOLERANCE = 1e-3
 
 
 def quaternion_to_rotation(quaternion: Sequence[Scalar]) -> Matrix3:
-    """Rotation matrix R of a quaternion (w, x, y, z); its transpose is E of book eq 4.12.
+    """Return rotation matrix R of a quaternion (w, x, y, z); its transpose is E of book eq 4.12.
 
     The quaternion is divided by its norm: one that has drifted from unit length still gives a
     rotation.
@@ -47,7 +47,7 @@ def quaternion_to_rotation(quaternion: Sequence[Scalar]) -> Matrix3:
 
 
 def rotation_to_quaternion(R: Matrix3) -> Quaternion:
-    """Unit quaternion (w, x, y, z) with w >= 0 of a rotation matrix of floats.
+    """Return the unit quaternion (w, x, y, z) with w >= 0 of a rotation matrix of floats.
 
     The largest component comes from the diagonal, and the others are divided by it, so nothing
     is ever divided by a number near zero.
@@ -74,7 +74,7 @@ def rotation_to_quaternion(R: Matrix3) -> Quaternion:
 
 
 def quaternion_product(p: Sequence[Scalar], q: Sequence[Scalar]) -> Quaternion:
-    """Product p q of two quaternions (w, x, y, z), so that R(p q) = R(p) R(q).
+    """Return the product p q of two quaternions (w, x, y, z), so that R(p q) = R(p) R(q).
 
     >>> from rbd_ros.spatial.rotation import quaternion_product
     >>> quaternion_product((0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0))  # i j = k
@@ -91,7 +91,7 @@ def quaternion_product(p: Sequence[Scalar], q: Sequence[Scalar]) -> Quaternion:
 
 
 def axis_rotation(axis: Vector3, angle: Scalar) -> Matrix3:
-    """Active rotation matrix by `angle` [rad] about the unit vector `axis` (Rodrigues' formula).
+    """Return the active rotation by `angle` [rad] about the unit vector `axis` (Rodrigues).
 
     About a coordinate axis, the elements that are always zero or one are written as such, so that
     arithmetic with them is left out.
@@ -123,7 +123,9 @@ def axis_rotation(axis: Vector3, angle: Scalar) -> Matrix3:
 
 
 def rpy_rotation(roll: float, pitch: float, yaw: float) -> Matrix3:
-    """Active rotation of URDF's fixed-axis roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll).
+    """Return the active rotation of URDF's fixed-axis roll, pitch, yaw.
+
+    R = Rz(yaw) Ry(pitch) Rx(roll).
 
     A sine or cosine below 1e-15 is the rounding of a multiple of pi/2. It is made exactly zero,
     and the other of the two exactly one, so that a rotation by 90 degrees is a permutation.
@@ -143,7 +145,7 @@ def rpy_rotation(roll: float, pitch: float, yaw: float) -> Matrix3:
 
 
 def _exact_turn(angle: float) -> Tuple[float, float]:
-    """Cosine and sine of an angle [rad], exact at multiples of pi/2."""
+    """Return the cosine and sine of an angle [rad], exact at multiples of pi/2."""
     c, s = math.cos(angle), math.sin(angle)
     if abs(c) < 1e-15:
         return 0.0, math.copysign(1.0, s)

@@ -20,40 +20,40 @@ ScalarArray = NDArray[Any]
 
 
 def sin(x: Scalar) -> Scalar:
-    """Sine of `x` [rad]."""
+    """Return the sine of `x` [rad]."""
     return _call('sin', x)
 
 
 def cos(x: Scalar) -> Scalar:
-    """Cosine of `x` [rad]."""
+    """Return the cosine of `x` [rad]."""
     return _call('cos', x)
 
 
 def sqrt(x: Scalar) -> Scalar:
-    """Square root of `x`."""
+    """Return the square root of `x`."""
     return _call('sqrt', x)
 
 
 def tanh(x: Scalar) -> Scalar:
-    """Hyperbolic tangent of `x`."""
+    """Return the hyperbolic tangent of `x`."""
     return _call('tanh', x)
 
 
 def arctan2(y: Scalar, x: Scalar) -> Scalar:
-    """Angle of the point (x, y) of the first quadrant, 0 to pi/2 [rad]."""
+    """Return the angle of the point (x, y) of the first quadrant, 0 to pi/2 [rad]."""
     method = getattr(y, 'arctan2', None)
     return method(x) if method is not None else np.arctan2(y, x)
 
 
 def four_quadrant_angle(y: Scalar, x: Scalar) -> Scalar:
-    """Angle of the point (x, y), -pi to pi [rad]; not both are zero."""
+    """Return the angle of the point (x, y), -pi to pi [rad]; not both are zero."""
     first = arctan2(absolute(y), absolute(x))
     upper = where_positive(x, first, math.pi - first)
     return where_positive(y, upper, -upper)
 
 
 def is_zero(x: Scalar) -> bool:
-    """Whether `x` is known to be zero; an unknown (a symbol, an array) is not."""
+    """Return whether `x` is known to be zero; an unknown (a symbol, an array) is not."""
     return isinstance(x, (int, float)) and x == 0
 
 
@@ -68,7 +68,7 @@ def where_positive(condition: Scalar, yes: Scalar, no: Scalar) -> Scalar:
 
 
 def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    """Scalar product of two sequences of equal length.
+    """Return the scalar product of two sequences of equal length.
 
     For texts with a great many of them, which a scalar type may treat each as one operation.
     """
@@ -98,7 +98,7 @@ def derivatives(
     at: Sequence[Scalar],
     rates: Sequence[Sequence[Scalar]],
 ) -> List[List[Scalar]]:
-    """Derivatives of a function along directions in which its arguments move.
+    """Return the derivatives of a function along directions in which its arguments move.
 
     For scalars that know what is computed from them, such as symbols.
 
@@ -118,12 +118,12 @@ def derivatives(
 
 
 def absolute(x: Scalar) -> Scalar:
-    """Magnitude of `x`."""
+    """Return the magnitude of `x`."""
     return where_positive(x, x, -x)
 
 
 def maximum(values: Iterable[Scalar]) -> Scalar:
-    """Maximum of some values, of which there must be at least one."""
+    """Return the maximum of some values, of which there must be at least one."""
     values = iter(values)
     result = next(values)
     for value in values:

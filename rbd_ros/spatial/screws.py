@@ -42,12 +42,12 @@ class Screw(NamedTuple):
     pitch: float
 
     def motion(self) -> MotionVector:
-        """Twist of this screw."""
+        """Return the twist of this screw."""
         bound, moment = self._parts()
         return MotionVector(bound, moment)
 
     def force(self) -> ForceVector:
-        """Wrench of this screw."""
+        """Return the wrench of this screw."""
         bound, moment = self._parts()
         return ForceVector(moment, bound)
 
@@ -60,7 +60,7 @@ class Screw(NamedTuple):
 
 
 def bound_and_moment(vector: V) -> Tuple[Vector3, Vector3]:
-    """Part s bound to a line, (3,), and moment s_O about the origin, (3,), of a spatial vector.
+    """Return the line vector s, (3,), and the moment s_O about the origin, (3,), of a vector.
 
     >>> from rbd_ros.spatial.screws import bound_and_moment
     >>> bound_and_moment(ForceVector((0.0, -5.0, 0.0), (0.0, 0.0, 10.0)))
@@ -74,7 +74,7 @@ def bound_and_moment(vector: V) -> Tuple[Vector3, Vector3]:
 
 
 def pitch(vector: V) -> Scalar:
-    """Pitch h = s . s_O / s . s of a spatial vector [m] (book eq 2.10).
+    """Return the pitch h = s . s_O / s . s of a spatial vector [m] (book eq 2.10).
 
     :raises ZeroDivisionError: for a free vector, whose pitch is infinite
 
@@ -87,7 +87,7 @@ def pitch(vector: V) -> Scalar:
 
 
 def axis_point(vector: V) -> Vector3:
-    """Point of the axis that is nearest to the origin, s x s_O / s . s, (3,) [m].
+    """Return the point of the axis that is nearest to the origin, s x s_O / s . s, (3,) [m].
 
     :raises ZeroDivisionError: for a free vector, which has no axis
 
@@ -100,7 +100,7 @@ def axis_point(vector: V) -> Vector3:
 
 
 def is_free(vector: V, tolerance: float = 0.0) -> bool:
-    """Whether a vector of floats is free, s = 0: a translation, a couple.
+    """Return whether a vector of floats is free, s = 0: a translation, a couple.
 
     :param tolerance: largest length of s that counts as zero [rad/s, N]
 
@@ -113,7 +113,9 @@ def is_free(vector: V, tolerance: float = 0.0) -> bool:
 
 
 def is_line(vector: V, tolerance: float = 0.0) -> bool:
-    """Whether a vector of floats is a line vector, s . s_O = 0 but not s: a rotation, a force.
+    """Return whether a vector of floats is a line vector, s . s_O = 0 but not s.
+
+    A rotation, a force.
 
     :param tolerance: largest length of the free part that counts as zero [m/s, N m]
 
@@ -126,7 +128,9 @@ def is_line(vector: V, tolerance: float = 0.0) -> bool:
 
 
 def line_and_free(vector: V) -> Tuple[V, V]:
-    """Line vector and free vector parallel to it whose sum is a vector of floats (book 2.5).
+    """Return the line vector and free vector parallel to it whose sum is a vector of floats.
+
+    Book 2.5.
 
     There is only one such pair. A free vector is its own free part.
 
@@ -148,7 +152,7 @@ def line_and_free(vector: V) -> Tuple[V, V]:
 
 
 def screw(vector: V) -> Screw:
-    """Axis, pitch and magnitude of a spatial vector of floats.
+    """Return the axis, pitch and magnitude of a spatial vector of floats.
 
     :raises ValueError: for the zero vector, which has no direction
 

@@ -24,7 +24,7 @@ _ROUNDING = 1e-10
 
 
 def complement(S: Motions) -> Tuple[ForceVector, ...]:
-    """Forces T that span the orthogonal complement of the motions S: T^T S = 0 (book 3.3).
+    """Return forces T that span the orthogonal complement of the motions S: T^T S = 0 (book 3.3).
 
     :param S: motions, (6, n), not necessarily independent
     :return: 6 - rank(S) independent forces
@@ -38,7 +38,9 @@ def complement(S: Motions) -> Tuple[ForceVector, ...]:
 
 
 def complement_of_forces(T: Sequence[ForceVector]) -> MotionSubspace:
-    """Motions S that span the orthogonal complement of the forces T: the freedom they leave.
+    """Return the motions S that span the orthogonal complement of the forces T.
+
+    The freedom they leave.
 
     :param T: forces, (6, n), not necessarily independent
     :return: 6 - rank(T) independent motions
@@ -52,7 +54,9 @@ def complement_of_forces(T: Sequence[ForceVector]) -> MotionSubspace:
 
 
 def reciprocal_basis(basis: Sequence[MotionVector]) -> Tuple[ForceVector, ...]:
-    """Basis of forces dual to one of motions: d_i . e_j is 1 where i = j, else 0 (book 2.1).
+    """Return the basis of forces dual to one of motions: d_i . e_j is 1 where i = j, else 0.
+
+    Book 2.1.
 
     A motion's coordinates in `basis` are its scalar products with these forces.
 
@@ -71,7 +75,7 @@ def reciprocal_basis(basis: Sequence[MotionVector]) -> Tuple[ForceVector, ...]:
 
 
 def rank(vectors: Vectors) -> int:
-    """Dimension of the subspace that motions or forces span.
+    """Return the dimension of the subspace that motions or forces span.
 
     >>> from rbd_ros.spatial.subspaces import rank
     >>> axis = MotionVector((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
@@ -83,7 +87,7 @@ def rank(vectors: Vectors) -> int:
 
 
 def same_space(first: Vectors, second: Vectors) -> bool:
-    """Whether two sets of vectors span the same subspace.
+    """Return whether two sets of vectors span the same subspace.
 
     :raises TypeError: if one is of motions and the other of forces
 
@@ -99,7 +103,9 @@ def same_space(first: Vectors, second: Vectors) -> bool:
 
 
 def decompose(vector: V, *subspaces: Vectors) -> Tuple[V, ...]:
-    """Parts of a vector in subspaces whose direct sum holds it (book 3.3): there is only one way.
+    """Return the parts of a vector in subspaces whose direct sum holds it (book 3.3).
+
+    There is only one way.
 
     :param vector: a motion or a force
     :param subspaces: two or more sets of vectors of its space, all of them independent
@@ -140,7 +146,7 @@ def _matrix(columns: Sequence[Union[MotionVector, ForceVector]]) -> NDArray[np.f
 
 
 def _complement(vectors: Vectors, space: Type[V]) -> Tuple[V, ...]:
-    """Vectors of `space` whose scalar product with all of the other space's `vectors` is zero."""
+    """Return the vectors of `space` that are orthogonal to all `vectors` of the dual space."""
     columns = _columns(vectors)
     wrong = [type(column).__name__ for column in columns if type(column) is space]
     if wrong:

@@ -64,34 +64,34 @@ class PluckerTransform(SpatialQuantity):
 
     @classmethod
     def identity(cls) -> PluckerTransform:
-        """Identity transform."""
+        """Return the identity transform."""
         return cls(IDENTITY3, ZERO3)
 
     @classmethod
     def rotation(cls, E: Matrix3) -> PluckerTransform:
-        """Rotation of coordinates by `E`, (3, 3): rot(E) of table 2.2."""
+        """Return the rotation of coordinates by `E`, (3, 3): rot(E) of table 2.2."""
         return cls(E, ZERO3)
 
     @classmethod
     def translation(cls, r: Vector3) -> PluckerTransform:
-        """Translation of the origin by `r`, (3,) [m]: xlt(r) of table 2.2."""
+        """Return the translation of the origin by `r`, (3,) [m]: xlt(r) of table 2.2."""
         return cls(IDENTITY3, r)
 
     @classmethod
     def rotation_x(cls, angle: Scalar) -> PluckerTransform:
-        """Rotation of coordinates about x by `angle` [rad]: rotx of table 2.2."""
+        """Return the rotation of coordinates about x by `angle` [rad]: rotx of table 2.2."""
         c, s = cos(angle), sin(angle)
         return cls(((1, 0, 0), (0, c, s), (0, -s, c)), ZERO3)
 
     @classmethod
     def rotation_y(cls, angle: Scalar) -> PluckerTransform:
-        """Rotation of coordinates about y by `angle` [rad]: roty of table 2.2."""
+        """Return the rotation of coordinates about y by `angle` [rad]: roty of table 2.2."""
         c, s = cos(angle), sin(angle)
         return cls(((c, 0, -s), (0, 1, 0), (s, 0, c)), ZERO3)
 
     @classmethod
     def rotation_z(cls, angle: Scalar) -> PluckerTransform:
-        """Rotation of coordinates about z by `angle` [rad]: rotz of table 2.2."""
+        """Return the rotation of coordinates about z by `angle` [rad]: rotz of table 2.2."""
         c, s = cos(angle), sin(angle)
         return cls(((c, s, 0), (-s, c, 0), (0, 0, 1)), ZERO3)
 
@@ -142,24 +142,24 @@ class PluckerTransform(SpatialQuantity):
     # -- conversions
 
     def matrix(self) -> ScalarArray:
-        """Matrix X for motion vectors, [[E, 0], [-E r x, E]], (6, 6)."""
+        """Return the matrix X for motion vectors, [[E, 0], [-E r x, E]], (6, 6)."""
         E: ScalarArray = np.array(self.E)
         return np.block([[E, np.zeros((3, 3))], [-E @ np.array(linear3.skew(self.r)), E]])
 
     def force_matrix(self) -> ScalarArray:
-        """Matrix X* for force vectors, [[E, -E r x], [0, E]], (6, 6)."""
+        """Return the matrix X* for force vectors, [[E, -E r x], [0, E]], (6, 6)."""
         E: ScalarArray = np.array(self.E)
         return np.block([[E, -E @ np.array(linear3.skew(self.r))], [np.zeros((3, 3)), E]])
 
     def homogeneous(self) -> ScalarArray:
-        """Homogeneous matrix T with p_B = T p_A, (4, 4) (book eq 2.28)."""
+        """Return the homogeneous matrix T with p_B = T p_A, (4, 4) (book eq 2.28)."""
         bottom = np.array([[0.0, 0.0, 0.0, 1.0]])
         return np.vstack(
             [np.column_stack([self.E, linear3.negate(linear3.apply(self.E, self.r))]), bottom]
         )
 
     def pose(self) -> ScalarArray:
-        """Pose of B in A: the homogeneous matrix with p_A = pose p_B, (4, 4)."""
+        """Return the pose of B in A: the homogeneous matrix with p_A = pose p_B, (4, 4)."""
         return np.vstack(
             [
                 np.column_stack([linear3.transpose(self.E), self.r]),
@@ -168,11 +168,14 @@ class PluckerTransform(SpatialQuantity):
         )
 
     def quaternion(self) -> Quaternion:
-        """Orientation of B in A as the unit quaternion (w, x, y, z) with w >= 0; floats only."""
+        """Return the orientation of B in A as the unit quaternion (w, x, y, z) with w >= 0.
+
+        Floats only.
+        """
         return rotation_to_quaternion(linear3.transpose(self.E))
 
     def displacement(self) -> MotionVector:
-        """Velocity that leads from A to B in unit time, to second order: XtoV of table A.2.
+        """Return velocity that leads from A to B in unit time, to second order: XtoV of table A.2.
 
         It has the same coordinates in A and B, and is exact where B is not turned; elsewhere its
         error is of the order of the angle squared.
@@ -192,7 +195,7 @@ class PluckerTransform(SpatialQuantity):
     def __mul__(self, other: MotionVector) -> MotionVector: ...
 
     def __mul__(self, other: object) -> SpatialQuantity:
-        """Composition of two transforms (BXC = BXA AXC, 33m + 24a), or a motion transformed."""
+        """Return composition BXA AXC of two transforms (33m + 24a), or a motion transformed."""
         if isinstance(other, PluckerTransform):
             return PluckerTransform(
                 linear3.multiply_rotations(self.E, other.E),
@@ -206,7 +209,7 @@ class PluckerTransform(SpatialQuantity):
         )
 
     def inverse(self) -> PluckerTransform:
-        """Inverse transform AXB, from B to A coordinates (9m + 6a)."""
+        """Return the inverse transform AXB, from B to A coordinates (9m + 6a)."""
         return PluckerTransform(
             linear3.transpose(self.E), linear3.negate(linear3.apply(self.E, self.r))
         )
@@ -258,11 +261,11 @@ class PluckerTransform(SpatialQuantity):
         raise TypeError(f'cannot transform a {type(quantity).__name__}')
 
     def point(self, point: Vector3) -> Vector3:
-        """Coordinates in B, (3,), of a point given in A."""
+        """Return the coordinates in B, (3,), of a point given in A."""
         return linear3.apply(self.E, linear3.subtract(linear3.vector3(point), self.r))
 
     def inverse_point(self, point: Vector3) -> Vector3:
-        """Coordinates in A, (3,), of a point given in B."""
+        """Return the coordinates in A, (3,), of a point given in B."""
         return linear3.add(self.r, linear3.apply_transpose(self.E, linear3.vector3(point)))
 
     def __eq__(self, other: object) -> bool:

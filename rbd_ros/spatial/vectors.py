@@ -33,12 +33,12 @@ class _SpatialVector(Vector):
 
     @classmethod
     def zero(cls: Type[V]) -> V:
-        """Zero vector."""
+        """Return the zero vector."""
         return cls(ZERO3, ZERO3)
 
     @classmethod
     def from_array(cls: Type[V], values: Iterable[Scalar]) -> V:
-        """Vector with the given six Pluecker coordinates, (6,), angular part first.
+        """Return the vector with the given six Pluecker coordinates, (6,), angular part first.
 
         :raises ValueError: if there are not exactly six
         """
@@ -110,7 +110,7 @@ class MotionVector(_SpatialVector):
         return self._lower
 
     def dot(self, force: ForceVector) -> Scalar:
-        """Scalar product m . f, the power of `force` along this motion (6m + 5a, book eq 2.11).
+        """Return the scalar product m . f, the power of `force` along this motion (6m + 5a).
 
         :raises TypeError: for anything but a force
         """
@@ -122,7 +122,7 @@ class MotionVector(_SpatialVector):
         return linear3.dot(self._upper, force.moment) + linear3.dot(self._lower, force.linear)
 
     def cross(self, other: MotionOrForce) -> MotionOrForce:
-        """Cross product v x m with a motion or v x* f with a force (book eq 2.29 to 2.32).
+        """Return cross product v x m with a motion or v x* f with a force (book eq 2.29 to 2.32).
 
         Either takes 18m + 12a.
 
@@ -145,17 +145,20 @@ class MotionVector(_SpatialVector):
         )
 
     def velocity_at(self, point: Vector3) -> Vector3:
-        """Velocity (3,) of the body-fixed point at `point`, v_O + omega x OP (book eq 2.1)."""
+        """Return the velocity (3,) of the body-fixed point at `point`, v_O + omega x OP.
+
+        Book eq 2.1.
+        """
         return linear3.add(self._lower, linear3.cross(self._upper, linear3.vector3(point)))
 
     def cross_matrix(self) -> ScalarArray:
-        """Matrix v x of the cross product with motions, (6, 6) (the book's crm)."""
+        """Return the matrix v x of the cross product with motions, (6, 6) (the book's crm)."""
         w: ScalarArray = np.array(linear3.skew(self._upper))
         v: ScalarArray = np.array(linear3.skew(self._lower))
         return np.block([[w, np.zeros((3, 3))], [v, w]])
 
     def cross_force_matrix(self) -> ScalarArray:
-        """Matrix v x* of the cross product with forces, (6, 6) (the book's crf)."""
+        """Return the matrix v x* of the cross product with forces, (6, 6) (the book's crf)."""
         matrix: ScalarArray = -self.cross_matrix().T
         return matrix
 
@@ -196,7 +199,7 @@ class ForceVector(_SpatialVector):
 
     @classmethod
     def at_point(cls, linear: Vector3, point: Vector3, moment: Vector3 = ZERO3) -> ForceVector:
-        """Spatial force of a linear force acting along a line through `point`, plus a moment.
+        """Return the force along a line through `point`, plus a moment, as a spatial force.
 
         :param linear: linear force, (3,) [N]
         :param point: a point of its line of action, (3,) [m]
@@ -206,7 +209,7 @@ class ForceVector(_SpatialVector):
         return cls(linear3.add(linear3.vector3(moment), linear3.cross(point, linear)), linear)
 
     def dot(self, motion: MotionVector) -> Scalar:
-        """Scalar product f . m, the power along `motion` (6m + 5a, book eq 2.11).
+        """Return the scalar product f . m, the power along `motion` (6m + 5a, book eq 2.11).
 
         :raises TypeError: for anything but a motion
         """
@@ -227,7 +230,7 @@ class ForceVector(_SpatialVector):
         )
 
     def moment_about(self, point: Vector3) -> Vector3:
-        """Moment (3,) about `point`, n_P = n_O + f x OP (book eq 2.6)."""
+        """Return the moment (3,) about `point`, n_P = n_O + f x OP (book eq 2.6)."""
         return linear3.add(self._upper, linear3.cross(self._lower, linear3.vector3(point)))
 
 

@@ -42,7 +42,7 @@ class Message(NamedTuple):
 
 
 def messages(recording: Recording) -> Iterator[Message]:
-    """Messages of a recording in their order.
+    """Yield the messages of a recording in their order.
 
     :raises ValueError: if there is no frame
     """
@@ -87,7 +87,7 @@ def messages(recording: Recording) -> Iterator[Message]:
 
 
 def _entities(scene: Scene, radius: float) -> List[Json]:
-    """What is on each frame, and what stands still."""
+    """Return what is on each frame, and what stands still."""
     still = _entity('world', WORLD)
     every = [_entity(frame, frame) for frame in scene.frames]
     for shape in scene.shapes:
@@ -142,7 +142,7 @@ def _add_shape(entity: Json, scene: Scene, shape: SceneShape) -> None:
 
 
 def _arrow(contact: FloatArray, weight: float, radius: float) -> Iterator[Json]:
-    """Arrow of a contact, none for one that has no force."""
+    """Yield the arrow of a contact, none for one that has no force."""
     force = float(np.linalg.norm(contact[3:]))
     length = arrow_length(force, weight, radius)
     if length > 0.0:

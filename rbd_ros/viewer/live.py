@@ -98,7 +98,7 @@ class _Server(ThreadingHTTPServer):
             self.changed.notify_all()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Browsers close connections as they like."""
+        """Ignore errors: browsers close connections as they like."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -142,7 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(404)
 
     def _is_local(self) -> bool:
-        """Whether it is our own page that asks, not one of another site in the same browser."""
+        """Return whether our own page asks, not one of another site in the same browser."""
         port = self.server.server_port
         hosts = {f'localhost:{port}', f'{_ADDRESS}:{port}'}
         origin = self.headers.get('Origin')

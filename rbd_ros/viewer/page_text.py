@@ -28,7 +28,7 @@ _FOLDER = Path(__file__).parent / 'page'
 
 
 def page(scene: Scene, ground: Optional[HalfSpace], start: ArrayLike, **more: Any) -> str:
-    """Text of a page that shows a scene.
+    """Return the text of a page that shows a scene.
 
     :param scene: what there is to see
     :param ground: what the grid is drawn on, None for no grid; where there is a world, not drawn
@@ -48,7 +48,7 @@ def page(scene: Scene, ground: Optional[HalfSpace], start: ArrayLike, **more: An
 
 
 def floats(array: ArrayLike) -> str:
-    """Numbers in single precision, little endian, as base64.
+    """Return the numbers in single precision, little endian, as base64.
 
     >>> floats([1.0, 2.0])
     'AACAPwAAAEA='
@@ -98,14 +98,17 @@ def _scene_data(scene: Scene, ground: Optional[HalfSpace], poses: FloatArray) ->
 
 
 def grounds(scene: Scene, ground: Optional[HalfSpace]) -> Sequence[Ground]:
-    """Planes to be drawn: those of the world, or the ground where there is no world, if any."""
+    """Return the planes to be drawn.
+
+    Those of the world, or the ground where there is no world, if any.
+    """
     if scene.grounds is not None:
         return scene.grounds
     return [] if ground is None else [Ground(ground_pose(ground))]
 
 
 def ground_pose(ground: HalfSpace) -> FloatArray:
-    """Pose of a frame whose z axis is the normal of the ground, (4, 4)."""
+    """Return the pose of a frame whose z axis is the normal of the ground, (4, 4)."""
     axes = ground.axes()
     pose = np.eye(4)
     pose[:3, :3] = axes[[1, 2, 0]].T
@@ -114,7 +117,7 @@ def ground_pose(ground: HalfSpace) -> FloatArray:
 
 
 def reach(scene: Scene, poses: FloatArray) -> Tuple[List[float], float]:
-    """Centre and radius of what there is to see at these poses [m].
+    """Return the centre and radius of what there is to see at these poses [m].
 
     What moves counts, and what stands still near it.
     """
@@ -134,7 +137,7 @@ def reach(scene: Scene, poses: FloatArray) -> Tuple[List[float], float]:
 
 
 def _ball(points: FloatArray) -> Tuple[FloatArray, float]:
-    """Centre of the box around points, and half of its diagonal."""
+    """Return the centre of the box around points, and half of its diagonal."""
     if not len(points):
         return np.zeros(3), 0.0
     low, high = points.min(axis=0), points.max(axis=0)
@@ -142,7 +145,7 @@ def _ball(points: FloatArray) -> Tuple[FloatArray, float]:
 
 
 def arrow_length(force: float, weight: float, radius: float) -> float:
-    """Length of the arrow of a force [m], as arrows.js has it.
+    """Return the length of the arrow of a force [m], as arrows.js has it.
 
     By the square root: contacts of a box are seen beside those of the robot that pushes it.
 
@@ -162,7 +165,7 @@ def _placed(pose: FloatArray, points: FloatArray) -> FloatArray:
 
 
 def _corners(scene: Scene, shape: SceneShape) -> FloatArray:
-    """Corners of a box around a shape, in the coordinates that it is placed in, (8, 3) [m]."""
+    """Return the corners of a box around a shape, in its parent's coordinates, (8, 3) [m]."""
     size, centre = shape.size, np.zeros(3)
     if shape.kind == 'mesh':
         points = scene.parts[int(size[0])].vertices

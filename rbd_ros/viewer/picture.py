@@ -104,7 +104,7 @@ class Camera:
         self._background = self._raster.colour.copy(), self._raster.nearness.copy()
 
     def picture(self, poses: ArrayLike, contacts: Optional[ArrayLike] = None) -> NDArray[np.uint8]:
-        """Picture of an instant, (height, width, 3): red, green, blue.
+        """Return the picture of an instant, (height, width, 3): red, green, blue.
 
         :param poses: poses of the frames, (frames, 7)
         :param contacts: position and force of contacts, (C, 6) [m, N]
@@ -128,7 +128,7 @@ class Camera:
         return pixels
 
     def _at(self, poses: FloatArray) -> FloatArray:
-        """Vertices in the world, (V, 3)."""
+        """Return the vertices in the world, (V, 3)."""
         vertices, frames = self._surfaces.vertices, self._surfaces.frames
         # The pose after the last one is that of the world: frame -1.
         every = np.concatenate([poses.reshape(-1, 7), [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]]])
@@ -213,7 +213,7 @@ class Camera:
 
 
 def _surfaces(scene: Scene) -> _Surfaces:
-    """Triangles of all shapes of a scene."""
+    """Return the triangles of all shapes of a scene."""
     # By place in the order of drawing: still, moving, seen through.
     parts: List[List[Tuple[FloatArray, int, IntArray, Colour]]] = [[], [], []]
     for shape in scene.shapes:

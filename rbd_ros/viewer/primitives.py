@@ -19,7 +19,7 @@ _RINGS = 12  # from the equator to a pole
 
 
 def surface(scene: Scene, shape: SceneShape) -> Triangles:
-    """Triangles of a shape, in coordinates of the shape."""
+    """Return the triangles of a shape, in coordinates of the shape."""
     size = shape.size
     if shape.kind == 'mesh':
         return scene.parts[int(size[0])]
@@ -36,7 +36,7 @@ def surface(scene: Scene, shape: SceneShape) -> Triangles:
 
 
 def arrow(length: float, radius: float) -> Triangles:
-    """Arrow along z from the origin, whose point is beyond its length.
+    """Return the arrow along z from the origin, whose point is beyond its length.
 
     :param length: of its shaft [m]
     :param radius: of its shaft [m]
@@ -54,7 +54,7 @@ def _box(x: float, y: float, z: float) -> Triangles:
 
 
 def _turned(profile: FloatArray, sides: int = _AROUND) -> Triangles:
-    """Surface of a profile of radii and heights, upward, that turns about z, (N, 2) [m]."""
+    """Return surface of a profile of radii and heights, upward, that turns about z, (N, 2) [m]."""
     angle = 2.0 * math.pi / sides * np.arange(sides)
     vertices = np.empty((len(profile), sides, 3))
     vertices[..., 0] = profile[:, :1] * np.cos(angle)

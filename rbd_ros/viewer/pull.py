@@ -77,11 +77,11 @@ class Pull(ABC):
 
     @abstractmethod
     def position(self) -> FloatArray:
-        """Where the point is, in world coordinates, (3,) [m]."""
+        """Return the position of the point in world coordinates, (3,) [m]."""
 
     @abstractmethod
     def _mass(self, point: FloatArray) -> float:
-        """Mass of a point in the direction in which it is lightest [kg]."""
+        """Return the mass of a point in the direction in which it is lightest [kg]."""
 
 
 class LinkPull(Pull):
@@ -106,7 +106,7 @@ class LinkPull(Pull):
         super().__init__(simulator, name, weight, radius)
 
     def position(self) -> FloatArray:
-        """Where the point is, in world coordinates, (3,) [m]."""
+        """Return the position of the point in world coordinates, (3,) [m]."""
         return self._positions(self.simulator.q, self.point)
 
     def _positions(self, q: FloatArray, point: FloatArray) -> FloatArray:
@@ -151,7 +151,7 @@ class ObjectPull(Pull):
         super().__init__(simulator, name, weight, radius)
 
     def position(self) -> FloatArray:
-        """Where the point is, in world coordinates, (3,) [m]."""
+        """Return the position of the point in world coordinates, (3,) [m]."""
         pose = self.simulator.object_pose(self.name)
         found: FloatArray = pose[:3, :3] @ self.point + pose[:3, 3]
         return found

@@ -35,7 +35,7 @@ class Raster(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Where the camera is.
+    """Position and direction of the camera.
 
     :param place: its position in the world, (3,) [m]
     :param axes: directions to the right, upward and backward, in rows, (3, 3)
@@ -166,7 +166,7 @@ def draw(raster: Raster, look: Look, soup: Soup, first: int, last: int, lit: int
 
 @entry_point
 def develop(raster: Raster) -> int:
-    """Mean of the samples of each pixel.
+    """Return the mean of the samples of each pixel.
 
     :return: number of samples in a pixel
     """

@@ -87,7 +87,9 @@ class Recording:
         return tuple(self._contacts)
 
     def poses(self) -> FloatArray:
-        """Poses of the scene's frames: position and quaternion (x, y, z, w), (N, frames, 7).
+        """Return the poses of the scene's frames.
+
+        Position and quaternion (x, y, z, w), (N, frames, 7).
 
         >>> recording = Recording(robot)
         >>> recording.add(0.0, q)
@@ -139,7 +141,7 @@ class Recording:
         self._contacts.append(forces)
 
     def page(self) -> str:
-        """Text of the page, in HTML.
+        """Return the text of the page, in HTML.
 
         :raises ValueError: if there is no frame
         """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What there is to see: a robot and the world around it, and where it all is."""
+"""Scene to be shown: a robot and the world around it, and where it all is."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Scene:
         return (*self.links, *(f'object/{o}' if o in taken else o for o in self.objects))
 
     def frame_of(self, shape: SceneShape) -> int:
-        """Number of the frame that a shape moves with, -1 if it stands still.
+        """Return the number of the frame that a shape moves with, -1 if it stands still.
 
         >>> scene = make_scene(robot.model, world='config/table_world.yaml')
         >>> {scene.frames[scene.frame_of(shape)] for shape in scene.shapes if shape.owner == 'peg'}
@@ -105,7 +105,7 @@ class Scene:
     def poses(
         self, robot: Optional[Robot], q: ArrayLike, objects: Optional[ArrayLike] = None
     ) -> FloatArray:
-        """Poses of `frames` in the world: position [m] and unit quaternion (x, y, z, w).
+        """Return poses of `frames` in the world: position [m] and unit quaternion (x, y, z, w).
 
         :param robot: the robot; None if there is none
         :param q: configurations, (N, nq) [rad, m]
@@ -137,7 +137,7 @@ def make_scene(
     triangles: int = MAX_TRIANGLES,
     world: Union[None, World, Source] = None,
 ) -> Scene:
-    """Scene of a robot, of a world, or of both.
+    """Return the scene of a robot, of a world, or of both.
 
     Meshes that cannot be read are left out, and those of more than `triangles` together are drawn
     with fewer; `notices` says so. Further robots of the world are drawn at their start, but for
@@ -188,7 +188,7 @@ def make_scene(
 
 
 def _chosen_geometries(model: Model, shapes: str) -> List[Geometry]:
-    """Visual shapes, and collision shapes of links without; or collision shapes alone."""
+    """Return visual shapes, and collision shapes of links without; or collision shapes alone."""
     if shapes == 'collision':
         return [geometry for geometry in model.geometries if geometry.role == 'collision']
     seen = {geometry.link for geometry in model.geometries if geometry.role == 'visual'}
@@ -238,13 +238,13 @@ def _add_robot(collector: ShapeCollector, given: WorldRobot, shapes: str) -> Non
 
 
 def _pose(transform: PluckerTransform) -> FloatArray:
-    """Pose of a frame B in A of the transform from A to B coordinates, (4, 4)."""
+    """Return the pose of a frame B in A of the transform from A to B coordinates, (4, 4)."""
     pose: FloatArray = np.array(transform.pose(), dtype=float)
     return pose
 
 
 def quaternions(rotations: ArrayLike) -> FloatArray:
-    """Unit quaternions (x, y, z, w) of rotation matrices.
+    """Return the unit quaternions (x, y, z, w) of rotation matrices.
 
     :param rotations: (..., 3, 3)
     :return: (..., 4)

@@ -112,11 +112,14 @@ class LiveSession:
         self._page.close()
 
     def _now(self) -> float:
-        """Time that a duration is of [s]."""
+        """Return the time that a duration is of [s]."""
         return time.monotonic() if self._still else self.simulator.time
 
     def _due(self) -> float:
-        """Simulated time that the next picture shall show: a lag is made up, within bounds."""
+        """Return the simulated time that the next picture shall show.
+
+        A lag is made up, within bounds.
+        """
         now, simulator = time.monotonic(), self.simulator
         elapsed, self._seen = min(now - self._seen, _LONGEST_FRAME), now
         lag = self._clock_time + (now - self._clock) * self.speed - simulator.time
@@ -268,7 +271,9 @@ def advance(
 
 
 def object_poses(simulator: Simulator, scene: Scene) -> FloatArray:
-    """Poses of the scene's movable objects, (O, 4, 4); at their start if they are not simulated.
+    """Return the poses of the scene's movable objects, (O, 4, 4).
+
+    At their start if they are not simulated.
 
     >>> from rbd_ros.viewer.session import object_poses
     >>> simulator = Simulator(robot, world='config/push_world.yaml')
@@ -282,7 +287,7 @@ def object_poses(simulator: Simulator, scene: Scene) -> FloatArray:
 
 
 def contact_forces(simulator: Simulator) -> FloatArray:
-    """Position and force of each contact, (C, 6) [m, N].
+    """Return the position and force of each contact, (C, 6) [m, N].
 
     The force is that on the robot or on what is movable, not on what stands still.
 

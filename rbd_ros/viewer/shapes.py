@@ -99,7 +99,7 @@ class ShapeCollector:
             self.shapes.append(SceneShape(link, placement, kind, lengths, colour, owner))
 
     def parts(self) -> Tuple[Triangles, ...]:
-        """Triangles of the meshes, fewer of them where there are too many."""
+        """Return the triangles of the meshes, fewer of them where there are too many."""
         parts, total = self._parts, sum(len(part.corners) for part in self._parts)
         if total > self.most:
             # Small parts stay as they are; the others share what is left.
@@ -110,7 +110,7 @@ class ShapeCollector:
         return tuple(parts)
 
     def notices(self) -> Tuple[str, ...]:
-        """What is not drawn as the files have it, in words."""
+        """Return notices, in words, of what is not drawn as the files have it."""
         if not self._failed:
             return tuple(self._notices)
         first, more = next(iter(self._failed)), len(self._failed) - 1
@@ -118,7 +118,7 @@ class ShapeCollector:
         return (f'meshes that are not drawn: {first}{others}', *self._notices)
 
     def _mesh(self, mesh: Mesh, convex: bool) -> Sequence[int]:
-        """Numbers of the parts of a mesh file, which is read once."""
+        """Return the numbers of the parts of a mesh file, which is read once."""
         key = (mesh.path or mesh.uri, tuple(mesh.scale), convex)
         if key not in self._read:
             self._read[key] = []
@@ -153,7 +153,7 @@ class ShapeCollector:
 
 
 def _surface(field: HeightField, i: NDArray[np.int64], j: NDArray[np.int64]) -> Triangles:
-    """Surface over chosen rows and columns of a height field."""
+    """Return the surface over chosen rows and columns of a height field."""
     rows, columns = field.heights.shape
     x = field.size[0] * (j / (columns - 1) - 0.5)
     y = field.size[1] * (0.5 - i / (rows - 1))
@@ -173,7 +173,7 @@ def _soup(triangles: FloatArray, colour: Optional[Colour]) -> Triangles:
 
 
 def _share(sizes: Sequence[int], most: int) -> int:
-    """Greatest size of a part such that all parts together do not exceed `most`."""
+    """Return the greatest size of a part such that all parts together do not exceed `most`."""
     left, rest = most, sorted(sizes)
     for k, size in enumerate(rest):
         share = left // (len(rest) - k)

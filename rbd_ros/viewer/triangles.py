@@ -11,7 +11,9 @@ from rbd_ros.meshes.triangles import FloatArray, IntArray, Triangles
 
 
 def simplified(part: Triangles, most: int) -> Triangles:
-    """A surface of at most `most` triangles: vertices of one cell of a grid become their mean.
+    """Return a surface of at most `most` triangles.
+
+    Vertices of one cell of a grid become their mean.
 
     The grid is the finest that will do. What is thinner than its cells may vanish.
     """
@@ -41,7 +43,7 @@ def _clustered(part: Triangles, low: FloatArray, size: float) -> Triangles:
 
 
 def _without_slivers(vertices: FloatArray, corners: IntArray, part: Triangles) -> Triangles:
-    """Without triangles that have become lines or points, and those that are there already."""
+    """Return triangles without duplicates and without those that are lines or points."""
     a, b, c = corners.T
     corners = corners[(a != b) & (b != c) & (c != a)]
     _, first = np.unique(np.sort(corners, axis=1), axis=0, return_index=True)

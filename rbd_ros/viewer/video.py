@@ -19,7 +19,7 @@ RATE = 30  # pictures a second
 
 
 def ffmpeg() -> str:
-    """Path of the program, '' if there is none: that of the system or of imageio-ffmpeg."""
+    """Return path of the program, '' if there is none: that of the system or of imageio-ffmpeg."""
     path = shutil.which('ffmpeg')
     if path is None:
         try:
@@ -32,7 +32,7 @@ def ffmpeg() -> str:
 
 
 def unavailable_reason() -> str:
-    """Why there can be no video, and what to do about it; '' if there can."""
+    """Return why there can be no video, and what to do about it; '' if there can."""
     if not ffmpeg():
         return "a video needs ffmpeg: apt install ffmpeg, or pip install 'rbd_ros[recording]'"
     reason = interpreted_reason()

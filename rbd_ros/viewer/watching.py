@@ -193,7 +193,7 @@ class _Ros:
         self.topic = self.resolved('joint_states')
 
     def resolved(self, topic: str) -> str:
-        """Whole name of a topic."""
+        """Return the whole name of a topic."""
         return str(self._node.resolve_topic_name(topic))
 
     def take(self) -> None:
@@ -247,7 +247,7 @@ def _subscriber(namespace: str, wanted: Mapping[str, Callable[[Any], None]]) -> 
 
 
 def _message_type(topic: str) -> Any:
-    """Class of the messages of a topic.
+    """Return the class of the messages of a topic.
 
     :raises ImportError: if it is not installed
     """

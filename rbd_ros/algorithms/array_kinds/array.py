@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What inputs and outputs of algorithms are declared with: arrays, choices, forces on links."""
+"""Kinds of inputs and outputs that algorithms declare: arrays, choices, forces on links."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Array:
     def shape(
         self, model: Model, chosen: Mapping[str, Any] = MappingProxyType({})
     ) -> Tuple[int, ...]:
-        """Shape of the array for a model.
+        """Return the shape of the array for a model.
 
         :param chosen: what is chosen when the algorithm is compiled, by symbol
         """
@@ -86,12 +86,12 @@ class Array:
         )
 
     def packed_shape(self, model: Model) -> Tuple[int, ...]:
-        """Shape of what `packed` returns."""
+        """Return the shape of what `packed` returns."""
         shape = self.shape(model)
         return (shape[0] * (shape[0] + 1) // 2,) if self.symmetric else shape
 
     def packed(self, model: Model, values: Scalars) -> Scalars:
-        """Lower triangle of a symmetric matrix, row by row; any other array as it is.
+        """Return the lower triangle of a symmetric matrix, row by row; any other array as it is.
 
         :param values: the flat array
         """
@@ -101,7 +101,7 @@ class Array:
         return [values[n * i + j] for i in range(n) for j in range(i + 1)]
 
     def freedoms(self, model: Model) -> int:
-        """In how many independent ways the array can change."""
+        """Return the number of independent ways in which the array can change."""
         return math.prod(self.shape(model)) if self.tangents is None else model.nv
 
     def named(self, symbol: str) -> Array:
@@ -114,7 +114,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Choice:
-    """What is chosen when an algorithm is compiled, such as the frame of a Jacobian.
+    """Choice that is made when an algorithm is compiled, such as the frame of a Jacobian.
 
     :param symbol: name of the option
     :param meaning: what it is, in words
@@ -142,7 +142,7 @@ class Wrenches:
     def on_bodies(
         self, model: Model, links: Sequence[str], arrays: Sequence[Scalars]
     ) -> Dict[int, ForceVector]:
-        """Total force on each body in base coordinates, by body number.
+        """Return the total force on each body in base coordinates, by body number.
 
         :param links: names of links, which may be fixed to one body
         :param arrays: force on each of them, (6,) [N m, N]

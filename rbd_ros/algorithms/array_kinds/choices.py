@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is chosen when an algorithm is compiled: frames, references, joints, loaded links."""
+"""Choices that are made when an algorithm is compiled.
+
+Frames, references, joints, loaded links.
+"""
 
 from __future__ import annotations
 

@@ -15,44 +15,47 @@ from rbd_ros.spatial.scalar import Scalar
 
 
 def as_it_is(model: Model, value: Any) -> Any:
-    """A value that gears do not concern."""
+    """Return a value that gears do not concern."""
     return value
 
 
 def listed(model: Model, value: Any) -> Scalars:
-    """Elements of a vector that gears do not concern."""
+    """Return the elements of a vector that gears do not concern."""
     return list(value)
 
 
 def row_by_row(rows: Sequence[Scalars]) -> Scalars:
-    """Elements of a matrix, row by row."""
+    """Return the elements of a matrix, row by row."""
     return [x for row in rows for x in row]
 
 
 def square(model: Model, H: Sequence[Scalars]) -> Scalars:
-    """Matrix G^T H G of the independent coordinates, row by row."""
+    """Return the matrix G^T H G of the independent coordinates, row by row."""
     return row_by_row(model.independent_matrix(H))
 
 
 def symmetric(H: Sequence[Scalars]) -> Scalars:
-    """One triangle, and its mirror image: symmetric to the bit also where gears sum elements."""
+    """Return one triangle, and its mirror image.
+
+    Symmetric to the bit also where gears sum elements.
+    """
     return [H[max(i, j)][min(i, j)] for i in range(len(H)) for j in range(len(H))]
 
 
 def columns(model: Model, J: Sequence[Scalars]) -> Scalars:
-    """Matrix J G with columns for the independent coordinates, row by row."""
+    """Return the matrix J G with columns for the independent coordinates, row by row."""
     return row_by_row(model.independent_columns(J))
 
 
 def cube(model: Model, C: Sequence[Sequence[Scalars]]) -> Scalars:
-    """Tensor C_ijk G_ia G_jb G_kc of the independent coordinates, row by row."""
+    """Return the tensor C_ijk G_ia G_jb G_kc of the independent coordinates, row by row."""
     slices = [model.independent_matrix(matrix) for matrix in C]
     columns = [model.independent_force(column) for column in zip(*map(row_by_row, slices))]
     return row_by_row(list(zip(*columns)))
 
 
 def pose(X: PluckerTransform) -> List[Scalar]:
-    """Homogeneous matrix T with p_base = T p_frame, row by row, (16,).
+    """Return the homogeneous matrix T with p_base = T p_frame, row by row, (16,).
 
     :param X: transform from base to frame coordinates
     """
@@ -63,12 +66,12 @@ def pose(X: PluckerTransform) -> List[Scalar]:
 
 
 def poses(model: Model, X: Mapping[Any, PluckerTransform]) -> Scalars:
-    """Homogeneous matrices of several frames, one after another."""
+    """Return the homogeneous matrices of several frames, one after another."""
     return [x for transform in X.values() for x in pose(transform)]
 
 
 def body_frames(model: Model, X0: Mapping[int, PluckerTransform]) -> Scalars:
-    """Rotation, by rows, and position of the base and of each body, (bodies + 1, 12)."""
+    """Return rotation, by rows, and position of the base and of each body, (bodies + 1, 12)."""
     values: List[Scalar] = []
     for i in range(len(model.bodies) + 1):
         values.extend(row_by_row(list(zip(*X0[i].E))))
@@ -77,17 +80,17 @@ def body_frames(model: Model, X0: Mapping[int, PluckerTransform]) -> Scalars:
 
 
 def by_body(model: Model, vectors: Mapping[int, Any]) -> Scalars:
-    """Vectors of all bodies in the order of their numbers."""
+    """Return the vectors of all bodies in the order of their numbers."""
     return [x for i, _ in model.outward() for x in vectors[i]]
 
 
 def motion_columns(model: Model, S: Mapping[int, Sequence[MotionVector]]) -> Scalars:
-    """Columns of the motion subspaces of all joints, (tree_nv, 6)."""
+    """Return the columns of the motion subspaces of all joints, (tree_nv, 6)."""
     return [x for i, _ in model.outward() for column in S[i] for x in column]
 
 
 def position_rates(model: Model, q: Scalars) -> Sequence[Scalars]:
-    """Rate of the configuration at unit velocity of each freedom (book 4.4, eq 3.7)."""
+    """Return the rate of the configuration at unit velocity of each freedom (book 4.4, eq 3.7)."""
     rows: List[List[Scalar]] = []
     for i, (at_q, _) in model.independent_slices.items():
         joint = model.body(i).joint

@@ -19,7 +19,9 @@ def aba(
     external_forces: Optional[Mapping[int, ForceVector]] = None,
     diagonal: Optional[Sequence[Scalar]] = None,
 ) -> List[Scalar]:
-    """Accelerations that joint forces cause, by the articulated-body algorithm (book table 7.1).
+    """Return the accelerations that joint forces cause, by the articulated-body algorithm.
+
+    Book table 7.1.
 
     Rotor inertia is included (book eq 9.28), joint friction is not. Each body's inertia IA and
     bias force pA are those of the body with all that it carries, free to move at its joints.
@@ -70,7 +72,9 @@ def aba(
 
 
 def plus_diagonal(D: List[List[Scalar]], extra: Sequence[Scalar]) -> List[List[Scalar]]:
-    """Sum of a square matrix and a diagonal one, such as the inertia of rotors (book eq 9.28).
+    """Return the sum of a square matrix and a diagonal one, such as the inertia of rotors.
+
+    Book eq 9.28.
 
     :param D: square matrix, (n, n)
     :param extra: the diagonal, (n,)
@@ -79,7 +83,7 @@ def plus_diagonal(D: List[List[Scalar]], extra: Sequence[Scalar]) -> List[List[S
 
 
 def times_inverse(U: List[ForceVector], D: LTDL) -> List[ForceVector]:
-    """Columns of U D^-1.
+    """Return the columns of U D^-1.
 
     :param U: columns of a 6 by n matrix
     :param D: factors of a symmetric matrix, (n, n)

@@ -85,7 +85,7 @@ def articulated_inertias(
     tau: Scalars,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> ArticulatedInertias:
-    """Each body as the handle of its subtree, by the assembly method from the leaves on.
+    """Return each body as the handle of its subtree, by the assembly method from the leaves on.
 
     :param q: configuration, (nq,) [rad, m]
     :param qd: velocity, (nv,) [rad/s, m/s]

@@ -60,7 +60,7 @@ def propagated(
     tau: Scalars,
     armature: Scalar = 0.0,
 ) -> Propagated:
-    """Inertia and bias force propagated across a joint (book eq 7.23 and 7.24).
+    """Return the inertia and bias force propagated across a joint (book eq 7.23 and 7.24).
 
     The force across the joint is I^A a_2 + p^A = I^a a_1 + p^a, by the acceleration of its
     successor or of its predecessor (eq 7.25).
@@ -95,7 +95,7 @@ def propagated(
 
 
 class JointForce(NamedTuple):
-    """What a joint lets through: f_2 = T_a tau + T lambda, with T^T (a_2 - a_1 - c) = 0.
+    """Force that a joint transmits: f_2 = T_a tau + T lambda, with T^T (a_2 - a_1 - c) = 0.
 
     A rotor makes the active force unknown, too: it is less by the armature times qdd. Its
     directions T_a then go with those of T, and yield by the inverse of the armature: in general
@@ -117,21 +117,21 @@ class JointForce(NamedTuple):
     constraints: int
 
     def total(self, variables: Scalars) -> Vector:
-        """Force f_2 on the successor for the variables lambda, (6,)."""
+        """Return the force f_2 on the successor for the variables lambda, (6,)."""
         return add(self.fa, combine(self.T, variables))
 
     def constraint(self, variables: Scalars) -> Vector:
-        """Constraint force T lambda alone, (6,)."""
+        """Return the constraint force T lambda alone, (6,)."""
         return combine(self.T[: self.constraints], variables)
 
     def rate(self, a1: Scalars, a2: Scalars, c: Scalars) -> Vector:
-        """Acceleration of the joint T_a^T (a_2 - a_1 - c), (nf,)."""
+        """Return the acceleration of the joint T_a^T (a_2 - a_1 - c), (nf,)."""
         relative = subtract(subtract(a2, a1), c)
         return [dot(column, relative) for column in self.Ta]
 
 
 def joint_force(body: Body, q: Scalars, tau: Scalars, X: PluckerTransform) -> JointForce:
-    """Force that a joint lets through (book 3.5), its rotor included.
+    """Return the force that a joint lets through (book 3.5), its rotor included.
 
     :param body: the body that the joint carries
     :param q: position of the joint
@@ -156,7 +156,7 @@ def joint_force(body: Body, q: Scalars, tau: Scalars, X: PluckerTransform) -> Jo
 
 
 def active_forces(S: MotionSubspace) -> List[Vector]:
-    """Columns of an active-force subspace T_a = S (S^T S)^-1, for which T_a^T S = 1.
+    """Return the columns of an active-force subspace T_a = S (S^T S)^-1, for which T_a^T S = 1.
 
     Which of them is taken changes the constraint force, but not the motion (book 3.5).
 
@@ -188,14 +188,14 @@ class InverseAssembly(NamedTuple):
     Phi1_T: List[Vector]
 
     def force_variables(self, f: Scalars) -> Vector:
-        """Variables lambda of the joint's force for a force `f` on the handle, (6,)."""
+        """Return the variables lambda of the joint's force for a force `f` on the handle, (6,)."""
         return self.Y.solve([z + dot(t, f) for z, t in zip(self.z, self.Phi1_T)])
 
 
 def assembled_inverse(
     Phi1: Matrix, b1: Vector, Phi2: Matrix, b2: Vector, c: Vector, joint: JointForce
 ) -> InverseAssembly:
-    """Variant formulae 1 of table 7.2: inverse inertias and constraint forces.
+    """Return the variant formulae 1 of table 7.2: inverse inertias and constraint forces.
 
     :param Phi1: inverse inertia of handle 1, (6, 6)
     :param b1: its bias acceleration, (6,)
@@ -234,14 +234,14 @@ class ConstraintAssembly(NamedTuple):
     T: List[Vector]
 
     def force_variables(self, a1: Scalars) -> Vector:
-        """Variables lambda of the joint's force for an acceleration `a1` of the handle, (6,)."""
+        """Return the variables lambda of the joint's force for the acceleration `a1`, (6,)."""
         return self.Y.solve([z + dot(t, a1) for z, t in zip(self.z, self.T)])
 
 
 def assembled_by_constraints(
     I1: Matrix, p1: Vector, I2: Matrix, p2: Vector, c: Vector, joint: JointForce
 ) -> ConstraintAssembly:
-    """Variant formulae 2 of table 7.2: inertias and constraint forces.
+    """Return the variant formulae 2 of table 7.2: inertias and constraint forces.
 
     :param I1: inertia of handle 1, (6, 6)
     :param p1: its bias force, (6,)
@@ -262,7 +262,10 @@ def assembled_by_constraints(
 
 
 def _sandwich(columns: List[Vector], Y: LTDL) -> Matrix:
-    """Product B Y^-1 B^T, (6, 6), of a matrix given by its columns; zero if there are none."""
+    """Return the product B Y^-1 B^T, (6, 6), of a matrix given by its columns.
+
+    Zero if there are none.
+    """
     if not columns:
         return [[0.0] * 6 for _ in range(6)]
     rows = list(zip(*columns))

@@ -72,15 +72,15 @@ class BodiesInBase(NamedTuple):
     a0: Vector
 
     def inverse_inertia(self, i: int) -> Matrix:
-        """Inverse of the inertia of body `i`; zero of the base."""
+        """Return the inverse of the inertia of body `i`; zero of the base."""
         return inverse(self.I[i]) if i else [[0.0] * 6 for _ in range(6)]
 
     def bias_acceleration(self, i: int, Phi: Matrix) -> Vector:
-        """Bias acceleration -Phi p of body `i`; that of the base is its acceleration."""
+        """Return bias acceleration -Phi p of body `i`; that of the base is its acceleration."""
         return [-x for x in apply(Phi, self.p[i])] if i else self.a0
 
     def in_body(self, i: int, force: Vector) -> List[Scalar]:
-        """Force in the coordinates of body `i`, (6,)."""
+        """Return the force in the coordinates of body `i`, (6,)."""
         return list(self.X0[i].apply(ForceVector.from_array(force)))
 
 
@@ -91,7 +91,7 @@ def bodies_in_base(
     tau: Scalars,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> BodiesInBase:
-    """Inertias, bias forces and joints of a tree without gears.
+    """Return the inertias, bias forces and joints of a tree without gears.
 
     :param q: configuration, (nq,) [rad, m]
     :param qd: velocity, (nv,) [rad/s, m/s]

@@ -62,7 +62,7 @@ class ConstrainedMotion(NamedTuple):
 def apparent_inertia(
     I: RigidBodyInertia, p: ForceVector, S: MotionSubspace, c: MotionVector
 ) -> ApparentInertia:
-    """Inverse inertia and bias acceleration that a constrained body appears to have.
+    """Return the inverse inertia and bias acceleration that a constrained body appears to have.
 
     Phi = S (S^T I S)^-1 S^T and b = c - Phi (I c + p) (book eq 3.54 and 3.55).
 
@@ -98,7 +98,7 @@ def constrained_motion(
     c: MotionVector,
     f: ForceVector,
 ) -> ConstrainedMotion:
-    """Acceleration and constraint force from both equations at once (book eq 3.60).
+    """Return the acceleration and constraint force from both equations at once (book eq 3.60).
 
     [[I, T], [T^T, 0]] [a; -lambda] = [f - p; T^T c], where T^T c is -Tdot^T v. The matrix is
     regular but not definite: lambda comes first, by T^T I^-1 T.
@@ -134,7 +134,7 @@ def constrained_motion(
 def generalized_equation(
     I: RigidBodyInertia, p: ForceVector, S: MotionSubspace, c: MotionVector
 ) -> GeneralizedEquation:
-    """Equation of motion in the joint's coordinates: H = S^T I S, C = S^T (I c + p).
+    """Return the equation of motion in the joint's coordinates: H = S^T I S, C = S^T (I c + p).
 
     Generalized forces are tau = S^T f: which of all f it was, and with it the constraint force, is
     lost (book eq 3.61 to 3.64). Arguments are those of `apparent_inertia`.

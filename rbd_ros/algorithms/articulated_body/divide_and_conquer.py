@@ -71,7 +71,7 @@ Plan = Union[Assembly, int]
 
 
 def assembly_tree(model: Model) -> Plan:
-    """Plan that connects all bodies and the base, dividing them in halves as far as they allow.
+    """Return a plan that connects all bodies and the base, halving them as far as possible.
 
     :param model: a tree
     """
@@ -93,7 +93,7 @@ def assembly_tree(model: Model) -> Plan:
 
 
 def depth(plan: Plan) -> int:
-    """Number of assemblies, one after the other, that a plan takes.
+    """Return the number of assemblies, one after the other, that a plan takes.
 
     :param plan: the plan; a single body takes none
     """
@@ -158,7 +158,7 @@ def divide_and_conquer_dynamics(
     tau: Scalars,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> AssembledDynamics:
-    """Accelerations and constraint forces of a tree, by the plan of `assembly_tree`.
+    """Return the accelerations and constraint forces of a tree, by the plan of `assembly_tree`.
 
     :param q: configuration, (nq,) [rad, m]
     :param qd: velocity, (nv,) [rad/s, m/s]
@@ -195,7 +195,7 @@ def divide_and_conquer_dynamics(
 
 
 def articulated(model: Model, tree: BodiesInBase, plan: Plan) -> ArticulatedBody:
-    """Articulated body that a plan leads to."""
+    """Return the articulated body that a plan leads to."""
     if isinstance(plan, Assembly):
         inner, outer = (articulated(model, tree, each) for each in (plan.inner, plan.outer))
         return connected(plan.joint, inner, outer, tree.c[plan.joint], tree.joint[plan.joint])
@@ -212,7 +212,7 @@ def articulated(model: Model, tree: BodiesInBase, plan: Plan) -> ArticulatedBody
 def connected(
     i: int, inner: ArticulatedBody, outer: ArticulatedBody, c: Vector, joint: JointForce
 ) -> ArticulatedBody:
-    """Two articulated bodies connected by a joint (book eq 7.62 and 7.63).
+    """Return two articulated bodies connected by a joint (book eq 7.62 and 7.63).
 
     Handle 2 is that of the inner body at the joint, 3 that of the outer one; 1 and 4 stand for
     all others of either. The known part of the joint's active force is an external force on both.
@@ -255,12 +255,12 @@ def connected(
 
 
 def _columns(rows: Matrix) -> Matrix:
-    """Columns of a matrix of rows of six, of which there may be none."""
+    """Return the columns of a matrix of rows of six, of which there may be none."""
     return [[row[k] for row in rows] for k in range(6)]
 
 
 def acceleration(body: ArticulatedBody, handle: Handle, f: Mapping[Handle, Vector]) -> Vector:
-    """Acceleration of a handle by the forces on all, (6,)."""
+    """Return the acceleration of a handle by the forces on all, (6,)."""
     a = body.b[handle]
     for k, force in f.items():
         a = add(a, apply(body.Phi[handle, k], force))

@@ -85,7 +85,9 @@ def handle_response(
     reference: str,
     external_forces: Forces = None,
 ) -> HandleResponse:
-    """Inverse inertia and bias acceleration of a frame: Phi = J H^-1 J^T, b = Jdot qd - J H^-1 C.
+    """Return the inverse inertia and bias acceleration of a frame.
+
+    Phi = J H^-1 J^T, b = Jdot qd - J H^-1 C.
 
     C accounts for all forces but the one on the handle (book eq 7.5), so that b is the
     acceleration of the frame in the motion that forward dynamics finds.
@@ -121,7 +123,7 @@ def handle_equation(
     reference: str,
     external_forces: Forces = None,
 ) -> HandleEquation:
-    """Articulated-body inertia and bias force of a frame: I = Phi^-1, p = -I b.
+    """Return the articulated-body inertia and bias force of a frame: I = Phi^-1, p = -I b.
 
     Arguments are those of `handle_response`.
     """
@@ -139,7 +141,7 @@ def bias_acceleration(
     reference: str,
     external_forces: Forces = None,
 ) -> List[Scalar]:
-    """Acceleration of a frame in the motion of the robot without a force on it, (6,).
+    """Return the acceleration of a frame in the motion of the robot without a force on it, (6,).
 
     Arguments are those of `handle_response`.
     """

@@ -17,17 +17,17 @@ Rows = Sequence[Sequence[Scalar]]
 
 
 def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    """Scalar product of two vectors of equal length."""
+    """Return the scalar product of two vectors of equal length."""
     return sum((x * y for x, y in zip(a, b)), 0.0)
 
 
 def apply(A: Rows, x: Sequence[Scalar]) -> Vector:
-    """Product A x of a matrix and a vector."""
+    """Return the product A x of a matrix and a vector."""
     return [dot(row, x) for row in A]
 
 
 def combine(columns: Rows, x: Sequence[Scalar], size: int = 6) -> Vector:
-    """Sum of columns, each times its element of `x`.
+    """Return the sum of columns, each times its element of `x`.
 
     :param columns: columns of a matrix, (n, size); there may be none
     :param x: factors, (n,)
@@ -39,54 +39,54 @@ def combine(columns: Rows, x: Sequence[Scalar], size: int = 6) -> Vector:
 
 
 def multiply(A: Rows, B: Rows) -> Matrix:
-    """Product A B."""
+    """Return the product A B."""
     columns = list(zip(*B))
     return [[dot(row, column) for column in columns] for row in A]
 
 
 def transposed(A: Rows) -> Matrix:
-    """Transpose A^T."""
+    """Return the transpose A^T."""
     return [list(row) for row in zip(*A)]
 
 
 def add(a: Sequence[Scalar], b: Sequence[Scalar]) -> Vector:
-    """Sum of two vectors."""
+    """Return the sum of two vectors."""
     return [x + y for x, y in zip(a, b)]
 
 
 def subtract(a: Sequence[Scalar], b: Sequence[Scalar]) -> Vector:
-    """Difference of two vectors."""
+    """Return the difference of two vectors."""
     return [x - y for x, y in zip(a, b)]
 
 
 def add_matrices(A: Rows, B: Rows) -> Matrix:
-    """Sum A + B."""
+    """Return the sum A + B."""
     return [add(a, b) for a, b in zip(A, B)]
 
 
 def subtract_matrices(A: Rows, B: Rows) -> Matrix:
-    """Difference A - B."""
+    """Return the difference A - B."""
     return [subtract(a, b) for a, b in zip(A, B)]
 
 
 def symmetric(A: Rows) -> Matrix:
-    """Lower triangle of `A` and its mirror image: symmetric to the bit."""
+    """Return the lower triangle of `A` and its mirror image: symmetric to the bit."""
     n = range(len(A))
     return [[A[max(i, j)][min(i, j)] for j in n] for i in n]
 
 
 def identity(n: int) -> Matrix:
-    """Identity matrix, (n, n)."""
+    """Return the identity matrix, (n, n)."""
     return [[1.0 if i == j else 0.0 for j in range(n)] for i in range(n)]
 
 
 def zeros(rows: int, columns: int) -> Matrix:
-    """Matrix of zeros."""
+    """Return the matrix of zeros."""
     return [[0.0] * columns for _ in range(rows)]
 
 
 def solved(factors: LTDL, B: Rows) -> Matrix:
-    """Solution X of H X = B by the factors of H.
+    """Return the solution X of H X = B by the factors of H.
 
     :param factors: factors of H, (n, n)
     :param B: right-hand sides, (n, m)
@@ -95,12 +95,12 @@ def solved(factors: LTDL, B: Rows) -> Matrix:
 
 
 def inverse(H: Rows) -> Matrix:
-    """Inverse of a symmetric positive-definite matrix, symmetric to the bit."""
+    """Return the inverse of a symmetric positive-definite matrix, symmetric to the bit."""
     return symmetric(solved(ltdl(H), identity(len(H))))
 
 
 def congruence(columns: Rows, A: Rows) -> Matrix:
-    """Product T^T A T of a symmetric A, (n, n).
+    """Return the product T^T A T of a symmetric A, (n, n).
 
     :param columns: columns of T, n of them
     :param A: symmetric matrix
@@ -110,7 +110,7 @@ def congruence(columns: Rows, A: Rows) -> Matrix:
 
 
 def rows_of(inertia: ArticulatedBodyInertia) -> Matrix:
-    """Rows of the matrix [[I, H], [H^T, M]] of an inertia, (6, 6)."""
+    """Return the rows of the matrix [[I, H], [H^T, M]] of an inertia, (6, 6)."""
     I, H, M = linear3.full(inertia.I), inertia.H, linear3.full(inertia.M)
     upper = [[*a, *b] for a, b in zip(I, H)]
     return upper + [[*a, *b] for a, b in zip(linear3.transpose(H), M)]

@@ -51,7 +51,9 @@ class MultiHandleResponse(NamedTuple):
 def multi_handle_inverse_inertia(
     model: Model, q: Scalars, frames: Tuple[Frame, ...], reference: str
 ) -> Matrix:
-    """Accelerations of some frames that unit forces on each cause: J H^-1 J^T with J stacked.
+    """Return the accelerations of some frames that unit forces on each cause.
+
+    J H^-1 J^T with J stacked.
 
     By the projection method, on the factors of the inertia matrix: with H = L^T D L it is
     Y^T D^-1 Y, where L^T Y = J^T.
@@ -98,7 +100,7 @@ def multi_handle_response(
     reference: str,
     external_forces: Forces = None,
 ) -> MultiHandleResponse:
-    """Inverse inertia and bias accelerations of some frames together.
+    """Return the inverse inertia and bias accelerations of some frames together.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]

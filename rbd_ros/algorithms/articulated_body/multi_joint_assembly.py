@@ -115,7 +115,7 @@ def loop_assembly_dynamics(
     t_stab: Optional[float] = None,
     tolerance: float = TOLERANCE,
 ) -> LoopAssembly:
-    """Forward dynamics of trees and of systems with loops, by halves.
+    """Return the forward dynamics of trees and of systems with loops, by halves.
 
     :param model: model without gears, whose bodies all have an inertia that can be inverted
     :param q: configuration, (nq,) [rad, m]
@@ -177,7 +177,10 @@ def loop_assembly_dynamics(
 def _loop_joints(
     model: Model, q: Sequence[float], v: Sequence[float], t_stab: Optional[float]
 ) -> List[_Joint]:
-    """Loop joints in base coordinates: passive, and driven by nothing but the stabilization."""
+    """Return the loop joints in base coordinates.
+
+    Passive, and driven by nothing but the stabilization.
+    """
     X0, velocities = body_velocities(model, q, v)
     v0 = {i: X0[i].inverse_apply(twist) for i, twist in velocities.items()}
     joints = []
@@ -197,7 +200,7 @@ def _loop_joints(
 
 
 def _single(tree: BodiesInBase, joints: Sequence[_Joint], i: int) -> _Body:
-    """A body, or the base, with a handle for each end of a joint on it."""
+    """Return a body, or the base, with a handle for each end of a joint on it."""
     handles = [
         (j, end)
         for j, joint in enumerate(joints)
@@ -213,7 +216,7 @@ def _single(tree: BodiesInBase, joints: Sequence[_Joint], i: int) -> _Body:
 def _connected(
     joints: Sequence[_Joint], inner: _Body, outer: _Body, tolerance: float
 ) -> Tuple[_Body, int]:
-    """Two articulated bodies connected by all joints between them, and how many are redundant."""
+    """Connect two articulated bodies by all joints between them, and count redundant ones."""
     handles = (*inner.handles, *outer.handles)
     own, other = ({j for j, _ in body.handles} for body in (inner, outer))
     shared = tuple(sorted(own & other))
@@ -252,7 +255,7 @@ def _connected(
 
 
 def _pseudo_inverse(Y: Floats, tolerance: float) -> Tuple[Floats, int]:
-    """Pseudo-inverse of a symmetric matrix with its diagonal scaled to one, and its nullity."""
+    """Return the pseudo-inverse and nullity of a symmetric matrix, scaled to a unit diagonal."""
     diagonal = np.sqrt(np.maximum(np.diag(Y), 0.0))
     scale = 1.0 / np.where(diagonal > 0.0, diagonal, 1.0)
     values, vectors = np.linalg.eigh(scale[:, None] * Y * scale)

@@ -87,7 +87,7 @@ class OperationalDynamics(NamedTuple):
 def operational_dynamics(
     model: Model, q: Scalars, qd: Scalars, frame: Frame, reference: str
 ) -> OperationalDynamics:
-    """Dynamics of the motion of a frame, of six dimensions.
+    """Return the dynamics of the motion of a frame, of six dimensions.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
@@ -128,7 +128,7 @@ def require_three_freedoms(
 def translational_operational_dynamics(
     model: Model, q: Scalars, qd: Scalars, frame: Frame
 ) -> OperationalDynamics:
-    """Dynamics of the motion of a frame's origin along the axes of the base, of three dimensions.
+    """Return the three-dimensional dynamics of a frame's origin along the axes of the base.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
@@ -140,7 +140,7 @@ def translational_operational_dynamics(
 def task_dynamics(
     model: Model, q: Scalars, qd: Scalars, frame: Frame, reference: str, rows: slice
 ) -> OperationalDynamics:
-    """Dynamics of some components of the motion of a frame.
+    """Return the dynamics of some components of the motion of a frame.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]

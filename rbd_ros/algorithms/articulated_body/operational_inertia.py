@@ -43,7 +43,9 @@ _INPUTS: Mapping[str, Kind] = {'q': CONFIGURATION, 'frame': FRAME, 'reference': 
 def inverse_operational_inertia(
     model: Model, q: Sequence[Scalar], frame: Frame, reference: str
 ) -> Matrix:
-    """Acceleration of a frame that a unit of spatial force on it causes: J H^-1 J^T, (6, 6).
+    """Return the acceleration of a frame that a unit of spatial force on it causes.
+
+    J H^-1 J^T, (6, 6).
 
     Its rank is below six where the robot cannot move the frame in all directions.
 
@@ -60,7 +62,7 @@ def inverse_operational_inertia(
 def mobility_by_inertia_matrix(
     model: Model, q: Sequence[Scalar], frame: Frame, reference: str
 ) -> Matrix:
-    """Inverse operational-space inertia by the inertia matrix and its factors, gears included.
+    """Return the inverse operational-space inertia by factors of H, gears included.
 
     With H = L^T D L it is Y^T D^-1 Y, where L^T Y = J^T. Arguments are those of
     `inverse_operational_inertia`.
@@ -77,7 +79,7 @@ def mobility_by_inertia_matrix(
 def mobility_by_articulated_bodies(
     model: Model, q: Sequence[Scalar], frame: Frame, reference: str
 ) -> Matrix:
-    """Inverse operational-space inertia of a tree without gears, by articulated-body inertias.
+    """Return the inverse operational-space inertia of a tree without gears by ABA.
 
     Six unit forces on the frame are propagated to the base. Joint i yields to what arrives at it,
     F_i, with the force e_i = S_i^T F_i along its freedom, and its parent gets the rest,
@@ -119,7 +121,7 @@ def mobility_by_articulated_bodies(
 def _unit_forces(
     model: Model, q: Sequence[Scalar], frame: Frame, reference: str
 ) -> List[ForceVector]:
-    """Forces on a frame of one unit each, in coordinates of its body, angular ones first.
+    """Return forces on a frame of one unit each, in coordinates of its body, angular ones first.
 
     :param reference: what they are units of; see `jacobian`
     """
@@ -134,7 +136,7 @@ def _unit_forces(
 
 
 def _gram_matrix(rows: Matrix, scaled: Matrix) -> Matrix:
-    """Products of each row with each of the scaled ones, (6, 6), symmetric to the bit."""
+    """Return products of each row with each of the scaled ones, (6, 6), symmetric to the bit."""
     lower = [
         [sum((x * y for x, y in zip(rows[i], scaled[j])), 0.0) for j in range(i + 1)]
         for i in range(6)
@@ -171,7 +173,7 @@ def require_six_freedoms(
     check=require_six_freedoms,
 )
 def operational_inertia(model: Model, q: Sequence[Scalar], frame: Frame, reference: str) -> Matrix:
-    """Spatial force on a frame that causes a unit of acceleration: (J H^-1 J^T)^-1, (6, 6).
+    """Return spatial force on a frame that causes a unit of acceleration: (J H^-1 J^T)^-1, (6, 6).
 
     It grows without bound where the Jacobian loses rank.
 

@@ -62,7 +62,7 @@ class Node(NamedTuple):
 
 
 def solve_on_a_tree(nodes: Sequence[Node]) -> List[Vector]:
-    """Solution of a symmetric system of blocks, by elimination without fill-in.
+    """Return the solution of a symmetric system of blocks, by elimination without fill-in.
 
     Blocks on the diagonal are definite when it is their turn: positive or negative.
 
@@ -111,7 +111,7 @@ def sparse_elimination_dynamics(
     tau: Scalars,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> AssembledDynamics:
-    """Accelerations and constraint forces of a tree from one sparse system of equations.
+    """Return accelerations and constraint forces of a tree from one sparse system of equations.
 
     I a_i - T_i lambda_i + sum of T_j lambda_j over the children = forces on body i, and
     T_i^T (a_parent - a_i) - E lambda_i = -T_i^T c_i - e_i, where E and e are zero but for rotors.
@@ -145,7 +145,7 @@ def sparse_elimination_dynamics(
 
 
 def rows_of_body(model: Model, tree: BodiesInBase, i: int, place: Mapping[int, int]) -> List[Node]:
-    """Rows of a body and of its joint.
+    """Return the rows of a body and of its joint.
 
     :param tree: bodies and joints
     :param i: number of the body

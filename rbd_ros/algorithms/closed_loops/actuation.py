@@ -32,24 +32,24 @@ class ActuatorForces(NamedTuple):
 
     @property
     def is_underactuated(self) -> bool:
-        """Whether there are motions that the actuators do not control (case 1 of 8.12)."""
+        """True if there are motions that the actuators do not control (case 1 of 8.12)."""
         return self.rank < self.mobility
 
     @property
     def is_redundantly_actuated(self) -> bool:
-        """Whether other forces have the same effect (case 2, which does not exclude case 1)."""
+        """True if other forces have the same effect (case 2, which does not exclude case 1)."""
         return len(self.u) > self.rank
 
     @property
     def is_properly_actuated(self) -> bool:
-        """Whether forces and accelerations correspond one to one (case 3)."""
+        """True if forces and accelerations correspond one to one (case 3)."""
         return not self.is_underactuated and not self.is_redundantly_actuated
 
 
 def actuator_forces(
     G: ArrayLike, tau_ID: ArrayLike, actuated: Sequence[int], tolerance: float = RANK_TOLERANCE
 ) -> ActuatorForces:
-    """Forces u of G_u^T u = G^T tau_ID (book eq 8.63).
+    """Return the forces u of G_u^T u = G^T tau_ID (book eq 8.63).
 
     They are no generalized forces of y unless the actuated freedoms are y themselves.
 

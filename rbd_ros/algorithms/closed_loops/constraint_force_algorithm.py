@@ -37,7 +37,7 @@ class CyclicReduction(NamedTuple):
 
 
 class ChainDynamics(NamedTuple):
-    """What `constraint_force_algorithm` finds.
+    """Results of `constraint_force_algorithm`.
 
     :param dynamics: accelerations and forces of all bodies and joints
     :param depth: number of reductions one after another, floor(log2 N)
@@ -54,7 +54,7 @@ def constraint_force_algorithm(
     tau: ArrayLike,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> ChainDynamics:
-    """Forward dynamics of an unbranched chain by its constraint forces.
+    """Return the forward dynamics of an unbranched chain by its constraint forces.
 
     :param model: chain whose every body is the next one's parent, without gears and rotors
     :param q: configuration, (nq,) [rad, m]

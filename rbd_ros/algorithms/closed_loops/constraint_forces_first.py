@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 def constraint_forces_first(
     H: Array, tau: Array, K: Array, k: Array, independent: ConstraintRank
 ) -> Tuple[Array, Array]:
-    """Accelerations and constraint forces by A = K H^-1 K^T (book 8.5, method 2).
+    """Return the accelerations and constraint forces by A = K H^-1 K^T (book 8.5, method 2).
 
     The factors H = L^T D L keep the sparsity that branches induce.
 
@@ -55,7 +55,7 @@ def constraint_forces_by_forward_dynamics(
     k: Array,
     independent: ConstraintRank,
 ) -> Tuple[Array, Array]:
-    """Accelerations and constraint forces by algorithms of O(n) (paper, eq 21).
+    """Return the accelerations and constraint forces by algorithms of O(n) (paper, eq 21).
 
     Columns of H^-1 K^T are what forces K^T e_j do to the spanning tree at rest without gravity:
     O(n n^c) for all of them, and O(n (n^c)^2 + (n^c)^3) in total.
@@ -74,7 +74,7 @@ def constraint_forces_by_forward_dynamics(
 
 
 def solve_for_forces(A: Array, b: Array, independent: ConstraintRank) -> Array:
-    """Shortest solution of A lambda = b, A^+ b (book eq 8.41 with z = 0).
+    """Return the shortest solution of A lambda = b, A^+ b (book eq 8.41 with z = 0).
 
     A has the range of K: on it A is regular, and its pseudo-inverse is U (U^T A U)^-1 U^T.
     To judge the rank by A itself would be to judge the squares of singular values.

@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 def direct_solution(
     H: Array, tau: Array, K: Array, k: Array, independent: ConstraintRank
 ) -> Tuple[Array, Array]:
-    """Accelerations and constraint forces by one linear system (book eq 8.36).
+    """Return the accelerations and constraint forces by one linear system (book eq 8.36).
 
     The system of all constraints is singular where some depend on the others. The independent
     ones, U^T K qdd = U^T k, take their place, which is what least squares would do. Among the

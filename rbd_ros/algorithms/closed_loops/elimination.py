@@ -46,7 +46,7 @@ def eliminate(
     free_columns: Sequence[int] = (),
     tolerance: float = TOLERANCE,
 ) -> Elimination:
-    """Gaussian elimination with a rank test (book 8.8, eq 8.51).
+    """Return the Gaussian elimination with a rank test (book 8.8, eq 8.51).
 
     Pivoting is complete, by rows and columns, unless the independent elements are given, when it
     is by rows alone.
@@ -121,12 +121,12 @@ def eliminate(
 
 
 def _left(A: Floats, rank: int) -> float:
-    """Largest element in the rows that no pivot was found in."""
+    """Return the largest element in the rows that no pivot was found in."""
     return float(np.abs(A[rank:]).max(initial=0.0))
 
 
 def _back_substituted(U: Floats, B: Floats) -> Floats:
-    """Solution X of U X = B with U upper triangular, (r, r)."""
+    """Return the solution X of U X = B with U upper triangular, (r, r)."""
     X: List[Floats] = []
     for i in reversed(range(len(U))):
         done = sum((U[i, i + 1 + k] * x for k, x in enumerate(X)), np.zeros(B.shape[1]))

@@ -44,7 +44,7 @@ class ExplicitMotion(NamedTuple):
 
 
 def explicit_motion(gamma: LoopFunction, y: Scalars, yd: Scalars) -> ExplicitMotion:
-    """Value and derivatives of a loop-closure function (book eq 8.56 to 8.60).
+    """Return the value and derivatives of a loop-closure function (book eq 8.56 to 8.60).
 
     :param gamma: positions of all joints by the independent variables, a text over scalars
     :param y: independent variables, (n - r,)
@@ -76,7 +76,7 @@ def explicit_forward_dynamics(
     tau: Scalars,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
-    """Accelerations ydd of G^T H G ydd = G^T (tau - C - H g) (book eq 8.45, 9.26).
+    """Return the accelerations ydd of G^T H G ydd = G^T (tau - C - H g) (book eq 8.45, 9.26).
 
     :param model: the spanning tree; loop joints are what gamma closes and gears what it couples,
         those of the model do not count
@@ -111,7 +111,7 @@ def explicit_inverse_dynamics(
     ydd: Scalars,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
-    """Forces tau_ID of the tree for an acceleration ydd (book eq 8.62).
+    """Return the forces tau_ID of the tree for an acceleration ydd (book eq 8.62).
 
     Any forces with the same G^T tau cause this acceleration; G^T tau_ID are those on y itself.
 
@@ -132,7 +132,9 @@ def explicit_inverse_dynamics(
 
 
 def reduced_inertia(H: Sequence[Scalars], G: Sequence[Scalars]) -> List[List[Scalar]]:
-    """Inertia matrix G^T H G of the independent variables, (n - r, n - r) (book eq 8.46, 9.27).
+    """Return the inertia matrix G^T H G of the independent variables, (n - r, n - r).
+
+    Book eq 8.46, 9.27.
 
     Elements that symbols know to be zero or one cost nothing: G has few others.
 
@@ -150,7 +152,7 @@ def reduced_inertia(H: Sequence[Scalars], G: Sequence[Scalars]) -> List[List[Sca
 
 
 def transposed_product(G: Sequence[Scalars], tau: Scalars) -> List[Scalar]:
-    """Forces G^T tau on the independent variables, (n - r,).
+    """Return the forces G^T tau on the independent variables, (n - r,).
 
     :param G: derivative of gamma, (n, n - r)
     :param tau: forces of all joints, (n,)
@@ -159,7 +161,7 @@ def transposed_product(G: Sequence[Scalars], tau: Scalars) -> List[Scalar]:
 
 
 def four_quadrant_angle(y: Scalar, x: Scalar) -> Scalar:
-    """Angle of the point (x, y), -pi to pi [rad], for loop-closure functions.
+    """Return the angle of the point (x, y), -pi to pi [rad], for loop-closure functions.
 
     :param y: scalar, which may be a jet or a symbol
     :param x: likewise; not both are zero
@@ -170,7 +172,7 @@ def four_quadrant_angle(y: Scalar, x: Scalar) -> Scalar:
 
 
 def _motion_of(model: Model, gamma: LoopFunction, y: Scalars, yd: Scalars) -> ExplicitMotion:
-    """Motion of the joints of a model.
+    """Return the motion of the joints of a model.
 
     :raises ModelError: for joints that gamma cannot move, or if it gives too many or too few
     """

@@ -108,7 +108,7 @@ def global_system(
     tau: ArrayLike,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> GlobalSystem:
-    """Matrices of the equations of motion of all bodies and joints (book eq 3.65 to 3.74).
+    """Return matrices of the equations of motion of all bodies and joints (book eq 3.65 to 3.74).
 
     Constraint stabilisation is not among them: q and v are taken to close the loops.
 
@@ -213,7 +213,7 @@ class Analysis(NamedTuple):
 
 
 def analyse(system: GlobalSystem) -> Analysis:
-    """Order of elimination by minimum degree, from the pattern of zeros alone (book 8.13).
+    """Return order of elimination by minimum degree, from the pattern of zeros alone (book 8.13).
 
     A joint has no diagonal block of its own. It waits until all its bodies are eliminated, or one
     of them that no other joint was left on: then its block is definite. Leaves of a tree come
@@ -289,7 +289,7 @@ class Factors:
         return int(self._factors.L.nnz + self._factors.U.nnz)
 
     def solve(self, right: ArrayLike) -> Floats:
-        """Solution by back-substitution, (6 N_B + constraints,), refined once."""
+        """Return the solution by back-substitution, (6 N_B + constraints,), refined once."""
         b: Floats = np.asarray(right, dtype=float)[self._rows]
         x: Floats = self._factors.solve(b)
         x = x + self._factors.solve(b - self._matrix @ x)
@@ -301,7 +301,7 @@ class Factors:
 def solve_global_system(
     system: GlobalSystem, analysis: Optional[Analysis] = None
 ) -> GlobalDynamics:
-    """Accelerations and forces of all bodies and joints by sparse elimination (book 8.13).
+    """Return accelerations and forces of all bodies and joints by sparse elimination (book 8.13).
 
     :param system: see `global_system`
     :param analysis: order of elimination, which is the same for all states of a robot
@@ -321,7 +321,7 @@ def solve_global_system(
 
 
 def by_motion_subspace(system: GlobalSystem) -> GlobalDynamics:
-    """Accelerations by projection on what the joints of a tree allow.
+    """Return the accelerations by projection on what the joints of a tree allow.
 
     a = a_0 + S alpha with S = P^-T diag(S_j): S^T A S alpha = S^T (b - A a_0), of which the matrix
     is the mass matrix of the tree (Featherstone and Orin 2000, eq 24 to 26 and 29).
@@ -342,7 +342,7 @@ def by_motion_subspace(system: GlobalSystem) -> GlobalDynamics:
 
 
 def by_constraint_forces(system: GlobalSystem) -> GlobalDynamics:
-    """Constraint forces first: N^T A^-1 N lambda = c - N^T A^-1 b.
+    """Return the constraint forces first: N^T A^-1 N lambda = c - N^T A^-1 b.
 
     Source: Featherstone and Orin 2000, eq 28.
     """
@@ -362,7 +362,7 @@ _SINGULAR = (
 
 
 def joint_results(system: GlobalSystem, a: Floats, forces: Floats) -> GlobalDynamics:
-    """All results of a system whose equations are solved.
+    """Return all results of a system whose equations are solved.
 
     :param a: accelerations of the bodies, (6 N_B,)
     :param forces: constraint forces lambda, (n_c + gears,)
@@ -375,13 +375,13 @@ def joint_results(system: GlobalSystem, a: Floats, forces: Floats) -> GlobalDyna
 
 
 def _columns(vectors: Any) -> Floats:
-    """Vectors as the columns of a matrix, (6, n)."""
+    """Return the vectors as the columns of a matrix, (6, n)."""
     columns = [list(vector) for vector in vectors]
     return np.array(columns, dtype=float).reshape(-1, 6).T
 
 
 def _incidence(bodies: int, ends: Sequence[Tuple[int, int]]) -> Sparse:
-    """Incidence matrix P of ones at successors and minus ones at predecessors (eq 3.69)."""
+    """Return incidence matrix P of ones at successors and minus ones at predecessors (eq 3.69)."""
     from scipy import sparse
 
     entries = [
@@ -396,7 +396,7 @@ def _incidence(bodies: int, ends: Sequence[Tuple[int, int]]) -> Sparse:
 
 
 def _block_diagonal(blocks: Sequence[Floats]) -> Sparse:
-    """Block-diagonal matrix of blocks of any shape, also of no columns."""
+    """Return the block-diagonal matrix of blocks of any shape, also of no columns."""
     from scipy import sparse
 
     rows: List[int] = []
@@ -413,7 +413,7 @@ def _block_diagonal(blocks: Sequence[Floats]) -> Sparse:
 
 
 def _gear_constraints(model: Model) -> Sparse:
-    """Gear constraints W^T qd = 0, followers less ratio times their masters, (tree_nv, gears)."""
+    """Return gear constraints W^T qd = 0, followers less ratio times masters, (tree_nv, gears)."""
     from scipy import sparse
 
     W = sparse.lil_matrix((model.tree_nv, len(model.couplings)))
@@ -424,7 +424,7 @@ def _gear_constraints(model: Model) -> Sparse:
 
 
 def _on_the_tree(model: Model, tau: Floats) -> Floats:
-    """Forces on all joints that are `tau` on the independent ones: none on followers."""
+    """Return forces on all joints that are `tau` on the independent ones: none on followers."""
     result = np.zeros(model.tree_nv)
     for i, (_, at_v) in model.independent_slices.items():
         result[model.body(i).v] = tau[at_v]

@@ -28,7 +28,7 @@ Scalars = Sequence[Scalar]
 
 
 class Places:
-    """Where joints and links are, in terms of which a constraint is written.
+    """Positions of joints and links, in terms of which a constraint is written.
 
     :param model: system model
     :param q: independent configuration, (nq,) [rad, m], scalars of any kind
@@ -38,7 +38,7 @@ class Places:
         self._model, self.q = model, q
 
     def joint(self, name: str) -> Scalars:
-        """Position variables of an independent joint.
+        """Return the position variables of an independent joint.
 
         :raises ValueError: if there is none of that name
         """
@@ -48,7 +48,7 @@ class Places:
         raise ValueError(f'unknown joint {name!r}; there are {", ".join(self._model.joint_names)}')
 
     def point(self, frame: str, point: Vector3 = ZERO3) -> Vector3:
-        """Place of a point in base coordinates, (3,) [m].
+        """Return the place of a point in base coordinates, (3,) [m].
 
         :param frame: link or joint
         :param point: coordinates of the point in that frame, its origin if none, (3,) [m]
@@ -58,7 +58,7 @@ class Places:
         return X.inverse_point(vector3(point))
 
     def direction(self, frame: str, direction: Vector3) -> Vector3:
-        """Direction that is fixed to a frame, in base coordinates, (3,).
+        """Return the direction that is fixed to a frame, in base coordinates, (3,).
 
         :param frame: link or joint
         :param direction: its components in that frame, (3,)
@@ -93,7 +93,7 @@ class ConstraintMotion(NamedTuple):
 
 
 def distance(a: Vector3, b: Vector3) -> Scalar:
-    """Distance of two points, which must not coincide.
+    """Return the distance of two points, which must not coincide.
 
     >>> from rbd_ros.algorithms.closed_loops.implicit_constraints import distance
     >>> distance((0.0, 0.0, 0.0), (3.0, 4.0, 0.0))
@@ -104,7 +104,7 @@ def distance(a: Vector3, b: Vector3) -> Scalar:
 
 
 def constraint_values(model: Model, phi: ConstraintFunction, q: Scalars) -> List[Scalar]:
-    """Values of constraints, (m,).
+    """Return the values of constraints, (m,).
 
     :param phi: text of the constraints
     :param q: independent configuration, (nq,) [rad, m]
@@ -115,7 +115,7 @@ def constraint_values(model: Model, phi: ConstraintFunction, q: Scalars) -> List
 def constraint_motion(
     model: Model, phi: ConstraintFunction, q: Scalars, v: Scalars
 ) -> ConstraintMotion:
-    """Values of constraints and their first two derivatives while no joint accelerates.
+    """Return the values of constraints and their first two derivatives while no joint accelerates.
 
     The second derivative by time is K a + Kdot v, so that at a = 0 it is -k (book eq 3.11).
 

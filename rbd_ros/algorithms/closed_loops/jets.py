@@ -59,30 +59,30 @@ class Jet:
         return jet(other) / self
 
     def sin(self) -> Jet:
-        """Sine."""
+        """Return the sine."""
         s, c = scalar.sin(self.x), scalar.cos(self.x)
         return Jet(s, c * self.d, c * self.dd - s * (self.d * self.d))
 
     def cos(self) -> Jet:
-        """Cosine."""
+        """Return the cosine."""
         s, c = scalar.sin(self.x), scalar.cos(self.x)
         return Jet(c, -(s * self.d), -(s * self.dd) - c * (self.d * self.d))
 
     def sqrt(self) -> Jet:
-        """Square root, of a value that is not zero."""
+        """Return the square root, of a value that is not zero."""
         root = scalar.sqrt(self.x)
         d = 0.5 * self.d / root
         return Jet(root, d, (0.5 * self.dd - d * d) / root)
 
     def tanh(self) -> Jet:
-        """Hyperbolic tangent."""
+        """Return the hyperbolic tangent."""
         t = scalar.tanh(self.x)
         slope = 1.0 - t * t
         d = slope * self.d
         return Jet(t, d, slope * self.dd - 2.0 * t * d * self.d)
 
     def arctan2(self, x: Scalar) -> Jet:
-        """Angle of the point (x, y), y this; see `rbd_ros.spatial.scalar.arctan2`."""
+        """Return the angle of the point (x, y), y this; see `rbd_ros.spatial.scalar.arctan2`."""
         y, x = self, jet(x)
         square = x.x * x.x + y.x * y.x
         d = (x.x * y.d - y.x * x.d) / square

@@ -32,7 +32,7 @@ FARTHEST = 1e3
 
 
 class Assembly(NamedTuple):
-    """How near a mechanism comes to closed loops.
+    """Result of closing the loops of a mechanism, and the remaining error.
 
     :param q: configuration, (nq,) [rad, m]
     :param distance: largest position error that is left [rad, m]
@@ -82,7 +82,7 @@ def assemble_loops(
     iterations: int = 100,
     closure: Optional[Callable[[Floats], Any]] = None,
 ) -> Assembly:
-    """Configuration near `q` in which the loops are closed, or as nearly as can be found.
+    """Return configuration near `q` in which the loops are closed, or as nearly as can be found.
 
     :param model: model with loops
     :param q: configuration to begin with, (nq,) [rad, m]
@@ -150,7 +150,7 @@ def _from_start(
 
 
 def _shortest(K: Floats, residual: Floats, damping: float) -> Floats:
-    """Shortest x that makes K x nearest to the residual, damped by the method of Levenberg."""
+    """Return the shortest x that brings K x nearest to the residual, Levenberg-damped."""
     U, s, Vt = np.linalg.svd(K, full_matrices=False)
     largest = s.max(initial=0.0)
     kept = s > TOLERANCE * largest
@@ -164,7 +164,7 @@ def _size(residual: Floats) -> float:
 
 
 def _worst(model: Model, residual: Floats) -> Tuple[float, str]:
-    """Largest error, and the loop that has it."""
+    """Return the largest error, and the loop that has it."""
     start, found = 0, (0.0, '')
     for loop in model.loops:
         stop = start + 6 - loop.joint.nv
@@ -176,7 +176,7 @@ def _worst(model: Model, residual: Floats) -> Tuple[float, str]:
 
 
 def _turned_over(model: Model, q: Floats) -> Optional[str]:
-    """Name of a loop joint that is half a turn away, where its position errors are zero as well.
+    """Return the name of a loop joint that is half a turn off, another zero of its errors.
 
     Those that turn about one axis or none can be, the rack with its pinion among them. Others
     reach whatever leaves them no error: a ball any orientation, and a universal joint all in which
@@ -196,7 +196,7 @@ def _turned_over(model: Model, q: Floats) -> Optional[str]:
 
 
 def integrated(model: Model, q: Floats, step: Floats) -> Floats:
-    """Configuration reached by a velocity in unit time, joint by joint, (nq,)."""
+    """Return the configuration reached by a velocity in unit time, joint by joint, (nq,)."""
     result = np.array(q)
     for i, (at_q, at_v) in model.independent_slices.items():
         joint = model.body(i).joint
@@ -205,7 +205,7 @@ def integrated(model: Model, q: Floats, step: Floats) -> Floats:
 
 
 def _random(model: Model, rng: np.random.Generator, q: Floats, fixed: Sequence[int]) -> Floats:
-    """Random configuration within the limits, joints that are fixed as in q."""
+    """Return a random configuration within the limits; joints that are fixed are as in q."""
     result = np.array(q, dtype=float)
     for i, (at_q, at_v) in model.independent_slices.items():
         body = model.body(i)

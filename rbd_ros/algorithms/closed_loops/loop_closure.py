@@ -34,7 +34,7 @@ class LoopClosure(NamedTuple):
     source='RBDA eq 8.9 and table 8.1',
 )
 def loop_closure(model: Model, q: Sequence[Scalar]) -> LoopClosure:
-    """Position errors and constraint Jacobian of the loops (book eq 8.9, table 8.1).
+    """Return the position errors and constraint Jacobian of the loops (book eq 8.9, table 8.1).
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: (n,) [rad, m] and (n, tree_nv), a row for each constraint force of each loop joint
@@ -65,7 +65,7 @@ def loop_transforms(
 
 
 def _row(model: Model, T: ForceVector, S: Any, loop: LoopJoint) -> List[Scalar]:
-    """Row of K: T^T times the columns that move the successor less those of the predecessor.
+    """Return a row of K: T^T times the columns of the successor less those of the predecessor.
 
     :param T: constraint force in base coordinates
     """

@@ -33,7 +33,7 @@ class LoopCluster(NamedTuple):
 
 
 def loop_path(model: Model, loop: LoopJoint) -> Tuple[int, ...]:
-    """Bodies whose tree joints lie on the loop that a loop joint closes, in ascending order.
+    """Return the bodies whose tree joints lie on the loop of a loop joint, in ascending order.
 
     They support its successor or its predecessor, but not both (book eq 8.20).
     """
@@ -42,7 +42,7 @@ def loop_path(model: Model, loop: LoopJoint) -> Tuple[int, ...]:
 
 
 def loop_clusters(model: Model) -> Tuple[LoopCluster, ...]:
-    """Minimal loop clusters in the order of their first joints (book 8.9).
+    """Return the minimal loop clusters in the order of their first joints (book 8.9).
 
     >>> from rbd_ros.algorithms.closed_loops.loop_clusters import loop_clusters
     >>> (cluster,) = loop_clusters(four_bar.model)
@@ -76,13 +76,13 @@ def loop_clusters(model: Model) -> Tuple[LoopCluster, ...]:
 
 
 def unconstrained_columns(model: Model) -> Tuple[int, ...]:
-    """Columns of K that are zero: independent freedoms of joints on no loop."""
+    """Return the columns of K that are zero: independent freedoms of joints on no loop."""
     on_loops = {column for cluster in loop_clusters(model) for column in cluster.columns}
     return tuple(column for column in range(model.nv) if column not in on_loops)
 
 
 def cluster_numbering(model: Model) -> Tuple[int, ...]:
-    """Order of the bodies, parents first, in which those of a cluster follow one another.
+    """Return order of the bodies, parents first, in which those of a cluster follow one another.
 
     Numbered in this order, K is block-diagonal with gaps, and G without (book figure 8.1).
 
@@ -144,5 +144,5 @@ def eliminate_by_clusters(
 
 
 def _freedoms(model: Model, bodies: Tuple[int, ...]) -> Set[int]:
-    """Independent freedoms that move some joints."""
+    """Return the independent freedoms that move some joints."""
     return {k for i in bodies for k in model.tree_dof_index[model.body(i).v]}

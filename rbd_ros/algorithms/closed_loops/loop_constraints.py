@@ -72,7 +72,9 @@ class BiasMotion(NamedTuple):
     source='RBDA table 8.4',
 )
 def loop_constraints(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> LoopConstraints:
-    """Jacobian and right-hand side of the loop constraints, and their errors (book table 8.4).
+    """Return the Jacobian and right-hand side of the loop constraints, and their errors.
+
+    Book table 8.4.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -81,7 +83,7 @@ def loop_constraints(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) ->
 
 
 def bias_motion(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> BiasMotion:
-    """Velocities, and accelerations at qdd = 0 (book table 8.2, first loop of table 8.3).
+    """Return velocities, and accelerations at qdd = 0 (book table 8.2, first loop of table 8.3).
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -100,7 +102,7 @@ def bias_motion(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Bias
 
 
 def constraints_of(model: Model, motion: BiasMotion) -> LoopConstraints:
-    """Loop constraints of a tree in motion (book table 8.4).
+    """Return the loop constraints of a tree in motion (book table 8.4).
 
     :param motion: what `bias_motion` returns; all bodies may have one acceleration more, such as
         that of the base against gravity, because only differences count
@@ -132,7 +134,9 @@ def constraints_of(model: Model, motion: BiasMotion) -> LoopConstraints:
 def moving_constraint_forces(
     joint: JointType, X: PluckerTransform, v: MotionVector
 ) -> List[Tuple[ForceVector, ForceVector]]:
-    """Constraint forces of a loop joint, and their apparent derivatives in the successor frame.
+    """Return the constraint forces of a loop joint and their apparent derivatives.
+
+    Both in the successor frame.
 
     The joint's own text, run on the transform as it moves, gives both.
 
@@ -157,7 +161,7 @@ def moving_constraint_forces(
 
 
 def loop_path(model: Model, p: int, s: int) -> Tuple[Tuple[int, float], ...]:
-    """Tree joints that take part in a loop, and their signs (epsilon of book eq 8.18).
+    """Return the tree joints that take part in a loop, and their signs (epsilon of book eq 8.18).
 
     The joints between the loop's root and `p` have the sign -1, those between it and `s` the sign
     +1. All others move both alike.

@@ -81,7 +81,7 @@ def loop_equations(
     loop_forces: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> LoopEquations:
-    """Equations of motion of the spanning tree, and the constraints of the loops.
+    """Return the equations of motion of the spanning tree, and the constraints of the loops.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -102,7 +102,7 @@ def bias_less_active_forces(
     loop_forces: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
-    """Bias force of the spanning tree less tau^a, C' = C - tau^a (book table 8.3).
+    """Return the bias force of the spanning tree less tau^a, C' = C - tau^a (book table 8.3).
 
     :param motion: what `bias_motion` returns
     :param loop_forces: active forces of the loop joints along their freedoms [N m, N]
@@ -138,7 +138,9 @@ def bias_less_active_forces(
 def active_force_subspace(
     joint: JointType, X: Optional[PluckerTransform] = None
 ) -> Tuple[ForceVector, ...]:
-    """Columns of T^a, the forces that generalized forces of a loop joint stand for (book eq 3.36).
+    """Return the columns of T^a, the forces that generalized forces of a loop joint stand for.
+
+    Book eq 3.36.
 
     Of all T^a with S^T T^a = 1 this is S (S^T S)^-1 read as forces. Another one would change the
     constraint forces, but not the motion.

@@ -34,7 +34,7 @@ class LoopMotion(NamedTuple):
     source='RBDA 8.2 and 8.6',
 )
 def loop_motion(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> LoopMotion:
-    """Positions and velocities of the loop joints, as far as they are closed.
+    """Return the positions and velocities of the loop joints, as far as they are closed.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]

@@ -34,7 +34,9 @@ def loop_wrenches(
     multipliers: Sequence[Scalar],
     loop_forces: Sequence[Scalar],
 ) -> List[ForceVector]:
-    """Force f_k = T lambda_k + T^a tau_k of each loop joint on its successor (book eq 8.30).
+    """Return the force f_k = T lambda_k + T^a tau_k of each loop joint on its successor.
+
+    Book eq 8.30.
 
     The predecessor gets the opposite force.
 

@@ -56,11 +56,11 @@ class Mobility(NamedTuple):
 
     @property
     def is_properly_constrained(self) -> bool:
-        """Whether no constraint is redundant."""
+        """True if no constraint is redundant."""
         return self.overconstraint == 0
 
     def generic(self, dimensions: int = 3) -> int:
-        """Mobility of a properly constrained system of these joints (book eq 8.53, 8.54).
+        """Return mobility of a properly constrained system of these joints (book eq 8.53, 8.54).
 
         :param dimensions: 3 for n_tot - 6 N_L; 2 for n_tot - 3 N_L, which is right where all moves
             in parallel planes
@@ -77,7 +77,7 @@ class Mobility(NamedTuple):
 
     @property
     def report(self) -> str:
-        """What there is to say of the constraints, with the cure for those that are redundant."""
+        """Report on the constraints in words, with the cure for redundant ones."""
         text = (
             f'mobility {self.mobility}: {self.freedoms} freedoms of the tree less {self.rank} of '
             f'the {self.constraints} loop constraints'
@@ -96,7 +96,7 @@ class Mobility(NamedTuple):
 
 
 def mobility(model: Model, q: ArrayLike, tolerance: float = RANK_TOLERANCE) -> Mobility:
-    """Mobility of a system in a configuration, which may be a singular one.
+    """Return the mobility of a system in a configuration, which may be a singular one.
 
     :param model: model with loops (or without)
     :param q: configuration that closes the loops, (nq,) [rad, m]
@@ -124,7 +124,7 @@ def mobility(model: Model, q: ArrayLike, tolerance: float = RANK_TOLERANCE) -> M
 
 
 class MobilityChange(NamedTuple):
-    """Where along a motion the mobility becomes another one.
+    """Change of the mobility along a motion.
 
     :param sample: number of the first configuration with the new mobility
     :param before: mobility until then
@@ -139,7 +139,7 @@ class MobilityChange(NamedTuple):
 def mobility_changes(
     model: Model, motion: Iterable[ArrayLike], tolerance: float = RANK_TOLERANCE
 ) -> Iterator[MobilityChange]:
-    """Where the rank of K changes along a motion, as it comes (book 8.10, variable mobility).
+    """Yield each change of the rank of K along a motion (book 8.10, variable mobility).
 
     :param motion: configurations that close the loops, (nq,) each [rad, m]
     :param tolerance: singular values of K below this part of its largest count as zero: how close
@@ -158,7 +158,7 @@ def mobility_changes(
 
 
 def _jacobian(model: Model, q: ArrayLike) -> NDArray[np.float64]:
-    """Jacobian K of the loop constraints by the independent freedoms, (n_c, nv)."""
+    """Return the Jacobian K of the loop constraints by the independent freedoms, (n_c, nv)."""
     position: Sequence[float] = np.asarray(q, dtype=float).tolist()
     K = loop_closure(model, model.tree_position(position)).K
     columns = model.independent_columns(K)

@@ -14,7 +14,9 @@ Array = NDArray[np.float64]
 def null_space_solution(
     H: Array, tau: Array, K: Array, k: Array, independent: ConstraintRank
 ) -> Tuple[Array, Array]:
-    """Accelerations qdd = G ydd + g, and the constraint forces that they take (book eq 8.42-8.46).
+    """Return the accelerations qdd = G ydd + g, and the constraint forces that they take.
+
+    Book eq 8.42-8.46.
 
     :param H: joint-space inertia matrix, (nv, nv)
     :param tau: generalized forces tau - C + tau^a, (nv,)
@@ -39,7 +41,7 @@ def null_space_solution(
 
 
 def particular_solution(k: Array, independent: ConstraintRank) -> Array:
-    """Shortest solution g of K g = k, or the best one where there is none (book eq 8.44).
+    """Return shortest solution g of K g = k, or the best one where there is none (book eq 8.44).
 
     :param k: right-hand side of the constraints, (n^c,)
     :param independent: rank and subspaces of K

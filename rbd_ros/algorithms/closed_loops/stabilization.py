@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 
 def stabilization(delta: Array, velocity: Array, t_stab: Optional[float]) -> Array:
-    """Term k_stab of K qdd = k + k_stab, by which errors decay (book eq 8.21 and 8.22).
+    """Return the term k_stab of K qdd = k + k_stab, by which errors decay (book eq 8.21 and 8.22).
 
     Errors e then obey e'' + 2 e'/T + e/T^2 = 0, to first order: e(0) (1 + t/T) exp(-t/T) from
     rest. Where a loop joint itself turns at w, the components of its error, which are those along

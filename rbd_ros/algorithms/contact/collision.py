@@ -50,7 +50,7 @@ VELOCITY_AFTER = replace(VELOCITY, meaning='velocity after the collision')
 
 
 class TwoBodyCollision(NamedTuple):
-    """What a collision does to two free bodies.
+    """Result of a collision of two free bodies.
 
     :param v1: velocity of the predecessor afterwards
     :param v2: velocity of the successor afterwards
@@ -63,7 +63,7 @@ class TwoBodyCollision(NamedTuple):
 
 
 class Collision(NamedTuple):
-    """What a collision does to a tree.
+    """Result of a collision of a tree.
 
     :param v: velocity afterwards, (nv,) [rad/s, m/s]
     :param impulse: lambda, along the normal [N s]
@@ -81,7 +81,7 @@ def two_body_collision(
     n: ForceVector,
     restitution: Scalar,
 ) -> TwoBodyCollision:
-    """Velocities of two free bodies after a collision without friction (book eq 11.65).
+    """Return the velocities of two free bodies after a collision without friction (book eq 11.65).
 
     :param I1: inertia of the predecessor; None if nothing moves it
     :param I2: inertia of the successor, likewise
@@ -104,7 +104,7 @@ def _yielding(inertia: Optional[RigidBodyInertia], n: ForceVector) -> MotionVect
 
 
 def contact_row(J: Sequence[Scalars], force: ForceVector) -> List[Scalar]:
-    """Joint-space direction t = J^T n of a unit contact force (book eq 11.25), (nv,).
+    """Return the joint-space direction t = J^T n of a unit contact force (book eq 11.25), (nv,).
 
     :param J: Jacobian of the velocity of the successor relative to the predecessor, (6, nv)
     :param force: unit force on the successor; both in base coordinates
@@ -113,7 +113,7 @@ def contact_row(J: Sequence[Scalars], force: ForceVector) -> List[Scalar]:
 
 
 def relative_jacobian(model: Model, q: Scalars, frames: Tuple[Frame, ...]) -> List[List[Scalar]]:
-    """Jacobian J_s - J_p of a successor's velocity relative to a predecessor's, (6, nv).
+    """Return Jacobian J_s - J_p of a successor's velocity relative to a predecessor's, (6, nv).
 
     :param q: independent configuration, (nq,) [rad, m]
     :param frames: predecessor and successor
@@ -127,7 +127,7 @@ def relative_jacobian(model: Model, q: Scalars, frames: Tuple[Frame, ...]) -> Li
 
 
 def inverse_inertia(factors: LTDL, T: Sequence[Scalars]) -> List[List[Scalar]]:
-    """Matrix M = T^T H^-1 T (book eq 11.35), symmetric to the bit, (n, n).
+    """Return the matrix M = T^T H^-1 T (book eq 11.35), symmetric to the bit, (n, n).
 
     :param factors: of H
     :param T: its columns as rows, (n, nv)
@@ -164,7 +164,9 @@ def frictionless_collision(
     restitution: Scalars,
     frames: Tuple[Frame, ...],
 ) -> Collision:
-    """Velocity of a tree after two of its bodies, or one and the base, collide without friction.
+    """Return the velocity of a tree after a frictionless collision of two bodies.
+
+    One of them may be the base.
 
     In joint space: M = t^T H^-1 t takes the place of n . (I1^-1 + I2^-1) n, so that the impulse is
     the same for two bodies that are joined to nothing.

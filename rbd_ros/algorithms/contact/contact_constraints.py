@@ -28,7 +28,7 @@ Pairs = Sequence[Tuple[int, int]]
 
 
 class ContactConstraints(NamedTuple):
-    """What contacts let joints do, a row for each normal and tangent, r of them.
+    """Constraints of contacts on the joints, a row for each normal and tangent, r of them.
 
     :param T: contact normals in joint space by columns, (nv, r): tau_c = T lambda
     :param velocity: separation velocities zeta = T^T v, (r,) [m/s]
@@ -67,7 +67,7 @@ def contact_constraints(
     contacts: Pairs,
     tangents: bool,
 ) -> ContactConstraints:
-    """Contact normals in joint space t_i = (J_s - J_p)^T n_i, and the separation of the bodies.
+    """Return contact normals in joint space t_i = (J_s - J_p)^T n_i, and separation velocities.
 
     Gravity accelerates both bodies of a contact alike, and so it does not count.
 

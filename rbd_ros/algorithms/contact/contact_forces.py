@@ -14,7 +14,7 @@ Scalars = Sequence[Scalar]
 
 
 def contact_force(point: Scalars, direction: Scalars) -> ForceVector:
-    """Unit force along a line.
+    """Return the unit force along a line.
 
     :param point: a point C of the line, (3,) [m]
     :param direction: unit vector e along it, (3,)
@@ -30,7 +30,7 @@ def contact_force(point: Scalars, direction: Scalars) -> ForceVector:
 def contact_force_rate(
     point: Scalars, direction: Scalars, point_rate: Scalars, direction_rate: Scalars
 ) -> ForceVector:
-    """Rate of `contact_force`.
+    """Return the rate of `contact_force`.
 
     :param point: point C, (3,) [m]
     :param direction: unit vector e, (3,)
@@ -55,7 +55,7 @@ def contact_forces(
     direction_rates: Scalars,
     rows: int,
 ) -> List[List[Tuple[ForceVector, ForceVector]]]:
-    """Unit forces of several contacts, each with its rate, from flat arrays.
+    """Return the unit forces of several contacts, each with its rate, from flat arrays.
 
     :param points: points, (3 c,) [m]
     :param directions: directions of each contact in turn, (3 c rows,)

@@ -70,7 +70,7 @@ def rolling_constraints(
     contacts: Pairs,
     tangents: bool,
 ) -> RollingConstraints:
-    """Rows of rolling contacts: K = T^T and k = -Tdot^T v, with the tangents among T.
+    """Return the rows of rolling contacts: K = T^T and k = -Tdot^T v, with the tangents among T.
 
     Arguments are those of `contact_constraints`.
     """

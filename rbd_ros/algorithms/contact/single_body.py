@@ -28,7 +28,7 @@ class BodyContacts(NamedTuple):
 
 
 def single_contact(M: Scalar, d: Scalar) -> Tuple[Scalar, Scalar]:
-    """Contact force and separation acceleration of a single contact (book eq 11.10).
+    """Return the contact force and separation acceleration of a single contact (book eq 11.10).
 
     :param M: n . I^-1 n, positive [1/kg]
     :param d: separation acceleration without a contact force [m/s^2]
@@ -50,7 +50,7 @@ def body_contacts(
     normals: Sequence[ForceVector],
     normal_rates: Sequence[ForceVector],
 ) -> BodyContacts:
-    """Contact problem of one body (book eq 11.8, 11.9, 11.21 and 11.22).
+    """Return the contact problem of one body (book eq 11.8, 11.9, 11.21 and 11.22).
 
     :param inertia: inertia of the body
     :param velocity: its velocity [rad/s, m/s]; for contacts that persist, n . v = 0

@@ -40,7 +40,7 @@ _IMMOVABLE = 1e-12
 
 
 class StickingTwoBodyCollision(NamedTuple):
-    """What a collision with sticking friction does to two free bodies.
+    """Result of a collision of two free bodies with sticking friction.
 
     :param v1: velocity of the predecessor afterwards
     :param v2: velocity of the successor afterwards
@@ -53,7 +53,7 @@ class StickingTwoBodyCollision(NamedTuple):
 
 
 class StickingCollision(NamedTuple):
-    """What a collision with sticking friction does to a tree.
+    """Result of a collision of a tree with sticking friction.
 
     :param v: velocity afterwards, (nv,) [rad/s, m/s]
     :param impulse: linear impulse on the successor at the contact point, along the axes of the
@@ -72,7 +72,9 @@ def two_body_sticking_collision(
     N: Sequence[ForceVector],
     restitution: Scalar,
 ) -> StickingTwoBodyCollision:
-    """Velocities of two free bodies after a collision with sticking friction (book eq 11.72).
+    """Return the velocities of two free bodies after a collision with sticking friction.
+
+    Book eq 11.72.
 
     :param I1: inertia of the predecessor; None if nothing moves it
     :param I2: inertia of the successor, likewise
@@ -98,7 +100,7 @@ def two_body_sticking_collision(
 
 
 def solve_semidefinite(M: Sequence[Scalars], b: Scalars) -> List[Scalar]:
-    """Solution x of M x = b with a positive-semidefinite matrix, if there is one, (n,).
+    """Return the solution x of M x = b with a positive-semidefinite matrix, if there is one, (n,).
 
     Directions in which M is zero have x zero: nothing moves in them, as out of the plane of a
     planar mechanism, and then b has no part along them either.
@@ -152,7 +154,7 @@ def sticking_collision(
     restitution: Scalars,
     frames: Tuple[Frame, ...],
 ) -> StickingCollision:
-    """Velocity of a tree after two of its bodies, or one and the base, collide and stick.
+    """Return velocity of a tree after two of its bodies, or one and the base, collide and stick.
 
     The columns of N are unit forces along the axes of the base, in which (1 + E) zeta is zeta
     + e n (n . zeta): no tangents need be chosen.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How contact points and normals of smooth surfaces move (book 11.6; Montana 1988).
+"""Rates of contact points and normals of smooth surfaces (book 11.6; Montana 1988).
 
 On a curved surface the normal changes with the point, n(p), and that is part of the equations of
 motion by way of the rate of n. Let the outward normal of the predecessor's surface change by W dp
@@ -40,7 +40,7 @@ Scalars = Sequence[Scalar]
 
 
 class SurfaceRates(NamedTuple):
-    """How contacts of smooth surfaces move, in base coordinates.
+    """Rates of contacts of smooth surfaces, in base coordinates.
 
     :param point_rates: velocities of the contact points, (3 c,) [m/s]
     :param normal_rates: rates of the normals, and tangents if chosen, (3 c,) or (9 c,) [1/s]
@@ -77,7 +77,7 @@ def surface_rates(
     contacts: Pairs,
     tangents: bool,
 ) -> SurfaceRates:
-    """Rates of contact points and normals; tangents turn with the normal, and not about it.
+    """Return rates of contact points and normals; tangents turn with the normal, and not about it.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -114,12 +114,12 @@ def surface_rates(
 
 
 def _at(v: MotionVector, point: Vector3) -> Vector3:
-    """Velocity of the body's point at a place."""
+    """Return the velocity of the body's point at a place."""
     return linear3.add(v.linear, linear3.cross(v.angular, point))
 
 
 def _across(u: Vector3, n: Vector3) -> Vector3:
-    """Part of a vector that is perpendicular to a unit vector."""
+    """Return the part of a vector that is perpendicular to a unit vector."""
     return linear3.subtract(u, linear3.scale(linear3.dot(u, n), n))
 
 
@@ -132,7 +132,7 @@ def _plus_one(A: Matrix3) -> Matrix3:
 
 
 def _solve(A: Matrix3, b: Vector3) -> Vector3:
-    """Solution of A x = b by Cramer's rule."""
+    """Return the solution of A x = b by Cramer's rule."""
     x, y, z = linear3.transpose(A)
     yz, zx, xy = linear3.cross(y, z), linear3.cross(z, x), linear3.cross(x, y)
     k = 1.0 / linear3.dot(x, yz)

@@ -37,7 +37,9 @@ _NONE3: Matrix3 = (ZERO3, ZERO3, ZERO3)
     check=require_simple_joints,
 )
 def convective_inertia(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Matrix:
-    """Matrix of convective inertia terms: C qd is the force of Coriolis and centrifugal effects.
+    """Return the matrix of convective inertia terms.
+
+    C qd is the force of Coriolis and centrifugal effects.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -68,7 +70,7 @@ def convective_inertia(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) 
             momentum[j] = linear3.add(momentum[j], momentum[i])
 
     def H(i: int, j: int, w: linear3.Vector3) -> Wrench:
-        """Product H_ij [w; v]: of the forces m_k cdot_kj x w, with cdot_kj = v_j - v_k."""
+        """Return product H_ij [w; v]: of the forces m_k cdot_kj x w, with cdot_kj = v_j - v_k."""
         cdot = linear3.subtract(linear3.scale(M[i].m, t[j].v), momentum[i])
         turned = linear3.cross(t[j].v, w)
         n = linear3.subtract(linear3.cross(M[i].h, turned), linear3.apply(first[i], w))

@@ -80,7 +80,7 @@ def forward_dynamics_by_screws(
     gravity: Vector3,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
-    """Accelerations that joint forces cause; rotor inertia is included.
+    """Return the accelerations that joint forces cause; rotor inertia is included.
 
     :param links: links 1, 2, ... of the tree
     :param joints: cosine and sine of each joint's angle, its offset added, (n, 2)
@@ -150,7 +150,7 @@ def forward_dynamics_by_screws(
 def screw_paths(
     links: Sequence[ScrewLink], joints: Sequence[Tuple[Scalar, Scalar]]
 ) -> List[Tuple[AxialScrew, ...]]:
-    """Screws from the frame of each link's parent to its own, that of the joint last.
+    """Return the screws from the frame of each link's parent to its own, that of the joint last.
 
     :param links: links 1, 2, ... of the tree
     :param joints: cosine and sine of each joint's angle, its offset added, (n, 2)
@@ -159,7 +159,7 @@ def screw_paths(
 
 
 def completed_subtrees(links: Sequence[ScrewLink]) -> Dict[int, List[int]]:
-    """For each link, those whose subtree it completes, outermost first.
+    """Return for each link those whose subtree it completes, outermost first.
 
     What goes inward does so as soon as it can: kernels of trees with many branches are quicker
     with little at hand at a time.
@@ -191,7 +191,7 @@ def link_wrenches(
     gravity: Vector3,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> Iterator[Tuple[int, ForceVector]]:
-    """Wrench that moves each link alone, without rotor, in its coordinates, with its number.
+    """Yield wrench that moves each link alone, without rotor, in its coordinates, with its number.
 
     :param links: links 1, 2, ... of the tree
     :param screws: their `screw_paths`
@@ -219,7 +219,7 @@ def link_wrenches(
 
 
 def screw_links(model: Model) -> Tuple[ScrewLink, ...]:
-    """Links of a tree of revolute joints in Denavit-Hartenberg frames, with the least inertias.
+    """Return the links of a tree of hinges in Denavit-Hartenberg frames, with least inertias.
 
     :param model: model whose inertias are floats, or symbols
     :raises ModelError: if a joint is not revolute, naming it
@@ -276,7 +276,7 @@ def screw_links(model: Model) -> Tuple[ScrewLink, ...]:
 
 
 def link_inertia(link: ScrewLink) -> RigidBodyInertia:
-    """Inertia of a link without what its joint does not excite; the mass is not its own.
+    """Return inertia of a link without what its joint does not excite; the mass is not its own.
 
     :param link: one of `screw_links`
 
@@ -292,7 +292,7 @@ def link_inertia(link: ScrewLink) -> RigidBodyInertia:
 def cosines_and_sines(
     links: Sequence[ScrewLink], q: Sequence[Scalar]
 ) -> List[Tuple[Scalar, Scalar]]:
-    """Cosine and sine of each joint's angle, its offset added, (n, 2).
+    """Return the cosine and sine of each joint's angle, its offset added, (n, 2).
 
     :param links: links 1, 2, ... of the tree
     :param q: joint angles as the model counts them, (n,) [rad]
@@ -306,7 +306,7 @@ def _in_link(
     i: int,
     force: ForceVector,
 ) -> ForceVector:
-    """A force in base coordinates, in those of a link."""
+    """Return a force in base coordinates, in those of a link."""
     support = [i]
     while links[support[-1] - 1].parent != 0:
         support.append(links[support[-1] - 1].parent)
@@ -317,7 +317,7 @@ def _in_link(
 
 
 def _rotated(path: Sequence[AxialScrew], v: Vector3) -> Vector3:
-    """Coordinates of a vector behind all screws, (3,): 4m + 2a a screw."""
+    """Return the coordinates of a vector behind all screws, (3,): 4m + 2a a screw."""
     m = MotionVector(v, ZERO3)
     for screw in path:
         m = screw.apply(m)
@@ -325,14 +325,20 @@ def _rotated(path: Sequence[AxialScrew], v: Vector3) -> Vector3:
 
 
 def _sum(*terms: Scalar) -> Scalar:
-    """Sum of numbers without rounding in between: of a slender link, little is left of them."""
+    """Return the sum of numbers without rounding in between.
+
+    Of a slender link, little is left of them.
+    """
     if all(isinstance(x, (int, float)) for x in terms):
         return math.fsum(terms)
     return sum(terms)
 
 
 def _bias(link: ScrewLink, w: Vector3, A: Vector3, Omega: Matrix3) -> ForceVector:
-    """Wrench [h x A + axial vector of Omega P - (Omega P)^T; Omega h] of a link: 23m + 20a."""
+    """Return the wrench [h x A + axial vector of Omega P - (Omega P)^T; Omega h] of a link.
+
+    23m + 20a.
+    """
     a, b, e, f, g = link.P
     (oxx, oxy, oxz), (oyx, oyy, oyz), (ozx, ozy, _) = Omega
     xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
@@ -348,7 +354,7 @@ def _bias(link: ScrewLink, w: Vector3, A: Vector3, Omega: Matrix3) -> ForceVecto
 
 
 def _column(mass: ArticulatedBodyInertia) -> ForceVector:
-    """Psi_hat = Mhat p, the third column."""
+    """Return Psi_hat = Mhat p, the third column."""
     _, _, _, xz, yz, zz = mass.I
     return ForceVector((xz, yz, zz), mass.H[2])
 
@@ -356,7 +362,7 @@ def _column(mass: ArticulatedBodyInertia) -> ForceVector:
 def _eliminated(
     mass: ArticulatedBodyInertia, psi_hat: ForceVector, psi: ForceVector
 ) -> ArticulatedBodyInertia:
-    """Mbar = Mhat - psi_hat psi^T, 15m + 15a: a joint without rotor leaves no third row."""
+    """Return mbar = Mhat - psi_hat psi^T, 15m + 15a: a joint without rotor leaves no third row."""
     (n, f), (u, v) = (psi_hat.moment, psi_hat.linear), (psi.moment, psi.linear)
     I, H = _minus(mass.I, n, u), [subtract(row, scale(x, v)) for row, x in zip(mass.H, n)]
     if is_zero(psi.moment[2] - 1.0):

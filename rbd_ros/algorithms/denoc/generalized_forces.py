@@ -34,7 +34,7 @@ def generalized_forces(
     q: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
-    """Generalized forces N^T w^E that gravity and external forces exert.
+    """Return the generalized forces N^T w^E that gravity and external forces exert.
 
     With those of the motors they accelerate the links: I qdd + C qd = N^T w^E + tau.
 
@@ -55,7 +55,9 @@ def generalized_forces(
 def composite_forces(
     model: Model, links: Mapping[int, Link], wrenches: Mapping[int, Wrench]
 ) -> List[Scalar]:
-    """Generalized forces p_i^T wtilde_i with composite wrenches wtilde_i = w_i + sum B^T wtilde_k.
+    """Return the generalized forces p_i^T wtilde_i of composite wrenches.
+
+    With wtilde_i = w_i + sum B^T wtilde_k.
 
     :param links: links, by body number
     :param wrenches: wrench on each, along its axes, by body number

@@ -35,21 +35,21 @@ class CompositeMass(NamedTuple):
 
     @classmethod
     def of(cls, link: Link) -> CompositeMass:
-        """Mass matrix of a link alone, about its own centre of mass."""
+        """Return the mass matrix of a link alone, about its own centre of mass."""
         return cls(link.I, ZERO3, link.mass)
 
     def plus(self, other: CompositeMass) -> CompositeMass:
-        """Sum of two bodies' matrices about the same point."""
+        """Return the sum of two bodies' matrices about the same point."""
         I = tuple(a + b for a, b in zip(self.I, other.I))
         return CompositeMass(I, linear3.add(self.h, other.h), self.m + other.m)
 
     def times(self, t: Twist) -> Wrench:
-        """Product with a twist."""
+        """Return the product with a twist."""
         n = linear3.add(linear3.apply(linear3.full(self.I), t.w), linear3.cross(self.h, t.v))
         return Wrench(n, linear3.subtract(linear3.scale(self.m, t.v), linear3.cross(self.h, t.w)))
 
     def propagated_back(self, link: Link) -> CompositeMass:
-        """Congruence B^T M B: the same body, about the centre of mass of the parent's link.
+        """Return congruence B^T M B: the same body, about the centre of mass of the parent's link.
 
         :param link: the link whose centre and axes the matrix is in now
         """
@@ -66,7 +66,9 @@ class CompositeMass(NamedTuple):
 
 
 def composite_masses(model: Model, links: Mapping[int, Link]) -> Dict[int, CompositeMass]:
-    """Mass matrices of the composite bodies, Mtilde_i = M_i + sum of B^T Mtilde_k B (eq 23b).
+    """Return the mass matrices of the composite bodies, Mtilde_i = M_i + sum of B^T Mtilde_k B.
+
+    Eq 23b.
 
     :param links: links, by body number
     """
@@ -85,7 +87,7 @@ def composite_masses(model: Model, links: Mapping[int, Link]) -> Dict[int, Compo
     check=require_simple_joints,
 )
 def generalized_inertia(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Generalized inertia matrix, i_ij = p_i^T Mtilde_i B_ij p_j; rotor inertia included.
+    """Return generalized inertia matrix, i_ij = p_i^T Mtilde_i B_ij p_j; rotor inertia included.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: symmetric, (tree_nv, tree_nv) [kg m^2, kg m, kg]

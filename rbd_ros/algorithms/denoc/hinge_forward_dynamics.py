@@ -62,7 +62,7 @@ def hinge_forward_dynamics(
     external_forces: Optional[Mapping[int, ForceVector]] = None,
     diagonal: Optional[Sequence[Scalar]] = None,
 ) -> List[Scalar]:
-    """Accelerations that joint forces cause in a tree of revolute joints, none of which follows.
+    """Return the accelerations that joint forces cause in a tree of free revolute joints.
 
     :param q: joint angles, (nq,) [rad]
     :param qd: velocities, (nv,) [rad/s]

@@ -32,7 +32,7 @@ class IncidenceMatrix(NamedTuple):
 
     @classmethod
     def at(cls, model: Model, q: Sequence[Scalar]) -> IncidenceMatrix:
-        """Incidence matrix at a configuration of the tree, (tree_nq,) [rad, m]."""
+        """Return the incidence matrix at a configuration of the tree, (tree_nq,) [rad, m]."""
         X, S = {}, {}
         for i, body in model.outward():
             X[i] = body.joint.transform(q[body.q]) * body.tree_transform
@@ -40,21 +40,21 @@ class IncidenceMatrix(NamedTuple):
         return cls(model, X, S)
 
     def apply(self, v: Mapping[int, MotionVector]) -> Dict[int, MotionVector]:
-        """Product P v: velocities of all bodies relative to their parents."""
+        """Return the product P v: velocities of all bodies relative to their parents."""
         return {
             i: v[i] - self.X[i] * v[body.parent] if body.parent else v[i]
             for i, body in self.model.outward()
         }
 
     def solve(self, relative: Mapping[int, MotionVector]) -> Dict[int, MotionVector]:
-        """Product P^-1 v of velocities relative to the parents, by substitution outwards."""
+        """Return P^-1 v of velocities relative to the parents, by substitution outwards."""
         v: Dict[int, MotionVector] = {}
         for i, body in self.model.outward():
             v[i] = relative[i] + self.X[i] * v[body.parent] if body.parent else relative[i]
         return v
 
     def solve_transposed(self, f: Mapping[int, ForceVector]) -> Dict[int, ForceVector]:
-        """Product P^-T f: forces that the joints transmit, by substitution inwards."""
+        """Return the product P^-T f: forces that the joints transmit, by substitution inwards."""
         transmitted = dict(f)
         for i, body in self.model.inward():
             if body.parent:
@@ -70,7 +70,9 @@ class IncidenceMatrix(NamedTuple):
     source='Featherstone and Orin 2000, eq 29',
 )
 def newton_euler_factorisation(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
-    """Joint-space inertia matrix S^T P^-T I P^-1 S, column by column; rotor inertia included.
+    """Return the joint-space inertia matrix S^T P^-T I P^-1 S, column by column.
+
+    Rotor inertia included.
 
     Each column takes O(N) operations.
 

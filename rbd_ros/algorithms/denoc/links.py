@@ -31,15 +31,18 @@ class Twist(NamedTuple):
     v: Vector3
 
     def plus(self, other: Twist) -> Twist:
-        """Sum of two twists of one link."""
+        """Return the sum of two twists of one link."""
         return Twist(linear3.add(self.w, other.w), linear3.add(self.v, other.v))
 
     def times(self, factor: Scalar) -> Twist:
-        """Multiple of the twist."""
+        """Return the multiple of the twist."""
         return Twist(linear3.scale(factor, self.w), linear3.scale(factor, self.v))
 
     def turned(self, w: Vector3) -> Twist:
-        """Product Omega t with the matrix of angular velocity Omega = diag(w x, w x) (eq 2)."""
+        """Return the product Omega t with the matrix of angular velocity Omega = diag(w x, w x).
+
+        Eq 2.
+        """
         return Twist(linear3.cross(w, self.w), linear3.cross(w, self.v))
 
 
@@ -54,19 +57,19 @@ class Wrench(NamedTuple):
     f: Vector3
 
     def plus(self, other: Wrench) -> Wrench:
-        """Sum of two wrenches on one link."""
+        """Return the sum of two wrenches on one link."""
         return Wrench(linear3.add(self.n, other.n), linear3.add(self.f, other.f))
 
     def times(self, factor: Scalar) -> Wrench:
-        """Multiple of the wrench."""
+        """Return the multiple of the wrench."""
         return Wrench(linear3.scale(factor, self.n), linear3.scale(factor, self.f))
 
     def minus(self, other: Wrench) -> Wrench:
-        """Difference of two wrenches on one link."""
+        """Return the difference of two wrenches on one link."""
         return Wrench(linear3.subtract(self.n, other.n), linear3.subtract(self.f, other.f))
 
     def power(self, t: Twist) -> Scalar:
-        """Scalar product w^T t."""
+        """Return the scalar product w^T t."""
         return linear3.dot(self.n, t.w) + linear3.dot(self.f, t.v)
 
 
@@ -96,23 +99,23 @@ class Link(NamedTuple):
     # -- the twist propagation matrix B_ij = [[E, 0], [c x E, E]] of the joint (eq 13)
 
     def propagated(self, t: Twist) -> Twist:
-        """Twist B t of the link if it were fixed to its parent, from the twist of the parent."""
+        """Return the twist B t of the link if it were fixed to its parent of twist t."""
         w = linear3.apply(self.E, t.w)
         return Twist(w, linear3.add(linear3.apply(self.E, t.v), linear3.cross(self.c, w)))
 
     def propagated_back(self, w: Wrench) -> Wrench:
-        """Wrench B^T w on the parent that a wrench on the link amounts to."""
+        """Return the wrench B^T w on the parent that a wrench on the link amounts to."""
         n = linear3.subtract(w.n, linear3.cross(self.c, w.f))
         return Wrench(linear3.apply_transpose(self.E, n), linear3.apply_transpose(self.E, w.f))
 
     # -- Newton and Euler (eq 6 to 8)
 
     def mass_times(self, t: Twist) -> Wrench:
-        """Product M t with the mass matrix M = diag(I, m 1)."""
+        """Return the product M t with the mass matrix M = diag(I, m 1)."""
         return Wrench(linear3.apply(linear3.full(self.I), t.w), linear3.scale(self.mass, t.v))
 
     def newton_euler(self, w: Vector3, tdot: Twist) -> Wrench:
-        """Wrench M tdot + Mdot t that a motion takes (eq 7).
+        """Return the wrench M tdot + Mdot t that a motion takes (eq 7).
 
         :param w: angular velocity, (3,), the part of the twist that Mdot = diag(w x I, 0) is of
             and applies to [rad/s]
@@ -123,7 +126,7 @@ class Link(NamedTuple):
 
 
 def joint_rate_vector(axis: Vector3, revolute: bool, d: Vector3) -> Twist:
-    """Joint-rate propagation vector p_i = [e; e x d], or [0; e] of a slider (eq 13, 15).
+    """Return joint-rate propagation vector p_i = [e; e x d], or [0; e] of a slider (eq 13, 15).
 
     :param axis: unit vector e of the joint, (3,)
     :param revolute: whether the joint turns
@@ -133,7 +136,7 @@ def joint_rate_vector(axis: Vector3, revolute: bool, d: Vector3) -> Twist:
 
 
 def links_of(model: Model, q: Sequence[Scalar]) -> Dict[int, Link]:
-    """Links at a configuration, by body number; each along the axes of its body.
+    """Return the links at a configuration, by body number; each along the axes of its body.
 
     :param model: a model that `require_simple_joints` lets pass
     :param q: configuration of the tree, (tree_nq,) [rad, m]
@@ -171,7 +174,7 @@ def along_base(model: Model, links: Mapping[int, Link]) -> Dict[int, Link]:
 
 
 def placements(model: Model, links: Mapping[int, Link]) -> Dict[int, Tuple[Matrix3, Vector3]]:
-    """Axes and centre of mass of each link in base coordinates, by body number.
+    """Return the axes and centre of mass of each link in base coordinates, by body number.
 
     :param links: links, by body number
     :return: rotation R from the axes of the link to those of the base, (3, 3), and the position
@@ -190,7 +193,7 @@ def external_wrenches(
     links: Mapping[int, Link],
     external_forces: Optional[Mapping[int, ForceVector]],
 ) -> Dict[int, Wrench]:
-    """Wrenches w^E on links, about their centres of mass and along their axes, by body number.
+    """Return the wrenches w^E on links, about centres of mass, along their axes, by number.
 
     :param links: links, by body number
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
@@ -209,7 +212,7 @@ def external_wrenches(
 
 
 def against_gravity(model: Model) -> Twist:
-    """Twist rate rho = [0; -g] of the base that stands for gravity (eq 32)."""
+    """Return the twist rate rho = [0; -g] of the base that stands for gravity (eq 32)."""
     return Twist(ZERO3, linear3.negate(model.gravity))
 
 
@@ -266,7 +269,7 @@ def _vanishes(a: Vector3) -> bool:
 
 
 def _at_centre(model: Model, i: int) -> Tuple[Scalar, Vector3, Symmetric3]:
-    """Mass, centre and inertia about it; of a link without mass, about its origin."""
+    """Return the mass, centre and inertia about it; of a link without mass, about its origin."""
     inertia = model.body(i).inertia
     if is_zero(inertia.mass):
         return inertia.mass, ZERO3, inertia.I

@@ -55,7 +55,7 @@ COMPLEMENT = Array(
     check=require_simple_joints,
 )
 def natural_orthogonal_complement(model: Model, q: Sequence[Scalar]) -> Dict[int, List[Twist]]:
-    """Natural orthogonal complement N with t = N qd.
+    """Return the natural orthogonal complement N with t = N qd.
 
     Its block for a body is the Jacobian of the body's centre of mass, angular rows first.
 
@@ -83,7 +83,7 @@ class DecoupledComplement(NamedTuple):
 
 
 def decoupled_complement(model: Model, q: Sequence[Scalar]) -> DecoupledComplement:
-    """Decoupled natural orthogonal complement matrices N_l and N_d (eq 17).
+    """Return the decoupled natural orthogonal complement matrices N_l and N_d (eq 17).
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: both along the axes of the base, for the joints of the tree
@@ -104,7 +104,7 @@ def decoupled_complement(model: Model, q: Sequence[Scalar]) -> DecoupledCompleme
 def decoupled_complement_rate(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]
 ) -> DecoupledComplement:
-    """Rates Ndot_l, of blocks Bdot_ij = [[0, 0], [cdot_ij x, 0]], and Ndot_d = Omega N_d.
+    """Return rates Ndot_l, of blocks Bdot_ij = [[0, 0], [cdot_ij x, 0]], and Ndot_d = Omega N_d.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: joint rates of the tree, (tree_nv,) [rad/s, m/s]
@@ -124,7 +124,7 @@ def decoupled_complement_rate(
 
 
 def twist_propagation(c: Vector3) -> Matrix:
-    """Twist propagation matrix B_ij = [[1, 0], [c_ij x, 1]], (6, 6) (eq 13).
+    """Return the twist propagation matrix B_ij = [[1, 0], [c_ij x, 1]], (6, 6) (eq 13).
 
     :param c: vector from the centre of mass of link i to that of link j, (3,) [m]
     """
@@ -134,7 +134,7 @@ def twist_propagation(c: Vector3) -> Matrix:
 
 
 def twists(model: Model, links: Mapping[int, Link], qd: Sequence[Scalar]) -> Dict[int, Twist]:
-    """Twists of all links, t_i = B_ij t_j + p_i qd_i (eq 12), by body number.
+    """Return the twists of all links, t_i = B_ij t_j + p_i qd_i (eq 12), by body number.
 
     :param links: links, by body number
     :param qd: joint rates of the tree, (tree_nv,) [rad/s, m/s]
@@ -152,7 +152,7 @@ def twist_rates(
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
 ) -> Dict[int, Twist]:
-    """Rates of the twists of all links, the rate of eq 12 with Bdot = [[0, 0], [cdot x, 0]].
+    """Return the rates of the twists of all links (eq 12) with Bdot = [[0, 0], [cdot x, 0]].
 
     :param links: links along the axes of the base, by body number
     :param t: their twists
@@ -181,7 +181,9 @@ def constraint_wrenches(
     tau: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> Dict[int, Wrench]:
-    """Wrench w^I = M tdot + Mdot t - w^E on each link by the constraints of its joints (eq 9, 18).
+    """Return the wrench w^I = M tdot + Mdot t - w^E on each link by the constraints of its joints.
+
+    Eq 9, 18.
 
     It is what remains of the wrench on the decoupled link after gravity, external forces and the
     joint forces `tau` with their reactions; N^T w^I is zero if `tau` causes the motion.
@@ -212,7 +214,9 @@ def constraint_wrenches(
 
 
 def driving_wrench(link: Link, force: Scalar) -> Wrench:
-    """Wrench of a motor on its link: a couple about a hinge's axis, a force along a slider's.
+    """Return the wrench of a motor on its link.
+
+    A couple about a hinge's axis, a force along a slider's.
 
     The force of a slider is taken to pass the centre of mass of the link: along a parallel line,
     it would do no other work, and the constraint would balance the couple.

@@ -49,7 +49,9 @@ def recursive_forward_dynamics(
     tau: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
-    """Accelerations that joint forces cause, from U D U^T qdd = phi; rotor inertia is included.
+    """Return the accelerations that joint forces cause, from U D U^T qdd = phi.
+
+    Rotor inertia is included.
 
     :param q: configuration, (nq,) [rad, m]
     :param qd: velocity, (nv,) [rad/s, m/s]

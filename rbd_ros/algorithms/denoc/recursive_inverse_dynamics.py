@@ -49,7 +49,7 @@ def recursive_inverse_dynamics(
     qdd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
-    """Joint forces of a motion; rotor inertia is included, joint friction is not.
+    """Return the joint forces of a motion; rotor inertia is included, joint friction is not.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -73,7 +73,7 @@ def inverse_dynamics_of(
     qdd: Sequence[Scalar],
     given: Mapping[int, Wrench],
 ) -> List[Scalar]:
-    """Joint forces of a motion of links without rotors.
+    """Return the joint forces of a motion of links without rotors.
 
     :param links: links, by body number
     :param qd: joint rates of the tree, (tree_nv,) [rad/s, m/s]

@@ -55,18 +55,18 @@ class ArticulatedMass(NamedTuple):
 
     @classmethod
     def of(cls, link: Link) -> ArticulatedMass:
-        """Mass matrix M_i of a link alone."""
+        """Return the mass matrix M_i of a link alone."""
         m = link.mass
         return cls(link.I, ((0, 0, 0), (0, 0, 0), (0, 0, 0)), (m, 0, m, 0, 0, m))
 
     def plus(self, other: ArticulatedMass) -> ArticulatedMass:
-        """Sum of two matrices about the same point."""
+        """Return the sum of two matrices about the same point."""
         return ArticulatedMass(
             _add(self.A, other.A), linear3.add_matrices(self.H, other.H), _add(self.m, other.m)
         )
 
     def times(self, t: Twist) -> Wrench:
-        """Product with a twist."""
+        """Return the product with a twist."""
         A, m = linear3.full(self.A), linear3.full(self.m)
         return Wrench(
             linear3.add(linear3.apply(A, t.w), linear3.apply(self.H, t.v)),
@@ -74,7 +74,7 @@ class ArticulatedMass(NamedTuple):
         )
 
     def minus_dyad(self, a: Wrench, b: Wrench) -> ArticulatedMass:
-        """Difference Mhat - a b^T of symmetric matrices."""
+        """Return the difference Mhat - a b^T of symmetric matrices."""
         return ArticulatedMass(
             _minus_dyad(self.A, a.n, b.n),
             linear3.subtract_matrices(self.H, _dyad(a.n, b.f)),
@@ -82,7 +82,7 @@ class ArticulatedMass(NamedTuple):
         )
 
     def propagated_back(self, link: Link) -> ArticulatedMass:
-        """Congruence B^T Mhat B, about the centre of mass of the parent's link.
+        """Return the congruence B^T Mhat B, about the centre of mass of the parent's link.
 
         :param link: the link whose centre and axes the matrix is in now
         """
@@ -100,7 +100,7 @@ class ArticulatedMass(NamedTuple):
         )
 
     def matrix(self) -> Matrix:
-        """All elements, (6, 6)."""
+        """Return all elements, (6, 6)."""
         A, m = linear3.full(self.A), linear3.full(self.m)
         upper = [[*A[k], *self.H[k]] for k in range(3)]
         lower = [[*(row[k] for row in self.H), *m[k]] for k in range(3)]
@@ -108,7 +108,7 @@ class ArticulatedMass(NamedTuple):
 
 
 class Elimination(NamedTuple):
-    """What the elimination finds of a joint (eq 47 to 50).
+    """Results of the elimination for a joint (eq 47 to 50).
 
     :param mass: mass matrix Mhat of the articulated body
     :param pivot: mhat = p^T Mhat p, and the rotor
@@ -150,7 +150,7 @@ def reverse_elimination(model: Model, links: Mapping[int, Link]) -> Dict[int, El
     check=require_free_joints,
 )
 def udu_decomposition(model: Model, q: Sequence[Scalar]) -> UDU:
-    """Factors of the generalized inertia matrix, u_ij = p_i^T B_ji^T psi_j and d_i = mhat_i.
+    """Return the factors u_ij = p_i^T B_ji^T psi_j and d_i = mhat_i of the inertia matrix.
 
     :param q: configuration, (nq,) [rad, m]
     :raises ZeroDivisionError: if a joint is known to move no inertia
@@ -168,7 +168,7 @@ def udu_decomposition(model: Model, q: Sequence[Scalar]) -> UDU:
 
 
 def reverse_gaussian_elimination(I: Sequence[Sequence[Scalar]]) -> Tuple[Matrix, List[Scalar]]:
-    """Factors U and D of any symmetric positive-definite matrix, by eq 40 to 45 and 51 to 55.
+    """Return the factors U and D of a positive-definite matrix, by eq 40 to 45 and 51 to 55.
 
     Matrices E_k = 1 - alpha_k lambda_k^T are applied one after another, and U is made of the
     alpha_k of their inverses.

@@ -73,7 +73,7 @@ class InverseDynamicsDerivatives(NamedTuple):
 
 
 def has_constant_subspaces(model: Model) -> bool:
-    """Whether no joint has a motion subspace that depends on its position."""
+    """Return whether no joint has a motion subspace that depends on its position."""
     return all(body.joint.is_lower_pair for body in model.bodies)
 
 
@@ -115,7 +115,7 @@ def analytical_derivatives(
     qdd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> InverseDynamicsDerivatives:
-    """Inverse dynamics and its derivatives, of a tree whose joints have constant subspaces.
+    """Return inverse dynamics and its derivatives, of a tree whose joints have constant subspaces.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -189,7 +189,7 @@ def analytical_derivatives(
 
 
 def _transforms(model: Model, q: Sequence[Scalar], reference: int) -> Dict[int, PluckerTransform]:
-    """Transforms from the coordinates of a body to those of all others, by body number.
+    """Return the transforms from the coordinates of a body to those of all others, by body number.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param reference: number of the body
@@ -208,7 +208,7 @@ def _transforms(model: Model, q: Sequence[Scalar], reference: int) -> Dict[int, 
 
 
 def _reference(model: Model) -> int:
-    """Number of the body in whose coordinates everything is: the first of the largest tree.
+    """Return number of the body in whose coordinates everything is: the first of the largest tree.
 
     Its own columns are constants there, most of them zeros, and what it carries is a joint nearer
     than to the base.

@@ -45,7 +45,7 @@ _MANY_FREEDOMS = 12
 
 
 def has_many_freedoms(model: Model) -> bool:
-    """Whether derivatives of inverse dynamics are those written out by hand in any case.
+    """Return whether derivatives of inverse dynamics are those written out by hand in any case.
 
     They take constant motion subspaces.
     """
@@ -100,7 +100,7 @@ def bias_force_analytical_derivatives(
     qd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> BiasForceDerivatives:
-    """Bias force and its derivatives, of a tree whose joints have constant subspaces.
+    """Return the bias force and its derivatives, of a tree whose joints have constant subspaces.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -133,7 +133,7 @@ def bias_force_derivatives_by_bodies(
     qd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> BiasForceDerivatives:
-    """Bias force and its derivatives, as `bias_force_analytical_derivatives`.
+    """Return the bias force and its derivatives, as `bias_force_analytical_derivatives`.
 
     >>> result = robot.kernel('bias_force_derivatives_by_bodies').function(q, v)
     >>> np.allclose(result.dC_dv, robot.derivatives.bias_force(q, v).dC_dv)

@@ -50,12 +50,12 @@ _VERY_MANY_FREEDOMS = 60
 
 
 def has_very_many_freedoms(model: Model) -> bool:
-    """Whether analytical_derivatives.py takes the place of this in any case."""
+    """Return whether analytical_derivatives.py takes the place of this in any case."""
     return model.tree_nv > _VERY_MANY_FREEDOMS
 
 
 def always(model: Model) -> bool:
-    """Whether analytical_derivatives.py computes the same: it does."""
+    """Return whether analytical_derivatives.py computes the same: it does."""
     return True
 
 
@@ -84,7 +84,7 @@ def derivatives_by_bodies(
     qdd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> InverseDynamicsDerivatives:
-    """Inverse dynamics and its derivatives, of a tree whose joints have constant subspaces.
+    """Return inverse dynamics and its derivatives, of a tree whose joints have constant subspaces.
 
     Joints that move together have one column: what they ask of the bodies is added up where it
     meets on the way to the base, and goes on as one.
@@ -216,7 +216,7 @@ class _Column(NamedTuple):
 
 
 class _Forces(NamedTuple):
-    """What a unit of a coordinate asks of a body and of all that it carries.
+    """Forces of a unit of a coordinate on a body and on all that it carries.
 
     :param momentum: I^c s
     :param twisted: couple of 2 B^c^T s, which has no more
@@ -232,7 +232,7 @@ class _Forces(NamedTuple):
     held: ForceVector
 
     def plus(self, other: _Forces) -> _Forces:
-        """Sum, of joints that move together."""
+        """Return the sum, of joints that move together."""
         return _Forces(
             self.momentum + other.momentum,
             add(self.twisted, other.twisted),
@@ -242,7 +242,10 @@ class _Forces(NamedTuple):
         )
 
     def seen_from_parent(self, X: PluckerTransform, c: Vector3) -> _Forces:
-        """In the parent's coordinates, for the observer of the parent; arguments as below."""
+        """Return the forces in the parent's coordinates, for an observer on the parent.
+
+        Arguments are as below.
+        """
         momentum, by_q, by_v, held = (
             X.inverse_apply(force) for force in (self.momentum, self.by_q, self.by_v, self.held)
         )
@@ -253,7 +256,7 @@ class _Forces(NamedTuple):
 def _to_parent(
     X: PluckerTransform, inertia: RigidBodyInertia, B: VelocityFactor, c: Vector3
 ) -> VelocityFactor:
-    """Velocity factor in the coordinates of the parent, for the observer of the parent.
+    """Return the velocity factor in the coordinates of the parent, for the observer of the parent.
 
     :param X: transform from parent to body coordinates
     :param inertia: inertia of the same bodies, in body coordinates

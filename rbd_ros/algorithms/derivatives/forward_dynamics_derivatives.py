@@ -99,7 +99,7 @@ def forward_dynamics_analytical_derivatives(
     tau: Sequence[Scalar],
     external_forces: _Forces = None,
 ) -> ForwardDynamicsDerivatives:
-    """Forward dynamics and its derivatives, by those of inverse dynamics written out by hand.
+    """Return forward dynamics and its analytical derivatives, by those of inverse dynamics.
 
     Of a tree whose joints have constant motion subspaces. Arguments and results are those of
     `forward_dynamics_derivatives`.
@@ -133,7 +133,7 @@ def forward_dynamics_derivatives_by_bodies(
     tau: Sequence[Scalar],
     external_forces: _Forces = None,
 ) -> ForwardDynamicsDerivatives:
-    """Forward dynamics and its derivatives, by those of inverse dynamics body by body.
+    """Return the forward dynamics and its derivatives, by those of inverse dynamics body by body.
 
     Of a tree whose joints have constant motion subspaces. Arguments and results are those of
     `forward_dynamics_derivatives`.
@@ -166,7 +166,7 @@ def _analytical_derivatives(
     qdd: Sequence[Scalar],
     external_forces: _Forces,
 ) -> InverseDynamicsDerivatives:
-    """Derivatives of inverse dynamics by `analytical_derivatives`, gears applied."""
+    """Return the derivatives of inverse dynamics by `analytical_derivatives`, gears applied."""
     tree = (model.tree_position(q), model.tree_velocity(qd), model.tree_velocity(qdd))
     tau, *matrices = analytical_derivatives(model, *tree, external_forces)
     return InverseDynamicsDerivatives(
@@ -197,7 +197,7 @@ def forward_dynamics_derivatives(
     tau: Sequence[Scalar],
     external_forces: _Forces = None,
 ) -> ForwardDynamicsDerivatives:
-    """Forward dynamics and its derivatives, by differentiation of inverse dynamics.
+    """Return the forward dynamics and its derivatives, by differentiation of inverse dynamics.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
@@ -231,7 +231,7 @@ def forward_motion(
     tau: Sequence[Scalar],
     external_forces: _Forces,
 ) -> Tuple[LTDL, List[Scalar]]:
-    """Factors of the inertia matrix, and accelerations of H a = tau - C (book eq 6.1)."""
+    """Return factors of the inertia matrix, and accelerations of H a = tau - C (book eq 6.1)."""
     rest = [0.0] * model.tree_nv
     C = model.independent_force(
         newton_euler(model, model.tree_position(q), model.tree_velocity(qd), rest, external_forces)
@@ -241,7 +241,9 @@ def forward_motion(
 
 
 def solved_columns(factors: LTDL, dtau: Sequence[Sequence[Scalar]]) -> Matrix:
-    """Columns of -H^-1 B: how accelerations change with what the forces B do not make up for.
+    """Return the columns of -H^-1 B.
+
+    How accelerations change with what the forces B do not make up for.
 
     :param factors: factors of the inertia matrix, (n, n)
     :param dtau: B, (n, m)
@@ -282,7 +284,7 @@ def _solved(
 def _columns_of_free_base(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], external_forces: _Forces
 ) -> Dict[int, List[Scalar]]:
-    """Columns of da/dq, and after these of da/dv, that are known where the base floats.
+    """Return the columns of da/dq, and after these of da/dv, that are known where the base floats.
 
     Wherever the whole robot is, it moves alike but for gravity, which turns in the coordinates of
     the base (and so do forces in base coordinates); and at whatever constant velocity it is passed
@@ -313,5 +315,5 @@ def _columns_of_free_base(
 
 
 def unit(n: int, k: int) -> List[Scalar]:
-    """Vector of zeros with a one in place k, (n,)."""
+    """Return the vector of zeros with a one in place k, (n,)."""
     return [1.0 if i == k else 0.0 for i in range(n)]

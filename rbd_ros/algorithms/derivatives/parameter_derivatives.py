@@ -60,7 +60,7 @@ def forward_dynamics_parameter_derivatives(
     tau: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> ForwardDynamicsParameterDerivatives:
-    """Forward dynamics and its derivatives by the ten inertial parameters of each body.
+    """Return the forward dynamics and its derivatives by the ten inertial parameters of each body.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]

@@ -29,7 +29,7 @@ class Followers:
         self._rows: Dict[Tuple[int, FrozenSet[int]], Dict[int, Scalar]] = {}
 
     def row(self, i: int, joined: FrozenSet[int]) -> Dict[int, Scalar]:
-        """Elements t_k with x_i = -(t_k x_k), summed over the freedoms `joined`, by k."""
+        """Return elements t_k with x_i = -(t_k x_k), summed over the freedoms `joined`, by k."""
         key = (i, joined)
         if key not in self._rows:
             row = self.factors.L[i]
@@ -42,12 +42,12 @@ class Followers:
         return self._rows[key]
 
     def known(self, i: int, joined: FrozenSet[int]) -> Optional[Dict[int, Scalar]]:
-        """Row of T as above if it has been needed before."""
+        """Return the row of T as above if it has been needed before."""
         return self._rows.get((i, joined))
 
 
 def responses(factors: LTDL, forces: Sequence[Sequence[Scalar]]) -> Columns:
-    """Solutions x of H x = b for many b, with few operations where H has zeros.
+    """Return the solutions x of H x = b for many b, with few operations where H has zeros.
 
     :param factors: factors of H, (n, n)
     :param forces: right-hand sides b, each (n,); elements known to be zero are made use of
@@ -63,7 +63,7 @@ def responses(factors: LTDL, forces: Sequence[Sequence[Scalar]]) -> Columns:
 
 
 def responses_by(followers: Followers, forces: Sequence[Sequence[Scalar]]) -> Columns:
-    """Solutions as those of `responses`.
+    """Return the solutions as those of `responses`.
 
     :param followers: rows of T, to which those that are needed are added
     :param forces: right-hand sides, each (n,)
@@ -95,7 +95,7 @@ def responses_by(followers: Followers, forces: Sequence[Sequence[Scalar]]) -> Co
 
 
 def _above(factors: LTDL) -> List[Set[int]]:
-    """Freedoms that the rest of a row of L^-1 is not zero for, by row."""
+    """Return the freedoms that the rest of a row of L^-1 is not zero for, by row."""
     above: List[Set[int]] = []
     for row in factors.L:
         above.append(set(row).union(*(above[k] for k in row)))

@@ -104,7 +104,7 @@ def inverse_dynamics_second_derivatives(
     qdd: Sequence[Scalar],
     external_forces: _Forces = None,
 ) -> InverseDynamicsSecondDerivatives:
-    """Second derivatives of inverse dynamics.
+    """Return the second derivatives of inverse dynamics.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
@@ -161,7 +161,7 @@ def forward_dynamics_second_derivatives(
     tau: Sequence[Scalar],
     external_forces: _Forces = None,
 ) -> ForwardDynamicsSecondDerivatives:
-    """Second derivatives of forward dynamics.
+    """Return the second derivatives of forward dynamics.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
@@ -175,7 +175,7 @@ def forward_dynamics_second_derivatives(
     F = inverse_dynamics_second_derivatives(model, q, qd, a, external_forces)
 
     def turned(columns: Matrix) -> Tensor:
-        """Products F_qa x for each of some columns x, (n, n, columns)."""
+        """Return the products F_qa x for each of some columns x, (n, n, columns)."""
         return [[[inner(row, x) for x in columns] for row in of_i] for of_i in F.dtau_dqda]
 
     along_q, along_v, along_tau = turned(a_q), turned(a_v), turned(a_tau)
@@ -199,7 +199,7 @@ def _first(
     qdd: Sequence[Scalar],
     external_forces: _Forces,
 ) -> List[Matrix]:
-    """First derivatives of inverse dynamics by q and v, (nv, nv) each."""
+    """Return the first derivatives of inverse dynamics by q and v, (nv, nv) each."""
     tree = (model.tree_position(q), model.tree_velocity(qd), model.tree_velocity(qdd))
     if has_constant_subspaces(model):
         found = analytical_derivatives(model, *tree, external_forces)
@@ -215,14 +215,14 @@ def _first(
 
 
 def _parts(model: Model, x: List[Scalar]) -> List[List[Scalar]]:
-    """Configuration, velocity and acceleration, which come as one list."""
+    """Return the configuration, velocity and acceleration, which come as one list."""
     return [x[: model.nq], x[model.nq : model.nq + model.nv], x[model.nq + model.nv :]]
 
 
 def _directions(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> Tuple[List[Scalar], Matrix, Matrix, Matrix]:
-    """Configuration, velocity and acceleration as one list, and its rates along each of them."""
+    """Return q, v and a as one list, and its rates along each of them."""
     n = model.nv
     by_q = [[*rates, *[0.0] * (2 * n)] for rates in position_rates(model, q)]
     others = [[0.0] * model.nq + unit(2 * n, k) for k in range(2 * n)]
@@ -230,7 +230,7 @@ def _directions(
 
 
 def _kin(model: Model) -> List[int]:
-    """Number of the body whose joint has each freedom, (nv,)."""
+    """Return the number of the body whose joint has each freedom, (nv,)."""
     return [i for i in model.independent for _ in range(model.body(i).joint.nv)]
 
 
@@ -239,7 +239,7 @@ def _sum(A: Sequence[Any], B: Sequence[Any]) -> Tensor:
 
 
 def _solved(inverse: Matrix, tensor: Sequence[Any]) -> Tensor:
-    """-H^-1 T over the first axis, with the inverse of H."""
+    """Return -H^-1 T over the first axis, with the inverse of H."""
     n = len(tensor)
     of_pairs = [[[x[j][k] for x in tensor] for k in range(n)] for j in range(n)]
     return [[[-inner(row, x) for x in each] for each in of_pairs] for row in inverse]

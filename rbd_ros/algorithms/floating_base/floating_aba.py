@@ -66,7 +66,7 @@ def floating_forward_dynamics(
     tau: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> FloatingForwardDynamics:
-    """Accelerations of base and joints, by whichever algorithm suits the model.
+    """Return the accelerations of base and joints, by whichever algorithm suits the model.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
@@ -79,7 +79,7 @@ def floating_forward_dynamics(
 
 
 def floating_aba(base: FloatingBase, tau: Sequence[Scalar]) -> FloatingForwardDynamics:
-    """Accelerations of base and joints, by the articulated-body algorithm (book table 9.4).
+    """Return accelerations of base and joints, by the articulated-body algorithm (book table 9.4).
 
     Gravity accelerates all bodies alike. The motion is found without it, and it is added to that
     of the base at the end.
@@ -130,7 +130,9 @@ def floating_aba(base: FloatingBase, tau: Sequence[Scalar]) -> FloatingForwardDy
 
 
 def by_equations_of_motion(base: FloatingBase, tau: Sequence[Scalar]) -> FloatingForwardDynamics:
-    """Accelerations of base and joints by their equation of motion, gears included (eq 9.13).
+    """Return the accelerations of base and joints by their equation of motion, gears included.
+
+    Eq 9.13.
 
     The base comes first, as body 1 does in the equivalent system with a fixed base, so that the
     factors keep the sparsity of the tree.

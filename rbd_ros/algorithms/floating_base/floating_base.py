@@ -114,7 +114,7 @@ def require_floating_mass(
 
 
 def dot(a: Scalars, b: Scalars) -> Scalar:
-    """Scalar product of two arrays."""
+    """Return the scalar product of two arrays."""
     return sum((x * y for x, y in zip(a, b)), 0.0)
 
 
@@ -122,17 +122,17 @@ UNIT_MOTIONS = tuple(MotionVector.from_array([float(i == j) for j in range(6)]) 
 
 
 def rows_of(inertia: RigidBodyInertia) -> List[List[Scalar]]:
-    """Matrix of an inertia, (6, 6), of scalars of any kind."""
+    """Return the matrix of an inertia, (6, 6), of scalars of any kind."""
     return [list(inertia * e) for e in UNIT_MOTIONS]  # symmetric: its columns are its rows
 
 
 def factors(inertia: RigidBodyInertia | ArticulatedBodyInertia) -> LTDL:
-    """Factors of an inertia, by which equations for an acceleration are solved."""
+    """Return the factors of an inertia, by which equations for an acceleration are solved."""
     return ltdl([list(inertia * e) for e in UNIT_MOTIONS])
 
 
 def accelerated(inertia: LTDL, force: ForceVector) -> MotionVector:
-    """Acceleration I^-1 f that a force causes.
+    """Return the acceleration I^-1 f that a force causes.
 
     :param inertia: factors of the inertia
     :param force: the force
@@ -143,7 +143,7 @@ def accelerated(inertia: LTDL, force: ForceVector) -> MotionVector:
 def composite(
     tree: Model, X: Mapping[int, Any], inertia: RigidBodyInertia
 ) -> Dict[int, RigidBodyInertia]:
-    """Inertia I^c of each body and all that it carries, the base included, by number.
+    """Return the inertia I^c of each body and all that it carries, the base included, by number.
 
     :param tree: the tree on the base
     :param X: transform from parent to body coordinates, by body number

@@ -68,7 +68,7 @@ def floating_equations_of_motion(
     qd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> FloatingEquations:
-    """Coefficients of the equation of motion of base and joints (book eq 9.13).
+    """Return the coefficients of the equation of motion of base and joints (book eq 9.13).
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
@@ -81,7 +81,7 @@ def floating_equations_of_motion(
 
 
 def floating_rnea(base: FloatingBase) -> Tuple[ForceVector, List[Scalar]]:
-    """Bias forces of the base and of the joints (book table 9.5, upper half).
+    """Return the bias forces of the base and of the joints (book table 9.5, upper half).
 
     :param base: tree on a floating base, and its state
     :return: p0c [N m, N], and C, (tree.tree_nv,) [N m, N]
@@ -107,7 +107,7 @@ def floating_rnea(base: FloatingBase) -> Tuple[ForceVector, List[Scalar]]:
 
 
 def floating_crba(base: FloatingBase) -> Tuple[RigidBodyInertia, List[ForceVector], Matrix]:
-    """Inertias of the base and of the joints, rotors included (book table 9.5, lower half).
+    """Return inertias of the base and of the joints, rotors included (book table 9.5, lower half).
 
     :param base: tree on a floating base; its velocity does not matter
     :return: I0c, the columns of F, (tree.tree_nv,), and H, (tree.tree_nv, tree.tree_nv)
@@ -147,7 +147,7 @@ def independent(
     p0c: ForceVector,
     C: Sequence[Scalar],
 ) -> FloatingEquations:
-    """Coefficients for the independent joints, F G, G^T H G and G^T C (book eq 9.26).
+    """Return the coefficients for the independent joints, F G, G^T H G and G^T C (book eq 9.26).
 
     :param tree: the tree on the base
     :param I0c: inertia of the whole robot

@@ -27,7 +27,7 @@ from rbd_ros.spatial.scalar import Scalar
 
 
 class FloatingInverseDynamics(NamedTuple):
-    """What comes of the accelerations of the joints of a robot with a floating base.
+    """Result of inverse dynamics of a robot with a floating base.
 
     :param a0: spatial acceleration of the base in its coordinates, (6,) [rad/s^2, m/s^2]
     :param tau: generalized forces of the joints, (nv - 6,) [N m, N]
@@ -59,7 +59,7 @@ def floating_inverse_dynamics(
     qdd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> FloatingInverseDynamics:
-    """Acceleration of the base and forces of the joints that give the joints an acceleration.
+    """Return the acceleration of the base and the joint forces for joint accelerations.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
@@ -73,7 +73,7 @@ def floating_inverse_dynamics(
 
 
 def by_composite_bodies(base: FloatingBase, qdd: Sequence[Scalar]) -> FloatingInverseDynamics:
-    """Acceleration of the base and forces of all joints, rotors included (book table 9.6).
+    """Return acceleration of the base and forces of all joints, rotors included (book table 9.6).
 
     p^c_i is the force that a body and all that it carries would take if the base did not
     accelerate but by gravity, which counts as -a_g.

@@ -32,7 +32,7 @@ from rbd_ros.spatial.scalar import Scalar
 def floating_jacobian(
     model: Model, q: Sequence[Scalar], frame: Frame, reference: str
 ) -> List[List[Scalar]]:
-    """Change of a frame's velocity per change of the joints' velocities, the base yielding.
+    """Return change of a frame's velocity per change of the joints' velocities, the base yielding.
 
     J_fl = J - X I0c^-1 F, where J is the frame's Jacobian while the base is held, and X that for
     the motion of the base: what the joints do to the base comes back to the frame.

@@ -38,7 +38,9 @@ class FloatingMomentum(NamedTuple):
     check=require_floating_base,
 )
 def floating_momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> FloatingMomentum:
-    """Momentum h = I0c v0 + F qd, and energy T = [v0; qd]^T [[I0c, F], [F^T, H]] [v0; qd] / 2.
+    """Return the momentum h = I0c v0 + F qd and the kinetic energy T.
+
+    T = [v0; qd]^T [[I0c, F], [F^T, H]] [v0; qd] / 2.
 
     Without external forces the momentum stays, in coordinates of the world.
 

@@ -54,7 +54,7 @@ def floating_reduced_equations(
     qd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> ReducedEquations:
-    """Equation of motion of the joints alone: that of the base is solved for a0 and put in.
+    """Return equation of motion of the joints alone: that of the base is solved for a0 and put in.
 
     H_fl = H - F^T I0c^-1 F has no zeros from branches, because the base couples all joints.
 

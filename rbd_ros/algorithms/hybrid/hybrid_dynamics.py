@@ -67,7 +67,7 @@ def hybrid_dynamics(
     forward: Scalars,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> HybridDynamics:
-    """Accelerations and forces of all freedoms, by whichever algorithm suits the model.
+    """Return the accelerations and forces of all freedoms, by whichever algorithm suits the model.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
@@ -88,7 +88,9 @@ def by_inertia_matrix(
     forward: Scalars,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> HybridDynamics:
-    """Hybrid dynamics by H a + C = tau, its rows and columns of the given forces (book eq 9.3).
+    """Return the hybrid dynamics by H a + C = tau, its rows and columns of the given forces.
+
+    Book eq 9.3.
 
     Arguments are those of `hybrid_dynamics`.
     """
@@ -111,7 +113,9 @@ def articulated_body_hybrid_dynamics(
     forward: Scalars,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> HybridDynamics:
-    """Articulated-body algorithm that takes given accelerations as they come (book table 9.3).
+    """Return the articulated-body algorithm that takes given accelerations as they come.
+
+    Book table 9.3.
 
     A freedom of given acceleration does not yield to forces, so that nothing is taken off the
     articulated-body inertia; its acceleration adds to the velocity-product terms.
@@ -168,7 +172,10 @@ def articulated_body_hybrid_dynamics(
 
 
 def _restricted(H: Sequence[Scalars], forward: Scalars) -> List[List[Scalar]]:
-    """Rows and columns of the given forces; the identity in the others, which decouples them."""
+    """Return the rows and columns of the given forces.
+
+    The identity in the others, which decouples them.
+    """
     return [
         [f * g * H[i][j] + ((1.0 - f) if i == j else 0.0) for j, g in enumerate(forward)]
         for i, f in enumerate(forward)

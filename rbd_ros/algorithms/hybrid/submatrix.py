@@ -53,7 +53,7 @@ def hybrid_dynamics_by_submatrix(
     fd: FrozenSet[int],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> HybridDynamics:
-    """Accelerations and forces of all joints by the four steps of the book (9.1).
+    """Return the accelerations and forces of all joints by the four steps of the book (9.1).
 
     Joints that gears couple have no place in a tree that is welded elsewhere: with gears it is
     `by_inertia_matrix`.
@@ -94,7 +94,9 @@ def hybrid_dynamics_by_submatrix(
 
 
 def crba_of_joints(model: Model, q: Sequence[Scalar], fd: Iterable[int]) -> Matrix:
-    """Rows and columns H11 of the inertia matrix of some joints, rotors included (book table 9.1).
+    """Return the rows and columns H11 of the inertia matrix of some joints, rotors included.
+
+    Book table 9.1.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param fd: bodies of these joints, by number
@@ -137,7 +139,7 @@ def crba_of_joints(model: Model, q: Sequence[Scalar], fd: Iterable[int]) -> Matr
 
 
 def carried(model: Model, fd: Iterable[int]) -> Set[int]:
-    """Bodies nu(fd) that at least one joint of a set carries (book eq 9.5).
+    """Return the bodies nu(fd) that at least one joint of a set carries (book eq 9.5).
 
     :param fd: bodies of these joints, by number
     """
@@ -151,7 +153,7 @@ def carried(model: Model, fd: Iterable[int]) -> Set[int]:
 def reduced_parents(
     parents: Sequence[int], fd: Iterable[int]
 ) -> Tuple[Tuple[int, ...], Tuple[int, ...]]:
-    """Parent array of the tree in which all joints but those of a set are welded (figure 9.1).
+    """Return the parents in the tree in which all joints but a set are welded (figure 9.1).
 
     H11 has the sparsity of that tree: an element is zero unless one of its joints carries the
     other's body there.

@@ -26,7 +26,7 @@ Matrix = List[List[Scalar]]
     possible=has_few_free_hinges,
 )
 def mass_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Joint-space inertia matrix of the independent coordinates, rotor inertia included.
+    """Return joint-space inertia matrix of the independent coordinates, rotor inertia included.
 
     :param q: independent configuration, (nq,) [rad, m]
     :return: symmetric, (nv, nv) [kg m^2, kg m, kg]
@@ -35,7 +35,9 @@ def mass_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
 
 
 def crba(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Joint-space inertia matrix H of a tree, rotor inertia included (book table 6.2, eq 9.28).
+    """Return the joint-space inertia matrix H of a tree, rotor inertia included.
+
+    Book table 6.2, eq 9.28.
 
     Elements that couple joints of different branches are zero.
 
@@ -65,7 +67,9 @@ def crba(model: Model, q: Sequence[Scalar]) -> Matrix:
 
 
 def crba_with_gears(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Inertia matrix G^T H G of the independent coordinates of a tree with gears (book eq 9.26).
+    """Return the inertia matrix G^T H G of the independent coordinates of a tree with gears.
+
+    Book eq 9.26.
 
     Table 6.2 with a column for all joints that move together: their forces F are added up where
     they meet on the way to the base, and go on as one.
@@ -114,7 +118,7 @@ def _add(H: Matrix, row: int, column: int, value: Scalar) -> None:
 
 
 def composite_inertias(model: Model, q: Sequence[Scalar]) -> Dict[int, RigidBodyInertia]:
-    """Inertia I^c of each body and all that it carries, in its coordinates, by body number.
+    """Return inertia I^c of each body and all that it carries, in its coordinates, by body number.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     """

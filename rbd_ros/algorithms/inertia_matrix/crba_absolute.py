@@ -26,7 +26,9 @@ Matrix = List[List[Scalar]]
     peer='crba',
 )
 def crba_absolute(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Joint-space inertia matrix: H_ij = S_i^T I^c_j S_j if i supports j, and its mirror image.
+    """Return the joint-space inertia matrix.
+
+    H_ij = S_i^T I^c_j S_j if i supports j, and its mirror image.
 
     Rotor inertia is included (book eq 9.28). Elements that couple different branches are zero.
 
@@ -50,7 +52,7 @@ def crba_absolute(model: Model, q: Sequence[Scalar]) -> Matrix:
 
 
 def crba_unbranched(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Joint-space inertia matrix of a chain: H_ij = S_i^T I^c_max(i, j) S_j (book eq 6.16).
+    """Return joint-space inertia matrix of a chain: H_ij = S_i^T I^c_max(i, j) S_j (book eq 6.16).
 
     :param q: configuration of the chain, (tree_nq,) [rad, m]
     :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg]
@@ -73,7 +75,7 @@ def crba_unbranched(model: Model, q: Sequence[Scalar]) -> Matrix:
 def composite_bodies(
     model: Model, q: Sequence[Scalar]
 ) -> Tuple[Dict[int, Tuple[MotionVector, ...]], Dict[int, RigidBodyInertia]]:
-    """Motion subspaces S_i, by columns, and composite inertias I^c_i, in base coordinates.
+    """Return motion subspaces S_i, by columns, and composite inertias I^c_i, in base coordinates.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: both by body number

@@ -48,7 +48,10 @@ class Screw(NamedTuple):
 
     @classmethod
     def of(cls, c: Scalar, s: Scalar, distance: Scalar, moment: Scalar) -> Screw:
-        """Screw with the products of its sine and cosine: 2m + 3a when the angle changes."""
+        """Return the screw with the products of its sine and cosine.
+
+        2m + 3a when the angle changes.
+        """
         cs, ss = c * s, s * s
         return cls(c, s, distance, moment, cs, ss, 1.0 - (ss + ss), cs + cs)
 
@@ -82,7 +85,7 @@ class ScrewBody(NamedTuple):
 
 
 class ScrewState(NamedTuple):
-    """What depends on the position of a joint, and is there when the algorithm begins.
+    """State of a joint that depends on its position alone and is known beforehand.
 
     :param c: cosine of the joint angle
     :param s: sine of the joint angle
@@ -99,7 +102,7 @@ class ScrewState(NamedTuple):
 def crba_by_screws(
     bodies: Sequence[ScrewBody], states: Sequence[ScrewState]
 ) -> List[List[Scalar]]:
-    """Joint-space inertia matrix, rotor inertia included (book table 10.2).
+    """Return the joint-space inertia matrix, rotor inertia included (book table 10.2).
 
     Vectors go through general transforms where a body has three screws (book eq 10.10).
 
@@ -135,7 +138,7 @@ def crba_by_screws(
 
 
 def screw_states(bodies: Sequence[ScrewBody], q: Sequence[Scalar]) -> List[ScrewState]:
-    """State of each body, from joint angles as the model counts them.
+    """Return the state of each body, from joint angles as the model counts them.
 
     :param bodies: bodies 1, 2, ... of the tree
     :param q: joint angles, (n,) [rad]
@@ -152,7 +155,7 @@ def screw_states(bodies: Sequence[ScrewBody], q: Sequence[Scalar]) -> List[Screw
 
 
 def screw_tree(model: Model, frames: Optional[HingeFrames] = None) -> Tuple[ScrewBody, ...]:
-    """Denavit-Hartenberg frames of a tree of revolute joints.
+    """Return the Denavit-Hartenberg frames of a tree of revolute joints.
 
     :param model: model whose parameters are floats
     :param frames: its `hinge_frames`, if they are at hand
@@ -188,7 +191,7 @@ def screw_tree(model: Model, frames: Optional[HingeFrames] = None) -> Tuple[Scre
 
 
 def root_screw(frames: HingeFrames, i: int) -> Screw:
-    """Screw about the base's z axis to a root body, which the algorithm here leaves out.
+    """Return screw about the base's z axis to a root body, which the algorithm here leaves out.
 
     :param frames: frames of the model that `screw_tree` takes
     :param i: number of a body that the base carries
@@ -198,7 +201,10 @@ def root_screw(frames: HingeFrames, i: int) -> Screw:
 
 
 def general_bodies(bodies: Sequence[ScrewBody]) -> List[int]:
-    """Numbers of the bodies, from 1, that take three screws: the set pi^g (book eq 10.11)."""
+    """Return the numbers of the bodies, from 1, that take three screws: the set pi^g.
+
+    Book eq 10.11.
+    """
     return [i for i, body in enumerate(bodies, start=1) if body.before is not None]
 
 
@@ -206,7 +212,7 @@ def general_bodies(bodies: Sequence[ScrewBody]) -> List[int]:
 
 
 def _force_to_parent(body: ScrewBody, state: ScrewState, F: ForceVector) -> ForceVector:
-    """Force in parent coordinates: two screws, 20m + 12a, or a transform, 24m + 18a."""
+    """Return the force in parent coordinates: two screws, 20m + 12a, or a transform, 24m + 18a."""
     if body.before is not None:
         return PluckerTransform(state.E, state.r).inverse_apply(F)
     n, f = _screw_force(state.c, state.s, body.distance, F.moment, F.linear)
@@ -219,7 +225,7 @@ def _force_to_parent(body: ScrewBody, state: ScrewState, F: ForceVector) -> Forc
 def _screw_force(
     c: Scalar, s: Scalar, d: Scalar, n: Vector3, f: Vector3
 ) -> Tuple[Vector3, Vector3]:
-    """Couple and force of a screw about the third axis, in the old frame: 10m + 6a."""
+    """Return the couple and force of a screw about the third axis, in the old frame: 10m + 6a."""
     fx, fy = c * f[0] - s * f[1], s * f[0] + c * f[1]
     nx, ny = c * n[0] - s * n[1], s * n[0] + c * n[1]
     return (nx - d * fy, ny + d * fx, n[2]), (fx, fy, f[2])
@@ -228,7 +234,10 @@ def _screw_force(
 def _inertia_to_parent(
     body: ScrewBody, state: ScrewState, inertia: RigidBodyInertia
 ) -> RigidBodyInertia:
-    """Inertia in parent coordinates: 15m + 15a a screw, and 2m + 3a for the joint's angle."""
+    """Return the inertia in parent coordinates.
+
+    15m + 15a a screw, and 2m + 3a for the joint's angle.
+    """
     joint = Screw.of(state.c, state.s, body.distance, body.moment)
     h, I = _screw_inertia(joint, inertia.h, inertia.I)
     if not is_zero(body.aside):
@@ -245,7 +254,7 @@ def _inertia_to_parent(
 def _screw_inertia(
     screw: Screw, h: Vector3, I: linear3.Symmetric3
 ) -> Tuple[Vector3, linear3.Symmetric3]:
-    """First moment and rotational inertia of a screw about the third axis, in the old frame."""
+    """Return first moment and rotational inertia of a screw about z, in the old frame."""
     c, s, d, (x, y, z) = screw.c, screw.s, screw.distance, h
     xx, xy, yy, xz, yz, zz = I
     difference = xx - yy
@@ -261,7 +270,7 @@ def _screw_inertia(
 def _moved_aside(
     body: ScrewBody, h: Vector3, I: linear3.Symmetric3
 ) -> Tuple[Vector3, linear3.Symmetric3]:
-    """First moment and rotational inertia of a translation along y, in the old frame."""
+    """Return first moment and rotational inertia of a translation along y, in the old frame."""
     b, (x, y, z), (xx, xy, yy, xz, yz, zz) = body.aside, h, I
     moved = y + body.aside_moment
     square = b * (y + moved)
@@ -269,7 +278,7 @@ def _moved_aside(
 
 
 def _turned(v: Vector3) -> Vector3:
-    """Coordinates with the x axis as the third."""
+    """Return the coordinates with the x axis as the third."""
     return v[1], v[2], v[0]
 
 
@@ -282,10 +291,10 @@ def _back(v: Vector3) -> Vector3:
 
 
 def _about_z(c: Scalar, s: Scalar, d: Scalar) -> PluckerTransform:
-    """Screw about z as a transform."""
+    """Return the screw about z as a transform."""
     return PluckerTransform(((c, s, 0.0), (-s, c, 0.0), (0.0, 0.0, 1.0)), (0.0, 0.0, d))
 
 
 def _about_x(c: Scalar, s: Scalar, d: Scalar) -> PluckerTransform:
-    """Screw about x as a transform."""
+    """Return the screw about x as a transform."""
     return PluckerTransform(((1.0, 0.0, 0.0), (0.0, c, s), (0.0, -s, c)), (d, 0.0, 0.0))

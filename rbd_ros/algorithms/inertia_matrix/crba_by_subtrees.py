@@ -35,7 +35,7 @@ class InertiaAndBaseForces(NamedTuple):
     source='Featherstone and Orin, ICRA 2000, eq 9 and 10; RBDA eq 6.17 to 6.20',
 )
 def crba_by_subtrees(model: Model, q: Sequence[Scalar]) -> InertiaAndBaseForces:
-    """Joint-space inertia matrix, rotor inertia included, and forces on the base.
+    """Return the joint-space inertia matrix, rotor inertia included, and forces on the base.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg], and F by rows, (6, tree_nv)

@@ -44,7 +44,7 @@ def equations_of_motion(
     qd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> EquationsOfMotion:
-    """Inertia matrix and bias force; what both need is computed once.
+    """Return the inertia matrix and bias force; what both need is computed once.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]

@@ -15,7 +15,7 @@ Parents = Sequence[int]
 
 
 def expand_parents(parents: Parents, freedoms: Sequence[int]) -> Tuple[int, ...]:
-    """Expanded parent array lambda' of a tree (book table 6.4).
+    """Return the expanded parent array lambda' of a tree (book table 6.4).
 
     A joint without a freedom, such as a weld, has no place in the new array: what it carries
     belongs to the variable before.
@@ -45,7 +45,7 @@ def expand_parents(parents: Parents, freedoms: Sequence[int]) -> Tuple[int, ...]
 
 
 def expanded_parents(model: Model) -> Tuple[int, ...]:
-    """Parent of each degree of freedom of a tree, (tree_nv,), 0 for none (book table 6.4).
+    """Return parent of each degree of freedom of a tree, (tree_nv,), 0 for none (book table 6.4).
 
     :param model: the tree; gears are not looked at, they fill in what branches leave empty
 
@@ -58,7 +58,9 @@ def expanded_parents(model: Model) -> Tuple[int, ...]:
 
 
 def above(parents: Parents, k: int) -> Iterator[int]:
-    """Rows above a row of a sparse matrix: lambda(k), lambda(lambda(k)), ..., counted from 0.
+    """Yield the rows above a row of a sparse matrix.
+
+    lambda(k), lambda(lambda(k)), ..., counted from 0.
 
     :param parents: expanded parent array, in the book's numbers
     :param k: the row, counted from 0
@@ -70,7 +72,7 @@ def above(parents: Parents, k: int) -> Iterator[int]:
 
 
 def pattern(parents: Parents) -> List[List[bool]]:
-    """Where an inertia matrix is not zero whatever the state, (n, n) (book 6.4, figure 6.2).
+    """Return where an inertia matrix is not zero at any state, (n, n) (book 6.4, figure 6.2).
 
     :param parents: expanded parent array, (n,)
 

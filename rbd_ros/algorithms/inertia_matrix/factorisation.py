@@ -17,7 +17,7 @@ class LTDL:
         self.L, self.D_inverse = L, D_inverse
 
     def solve(self, b: Sequence[Scalar]) -> List[Scalar]:
-        """Solution x of H x = b, (n,), by L^-T, D^-1 and L^-1 in turn (book table 6.5).
+        """Return the solution x of H x = b, (n,), by L^-T, D^-1 and L^-1 in turn (book table 6.5).
 
         :param b: right-hand side, (n,)
         """
@@ -29,7 +29,7 @@ class LTDL:
         return x
 
     def solve_transposed(self, b: Sequence[Scalar]) -> List[Scalar]:
-        """Solution y of L^T y = b, (n,): b^T H^-1 b is then y^T D^-1 y (book table 6.5).
+        """Return solution y of L^T y = b, (n,): b^T H^-1 b is then y^T D^-1 y (book table 6.5).
 
         :param b: right-hand side, (n,)
         """

@@ -55,7 +55,7 @@ def forward_dynamics(
     external_forces: Optional[Mapping[int, ForceVector]] = None,
     diagonal: Optional[Sequence[Scalar]] = None,
 ) -> List[Scalar]:
-    """Accelerations that generalized forces cause, by whichever algorithm suits the model.
+    """Return accelerations that generalized forces cause, by whichever algorithm suits the model.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
@@ -78,7 +78,7 @@ def forward_dynamics_by_inertia_matrix(
     external_forces: Optional[Mapping[int, ForceVector]] = None,
     diagonal: Optional[Sequence[Scalar]] = None,
 ) -> List[Scalar]:
-    """Accelerations ydd of G^T H G ydd = tau - G^T C of the independent coordinates.
+    """Return the accelerations ydd of G^T H G ydd = tau - G^T C of the independent coordinates.
 
     Source: book eq 3.20 and 9.26, with g = 0.
 

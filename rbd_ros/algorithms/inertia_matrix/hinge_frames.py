@@ -56,17 +56,19 @@ class Turn(NamedTuple):
         return cls(quarters, 0.0 if abs(rest) <= _ROUNDING else rest)
 
     def plus(self, other: Turn) -> Turn:
-        """Both turns."""
+        """Return both turns."""
         rest = self.rest + other.rest
         more = round(rest / (0.5 * math.pi))
         return Turn((self.quarters + other.quarters + more) % 4, rest - more * 0.5 * math.pi)
 
     def minus(self, other: Turn) -> Turn:
-        """This turn, after the other is undone."""
+        """Return this turn after the other is undone."""
         return self.plus(Turn(-other.quarters % 4, -other.rest))
 
     def cosine_and_sine(self, angle: Scalar = 0.0) -> Tuple[Scalar, Scalar]:
-        """Cosine and sine of this turn and an angle; quarter turns are not added, but swapped.
+        """Return the cosine and sine of this turn and an angle.
+
+        Quarter turns are not added, but swapped.
 
         :param angle: what turns besides, such as a joint [rad]
         """
@@ -99,7 +101,7 @@ class HingeScrews(NamedTuple):
         return 0.0 if self.alpha.rest != 0.0 else (1.0, 0.0, -1.0, 0.0)[self.alpha.quarters]
 
     def with_d1(self, d1: float) -> HingeScrews:
-        """Screws between the same axes, which are parallel, with their perpendicular elsewhere."""
+        """Return the screws between the same parallel axes, with their perpendicular elsewhere."""
         d0 = self.d0 + self.direction * (self.d1 - d1)
         least = _ROUNDING * (abs(self.d0) + abs(self.d1))
         return self._replace(
@@ -108,7 +110,7 @@ class HingeScrews(NamedTuple):
 
 
 class HingeFrames(NamedTuple):
-    """Where the frames of all bodies lie.
+    """Frames of all bodies along the hinges' axes.
 
     :param subtree: bodies of the subtree of each body
     :param favourite: child of the largest subtree of each body that has any, and of the base, 0:
@@ -122,7 +124,7 @@ class HingeFrames(NamedTuple):
 
 
 def hinge_frames(model: Model) -> HingeFrames:
-    """Frames of the bodies of a tree of revolute joints.
+    """Return the frames of the bodies of a tree of revolute joints.
 
     The common perpendicular of parallel axes may go anywhere. It goes where the frame of the inner
     one lies on its axis, so that of joints in a row only the last translates, which costs least
@@ -158,7 +160,7 @@ def hinge_frames(model: Model) -> HingeFrames:
 
 
 def has_free_hinges(model: Model) -> bool:
-    """Whether all joints of a model are revolute and none follows another.
+    """Return whether all joints of a model are revolute and none follows another.
 
     :param model: the model
 
@@ -170,7 +172,7 @@ def has_free_hinges(model: Model) -> bool:
 
 
 def has_few_free_hinges(model: Model) -> bool:
-    """Whether `has_free_hinges` holds and a model is small, for functions that compile in no time.
+    """Return whether `has_free_hinges` holds and a model is small enough to compile fast.
 
     Of larger ones it takes longer to count operations both ways than is gained.
 
@@ -198,7 +200,7 @@ def require_free_hinges(
 
 
 def to_axis(body: Body) -> PluckerTransform:
-    """Rotation from body coordinates to some whose z axis is that of the joint.
+    """Return the rotation from body coordinates to some whose z axis is that of the joint.
 
     :param body: body of a revolute joint
     :raises ModelError: if the joint does not just turn about a fixed axis through its origin
@@ -218,7 +220,7 @@ def to_axis(body: Body) -> PluckerTransform:
 
 
 def _between_axes(model: Model, i: int) -> HingeScrews:
-    """Screws from the axis of a body's parent to its own.
+    """Return the screws from the axis of a body's parent to its own.
 
     The common perpendicular of two axes is the x axis in between (book 4.3); that of parallel ones
     goes through the body's origin here.

@@ -33,7 +33,7 @@ from rbd_ros.spatial.scalar import Scalar
     check=require_free_hinges,
 )
 def hinge_mass_matrix(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
-    """Joint-space inertia matrix of a tree of revolute joints, none of which follows another.
+    """Return the joint-space inertia matrix of a tree of revolute joints without followers.
 
     :param q: joint angles, (nq,) [rad]
     :return: symmetric, rotor inertia included, (nv, nv) [kg m^2]
@@ -46,7 +46,7 @@ def hinge_mass_matrix(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
 
 
 def _body(link: ScrewLink) -> ScrewBody:
-    """Body as the algorithm takes it. What a hinge excites of an inertia has no mass."""
+    """Return the part of a body's inertia that its hinge excites, which has no mass."""
     screws = {x.axis: Screw.of(x.c, x.s, x.d, 0.0) for x in link.screws}
     return ScrewBody(
         link.parent,

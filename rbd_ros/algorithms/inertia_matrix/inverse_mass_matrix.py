@@ -40,7 +40,9 @@ _DEEP = 40
     peer='computeMinverse',
 )
 def inverse_mass_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Inverse of the joint-space inertia matrix, rotor inertia included, whichever way is shorter.
+    """Return the inverse of the joint-space inertia matrix, by the shorter way.
+
+    Rotor inertia is included.
 
     :param q: independent configuration, (nq,) [rad, m]
     :return: H^-1, (nv, nv) [1/(kg m^2), 1/(kg m), 1/kg]
@@ -52,7 +54,7 @@ def inverse_mass_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
 
 
 def factors_are_shorter(model: Model) -> bool:
-    """Whether factors of the inertia matrix take fewer operations than articulated bodies.
+    """Return whether factors of the inertia matrix take fewer operations than articulated bodies.
 
     :param model: a tree without gears
     """
@@ -60,7 +62,7 @@ def factors_are_shorter(model: Model) -> bool:
 
 
 def inverse_by_factors(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Inverse by the factors H = L^T D L, gears included.
+    """Return the inverse by the factors H = L^T D L, gears included.
 
     No factor is inverted: L H^-1 = D^-1 L^-T, which is zero below the diagonal and D^-1 on it,
     gives row by row what is left of the diagonal (K. Takahashi, J. Fagan and M.-S. Chin, 1973).
@@ -70,7 +72,7 @@ def inverse_by_factors(model: Model, q: Sequence[Scalar]) -> Matrix:
 
 
 def symmetric_inverse(factors: LTDL, known: Optional[KnownRows] = None) -> Matrix:
-    """Inverse of a matrix from its factors, (n, n), symmetric to the bit.
+    """Return the inverse of a matrix from its factors, (n, n), symmetric to the bit.
 
     :param factors: what `ltdl` returns
     :param known: gives a shorter row in the place of that of L for an unrelated column, where
@@ -105,7 +107,7 @@ def _less(start: Scalar, row: Dict[int, Scalar], column: Sequence[Scalar]) -> Sc
 
 
 def inverse_by_articulated_bodies(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Inverse of a tree without gears by articulated-body inertias.
+    """Return the inverse of a tree without gears by articulated-body inertias.
 
     The articulated-body algorithm at rest and without gravity, for unit forces of all joints at
     once. F[i] holds what unit forces of the joints beyond make the articulated body i ask of its

@@ -64,7 +64,7 @@ class LinkJacobian(NamedTuple):
     peer='crba',
 )
 def mass_matrix_from_jacobians(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Joint-space inertia matrix as a sum over links, rotor inertia included.
+    """Return the joint-space inertia matrix as a sum over links, rotor inertia included.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg]
@@ -127,7 +127,7 @@ def coriolis_matrix_from_jacobians(
 def link_jacobians(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]
 ) -> Iterator[LinkJacobian]:
-    """Jacobians of the bodies' centres of mass and their derivatives by time, body by body.
+    """Yield Jacobians of the bodies' centres of mass and their derivatives by time, body by body.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -159,5 +159,5 @@ def link_jacobians(
 
 
 def _seen_from(v: MotionVector, s: MotionVector, rate: MotionVector) -> Vector3:
-    """Rate of the angular part of a column as seen from a body of velocity v, (3,)."""
+    """Return the rate of the angular part of a column as seen from a body of velocity v, (3,)."""
     return subtract(rate.angular, cross(v.angular, s.angular))

@@ -20,7 +20,7 @@ Matrix = List[List[Scalar]]
 
 
 def columns_by_inverse_dynamics(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Inertia matrix by method 1: H e_k = ID(q, 0, e_k) - ID(q, 0, 0) (book eq 6.3).
+    """Return the inertia matrix by method 1: H e_k = ID(q, 0, e_k) - ID(q, 0, 0) (book eq 6.3).
 
     Gravity cancels but for rounding.
 
@@ -44,7 +44,9 @@ def columns_by_inverse_dynamics(model: Model, q: Sequence[Scalar]) -> Matrix:
     peer='crba',
 )
 def mass_matrix_by_columns(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Inertia matrix by method 1, without what cancels: H e_k = ID_delta(q, e_k) (book eq 6.4).
+    """Return the inertia matrix by method 1, without what cancels: H e_k = ID_delta(q, e_k).
+
+    Book eq 6.4.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg]; symmetric but for rounding
@@ -57,7 +59,7 @@ def mass_matrix_by_columns(model: Model, q: Sequence[Scalar]) -> Matrix:
 
 
 def columns_by_subtrees(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Inertia matrix by method 2: one half of each column, the other by symmetry.
+    """Return the inertia matrix by method 2: one half of each column, the other by symmetry.
 
     What a joint carries accelerates with it, and nothing else does: column j takes the bodies of
     subtree nu(j) only, for the rows of their joints.
@@ -90,6 +92,6 @@ def columns_by_subtrees(model: Model, q: Sequence[Scalar]) -> Matrix:
 
 
 def _units(model: Model) -> List[List[Scalar]]:
-    """Unit accelerations of each freedom of the tree, (tree_nv, tree_nv)."""
+    """Return the unit accelerations of each freedom of the tree, (tree_nv, tree_nv)."""
     n = model.tree_nv
     return [[1.0 if i == k else 0.0 for i in range(n)] for k in range(n)]

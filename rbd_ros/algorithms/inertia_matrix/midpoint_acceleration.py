@@ -58,7 +58,7 @@ def hinge_midpoint_acceleration(
     dt: Sequence[Scalar],
     diagonal: Sequence[Scalar],
 ) -> List[Scalar]:
-    """`midpoint_acceleration` for trees of revolute joints, none of which follows.
+    """Return `midpoint_acceleration` for trees of revolute joints, none of which follows.
 
     :param q: configuration in the middle of the step, (nq,) [rad]
     :param qd: velocity at its beginning, (nv,) [rad/s]
@@ -93,7 +93,7 @@ def midpoint_acceleration(
     dt: Sequence[Scalar],
     diagonal: Sequence[Scalar],
 ) -> List[Scalar]:
-    """Mean acceleration a of a step: (H + dt diag) a = tau - C(q, qd + dt/2 a).
+    """Return the mean acceleration a of a step: (H + dt diag) a = tau - C(q, qd + dt/2 a).
 
     With half of the damping coefficients as `diagonal` and tau less the damping of `qd`, damping
     acts on the mean velocity; with all of them, on the velocity at the end.
@@ -123,7 +123,7 @@ def _iterate(
     dt: Sequence[Scalar],
     diagonal: Sequence[Any],
 ) -> List[Scalar]:
-    """Fixed-point iteration for the acceleration at the mean velocity."""
+    """Return the fixed-point iteration for the acceleration at the mean velocity."""
     added = [dt[0] * x for x in diagonal]
     a = dynamics(model, q, qd, tau, None, added)
     for _ in range(ROUNDS - 1):

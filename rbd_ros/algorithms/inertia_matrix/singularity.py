@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which joints make a mass matrix singular, whatever the configuration.
+"""Joints that make a mass matrix singular at every configuration.
 
 A joint that moves nothing with inertia (a massless last link, a point mass on the axis) leaves
 its acceleration undetermined, and forward dynamics has no answer. Armature counts as inertia.
@@ -22,7 +22,7 @@ _ROUNDING = 1e-12
 
 
 def massless_joints(model: Model) -> Tuple[str, ...]:
-    """Joints that, moved alone, store no kinetic energy at any configuration.
+    """Return the joints that, moved alone, store no kinetic energy at any configuration.
 
     Their places on the diagonal of the mass matrix are zero. Joints that mimic one of them move
     with it. A joint of several degrees of freedom counts if one of its freedoms stores none.
@@ -43,7 +43,7 @@ def massless_joints(model: Model) -> Tuple[str, ...]:
 
 
 def singular_joints(model: Model, q: Optional[ArrayLike] = None) -> Tuple[str, ...]:
-    """Joints that take part in a motion which stores no kinetic energy, at any configuration.
+    """Return the joints of a motion that stores no kinetic energy at any configuration.
 
     These are the massless joints and those that share a freedom, as two joints on one axis with
     nothing between them: neither is massless, but their difference moves nothing.
@@ -69,7 +69,7 @@ def singular_joints(model: Model, q: Optional[ArrayLike] = None) -> Tuple[str, .
 
 
 def singularity(model: Model, given_later: Sequence[int] = ()) -> str:
-    """What makes the mass matrix singular at every configuration, and the cure.
+    """Return the reason why the mass matrix is always singular, and the cure.
 
     :param given_later: bodies that get inertia at run time, whose joints are not judged
     :return: '' if nothing does
@@ -135,7 +135,7 @@ def _joints_of(model: Model, freedoms: NDArray[np.bool_]) -> Tuple[str, ...]:
 
 
 def _configurations(model: Model) -> List[NDArray[np.float64]]:
-    """Random configurations, the same at every call; quaternions need not be unit."""
+    """Return random configurations, the same at every call; quaternions need not be unit."""
     rng = np.random.default_rng(1)
     return [rng.uniform(0.3, 1.3, model.nq) for _ in range(_SAMPLES)]
 
@@ -143,7 +143,7 @@ def _configurations(model: Model) -> List[NDArray[np.float64]]:
 def _mass_matrix(
     model: Model, q: NDArray[np.float64]
 ) -> Tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mass matrix, (nv, nv), and for each freedom the size of the inertia that it moves, (nv,)."""
+    """Return the mass matrix, (nv, nv), and the size of the inertia that each DoF moves, (nv,)."""
     positions = model.tree_position(q.tolist())
     H = np.array(mass_matrix(model, q.tolist()), dtype=float)
     size = np.zeros(model.tree_nv)

@@ -70,7 +70,7 @@ def factorise_ltdl(H: Any, parents: Parents) -> None:
 
 
 def times(L: Rows, x: Sequence[Scalar], parents: Parents, unit: bool = False) -> List[Scalar]:
-    """Product L x, (n,) (book table 6.5).
+    """Return the product L x, (n,) (book table 6.5).
 
     :param L: lower-triangular factor, (n, n)
     :param x: vector, (n,)
@@ -87,7 +87,7 @@ def times(L: Rows, x: Sequence[Scalar], parents: Parents, unit: bool = False) ->
 def times_transposed(
     L: Rows, x: Sequence[Scalar], parents: Parents, unit: bool = False
 ) -> List[Scalar]:
-    """Product L^T x, (n,) (book table 6.5); arguments are those of `times`."""
+    """Return the product L^T x, (n,) (book table 6.5); arguments are those of `times`."""
     y = _diagonal_times(L, x, unit)
     for i in range(len(y)):
         for j in above(parents, i):
@@ -96,7 +96,9 @@ def times_transposed(
 
 
 def times_symmetric(H: Rows, x: Sequence[Scalar], parents: Parents) -> List[Scalar]:
-    """Product H x of a symmetric matrix, (n,), of which the lower triangle is read (table 6.5).
+    """Return the product H x of a symmetric matrix, (n,), of which the lower triangle is read.
+
+    Table 6.5.
 
     :param H: symmetric matrix with the zeros of the tree, (n, n)
     :param x: vector, (n,)
@@ -117,7 +119,7 @@ def times_symmetric(H: Rows, x: Sequence[Scalar], parents: Parents) -> List[Scal
 
 
 def solve(L: Rows, x: Vector, parents: Parents, unit: bool = False) -> None:
-    """Solution L^-1 x, in situ: x becomes it (book table 6.5).
+    """Compute the solution L^-1 x, in situ: x becomes it (book table 6.5).
 
     :param L: lower-triangular factor, (n, n)
     :param x: right-hand side, (n,)
@@ -132,7 +134,10 @@ def solve(L: Rows, x: Vector, parents: Parents, unit: bool = False) -> None:
 
 
 def solve_transposed(L: Rows, x: Vector, parents: Parents, unit: bool = False) -> None:
-    """Solution L^-T x, in situ: x becomes it (book table 6.5); arguments are those of `solve`."""
+    """Compute the solution L^-T x, in situ: x becomes it (book table 6.5).
+
+    Arguments are those of `solve`.
+    """
     for i in reversed(range(len(x))):
         if not unit:
             x[i] = x[i] / L[i][i]
@@ -141,7 +146,9 @@ def solve_transposed(L: Rows, x: Vector, parents: Parents, unit: bool = False) -
 
 
 def solve_ltl(L: Rows, x: Vector, parents: Parents) -> None:
-    """Solution of H x = b by factors H = L^T L, in situ: x, which was b, becomes H^-1 b.
+    """Compute the solution of H x = b by factors H = L^T L, in situ.
+
+    x, which was b, becomes H^-1 b.
 
     :param L: what `factorise_ltl` leaves, (n, n)
     :param x: right-hand side, (n,)
@@ -152,7 +159,9 @@ def solve_ltl(L: Rows, x: Vector, parents: Parents) -> None:
 
 
 def solve_ltdl(factors: Rows, x: Vector, parents: Parents) -> None:
-    """Solution of H x = b by factors H = L^T D L, in situ: x, which was b, becomes H^-1 b.
+    """Compute the solution of H x = b by factors H = L^T D L, in situ.
+
+    x, which was b, becomes H^-1 b.
 
     :param factors: what `factorise_ltdl` leaves, (n, n)
     :param x: right-hand side, (n,)
@@ -165,5 +174,5 @@ def solve_ltdl(factors: Rows, x: Vector, parents: Parents) -> None:
 
 
 def _diagonal_times(L: Rows, x: Sequence[Scalar], unit: bool) -> List[Scalar]:
-    """Product of the diagonal with a vector, (n,)."""
+    """Return the product of the diagonal with a vector, (n,)."""
     return [value if unit else L[i][i] * value for i, value in enumerate(x)]

@@ -52,7 +52,9 @@ def state_rate(
     tau: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> StateRate:
-    """Rate [Q(q) qd; H^-1 (tau - C)] of the state, what an integrator of any kind takes: FDx.
+    """Return rate [Q(q) qd; H^-1 (tau - C)] of the state, what an integrator of any kind takes.
+
+    FDx.
 
     :param q: configuration, (nq,) [rad, m]
     :param qd: velocity, (nv,) [rad/s, m/s]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the shape of a tree makes of the cost of its inertia matrix (book 6.5 and 10.3.2).
+"""Effect of a tree's shape on the cost of its inertia matrix (book 6.5 and 10.3.2).
 
 Numbers of operations that the texts of this folder execute, by formulas of the depths of the
 bodies alone: the book's table 6.6 and equations 10.4 to 10.12. Sines and cosines do not count.
@@ -29,7 +29,7 @@ class Cost:
     square_roots: int = 0
 
     def __add__(self, other: Cost) -> Cost:
-        """Cost of doing both."""
+        """Return the cost of doing both."""
         return Cost(
             self.multiplications + other.multiplications,
             self.additions + other.additions,
@@ -38,7 +38,7 @@ class Cost:
         )
 
     def __rmul__(self, times: int) -> Cost:
-        """Cost of doing it so many times."""
+        """Return the cost of doing it so many times."""
         return Cost(
             times * self.multiplications,
             times * self.additions,
@@ -85,7 +85,7 @@ class TreeStatistics(NamedTuple):
         return self.nonzeros / self.n**2 if self.n else 1.0
 
     def sparse_costs(self) -> Dict[str, Cost]:
-        """Cost of each function of sparse_factors.py (book table 6.6).
+        """Return the cost of each function of sparse_factors.py (book table 6.6).
 
         A factor is `L`, or `unit L` where its diagonal is all ones.
         """
@@ -104,7 +104,7 @@ class TreeStatistics(NamedTuple):
 
 
 def tree_statistics(parents: Parents) -> TreeStatistics:
-    """Depths of a tree.
+    """Return the depths of a tree.
 
     :param parents: parent of each body in the book's numbers, or the expanded parent array
 
@@ -124,7 +124,9 @@ def tree_statistics(parents: Parents) -> TreeStatistics:
 
 
 def crba_cost(parents: Parents, general: Iterable[int] = ()) -> Cost:
-    """Cost of the composite-rigid-body algorithm for revolute joints (book eq 10.10 to 10.12).
+    """Return the cost of the composite-rigid-body algorithm for revolute joints.
+
+    Book eq 10.10 to 10.12.
 
     :param parents: parent of each body in the book's numbers, (n,)
     :param general: numbers of the bodies, from 1, whose transform from the parent is no

@@ -32,7 +32,7 @@ Tensor = List[List[List[Scalar]]]
     source='RBDA eq 5.6',
 )
 def coriolis_tensor(model: Model, q: Sequence[Scalar]) -> Tensor:
-    """Coefficients C_ijk of the velocity products: tau_i has the part C_ijk qd_j qd_k.
+    """Return the coefficients C_ijk of the velocity products: tau_i has the part C_ijk qd_j qd_k.
 
     The Coriolis matrix is C_ij = C_ijk qd_k, of which column by column is taken. Where the
     velocity is the rate of the position they are the Christoffel symbols of the first kind,
@@ -59,7 +59,7 @@ def coriolis_tensor(model: Model, q: Sequence[Scalar]) -> Tensor:
 def closed_form_inverse_dynamics(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> List[Scalar]:
-    """Joint forces H_ij qdd_j + C_ijk qd_j qd_k + g_i, (tree_nv,) [N m, N].
+    """Return the joint forces H_ij qdd_j + C_ijk qd_j qd_k + g_i, (tree_nv,) [N m, N].
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]

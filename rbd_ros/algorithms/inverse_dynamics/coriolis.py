@@ -34,7 +34,7 @@ from rbd_ros.spatial.scalar import Scalar
     peer='computeCoriolisMatrix',
 )
 def coriolis_matrix(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> List[List[Scalar]]:
-    """Coriolis matrix C(q, qd): C qd is the force of Coriolis and centrifugal effects.
+    """Return the Coriolis matrix C(q, qd): C qd is the force of Coriolis and centrifugal effects.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -83,7 +83,7 @@ class VelocityFactor:
 
     @classmethod
     def of(cls, inertia: RigidBodyInertia, velocity: MotionVector) -> VelocityFactor:
-        """Factor of one body, in the coordinates of `inertia` and `velocity`."""
+        """Return the factor of one body, in the coordinates of `inertia` and `velocity`."""
         w, v, h = velocity.angular, velocity.linear, inertia.h
         xx, yx, yy, zx, zy, zz = inertia.I
         half_trace = (xx + yy + zz) * 0.5
@@ -101,11 +101,11 @@ class VelocityFactor:
         return VelocityFactor(linear3.add_matrices(self.P, other.P), linear3.add(self.f, other.f))
 
     def apply(self, m: MotionVector) -> ForceVector:
-        """Product B m, a force."""
+        """Return the product B m, a force."""
         return ForceVector(linear3.apply(self.P, m.angular), linear3.cross(m.angular, self.f))
 
     def apply_transpose(self, m: MotionVector) -> linear3.Vector3:
-        """Angular part of the product B^T m, (3,); its linear part is zero."""
+        """Return the angular part of the product B^T m, (3,); its linear part is zero."""
         return linear3.add(
             linear3.apply_transpose(self.P, m.angular), linear3.cross(self.f, m.linear)
         )

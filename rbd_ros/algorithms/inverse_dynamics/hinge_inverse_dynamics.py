@@ -51,7 +51,7 @@ def hinge_inverse_dynamics(
     qdd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
-    """Joint forces that make a tree of revolute joints accelerate by `qdd`.
+    """Return the joint forces that make a tree of revolute joints accelerate by `qdd`.
 
     Rotor inertia is included (book eq 9.28), joint friction is not.
 

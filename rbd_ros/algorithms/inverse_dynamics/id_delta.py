@@ -18,7 +18,7 @@ from rbd_ros.spatial.scalar import Scalar
     source='RBDA table 6.1',
 )
 def id_delta(model: Model, q: Sequence[Scalar], qdd: Sequence[Scalar]) -> List[Scalar]:
-    """Change of the joint forces with the acceleration: ID_delta(q, qdd) = H(q) qdd.
+    """Return the change of the joint forces with the acceleration: ID_delta(q, qdd) = H(q) qdd.
 
     The recursive Newton-Euler algorithm without velocities, gravity and external forces: a
     product with the inertia matrix, which is never formed. Rotor inertia is included (eq 9.28).

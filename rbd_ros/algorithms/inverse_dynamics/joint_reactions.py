@@ -35,7 +35,7 @@ def joint_reactions(
     qdd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> Dict[int, ForceVector]:
-    """Force f_i that its parent transmits to each body, in body coordinates, by body number.
+    """Return the force f_i from its parent on each body, in body coordinates, by body number.
 
     Its part along the joint's freedom, S^T f, is the joint force less what turns the rotor; the
     rest is what the bearings carry.

@@ -31,7 +31,7 @@ from rbd_ros.spatial.scalar import is_zero, Scalar
 
 
 class ChainDynamics(NamedTuple):
-    """What table 5.2 computes of a chain, by body number, in body coordinates.
+    """Results of table 5.2 for a chain, by body number, in body coordinates.
 
     :param tau: joint forces, (n,) [N m]
     :param w: angular velocities, (3,) each [rad/s]
@@ -79,7 +79,7 @@ def require_revolute_chain(
 def luh_walker_paul(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> List[Scalar]:
-    """Joint forces of a chain of revolute joints, as `rnea` finds them, (tree_nv,) [N m].
+    """Return joint forces of a chain of revolute joints, as `rnea` finds them, (tree_nv,) [N m].
 
     :param q: joint angles, (tree_nq,) [rad]
     :param qd: their rates, (tree_nv,) [rad/s]
@@ -95,7 +95,7 @@ def luh_walker_paul(
 def chain_dynamics(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> ChainDynamics:
-    """All variables of the table but the linear velocities, which nothing depends on.
+    """Return all variables of the table but the linear velocities, which nothing depends on.
 
     Rotor inertia is included in tau (book eq 9.28). Arguments are those of `luh_walker_paul`.
 
@@ -134,12 +134,12 @@ def chain_dynamics(
 
 
 def _point(vd: Vector3, wd: Vector3, w: Vector3, r: Vector3) -> Vector3:
-    """Classical acceleration of a body's point at r from its origin, (3,) [m/s^2]."""
+    """Return the classical acceleration of a body's point at r from its origin, (3,) [m/s^2]."""
     return add(add(vd, cross(wd, r)), cross(w, cross(w, r)))
 
 
 def _axis(body: Body) -> Vector3:
-    """Direction z of a revolute joint's axis in body coordinates, (3,).
+    """Return the direction z of a revolute joint's axis in body coordinates, (3,).
 
     :raises ModelError: if the joint does not just turn about a fixed axis through its origin
     """
@@ -150,7 +150,10 @@ def _axis(body: Body) -> Vector3:
 
 
 def _about_centre(body: Body) -> Tuple[Scalar, Vector3, Matrix3]:
-    """Mass, centre of mass and inertia about it; those of a body without mass about its origin."""
+    """Return the mass, centre of mass and inertia about it.
+
+    Those of a body without mass about its origin.
+    """
     if is_zero(body.inertia.mass):
         return 0.0, ZERO3, full(body.inertia.I)
     return body.inertia.mass_centre()

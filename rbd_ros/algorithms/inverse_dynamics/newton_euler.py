@@ -54,7 +54,7 @@ def newton_euler(
     qdd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
-    """Joint forces that make the tree accelerate by `qdd`, as `rnea` does.
+    """Return the joint forces that make the tree accelerate by `qdd`, as `rnea` does.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -77,7 +77,7 @@ def transmitted_forces(
     qdd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> Tuple[Dict[int, MotionSubspace], Dict[int, ForceVector]]:
-    """Forces f_i that parents transmit to their bodies across the joints, by body number.
+    """Return forces f_i that parents transmit to their bodies across the joints, by body number.
 
     Arguments are those of `newton_euler`.
 
@@ -126,7 +126,7 @@ def bias_force(
     qd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
-    """Bias force C of H qdd + C = tau: ID(q, qd, 0, fx), (tree_nv,) [N m, N] (book eq 6.2).
+    """Return bias force C of H qdd + C = tau: ID(q, qd, 0, fx), (tree_nv,) [N m, N] (book eq 6.2).
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -144,7 +144,9 @@ def bias_force(
     peer='computeGeneralizedGravity',
 )
 def gravity_torque(model: Model, q: Sequence[Scalar]) -> List[Scalar]:
-    """Joint forces that hold the tree still against gravity: ID(q, 0, 0), (tree_nv,) [N m, N].
+    """Return the joint forces that hold the tree still against gravity.
+
+    ID(q, 0, 0), (tree_nv,) [N m, N].
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     """
@@ -153,7 +155,7 @@ def gravity_torque(model: Model, q: Sequence[Scalar]) -> List[Scalar]:
 
 
 def body_force(inertia: RigidBodyInertia, A: Vector3, Omega: Matrix3) -> ForceVector:
-    """Force [n; f] that accelerates a body, in body coordinates [N m, N].
+    """Return the force [n; f] that accelerates a body, in body coordinates [N m, N].
 
     :param inertia: inertia of the body
     :param A: classical acceleration of the body's origin, (3,) [m/s^2]
@@ -169,7 +171,9 @@ def body_force(inertia: RigidBodyInertia, A: Vector3, Omega: Matrix3) -> ForceVe
 
 
 def second_moments(inertia: RigidBodyInertia) -> Matrix3:
-    """Second moments of mass about the origin, P = integral of r r^T = tr(I)/2 1 - I, (3, 3).
+    """Return the second moments of mass P about the origin, (3, 3).
+
+    P = integral of r r^T = tr(I)/2 1 - I.
 
     :param inertia: inertia of a body; P is in its coordinates [kg m^2]
     """

@@ -37,7 +37,7 @@ def rnea(
     qdd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
-    """Joint forces that make the tree accelerate by `qdd` (book table 5.1).
+    """Return the joint forces that make the tree accelerate by `qdd` (book table 5.1).
 
     Rotor inertia is included (book eq 9.28), joint friction is not.
 
@@ -75,7 +75,7 @@ def rnea(
 
 
 def gravity_acceleration(model: Model) -> MotionVector:
-    """Acceleration a_g of gravity in base coordinates, as a motion vector [m/s^2].
+    """Return the acceleration a_g of gravity in base coordinates, as a motion vector [m/s^2].
 
     Algorithms let the base accelerate by its opposite instead of applying a weight to each body
     (book 5.3).

@@ -68,7 +68,7 @@ def rnea_absolute(
     qdd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
-    """Joint forces that make the tree accelerate by `qdd`, as `rnea` does, (tree_nv,) [N m, N].
+    """Return the joint forces of an acceleration `qdd`, as `rnea` does, (tree_nv,) [N m, N].
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -100,7 +100,7 @@ def rnea_with_motion(
     qdd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> Dynamics:
-    """Joint forces, velocities and accelerations of the bodies, and forces across the joints.
+    """Return joint forces, the bodies' velocities and accelerations, and transmitted forces.
 
     Gravity is no acceleration of the bodies: that of a body at rest is zero. Arguments are those
     of `rnea_absolute`.

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How points of a body accelerate because it rotates, as one matrix (book 2.11 and 5.4)."""
+"""Acceleration of a body's points by its rotation, as one matrix (book 2.11 and 5.4)."""
 
 from rbd_ros.spatial.linear3 import Matrix3, Vector3
 
 
 def rotation_rates(w: Vector3, alpha: Vector3) -> Matrix3:
-    """Matrix Omega = alpha x + (w x)(w x), (3, 3): a point at r accelerates by Omega r.
+    """Return the matrix Omega = alpha x + (w x)(w x), (3, 3): a point at r accelerates by Omega r.
 
     :param w: angular velocity, (3,) [rad/s]
     :param alpha: angular acceleration, (3,) [rad/s^2]

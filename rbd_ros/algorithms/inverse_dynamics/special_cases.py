@@ -16,7 +16,9 @@ from rbd_ros.spatial.scalar import Scalar
 
 
 def gravity_compensation(model: Model, q: Sequence[Scalar]) -> List[Scalar]:
-    """Joint forces that hold the tree still: f_i = -I_i a_g + those of the children (eq 5.12).
+    """Return the joint forces that hold the tree still: f_i = -I_i a_g + those of the children.
+
+    Eq 5.12.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: tau = ID(q, 0, 0), (tree_nv,) [N m, N]
@@ -42,7 +44,7 @@ def gravity_compensation(model: Model, q: Sequence[Scalar]) -> List[Scalar]:
     source='RBDA 5.3',
 )
 def coriolis_torque(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> List[Scalar]:
-    """Joint forces of Coriolis and centrifugal effects: ID(q, qd, 0) without gravity.
+    """Return the joint forces of Coriolis and centrifugal effects: ID(q, qd, 0) without gravity.
 
     They are quadratic in the velocity.
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Positions, velocities and accelerations of bodies and frames; Jacobians; configurations
-(book 4.2, 2.5).
+"""Positions, velocities and accelerations of bodies and frames, Jacobians, configurations.
+
+Book 4.2, 2.5.
 """

@@ -20,7 +20,7 @@ from rbd_ros.spatial.scalar import Scalar
 def integrate(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], dt: Sequence[Scalar]
 ) -> List[Scalar]:
-    """Configuration reached by moving at constant velocity for some time, (nq,) [rad, m].
+    """Return configuration reached by moving at constant velocity for some time, (nq,) [rad, m].
 
     Joint by joint, the exponential map: exact for rotations too, and quaternions come out with
     unit length.
@@ -45,7 +45,7 @@ def integrate(
     peer='difference',
 )
 def difference(model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> List[Scalar]:
-    """Velocity that leads from one configuration to another in unit time, (nv,) [rad/s, m/s].
+    """Return the velocity that leads from `q0` to `q1` in unit time, (nv,) [rad/s, m/s].
 
     Joint by joint, the logarithm, which `integrate` undoes. Orientations take the shorter way.
 
@@ -66,7 +66,7 @@ def difference(model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> List
     source='Shoemake, Graphics Gems III, for orientations',
 )
 def random_configuration(model: Model, u: Sequence[Scalar]) -> List[Scalar]:
-    """Configuration within the limits of all joints, (nq,) [rad, m].
+    """Return the configuration within the limits of all joints, (nq,) [rad, m].
 
     :param u: numbers uniform in [0, 1), as many as the joints take together
     """

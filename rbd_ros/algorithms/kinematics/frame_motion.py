@@ -27,7 +27,7 @@ from rbd_ros.spatial.scalar import Scalar
     source='RBDA example 4.3',
 )
 def frame_pose(model: Model, q: Sequence[Scalar], frame: Frame) -> PluckerTransform:
-    """Pose of a frame, as the transform from base to frame coordinates.
+    """Return the pose of a frame, as the transform from base to frame coordinates.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param frame: the frame, with its place on its body
@@ -44,7 +44,7 @@ def frame_pose(model: Model, q: Sequence[Scalar], frame: Frame) -> PluckerTransf
 def frame_velocity(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], frame: Frame, reference: str
 ) -> MotionVector:
-    """Spatial velocity of a frame: J qd with the Jacobian of the same reference.
+    """Return the spatial velocity of a frame: J qd with the Jacobian of the same reference.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -76,7 +76,7 @@ def frame_acceleration(
     frame: Frame,
     reference: str,
 ) -> MotionVector:
-    """Rate of `frame_velocity`, component by component: J qdd + dJ/dt qd.
+    """Return the rate of `frame_velocity`, component by component: J qdd + dJ/dt qd.
 
     That is the spatial acceleration for 'body' and 'base', and for 'aligned' the classical
     acceleration of the frame's origin (book 2.11). Gravity is not part of it.
@@ -105,7 +105,7 @@ def frame_acceleration(
 
 
 def express(m: MotionVector, XF: PluckerTransform, reference: str) -> MotionVector:
-    """Motion vector given in the coordinates of a frame, in those of a reference.
+    """Return the motion vector given in the coordinates of a frame, in those of a reference.
 
     :param m: motion vector in frame coordinates
     :param XF: transform from base to frame coordinates

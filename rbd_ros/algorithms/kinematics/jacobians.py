@@ -35,7 +35,7 @@ Matrix = List[List[Scalar]]
     peer='computeFrameJacobian',
 )
 def jacobian(model: Model, q: Sequence[Scalar], frame: Frame, reference: str) -> Matrix:
-    """Jacobian J of the spatial velocity v = J qd of a frame.
+    """Return the Jacobian J of the spatial velocity v = J qd of a frame.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param frame: the frame, with its place on its body
@@ -98,7 +98,7 @@ def jacobian_derivative(
     source='RBDA example 4.2',
 )
 def point_jacobian(model: Model, q: Sequence[Scalar], frame: Frame, point: Vector3) -> Matrix:
-    """Jacobian of the velocity, along the axes of the base, of a point fixed to a frame.
+    """Return Jacobian of the velocity, along the axes of the base, of a point fixed to a frame.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param frame: the frame, with its place on its body
@@ -146,7 +146,7 @@ def _express(s: MotionVector, XF: PluckerTransform, reference: str) -> MotionVec
 
 
 def _assemble(model: Model, frame: Frame, column: Callable[[int, int], MotionVector]) -> Matrix:
-    """Rows of a matrix of six rows: `column(j, k)` for freedom k of the joint of body j.
+    """Return rows of a matrix of six rows: `column(j, k)` for freedom k of the joint of body j.
 
     Joints that do not move the frame have columns of zeros.
     """

@@ -11,7 +11,7 @@ from rbd_ros.spatial.scalar import Scalar
 
 
 def body_transforms(model: Model, q: Sequence[Scalar]) -> Dict[int, PluckerTransform]:
-    """Transforms iX0 from base to body coordinates, by body number (0 is the identity).
+    """Return the transforms iX0 from base to body coordinates, by body number (0 is the identity).
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     """
@@ -26,7 +26,7 @@ def body_velocities(
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
 ) -> Tuple[Dict[int, PluckerTransform], Dict[int, MotionVector]]:
-    """Transforms from base to body coordinates and velocities in body coordinates, by body number.
+    """Return the transforms from the base, and velocities in body coordinates, by body number.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -43,7 +43,9 @@ def body_velocities(
 def motion_columns(
     model: Model, q: Sequence[Scalar], X0: Dict[int, PluckerTransform]
 ) -> Dict[int, Tuple[MotionVector, ...]]:
-    """Columns of the motion subspaces in base coordinates, by body number (book example 4.2).
+    """Return the columns of the motion subspaces in base coordinates, by body number.
+
+    Book example 4.2.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param X0: transforms from base to body coordinates, by body number
@@ -57,7 +59,7 @@ def motion_columns(
 def apparent_column_rates(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], X0: Dict[int, PluckerTransform]
 ) -> Dict[int, Tuple[MotionVector, ...]]:
-    """Apparent rates of the columns of the motion subspaces, in base coordinates, by body number.
+    """Return apparent rates of the motion subspaces' columns, in base coordinates, by number.
 
     That is how the columns change within their bodies: not at all for joints whose S does not
     depend on q. The columns move with their bodies besides, d/dt 0S_i = 0v_i x 0S_i + 0X_i Sring_i
@@ -84,7 +86,7 @@ def apparent_column_rates(
     peer='framesForwardKinematics',
 )
 def forward_kinematics(model: Model, q: Sequence[Scalar]) -> Dict[str, PluckerTransform]:
-    """Pose of each link, as the transform from base to link coordinates, by name.
+    """Return the pose of each link, as the transform from base to link coordinates, by name.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     """
@@ -112,7 +114,7 @@ class BodyKinematics(NamedTuple):
     source='RBDA examples 4.2 and 4.3',
 )
 def body_kinematics(model: Model, q: Sequence[Scalar]) -> BodyKinematics:
-    """Transforms from base to body coordinates, and motion subspaces in base coordinates.
+    """Return transforms from base to body coordinates, and motion subspaces in base coordinates.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
 

@@ -27,7 +27,9 @@ POSITION_RATE = replace(
     source='RBDA 3.1, 4.4, eq 4.13',
 )
 def position_rate(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> List[Scalar]:
-    """Derivative of the configuration by time, Q(q) qd: the book's qdfn, (nq,) [rad/s, m/s].
+    """Return the derivative of the configuration by time, Q(q) qd.
+
+    The book's qdfn, (nq,) [rad/s, m/s].
 
     It has as many numbers as the configuration: four for an orientation.
 

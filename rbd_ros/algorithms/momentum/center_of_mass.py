@@ -33,7 +33,7 @@ def require_mass(model: Model, given_later: Sequence[int], chosen: Mapping[str, 
     peer='centerOfMass',
 )
 def center_of_mass(model: Model, q: Sequence[Scalar]) -> Vector3:
-    """Centre of mass of all moving bodies in base coordinates, (3,) [m].
+    """Return the centre of mass of all moving bodies in base coordinates, (3,) [m].
 
     What is fixed to the base does not count. Not-a-number if nothing that moves has mass.
 
@@ -52,7 +52,7 @@ def center_of_mass(model: Model, q: Sequence[Scalar]) -> Vector3:
     peer='jacobianCenterOfMass',
 )
 def center_of_mass_jacobian(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
-    """Jacobian of the velocity of the centre of mass in base coordinates, (3, tree_nv).
+    """Return the Jacobian of the velocity of the centre of mass in base coordinates, (3, tree_nv).
 
     A joint moves the bodies that it carries and no others: its column is the rate of their first
     moment of mass, m v + w x h with [w; v] its motion in base coordinates, over the total mass.
@@ -79,7 +79,7 @@ def _subtree_moments(
     model: Model,
     X0: Dict[int, PluckerTransform],
 ) -> Tuple[Dict[int, Scalar], Dict[int, Vector3]]:
-    """Mass [kg] and first moment of mass about the base origin [kg m] of each subtree.
+    """Return the mass [kg] and first moment of mass about the base origin [kg m] of each subtree.
 
     :param X0: transforms from base to body coordinates, by body number
     :return: both by the number of the subtree's root; number 0 has those of all that moves

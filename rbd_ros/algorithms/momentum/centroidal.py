@@ -44,7 +44,7 @@ SOURCE = 'Orin, Goswami and Lee, Autonomous Robots 2013'
     check=require_mass,
 )
 def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Momentum about the centre of mass per velocity of each joint, (6, tree_nv).
+    """Return the momentum about the centre of mass per velocity of each joint, (6, tree_nv).
 
     A joint moves what it carries as one: its columns are I^c_i S_i.
 
@@ -67,7 +67,7 @@ def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
     check=require_mass,
 )
 def centroidal_momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> ForceVector:
-    """Angular momentum about the centre of mass, and linear momentum, (6,) [N m s, N s].
+    """Return the angular and linear momentum about the centre of mass, (6,) [N m s, N s].
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -84,7 +84,7 @@ def centroidal_momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar])
     check=require_mass,
 )
 def centroidal_inertia(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Inertia of all that moves with its joints locked, about the centre of mass, (6, 6).
+    """Return inertia of all that moves with its joints locked, about the centre of mass, (6, 6).
 
     Mass and rotational inertia do not mix there: [[I_C, 0], [0, m 1]].
 
@@ -105,7 +105,7 @@ def centroidal_inertia(model: Model, q: Sequence[Scalar]) -> Matrix:
 def centroidal_momentum_rate(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> ForceVector:
-    """Rate of `centroidal_momentum`, A qdd + Adot qd, (6,) [N m, N].
+    """Return the rate of `centroidal_momentum`, A qdd + Adot qd, (6,) [N m, N].
 
     It is the sum of all forces on the robot, gravity among them, about the centre of mass.
 
@@ -130,7 +130,7 @@ def centroidal_momentum_rate(
     check=require_mass,
 )
 def centroidal_bias(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> ForceVector:
-    """Rate of `centroidal_momentum` at constant velocities, Adot qd, (6,) [N m, N].
+    """Return the rate of `centroidal_momentum` at constant velocities, Adot qd, (6,) [N m, N].
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -139,7 +139,7 @@ def centroidal_bias(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> 
 
 
 def _composites(model: Model, X0: Dict[int, PluckerTransform]) -> Dict[int, RigidBodyInertia]:
-    """Inertia of each body and all that it carries, in base coordinates, by body number.
+    """Return inertia of each body and all that it carries, in base coordinates, by body number.
 
     Number 0 has that of all that moves.
 
@@ -154,10 +154,10 @@ def _composites(model: Model, X0: Dict[int, PluckerTransform]) -> Dict[int, Rigi
 
 
 def _centre(inertia: RigidBodyInertia) -> Vector3:
-    """Centre of mass; not-a-number if there is no mass."""
+    """Return the centre of mass; not-a-number if there is no mass."""
     return linear3.scale(math.nan if is_zero(inertia.mass) else 1.0 / inertia.mass, inertia.h)
 
 
 def _about(centre: Vector3, force: ForceVector) -> ForceVector:
-    """Force or momentum in coordinates whose origin is `centre` instead of the base's."""
+    """Return force or momentum in coordinates whose origin is `centre` instead of the base's."""
     return ForceVector(force.moment_about(centre), force.linear)

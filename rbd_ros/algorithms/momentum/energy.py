@@ -35,7 +35,7 @@ class Energy(NamedTuple):
     source='RBDA 2.12',
 )
 def energy(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Energy:
-    """Kinetic energy, rotors included, and potential energy of all moving bodies.
+    """Return the kinetic energy, rotors included, and potential energy of all moving bodies.
 
     The potential energy is zero where all mass is at the height of the base's origin.
 
@@ -65,7 +65,7 @@ def energy(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Energy:
     peer='computeCentroidalMomentum',
 )
 def momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> ForceVector:
-    """Spatial momentum of all moving bodies in base coordinates, (6,) [N m s, N s].
+    """Return the spatial momentum of all moving bodies in base coordinates, (6,) [N m s, N s].
 
     First the angular momentum about the base's origin, then the linear momentum. Rotors that
     armature stands for turn within their bodies, and are not counted.

@@ -37,7 +37,7 @@ class BaseParameters(NamedTuple):
     grouping: Array
 
     def reduced(self, Y: Array) -> Array:
-        """Columns of a regressor for the base parameters, (..., len(columns)).
+        """Return the columns of a regressor for the base parameters, (..., len(columns)).
 
         :param Y: regressor of the forces or of the energy, (..., 10 bodies)
         """
@@ -45,7 +45,7 @@ class BaseParameters(NamedTuple):
         return reduced
 
     def of(self, parameters: Array) -> Array:
-        """Base parameters beta, (len(columns),).
+        """Return the base parameters beta, (len(columns),).
 
         :param parameters: inertial parameters pi, (10 bodies,)
         """
@@ -53,7 +53,7 @@ class BaseParameters(NamedTuple):
         return beta
 
     def fitted(self, Y: Array, tau: Array) -> Array:
-        """Base parameters beta that explain measured forces best, by least squares.
+        """Return the base parameters beta that explain measured forces best, by least squares.
 
         :param Y: regressors of the states, (samples, nv, 10 bodies)
         :param tau: forces measured in them, rotors' and friction's taken off, (samples, nv)
@@ -77,7 +77,7 @@ _NEGLIGIBLE = 1e-9  # of the largest singular value: rounding leaves 1e-13 of re
 
 
 def base_parameters(Y: Array) -> BaseParameters:
-    """Base parameters of a robot, from its regressors in many states.
+    """Return the base parameters of a robot, from its regressors in many states.
 
     :param Y: regressors in random states, at least twice as many rows as columns,
         (rows, 10 bodies)

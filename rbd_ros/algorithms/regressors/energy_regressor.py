@@ -39,7 +39,7 @@ class EnergyRegressor(NamedTuple):
     source='RBDA 2.12, eq 2.67',
 )
 def energy_regressor(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> EnergyRegressor:
-    """Regressors of kinetic energy, rotors not included, and of potential energy.
+    """Return the regressors of kinetic energy, rotors not included, and of potential energy.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -67,7 +67,7 @@ def energy_regressor(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) ->
 def momentum_regressor(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]
 ) -> List[List[Scalar]]:
-    """Regressor of the spatial momentum in base coordinates, h = Y pi.
+    """Return the regressor of the spatial momentum in base coordinates, h = Y pi.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]

@@ -57,7 +57,7 @@ class ConsistentFit(NamedTuple):
 
 
 def pseudo_inertias(parameters: ArrayLike) -> Floats:
-    """Pseudo-inertia of each body, (bodies, 4, 4) [kg m^2, kg m, kg].
+    """Return the pseudo-inertia of each body, (bodies, 4, 4) [kg m^2, kg m, kg].
 
     :param parameters: inertial parameters pi, (10 bodies,)
     :raises ValueError: if they are not ten a body
@@ -75,7 +75,7 @@ def pseudo_inertias(parameters: ArrayLike) -> Floats:
 
 
 def inconsistent_bodies(parameters: ArrayLike, tolerance: float = ROUNDING) -> Tuple[int, ...]:
-    """Numbers, from 0, of the bodies with parameters that no body can have.
+    """Return the numbers, from 0, of the bodies with parameters that no body can have.
 
     Points, rods and plates without thickness count as bodies, and so does nothing at all.
 
@@ -100,7 +100,7 @@ def inconsistent_bodies(parameters: ArrayLike, tolerance: float = ROUNDING) -> T
 def consistent_fit(
     Y: ArrayLike, tau: ArrayLike, expected: ArrayLike, weight: float = 1e-3
 ) -> ConsistentFit:
-    """Parameters of bodies that explain measured forces, and are near to those expected.
+    """Return parameters of bodies that explain measured forces, and are near to those expected.
 
     The minimum of |Y pi - tau|^2 / 2 + weight sum d(J, J0) over all bodies.
 
@@ -145,7 +145,7 @@ def consistent_fit(
 def _minimum(
     R: Floats, forces: Floats, pi: Floats, inverse0: Floats, weight: float
 ) -> Tuple[Floats, int]:
-    """Minimum of |R pi - forces|^2 / (2 weight) + sum d(J, J0), and the steps that it took."""
+    """Return the minimum of |R pi - forces|^2 / (2 weight) + sum d(J, J0), and its steps."""
     A, b = R / np.sqrt(weight), forces / np.sqrt(weight)
 
     def value(pi: Floats) -> float:
@@ -171,7 +171,7 @@ def _minimum(
 
 
 def _distance(pi: Floats, inverse0: Floats) -> float:
-    """Sum of the distances of all bodies, infinite where no bodies have these parameters."""
+    """Return the sum of all bodies' distances, infinite where no bodies have these parameters."""
     J = pseudo_inertias(pi)
     try:
         np.linalg.cholesky(J)
@@ -181,14 +181,14 @@ def _distance(pi: Floats, inverse0: Floats) -> float:
 
 
 def _divergences(J: Floats, inverse0: Floats) -> Floats:
-    """Distances d(J, J0) of each body, (bodies,), given the inverse of J0."""
+    """Return the distances d(J, J0) of each body, (bodies,), given the inverse of J0."""
     product = inverse0 @ J
     found: Floats = np.einsum('bii->b', product) - np.linalg.slogdet(product)[1] - 4.0
     return found
 
 
 def _rows(J: Floats, inverse0: Floats) -> Tuple[Floats, Floats]:
-    """Factors of the derivatives of the distances: gradient M^T r, Hessian M^T M.
+    """Return the factors of the derivatives of the distances: gradient M^T r, Hessian M^T M.
 
     :return: M, (16 bodies, 10 bodies), and r, (16 bodies,)
     """
@@ -228,7 +228,7 @@ def _checked(
 
 
 def _is_of_a_body(J: Floats, tolerance: float) -> bool:
-    """Whether no eigenvalue of J is below -tolerance, with units that make its diagonal 1."""
+    """Return whether no eigenvalue of the scaled J, with diagonal 1, is below -tolerance."""
     diagonal = np.diag(J)
     if not np.isfinite(J).all() or (diagonal < 0.0).any():
         return False
@@ -245,7 +245,7 @@ def _is_of_a_body(J: Floats, tolerance: float) -> bool:
 
 
 def _basis() -> Floats:
-    """Pseudo-inertia of a unit of each of the ten parameters, (10, 4, 4)."""
+    """Return the pseudo-inertia of a unit of each of the ten parameters, (10, 4, 4)."""
     rows: List[List[List[float]]] = []
     for k in range(10):
         unit = [float(k == n) for n in range(10)]

@@ -32,7 +32,7 @@ Matrix = List[List[Scalar]]
 
 
 def unit_inertias() -> Tuple[RigidBodyInertia, ...]:
-    """The ten inertias of which one parameter is 1: what any other is a combination of.
+    """Return the ten inertias of which one parameter is 1: what any other is a combination of.
 
     In the order of `RigidBodyInertia.parameters`.
     """
@@ -52,7 +52,9 @@ def unit_inertias() -> Tuple[RigidBodyInertia, ...]:
 def torque_regressor(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> Matrix:
-    """Regressor of inverse dynamics: tau = Y pi, and the forces that turn the rotors besides.
+    """Return the regressor of inverse dynamics.
+
+    tau = Y pi, and the forces that turn the rotors besides.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -90,7 +92,7 @@ def slotine_li_regressor(
     qd_r: Sequence[Scalar],
     qdd_r: Sequence[Scalar],
 ) -> Matrix:
-    """Regressor of H a_r + C v_r + tau_g, with the C of `coriolis_matrix`.
+    """Return the regressor of H a_r + C v_r + tau_g, with the C of `coriolis_matrix`.
 
     As Hdot - 2 C is skew-symmetric with it, adaptation by this regressor is stable. With v_r = v
     and a_r = a it is that of inverse dynamics.
@@ -124,7 +126,7 @@ def joint_forces(
     S: Mapping[int, MotionSubspace],
     f: Mapping[int, Sequence[ForceVector]],
 ) -> Matrix:
-    """Joint forces that balance forces on the bodies, ten on each, a column for each force.
+    """Return joint forces that balance forces on the bodies, ten on each, a column for each force.
 
     :param X: transform from the parent's coordinates, by body number
     :param S: motion subspace of each joint, by body number

@@ -45,7 +45,7 @@ def cases(
     peer: Optional[PinocchioPeer] = None,
     seed: int = 0,
 ) -> Iterator[Case]:
-    """Cases of `functions`, each compiled when its turn comes.
+    """Yield the cases of `functions`, each compiled when its turn comes.
 
     :param robot: the robot
     :param functions: names of the functions
@@ -75,7 +75,7 @@ def cases(
 
 
 def bound(robot: Robot, function: str, frame: str) -> Callable[..., Any]:
-    """Callable that a loop over states would hold on to: a builtin.
+    """Return the callable that a loop over states would hold on to: a builtin.
 
     The poses of all links come as one array, (links, 4, 4), as a loop that cares for speed would
     take them; the method's dictionary of views costs more than the poses.
@@ -85,20 +85,20 @@ def bound(robot: Robot, function: str, frame: str) -> Callable[..., Any]:
 
 
 def last_link(robot: Robot) -> str:
-    """Link at the end of the longest chain of joints."""
+    """Return the link at the end of the longest chain of joints."""
     model = robot.model
     return max(model.links, key=lambda name: len(model.support(model.link(name).body)))
 
 
 def random_states(robot: Robot, count: int, rng: np.random.Generator) -> List[np.ndarray]:
-    """Random q, (count, nq), v and a (or tau), (count, nv)."""
+    """Return random q, (count, nq), v and a (or tau), (count, nv)."""
     q = np.array([robot.random_configuration(rng) for _ in range(count)])
     return [q, rng.normal(size=(count, robot.nv)), rng.normal(size=(count, robot.nv))]
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Context in which batches run on one thread."""
+    """Provide a context in which batches run on one thread."""
     set_threads(1)
     try:
         yield

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be measured: any declared algorithm of joint-space arrays."""
+"""Functions that can be measured: any declared algorithm of joint-space arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STANDS_FOR = {'q': 0, 'v': 1, 'step': 1}
 
 
 def label(function: str) -> str:
-    """Name of a function in a table.
+    """Return the name of a function in a table.
 
     :raises ValueError: for an unknown one
     """
@@ -31,7 +31,9 @@ def label(function: str) -> str:
 
 
 def inputs(function: str) -> List[int]:
-    """Which of q, v and a (or anything else of its size) a function takes, 0 to 2, in its order.
+    """Return the inputs that a function takes, in its order: q, v and a are 0 to 2.
+
+    Anything else of its size counts as well.
 
     :raises ValueError: for an unknown one, or one that takes other arrays
     """

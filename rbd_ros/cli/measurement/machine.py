@@ -15,7 +15,7 @@ _PACKAGES = ('numpy', 'llvmlite', 'pin')
 
 
 def machine() -> Dict[str, Any]:
-    """Facts about this machine: CPU, number of cores, widest vectors, operating system."""
+    """Return facts about this machine: CPU, number of cores, widest vectors, operating system."""
     return {
         'cpu': _cpu_model(),
         'architecture': platform.machine(),
@@ -28,7 +28,10 @@ def machine() -> Dict[str, Any]:
 
 
 def versions() -> Dict[str, Optional[str]]:
-    """Versions of Python, this package and its dependencies by name; None if not installed."""
+    """Return the versions of Python, this package and its dependencies by name.
+
+    None if not installed.
+    """
     found: Dict[str, Optional[str]] = {'python': platform.python_version(), 'rbd_ros': __version__}
     for package in _PACKAGES:
         try:

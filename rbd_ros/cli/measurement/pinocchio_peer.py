@@ -42,7 +42,7 @@ class PinocchioPeer:
         return self.model.nv
 
     def states(self, count: int, rng: np.random.Generator) -> List[Tuple[np.ndarray, ...]]:
-        """Random states q, v, a (or tau), each an array of its own."""
+        """Return random states q, v, a (or tau), each an array of its own."""
         pin, model = self.pin, self.model
         neutral = pin.neutral(model)
         return [
@@ -73,13 +73,13 @@ class PinocchioPeer:
         return Call(call, (self.model, self.data), rows, len(rows))
 
     def _call(self, function: str) -> Optional[Callable[..., Any]]:
-        """What the declaration of an algorithm names as its peer."""
+        """Return the Pinocchio function that the declaration of an algorithm names."""
         return getattr(self.pin, declared(function).peer or '', None)
 
     def _arguments(
         self, function: str, state: Tuple[np.ndarray, ...], frame: str
     ) -> Optional[Tuple[Any, ...]]:
-        """Arguments after model and data; None if there is no such frame."""
+        """Return the arguments after model and data; None if there is no such frame."""
         arrays = tuple(state[k] for k in inputs(function))
         if 'frame' not in declared(function).choices:
             return arrays

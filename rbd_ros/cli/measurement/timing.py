@@ -41,7 +41,7 @@ class Call:
     keywords: Mapping[str, Any] = field(default_factory=dict)
 
     def timer(self, clock: Callable[[], float]) -> timeit.Timer:
-        """Timer of the call in a bare loop, with garbage collection off."""
+        """Return the timer of the call in a bare loop, with garbage collection off."""
         names = [f'x{k}' for k in range(len(self.arguments))]
         scope = {'f': self.function, **dict(zip(names, self.arguments))}
         if self.rows is None:
@@ -79,7 +79,7 @@ class Comparison:
     rounds: int
 
     def as_dict(self) -> Dict[str, Any]:
-        """Fields in the types of JSON, by name."""
+        """Return the fields in the types of JSON, by name."""
         return {
             'ours_ns': self.ours,
             'ours_quartiles_ns': [self.ours_low, self.ours_high],
@@ -113,7 +113,7 @@ def compare(
 
 
 def summary(times: np.ndarray) -> Comparison:
-    """Comparison from the times of all rounds, (rounds, 1 or 2) [ns]."""
+    """Return the comparison from the times of all rounds, (rounds, 1 or 2) [ns]."""
     low, median, high = np.percentile(times[:, 0], (25, 50, 75))
     if times.shape[1] == 1:
         return Comparison(median, low, high, None, None, None, None, len(times))

@@ -91,7 +91,7 @@ def binary(code: Routine, operation: ast.operator, a: Value, b: Value) -> Value:
 
 
 def _floor_division(code: Routine, a: Value, b: Value) -> Tuple[str, str]:
-    """Quotient and remainder of integers, rounded down; both 0 for a divisor of 0."""
+    """Return the quotient and remainder of integers, rounded down; both 0 for a divisor of 0."""
     # Processors trap where the quotient has no 64 bits: for b = 0, and for -2^63 / -1.
     beyond = code.value(f'add i64 {b.text}, 1')
     unusual = code.value(f'icmp ult i64 {beyond}, 2')
@@ -117,7 +117,7 @@ def _floor_division(code: Routine, a: Value, b: Value) -> Tuple[str, str]:
 
 
 def _power(code: Routine, a: Value, b: Value) -> Value:
-    """Power: of integers a product, else that of the C library, as in Python."""
+    """Return the power: of integers a product, else that of the C library, as in Python."""
     if joined(a, b) == FLOAT or b.known is not None and b.known < 0:
         base, exponent = (convert(code, each, FLOAT, 'an operand') for each in (a, b))
         return Value(FLOAT, (code.call('pow', base.text, exponent.text),))
@@ -132,7 +132,7 @@ def _power(code: Routine, a: Value, b: Value) -> Value:
 
 
 def compare(code: Routine, operation: ast.cmpop, a: Value, b: Value) -> Value:
-    """Whether a comparison holds.
+    """Return whether a comparison holds.
 
     :raises Refused: if these operands cannot be compared
     """
@@ -147,7 +147,7 @@ def compare(code: Routine, operation: ast.cmpop, a: Value, b: Value) -> Value:
 
 
 def truth(code: Routine, value: Value) -> Value:
-    """Whether a number is another one than zero; NaN is."""
+    """Return whether a number is another one than zero; NaN is."""
     kind = number_type(value, 'a condition')
     if value.known is not None:
         return constant(bool(value.known))

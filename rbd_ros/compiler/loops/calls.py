@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What loops may call besides compiled functions: some of Python's own, and vocabulary.py."""
+"""Functions that loops may call besides compiled ones: some of Python's own, and vocabulary.py."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _HANDLERS: Dict[Any, Any] = {}
 
 
 def call_builtin(code: Routine, function: Any, arguments: Sequence[Value], name: str) -> Value:
-    """Value of a call.
+    """Return the value of a call.
 
     :param name: how the caller names the function
     :raises Refused: if it is not known, or not with such arguments
@@ -101,7 +101,7 @@ def _bool(code: Routine, arguments: Sequence[Value]) -> Value:
 
 
 def _function_of_floats(symbol: str) -> _Handler:
-    """Handler of a function of LLVM or of the C library that takes and gives float."""
+    """Return the handler of a function of LLVM or of the C library that takes and gives float."""
 
     def handler(code: Routine, arguments: Sequence[Value]) -> Value:
         numbers = [convert(code, each, FLOAT, 'an argument') for each in arguments]
@@ -126,7 +126,7 @@ for _name in ('atan2', 'pow', 'fmod'):
 
 
 def _rounded(symbol: str) -> _Handler:
-    """Handler of a function that rounds a float to an int."""
+    """Return the handler of a function that rounds a float to an int."""
     round_it = _function_of_floats(symbol)
 
     def handler(code: Routine, arguments: Sequence[Value]) -> Value:
@@ -169,7 +169,7 @@ _handles(vocabulary.matrix, count=2)(_room)
 
 
 def _reading(kind: Number) -> _Handler:
-    """Handler of what reads a number at any place."""
+    """Return the handler of what reads a number at any place."""
 
     def handler(code: Routine, arguments: Sequence[Value]) -> Value:
         data, at = arguments

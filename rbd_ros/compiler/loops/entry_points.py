@@ -110,12 +110,15 @@ class EntryPoint:
         return bound
 
     def address(self, *records: Record) -> int:
-        """Address for `call_loop`: so that what calls it need not be compiled with all of it."""
+        """Return address for `call_loop`, so that callers need not be compiled with all of it."""
         code = self._machine_code(records) if interpreted_reason() is None else None
         return handles.register(self.function) if code is None else code.address('entry')
 
     def _machine_code(self, records: Sequence[Record]) -> Optional[native.MachineCode]:
-        """Machine code for records of these kinds: loaded, or compiled; None if it cannot be."""
+        """Return the machine code for records of these kinds: loaded, or compiled.
+
+        None if it cannot be.
+        """
         kinds = tuple(each.kind for each in records)
         key = kinds, native.optimisation()
         if key not in self._code:
@@ -154,7 +157,7 @@ class EntryPoint:
 
 
 def _name(annotation: Any) -> str:
-    """Name of an annotation as it is written."""
+    """Return the name of an annotation as it is written."""
     # Texts where the module defers annotations (`from __future__ import annotations`).
     if isinstance(annotation, str):
         return annotation
@@ -174,7 +177,7 @@ def _call_with_arrays(function: Callable[..., int], *numbers: Any) -> int:
 
 
 def excludes_threads() -> bool:
-    """Whether no other thread runs while a loop does that is bound with `keep_lock`.
+    """Return whether no other thread runs while a loop does that is bound with `keep_lock`.
 
     Not so in the interpreter, nor without a lock of the interpreter.
     """
@@ -182,5 +185,5 @@ def excludes_threads() -> bool:
 
 
 def interpreted_reason() -> Optional[str]:
-    """Reason why loops run in the interpreter, None if they do not."""
+    """Return the reason why loops run in the interpreter, None if they do not."""
     return native.unavailable_reason()

@@ -53,7 +53,7 @@ class Expressions:
         self._fields: Dict[Tuple[str, str], Value] = {}
 
     def value(self, node: ast.expr) -> Value:
-        """Value of an expression.
+        """Return the value of an expression.
 
         :raises Refused: if it cannot be compiled
         """
@@ -67,11 +67,11 @@ class Expressions:
             raise
 
     def condition(self, node: ast.expr) -> Value:
-        """Value of an expression as the bool that `if` takes it for."""
+        """Return the value of an expression as the bool that `if` takes it for."""
         return arithmetic.truth(self.code, self.value(node))
 
     def read(self, name: str) -> Value:
-        """Value of a variable."""
+        """Return the value of a variable."""
         raise NotImplementedError
 
     # -- names, fields, elements
@@ -94,7 +94,7 @@ class Expressions:
         return constant(value)
 
     def meaning(self, node: ast.expr) -> Any:
-        """Object that a name stands for, or a name in a module; None if it is neither."""
+        """Return object that a name stands for, or a name in a module; None if it is neither."""
         if isinstance(node, ast.Name) and node.id not in self.variables:
             if node.id in self.names:
                 return self.names[node.id]
@@ -121,7 +121,7 @@ class Expressions:
         raise Refused(f'{owner.kind} has no {node.attr}; arrays have their shape')
 
     def _field(self, record: Value, name: str) -> Value:
-        """Field of a record, read once at the beginning of the function.
+        """Return the field of a record, read once at the beginning of the function.
 
         A record does not change while a loop runs, whatever the loop writes into its arrays.
         """
@@ -160,11 +160,11 @@ class Expressions:
         return self.load(kind.number, place)
 
     def load(self, kind: Number, place: str) -> Value:
-        """Element of an array."""
+        """Return the element of an array."""
         return Value(kind, (self.code.value(f'load {kind.llvm}, ptr {place}'),))
 
     def indices(self, node: ast.Subscript) -> List[Value]:
-        """Indices of a subscript."""
+        """Return the indices of a subscript."""
         each = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         found = []
         for index in each:
@@ -179,7 +179,7 @@ class Expressions:
         return found
 
     def place(self, owner: Value, indices: Sequence[Value]) -> Tuple[str, Tuple[str, ...]]:
-        """Address of an element, or of the first one of a part, and the shape of that part.
+        """Return address of an element, or of the first one of a part, and the shape of that part.
 
         Nothing guards the bounds: tests run the same text in Python, which does.
         """
@@ -265,7 +265,7 @@ class Expressions:
         return self._merged(BOOL, entries)
 
     def _merged(self, kind: Number, entries: Sequence[Tuple[str, str]]) -> Value:
-        """Value that depends on where the program comes from.
+        """Return the value that depends on where the program comes from.
 
         :param entries: value and label of each place
         """
@@ -338,7 +338,10 @@ class Expressions:
 
 
 def result_type(kind: Type) -> str:
-    """LLVM's type of the result of a function: a number, a structure of them, or nothing."""
+    """Return LLVM's type of the result of a function.
+
+    A number, a structure of them, or nothing.
+    """
     if isinstance(kind, Number):
         return kind.llvm
     return f'{{{", ".join(each.llvm for each in kind.items)}}}' if kind.items else 'void'

@@ -40,7 +40,7 @@ class Instance(NamedTuple):
 
 
 class Instances:
-    """What is to be compiled, and what of it is to be done yet."""
+    """Instances that are to be compiled, and those of them that are still to be done."""
 
     def __init__(self) -> None:
         #: Types of records, by their kind
@@ -52,7 +52,7 @@ class Instances:
         self._trees: Dict[str, Mapping[int, ast.FunctionDef]] = {}
 
     def definition(self, function: Callable) -> ast.FunctionDef:
-        """Syntax tree of a function.
+        """Return the syntax tree of a function.
 
         :raises Refused: if there is none
         """
@@ -66,7 +66,7 @@ class Instances:
         return found
 
     def parameters(self, function: Callable) -> List[_Parameter]:
-        """Names of a function's parameters, and the types of those that are annotated as numbers.
+        """Return the names of a function's parameters, and the types of the numbers among them.
 
         :raises Refused: if it has others than plain ones
         """
@@ -104,7 +104,7 @@ class Instances:
 
 
 def _meaning(annotation: Optional[ast.expr], names: Mapping[str, Any]) -> Any:
-    """Object that an annotation names, None if it is something else."""
+    """Return the object that an annotation names, None if it is something else."""
     # The syntax tree shows annotations as they were written: quoted ones are constants.
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         annotation = ast.parse(annotation.value, mode='eval').body
@@ -119,7 +119,7 @@ def _number(annotation: Optional[ast.expr], names: Mapping[str, Any]) -> Optiona
 
 
 def number_of(annotation: ast.expr, names: Mapping[str, Any]) -> Number:
-    """Type of number that an annotation names.
+    """Return the type of number that an annotation names.
 
     :raises Refused: if it names none
     """
@@ -132,7 +132,7 @@ def number_of(annotation: ast.expr, names: Mapping[str, Any]) -> Number:
 
 
 def _result(name: str, tree: ast.FunctionDef, names: Mapping[str, Any]) -> Type:
-    """Type of a function's result, by its annotation."""
+    """Return the type of a function's result, by its annotation."""
     annotation = tree.returns
     if isinstance(annotation, ast.Constant) and annotation.value is None:
         return NOTHING

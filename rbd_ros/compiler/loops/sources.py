@@ -11,7 +11,7 @@ from typing import Dict, List, Optional, Set
 
 
 def definitions(path: str) -> Dict[int, ast.FunctionDef]:
-    """Functions at the top of a file, by their first line or that of their first decorator."""
+    """Return the functions at the top of a file, by the first line of them or their decorators."""
     tree = ast.parse(Path(path).read_text(encoding='utf-8'))
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     # A code object begins at the first decorator, its node in the tree at `def`.
@@ -19,7 +19,9 @@ def definitions(path: str) -> Dict[int, ast.FunctionDef]:
 
 
 def digest(function: FunctionType) -> str:
-    """Digest of a function and of all that it depends on: functions it calls, and constants.
+    """Return the digest of a function and of all that it depends on.
+
+    Functions it calls, and constants.
 
     Neither docstrings nor comments, nor anything else in the same modules, are part of it.
     """
@@ -29,7 +31,7 @@ def digest(function: FunctionType) -> str:
 
 
 def runs_seldom(function: FunctionType) -> bool:
-    """Whether the file of a function says `SELDOM = True`: that what is in it runs seldom.
+    """Return whether the file of a function says `SELDOM = True`: that what is in it runs seldom.
 
     Its loops are not unrolled, then: machine code is made sooner, and runs a little slower.
     """
@@ -60,7 +62,7 @@ def _gather(function: FunctionType, seen: Set[FunctionType], parts: List[str]) -
 
 
 def _text_of(code: CodeType, doc: Optional[str] = None) -> str:
-    """What a function does.
+    """Return the text of what a function does.
 
     :param doc: its docstring
     """

@@ -56,7 +56,7 @@ class _Loop(NamedTuple):
 def function_text(
     instances: Instances, instance: Instance, large: int
 ) -> Tuple[str, Sequence[str]]:
-    """LLVM text of a function, and declarations of what it calls from elsewhere.
+    """Return the LLVM text of a function, and declarations of what it calls from elsewhere.
 
     :param instances: where the functions come from that it calls
     :param instance: the function, and the types of its arguments
@@ -108,7 +108,7 @@ class _Function(Expressions):
             self._assign(name, value)
 
     def text(self, large: int) -> Tuple[str, Sequence[str]]:
-        """Text of the function, and declarations."""
+        """Return the text of the function, and declarations."""
         body = self._definition.body
         self._block(body)
         if not self.code.ended:
@@ -125,7 +125,7 @@ class _Function(Expressions):
     # -- variables
 
     def read(self, name: str) -> Value:
-        """Value of a variable."""
+        """Return the value of a variable."""
         if name in self._values:
             return self._values[name]
         kind, places = self._places[name]
@@ -310,7 +310,7 @@ class _Function(Expressions):
             self.assigned = set.intersection(*after)
 
     def _round(self, statements: Sequence[ast.stmt], label: str, loop: _Loop) -> List[Set[str]]:
-        """Write what a loop repeats; returns which variables have a value at each `break`."""
+        """Write what a loop repeats; return which variables have a value at each `break`."""
         self.code.label(label)
         self._loops.append(loop)
         self._block(statements)
@@ -352,7 +352,7 @@ class _Function(Expressions):
         self.assigned = had  # it may not have run at all
 
     def _range(self, call: ast.Call) -> Tuple[Value, Value, int]:
-        """First number, end and step of a range."""
+        """Return the first number, end and step of a range."""
         if call.keywords or not 1 <= len(call.args) <= 3:
             raise Refused('range takes one to three arguments')
         values = [self.value(each) for each in call.args]
@@ -379,7 +379,7 @@ class _Function(Expressions):
 
 
 def _assignments(tree: ast.FunctionDef) -> Tuple[Counter, Set[str]]:
-    """How often each variable is assigned, and those that are by nothing but `for`."""
+    """Return how often each variable is assigned, and those assigned by `for` alone."""
     found: Counter = Counter()
     counted: Counter = Counter()
     for node in ast.walk(tree):

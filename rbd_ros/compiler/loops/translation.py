@@ -36,7 +36,7 @@ _LARGE = 80
 
 
 def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[str]) -> str:
-    """LLVM text of an entry point: the functions `entry` and `builtin`, and all they call.
+    """Return LLVM text of an entry point: the functions `entry` and `builtin`, and all they call.
 
     :param function: the entry point
     :param kinds: kinds of its records
@@ -64,7 +64,7 @@ def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
 
 
 def _number_loops(text: str) -> str:
-    """Text in which each loop has a node of its own, as LLVM insists, instead of a mark."""
+    """Return text in which each loop has a node of its own, as LLVM insists, instead of a mark."""
     nodes: List[str] = []
 
     def number(found: re.Match) -> str:
@@ -78,7 +78,7 @@ def _number_loops(text: str) -> str:
 
 
 def _text(instances: Instances, instance: Instance) -> Tuple[str, Sequence[str]]:
-    """Text of a function and its declarations, or the reason why there is none."""
+    """Return the text of a function and its declarations, or the reason why there is none."""
     try:
         return function_text(instances, instance, _LARGE)
     except Refused as refusal:
@@ -89,7 +89,7 @@ def _text(instances: Instances, instance: Instance) -> Tuple[str, Sequence[str]]
 
 
 def _entry(top: Instance) -> str:
-    """Text of the function that is called from outside: records are addresses to it."""
+    """Return the text of the function that is called from outside: records are addresses to it."""
     if top.result != INT:
         raise ValueError(
             f'{top.function.__name__}, an entry point, must be annotated to return int'
@@ -116,7 +116,9 @@ def _entry(top: Instance) -> str:
 
 
 def object_file(function: Callable, kinds: Sequence[tuple], numbers: Sequence[str]) -> bytes:
-    """Object file with the functions `entry` and `builtin`; arguments are those of `module_text`.
+    """Return the object file with the functions `entry` and `builtin`.
+
+    Arguments are those of `module_text`.
 
     :raises ValueError: if it cannot be compiled; it tells function and line
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a value in compiled loops can be: a number, a record, a borrowed array, bytes, a tuple.
+"""Values in compiled loops: a number, a record, a borrowed array, bytes, a tuple.
 
 The type of every value is known when a function is compiled: that of a parameter by the call, that
 of a variable by what is assigned to it.
@@ -15,7 +15,7 @@ from rbd_ros.compiler.targets.llvm.routine import Routine
 
 
 class Refused(ValueError):
-    """What cannot be compiled; tells the line as soon as that is known.
+    """Error for what cannot be compiled; names the line as soon as that is known.
 
     :param what: what is wrong, and what is possible instead
     """
@@ -88,7 +88,7 @@ class Record:
 
 
 def record_type(kind: tuple, known: Dict[tuple, Record]) -> Record:
-    """Type of records of a kind, made once."""
+    """Return the type of records of a kind, made once."""
     if kind not in known:
         known[kind] = Record(kind, known)
     return known[kind]
@@ -161,7 +161,7 @@ class Value(NamedTuple):
         return tuple(f'{kind} {part}' for kind, part in zip(llvm_types(self.kind), self.parts))
 
     def items(self) -> Tuple[Value, ...]:
-        """Values in a tuple."""
+        """Return the values in a tuple."""
         found, at = [], 0
         for kind in self.kind.items:
             size = len(llvm_types(kind))
@@ -171,7 +171,7 @@ class Value(NamedTuple):
 
 
 def constant(number: Union[bool, int, float]) -> Value:
-    """Value of a number that is known.
+    """Return the value of a number that is known.
 
     :raises Refused: if it is an integer of more than 64 bits
     """
@@ -187,7 +187,7 @@ def constant(number: Union[bool, int, float]) -> Value:
 
 
 def number_type(value: Value, what: str) -> Number:
-    """Type of a value that has to be a number.
+    """Return the type of a value that has to be a number.
 
     :raises Refused: if it is none
     """
@@ -197,7 +197,7 @@ def number_type(value: Value, what: str) -> Number:
 
 
 def convert(code: Routine, value: Value, kind: Number, what: str) -> Value:
-    """Value as a number of a type of the same or a higher rank.
+    """Return the value as a number of a type of the same or a higher rank.
 
     :param what: what the value is, for the message
     :raises Refused: if the type is of a lower rank
@@ -218,5 +218,5 @@ def convert(code: Routine, value: Value, kind: Number, what: str) -> Value:
 
 
 def joined(*values: Value) -> Number:
-    """Type of a number that may be any of several."""
+    """Return the type of a number that may be any of several."""
     return max((number_type(each, 'an operand') for each in values), key=lambda kind: kind.rank)

@@ -55,18 +55,21 @@ def call_loop(address: int, *arguments: Any) -> int:
 
 
 def vector(size: int) -> np.ndarray:
-    """Room for intermediate results, on the stack in machine code: the size is a literal."""
+    """Return a buffer for intermediate results, on the stack in machine code.
+
+    The size is a literal.
+    """
     # Not cleared, as it is not on the stack.
     return np.empty(size)
 
 
 def matrix(rows: int, columns: int) -> np.ndarray:
-    """Likewise, with two dimensions."""
+    """Return a buffer like that of `vector`, with two dimensions."""
     return np.empty((rows, columns))
 
 
 def side_by_side(*bounds: int) -> range:
-    """Range of a loop whose rounds may run in vector registers, as many as there is room for.
+    """Return the range of a loop whose rounds may run in vector registers, all that fit in.
 
     No round may read what another one writes; results are the same to the bit. Worth it where
     rows of twenty elements and more are added; of fewer, to ask how many there are takes longer.
@@ -75,10 +78,13 @@ def side_by_side(*bounds: int) -> range:
 
 
 def word_at(data: bytes, at: int) -> int:
-    """Eight bytes as an integer, aligned or not; nothing guards the bounds in machine code."""
+    """Return eight bytes as an integer, aligned or not.
+
+    Nothing guards the bounds in machine code.
+    """
     return struct.unpack_from('=q', data, at)[0]
 
 
 def double_at(data: bytes, at: int) -> float:
-    """Eight bytes as a floating-point number, likewise."""
+    """Return eight bytes as a floating-point number, likewise."""
     return struct.unpack_from('=d', data, at)[0]

@@ -33,7 +33,7 @@ _LONG = 30000
 
 
 def jacobian(graph: Graph, outputs: Sequence[Value], inputs: Sequence[Value]) -> Rows:
-    """Derivatives of `outputs` by `inputs`, (outputs, inputs).
+    """Return the derivatives of `outputs` by `inputs`, (outputs, inputs).
 
     Exact, also through choices: the derivative of a choice is that of the branch taken.
 
@@ -47,7 +47,7 @@ def jacobian(graph: Graph, outputs: Sequence[Value], inputs: Sequence[Value]) ->
 def directional_derivatives(
     graph: Graph, outputs: Sequence[Value], directions: Sequence[Direction]
 ) -> Rows:
-    """Derivatives of `outputs` along `directions`, (outputs, directions), exact as in `jacobian`.
+    """Return derivatives of `outputs` along `directions`, (outputs, directions), as `jacobian`.
 
     For coordinates that do not move one by one, such as a quaternion's: `along(q, rates)` is a
     direction in which q moves at rates that may be symbols themselves.
@@ -77,7 +77,7 @@ def differentiated(
     at: Sequence[Value],
     rates: Sequence[Sequence[Value]],
 ) -> Rows:
-    """Derivatives of a function of symbols along directions, (values, directions).
+    """Return the derivatives of a function of symbols along directions, (values, directions).
 
     :param function: from a list of scalars to its values
     :param at: arguments where the derivatives are taken: symbols, computed or not, or numbers
@@ -105,7 +105,7 @@ def differentiated(
 
 
 def _along_directions(gradient: Direction, directions: Sequence[Direction]) -> List[Value]:
-    """Products of a gradient and directions."""
+    """Return the products of a gradient and directions."""
     row: Dict[int, Value] = {}
     for j, direction in enumerate(directions):
         for number, rate in direction.items():
@@ -114,7 +114,7 @@ def _along_directions(gradient: Direction, directions: Sequence[Direction]) -> L
 
 
 def _cheaper(graph: Graph, outputs: Sequence[Value], *ways: Rows) -> Rows:
-    """Whichever takes fewer operations together with the outputs themselves."""
+    """Return the variant that takes fewer operations together with the outputs themselves."""
 
     # With the outputs: a derivative that uses what the function computes anyway is cheaper.
     def operations(rows: Rows) -> int:
@@ -124,7 +124,7 @@ def _cheaper(graph: Graph, outputs: Sequence[Value], *ways: Rows) -> Rows:
 
 
 def _forward_products(graph: Graph, order: Sequence[int], directions: Sequence[Direction]) -> int:
-    """Number of products of a partial derivative and a tangent in forward mode."""
+    """Return the number of products of a partial derivative and a tangent in forward mode."""
     reached: Dict[int, int] = {}  # directions that a node changes along, as bits
     for j, direction in enumerate(directions):
         for number in direction:
@@ -139,7 +139,7 @@ def _forward_products(graph: Graph, order: Sequence[int], directions: Sequence[D
 
 
 def _reverse_products(graph: Graph, order: Sequence[int], outputs: Sequence[Value]) -> int:
-    """Number of products of a partial derivative and an adjoint in reverse mode."""
+    """Return the number of products of a partial derivative and an adjoint in reverse mode."""
     reached: Dict[int, int] = dict.fromkeys(order, 0)  # outputs that a node changes, as bits
     for row, output in enumerate(outputs):
         if isinstance(output, Symbol) and output.number in reached:

@@ -26,7 +26,9 @@ from rbd_ros.compiler.passes.partials import (
 def vertex_elimination(
     graph: Graph, outputs: Sequence[Value], directions: Sequence[Direction]
 ) -> List[List[Value]]:
-    """Derivatives of `outputs` along `directions`, (outputs, directions), by vertex elimination.
+    """Return derivatives of `outputs` along `directions` by vertex elimination.
+
+    Their shape is (outputs, directions).
 
     Choices stay, and what they choose between, and are passed by forward mode in the end, so that
     a branch not taken spoils nothing.
@@ -111,7 +113,7 @@ class _Edges:
                         heapq.heappush(queue, (cost, neighbour))
 
     def _cost(self, vertex: int) -> int:
-        """New edges that eliminating a vertex makes, less those that it saves.
+        """Return the new edges that eliminating a vertex makes, less those that it saves.
 
         Of the edges that vanish only those on the side with more of them count. That is a rule of
         thumb: of those tried on inverse dynamics by q and v it took the fewest operations for
@@ -122,7 +124,7 @@ class _Edges:
         return len(before) * len(after) - there - max(len(before), len(after))
 
     def _take_out(self, vertex: int) -> Tuple[int, ...]:
-        """Replace the edges of a vertex by edges past it; returns its neighbours."""
+        """Replace the edges of a vertex by edges past it; return its neighbours."""
         # Sorted: the order of additions decides the last bit, and a set's order is chance.
         before, after = self.before.pop(vertex), sorted(self.after.pop(vertex))
         for start in before:

@@ -36,7 +36,7 @@ _OPERATIONS: Dict[int, Callable[..., Value]] = {
 
 
 def expand(graph: Graph, outputs: Sequence[Value]) -> List[Value]:
-    """Outputs of the same values that need no scalar product, in the same graph.
+    """Return the outputs of the same values that need no scalar product, in the same graph.
 
     :param outputs: symbols of the graph, or floats
     """
@@ -44,7 +44,7 @@ def expand(graph: Graph, outputs: Sequence[Value]) -> List[Value]:
 
 
 def replace(graph: Graph, outputs: Sequence[Value], instead: Mapping[int, Value]) -> List[Value]:
-    """Outputs with other values in the place of some nodes, in the same graph.
+    """Return the outputs with other values in the place of some nodes, in the same graph.
 
     Scalar products are written out on the way.
 

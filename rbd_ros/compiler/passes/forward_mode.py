@@ -26,7 +26,7 @@ Tangents = Dict[int, Value]  # derivatives by number of the direction; what is m
 def forward_mode(
     graph: Graph, outputs: Sequence[Value], directions: Sequence[Direction]
 ) -> List[List[Value]]:
-    """Derivatives of `outputs` along `directions`, (outputs, directions), by forward mode.
+    """Return derivatives of `outputs` along `directions`, (outputs, directions), by forward mode.
 
     :param directions: rates of the independent nodes by number, for each direction; a node that
         any direction names is independent in all of them, be it an input or not
@@ -49,7 +49,7 @@ def forward_mode(
 
 
 def weighted_sum(tangents: Mapping[int, Tangents], coefficients: Mapping[int, Value]) -> Tangents:
-    """Tangents of other nodes, each times its coefficient, added up."""
+    """Return the tangents of other nodes, each times its coefficient, added up."""
     total: Tangents = {}
     for number, coefficient in coefficients.items():
         for j, tangent in tangents.get(number, {}).items():
@@ -58,14 +58,14 @@ def weighted_sum(tangents: Mapping[int, Tangents], coefficients: Mapping[int, Va
 
 
 def chosen_tangents(graph: Graph, condition: int, yes: Tangents, no: Tangents) -> Tangents:
-    """Tangents of a choice: those of the branch taken, whatever the other's are."""
+    """Return the tangents of a choice: those of the branch taken, whatever the other's are."""
     # A direction in which only one branch changes counts as well: the other's tangent is zero.
     chosen = {j: choose(graph, condition, yes.get(j, 0.0), no.get(j, 0.0)) for j in {**yes, **no}}
     return {j: tangent for j, tangent in chosen.items() if not is_zero(tangent)}
 
 
 def tangent_row(output: Value, tangents: Mapping[int, Tangents], count: int) -> List[Value]:
-    """Derivatives of an output along all directions."""
+    """Return the derivatives of an output along all directions."""
     if not isinstance(output, Symbol):
         return [0.0] * count
     found = tangents.get(output.number, {})

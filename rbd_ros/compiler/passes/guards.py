@@ -32,7 +32,7 @@ class Guards:
         self._indicators: Dict[int, Value] = {ALWAYS: 1.0}
 
     def within(self, parent: int, condition: int, positive: bool) -> int:
-        """Guard that adds a condition to another guard."""
+        """Return the guard that adds a condition to another guard."""
         key = (parent, condition, positive)
         if key not in self._numbers:
             self._numbers[key] = number = len(self._guards)
@@ -44,7 +44,7 @@ class Guards:
         return self._numbers[key]
 
     def union(self, guards: Iterable[int], exact: bool) -> int:
-        """Guard that holds wherever any of these does, and nowhere else if `exact`."""
+        """Return the guard that holds wherever any of these does, and nowhere else if `exact`."""
         # What holds with a condition and without it holds without asking: up to the parent.
         left = set(guards)
         while (both := self._both_ways(left)) is not None:
@@ -62,7 +62,7 @@ class Guards:
         return self.within(ALWAYS, any_holds.number, True)
 
     def join(self, guarded: Mapping[int, Value], at: int) -> Value:
-        """Sum, under guard `at`, of the values whose own guards hold.
+        """Return the sum, under guard `at`, of the values whose own guards hold.
 
         :param guarded: values by guard
         :param at: guard that holds wherever one of theirs does
@@ -80,7 +80,7 @@ class Guards:
         return total.get(at, 0.0)
 
     def _if_holds(self, guard: int, value: Value, at: int) -> Value:
-        """A value where its guard holds, zero elsewhere."""
+        """Return a value where its guard holds, zero elsewhere."""
         parent, _, condition, positive = self._guards[guard]
         # One condition is enough where the rest of the guard is known to hold.
         if parent in (at, ALWAYS):
@@ -89,7 +89,7 @@ class Guards:
         return choose(self._graph, self._indicators[guard].number, value, 0.0)
 
     def _both_ways(self, guards: Iterable[int]) -> Optional[Tuple[int, int, int, int]]:
-        """Two guards that differ in the sign of a condition, the deepest such two.
+        """Return two guards that differ in the sign of a condition, the deepest such two.
 
         :return: the guard with the condition positive, the other, their parent, the condition
         """
@@ -101,7 +101,7 @@ class Guards:
         return None
 
     def _ancestors(self, guard: int) -> List[int]:
-        """Guards that hold wherever this one does, itself not counted."""
+        """Return the guards that hold wherever this one does, itself not counted."""
         found = []
         while guard != ALWAYS:
             guard = self._guards[guard][0]
@@ -110,7 +110,7 @@ class Guards:
 
 
 def may_be_singular(graph: Graph, outputs: Sequence[Value]) -> Set[int]:
-    """Live nodes that may have no finite value or derivative though all outputs have.
+    """Return the live nodes that may have no finite value or derivative though all outputs have.
 
     Those are divisions and roots in branches, which are evaluated whether taken or not, and what
     depends on them. What is evaluated anyway is not: were it singular, so would be the outputs.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all ways of differentiation share: derivatives of single nodes, and which nodes matter."""
+"""Derivatives of single nodes, and which nodes matter, for all ways of differentiation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Direction = Mapping[int, Value]
 
 
 def along(inputs: Sequence[Value], rates: Sequence[Value]) -> Dict[int, Value]:
-    """Direction in which `inputs` change at `rates`.
+    """Return the direction in which `inputs` change at `rates`.
 
     :param inputs: symbols, each at most once; constants do not change and are left out
     """
@@ -38,7 +38,9 @@ def along(inputs: Sequence[Value], rates: Sequence[Value]) -> Dict[int, Value]:
 
 
 def partials(graph: Graph, number: int) -> List[Tuple[int, Value]]:
-    """Derivatives of a node by its operands: pairs (operand, derivative), constants left out.
+    """Return the derivatives of a node by its operands.
+
+    Pairs (operand, derivative), constants left out.
 
     They use what the graph has anyway: the sine and cosine of the same angle, the quotient and the
     root themselves, and one reciprocal for all that is divided by the same.
@@ -77,13 +79,13 @@ def partials(graph: Graph, number: int) -> List[Tuple[int, Value]]:
 
 
 def _value(graph: Graph, number: int) -> Value:
-    """A node as a factor: constants as floats, so that they fold."""
+    """Return a node as a factor: constants as floats, so that they fold."""
     node = graph.nodes[number]
     return node[1] if node[0] == CONSTANT else Symbol(graph, number, False)
 
 
 def transmitting(graph: Graph, outputs: Sequence[Value], independent: Iterable[int]) -> List[int]:
-    """Numbers of the nodes by which `outputs` change with `independent` nodes, in order.
+    """Return numbers of the nodes by which `outputs` change with `independent` nodes, in order.
 
     A condition only chooses: nothing changes by it, except where the choice jumps.
     """
@@ -102,18 +104,18 @@ def transmitting(graph: Graph, outputs: Sequence[Value], independent: Iterable[i
 
 
 def changed_by(graph: Graph, number: int) -> Tuple[int, ...]:
-    """Operands that a node changes with; the condition of a choice is none."""
+    """Return the operands that a node changes with; the condition of a choice is none."""
     node = graph.nodes[number]
     return node[2:] if node[0] == WHERE else operands(node)
 
 
 def is_zero(value: Value) -> bool:
-    """Whether a derivative is known to be zero."""
+    """Return whether a derivative is known to be zero."""
     return not isinstance(value, Symbol) and value == 0
 
 
 def negative_if(negative: bool, value: Value) -> Value:
-    """-value or value; a zero has no sign."""
+    """Return -value or value; a zero has no sign."""
     return 0.0 if is_zero(value) else -value if negative else value
 
 
@@ -127,7 +129,7 @@ def accumulate(total: Dict[int, Value], key: int, term: Value) -> None:
 
 
 def choose(graph: Graph, condition: int, yes: Value, no: Value) -> Value:
-    """Value `yes` where the node `condition` is positive, `no` elsewhere.
+    """Return the value `yes` where the node `condition` is positive, `no` elsewhere.
 
     A sign that both have is pulled out, for in front of a choice it is free.
     """

@@ -19,7 +19,7 @@ Adjoints = Dict[int, Dict[int, Value]]  # of one node: by number of the output, 
 def reverse_mode(
     graph: Graph, outputs: Sequence[Value], inputs: Sequence[Value]
 ) -> List[List[Value]]:
-    """Derivatives of `outputs` by `inputs`, (outputs, inputs), by reverse mode.
+    """Return the derivatives of `outputs` by `inputs`, (outputs, inputs), by reverse mode.
 
     :param inputs: symbols to differentiate by, inputs of the graph or not: they are taken as
         independent; what is a constant has zero derivatives

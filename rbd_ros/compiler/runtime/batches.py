@@ -39,7 +39,7 @@ _KEPT, _ALONE, _CHUNK = 20e-6, 200e-6, 10e-6
 
 
 def processors() -> int:
-    """Processors that this process may use."""
+    """Return the processors that this process may use."""
     return (
         len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count() or 1
     )
@@ -60,7 +60,7 @@ _starting = threading.Lock()
 
 
 def threads() -> int:
-    """How many threads share a large batch, the caller's included."""
+    """Return the number of threads that share a large batch, the caller's included."""
     return _threads
 
 
@@ -107,7 +107,7 @@ def _provide_helpers() -> None:
 
 
 def _help(shared: Sharing) -> None:
-    """Life of a helper: in machine code, where it needs no interpreter and sees no signals."""
+    """Run as a helper in machine code, which needs no interpreter and sees no signals."""
     # Python handles signals in its main thread: one that the system gave to a sleeping helper
     # would not interrupt what that thread waits in.
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
@@ -192,7 +192,7 @@ class BatchFunction:
 
 
 def estimated_seconds(count: OperationCount, numbers: int) -> float:
-    """How long a row of a batch takes, about.
+    """Return the estimated duration of a row of a batch [s].
 
     :param count: operations of the kernel
     :param numbers: how many numbers go in and come out

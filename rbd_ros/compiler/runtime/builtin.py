@@ -33,7 +33,7 @@ _TYPE_VECTORCALL_OFFSET = 56  # tp_vectorcall_offset of a type object
 
 
 class Fallback(partial):
-    """What a builtin is bound to, and calls where it cannot do a call by itself.
+    """Callable that a builtin is bound to, and calls where it cannot do a call by itself.
 
     :param holder: type of objects with one slot; each array that the builtin returns is put into
         the slot of a new one, and that returned. What the fallback returns must be such already
@@ -49,7 +49,7 @@ HOLDER_AT = Fallback.__basicsize__ - 8
 
 @lru_cache(maxsize=None)
 def supported() -> bool:
-    """Whether this interpreter lays its objects out as the builtin assumes."""
+    """Return whether this interpreter lays its objects out as the builtin assumes."""
     # 16 bytes: a reference count and a type. Without a GIL there is more, and where references are
     # traced.
     if sys.implementation.name != 'cpython' or object.__basicsize__ != 16 or sys.maxsize < 2**32:
@@ -75,7 +75,7 @@ def supported() -> bool:
 
 
 def vectorcall(fallback: Fallback) -> int:
-    """Address by which a fallback is called, and every other one.
+    """Return the address by which a fallback is called, and every other one.
 
     That of PyObject_Vectorcall, or what it would call: CPython 3.10 does not export it.
     """
@@ -109,7 +109,7 @@ def _text(text: str) -> bytes:
 def new_builtin(
     name: str, doc: str, address: int, flags: int, bound: object
 ) -> Callable[..., Any]:
-    """Builtin function object of the machine code at `address`.
+    """Return the builtin function object of the machine code at `address`.
 
     :param flags: how the interpreter is to call it, METH_FASTCALL and others
     :param bound: the object that it is bound to, its first argument; it keeps this alive

@@ -171,7 +171,7 @@ def take_inputs(r: CallWriter, n: str, slots: str, ins: str, strides: str, rows:
 
 
 def take_function() -> str:
-    """Text of `take`: where the numbers of an argument are; 0 no, 1 a state, 2 a batch."""
+    """Return text of `take`: where the numbers of an argument are; 0 no, 1 a state, 2 a batch."""
     # `%number` is 1 for an input that is a single number: a float or an int for a state, an array
     # with one axis for a batch.
     parameters = 'ptr %obj, i64 %size, i64 %number, ptr %buffer, ptr %data, ptr %rows'
@@ -263,7 +263,7 @@ def take_function() -> str:
 
 
 def _number(r: CallWriter, obj: str) -> str:
-    """Value of an object that is exactly a float or an integer."""
+    """Return the value of an object that is exactly a float or an integer."""
     number = r.variable('double', '0.0')
     # Labels of its own, as it is written into a function twice; `no` and `error` are the
     # function's.

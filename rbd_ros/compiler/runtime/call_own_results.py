@@ -13,12 +13,12 @@ from rbd_ros.compiler.runtime.layouts import DIMENSIONS, REFERENCES
 
 
 def text() -> str:
-    """Text of the functions that find, make and keep results."""
+    """Return the text of the functions that find, make and keep results."""
     return _is_unused() + _own_result() + _new_tuple() + _remember()
 
 
 def _is_unused() -> str:
-    """Text of `is_unused`: whether nothing has an array but the kernel, and it is as made.
+    """Return text of `is_unused`: whether nothing has an array but the kernel, and it is as made.
 
     With rows for a batch, else -1.
     """
@@ -42,7 +42,7 @@ def _is_unused() -> str:
 
 
 def _own_result() -> str:
-    """Text of `own_result`: a result of the kernel's own that is in no use, or null."""
+    """Return the text of `own_result`: a result of the kernel's own that is in no use, or null."""
     r = CallWriter('internal ptr @own_result(ptr %d, i64 %rows)')
     several, batch = r.gives_several(), r.value('icmp sge i64 %rows, 0')
     own, batches = r.word('own', 'ptr'), r.word('batches', 'ptr')
@@ -74,7 +74,7 @@ def _own_result() -> str:
 
 
 def _remember() -> str:
-    """Text of `remember`: keep the result of a batch in place of the one before the last.
+    """Return text of `remember`: keep the result of a batch in place of the one before the last.
 
     Not if it has many rows: memory is kept for good.
     """
@@ -93,7 +93,7 @@ def _remember() -> str:
 
 
 def _new_tuple() -> str:
-    """Text of `new_tuple_of_state`: a named tuple with new arrays where those are in use.
+    """Return text of `new_tuple_of_state`: a named tuple with new arrays where those are in use.
 
     It returns null, with the error set, if memory is short.
     """

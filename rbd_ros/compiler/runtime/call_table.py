@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the routine that does calls (calls.py) is told about a kernel, as a table in memory."""
+"""Table in memory that describes a kernel to the routine of calls (calls.py)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _LENGTH = LINKS + MOST_FORCED * OF_FORCED
 
 
 class CallTable:
-    """What the routine is told about one kernel, and what must live as long as its builtins.
+    """Description of one kernel for the routine, and what must live as long as its builtins.
 
     :param definition: the kernel's
     :param one: address of `table`, the kernel for one state
@@ -105,7 +105,7 @@ class CallTable:
 
     @staticmethod
     def fits(definition: Definition) -> bool:
-        """Whether the routine can do calls of a kernel."""
+        """Return whether the routine can do calls of a kernel."""
         return (
             len(definition.inputs) <= MOST_INPUTS
             and len(definition.outputs) <= MOST_OUTPUTS

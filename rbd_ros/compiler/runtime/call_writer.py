@@ -24,57 +24,57 @@ class CallWriter(Routine):
     """Writes one of the routine's functions."""
 
     def api(self, name: str, kind: str = 'ptr') -> str:
-        """Entry of the table `api`."""
+        """Return the entry of the table `api`."""
         return self.get('@api', kind, str(API.index(name)))
 
     def word(self, name: str, kind: str = 'i64') -> str:
-        """Number of the kernel's table."""
+        """Return the number of the kernel's table."""
         return self.get('%d', kind, str(AT[name]))
 
     def element(self, first: int, index: str, kind: str = 'i64') -> str:
-        """Element of a part of the kernel's table."""
+        """Return the element of a part of the kernel's table."""
         return self.get('%d', kind, self.value(f'add i64 {index}, {first}'))
 
     def is_type(self, obj: str, name: str) -> str:
-        """Whether an object is of exactly this type."""
+        """Return whether an object is of exactly this type."""
         # No subclass: what that makes of its items or of its memory is for Python to say.
         return self.same(self.field(obj, TYPE, 'ptr'), self.api(name))
 
     def is_plain(self, array: str, flags: int) -> str:
-        """Whether an array holds float64 as the processor wants them."""
+        """Return whether an array holds float64 as the processor wants them."""
         found = self.value(f'and i32 {self.field(array, FLAGS, "i32")}, {flags}')
         right = self.same(found, str(flags), 'i32')
         # NumPy has one descriptor of native float64; a swapped byte order has another.
         return self.both(self.same(self.field(array, DESCR, 'ptr'), self.api('float64')), right)
 
     def shape(self, j: str) -> str:
-        """Index of an output's part of the table: axes, elements, shape."""
+        """Return the index of an output's part of the table: axes, elements, shape."""
         return self.value(f'mul i64 {j}, {SHAPE}')
 
     def gives_several(self) -> str:
-        """Whether the kernel has several outputs, in a named tuple."""
+        """Return whether the kernel has several outputs, in a named tuple."""
         return self.value(f'icmp ne i64 {self.word("result_type")}, 0')
 
     def axes_of_rows(self, rows: str) -> str:
-        """Axes before those of a state: 1 for a batch, 0 for a single state, of -1 rows."""
+        """Return axes before those of a state: 1 for a batch, 0 for a single state, of -1 rows."""
         return self.value(f'zext i1 {self.value(f"icmp sge i64 {rows}, 0")} to i64')
 
     def is_array(self, j: str, rows: str) -> str:
-        """Whether an output is an array, not a number: of a batch all are."""
+        """Return whether an output is an array, not a number: of a batch all are."""
         own = self.element(SHAPES, self.shape(j))
         return self.value(
             f'icmp ne i64 {self.value(f"add i64 {own}, {self.axes_of_rows(rows)}")}, 0'
         )
 
     def new_array(self, axes: str, dims: str) -> str:
-        """Array of float64, or null with the error set."""
+        """Return the array of float64, or null with the error set."""
         return self.value(
             f'call ptr {self.api("new_array")}(ptr {self.api("ndarray")}, i32 {axes}, ptr {dims}, '
             f'i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null)'
         )
 
     def item(self, result: str, j: str) -> str:
-        """Item of a named tuple, which has the layout of a tuple."""
+        """Return the item of a named tuple, which has the layout of a tuple."""
         return self.get(self.at(result, 'i8', str(TUPLE_ITEMS)), 'ptr', j)
 
     def put_item(self, result: str, j: str, item: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of a builtin's call that is not plain: one routine of machine code for all kernels.
+"""Calls of a builtin that are not plain: one routine of machine code for all kernels.
 
 A plain call (the arrays of one state, by position) is done by the kernel's own code
 (kernel_builtin.py). This routine takes arguments by keyword, lists, tuples and arrays of other
@@ -48,7 +48,7 @@ from rbd_ros.compiler.targets.llvm import native
 
 
 def _call_function() -> str:
-    """Text of `call`: the whole way from arguments to the result."""
+    """Return the text of `call`: the whole way from arguments to the result."""
     r = CallWriter('ptr @call(ptr %d, ptr %self, ptr %args, i64 %nargs, ptr %kwnames)')
     n, m = r.word('inputs'), r.word('outputs')
     slots = r.array('ptr', MOST_INPUTS + 2)
@@ -165,14 +165,14 @@ def _run_long(r: CallWriter, ins: str, strides: str, outs: str, count: str) -> N
 
 
 def text() -> str:
-    """Text of the routine and what belongs to it."""
+    """Return the text of the routine and what belongs to it."""
     table = f'@api = global [{len(API)} x ptr] zeroinitializer\n'
     return table + take_function() + call_own_results.text() + _call_function()
 
 
 @lru_cache(maxsize=1)
 def routine() -> Tuple[native.MachineCode, int]:
-    """Machine code of the routine and its address, from disk or made anew."""
+    """Return the machine code of the routine and its address, from disk or made anew."""
     key = {
         'source': source_digest(__name__),
         'python': sys.version_info[:2],

@@ -13,7 +13,7 @@ _functions: List[Callable[..., Any]] = []
 
 
 def register(function: Callable[..., Any]) -> int:
-    """Handle of a function.
+    """Return the handle of a function.
 
     :param function: for `call`, a function of packed inputs and outputs; for `loop`, a loop
     """
@@ -22,7 +22,7 @@ def register(function: Callable[..., Any]) -> int:
 
 
 def loop(handle: int) -> Callable[..., int]:
-    """Loop that was registered with a handle."""
+    """Return the loop that was registered with a handle."""
     return _functions[handle]
 
 

@@ -37,7 +37,7 @@ Function = Tuple[str, List[str]]
 
 
 class BaseKernel:
-    """What compiled and interpreted kernels share: checking and broadcasting of arguments."""
+    """Base class of compiled and interpreted kernels: checks and broadcasts arguments."""
 
     def __init__(self, definition: Definition):
         self.definition = definition
@@ -64,7 +64,7 @@ class BaseKernel:
 
     @property
     def output_size(self) -> int:
-        """How many numbers come out, of all outputs together."""
+        """Number of numbers that come out, of all outputs together."""
         return self.definition.size
 
     @cached_property
@@ -78,7 +78,9 @@ class BaseKernel:
         name: Optional[str] = None,
         doc: Optional[str] = None,
     ) -> Callable[..., Result]:
-        """Function that runs the kernel as fast as can be; what is not plain arrays, `fallback`.
+        """Return the function that runs the kernel as fast as can be.
+
+        What is not plain arrays, `fallback`.
 
         :param fallback: callable that keeps this kernel alive; its holder, if it has one, gets
             what is a single array
@@ -130,7 +132,7 @@ class BaseKernel:
         raise NotImplementedError
 
     def _destinations(self, out: Any, shapes: Sequence[Tuple[int, ...]]) -> List[Array]:
-        """Arrays that the caller gives for the results, checked."""
+        """Return the arrays that the caller gives for the results, checked."""
         name, declared = self.definition.name, self.definition.outputs
         given = [out] if self.definition.result is None else list(out)
         if len(given) != len(declared):
@@ -316,7 +318,7 @@ class Kernel(BaseKernel):
         part: str,
         build: Callable[[Program], List[Function]],
     ) -> Tuple[native.MachineCode, OperationCount]:
-        """Machine code of a part and its operations, from disk or made anew."""
+        """Return the machine code of a part and its operations, from disk or made anew."""
         name = cache.entry_name(self.definition.name, part, self._digest)
         entry = cache.load(name)
         if entry is not None:
@@ -389,7 +391,7 @@ class Kernel(BaseKernel):
 def make_kernel(
     definition: Definition, check: Optional[Callable[[], None]] = None
 ) -> Union[Kernel, InterpretedKernel]:
-    """Kernel of a definition: compiled if there is a compiler, else interpreted.
+    """Return the kernel of a definition: compiled if there is a compiler, else interpreted.
 
     :param check: raises if the definition has no sense; called before the algorithm is run for the
         first time, and not at all when its machine code is found on disk

@@ -68,7 +68,7 @@ _CONTEXT = (
 def builtin_function(
     inputs: Sequence[Tuple[str, int]], outputs: Sequence[Output], numbers: Sequence[str] = ()
 ) -> str:
-    """Text of the function `builtin` that calls `core`, and of its table `context`.
+    """Return the text of the function `builtin` that calls `core`, and of its table `context`.
 
     :param inputs: names and sizes of the input arrays
     :param outputs: names and shapes of the output arrays
@@ -154,7 +154,7 @@ python:
 
 
 def _known(*names: str) -> str:
-    """Loads from the table `context`."""
+    """Return the loads from the table `context`."""
     return '\n'.join(_known_as(name, name) for name in names)
 
 
@@ -305,7 +305,7 @@ class _Results:
 
 @lru_cache(maxsize=None)
 def _interpreter() -> Tuple[int, ...]:
-    """The table `context` up to what depends on the kernel."""
+    """Return the table `context` up to what depends on the kernel."""
     api = ctypes.pythonapi
     # Objects and functions that live as long as the interpreter, so that addresses are enough.
     functions = (api.PyFloat_FromDouble, api.PyType_GenericAlloc, api.Py_DecRef)
@@ -326,7 +326,7 @@ def make_builtin(
     own_results: Sequence[int],
     routine: Tuple[int, int] = (0, 0),
 ) -> Callable[..., Any]:
-    """Builtin function object of the machine code at `address`.
+    """Return the builtin function object of the machine code at `address`.
 
     :param context: address of the table `context` of the same code, filled here
     :param fallback: callable for all other arguments; the builtin keeps it alive, and it must keep

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How 64-bit CPython with a GIL, and NumPy, lay out the objects that machine code reads."""
+"""Memory layouts, of 64-bit CPython with a GIL and NumPy, of objects that machine code reads."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ FLOAT_VALUE = 16  # of a float, and of NumPy's
 
 
 def address(function: object) -> int:
-    """Address of a C function of ctypes."""
+    """Return the address of a C function of ctypes."""
     found = ctypes.cast(function, ctypes.c_void_p).value  # type: ignore[arg-type]
     assert found is not None
     return found
 
 
 def numpy_function(number: int) -> int:
-    """Address of a C function of NumPy by its number in the table of its stable ABI."""
+    """Return the address of a C function of NumPy by its number in the table of its stable ABI."""
     core = np._core if hasattr(np, '_core') else np.core
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]

@@ -39,7 +39,7 @@ _LOOP_CONTEXT = (
 
 
 def loop_function(records: int, numbers: Sequence[str]) -> str:
-    """Text of the function `builtin` that calls the loop `entry`, and of its table `context`.
+    """Return the text of `builtin`, which calls the loop `entry`, and of its table `context`.
 
     Of a bytes object, the loop gets the address of its content. Of an array, it gets the address
     of its numbers and their count, which is -1 for anything but a contiguous array of float64 with
@@ -113,7 +113,7 @@ wrong:
 
 
 def _array(k: int) -> List[str]:
-    """Lines that find address `%n<k>` and `%length<k>` of an array, the argument `%a<k>`."""
+    """Return lines that find address `%n<k>` and `%length<k>` of the array argument `%a<k>`."""
     lines = []
 
     def field(name: str, kind: str, offset: int) -> str:
@@ -149,13 +149,13 @@ def _array(k: int) -> List[str]:
 
 # A class of its own, since a bytes object has no attributes.
 class _Addresses(bytes):
-    """What a loop is bound to: the addresses of its records, and what must live as long."""
+    """Addresses of the records that a loop is bound to, and what must live as long."""
 
 
 def make_loop_builtin(
     name: str, doc: str, address: int, context: int, addresses: Sequence[int], kept: object
 ) -> Callable[..., int]:
-    """Builtin function object of the loop whose `builtin` is at `address`; it keeps the GIL.
+    """Return the function object of a loop whose `builtin` is at `address`; it keeps the GIL.
 
     Called with the wrong number of arguments, or anything but bytes for bytes, it raises a
     SystemError.

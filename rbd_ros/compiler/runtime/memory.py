@@ -51,7 +51,10 @@ def release_memory() -> None:
 
 
 def _clean_pages_of_llvm() -> Iterator[Tuple[int, int]]:
-    """Mappings of LLVM's library none of whose pages was changed: address, and size [bytes]."""
+    """Yield the mappings of LLVM's library none of whose pages was changed.
+
+    Address, and size [bytes].
+    """
     begin = end = 0
     with open('/proc/self/smaps', encoding='utf-8', errors='replace') as file:
         for line in file:

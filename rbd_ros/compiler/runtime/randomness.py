@@ -13,7 +13,7 @@ import numpy as np
 
 @lru_cache(maxsize=1)
 def generator() -> np.random.Generator:
-    """Source of randomness of this process."""
+    """Return the source of randomness of this process."""
     return np.random.default_rng()
 
 
@@ -24,7 +24,7 @@ def _of_machine_code() -> np.random.Generator:
 
 
 def next_double() -> Tuple[int, int]:
-    """Address of a C function that draws a number uniform in [0, 1), and of what it is passed."""
+    """Return the addresses of a C function that draws from [0, 1), and of its argument."""
     interface = _of_machine_code().bit_generator.ctypes
     return ctypes.cast(interface.next_double, ctypes.c_void_p).value or 0, interface.state_address
 

@@ -54,7 +54,9 @@ _IN_USE = ctypes.create_string_buffer(64)
 
 
 def own_results(outputs: Sequence[Output], result: Optional[type] = None) -> List[Any]:
-    """Results of a kernel that are used again: arrays, or named tuples of arrays and numbers.
+    """Return the results of a kernel that are used again.
+
+    Arrays, or named tuples of arrays and numbers.
 
     :param result: type of a named tuple of several outputs
     :return: COUNT results, or none of a kernel that has a new one for each call
@@ -78,7 +80,7 @@ def own_results(outputs: Sequence[Output], result: Optional[type] = None) -> Lis
 
 
 def most_rows(outputs: Sequence[Output], result: Optional[type] = None) -> int:
-    """Most rows of a batch whose result is used again, -1 if none is.
+    """Return most rows of a batch whose result is used again, -1 if none is.
 
     :param result: type of a named tuple of several outputs
     """
@@ -88,7 +90,7 @@ def most_rows(outputs: Sequence[Output], result: Optional[type] = None) -> int:
 
 
 def _is_plain(result: type) -> bool:
-    """Whether nobody can keep anything in such a result, nor a weak reference to it."""
+    """Return whether nobody can keep anything in such a result, nor a weak reference to it."""
     return not (result.__dictoffset__ or result.__weakrefoffset__)
 
 
@@ -98,14 +100,14 @@ def _untrack(item: object) -> None:
 
 
 def addresses(results: Sequence[Any]) -> Tuple[int, ...]:
-    """Addresses of a kernel's own results for its machine code, COUNT in any case."""
+    """Return the addresses of a kernel's own results for its machine code, COUNT in any case."""
     if not results or not counts_references():
         return (ctypes.addressof(_IN_USE),) * COUNT
     return tuple(map(id, results))
 
 
 def search_function(name: str, shapes: Sequence[Sequence[int]]) -> str:
-    """Text of a function that finds a result that is in no use: a new reference, or null.
+    """Return text of a function that finds a result that is in no use: a new reference, or null.
 
     Its arguments are the place where the addresses of a kernel's own results are, and NumPy's
     float64.
@@ -167,7 +169,7 @@ def unless_as_made(r: Routine, array: str, float64: str, axes: str, in_use: str)
 
 @lru_cache(maxsize=None)
 def counts_references() -> bool:
-    """Whether this interpreter and NumPy lay out what `search_function` reads as it assumes."""
+    """Return whether the interpreter and NumPy have the layout that `search_function` assumes."""
     if sys.byteorder != 'little':
         return False  # the lower half of the count would be elsewhere
     array = np.empty(3)

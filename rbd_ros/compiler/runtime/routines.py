@@ -10,7 +10,7 @@ from rbd_ros.compiler.targets.llvm import native
 
 
 def load_routine(name: str, text: Callable[[], str], key: Mapping[str, Any]) -> native.MachineCode:
-    """Machine code of a module's text.
+    """Return the machine code of a module's text.
 
     :param name: name of it on disk
     :param text: what writes the LLVM text, with opaque pointers; called if there is none on disk

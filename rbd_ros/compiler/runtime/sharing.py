@@ -52,7 +52,7 @@ class _Text(Routine):
     """A function of the module; all of them use the table `pool`."""
 
     def pool(self, name: str) -> str:
-        """Entry of the pool."""
+        """Return the entry of the pool."""
         return self.get('@pool', 'ptr', str(_POOL.index(name)))
 
     def hang_out(self, job: str) -> None:
@@ -60,7 +60,7 @@ class _Text(Routine):
         self.put('@pool', 'ptr', job, str(_POOL.index('job')))
 
     def word(self, name: str, kind: str = 'i64') -> str:
-        """Word of the job."""
+        """Return the word of the job."""
         return self.get('%job', kind, str(JOB[name]))
 
     def set_word(self, name: str, value: str) -> None:
@@ -68,7 +68,7 @@ class _Text(Routine):
         self.put('%job', 'i64', value, str(JOB[name]))
 
     def count(self, name: str) -> str:
-        """Value of a word of the job, which becomes one more, whoever else counts it."""
+        """Return value of a word of the job, which becomes one more, whoever else counts it."""
         word = self.at('%job', 'i64', str(JOB[name]))
         return self.value(f'atomicrmw add ptr {word}, i64 1 monotonic')
 
@@ -90,7 +90,7 @@ class _Text(Routine):
         self.value(f'call i32 {self.pool("tell")}(ptr {self.pool(condition)})')
 
     def room(self) -> str:
-        """Memory for a scratch array, or null."""
+        """Return the memory for a scratch array, or null."""
         # `malloc` aligns to 16 bytes; what is aligned by hand needs so much more room.
         size = self.value(f'add i64 {self.word("scratch")}, {_ALIGNMENT}')
         return self.value(f'call ptr {self.pool("malloc")}(i64 {size})')
@@ -109,7 +109,7 @@ class _Text(Routine):
 
 
 def _take_function() -> str:
-    """Text of `take`: do chunks of a job until none is left.
+    """Return the text of `take`: do chunks of a job until none is left.
 
     Who has the job begins with the first rows, the helpers with the last: from one batch to the
     next each finds in its own caches what it read and wrote before. Where chunks went to whoever
@@ -146,7 +146,7 @@ def _take_function() -> str:
 
 
 def _run_function() -> str:
-    """Text of `run`: do a job, with helpers if it is long enough; 0 if memory is short."""
+    """Return text of `run`: do a job, with helpers if it is long enough; 0 if memory is short."""
     r = _Text('i64 @run(ptr %job)')
     # Before anything is begun: what has been begun could not be undone.
     room, rows = r.room(), r.word('rows')
@@ -197,7 +197,7 @@ def _run_function() -> str:
 
 
 def _help_function() -> str:
-    """Text of `help`: help with every job that comes, for ever."""
+    """Return the text of `help`: help with every job that comes, for ever."""
     r = _Text('void @help()')
     r.label('look')
     # Batches often come one after the other, some microseconds apart, and to wake up takes longer
@@ -223,7 +223,7 @@ def _help_function() -> str:
 
 
 def _help_with_function() -> str:
-    """Text of `help_with`, which has the mutex when it begins and when it ends."""
+    """Return the text of `help_with`, which has the mutex when it begins and when it ends."""
     r = _Text('internal void @help_with(ptr %job)')
     others = r.value(f'sub i64 {r.get("@threads", "i64")}, 1')  # all but who has the job
     enough = r.value(f'icmp sge i64 {r.word("helpers")}, {others}')
@@ -254,7 +254,7 @@ def _help_with_function() -> str:
 
 
 def text() -> str:
-    """Text of the functions, and what the threads have in common."""
+    """Return the text of the functions, and what the threads have in common."""
     pool = f'@pool = global [{len(_POOL)} x ptr] zeroinitializer\n'
     pool += '@threads = global i64 1\n@ready = global i64 0\n'
     return pool + _take_function() + _run_function() + _help_function()
@@ -293,12 +293,12 @@ class Sharing:
 
     @property
     def ready(self) -> bool:
-        """Whether it was said how many threads there are."""
+        """True if it was said how many threads there are."""
         return bool(self._ready.value)
 
     @property
     def threads(self) -> int:
-        """How many threads may share a batch, the caller's included."""
+        """Number of threads that may share a batch, the caller's included."""
         return self._threads.value
 
     @threads.setter
@@ -308,12 +308,12 @@ class Sharing:
 
 @lru_cache(maxsize=1)
 def sharing() -> Sharing:
-    """What batches are shared by in this process."""
+    """Return the thread pool that batches share in this process."""
     return Sharing()
 
 
 def job(**words: int) -> ctypes.Array[ctypes.c_int64]:
-    """Job with these words; the others are 0."""
+    """Return the job with these words; the others are 0."""
     made = (ctypes.c_int64 * JOB_SIZE)()
     for name, value in words.items():
         made[JOB[name]] = value

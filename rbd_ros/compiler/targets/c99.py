@@ -121,12 +121,14 @@ class Function(NamedTuple):
 
 
 def source(program: Program, name: Optional[str] = None) -> str:
-    """Text of a C99 function of doubles; see `function`."""
+    """Return the text of a C99 function of doubles; see `function`."""
     return function(program, name).source
 
 
 def function(program: Program, name: Optional[str] = None, real: str = 'double') -> Function:
-    """C99 function that computes a program; it allocates nothing and calls nothing but math.h.
+    """Return the C99 function that computes a program.
+
+    It allocates nothing and calls nothing but math.h.
 
     Its arguments are the arrays that go in, by name, then those that come out, matrices row by
     row, with one underscore or more after a name that C or another argument has taken. No two may
@@ -183,7 +185,7 @@ class _Text:
         self._used: Set[str] = set()  # arrays that the part at hand names
 
     def whole(self) -> str:
-        """Text of the function, after those of its parts if there are several."""
+        """Return the text of the function, after those of its parts if there are several."""
         lines = ['#include <math.h>', '']
         # On the stack of the function itself: it may run in several threads, and without a heap.
         body = [f'{self._real} kept[{self._length}];'] if self._length else []
@@ -211,7 +213,7 @@ class _Text:
         return ((k, nodes[k]) for k in self._program.live if nodes[k][0] in (SIN, COS))
 
     def _plain_angles(self) -> List[int]:
-        """Numbers of the angles that depend on inputs by few operations, and on no sines."""
+        """Return the numbers of angles that depend on inputs by few operations, without sines."""
         nodes = self._program.graph.nodes
 
         def is_plain(angle: int) -> bool:
@@ -229,14 +231,14 @@ class _Text:
         return list(filter(is_plain, angles))
 
     def _written_out(self, number: int) -> str:
-        """Expression for the value of a node, down to the inputs."""
+        """Return the expression for the value of a node, down to the inputs."""
         operation, *rest = self._program.graph.nodes[number]
         if operation in (INPUT, CONSTANT):
             return self._operand(number, set())
         return f'({_FORMS[operation].format(*map(self._written_out, rest))})'
 
     def _live(self, known: Set[int]) -> List[int]:
-        """Nodes that the outputs need, in an order of evaluation, if some are known already."""
+        """Return nodes that outputs need, in order of evaluation, if some are known already."""
         program = self._program
         needed: Set[int] = set()
         stack = [value.number for value in program.flat if isinstance(value, Symbol)]
@@ -254,7 +256,7 @@ class _Text:
         return '\n'.join([*self._comment(), f'void {self._name}({parameters or "void"});', ''])
 
     def stack(self) -> int:
-        """Bytes of stack that a call takes at most."""
+        """Return the bytes of stack that a call takes at most."""
         most = max(len(part.nodes) for part in self._parts)
         size = 8 if self._real == 'double' else 4
         # A compiler that optimises nothing keeps each value there, and what it was made of.
@@ -273,7 +275,7 @@ class _Text:
         return ['/*', *text.splitlines(), ' */']
 
     def _test(self) -> List[str]:
-        """Statements that return not-a-numbers if an input is not finite."""
+        """Return the statements that return not-a-numbers if an input is not finite."""
         lines = ['int finite = 1;']
         # What has no elements is not mentioned again, of which compilers would warn.
         lines += [f'(void){c};' for c in (*self._ins, *self._outs) if not self._sizes[c]]
@@ -289,7 +291,7 @@ class _Text:
         return [*lines, 'if (!finite) {', *spoil, '    return;', '}']
 
     def _body(self, part: Part) -> List[str]:
-        """Statements that evaluate a part; outputs are stored as soon as they are known."""
+        """Return statements that evaluate a part; outputs are stored as soon as they are known."""
         graph, here = self._program.graph, set(part.nodes)
         # A part takes the arrays that it names and no others: unused parameters are warned of,
         # too.
@@ -321,7 +323,7 @@ class _Text:
         return '-' * value.negative + self._operand(value.number, here)
 
     def _operand(self, number: int, here: Set[int]) -> str:
-        """Expression for the value of a node that is an operand."""
+        """Return the expression for the value of a node that is an operand."""
         kind, *rest = self._program.graph.nodes[number]
         if kind == CONSTANT:
             return self._literal(rest[0])
@@ -330,7 +332,7 @@ class _Text:
         return f'v{number}' if number in here else f'{self._array("kept")}[{self._slots[number]}]'
 
     def _literal(self, value: float) -> str:
-        """Constant of C, the nearest number of its kind; doubles are exact to the bit."""
+        """Return constant of C, the nearest number of its kind; doubles are exact to the bit."""
         if math.isnan(value):
             return 'NAN'
         if math.isinf(value):
@@ -357,7 +359,7 @@ class _Text:
 
 
 def _identifier(name: str, taken: Set[str]) -> str:
-    """Name of an array in C, which is taken from then on."""
+    """Return the name of an array in C, which is taken from then on."""
     found = re.sub(r'\W', '_', name, flags=re.ASCII)
     # C reserves names with a leading underscore, and none begins with a digit.
     if not found[:1].isalpha():

@@ -17,7 +17,7 @@ def library(
     constants: Mapping[str, int] = {},
     notes: Sequence[str] = (),
 ) -> Dict[str, str]:
-    """Texts of the files of a library, by file name.
+    """Return the texts of the files of a library, by file name.
 
     It needs math.h and nothing else, allocates nothing, calls itself nowhere, and has no state:
     its functions may run in several threads at once.
@@ -42,7 +42,7 @@ def library(
 
 
 def library_name(text: str) -> str:
-    """Name in C that is like a text: of letters, digits and underscores."""
+    """Return the name in C that is like a text: of letters, digits and underscores."""
     found = re.sub(r'\W+', '_', text, flags=re.ASCII).strip('_').lower()
     return found if found[:1].isalpha() else f'robot_{found}'.rstrip('_')
 

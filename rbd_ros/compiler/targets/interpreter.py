@@ -32,7 +32,7 @@ Number = Any  # float, complex or an array of them
 
 
 def _where_positive(condition: Number, yes: Number, no: Number) -> Number:
-    """Choice by the sign of the real part: a complex step takes the branch of its state."""
+    """Return choice by the sign of the real part: a complex step takes the branch of its state."""
     # Both branches have been evaluated already. `where` makes an array of a number too, and [()] a
     # number of that.
     return np.where(np.real(condition) > 0.0, yes, no)[()]
@@ -51,7 +51,7 @@ _OPERATIONS: Dict[int, Callable[..., Number]] = {
 
 
 def interpret(program: Program, inputs: Mapping[str, Sequence[Number]]) -> List[List[Number]]:
-    """Values of a program's outputs, in the arithmetic of IEEE 754: nothing raises.
+    """Return the values of a program's outputs, in the arithmetic of IEEE 754: nothing raises.
 
     Unlike in a kernel, an input that is no number spoils only what depends on it.
 

@@ -55,7 +55,7 @@ class BodyMatrix(NamedTuple):
 
 
 def matrix_sizes(bodies: int) -> dict[str, int]:
-    """Sizes of a `BodyMatrix` for at most so many bodies in contact.
+    """Return the sizes of a `BodyMatrix` for at most so many bodies in contact.
 
     :param bodies: number of all bodies
     """
@@ -124,7 +124,7 @@ def order_bodies(
 
 @compiled
 def add_pair(space: BodyMatrix, i: int, j: int, pairs: int) -> int:
-    """Couple two bodies; returns how many pairs there are now.
+    """Return the couple two bodies; return how many pairs there are now.
 
     :param i: place of one
     :param j: place of the other

@@ -82,7 +82,7 @@ def solve_pivoted(A: FloatArray, order: IntArray, x: FloatArray, n: int) -> None
 
 @compiled
 def product_of_parts(x: FloatArray, y: FloatArray, first: int, end: int) -> float:
-    """Scalar product of parts of two vectors, by four sums that do not wait for each other.
+    """Return scalar product of parts of two vectors, by four sums that do not wait for each other.
 
     :param first: where the parts begin
     :param end: where they have ended

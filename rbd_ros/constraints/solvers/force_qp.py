@@ -39,7 +39,7 @@ class LeastSquares(NamedTuple):
 
 
 def force_qp(M: Array, d: Array) -> LeastSquares:
-    """Direction u of the solution x = u / rho, or of a ray along which the program is unbounded.
+    """Return the direction u of the solution x = u / rho, or of an unbounded ray.
 
     :param M: symmetric positive-semidefinite matrix, (r, r), of unit diagonal
     :param d: vector, (r,), of elements of at most one
@@ -58,7 +58,7 @@ def force_qp(M: Array, d: Array) -> LeastSquares:
 
 
 def nonnegative_least_squares(E: Array, f: Array) -> LeastSquares:
-    """Vector u >= 0 that minimizes |E u - f| (Lawson and Hanson, algorithm NNLS).
+    """Return the vector u >= 0 that minimizes |E u - f| (Lawson and Hanson, algorithm NNLS).
 
     :param E: matrix, (m, n)
     :param f: vector, (m,)
@@ -96,7 +96,7 @@ def nonnegative_least_squares(E: Array, f: Array) -> LeastSquares:
 
 
 def _free_solution(E: Array, f: Array, positive: NDArray[Any]) -> Array:
-    """Least-squares solution in which only some elements are not zero."""
+    """Return the least-squares solution in which only some elements are not zero."""
     z = np.zeros(E.shape[1])
     z[positive] = np.linalg.lstsq(E[:, positive], f, rcond=None)[0]
     return z

@@ -62,7 +62,7 @@ COLD_LIMIT = 2
 
 @compiled
 def solve_friction_space(space: FrictionSpace, method: int, limit: int, tolerance: float) -> bool:
-    """Solve from the forces x that are there; returns whether they are a solution in the end.
+    """Solve from the forces x that are there; return whether they are a solution in the end.
 
     The result is in x and u, or the best there was. What `state`, `direction` and `slip` hold is a
     start as well.
@@ -166,5 +166,5 @@ def prefer_sticking(space: FrictionSpace, method: int, limit: int, tolerance: fl
 
 @entry_point
 def solve_space(space: FrictionSpace, method: int, limit: int, tolerance: float) -> int:
-    """`solve_friction_space`, as Python calls it."""
+    """Return `solve_friction_space`, as Python calls it."""
     return 1 if solve_friction_space(space, method, limit, tolerance) else 0

@@ -55,7 +55,7 @@ CHECK, RATIO = 10, 10.0
 
 @compiled
 def admm(space: FrictionSpace, limit: int, finish: bool) -> bool:
-    """Solve from forces as they are; returns whether the problem is solved.
+    """Solve from forces as they are; return whether the problem is solved.
 
     :param limit: most steps
     :param finish: whether Newton's method attempts to finish, after 10, 20, 40 ... steps
@@ -115,7 +115,7 @@ def admm(space: FrictionSpace, limit: int, finish: bool) -> bool:
 
 @compiled
 def power_iteration(space: FrictionSpace) -> float:
-    """Largest eigenvalue of the matrix, to a few percent, from below."""
+    """Return the largest eigenvalue of the matrix, to a few percent, from below."""
     A, x, image = space.A, space.step, space.x
     n, size = size_of(space), 1.0
     for i in range(n):
@@ -154,7 +154,7 @@ def factorise_with(space: FrictionSpace, penalty: float) -> None:
 
 @compiled
 def admm_step(space: FrictionSpace, penalty: float, follow: float) -> Tuple[float, float]:
-    """One step; returns what both parts disagree by, and what the cones' part changes velocities.
+    """Make one step; return the disagreement of both parts, and the change of velocities.
 
     Both relative to forces and velocities.
     """
@@ -192,7 +192,7 @@ def admm_step(space: FrictionSpace, penalty: float, follow: float) -> Tuple[floa
 
 @compiled
 def states_of(space: FrictionSpace) -> None:
-    """States of contacts and rows, as the projections have left them."""
+    """Compute the states of contacts and rows, as the projections have left them."""
     y, z = space.y, space.z
     contacts = space.sizes[CONTACTS]
     for c in range(contacts):

@@ -55,7 +55,7 @@ FEW_SWEEPS, WARM_SWEEPS, MOST_GRADIENTS = 20, 1, 500
 
 @compiled
 def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
-    """Solve from the forces that are there; returns whether they are a solution in the end.
+    """Solve from the forces that are there; return whether they are a solution in the end.
 
     :param limit: most sweeps
     :param tolerance: velocity error of a solution, as part of the largest velocity without forces
@@ -134,7 +134,7 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
 
 @compiled
 def finish(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> float:
-    """Stop what sticks at once, by conjugate gradients; returns the residual.
+    """Stop what sticks at once, by conjugate gradients; return the residual.
 
     All other forces stay. Forces are left as they were if they were better.
 
@@ -199,7 +199,7 @@ def finish(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> f
 
 @compiled
 def response(space: BodySpace, c: int, r: int) -> float:
-    """Scaled velocity of a contact by velocities of bodies that forces `way` cause."""
+    """Return the scaled velocity of a contact by velocities of bodies that forces `way` cause."""
     scale = space.scale[c, r]
     total: float = space.compliance[c, r] * scale * scale * space.way[c, r]
     for side in range(2):
@@ -214,7 +214,7 @@ def response(space: BodySpace, c: int, r: int) -> float:
 
 @compiled
 def sweep_one(space: BodySpace, c: int, q: FloatArray, new: FloatArray) -> float:
-    """Solve one contact while all others stay as they are; returns its residual before.
+    """Solve one contact while all others stay as they are; return its residual before.
 
     :param q: room, (3,)
     :param new: room, (3,)
@@ -250,7 +250,7 @@ def sweep_one(space: BodySpace, c: int, q: FloatArray, new: FloatArray) -> float
 
 @compiled
 def sweep_couple(space: BodySpace, c: int, u: FloatArray, new: FloatArray) -> float:
-    """Solve the couples of one contact while all else stays as it is; returns their residual.
+    """Solve the couples of one contact while all else stays as it is; return their residual.
 
     :param u: room, (3,)
     :param new: room, (3,)
@@ -282,5 +282,5 @@ def sweep_couple(space: BodySpace, c: int, u: FloatArray, new: FloatArray) -> fl
 
 @entry_point
 def solve_bodies(space: BodySpace, limit: int, tolerance: float) -> int:
-    """`solve_body_space`, as Python calls it."""
+    """Return `solve_body_space`, as Python calls it."""
     return 1 if solve_body_space(space, limit, tolerance) else 0

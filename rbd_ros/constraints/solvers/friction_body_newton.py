@@ -45,7 +45,7 @@ LARGEST_TURN = 0.7
 
 @compiled
 def newton_bodies(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> float:
-    """Attempt Newton's method from forces and states as they are; returns the residual.
+    """Attempt Newton's method from forces and states as they are; return the residual.
 
     Couples stay as they are. Forces are left as they were if they were better.
 
@@ -116,7 +116,7 @@ def reuse_forces(space: BodySpace) -> None:
 
 @compiled
 def find_velocities(space: BodySpace, room: FloatArray) -> float:
-    """Find the scaled velocities `image` of all contacts; returns the largest residual.
+    """Find the scaled velocities `image` of all contacts; return the largest residual.
 
     :param room: room, (3,)
     """
@@ -131,7 +131,7 @@ def find_velocities(space: BodySpace, room: FloatArray) -> float:
 
 @compiled
 def find_stiffness(space: BodySpace, c: int) -> bool:
-    """Find by how much velocities change the force of a contact; returns whether they do.
+    """Find by how much velocities change the force of a contact; return whether they do.
 
     What sticks has no velocity, what slides none along the normal, and its direction turns. Both
     are to be so by the end of a step; a little give leaves forces among which contacts cannot
@@ -216,7 +216,7 @@ def take_step(space: BodySpace, q: FloatArray, new: FloatArray) -> None:
 
 @compiled
 def stiff_force(space: BodySpace, c: int, u: FloatArray, force: FloatArray) -> None:
-    """Force of a contact that belongs to a velocity, by its stiffness.
+    """Compute the force of a contact that belongs to a velocity, by its stiffness.
 
     :param u: scaled velocity, (3,)
     :param force: scaled force, a result, (3,)
@@ -228,7 +228,7 @@ def stiff_force(space: BodySpace, c: int, u: FloatArray, force: FloatArray) -> N
 
 @compiled
 def correct_states(space: BodySpace, floor: float, room: FloatArray) -> bool:
-    """Change states that forces or velocities contradict; returns whether there are any.
+    """Change states that forces or velocities contradict; return whether there are any.
 
     :param floor: velocity that counts as none
     :param room: room, (3,)

@@ -112,7 +112,7 @@ class BodySpace(NamedTuple):
 
 @compiled
 def any_sticks(space: BodySpace) -> bool:
-    """Whether anything sticks."""
+    """Return whether anything sticks."""
     for c in range(space.sizes[CONTACTS]):
         if space.state[c] == STICK:
             return True
@@ -228,7 +228,7 @@ def push(space: BodySpace, c: int, change: FloatArray) -> None:
 
 @compiled
 def contact_velocity(space: BodySpace, c: int, r: int) -> float:
-    """Scaled velocity of a contact along one axis, with what it gives way by."""
+    """Return the scaled velocity of a contact along one axis, with what it gives way by."""
     total: float = space.bias[c, r] + space.compliance[c, r] * space.scale[c, r] * space.x[c, r]
     total *= space.scale[c, r]
     for side in range(2):
@@ -243,7 +243,7 @@ def contact_velocity(space: BodySpace, c: int, r: int) -> float:
 
 @compiled
 def residual_of(space: BodySpace, c: int, u: FloatArray, room: FloatArray) -> float:
-    """Residual of a contact, of the velocities as they are.
+    """Return the residual of a contact, of the velocities as they are.
 
     :param u: its scaled velocity, a result, (3,)
     :param room: room, (3,); may be u, which is lost then
@@ -258,7 +258,7 @@ def residual_of(space: BodySpace, c: int, u: FloatArray, room: FloatArray) -> fl
 
 @compiled
 def largest_residual(space: BodySpace, u: FloatArray) -> float:
-    """Largest residual of all contacts, of the velocities as they are.
+    """Return the largest residual of all contacts, of the velocities as they are.
 
     :param u: room, (3,)
     """
@@ -273,7 +273,7 @@ def largest_residual(space: BodySpace, u: FloatArray) -> float:
 
 @compiled
 def has_couple(space: BodySpace, c: int) -> bool:
-    """Whether a contact resists turning."""
+    """Return whether a contact resists turning."""
     if space.sizes[COUPLES] == 0:
         return False
     resists: bool = space.coefficient[c, 0] > 0.0 or space.coefficient[c, 1] > 0.0
@@ -282,7 +282,7 @@ def has_couple(space: BodySpace, c: int) -> bool:
 
 @compiled
 def prepare_couple(space: BodySpace, c: int) -> float:
-    """Find what the couples of a contact do; returns the largest effect by a normal force."""
+    """Find what the couples of a contact do; return the largest effect by a normal force."""
     J, effect, block = space.turning[c], space.turning_effect[c], space.turning_block[c]
     size = 0.0
     for r in range(3):
@@ -301,7 +301,7 @@ def prepare_couple(space: BodySpace, c: int) -> float:
 
 @compiled
 def scale_couple(space: BodySpace, c: int, d: float) -> float:
-    """Scale the couples of a contact; returns their largest scaled velocity without forces.
+    """Scale the couples of a contact; return their largest scaled velocity without forces.
 
     :param d: unit of the contact's normal force
     """
@@ -358,7 +358,7 @@ def turning_velocity(space: BodySpace, c: int, u: FloatArray) -> None:
 
 @compiled
 def couple_residual(space: BodySpace, c: int, u: FloatArray) -> float:
-    """Residual of the couples of a contact, of the velocities as they are.
+    """Return the residual of the couples of a contact, of the velocities as they are.
 
     :param u: room, (3,)
     """

@@ -34,7 +34,7 @@ def blocks_of(space: FrictionSpace) -> int:
 
 @compiled
 def is_cone(space: FrictionSpace, b: int) -> bool:
-    """Whether a block is a contact or begins a moment: each of these has a cone."""
+    """Return whether a block is a contact or begins a moment: each of these has a cone."""
     first = space.sizes[CONTACTS] + space.sizes[ROWS]
     if b < first:
         contact: bool = b < space.sizes[CONTACTS]
@@ -45,7 +45,7 @@ def is_cone(space: FrictionSpace, b: int) -> bool:
 
 @compiled
 def normal_row(space: FrictionSpace, b: int) -> int:
-    """Row of the normal force of a cone."""
+    """Return the row of the normal force of a cone."""
     contacts = space.sizes[CONTACTS]
     row: int = 3 * b if b < contacts else 3 * space.holder[b - contacts - space.sizes[ROWS]]
     return row
@@ -53,7 +53,7 @@ def normal_row(space: FrictionSpace, b: int) -> int:
 
 @compiled
 def tangent_row(space: FrictionSpace, b: int) -> int:
-    """First row of what the normal force of a cone bounds."""
+    """Return the first row of what the normal force of a cone bounds."""
     contacts = space.sizes[CONTACTS]
     row: int = 3 * b + 1 if b < contacts else b + 2 * contacts
     return row
@@ -61,7 +61,7 @@ def tangent_row(space: FrictionSpace, b: int) -> int:
 
 @compiled
 def tangents_of(space: FrictionSpace, b: int) -> int:
-    """How many elements of a cone its normal force bounds, one or two."""
+    """Return how many elements of a cone its normal force bounds, one or two."""
     contacts = space.sizes[CONTACTS]
     if b < contacts or space.part[b - contacts - space.sizes[ROWS]] == FIRST:
         return 2
@@ -85,7 +85,7 @@ def of_cones(space: FrictionSpace, x: FloatArray, cones: FloatArray) -> None:
 
 @compiled
 def square(x: FloatArray) -> float:
-    """x_n^2 - |x_t|^2, which is positive inside the cone."""
+    """Return x_n^2 - |x_t|^2, which is positive inside the cone."""
     length = math.sqrt(x[1] * x[1] + x[2] * x[2])
     found: float = max((x[0] - length) * (x[0] + length), 1e-28 * x[0] * x[0], 1e-300)
     return found
@@ -93,14 +93,16 @@ def square(x: FloatArray) -> float:
 
 @compiled
 def inner_product(x: FloatArray, y: FloatArray) -> float:
-    """Sum of products of elements."""
+    """Return the sum of products of elements."""
     found: float = x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
     return found
 
 
 @compiled
 def scaling(x: FloatArray, y: FloatArray, v: FloatArray) -> float:
-    """Scaling W = beta (2 v v^T - J) with W x = W^-1 y, J = diag(1, -1, -1); returns beta.
+    """Compute the scaling W = beta (2 v v^T - J) with W x = W^-1 y, J = diag(1, -1, -1).
+
+    Return beta.
 
     :param v: unit vector of the scaling, v . J v = 1, the result, (3,)
     """
@@ -138,7 +140,7 @@ def aim_at(
     d: FloatArray,
     h: FloatArray,
 ) -> None:
-    """What of a change of y is no effect of one of x.
+    """Compute the part of a change of y that is no effect of one of x.
 
     :param beta: size of the scaling of x and y
     :param v: unit vector of the scaling, (3,)
@@ -162,7 +164,7 @@ def aim_at(
 
 @compiled
 def room_along(x: FloatArray, d: FloatArray) -> float:
-    """How many steps d there are from x to the boundary of the cone."""
+    """Return the number of steps d from x to the boundary of the cone."""
     a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2]
     b = x[0] * d[0] - x[1] * d[1] - x[2] * d[2]
     c = square(x)

@@ -89,7 +89,7 @@ FURTHER = 0.01
 
 @compiled
 def interior(space: FrictionSpace, limit: int, follow: bool, middle: float) -> bool:
-    """Solve from within the cones; returns whether the problem is solved.
+    """Solve from within the cones; return whether the problem is solved.
 
     :param limit: most steps
     :param follow: whether De Saxce's term follows the velocities; else it is zero
@@ -211,7 +211,7 @@ def begin_near(space: FrictionSpace) -> None:
 
 @compiled
 def find_term(space: FrictionSpace, follow: bool) -> None:
-    """De Saxce's term |y_t| of all cones, summed up for each contact, and how it is taken to grow.
+    """Compute De Saxce's term |y_t| of all cones, summed per contact, and its assumed growth.
 
     :param follow: see `interior`
     """
@@ -229,7 +229,7 @@ def find_term(space: FrictionSpace, follow: bool) -> None:
 
 @compiled
 def mean_product(space: FrictionSpace) -> float:
-    """Mean product of forces and velocities of cones, and of distances to bounds likewise."""
+    """Return the mean product of forces and velocities of cones, and of distances to bounds."""
     z, y, contacts, total, count = space.z, space.y, space.sizes[CONTACTS], 0.0, 0
     for b in range(blocks_of(space)):
         if is_cone(space, b):
@@ -248,7 +248,7 @@ def mean_product(space: FrictionSpace) -> float:
 
 @compiled
 def gap(distance: float) -> float:
-    """Distance from a bound, no less than what rounding may take away."""
+    """Return the distance from a bound, no less than what rounding may take away."""
     return max(distance, 1e-14)
 
 
@@ -391,7 +391,7 @@ def right_side(space: FrictionSpace, aim: float, d: FloatArray, h: FloatArray) -
 
 @compiled
 def longest_step(space: FrictionSpace) -> float:
-    """How many steps there are to the first boundary; zero if some step is no number."""
+    """Return the number of steps to the first boundary; zero if some step is no number."""
     z, y, step, upper = space.z, space.y, space.step, space.upper
     contacts, longest, total = space.sizes[CONTACTS], math.inf, 0.0
     for b in range(blocks_of(space)):
@@ -421,7 +421,7 @@ def longest_step(space: FrictionSpace) -> float:
 
 @compiled
 def product_after(space: FrictionSpace, length: float) -> float:
-    """Mean product that a step of the predictor would leave."""
+    """Return the mean product that a step of the predictor would leave."""
     z, y, step = space.z, space.y, space.step
     contacts, total, count = space.sizes[CONTACTS], 0.0, 0
     t = min(length, 1.0)
@@ -444,7 +444,10 @@ def product_after(space: FrictionSpace, length: float) -> float:
 
 @compiled
 def identify(space: FrictionSpace) -> None:
-    """States of contacts, rows, moments: whichever of force and velocity is smaller vanishes."""
+    """Compute the states of contacts, rows, moments.
+
+    Whichever of force and velocity is smaller vanishes.
+    """
     x, y, state = space.x, space.y, space.state
     contacts = space.sizes[CONTACTS]
     of_cones(space, x, space.force)
@@ -479,7 +482,7 @@ def identify(space: FrictionSpace) -> None:
 
 @compiled
 def state_of(x: FloatArray, y: FloatArray) -> int:
-    """State of a cone, by its force and its velocity, (3,)."""
+    """Return the state of a cone, by its force and its velocity, (3,)."""
     force = math.sqrt(x[1] * x[1] + x[2] * x[2])
     speed = math.sqrt(y[1] * y[1] + y[2] * y[2])
     if x[0] + force < y[0] - speed:

@@ -35,7 +35,7 @@ ROOT_STEPS = 50
 
 @compiled
 def sweep_moments(space: FrictionSpace) -> bool:
-    """Solve each moment once; returns whether all states are as before."""
+    """Solve each moment once; return whether all states are as before."""
     x, state = space.x, space.state
     first, block = first_moment(space), space.sizes[CONTACTS] + space.sizes[ROWS]
     same = True
@@ -66,7 +66,7 @@ def first_moment(space: FrictionSpace) -> int:
 
 @compiled
 def solve_alone(space: FrictionSpace, k: int, i: int, bound: float) -> int:
-    """Solve a moment of one element; returns its state.
+    """Solve a moment of one element; return its state.
 
     :param k: number of the row of moments
     :param i: its row
@@ -86,7 +86,7 @@ def solve_alone(space: FrictionSpace, k: int, i: int, bound: float) -> int:
 
 @compiled
 def solve_pair(space: FrictionSpace, k: int, i: int, bound: float) -> int:
-    """Solve a moment of two elements, (S + s 1) x = -p with |x| <= bound; returns its state."""
+    """Solve a moment of two elements, (S + s 1) x = -p with |x| <= bound; return its state."""
     A, x, u = space.A, space.x, space.u
     S_11, S_12, S_22 = A[i, i], A[i, i + 1], A[i + 1, i + 1]
     if S_11 <= IMMOVABLE or S_22 <= IMMOVABLE:
@@ -120,7 +120,7 @@ def solve_disc(
     x: FloatArray,
     i: int,
 ) -> int:
-    """Solve (S + s 1) x = -p with |x| <= bound, s = 0 where it is less; returns the state.
+    """Solve (S + s 1) x = -p with |x| <= bound, s = 0 where it is less; return the state.
 
     :param S_11: a symmetric matrix, positive definite
     :param p: velocity without x
@@ -151,14 +151,14 @@ def solve_disc(
 
 @compiled
 def holds(space: FrictionSpace, k: int) -> bool:
-    """Whether the contact of a row of moments is closed."""
+    """Return whether the contact of a row of moments is closed."""
     closed: bool = space.state[space.holder[k]] != OPEN
     return closed
 
 
 @compiled
 def any_moment_slides(space: FrictionSpace) -> bool:
-    """Whether a moment of a closed contact is as large as it may be."""
+    """Return whether a moment of a closed contact is as large as it may be."""
     block = space.sizes[CONTACTS] + space.sizes[ROWS]
     for k in range(space.sizes[MOMENTS]):
         if space.state[block + k] == SLIDE and holds(space, k):
@@ -179,7 +179,7 @@ def follow_normals(space: FrictionSpace) -> None:
 
 @compiled
 def correct_moments(space: FrictionSpace, floor: float) -> bool:
-    """Change the states that moments or velocities contradict; returns whether moments changed.
+    """Change the states that moments or velocities contradict; return whether moments changed.
 
     :param floor: velocities that are rounding errors
     """
@@ -209,7 +209,10 @@ def correct_moments(space: FrictionSpace, floor: float) -> bool:
 
 @compiled
 def start_moments(space: FrictionSpace) -> None:
-    """States of moments of another problem: they stick unless they are known to slide."""
+    """Compute the states of moments of another problem.
+
+    They stick unless they are known to slide.
+    """
     state, block = space.state, space.sizes[CONTACTS] + space.sizes[ROWS]
     for k in range(space.sizes[MOMENTS]):
         if space.part[k] != SECOND:
@@ -222,7 +225,7 @@ def start_moments(space: FrictionSpace) -> None:
 
 @compiled
 def speed_of(space: FrictionSpace, c: int) -> float:
-    """Sum of what all moments of a contact turn with, by the velocities y."""
+    """Return the sum of what all moments of a contact turn with, by the velocities y."""
     total, first = 0.0, first_moment(space)
     for k in range(space.sizes[MOMENTS]):
         if space.holder[k] == c and space.part[k] != SECOND:
@@ -265,7 +268,7 @@ def project_with_moments(space: FrictionSpace, c: int) -> None:
 
 @compiled
 def moment_states(space: FrictionSpace) -> None:
-    """States of moments, as the projections have left them."""
+    """Compute the states of moments, as the projections have left them."""
     y, z = space.y, space.z
     first, block = first_moment(space), space.sizes[CONTACTS] + space.sizes[ROWS]
     for k in range(space.sizes[MOMENTS]):

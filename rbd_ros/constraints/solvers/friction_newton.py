@@ -66,7 +66,7 @@ LARGEST_TURN = 0.7
 
 @compiled
 def newton(space: FrictionSpace, limit: int, careful: bool) -> bool:
-    """Attempt to solve from forces and states as they are; returns whether it is solved.
+    """Attempt to solve from forces and states as they are; return whether it is solved.
 
     :param limit: most steps
     :param careful: whether a step ends where the first contact opens. Of more contacts than a body
@@ -106,7 +106,7 @@ def newton(space: FrictionSpace, limit: int, careful: bool) -> bool:
 
 @compiled
 def is_warm(space: FrictionSpace) -> bool:
-    """Whether there are states of a problem before: not all are open."""
+    """Return whether there are states of a problem before: not all are open."""
     for b in range(space.sizes[CONTACTS] + space.sizes[ROWS] + space.sizes[MOMENTS]):
         if space.state[b] != OPEN:
             return True
@@ -115,7 +115,10 @@ def is_warm(space: FrictionSpace) -> bool:
 
 @compiled
 def guess_states(space: FrictionSpace) -> None:
-    """States by forces and velocities alone: what bears a load or is about to penetrate sticks."""
+    """Compute the states by forces and velocities alone.
+
+    What bears a load or is about to penetrate sticks.
+    """
     x, u, state = space.x, space.u, space.state
     contacts = space.sizes[CONTACTS]
     for c in range(contacts):
@@ -164,7 +167,7 @@ def correct_start(space: FrictionSpace) -> None:
 
 @compiled
 def any_slides(space: FrictionSpace) -> bool:
-    """Whether anything slides, without which the Jacobian is symmetric."""
+    """Return whether anything slides, without which the Jacobian is symmetric."""
     for c in range(space.sizes[CONTACTS]):
         if space.state[c] == SLIDE:
             return True
@@ -207,7 +210,7 @@ def solve_symmetric(space: FrictionSpace, count: int) -> None:
 
 @compiled
 def add_unknown(space: FrictionSpace, k: int, block: int, part: int, row: int) -> int:
-    """Enter an unknown that is one element of x, with its element of u; returns the next number.
+    """Enter an unknown that is one element of x, with its element of u; return the next number.
 
     :param k: number of the unknown
     :param block: contact, or row after all contacts
@@ -253,7 +256,7 @@ def contact_of(space: FrictionSpace, block: int) -> int:
 
 @compiled
 def list_unknowns(space: FrictionSpace) -> int:
-    """List unknowns and equations of the present states; returns their number."""
+    """List unknowns and equations of the present states; return their number."""
     state, A = space.state, space.A
     contacts, k = space.sizes[CONTACTS], 0
     for c in range(contacts):
@@ -344,7 +347,7 @@ def apply_bases(space: FrictionSpace, row: FloatArray, a: int, count: int) -> No
 
 @compiled
 def shorten(space: FrictionSpace, count: int) -> int:
-    """Shorten the step to where the first contact opens; returns this contact, -1 if none does.
+    """Shorten the step to where the first contact opens; return this contact, -1 if none does.
 
     :param count: number of unknowns
     """

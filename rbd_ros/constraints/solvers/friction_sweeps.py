@@ -42,13 +42,13 @@ SETTLED = 2
 
 @compiled
 def part_of(p: float, e: float) -> float:
-    """P / e, zero where nothing is to be divided, and of a size that can be squared."""
+    """Return P / e, zero where nothing is to be divided, and of a size that can be squared."""
     return p / max(e, 1e-150) if p != 0.0 else 0.0
 
 
 @compiled
 def without_rounding(p: float, e: float, size: float) -> float:
-    """P, or zero if it is a rounding error of a velocity that its force cannot change, by e.
+    """Return P, or zero if it is rounding of a velocity its force cannot change, by e.
 
     :param size: size of what p was made of
     """
@@ -57,7 +57,7 @@ def without_rounding(p: float, e: float, size: float) -> float:
 
 @compiled
 def solve_one(space: FrictionSpace, c: int, q: FloatArray, x: FloatArray) -> int:
-    """Solve the problem of one contact; returns its state.
+    """Solve the problem of one contact; return its state.
 
     :param c: number of the contact
     :param q: its velocity without its own force, (3,)
@@ -81,7 +81,7 @@ def solve_block(
     slip: FloatArray,
     c: int,
 ) -> int:
-    """Solve the problem of one contact; returns its state.
+    """Solve the problem of one contact; return its state.
 
     :param first: the three rows of a matrix that are the contact's, `second` and `third` likewise
     :param i: where in them the diagonal block begins
@@ -162,7 +162,7 @@ def solve_block(
 
 @compiled
 def sweep(space: FrictionSpace, q: FloatArray, new: FloatArray) -> bool:
-    """Solve each contact and each row once; returns whether all states are as before.
+    """Solve each contact and each row once; return whether all states are as before.
 
     :param q: room, (3,)
     :param new: room, (3,)
@@ -201,7 +201,7 @@ def sweep(space: FrictionSpace, q: FloatArray, new: FloatArray) -> bool:
 def sweep_until(
     space: FrictionSpace, limit: int, settled: int, q: FloatArray, new: FloatArray
 ) -> bool:
-    """Sweep until the problem is solved or states have settled; returns whether it is solved.
+    """Sweep until the problem is solved or states have settled; return whether it is solved.
 
     :param limit: most sweeps
     :param settled: how many sweeps may leave all states as they are

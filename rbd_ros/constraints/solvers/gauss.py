@@ -51,7 +51,7 @@ class GaussSolution(NamedTuple):
 
 
 def solve_gauss(H: ArrayLike, free: ArrayLike, T: ArrayLike, bias: ArrayLike) -> GaussSolution:
-    """Accelerations nearest to those without contact forces that let no contact penetrate.
+    """Return accelerations nearest to those without contact forces that let no contact penetrate.
 
     :param H: inertia matrix, (nv, nv), positive-definite
     :param free: accelerations without contact forces H^-1 (tau - C), (nv,)
@@ -102,7 +102,7 @@ def solve_gauss(H: ArrayLike, free: ArrayLike, T: ArrayLike, bias: ArrayLike) ->
 
 
 def _shortest(A: Array, d: Array) -> Tuple[bool, Array, int]:
-    """Shortest y with A^T y + d >= 0, as y = A x with x >= 0.
+    """Return the shortest y with A^T y + d >= 0, as y = A x with x >= 0.
 
     :param A: matrix of columns of unit length, (n, r)
     :param d: vector, (r,), of elements of at most one

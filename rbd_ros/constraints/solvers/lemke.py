@@ -23,7 +23,7 @@ PIVOTS = 50
 
 
 class LemkeEnd(NamedTuple):
-    """Where the method ended.
+    """End of Lemke's method.
 
     :param solved: whether with a solution
     :param active: indices of the forces that are in the basis
@@ -80,7 +80,7 @@ def lemke(M: Array, d: Array) -> LemkeEnd:
 def _lexicographic_minimum(
     table: Array, rows: NDArray[Any], divisors: Array, basis: List[int], artificial: int
 ) -> int:
-    """Row with the minimum of (value, row of the inverse basis), divided by its divisor.
+    """Return row with the minimum of (value, row of the inverse basis), divided by its divisor.
 
     Among rows of equal value that of the artificial variable, if it is there, ends the search.
     """

@@ -29,7 +29,7 @@ class Field:
         self.document, self.item, self.way = document, item, way
 
     def error(self, problem: str) -> ModelError:
-        """Error that names this value."""
+        """Return the error that names this value."""
         return ModelError(f'{self.document.where(self.item.line)}: {self.way}: {problem}')
 
     # -- what it is
@@ -37,7 +37,7 @@ class Field:
     def mapping(
         self, required: Iterable[str] = (), optional: Optional[Iterable[str]] = ()
     ) -> Dict[str, Field]:
-        """Entries by name.
+        """Return the entries by name.
 
         :param required: names that must be there
         :param optional: others that may be there; None: any
@@ -61,7 +61,7 @@ class Field:
         }
 
     def sequence(self) -> List[Field]:
-        """Elements in their order."""
+        """Return the elements in their order."""
         if not isinstance(self.item.value, list):
             raise self.error(f'expected a list, got {self._shown()}; write "[a, b]"')
         return [
@@ -70,7 +70,7 @@ class Field:
         ]
 
     def name(self) -> str:
-        """Name of something."""
+        """Return the name of something."""
         value = self.item.word or self.item.value
         if isinstance(value, Number):
             raise self.error(
@@ -81,7 +81,7 @@ class Field:
         return value
 
     def names(self) -> Tuple[str, ...]:
-        """Several names, no two alike."""
+        """Return several names, no two alike."""
         fields = self.sequence()
         names = [field.name() for field in fields]
         for k, name in enumerate(names):
@@ -90,20 +90,20 @@ class Field:
         return tuple(names)
 
     def choice(self, words: Iterable[str]) -> str:
-        """One of several words."""
+        """Return one of several words."""
         name, words = self.name(), tuple(words)
         if name not in words:
             raise self.error(unknown_name(self.way.rpartition(': ')[2], name[:80], words))
         return name
 
     def boolean(self) -> bool:
-        """Either true or false."""
+        """Return either true or false."""
         if not isinstance(self.item.value, bool):
             raise self.error(f'expected true or false, got {self._shown()}; write one of them')
         return self.item.value
 
     def number(self, minimum: float = -math.inf) -> float:
-        """Finite number.
+        """Return the finite number.
 
         :param minimum: smallest that is accepted
         """
@@ -123,7 +123,7 @@ class Field:
         return number
 
     def vector(self) -> Vector3:
-        """Three finite numbers."""
+        """Return three finite numbers."""
         fields = self.sequence()
         if len(fields) != 3:
             raise self.error(f'expected 3 numbers, got {len(fields)}; write "[0, 0, 1]"')
@@ -131,7 +131,7 @@ class Field:
         return x, y, z
 
     def direction(self) -> Vector3:
-        """Unit vector along three numbers."""
+        """Return the unit vector along three numbers."""
         axis = self.vector()
         unit = unit_vector(axis)
         if unit is None:
@@ -148,7 +148,7 @@ class Field:
 
 
 def unit_vector(axis: Vector3) -> Optional[Vector3]:
-    """Unit vector along another one, None if it is too short to have a direction."""
+    """Return the unit vector along another one, None if it is too short to have a direction."""
     largest = max(map(abs, axis))
     if largest < SHORTEST_AXIS:
         return None

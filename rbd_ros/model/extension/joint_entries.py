@@ -14,7 +14,7 @@ from rbd_ros.spatial.linear3 import Vector3
 def joint_type(
     field: Field, known: Tuple[str, ...], directions: Mapping[str, Vector3] = {}
 ) -> Tuple[JointType, Dict[str, Field]]:
-    """Joint that an entry describes by `type`, its parameters and `reversed`.
+    """Return the joint that an entry describes by `type`, its parameters and `reversed`.
 
     :param field: the entry, a mapping
     :param known: further keys that it may have

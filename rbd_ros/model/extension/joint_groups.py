@@ -69,7 +69,7 @@ def _replaced(model: Model, name: str, field: Field, taken: Dict[str, str]) -> M
 def _members(
     model: Model, name: str, field: Field, entries: Dict[str, Field], taken: Dict[str, str]
 ) -> List[int]:
-    """Numbers of the bodies whose joints are replaced, from the base outward."""
+    """Return the numbers of the bodies whose joints are replaced, from the base outward."""
     numbers = {body.joint_name: i for i, body in model.outward()}
     listed = entries.get('replaces')
     names = (name,) if listed is None else listed.names()
@@ -118,7 +118,7 @@ def _check_intermediate(model: Model, i: int, members: List[int], where: Field) 
 
 
 def _directions(axes: Sequence[Any], to_joint: PluckerTransform) -> Dict[str, Vector3]:
-    """Directions that follow from the axes of the joints replaced, in the new joint's frame."""
+    """Return the directions that follow from the axes of the replaced joints, in the new frame."""
     found = [linear3.apply(to_joint.E, axis) for axis in axes if axis is not None]
     if len(found) != len(axes):
         return {}
@@ -132,7 +132,7 @@ def _directions(axes: Sequence[Any], to_joint: PluckerTransform) -> Dict[str, Ve
 
 
 def _limits(group: List[Body]) -> JointLimits:
-    """Limits of a joint in place of one keep; those of several say nothing of positions."""
+    """Return the limits of a joint in place of one; those of several give none of position."""
     limits = [body.limits for body in group]
     if len(group) == 1:
         return limits[0]
@@ -144,7 +144,7 @@ def _limits(group: List[Body]) -> JointLimits:
 def _rebuilt(
     model: Model, members: List[int], body: Body, moved: PluckerTransform, name: str
 ) -> Model:
-    """Model with one body in place of several."""
+    """Return the model with one body in place of several."""
     gone, last = set(members[:-1]), members[-1]
     new: Dict[int, int] = {0: 0}
     for i, _ in model.outward():

@@ -67,7 +67,7 @@ def _closed(model: Model, name: str, field: Field) -> Model:
 
 
 def _frame(model: Model, field: Field) -> Frame:
-    """Frame of a link or joint, or one placed relative to it."""
+    """Return the frame of a link or joint, or one placed relative to it."""
     named = isinstance(field.item.value, dict)
     entries = field.mapping(('frame',), ('xyz', 'rpy')) if named else {'frame': field}
     name = entries['frame'].name()

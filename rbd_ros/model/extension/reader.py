@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What URDF cannot say of a robot, from a file or a mapping: joints, gears, springs, loops."""
+"""Reader of what URDF cannot say of a robot, from a file or a mapping.
+
+Joints, gears, springs, loops.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +73,7 @@ class Extension:
         return model
 
     def where_is_loop(self, name: str) -> str:
-        """File and line of a loop joint, or that it is an argument."""
+        """Return the file and line of a loop joint, or that it is an argument."""
         loops = self._entries.get('loops')
         if loops is not None and isinstance(loops.item.value, dict) and name in loops.item.value:
             return f'{self.document.where(loops.item.lines[name])}: loops: {name!r}'
@@ -78,7 +81,7 @@ class Extension:
 
 
 def read_extension(source: Union[Source, Extension, None]) -> Extension:
-    """Extension from a path, a mapping, or as it is; None is an empty one.
+    """Return the extension from a path, a mapping, or as it is; None is an empty one.
 
     :raises ModelError: if it cannot be read, or has an unknown section
     """

@@ -25,25 +25,25 @@ class Cylindrical(JointType):
     reach = (math.pi, 1.0)
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """Rotation by q[0] [rad] about the axis, translation by q[1] [m] along it."""
+        """Return the rotation by q[0] [rad] about the axis, translation by q[1] [m] along it."""
         E = linear3.transpose(axis_rotation(self.axis, q[0]))
         return PluckerTransform(E, linear3.scale(q[1], self.axis))
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
-        """S = [axis 0; 0 axis]."""
+        """Return S = [axis 0; 0 axis]."""
         return MotionSubspace([MotionVector(self.axis, ZERO3), MotionVector(ZERO3, self.axis)])
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """Couples and forces across the axis."""
+        """Return the couples and forces across the axis."""
         u, v = across(self.axis)
         couples = (ForceVector(u, ZERO3), ForceVector(v, ZERO3))
         return (*couples, ForceVector(ZERO3, u), ForceVector(ZERO3, v))
 
     def opposite(self) -> Cylindrical:
-        """Joint with the opposite axis."""
+        """Return the joint with the opposite axis."""
         return Cylindrical(linear3.negate(self.axis))
 
     @classmethod
     def examples(cls) -> Tuple[Cylindrical, ...]:
-        """Joints along z, and along an axis that is none of the frame's."""
+        """Return the joints along z, and along an axis that is none of the frame's."""
         return cls((0.0, 0.0, 1.0)), cls((0.48, -0.6, 0.64))

@@ -17,7 +17,7 @@ Scalars = Sequence[Scalar]
 
 
 def rotation_vector(quaternion: Scalars) -> Tuple[Scalar, Scalar, Scalar]:
-    """Rotation vector, of length at most pi, of a quaternion (w, x, y, z)."""
+    """Return the rotation vector, of length at most pi, of a quaternion (w, x, y, z)."""
     w, x, y, z = quaternion
     square = x * x + y * y + z * z
     sine = sqrt(where_positive(square, square, 1.0))
@@ -30,7 +30,7 @@ def rotation_vector(quaternion: Scalars) -> Tuple[Scalar, Scalar, Scalar]:
 
 
 def inverse_screw_quotient(angle2: Scalar) -> Scalar:
-    """Quotient (1 - (x/2) cot(x/2))/x^2, given the squared angle x^2 [rad^2]."""
+    """Return the quotient (1 - (x/2) cot(x/2))/x^2, given the squared angle x^2 [rad^2]."""
     safe = where_positive(angle2 - 1e-4, angle2, 1.0)
     half = 0.5 * sqrt(safe)
     series = 1.0 / 12.0 + angle2 * (1.0 / 720.0) * (1.0 + angle2 * (1.0 / 42.0))
@@ -39,7 +39,7 @@ def inverse_screw_quotient(angle2: Scalar) -> Scalar:
 
 
 def sine_quotients(angle: Scalar) -> Tuple[Scalar, Scalar]:
-    """Quotients sin(x)/x and (1 - cos(x))/x of an angle x [rad]."""
+    """Return the quotients sin(x)/x and (1 - cos(x))/x of an angle x [rad]."""
     square = angle * angle
     safe = where_positive(1e-6 - square, 1.0, angle)
     half = sin(0.5 * safe)
@@ -52,7 +52,7 @@ def sine_quotients(angle: Scalar) -> Tuple[Scalar, Scalar]:
 
 
 def half_angle(angle2: Scalar) -> Tuple[Scalar, Scalar]:
-    """Quotient sin(x/2)/x and cosine cos(x/2), given the squared angle x^2 [rad^2]."""
+    """Return the quotient sin(x/2)/x and cosine cos(x/2), given the squared angle x^2 [rad^2]."""
     safe = sqrt(where_positive(1e-6 - angle2, 1.0, angle2))
     series = 0.5 - angle2 * (1.0 / 48.0) * (1.0 - angle2 * (1.0 / 80.0))
     series_cosine = 1.0 - angle2 * (1.0 / 8.0) * (1.0 - angle2 * (1.0 / 48.0))
@@ -63,7 +63,7 @@ def half_angle(angle2: Scalar) -> Tuple[Scalar, Scalar]:
 
 
 def screw_quotients(angle2: Scalar) -> Tuple[Scalar, Scalar]:
-    """Quotients (1 - cos x)/x^2 and (x - sin x)/x^3, given the squared angle x^2 [rad^2]."""
+    """Return (1 - cos x)/x^2 and (x - sin x)/x^3, given the squared angle x^2 [rad^2]."""
     limit = 1e-3
     safe2 = where_positive(limit - angle2, 1.0, angle2)
     safe = sqrt(safe2)

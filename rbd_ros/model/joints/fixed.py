@@ -23,19 +23,19 @@ class Fixed(JointType):
     reach = ()
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """Identity."""
+        """Return the identity."""
         return PluckerTransform.identity()
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
-        """No motion, (6, 0)."""
+        """Return no motion, (6, 0)."""
         return MotionSubspace([])
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """T = identity."""
+        """Return T = identity."""
         couples = tuple(ForceVector(row, ZERO3) for row in IDENTITY3)
         return (*couples, *(ForceVector(ZERO3, row) for row in IDENTITY3))
 
     @classmethod
     def examples(cls) -> Tuple[Fixed, ...]:
-        """The one joint of this type, which has no parameters."""
+        """Return the one joint of this type, which has no parameters."""
         return (cls(),)

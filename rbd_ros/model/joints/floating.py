@@ -35,26 +35,26 @@ class Floating(JointType):
     reach = (1.0,) * 7
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """Rotation by the quaternion, translation by the position."""
+        """Return the rotation by the quaternion, translation by the position."""
         return PluckerTransform(linear3.transpose(quaternion_to_rotation(q[:4])), tuple(q[4:]))
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
-        """S = identity."""
+        """Return S = identity."""
         return MotionSubspace(
             [MotionVector(row, ZERO3) for row in IDENTITY3]
             + [MotionVector(ZERO3, row) for row in IDENTITY3]
         )
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """No forces, (6, 0): the joint does not constrain the motion."""
+        """Return no forces, (6, 0): the joint does not constrain the motion."""
         return ()
 
     def neutral(self) -> Tuple[float, ...]:
-        """Identity quaternion at the origin."""
+        """Return the identity quaternion at the origin."""
         return 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 
     def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
-        """Exponential map of SE(3): the exact screw motion at a constant body velocity.
+        """Return the exponential map of SE(3): the exact screw motion at a constant body velocity.
 
         The quaternion that results has unit length, whatever the length of the one in `q`.
         """
@@ -75,7 +75,7 @@ class Floating(JointType):
         return (*(norm * x for x in p), *position)
 
     def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
-        """Logarithm of SE(3), the inverse of `integrate`, by the shorter way round."""
+        """Return the logarithm of SE(3), the inverse of `integrate`, by the shorter way round."""
         conjugate = (q0[0], -q0[1], -q0[2], -q0[3])
         omega = rotation_vector(quaternion_product(conjugate, q1[:4]))
         R0 = quaternion_to_rotation(q0[:4])
@@ -95,30 +95,33 @@ class Floating(JointType):
         return 6
 
     def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
-        """Uniform on the rotation group, and in a cube of 2 m; it has no limits."""
+        """Return a pose uniform on the rotation group and in a cube of 2 m; it has no limits."""
         return (*uniform_quaternion(u[:3]), *(2.0 * x - 1.0 for x in u[3:]))
 
     def normalize(self, q: Scalars) -> Tuple[float, ...]:
-        """Position with a unit quaternion.
+        """Return the position with a unit quaternion.
 
         :raises ValueError: if the quaternion is zero
         """
         return (*unit_quaternion(q[:4]), *q[4:])
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Derivatives of quaternion (book eq 4.13) and position (the linear velocity, turned)."""
+        """Return the rates of the quaternion and the position (the linear velocity, rotated).
+
+        Book eq 4.13.
+        """
         R, linear = quaternion_to_rotation(q[:4]), (v[3], v[4], v[5])
         return (*quaternion_rate(q[:4], v[:3]), *linear3.apply(R, linear))
 
     def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Product u x v of motion vectors (book 2.9)."""
+        """Return the product u x v of motion vectors (book 2.9)."""
         return tuple(MotionVector.from_array(u).cross(MotionVector.from_array(v)))
 
     def pose_variables(self) -> Optional[Tuple[int, int]]:
-        """Quaternion first, then the position."""
+        """Return the quaternion first, then the position."""
         return 0, 4
 
     @classmethod
     def examples(cls) -> Tuple[Floating, ...]:
-        """The one joint of this type, which has no parameters."""
+        """Return the one joint of this type, which has no parameters."""
         return (cls(),)

@@ -23,29 +23,29 @@ class FloatingInSuccessor(Floating):
     """
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """Rotation by the quaternion, translation by r = E^-1 (q[4], q[5], q[6])."""
+        """Return the rotation by the quaternion, translation by r = E^-1 (q[4], q[5], q[6])."""
         return super().transform(_in_predecessor(q))
 
     def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
-        """Exponential map of SE(3): the exact screw motion at a constant body velocity."""
+        """Return exponential map of SE(3): the exact screw motion at a constant body velocity."""
         end = super().integrate(_in_predecessor(q), step)
         R = quaternion_to_rotation(end[:4])
         return (*end[:4], *linear3.apply_transpose(R, (end[4], end[5], end[6])))
 
     def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
-        """Logarithm of SE(3), the inverse of `integrate`, by the shorter way round."""
+        """Return the logarithm of SE(3), the inverse of `integrate`, by the shorter way round."""
         return super().difference(_in_predecessor(q0), _in_predecessor(q1))
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Derivatives of quaternion (book eq 4.13) and position, v - omega x position."""
+        """Return derivatives of quaternion (book eq 4.13) and position, v - omega x position."""
         turn = linear3.cross((v[0], v[1], v[2]), (q[4], q[5], q[6]))
         return (*quaternion_rate(q[:4], v[:3]), *linear3.subtract((v[3], v[4], v[5]), turn))
 
     def pose_variables(self) -> Optional[Tuple[int, int]]:
-        """None: the position is not in predecessor coordinates."""
+        """Return None: the position is not in predecessor coordinates."""
         return None
 
 
 def _in_predecessor(q: Scalars) -> Tuple[Scalar, ...]:
-    """Position of `Floating`."""
+    """Return the position of `Floating`."""
     return (*q[:4], *linear3.apply(quaternion_to_rotation(q[:4]), (q[4], q[5], q[6])))

@@ -27,16 +27,16 @@ class Helical(JointType):
     reach = (math.pi,)
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """Rotation by q[0] [rad] about the axis, translation by h q[0] along it."""
+        """Return the rotation by q[0] [rad] about the axis, translation by h q[0] along it."""
         E = linear3.transpose(axis_rotation(self.axis, q[0]))
         return PluckerTransform(E, linear3.scale(self.pitch * q[0], self.axis))
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
-        """S = [axis; h axis]."""
+        """Return S = [axis; h axis]."""
         return MotionSubspace([MotionVector(self.axis, linear3.scale(self.pitch, self.axis))])
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """Couples and forces across the axis, and the force along it with its couple.
+        """Return the couples and forces across the axis, and the force along it with its couple.
 
         The last is [-h axis; axis]: without friction, a nut under a load turns.
         """
@@ -46,10 +46,10 @@ class Helical(JointType):
         return (*couples, *forces, ForceVector(linear3.scale(-self.pitch, self.axis), self.axis))
 
     def opposite(self) -> Helical:
-        """Joint with the opposite axis."""
+        """Return the joint with the opposite axis."""
         return Helical(linear3.negate(self.axis), self.pitch)
 
     @classmethod
     def examples(cls) -> Tuple[Helical, ...]:
-        """A right-handed screw along z, and a left-handed one along an axis of no frame."""
+        """Return a right-handed screw along z, and a left-handed one along an axis of no frame."""
         return cls((0.0, 0.0, 1.0), 0.2), cls((0.48, -0.6, 0.64), -0.3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a joint type is: the methods that algorithms, configurations and integrators call.
+"""Interface of joint types: the methods that algorithms, configurations and integrators call.
 
 A joint type knows kinematics only. A new type is one file with a class of its own: nothing else
 in the package asks which type a joint is, and test/model/test_joints.py tries every type it finds
@@ -30,7 +30,7 @@ FARTHEST = 1e6
 
 
 class JointState(NamedTuple):
-    """What jcalc returns for a joint (book 4.4).
+    """Results of jcalc for a joint (book 4.4).
 
     :param X: joint transform X_J, from predecessor to successor coordinates
     :param S: motion subspace, (6, nv)
@@ -64,42 +64,51 @@ class JointType(ABC):
 
     @abstractmethod
     def transform(self, q: Scalars) -> PluckerTransform:
-        """Joint transform X_J from predecessor to successor coordinates at `q`, (nq,)."""
+        """Return joint transform X_J from predecessor to successor coordinates at `q`, (nq,)."""
 
     @abstractmethod
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
-        """Motion subspace S, (6, nv): the joint's velocity is S times its velocity variables."""
+        """Return the motion subspace S, (6, nv).
+
+        The joint's velocity is S times its velocity variables.
+        """
 
     @abstractmethod
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """Constraint-force subspace T, (6, 6 - nv), as its columns: T^T S = 0."""
+        """Return the constraint-force subspace T, (6, 6 - nv), as its columns: T^T S = 0."""
 
     def motion_subspace_rate(self, q: Scalars, qd: Scalars) -> MotionSubspace:
-        """Apparent derivative of S at velocity `qd`, (6, nv): zero unless S depends on q."""
+        """Return the apparent derivative of S at velocity `qd`, (6, nv).
+
+        Zero unless S depends on q.
+        """
         return MotionSubspace([MotionVector.zero()] * self.nv)
 
     def bias(self, q: Scalars, qd: Scalars) -> MotionVector:
-        """Velocity-product acceleration c_J: the apparent derivative of S, times `qd`, (nv,)."""
+        """Return the velocity-product acceleration c_J.
+
+        The apparent derivative of S, times `qd`, (nv,).
+        """
         return self.motion_subspace_rate(q, qd) @ qd
 
     def calc(self, q: Scalars, qd: Scalars) -> JointState:
-        """Joint calculation (jcalc) for position `q`, (nq,), and velocity `qd`, (nv,)."""
+        """Return joint calculation (jcalc) for position `q`, (nq,), and velocity `qd`, (nv,)."""
         S = self.motion_subspace(q)
         return JointState(self.transform(q), S, S @ qd, self.bias(q, qd))
 
     # -- configurations
 
     def neutral(self) -> Tuple[float, ...]:
-        """Position at which the joint transform X_J is the identity, (nq,)."""
+        """Return the position at which the joint transform X_J is the identity, (nq,)."""
         return (0.0,) * self.nq
 
     @property
     def uniforms(self) -> int:
-        """How many uniform numbers `sample` takes."""
+        """Number of uniform random numbers that `sample` takes."""
         return self.nq
 
     def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
-        """Position that is uniform between the limits, or within `reach` without them, (nq,).
+        """Return a position uniform between the limits, or within `reach` without them, (nq,).
 
         Limits farther than `FARTHEST` from zero are what some descriptions write for none.
 
@@ -120,7 +129,7 @@ class JointType(ABC):
         return tuple(drawn)
 
     def normalize(self, q: Scalars) -> Tuple[float, ...]:
-        """Same position with any redundancy removed, such as the length of a quaternion, (nq,).
+        """Return the position without redundancy, such as the length of a quaternion, (nq,).
 
         :param q: position of floats, (nq,)
         :raises ValueError: if it is no position of the joint, such as a zero quaternion
@@ -128,7 +137,9 @@ class JointType(ABC):
         return tuple(q)
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Derivative of the position by time at velocity `v`: dq/dt = Q(q) v (book 4.4, eq 3.7).
+        """Return the derivative of the position by time at velocity `v`: dq/dt = Q(q) v.
+
+        Book 4.4, eq 3.7.
 
         :param q: position, (nq,)
         :param v: velocity, (nv,)
@@ -137,11 +148,11 @@ class JointType(ABC):
         return tuple(v)
 
     def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
-        """Position reached from `q` by the constant velocity `step` in unit time, (nq,)."""
+        """Return position reached from `q` by the constant velocity `step` in unit time, (nq,)."""
         return tuple(position + change for position, change in zip(q, step))
 
     def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
-        """Constant velocity that leads from `q0` to `q1` in unit time, the inverse of `integrate`.
+        """Return the velocity that leads from `q0` to `q1` in unit time; inverts `integrate`.
 
         :param q0: position at first, (nq,)
         :param q1: position at last, likewise
@@ -151,31 +162,33 @@ class JointType(ABC):
 
     @property
     def is_flat(self) -> bool:
-        """Whether positions form a vector space, so that `integrate` is a sum."""
+        """True if positions form a vector space, so that `integrate` is a sum."""
         return type(self).integrate is JointType.integrate
 
     @property
     def is_lower_pair(self) -> bool:
-        """Whether the motion subspace is constant: what can slide into itself."""
+        """True if the motion subspace is constant: what can slide into itself."""
         return type(self).motion_subspace_rate is JointType.motion_subspace_rate
 
     @property
     def is_rheonomic(self) -> bool:
-        """Whether the joint depends on time, which is then its first position variable [s]."""
+        """True if the joint depends on time, which is then its first position variable [s]."""
         return False
 
     # -- loop joints: what the transform between their frames tells (implicit jcalc, book 4.4)
 
     @property
     def closes_loops(self) -> bool:
-        """Whether it may be a loop joint: a lower pair, or a type with a `loop_error` of its own.
+        """True if it may be a loop joint: a lower pair, or a type with a `loop_error` of its own.
 
         Such a type has `constraint_forces_at`, `motion_subspace_at` and `displacement_at`, too.
         """
         return self.is_lower_pair or type(self).loop_error is not JointType.loop_error
 
     def loop_error(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
-        """Position error delta, (6 - nv,): all zero where, and only where, the joint can be.
+        """Return the position error delta, (6 - nv,).
+
+        All zero where, and only where, the joint can be.
 
         Where it is zero, its rate is T^T v_J (book 8.3).
 
@@ -185,15 +198,15 @@ class JointType(ABC):
         return tuple(error.dot(T) for T in self.constraint_forces(self.neutral()))
 
     def constraint_forces_at(self, X: PluckerTransform) -> Tuple[ForceVector, ...]:
-        """Constraint forces T where the frames are at `X`, 6 - nv of them, like those at q."""
+        """Return 6 - nv constraint forces T where the frames are at `X`, like those at q."""
         return self.constraint_forces(self.neutral())
 
     def motion_subspace_at(self, X: PluckerTransform) -> MotionSubspace:
-        """Motion subspace S where the frames are at `X`, (6, nv), like that at q."""
+        """Return the motion subspace S where the frames are at `X`, (6, nv), like that at q."""
         return self.motion_subspace(self.neutral())
 
     def displacement_at(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
-        """Displacement along each freedom, (nv,), zero at the neutral position.
+        """Return the displacement along each freedom, (nv,), zero at the neutral position.
 
         Its rates are the velocity variables, but for rotations about several axes, which have a
         rotation vector.
@@ -205,7 +218,7 @@ class JointType(ABC):
         return (0.0,) * self.nv
 
     def opposite(self) -> Optional[JointType]:
-        """Joint of the same type that is this one of opposite polarity, if there is one.
+        """Return joint of the same type that is this one of opposite polarity, if there is one.
 
         Its transform is the inverse at the same q, its motion subspace -pXs S (book table 4.2).
         `reverse` (reversed.py) makes one for every joint.
@@ -213,7 +226,7 @@ class JointType(ABC):
         return None
 
     def pose_variables(self) -> Optional[Tuple[int, int]]:
-        """Where q holds the pose of a body that moves freely; None if the joint constrains it.
+        """Return the place in q of the pose of a free body; None if the joint constrains it.
 
         :return: the first variable of the unit quaternion (w, x, y, z) of R = E^T, and the first
             of the position in predecessor coordinates; S is then the identity
@@ -221,7 +234,7 @@ class JointType(ABC):
         return None
 
     def singularity(self, q: Scalars) -> Optional[str]:
-        """Warning in words if `q`, floats, is at a singularity of the position variables, or None.
+        """Return a warning if `q`, floats, is at a singularity of the position variables, or None.
 
         There, velocities of the body exist that no velocity variables give, and S loses rank.
         """
@@ -230,7 +243,7 @@ class JointType(ABC):
     # -- dynamic equivalence (book 9.7)
 
     def frame_shift(self, r: Vector3) -> Vector3:
-        """Where to move the body's frame without changing its motion, so that X_T is shortest.
+        """Return the shift of the body's frame that keeps its motion and makes X_T shortest.
 
         :param r: translation of X_T, in the coordinates after its rotation, (3,) [m]
         :return: new origin in the body's present coordinates, (3,) [m]
@@ -238,7 +251,7 @@ class JointType(ABC):
         return ZERO3
 
     def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
-        """Part of the body's inertia that may as well be the parent's (book table 9.7).
+        """Return the part of the body's inertia that may as well be the parent's (book table 9.7).
 
         It is an I_delta with I_delta S = 0, X_J^T I_delta X_J = I_delta and S^T v x* I_delta v = 0
         for all positions and velocities (book eq 9.30), so no motion of the joint shows whose it
@@ -254,11 +267,11 @@ class JointType(ABC):
     @classmethod
     @abstractmethod
     def examples(cls) -> Tuple[JointType, ...]:
-        """Joints of this type that the tests try, with parameters both simple and general."""
+        """Return joints of this type for the tests, with simple and with general parameters."""
 
 
 def equal_across(inertia: RigidBodyInertia, axis: Vector3) -> RigidBodyInertia:
-    """Rotational inertia c (1 - k k^T): equal across the unit vector k, none about it.
+    """Return the rotational inertia c (1 - k k^T): equal across the unit vector k, none about it.
 
     A body that only ever turns about k relative to another one has it wherever the other has it.
 
@@ -282,7 +295,7 @@ def equal_across(inertia: RigidBodyInertia, axis: Vector3) -> RigidBodyInertia:
 
 
 def across(axis: Vector3) -> Tuple[Vector3, Vector3]:
-    """Two unit vectors that complete the unit vector `axis` to a right-handed frame (u, v, axis).
+    """Return two unit vectors u and v that complete `axis` to a right-handed frame (u, v, axis).
 
     They are the x and y axes after the smallest rotation that takes z to `axis`.
     """

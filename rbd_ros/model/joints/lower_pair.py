@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the relative transform of two frames says of a lower pair between them (book 8.3).
+"""Position errors of lower pairs, from the relative transform of two frames (book 8.3).
 
 A lower pair has the same motion subspace S and constraint forces T wherever it is. These
 functions are the defaults of `JointType.loop_error` and `displacement_at`; a screw is a pair with
@@ -21,7 +21,7 @@ _ROUNDING = 1e-28
 
 
 def position_error(X: PluckerTransform, S: MotionSubspace) -> MotionVector:
-    """Displacement from where a lower pair would be closed, to first order (table 8.1).
+    """Return the displacement from where a lower pair would be closed, to first order (table 8.1).
 
     Only its components along the constraint forces T mean anything: they are zero where the pair
     is closed, in whatever position, and change there at the rate T^T times the relative velocity.
@@ -57,7 +57,7 @@ def position_error(X: PluckerTransform, S: MotionSubspace) -> MotionVector:
 
 
 def displacement(X: PluckerTransform, S: MotionSubspace) -> Tuple[Scalar, ...]:
-    """Displacement of a lower pair along its freedoms.
+    """Return the displacement of a lower pair along its freedoms.
 
     A freedom that turns has the angle about its axis, between -pi and pi; three of them have the
     rotation vector. A screw has the angle that belongs to where it is along its axis, any number
@@ -84,7 +84,7 @@ def displacement(X: PluckerTransform, S: MotionSubspace) -> Tuple[Scalar, ...]:
 
 
 def tilt(E: Matrix3, axis: Vector3) -> Vector3:
-    """By how much the predecessor's axis is off the successor's, (3,) across it [rad].
+    """Return the tilt of the predecessor's axis against the successor's, (3,) [rad].
 
     :param E: coordinate rotation, (3, 3)
     :param axis: unit vector, (3,)
@@ -93,7 +93,7 @@ def tilt(E: Matrix3, axis: Vector3) -> Vector3:
 
 
 def twice_sine(E: Matrix3) -> Vector3:
-    """Axis of a rotation R = E^T, twice its sine long, (3,).
+    """Return the axis of a rotation R = E^T, twice its sine long, (3,).
 
     :param E: coordinate rotation, (3, 3)
     """
@@ -101,7 +101,7 @@ def twice_sine(E: Matrix3) -> Vector3:
 
 
 def angle_about(E: Matrix3, axis: Vector3) -> Scalar:
-    """Angle of a rotation about an axis that it keeps, between -pi and pi [rad].
+    """Return the angle of a rotation about an axis that it keeps, between -pi and pi [rad].
 
     :param E: coordinate rotation, (3, 3)
     :param axis: unit vector, (3,)
@@ -110,7 +110,7 @@ def angle_about(E: Matrix3, axis: Vector3) -> Scalar:
 
 
 def angle_beyond(E: Matrix3, axis: Vector3, angle: Scalar) -> Scalar:
-    """Angle of a rotation about an axis beyond another one, between -pi and pi [rad].
+    """Return the angle of a rotation about an axis beyond another one, between -pi and pi [rad].
 
     :param E: coordinate rotation, (3, 3)
     :param axis: unit vector, (3,)
@@ -122,7 +122,7 @@ def angle_beyond(E: Matrix3, axis: Vector3, angle: Scalar) -> Scalar:
 
 
 def rotation_of(E: Matrix3) -> Tuple[Scalar, Scalar, Scalar]:
-    """Rotation vector of R = E^T, shorter than half a turn [rad].
+    """Return the rotation vector of R = E^T, shorter than half a turn [rad].
 
     :param E: coordinate rotation, (3, 3)
     """
@@ -131,12 +131,12 @@ def rotation_of(E: Matrix3) -> Tuple[Scalar, Scalar, Scalar]:
 
 
 def _sine_cosine(E: Matrix3, axis: Vector3) -> Tuple[Scalar, Scalar]:
-    """Twice the sine and cosine of a rotation about an axis."""
+    """Return twice the sine and cosine of a rotation about an axis."""
     return linear3.dot(twice_sine(E), axis), E[0][0] + E[1][1] + E[2][2] - 1.0
 
 
 def _centre(S: MotionSubspace) -> Vector3:
-    """Point on the axis of a pair, or on all of its axes, nearest to the origin, (3,)."""
+    """Return point on the axis of a pair, or on all of its axes, nearest to the origin, (3,)."""
     turning = [s for s in S.columns if any(s.angular)]
     centre = linear3.ZERO3
     for s in turning:
@@ -149,7 +149,7 @@ def _centre(S: MotionSubspace) -> Vector3:
 
 
 def _seen_from(moved: PluckerTransform, S: MotionSubspace) -> MotionSubspace:
-    """Motion subspace in another frame, what is zero there but for rounding left out."""
+    """Return motion subspace in another frame, what is zero there but for rounding left out."""
     columns = []
     for s in S.columns:
         m = moved * s
@@ -164,7 +164,7 @@ def _axes(S: MotionSubspace) -> List[Vector3]:
 
 
 def _rotation(E: Matrix3, axes: Sequence[Vector3]) -> Vector3:
-    """Rotation vector, about one axis if there is only one."""
+    """Return the rotation vector, about one axis if there is only one."""
     if not axes:
         return linear3.ZERO3
     if len(axes) == 1:
@@ -173,5 +173,5 @@ def _rotation(E: Matrix3, axes: Sequence[Vector3]) -> Vector3:
 
 
 def _pitch(s: MotionVector) -> Scalar:
-    """Displacement along the axis of a screw for a turn by one radian [m/rad]."""
+    """Return the displacement along the axis of a screw for a turn by one radian [m/rad]."""
     return linear3.dot(s.angular, s.linear)

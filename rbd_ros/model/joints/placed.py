@@ -34,47 +34,47 @@ class Placed(JointView):
     X: PluckerTransform
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """X_J' = X X_J X^-1."""
+        """Return X_J' = X X_J X^-1."""
         return self.X * self.joint.transform(q) * self.X.inverse()
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
-        """S' = X S."""
+        """Return S' = X S."""
         return self._moved(self.joint.motion_subspace(q))
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """T' = X* T."""
+        """Return T' = X* T."""
         return tuple(map(self.X.apply, self.joint.constraint_forces(q)))
 
     def motion_subspace_rate(self, q: Scalars, qd: Scalars) -> MotionSubspace:
-        """Apparent derivative of S', X Sring."""
+        """Return the apparent derivative of S', X Sring."""
         return self._moved(self.joint.motion_subspace_rate(q, qd))
 
     def bias(self, q: Scalars, qd: Scalars) -> MotionVector:
-        """C' = X c."""
+        """Return C' = X c."""
         return self.X.apply(self.joint.bias(q, qd))
 
     def calc(self, q: Scalars, qd: Scalars) -> JointState:
-        """All that jcalc returns, between the other frames."""
+        """Return all that jcalc returns, between the other frames."""
         X_J, S, v, c = self.joint.calc(q, qd)
         X = self.X * X_J * self.X.inverse()
         return JointState(X, self._moved(S), self.X.apply(v), self.X.apply(c))
 
     @property
     def is_lower_pair(self) -> bool:
-        """Whether the joint is one: only then it closes loops."""
+        """True if the joint is one: only then it closes loops."""
         return self.joint.is_lower_pair
 
     def opposite(self) -> Optional[JointType]:
-        """Joint of opposite polarity between the same frames, if the joint has one."""
+        """Return the joint of opposite polarity between the same frames, if the joint has one."""
         opposite = self.joint.opposite()
         return None if opposite is None else Placed(opposite, self.X)
 
     def singularity(self, q: Scalars) -> Optional[str]:
-        """What is wrong with the joint where it is."""
+        """Return the warning of the joint where it is."""
         return self.joint.singularity(q)
 
     def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
-        """Part of an inertia that the joint does not excite."""
+        """Return the part of an inertia that the joint does not excite."""
         found = self.joint.not_excited(self.X.inverse_apply(inertia))
         return None if found is None else self.X.apply(found)
 
@@ -83,6 +83,6 @@ class Placed(JointView):
 
     @classmethod
     def examples(cls) -> Tuple[Placed, ...]:
-        """A hinge aside, and a ball elsewhere."""
+        """Return a hinge aside, and a ball elsewhere."""
         turned = PluckerTransform.rotation_x(0.4) * PluckerTransform.translation((0.3, -0.2, 0.5))
         return cls(Revolute((0.48, -0.6, 0.64)), turned), cls(Spherical(), turned)

@@ -39,32 +39,35 @@ class Planar(JointType):
 
     @classmethod
     def about(cls, normal: Vector3) -> Planar:
-        """Planar joint in the plane with the unit normal `normal`, (3,) in joint coordinates.
+        """Return planar joint in the plane with the normal `normal`, (3,) in joint coordinates.
 
         The plane's axes are the joint's after the smallest rotation that takes z to the normal.
         """
         return cls((*across(normal), normal))
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """Translation by (x, y) in the plane, then rotation by theta [rad] about its normal."""
+        """Return the translation by (x, y) in the plane, then rotation by theta [rad]."""
         x_axis, y_axis, normal = self.axes
         r = linear3.add(linear3.scale(q[1], x_axis), linear3.scale(q[2], y_axis))
         return PluckerTransform(linear3.transpose(axis_rotation(normal, q[0])), r)
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
-        """S = [normal 0 0; 0 x y]."""
+        """Return S = [normal 0 0; 0 x y]."""
         x_axis, y_axis, normal = self.axes
         return MotionSubspace(
             [MotionVector(normal, ZERO3), MotionVector(ZERO3, x_axis), MotionVector(ZERO3, y_axis)]
         )
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """Couples within the plane, and the force along its normal."""
+        """Return the couples within the plane, and the force along its normal."""
         x_axis, y_axis, normal = self.axes
         return ForceVector(x_axis, ZERO3), ForceVector(y_axis, ZERO3), ForceVector(ZERO3, normal)
 
     def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
-        """Uniform within pi and a square of 2 m: limits of a URDF say nothing about a plane."""
+        """Return a position uniform within pi and a square of 2 m.
+
+        A URDF has no limits for a plane.
+        """
         return super().sample(u, -math.inf, math.inf)
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
@@ -73,7 +76,7 @@ class Planar(JointType):
         return v[0], c * v[1] - s * v[2], s * v[1] + c * v[2]
 
     def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
-        """Exponential map of SE(2): the exact motion at a constant body velocity."""
+        """Return the exponential map of SE(2): the exact motion at a constant body velocity."""
         theta, x, y = q
         omega, dx, dy = step
         a, b = sine_quotients(omega)
@@ -82,7 +85,7 @@ class Planar(JointType):
         return theta + omega, x + c * u - s * v, y + s * u + c * v
 
     def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
-        """Logarithm of SE(2), the inverse of `integrate`; the angle is not wrapped."""
+        """Return the logarithm of SE(2), the inverse of `integrate`; the angle is not wrapped."""
         omega = q1[0] - q0[0]
         c, s = cos(q0[0]), sin(q0[0])
         dx, dy = q1[1] - q0[1], q1[2] - q0[2]
@@ -92,14 +95,14 @@ class Planar(JointType):
         return omega, k * (a * u + b * v), k * (a * v - b * u)
 
     def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Product u x v of planar motion vectors (book 2.16)."""
+        """Return the product u x v of planar motion vectors (book 2.16)."""
         return 0.0, u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
 
     def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
-        """An equal rotational inertia about all axes in the plane."""
+        """Return an equal rotational inertia about all axes in the plane."""
         return equal_across(inertia, self.axes[2])
 
     @classmethod
     def examples(cls) -> Tuple[Planar, ...]:
-        """The plane z = 0, and a tilted one."""
+        """Return the plane z = 0, and a tilted one."""
         return cls.about((0.0, 0.0, 1.0)), cls.about((0.48, -0.6, 0.64))

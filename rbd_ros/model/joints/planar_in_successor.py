@@ -22,24 +22,24 @@ class PlanarInSuccessor(Planar):
     """
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """Rotation by theta [rad], translation by (x, y) [m] along the turned axes."""
+        """Return the rotation by theta [rad], translation by (x, y) [m] along the turned axes."""
         return super().transform(_in_predecessor(q))
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Linear velocity less what the turning of the axes makes of the position."""
+        """Return the linear velocity less what the turning of the axes makes of the position."""
         return v[0], v[1] + v[0] * q[2], v[2] - v[0] * q[1]
 
     def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
-        """Exponential map of SE(2): the exact motion at a constant body velocity."""
+        """Return the exponential map of SE(2): the exact motion at a constant body velocity."""
         return _in_successor(super().integrate(_in_predecessor(q), step))
 
     def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
-        """Logarithm of SE(2), the inverse of `integrate`; the angle is not wrapped."""
+        """Return the logarithm of SE(2), the inverse of `integrate`; the angle is not wrapped."""
         return super().difference(_in_predecessor(q0), _in_predecessor(q1))
 
 
 def _in_predecessor(q: Scalars) -> Tuple[Scalar, ...]:
-    """Position of `Planar`: r = (c x - s y, s x + c y) (book example 4.5)."""
+    """Return the position of `Planar`: r = (c x - s y, s x + c y) (book example 4.5)."""
     c, s = cos(q[0]), sin(q[0])
     return q[0], c * q[1] - s * q[2], s * q[1] + c * q[2]
 

@@ -30,15 +30,15 @@ class Prismatic(JointType):
     reach = (1.0,)
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """Translation by q[0] [m] along the axis."""
+        """Return the translation by q[0] [m] along the axis."""
         return PluckerTransform.translation(linear3.scale(q[0], self.axis))
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
-        """S = [0; axis]."""
+        """Return S = [0; axis]."""
         return MotionSubspace([MotionVector(ZERO3, self.axis)])
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """All couples, and forces across the axis."""
+        """Return all couples, and forces across the axis."""
         couples = [ForceVector(row, ZERO3) for row in IDENTITY3]
         return (*couples, *(ForceVector(ZERO3, u) for u in across(self.axis)))
 
@@ -47,14 +47,14 @@ class Prismatic(JointType):
         return linear3.negate(r)
 
     def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
-        """All of the rotational inertia: a translation does not excite it."""
+        """Return all of the rotational inertia: a translation does not excite it."""
         return RigidBodyInertia(0.0, ZERO3, inertia.I)
 
     def opposite(self) -> Prismatic:
-        """Joint with the opposite axis."""
+        """Return the joint with the opposite axis."""
         return Prismatic(linear3.negate(self.axis))
 
     @classmethod
     def examples(cls) -> Tuple[Prismatic, ...]:
-        """Joints along z, and along an axis that is none of the frame's."""
+        """Return the joints along z, and along an axis that is none of the frame's."""
         return cls((0.0, 0.0, 1.0)), cls((0.48, -0.6, 0.64))

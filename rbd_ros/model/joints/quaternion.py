@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What joints whose position is a quaternion (w, x, y, z) share."""
+"""Base class of joints whose position is a quaternion (w, x, y, z)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rbd_ros.spatial.scalar import cos, Scalar, sin, sqrt
 
 
 def quaternion_rate(q: Scalars, w: Scalars) -> Tuple[Scalar, ...]:
-    """Derivative of a quaternion by time at an angular velocity (book eq 4.13), (4,).
+    """Return the derivative of a quaternion by time at an angular velocity (book eq 4.13), (4,).
 
     :param q: quaternion (w, x, y, z)
     :param w: angular velocity in successor coordinates, (3,) [rad/s]
@@ -21,7 +21,9 @@ def quaternion_rate(q: Scalars, w: Scalars) -> Tuple[Scalar, ...]:
 
 
 def uniform_quaternion(u: Scalars) -> Tuple[Scalar, ...]:
-    """Unit quaternion, uniform on the rotation group, (4,) (Shoemake, Graphics Gems III, 1992).
+    """Return a unit quaternion, uniform on the rotation group, (4,).
+
+    Shoemake, Graphics Gems III, 1992.
 
     :param u: numbers uniform in [0, 1), (3,)
     """
@@ -31,7 +33,9 @@ def uniform_quaternion(u: Scalars) -> Tuple[Scalar, ...]:
 
 
 def unit_quaternion(q: Scalars) -> Tuple[float, ...]:
-    """Quaternion of floats divided by its length; one of unit length but for rounding is kept.
+    """Return the quaternion of floats divided by its length.
+
+    One of unit length but for rounding is kept.
 
     :raises ValueError: if it is zero
     """

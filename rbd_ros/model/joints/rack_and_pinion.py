@@ -38,17 +38,20 @@ class RackAndPinion(JointType):
     reach = (math.pi,)
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """Translation by r q along x, then rotation by q about z."""
+        """Return the translation by r q along x, then rotation by q about z."""
         E = linear3.transpose(axis_rotation((0.0, 0.0, 1.0), q[0]))
         return PluckerTransform(E, (self.radius * q[0], 0.0, 0.0))
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
-        """S = [0 0 1; r cos q, -r sin q, 0]."""
+        """Return S = [0 0 1; r cos q, -r sin q, 0]."""
         r, c, s = self.radius, cos(q[0]), sin(q[0])
         return MotionSubspace([MotionVector((0.0, 0.0, 1.0), (r * c, -(r * s), 0.0))])
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """All that do no work on S: of the couple about z and the forces in the plane, two."""
+        """Return all that do no work on S.
+
+        Of the couple about z and the forces in the plane, two.
+        """
         return self._constraint_forces(cos(q[0]), sin(q[0]))
 
     def _constraint_forces(self, c: Scalar, s: Scalar) -> Tuple[ForceVector, ...]:
@@ -62,12 +65,14 @@ class RackAndPinion(JointType):
         )
 
     def motion_subspace_rate(self, q: Scalars, qd: Scalars) -> MotionSubspace:
-        """[0; -r sin q, -r cos q, 0] times the rate of q."""
+        """Return [0; -r sin q, -r cos q, 0] times the rate of q."""
         r, c, s = self.radius, cos(q[0]), sin(q[0])
         return MotionSubspace([MotionVector(ZERO3, (-(r * s), -(r * c), 0.0)) * qd[0]])
 
     def loop_error(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
-        """Displacement along the constraint forces, from where the pinion belongs, (5,) [rad, m].
+        """Return the displacement along the constraint forces, from the pinion's place, (5,).
+
+        In [rad, m].
 
         It belongs where it is along the rack, turned as that demands, any number of turns.
         """
@@ -80,23 +85,23 @@ class RackAndPinion(JointType):
         return tuple(error.dot(T) for T in self.constraint_forces_at(X))
 
     def constraint_forces_at(self, X: PluckerTransform) -> Tuple[ForceVector, ...]:
-        """As at the angle q, whose cosine and sine are in the first row of E."""
+        """Return the forces at the angle q, whose cosine and sine are in the first row of E."""
         return self._constraint_forces(X.E[0][0], X.E[0][1])
 
     def motion_subspace_at(self, X: PluckerTransform) -> MotionSubspace:
-        """S = [0 0 1; r E x]."""
+        """Return S = [0 0 1; r E x]."""
         r, c, s = self.radius, X.E[0][0], X.E[0][1]
         return MotionSubspace([MotionVector(Z, (r * c, -(r * s), 0.0))])
 
     def displacement_at(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
-        """Angle that belongs to the place along the rack, any number of turns."""
+        """Return the angle that belongs to the place along the rack, any number of turns."""
         return (X.r[0] / self.radius if self.radius else angle_about(X.E, Z),)
 
     def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
-        """An equal rotational inertia about all axes across that of the pinion."""
+        """Return an equal rotational inertia about all axes across that of the pinion."""
         return equal_across(inertia, (0.0, 0.0, 1.0))
 
     @classmethod
     def examples(cls) -> Tuple[RackAndPinion, ...]:
-        """Joints of a pinion that rolls, and of one without radius, which turns in place."""
+        """Return joints of a pinion that rolls, and of one without radius, which just turns."""
         return cls(0.3), cls(0.0)

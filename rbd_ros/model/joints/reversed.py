@@ -27,21 +27,21 @@ class Reversed(JointView):
     """
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """X' = X^-1."""
+        """Return X' = X^-1."""
         return self.joint.transform(q).inverse()
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
-        """S' = -pXs S."""
+        """Return S' = -pXs S."""
         X, S = self.joint.transform(q), self.joint.motion_subspace(q)
         return MotionSubspace([-X.inverse_apply(column) for column in S.columns])
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """T' = -pXs* T."""
+        """Return T' = -pXs* T."""
         X = self.joint.transform(q)
         return tuple(-X.inverse_apply(T) for T in self.joint.constraint_forces(q))
 
     def motion_subspace_rate(self, q: Scalars, qd: Scalars) -> MotionSubspace:
-        """Apparent derivative of S' in the predecessor: -pXs (Sring + v_J x S)."""
+        """Return the apparent derivative of S' in the predecessor: -pXs (Sring + v_J x S)."""
         X, S, v, _ = self.joint.calc(q, qd)
         rates = self.joint.motion_subspace_rate(q, qd)
         return MotionSubspace(
@@ -49,11 +49,11 @@ class Reversed(JointView):
         )
 
     def bias(self, q: Scalars, qd: Scalars) -> MotionVector:
-        """C' = -pXs c."""
+        """Return C' = -pXs c."""
         return self.calc(q, qd).c
 
     def calc(self, q: Scalars, qd: Scalars) -> JointState:
-        """All that jcalc returns, of opposite polarity (book table 4.2)."""
+        """Return all that jcalc returns, of opposite polarity (book table 4.2)."""
         X, S, v, c = self.joint.calc(q, qd)
         columns = [-X.inverse_apply(column) for column in S.columns]
         back = -X.inverse_apply(v), -X.inverse_apply(c)
@@ -61,34 +61,34 @@ class Reversed(JointView):
 
     @property
     def closes_loops(self) -> bool:
-        """Whether the joint may be a loop joint."""
+        """True if the joint may be a loop joint."""
         return self.joint.closes_loops
 
     def loop_error(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
-        """Position error of the joint: T'^T v_J' is T^T v_J."""
+        """Return the position error of the joint: T'^T v_J' is T^T v_J."""
         return self.joint.loop_error(X.inverse())
 
     def constraint_forces_at(self, X: PluckerTransform) -> Tuple[ForceVector, ...]:
-        """T' = -pXs* T."""
+        """Return T' = -pXs* T."""
         return tuple(-X.apply(T) for T in self.joint.constraint_forces_at(X.inverse()))
 
     def motion_subspace_at(self, X: PluckerTransform) -> MotionSubspace:
-        """S' = -pXs S."""
+        """Return S' = -pXs S."""
         S = self.joint.motion_subspace_at(X.inverse())
         return MotionSubspace([-X.apply(column) for column in S.columns])
 
     def displacement_at(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
-        """Displacement of the joint itself."""
+        """Return the displacement of the joint itself."""
         return self.joint.displacement_at(X.inverse())
 
     @classmethod
     def examples(cls) -> Tuple[Reversed, ...]:
-        """A plane, a rack on its pinion, and the world as seen from a floating body."""
+        """Return a plane, a rack on its pinion, and the world as seen from a floating body."""
         return tuple(map(cls, (Planar.about((0.48, -0.6, 0.64)), RackAndPinion(0.3), Floating())))
 
 
 def reverse(joint: JointType) -> JointType:
-    """Joint of opposite polarity; a joint that is reversed twice is itself.
+    """Return the joint of opposite polarity; a joint that is reversed twice is itself.
 
     :param joint: joint to reverse
     """

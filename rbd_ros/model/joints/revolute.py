@@ -32,15 +32,15 @@ class Revolute(JointType):
     reach = (math.pi,)
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """Rotation by q[0] [rad] about the axis."""
+        """Return the rotation by q[0] [rad] about the axis."""
         return PluckerTransform.rotation(linear3.transpose(axis_rotation(self.axis, q[0])))
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
-        """S = [axis; 0]."""
+        """Return S = [axis; 0]."""
         return MotionSubspace([MotionVector(self.axis, ZERO3)])
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """Couples across the axis, and all forces."""
+        """Return the couples across the axis, and all forces."""
         couples = [ForceVector(u, ZERO3) for u in across(self.axis)]
         return (*couples, *(ForceVector(ZERO3, row) for row in IDENTITY3))
 
@@ -49,16 +49,16 @@ class Revolute(JointType):
         return linear3.scale(-linear3.dot(self.axis, r), self.axis)
 
     def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
-        """Mass, first moment along the axis, and an equal inertia about both other axes."""
+        """Return mass, first moment along the axis, and an equal inertia about both other axes."""
         along = linear3.dot(inertia.h, self.axis)
         rotational = equal_across(inertia, self.axis).I
         return RigidBodyInertia(inertia.mass, linear3.scale(along, self.axis), rotational)
 
     def opposite(self) -> Revolute:
-        """Joint with the opposite axis."""
+        """Return the joint with the opposite axis."""
         return Revolute(linear3.negate(self.axis))
 
     @classmethod
     def examples(cls) -> Tuple[Revolute, ...]:
-        """Joints about z, and about an axis that is none of the frame's."""
+        """Return the joints about z, and about an axis that is none of the frame's."""
         return cls((0.0, 0.0, 1.0)), cls((0.48, -0.6, 0.64))

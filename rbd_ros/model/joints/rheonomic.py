@@ -23,7 +23,7 @@ class Motion(Protocol):
     """
 
     def at(self, t: Scalar) -> Tuple[Scalar, Scalar, Scalar]:
-        """Position, velocity and acceleration at time `t` [s]; [rad or m], by second."""
+        """Return position, velocity and acceleration at time `t` [s]; [rad or m], by second."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Harmonic:
     offset: float = 0.0
 
     def at(self, t: Scalar) -> Tuple[Scalar, Scalar, Scalar]:
-        """Position, velocity and acceleration."""
+        """Return the position, velocity and acceleration."""
         angle = self.rate * t + self.phase
         a, w = self.amplitude, self.rate
         s = sin(angle)
@@ -59,7 +59,7 @@ class Polynomial:
     coefficients: Tuple[float, ...]
 
     def at(self, t: Scalar) -> Tuple[Scalar, Scalar, Scalar]:
-        """Position, velocity and acceleration, by Horner's scheme for all three."""
+        """Return the position, velocity and acceleration, by Horner's scheme for all three."""
         position: Scalar = 0.0
         velocity: Scalar = 0.0
         half_acceleration: Scalar = 0.0
@@ -100,20 +100,22 @@ class Rheonomic(JointType):
             )
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """Transform of the joint where it is at time q[0] [s]."""
+        """Return the transform of the joint where it is at time q[0] [s]."""
         return self.joint.transform((self.motion.at(q[0])[0],))
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
-        """No columns, (6, 0)."""
+        """Return no columns, (6, 0)."""
         return MotionSubspace(())
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """All forces: T is any basis, (6, 6)."""
+        """Return all forces: T is any basis, (6, 6)."""
         rows = [[1.0 if i == j else 0.0 for j in range(6)] for i in range(6)]
         return tuple(map(ForceVector.from_array, rows))
 
     def calc(self, q: Scalars, qd: Scalars) -> JointState:
-        """Joint calculation: sigma = S s' for v_J, and c_J = S s'' + Sring s', S of the joint.
+        """Return the joint calculation.
+
+        sigma = S s' for v_J, and c_J = S s'' + Sring s', S of the joint.
 
         :param q: time, (1,) [s]
         :param qd: nothing, (0,)
@@ -123,7 +125,7 @@ class Rheonomic(JointType):
         return JointState(X, MotionSubspace(()), v, c + S @ (acceleration,))
 
     def bias(self, q: Scalars, qd: Scalars) -> MotionVector:
-        """Velocity-product acceleration c_J with the acceleration of the motion in it."""
+        """Return velocity-product acceleration c_J with the acceleration of the motion in it."""
         return self.calc(q, qd).c
 
     def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
@@ -131,24 +133,24 @@ class Rheonomic(JointType):
         return tuple(q)
 
     def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
-        """No velocity, (0,)."""
+        """Return no velocity, (0,)."""
         return ()
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Rate of the time by the velocities: zero, like that of `integrate`."""
+        """Return the rate of the time by the velocities: zero, like that of `integrate`."""
         return (0.0,)
 
     @property
     def is_lower_pair(self) -> bool:
-        """Whether it may close a loop: no, what it constrains depends on time."""
+        """False: what the joint constrains depends on time, so it closes no loop."""
         return False
 
     @property
     def is_rheonomic(self) -> bool:
-        """Whether it depends on time: yes."""
+        """True: the joint depends on time."""
         return True
 
     @classmethod
     def examples(cls) -> Tuple[Rheonomic, ...]:
-        """None: the conformance tests move joints by their velocities, which this one has not."""
+        """Return none: the conformance tests move joints by velocities, which this one lacks."""
         return ()

@@ -34,46 +34,46 @@ class SphereInCylinder(JointType):
     reach = (1.0,) * 5
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """Translation by q[4] [m] along the axis, then rotation by the quaternion."""
+        """Return the translation by q[4] [m] along the axis, then rotation by the quaternion."""
         E = linear3.transpose(quaternion_to_rotation(q[:4]))
         return PluckerTransform(E, linear3.scale(q[4], self.axis))
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
-        """S = [1 0; 0 E axis]: the cylinder turns as seen from the sphere."""
+        """Return S = [1 0; 0 E axis]: the cylinder turns as seen from the sphere."""
         slide = linear3.apply_transpose(quaternion_to_rotation(q[:4]), self.axis)
         turns = [MotionVector(row, ZERO3) for row in IDENTITY3]
         return MotionSubspace([*turns, MotionVector(ZERO3, slide)])
 
     def motion_subspace_rate(self, q: Scalars, qd: Scalars) -> MotionSubspace:
-        """The axis turns in successor coordinates by -w x (E axis)."""
+        """Return the rate of the axis, which turns in successor coordinates by -w x (E axis)."""
         slide = linear3.apply_transpose(quaternion_to_rotation(q[:4]), self.axis)
         rate = linear3.cross(slide, (qd[0], qd[1], qd[2]))
         return MotionSubspace([MotionVector.zero()] * 3 + [MotionVector(ZERO3, rate)])
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """Forces through the sphere's centre, across the cylinder's axis."""
+        """Return the forces through the sphere's centre, across the cylinder's axis."""
         R = quaternion_to_rotation(q[:4])
         return tuple(ForceVector(ZERO3, linear3.apply_transpose(R, u)) for u in across(self.axis))
 
     def loop_error(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
-        """How far the sphere's centre is off the cylinder's axis, (2,) [m]."""
+        """Return the offset of the sphere's centre from the cylinder's axis, (2,) [m]."""
         return tuple(linear3.dot(X.r, u) for u in across(self.axis))
 
     def constraint_forces_at(self, X: PluckerTransform) -> Tuple[ForceVector, ...]:
-        """Forces through the sphere's centre, across the cylinder's axis."""
+        """Return the forces through the sphere's centre, across the cylinder's axis."""
         return tuple(ForceVector(ZERO3, linear3.apply(X.E, u)) for u in across(self.axis))
 
     def motion_subspace_at(self, X: PluckerTransform) -> MotionSubspace:
-        """S = [1 0; 0 E axis]."""
+        """Return S = [1 0; 0 E axis]."""
         turns = [MotionVector(row, ZERO3) for row in IDENTITY3]
         return MotionSubspace([*turns, MotionVector(ZERO3, linear3.apply(X.E, self.axis))])
 
     def displacement_at(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
-        """Rotation vector, and the centre's position along the axis."""
+        """Return the rotation vector, and the centre's position along the axis."""
         return (*rotation_of(X.E), linear3.dot(X.r, self.axis))
 
     def neutral(self) -> Tuple[float, ...]:
-        """Identity quaternion at the origin."""
+        """Return the identity quaternion at the origin."""
         return 1.0, 0.0, 0.0, 0.0, 0.0
 
     @property
@@ -82,22 +82,25 @@ class SphereInCylinder(JointType):
         return 4
 
     def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
-        """Uniform on the rotation group, and within 1 m along the axis; it has no limits."""
+        """Return a position uniform on the rotation group and within 1 m along the axis.
+
+        It has no limits.
+        """
         return (*uniform_quaternion(u[:3]), 2.0 * u[3] - 1.0)
 
     def normalize(self, q: Scalars) -> Tuple[float, ...]:
-        """Position with a unit quaternion.
+        """Return the position with a unit quaternion.
 
         :raises ValueError: if the quaternion is zero
         """
         return (*unit_quaternion(q[:4]), q[4])
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Derivative of the quaternion (book eq 4.13), and the slide's velocity."""
+        """Return the derivative of the quaternion (book eq 4.13), and the slide's velocity."""
         return (*quaternion_rate(q[:4], v[:3]), v[3])
 
     def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
-        """Exponential map of the rotation, and a sum along the axis.
+        """Return the exponential map of the rotation, and a sum along the axis.
 
         The quaternion that results has unit length, whatever the length of the one in `q`.
         """
@@ -108,15 +111,15 @@ class SphereInCylinder(JointType):
         return (*(norm * x for x in p), q[4] + along)
 
     def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
-        """Logarithm of the rotation by the shorter way round, and the distance."""
+        """Return the logarithm of the rotation by the shorter way round, and the distance."""
         conjugate = (q0[0], -q0[1], -q0[2], -q0[3])
         return (*rotation_vector(quaternion_product(conjugate, q1[:4])), q1[4] - q0[4])
 
     def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Cross product of angular velocities; the slide commutes with everything."""
+        """Return the cross product of angular velocities; the slide commutes with everything."""
         return (*linear3.cross((u[0], u[1], u[2]), (v[0], v[1], v[2])), 0.0)
 
     @classmethod
     def examples(cls) -> Tuple[SphereInCylinder, ...]:
-        """Cylinders along z, and along an axis that is none of the frame's."""
+        """Return the cylinders along z, and along an axis that is none of the frame's."""
         return cls((0.0, 0.0, 1.0)), cls((0.48, -0.6, 0.64))

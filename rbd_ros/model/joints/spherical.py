@@ -34,19 +34,19 @@ class Spherical(JointType):
     reach = (1.0,) * 4
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """Rotation by the quaternion (E of book eq 4.12)."""
+        """Return the rotation by the quaternion (E of book eq 4.12)."""
         return PluckerTransform.rotation(linear3.transpose(quaternion_to_rotation(q)))
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
-        """S = [1; 0]."""
+        """Return S = [1; 0]."""
         return MotionSubspace([MotionVector(row, ZERO3) for row in IDENTITY3])
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """All forces through the point."""
+        """Return all forces through the point."""
         return tuple(ForceVector(ZERO3, row) for row in IDENTITY3)
 
     def neutral(self) -> Tuple[float, ...]:
-        """Identity quaternion."""
+        """Return the identity quaternion."""
         return 1.0, 0.0, 0.0, 0.0
 
     @property
@@ -55,22 +55,22 @@ class Spherical(JointType):
         return 3
 
     def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
-        """Uniform on the rotation group; it has no limits."""
+        """Return a position uniform on the rotation group; it has no limits."""
         return uniform_quaternion(u)
 
     def normalize(self, q: Scalars) -> Tuple[float, ...]:
-        """Position with a unit quaternion.
+        """Return the position with a unit quaternion.
 
         :raises ValueError: if the quaternion is zero
         """
         return unit_quaternion(q)
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Derivative of the quaternion by time (book eq 4.13)."""
+        """Return the derivative of the quaternion by time (book eq 4.13)."""
         return quaternion_rate(q, v)
 
     def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
-        """Exponential map of SO(3): the exact rotation at a constant angular velocity.
+        """Return the exponential map of SO(3): the exact rotation at a constant angular velocity.
 
         The quaternion that results has unit length, whatever the length of the one in `q`.
         """
@@ -81,19 +81,19 @@ class Spherical(JointType):
         return tuple(norm * x for x in p)
 
     def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
-        """Logarithm of SO(3), the inverse of `integrate`, by the shorter way round."""
+        """Return the logarithm of SO(3), the inverse of `integrate`, by the shorter way round."""
         return rotation_vector(quaternion_product((q0[0], -q0[1], -q0[2], -q0[3]), q1))
 
     def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Cross product of angular velocities."""
+        """Return the cross product of angular velocities."""
         (a, b, c), (d, e, f) = u, v
         return linear3.cross((a, b, c), (d, e, f))
 
     def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
-        """The mass, as of a particle at the point that stays."""
+        """Return the mass, as of a particle at the point that stays."""
         return RigidBodyInertia(inertia.mass, ZERO3, (0.0,) * 6)
 
     @classmethod
     def examples(cls) -> Tuple[Spherical, ...]:
-        """The one joint of this type, which has no parameters."""
+        """Return the one joint of this type, which has no parameters."""
         return (cls(),)

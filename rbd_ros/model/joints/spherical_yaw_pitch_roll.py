@@ -32,7 +32,7 @@ class SphericalYawPitchRoll(JointType):
     reach = (math.pi, 1.4, math.pi)
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """E = rx(q[2]) ry(q[1]) rz(q[0]) (book eq 4.7)."""
+        """Return E = rx(q[2]) ry(q[1]) rz(q[0]) (book eq 4.7)."""
         (c1, c2, c3), (s1, s2, s3) = map(cos, q), map(sin, q)
         return PluckerTransform.rotation(
             (
@@ -43,17 +43,17 @@ class SphericalYawPitchRoll(JointType):
         )
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
-        """Axes of yaw, pitch and roll in successor coordinates (book eq 4.8)."""
+        """Return the axes of yaw, pitch and roll in successor coordinates (book eq 4.8)."""
         (_, c2, c3), (_, s2, s3) = map(cos, q), map(sin, q)
         axes = ((-s2, c2 * s3, c2 * c3), (0.0, c3, -s3), (1.0, 0.0, 0.0))
         return MotionSubspace([MotionVector(axis, ZERO3) for axis in axes])
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """All forces through the point."""
+        """Return all forces through the point."""
         return tuple(ForceVector(ZERO3, row) for row in IDENTITY3)
 
     def motion_subspace_rate(self, q: Scalars, qd: Scalars) -> MotionSubspace:
-        """Apparent derivative of S (book eq 4.9)."""
+        """Return the apparent derivative of S (book eq 4.9)."""
         (_, c2, c3), (_, s2, s3) = map(cos, q), map(sin, q)
         _, w2, w3 = qd
         rates = (
@@ -64,7 +64,7 @@ class SphericalYawPitchRoll(JointType):
         return MotionSubspace([MotionVector(rate, ZERO3) for rate in rates])
 
     def singularity(self, q: Scalars) -> Optional[str]:
-        """Warning if the pitch is within about 3 degrees of 90 degrees either way."""
+        """Return the warning if the pitch is within about 3 degrees of 90 degrees either way."""
         if abs(cos(q[1])) >= SMALLEST_COSINE:
             return None
         return (
@@ -74,5 +74,5 @@ class SphericalYawPitchRoll(JointType):
 
     @classmethod
     def examples(cls) -> Tuple[SphericalYawPitchRoll, ...]:
-        """The one joint of this type, which has no parameters."""
+        """Return the one joint of this type, which has no parameters."""
         return (cls(),)

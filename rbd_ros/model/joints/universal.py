@@ -32,28 +32,28 @@ class Universal(JointType):
     reach = (math.pi, math.pi)
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """Rotations by q[0] [rad] about the first and by q[1] about the second axis."""
+        """Return the rotations by q[0] [rad] about the first and by q[1] about the second axis."""
         R = linear3.multiply(axis_rotation(self.first, q[0]), axis_rotation(self.second, q[1]))
         return PluckerTransform.rotation(linear3.transpose(R))
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
-        """S = [E_2 first, second; 0, 0], with E_2 the rotation about the second axis."""
+        """Return S = [E_2 first, second; 0, 0], with E_2 the rotation about the second axis."""
         return MotionSubspace(
             [MotionVector(self._turned_first(q), ZERO3), MotionVector(self.second, ZERO3)]
         )
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """The couple across both axes, and all forces."""
+        """Return the couple across both axes, and all forces."""
         couple = ForceVector(linear3.cross(self._turned_first(q), self.second), ZERO3)
         return (couple, *(ForceVector(ZERO3, row) for row in IDENTITY3))
 
     def motion_subspace_rate(self, q: Scalars, qd: Scalars) -> MotionSubspace:
-        """The first axis turns backwards in the successor; the second rests."""
+        """Return rate of S: the first axis turns backwards in the successor, the second rests."""
         rate = linear3.scale(qd[1], linear3.cross(self._turned_first(q), self.second))
         return MotionSubspace([MotionVector(rate, ZERO3), MotionVector.zero()])
 
     def loop_error(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
-        """By how much the axes include another angle, and the distance of the origins, (4,).
+        """Return the error of the angle between the axes and the distance of the origins, (4,).
 
         The first is the difference of the cosines.
         """
@@ -62,18 +62,18 @@ class Universal(JointType):
         return (linear3.dot(self.first, self.second) - apart, *r)
 
     def constraint_forces_at(self, X: PluckerTransform) -> Tuple[ForceVector, ...]:
-        """The couple across both axes, and all forces."""
+        """Return the couple across both axes, and all forces."""
         couple = ForceVector(linear3.cross(linear3.apply(X.E, self.first), self.second), ZERO3)
         return (couple, *(ForceVector(ZERO3, row) for row in IDENTITY3))
 
     def motion_subspace_at(self, X: PluckerTransform) -> MotionSubspace:
-        """S = [E first, second; 0, 0]."""
+        """Return S = [E first, second; 0, 0]."""
         return MotionSubspace(
             [MotionVector(linear3.apply(X.E, self.first), ZERO3), MotionVector(self.second, ZERO3)]
         )
 
     def displacement_at(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
-        """Angles about the first and the second axis, each between -pi and pi [rad]."""
+        """Return the angles about the first and the second axis, each between -pi and pi [rad]."""
         # Either rotation keeps its own axis, so that it is the only one to move the other's
         second = linear3.apply_transpose(X.E, self.second)  # in predecessor coordinates
         first = linear3.apply(X.E, self.first)  # in successor coordinates
@@ -83,17 +83,17 @@ class Universal(JointType):
         )
 
     def _turned_first(self, q: Scalars) -> Vector3:
-        """First axis in successor coordinates, (3,)."""
+        """Return the first axis in successor coordinates, (3,)."""
         return linear3.apply_transpose(axis_rotation(self.second, q[1]), self.first)
 
     @classmethod
     def examples(cls) -> Tuple[Universal, ...]:
-        """Axes x and y, and two of no frame that are not perpendicular."""
+        """Return the axes x and y, and two of no frame that are not perpendicular."""
         return cls((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), cls((0.48, -0.6, 0.64), (0.0, 0.6, 0.8))
 
 
 def _angle(axis: Vector3, start: Vector3, end: Vector3) -> Scalar:
-    """Angle about a unit vector from one vector to another, -pi to pi [rad]."""
+    """Return the angle about a unit vector from one vector to another, -pi to pi [rad]."""
     sine = linear3.dot(axis, linear3.cross(start, end))
     along = linear3.dot(axis, start) * linear3.dot(axis, end)
     return four_quadrant_angle(sine, linear3.dot(start, end) - along)

@@ -40,7 +40,7 @@ def unread_commands(tag: Element) -> List[str]:
 
 
 def unread_sensors(tag: Element) -> List[str]:
-    """Names of what has state interfaces beside joints, which hardware by topics leaves at NaN.
+    """Return names with state interfaces beside joints, which topic hardware leaves at NaN.
 
     It has them for controllers to read, and sets those of joints alone.
 

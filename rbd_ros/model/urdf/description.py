@@ -52,7 +52,7 @@ class Description:
 def read_description(
     source: Source, package_paths: Iterable[Union[str, os.PathLike[str]]] = ()
 ) -> Description:
-    """Links and joints of a URDF.
+    """Return the links and joints of a URDF.
 
     :raises ModelError: naming the link, joint or element at fault
     """

@@ -51,7 +51,7 @@ class Document(NamedTuple):
 
 
 def quote(text: object, width: int = 80) -> str:
-    """Text in quotes, shortened so that a message stays readable."""
+    """Return the text in quotes, shortened so that a message stays readable."""
     text = str(text)
     return repr(
         text if len(text) <= width else f'{text[: width - 20]}... ({len(text)} characters)'
@@ -78,7 +78,7 @@ def read_document(
 
 
 def _content(source: Source) -> Tuple[Union[str, bytes], Optional[str]]:
-    """Content of a source, and the path of its file, None if it is the content itself."""
+    """Return content of a source, and the path of its file, None if it is the content itself."""
     if isinstance(source, (bytes, bytearray)):
         return bytes(source), None
     if isinstance(source, str):
@@ -105,7 +105,7 @@ def _content(source: Source) -> Tuple[Union[str, bytes], Optional[str]]:
 
 
 def _read_file(source: Union[str, os.PathLike[str]]) -> Tuple[bytes, str]:
-    """Bytes of a file that is not too large, and its path as text."""
+    """Return the bytes of a file that is not too large, and its path as text."""
     path = os.fspath(source)
     if isinstance(path, bytes):
         path = os.fsdecode(path)
@@ -137,7 +137,7 @@ def _too_large(what: str, size: int) -> str:
 
 
 def _parse(data: Union[str, bytes], label: str) -> Node:
-    """Root element of a document, from which `_Builder` has kept what is used."""
+    """Return the root element of a document, from which `_Builder` has kept what is used."""
     data = data.lstrip()  # blanks before an XML declaration are a common slip
     if not data:
         raise ModelError(f'{label} is empty; give a URDF document with a <robot> element')
@@ -204,7 +204,7 @@ class _Builder:
         return f'{self.label}, line {self.parser.CurrentLineNumber}'
 
     def inside(self) -> str:
-        """Where the parser is: the innermost open element, and the link or joint around it."""
+        """Return parser's place: the innermost open element, and the link or joint around it."""
         if not self.open_tags:
             return ''
         owner = ''

@@ -52,12 +52,15 @@ class Gears:
                 self._resolve(name)
 
     def frozen(self, name: str) -> Optional[float]:
-        """Position of a joint that mimics a fixed one, and so cannot move; None for all others."""
+        """Return the position of a joint that mimics a fixed one, and so cannot move.
+
+        None for all others.
+        """
         gear = self._gears.get(name)
         return gear.offset if gear is not None and gear.master is None else None
 
     def couplings(self, numbers: Mapping[str, int]) -> Tuple[Coupling, ...]:
-        """Gear constraints between bodies, in the order of their numbers.
+        """Return the gear constraints between bodies, in the order of their numbers.
 
         :param numbers: number of the body of each joint that moves, by joint name
         """
@@ -119,5 +122,8 @@ class Gears:
 
 
 def _mimics(joint: Any) -> bool:
-    """Whether a joint mimics another: a <mimic> left in a joint made fixed means nothing."""
+    """Return whether a joint mimics another.
+
+    A <mimic> left in a joint made fixed means nothing.
+    """
     return joint.mimic is not None and joint.type != 'fixed'

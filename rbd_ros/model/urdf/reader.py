@@ -47,7 +47,7 @@ def load_urdf(
     extension: EXTENSIONS = None,
     loops: Optional[Loops] = None,
 ) -> Model:
-    """Model of the robot that a URDF describes.
+    """Return the model of the robot that a URDF describes.
 
     :param source: path of a URDF or xacro file, or its XML as a string
     :param floating_base: whether the root link moves freely, by a joint named 'floating_base'
@@ -109,7 +109,7 @@ def _check_gravity(gravity: Sequence[float]) -> Tuple[float, float, float]:
 
 @dataclass
 class _Builder:
-    """What has been made so far of the links and joints of a description."""
+    """Links and joints of a description that have been built so far."""
 
     description: Description
     strict: bool
@@ -124,7 +124,7 @@ class _Builder:
     notes: Dict[str, List[str]] = field(default_factory=dict)
 
     def build(self, floating_base: bool, gravity: Tuple[float, float, float]) -> Model:
-        """Model of the description."""
+        """Return the model of the description."""
         links, joints = self.description.links, self.description.joints
         root = find_root(links, joints)
         order = depth_first_joints(root, links, joints)
@@ -189,7 +189,7 @@ class _Builder:
     # -- joints
 
     def _joint_type(self, joint: Any) -> Optional[JointType]:
-        """Kinematic type of a joint, None for a fixed one."""
+        """Return the kinematic type of a joint, None for a fixed one."""
         if joint.type == 'fixed':
             return None
         if joint.type == 'floating':
@@ -291,7 +291,7 @@ class _Builder:
             )
 
     def _soft_limits(self, joint: Any) -> Tuple[float, float]:
-        """Soft limits of <safety_controller>; infinite if it gives none that leave room."""
+        """Return soft limits of <safety_controller>; infinite if it gives none that leave room."""
         given = getattr(joint, 'safety_controller', None)
         lower, upper = (getattr(given, f'soft_{side}_limit', None) for side in ('lower', 'upper'))
         lower, upper = (0.0 if x is None else float(x) for x in (lower, upper))

@@ -26,7 +26,7 @@ MAX_MAGNITUDE = 1e30
 
 @dataclass(frozen=True)
 class AttributeRule:
-    """What an attribute holds.
+    """Rule for the content of an attribute.
 
     :param count: how many numbers; 0 for text
     :param empty: whether the text may be empty
@@ -44,7 +44,7 @@ class AttributeRule:
 
 @dataclass(frozen=True)
 class ChildRule:
-    """Whether a child element must be there and may be repeated."""
+    """Rule for the presence and repetition of a child element."""
 
     rule: ElementRule
     required: bool = False
@@ -165,7 +165,7 @@ ROBOT = ElementRule(
 
 
 def shorten(text: str, width: int = 60) -> str:
-    """Text in quotes, cut to `width` characters."""
+    """Return the text in quotes, cut to `width` characters."""
     return repr(text if len(text) <= width else text[:width] + '...')
 
 
@@ -174,7 +174,7 @@ class TooLargeError(ValueError):
 
 
 def parse_number(text: str, infinite: bool = False) -> float:
-    """Number in URDF's notation: ASCII digits, a decimal point, an exponent.
+    """Return the number in URDF's notation: ASCII digits, a decimal point, an exponent.
 
     :param infinite: whether 'inf' and numbers beyond MAX_MAGNITUDE are accepted
     :raises ValueError: if the text is not a number; the message says what is wrong with it
@@ -196,7 +196,7 @@ def parse_number(text: str, infinite: bool = False) -> float:
 
 
 def line_of(node: Element) -> int:
-    """Line of the document that an element came from, 0 if it came from none."""
+    """Return the line of the document that an element came from, 0 if it came from none."""
     line: int = getattr(node, 'line', 0)
     return line
 

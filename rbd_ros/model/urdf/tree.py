@@ -10,7 +10,7 @@ from rbd_ros.model.urdf.document import quote
 
 
 def find_root(links: Mapping[str, Any], joints: Mapping[str, Any]) -> str:
-    """Name of the one link that is no joint's child.
+    """Return the name of the one link that is no joint's child.
 
     :raises ModelError: for joints between unknown links, links with two parents, several roots,
         none, and cycles
@@ -65,7 +65,7 @@ def _refuse_cycles(links: Mapping[str, Any], parents: Mapping[str, Any]) -> None
 def depth_first_joints(
     root: str, links: Mapping[str, Any], joints: Mapping[str, Any]
 ) -> List[str]:
-    """Names of the joints, parents before children, siblings in the order of the file."""
+    """Return names of the joints, parents before children, siblings in the order of the file."""
     children: Dict[str, List[Any]] = {}
     for joint in joints.values():
         children.setdefault(joint.parent, []).append(joint)

@@ -66,7 +66,7 @@ class AnnotatorNode(AnsweringNode[Feedforward]):
         super().take_apart()
 
     def _prepare(self, values: Mapping[str, Any]) -> Optional[Feedforward]:
-        """What parameters make of the robot.
+        """Return the settings that parameters make for the robot.
 
         :raises ValueError: if they cannot be used
         """
@@ -145,7 +145,7 @@ class AnnotatorNode(AnsweringNode[Feedforward]):
         self.diagnostics.condition(SUBJECT, OK, 'trajectories are answered', code='answering')
 
     def _answer(self, feedforward: Feedforward, data: JointTrajectoryData) -> Message:
-        """Message with efforts; one without points, which stops a controller, as it is.
+        """Return the message with efforts; one without points, which stops a controller, as it is.
 
         :raises TrajectoryError: if it cannot be annotated, naming joint and point
         """
@@ -163,7 +163,7 @@ class AnnotatorNode(AnsweringNode[Feedforward]):
         return _message(data, annotate(feedforward, trajectory, hold, step))
 
     def _held(self, named: Tuple[str, ...], timeout: float) -> Dict[str, float]:
-        """Where joints are that a trajectory leaves out, as far as that is known."""
+        """Return where joints are that a trajectory leaves out, as far as that is known."""
         oldest = time.monotonic() - (timeout or math.inf)
         return {
             name: position
@@ -174,7 +174,7 @@ class AnnotatorNode(AnsweringNode[Feedforward]):
     def _within_limits(
         self, trajectory: JointTrajectory, report: TrajectoryReport, policy: str
     ) -> JointTrajectory:
-        """Trajectory that may be published although the given one exceeds limits.
+        """Return the trajectory that may be published although the given one exceeds limits.
 
         :raises TrajectoryError: if there is none
         """
@@ -202,7 +202,7 @@ class AnnotatorNode(AnsweringNode[Feedforward]):
 
 
 def _exceeded(report: TrajectoryReport) -> str:
-    """Limits that are exceeded, for a message."""
+    """Return the limits that are exceeded, for a message."""
     broken = [margin for margin in report.margins if not margin.kept]
     texts = [
         f'{m.quantity} of joint {m.joint!r} is {m.value:.6g} at {m.time:.3f} s, its limit '
@@ -215,7 +215,7 @@ def _exceeded(report: TrajectoryReport) -> str:
 
 
 def _message(data: JointTrajectoryData, trajectory: Optional[AnnotatedTrajectory]) -> Message:
-    """Message with the names and the stamp of the one that is answered."""
+    """Return the message with the names and the stamp of the one that is answered."""
     message = Message(joint_names=list(data.joint_names))
     set_stamp(message.header.stamp, data.stamp)
     if trajectory is None:

@@ -66,7 +66,7 @@ def free_domain(common: int) -> Tuple[int, IO[bytes]]:
 
 
 def lock_folder() -> Path:
-    """Folder of this user alone for locks; it is made if there is none.
+    """Return the folder of this user alone for locks; it is made if there is none.
 
     In a folder that everybody may write to, others could put a link at the name of a lock.
 
@@ -112,7 +112,7 @@ def _locked(path: Path) -> Optional[IO[bytes]]:
 
 
 def is_unused(domain: int) -> bool:
-    """Whether nobody on this machine uses a domain.
+    """Return whether nobody on this machine uses a domain.
 
     DDS gives each participant of a domain ports that follow from the domain: if those of the first
     participants are free, there are none.

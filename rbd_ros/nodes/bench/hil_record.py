@@ -177,7 +177,7 @@ class DdsRecorder:
 
 
 def _about(service: str, parameters: Dict[str, Any]) -> Dict[str, str]:
-    """Metadata of a recording of a simulator node."""
+    """Return the metadata of a recording of a simulator node."""
     text = parameters.get('robot_description') or ''
     if not text.strip():
         try:
@@ -196,14 +196,14 @@ def _about(service: str, parameters: Dict[str, Any]) -> Dict[str, str]:
 
 
 def _plain(value: Any) -> Any:
-    """Value of a parameter as JSON has it."""
+    """Return the value of a parameter as JSON has it."""
     if isinstance(value, (bool, int, float, str)) or value is None:
         return value
     return list(value)
 
 
 class _Stop:
-    """Whether somebody wants the command to end."""
+    """Request of somebody that the command end."""
 
     def __init__(self) -> None:
         self.wanted = False

@@ -49,7 +49,7 @@ def over_ros(
 
 
 def _words(scenario: Scenario) -> Tuple[str, ...]:
-    """Command that starts the controller."""
+    """Return the command that starts the controller."""
     words = scenario.controller.words
     return ('ros2', 'launch', *words) if scenario.controller.kind == 'launch' else words
 

@@ -46,7 +46,7 @@ class Command(NamedTuple):
 
 @dataclass
 class RecordedNode:
-    """What was recorded of a simulator node.
+    """Record of a simulator node.
 
     :param parameters: its parameters
     :param description: URDF of the robot, or the path of its file
@@ -113,7 +113,7 @@ def replay_node(path: Any) -> Replay:
 
 
 def _by_stamp(commands: List[Command]) -> Dict[int, Command]:
-    """First command that answers each state."""
+    """Return the first command that answers each state."""
     found: Dict[int, Command] = {}
     for each in commands:
         if each.kind == BY_NAME:
@@ -198,7 +198,7 @@ def _parameters(about: Mapping[str, str], path: Any) -> Dict[str, Any]:
 def _description(
     parameters: Mapping[str, Any], described: str, about: Mapping[str, str], label: str
 ) -> str:
-    """URDF of the robot, or the path of its file.
+    """Return the URDF of the robot, or the path of its file.
 
     :raises RecordingError: if there is none, or another one than then
     """
@@ -284,10 +284,10 @@ class ReplayPorts:
         return self._taken(BY_ORDER)
 
     def take_accelerations(self) -> None:
-        """Accelerations are not recorded."""
+        """Ignore accelerations, which are not recorded."""
 
     def take_wrench(self) -> None:
-        """Wrenches are not recorded."""
+        """Ignore wrenches, which are not recorded."""
 
     def send_state(self, data: bytes) -> None:
         """Keep a state."""
@@ -338,7 +338,7 @@ def _check_joints(cycle: SimulationCycle, recorded: RecordedNode, label: str) ->
 
 
 def _difference(then: Any, now: Any, stamp: int) -> str:
-    """Where two states are different, and by how much; '' if only in what nobody reads."""
+    """Return where two states differ, and by how much; '' if only in what nobody reads."""
     for name, unit in _UNITS.items():
         old, new = getattr(then, name), getattr(now, name)
         if old is None and new is None:

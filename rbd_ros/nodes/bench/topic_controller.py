@@ -220,7 +220,7 @@ class TopicController:
         return self._exchange(stamp, self._scenario.start, self._rest, FIRST_CONTACT)
 
     def _trajectory(self) -> TrajectoryMessage:
-        """Trajectory that begins at time 0."""
+        """Return the trajectory that begins at time 0."""
         wanted = self._scenario.trajectory
         message = TrajectoryMessage(joint_names=self._names)
         set_stamp(message.header.stamp, self._begin)
@@ -233,7 +233,7 @@ class TopicController:
         return message
 
     def __call__(self, time: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Torques for a state, (n,) [N m, N].
+        """Return the torques for a state, (n,) [N m, N].
 
         :param time: time of the state [s]
         :raises ControllerFailure: if no answer comes, or one that is none
@@ -299,7 +299,7 @@ class TopicController:
                 self._tell_time(nudged(stamp, nudges))
 
     def _goes_on(self, end: float) -> bool:
-        """Whether to wait on.
+        """Return whether to wait on.
 
         :param end: when not [s]
         :raises ControllerFailure: if the controller has ended
@@ -313,7 +313,10 @@ class TopicController:
         self._clock.publish(bytes(self._clock_writer.data()))
 
     def _answer(self, data: bytes) -> Optional[np.ndarray]:
-        """Efforts of a command in order; None for one that says none, before that matters."""
+        """Return the efforts of a command in order.
+
+        None for one that says none, before that matters.
+        """
         try:
             efforts = self._efforts(data)
         except ControllerFailure as error:

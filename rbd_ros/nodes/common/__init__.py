@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all nodes share: declarations, parameters, diagnostics, messages, and how they run."""
+"""Common parts of all nodes: declarations, parameters, diagnostics, messages, and how they run."""

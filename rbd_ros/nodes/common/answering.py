@@ -52,11 +52,11 @@ class AnsweringNode(ManagedNode, Generic[Prepared]):
 
     @property
     def active(self) -> bool:
-        """Whether messages are to be answered."""
+        """True if messages are to be answered."""
         return self.state == ACTIVE
 
     def _prepare(self, values: Mapping[str, Any]) -> Optional[Prepared]:
-        """What parameters make of the robot, None while there is no robot.
+        """Return the settings that parameters make for the robot, None while there is no robot.
 
         :raises ValueError: if they cannot be used
         """
@@ -66,5 +66,5 @@ class AnsweringNode(ManagedNode, Generic[Prepared]):
         self._prepared = prepared
 
     def _values(self) -> Dict[str, Any]:
-        """Key-value pairs for the diagnostics."""
+        """Return the key-value pairs for the diagnostics."""
         raise NotImplementedError

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a node creates while it is configured, so that it can be given back as a whole."""
+"""Entities that a node creates while it is configured, to be destroyed as a whole."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rbd_ros.nodes.common.diagnostics import Diagnostics
 
 
 class Belongings:
-    """What a node and its diagnostics have at a moment; all that comes later can be given back.
+    """Entities of a node and its diagnostics at a moment; later ones can be destroyed.
 
     :param node: the node
     :param diagnostics: its diagnostics
@@ -23,7 +23,7 @@ class Belongings:
         self._subjects = diagnostics.mark()
 
     def _entities(self) -> Iterator[Tuple[Any, Callable[[Any], Any]]]:
-        """All entities, each with what destroys it; those last that belong to others."""
+        """Yield all entities, each with what destroys it; those last that belong to others."""
         node = self._node
         # a node of ours shows executors only part of its subscriptions
         subscriptions = Node.subscriptions.__get__(node)

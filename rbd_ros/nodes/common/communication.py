@@ -22,7 +22,7 @@ STEADY_CLOCK = Clock(clock_type=ClockType.STEADY_TIME)
 
 
 def create_executor() -> Executor:
-    """Executor with the lowest cost per message that this rclpy has."""
+    """Return the executor with the lowest cost per message that this rclpy has."""
     try:
         from rclpy.experimental import EventsExecutor
     except ImportError:
@@ -31,7 +31,7 @@ def create_executor() -> Executor:
 
 
 def message_type(kind: str) -> type:
-    """Class of a message or service type, such as 'sensor_msgs/msg/JointState'.
+    """Return the class of a message or service type, such as 'sensor_msgs/msg/JointState'.
 
     :raises ImportError: if its package is not installed
     """
@@ -40,7 +40,7 @@ def message_type(kind: str) -> type:
 
 
 def quality_of_service(topic: Topic) -> QoSProfile:
-    """Quality of service of a declared topic."""
+    """Return the quality of service of a declared topic."""
     reliability = ReliabilityPolicy.RELIABLE if topic.reliable else ReliabilityPolicy.BEST_EFFORT
     durability = (
         DurabilityPolicy.TRANSIENT_LOCAL if topic.transient_local else DurabilityPolicy.VOLATILE
@@ -54,7 +54,7 @@ def quality_of_service(topic: Topic) -> QoSProfile:
 
 
 def _overriding() -> dict:
-    """Arguments that let users override a topic's QoS by parameters, where rclpy can do it."""
+    """Return the arguments that let parameters override a topic's QoS, where rclpy can do it."""
     try:
         from rclpy.qos_overriding_options import QoSOverridingOptions
     except ImportError:
@@ -63,14 +63,14 @@ def _overriding() -> dict:
 
 
 def publisher(node: Node, topic: Topic) -> Publisher:
-    """Publisher of a declared topic."""
+    """Return the publisher of a declared topic."""
     return node.create_publisher(
         message_type(topic.kind), topic.name, quality_of_service(topic), **_overriding()
     )
 
 
 def raw(publisher: Publisher) -> Callable[[bytes], None]:
-    """Function that publishes a serialised message at the lowest cost.
+    """Return the function that publishes a serialised message at the lowest cost.
 
     `Publisher.publish` does the same, but checks the type of its argument twice before.
     """
@@ -80,7 +80,7 @@ def raw(publisher: Publisher) -> Callable[[bytes], None]:
 def subscription(
     node: Node, topic: Topic, callback: Callable[[Any], None], *, raw: bool = False
 ) -> Subscription:
-    """Subscription to a declared topic.
+    """Return the subscription to a declared topic.
 
     :param raw: whether the callback gets the serialised message as bytes
     """
@@ -95,7 +95,7 @@ def subscription(
 
 
 def service(node: Node, declaration: Service, callback: Callable[[Any, Any], Any]) -> RosService:
-    """Service server of a declared service.
+    """Return the service server of a declared service.
 
     :raises ImportError: if its package is not installed
     """

@@ -32,34 +32,34 @@ def set_stamp(stamp: Time, time_ns: int) -> None:
 
 
 def vector(message: Vector3) -> np.ndarray:
-    """Components of a Vector3 (or Point), (3,)."""
+    """Return the components of a Vector3 (or Point), (3,)."""
     return np.array([message.x, message.y, message.z])
 
 
 def force_from_wrench(wrench: Wrench) -> np.ndarray:
-    """Spatial force (6,) [N m, N], moment first, about the origin and in the axes of the frame."""
+    """Return the spatial force (6,) [N m, N], moment first, about the origin of its frame."""
     return np.concatenate([vector(wrench.torque), vector(wrench.force)])
 
 
 def wrench_from_force(force: np.ndarray) -> Wrench:
-    """Wrench from a spatial force (6,) [N m, N]."""
+    """Return the wrench from a spatial force (6,) [N m, N]."""
     n, f = _floats(force[:3]), _floats(force[3:])
     return Wrench(force=Vector3(x=f[0], y=f[1], z=f[2]), torque=Vector3(x=n[0], y=n[1], z=n[2]))
 
 
 def twist_from_motion(motion: np.ndarray) -> Twist:
-    """Twist from a spatial velocity (6,) [rad/s, m/s] about the origin of its own frame."""
+    """Return twist from a spatial velocity (6,) [rad/s, m/s] about the origin of its own frame."""
     w, v = _floats(motion[:3]), _floats(motion[3:])
     return Twist(linear=Vector3(x=v[0], y=v[1], z=v[2]), angular=Vector3(x=w[0], y=w[1], z=w[2]))
 
 
 def motion_from_twist(twist: Twist) -> np.ndarray:
-    """Spatial velocity (6,) [rad/s, m/s], angular before linear."""
+    """Return the spatial velocity (6,) [rad/s, m/s], angular before linear."""
     return np.concatenate([vector(twist.angular), vector(twist.linear)])
 
 
 def accel_from_spatial(acceleration: np.ndarray, velocity: np.ndarray) -> Accel:
-    """Classical acceleration of a frame's origin: the spatial one plus w x v (book 2.11).
+    """Return classical acceleration of a frame's origin: the spatial one plus w x v (book 2.11).
 
     :param acceleration: spatial acceleration, (6,) [rad/s^2, m/s^2]
     :param velocity: spatial velocity in the same coordinates, (6,) [rad/s, m/s]
@@ -70,7 +70,7 @@ def accel_from_spatial(acceleration: np.ndarray, velocity: np.ndarray) -> Accel:
 
 
 def pose_from_floating_joint(q: np.ndarray) -> Pose:
-    """Pose of a floating joint, q = [qw qx qy qz, px py pz]."""
+    """Return the pose of a floating joint, q = [qw qx qy qz, px py pz]."""
     w, x, y, z, *position = _floats(q)
     pose = Pose()
     pose.orientation.w, pose.orientation.x, pose.orientation.y, pose.orientation.z = w, x, y, z
@@ -79,7 +79,7 @@ def pose_from_floating_joint(q: np.ndarray) -> Pose:
 
 
 def floating_joint_from_pose(pose: Pose) -> np.ndarray:
-    """Position variables (7,) of a floating joint with that pose."""
+    """Return the position variables (7,) of a floating joint with that pose."""
     o, p = pose.orientation, pose.position
     return np.array([o.w, o.x, o.y, o.z, p.x, p.y, p.z])
 

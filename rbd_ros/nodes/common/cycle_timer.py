@@ -19,7 +19,7 @@ NEVER = -1.0  # begin of the cycle before, if there was none; a monotonic clock 
 
 
 class CycleMemory(NamedTuple):
-    """What is known of the cycles since the last report.
+    """Record of the cycles since the last report.
 
     :param execution: count, mean [s], sum of squared deviations [s^2], smallest and largest [s] of
         the execution time, (5,)
@@ -140,7 +140,7 @@ class CycleTimer:
         return int(self._memory.overruns[0])
 
     def take(self) -> tuple[Statistics, Statistics]:
-        """Execution times and periods of the cycles since the last call."""
+        """Return the execution times and periods of the cycles since the last call."""
         self._take()
         taken = self._memory.taken.tolist()
         return _statistics(taken[:SUMS]), _statistics(taken[SUMS:])

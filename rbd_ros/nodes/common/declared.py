@@ -129,7 +129,7 @@ REAL_TIME_PARAMETERS: Tuple[Parameter, ...] = (
 
 
 def gravity_parameter(live: bool) -> Parameter:
-    """Parameter `gravity`; `live` says whether it can be changed while the node runs."""
+    """Return parameter `gravity`; `live` says whether it can be changed while the node runs."""
     return Parameter(
         'gravity',
         (0.0, 0.0, -9.81),

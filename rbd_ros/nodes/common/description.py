@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a node's robot comes from: parameter, file, or the topic `robot_description`.
+"""Source of a node's robot: parameter, file, or the topic `robot_description`.
 
 What is given by parameter must fit, or the node ends and says why. Only the topic is waited for: a
 description there that does not fit is reported in the log and on `/diagnostics`, and the node

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a node reports about itself on `/diagnostics`: once a second, and at once on a change.
+"""Diagnostics of a node on `/diagnostics`: once a second, and at once on a change.
 
 If many changes come close together, the newest of each subject is published ten times a second.
 
@@ -64,7 +64,7 @@ class _Topic:
         return [event for event in self.events.values() if event.active]
 
     def summary(self) -> tuple:
-        """Level and text of the condition and of all events still visible."""
+        """Return the level and text of the condition and of all events still visible."""
         parts = [(self.level, self.message)]
         parts += [(event.level, readable(event.message)) for event in self.active_events()]
         level = max(level for level, _ in parts)
@@ -106,7 +106,7 @@ class Diagnostics:
         self._hooks.append(hook)
 
     def mark(self) -> Tuple[int, FrozenSet[str]]:
-        """What there is at present: hooks, and subjects."""
+        """Return the present hooks and subjects."""
         with self._lock:
             return len(self._hooks), frozenset(self._subjects)
 
@@ -180,7 +180,7 @@ class Diagnostics:
         self._announce()
 
     def level(self, subject: str) -> bytes:
-        """Present level of `subject`, that of its visible events included."""
+        """Return the present level of `subject`, that of its visible events included."""
         with self._lock:
             return self._subject(subject).summary()[0]
 

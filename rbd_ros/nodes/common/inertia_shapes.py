@@ -26,7 +26,9 @@ class Ellipsoid(NamedTuple):
 
 
 def equivalent_ellipsoid(inertia: RigidBodyInertia) -> Optional[Ellipsoid]:
-    """Solid ellipsoid with the mass, centre of mass and inertia of a body; None without mass.
+    """Return the solid ellipsoid with the mass, centre of mass and inertia of a body.
+
+    None without mass.
 
     Its moments of inertia are m (b^2 + c^2) / 5 and so on. What no body can have (one moment
     larger than the other two together) is drawn as flat.
@@ -67,7 +69,7 @@ class JointBar(NamedTuple):
 
 
 class ModelView:
-    """What a robot's masses and torques look like in a configuration, in base coordinates.
+    """Shapes of a robot's masses and torques in a configuration, in base coordinates.
 
     :param model: the robot's model
     """
@@ -82,7 +84,9 @@ class ModelView:
         self._weights = masses / self.mass if self.mass > 0.0 else masses
 
     def poses(self, q: np.ndarray) -> Sequence[np.ndarray]:
-        """Poses of the bodies, (4, 4) each; that of body i is number i, the base is number 0.
+        """Return the poses of the bodies, (4, 4) each.
+
+        That of body i is number i, the base is number 0.
 
         :param q: configuration, (nq,)
         """
@@ -92,14 +96,14 @@ class ModelView:
         return [np.eye(4), *(np.array(pose, dtype=float) for pose in moving)]
 
     def ellipsoids(self, poses: Sequence[np.ndarray]) -> Sequence[Tuple[str, Ellipsoid]]:
-        """Name and ellipsoid, in base coordinates, of each body that has mass."""
+        """Return the name and ellipsoid, in base coordinates, of each body that has mass."""
         return [
             (name, Ellipsoid(each.semi_axes, poses[i] @ each.pose))
             for i, name, each in self._ellipsoids
         ]
 
     def center_of_mass(self, poses: Sequence[np.ndarray]) -> Optional[np.ndarray]:
-        """Centre of mass of all that moves, (3,) [m]; None if nothing has mass."""
+        """Return the centre of mass of all that moves, (3,) [m]; None if nothing has mass."""
         if not self._ellipsoids:
             return None
         centres = np.array([(poses[i] @ each.pose)[:3, 3] for i, _, each in self._ellipsoids])
@@ -108,7 +112,7 @@ class ModelView:
     def bars(
         self, q: np.ndarray, poses: Sequence[np.ndarray], torques: np.ndarray, limits: np.ndarray
     ) -> Sequence[JointBar]:
-        """Torques at the joints with one degree of freedom.
+        """Return the torques at the joints with one degree of freedom.
 
         :param q: configuration, (nq,)
         :param torques: generalized forces, (nv,) [N m or N]

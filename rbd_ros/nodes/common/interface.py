@@ -55,7 +55,7 @@ class Parameter:
 
     @property
     def is_list(self) -> bool:
-        """Whether it holds a list."""
+        """True if it holds a list."""
         return isinstance(self.default, tuple)
 
     @property
@@ -176,7 +176,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class Offer:
-    """What a node does when it is asked to.
+    """Service or action that a node offers.
 
     :param name: private name, such as '~/pause'
     :param kind: type, such as 'std_srvs/srv/SetBool'
@@ -223,21 +223,21 @@ class NodeInterface:
         return {parameter.name: parameter.default for parameter in self.parameters}
 
     def topic(self, name: str) -> Topic:
-        """Declaration of a topic.
+        """Return the declaration of a topic.
 
         :raises KeyError: if it is not declared
         """
         return _by_name(self.topics, name)
 
     def service(self, name: str) -> Service:
-        """Declaration of a service.
+        """Return the declaration of a service.
 
         :raises KeyError: if it is not declared
         """
         return _by_name(self.services, name)
 
     def action(self, name: str) -> Action:
-        """Declaration of an action.
+        """Return the declaration of an action.
 
         :raises KeyError: if it is not declared
         """
@@ -245,7 +245,7 @@ class NodeInterface:
 
 
 def _cure(kind: type, value: Any) -> str:
-    """How to write a text that YAML takes for something else."""
+    """Return how to write a text that YAML takes for something else."""
     if kind is not str or isinstance(value, (bytes, tuple, list)):
         return ''
     return '; a text that YAML reads so needs quotes of its own, such as "\'on\'"'
@@ -259,6 +259,6 @@ def _by_name(declarations: Tuple[Any, ...], name: str) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Text of a value for an error message, cut to `SHOWN` characters."""
+    """Return the text of a value for an error message, cut to `SHOWN` characters."""
     text = repr(value)
     return text if len(text) <= SHOWN else f'{text[:SHOWN]}...'

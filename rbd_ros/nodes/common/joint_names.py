@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the joint names of a message map to the joints of a robot."""
+"""Mapping of the joint names of a message to the joints of a robot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class MessageProblem(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Naming:
-    """How the names of one message map to the robot's joints.
+    """Mapping of the names of one message to the robot's joints.
 
     :param size: number of names in the message
     :param source: where in the message the robot's joints are, (k,)
@@ -59,7 +59,7 @@ class JointNames:
         self._ignored = frozenset(ignored)
 
     def naming(self, names: Sequence[str]) -> Naming:
-        """How `names` map to the robot's joints, in time linear in their number.
+        """Map `names` to the robot's joints, in time linear in their number.
 
         :raises MessageProblem: if a name occurs twice
         """

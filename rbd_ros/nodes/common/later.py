@@ -40,7 +40,7 @@ class Later:
         use(self._told[0])
 
     def mapped(self, change: Callable[[Any], Any]) -> Later:
-        """A later result, which is `change(result)` of this one."""
+        """Return a later result, which is `change(result)` of this one."""
         result = Later()
         self.then(lambda outcome: result.tell(change(outcome)))
         return result

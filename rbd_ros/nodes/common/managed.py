@@ -198,7 +198,7 @@ class ManagedNode(LifecycleNodeMixin, SturdyNode, ABC):
         return self._do('shutdown', work)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """After a transition that raised: stop acting, and begin anew as unconfigured."""
+        """Stop acting after a transition that raised, and begin again as unconfigured."""
         for step in (self.leave, self._dismantle):
             try:
                 step()
@@ -240,7 +240,7 @@ class ManagedNode(LifecycleNodeMixin, SturdyNode, ABC):
         return result
 
     def _checked(self, change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-        """Service of transitions, which refuses those that the present state does not know."""
+        """Return the service of transitions, which refuses those unknown to the present state."""
 
         @functools.wraps(change)
         def checked(request: Any, response: Any) -> Any:

@@ -32,7 +32,7 @@ def model_markers(
     frame: str,
     time: int,
 ) -> List[Marker]:
-    """Markers of a configuration, after one that takes the last ones away.
+    """Return the markers of a configuration, after one that takes the last ones away.
 
     :param view: the robot
     :param q: configuration, (nq,)
@@ -59,7 +59,9 @@ def model_markers(
 
 
 def saturation_colour(share: Optional[float]) -> Tuple[float, float, float, float]:
-    """Green without torque, yellow at half of the effort limit, red at it; grey without one.
+    """Return the green without torque, yellow at half of the effort limit, red at it.
+
+    Grey without one.
 
     >>> saturation_colour(0.0), saturation_colour(-1.0)
     ((0.0, 0.8, 0.1, 1.0), (0.9, 0.0, 0.1, 1.0))
@@ -71,7 +73,7 @@ def saturation_colour(share: Optional[float]) -> Tuple[float, float, float, floa
 
 
 def _arrows(bars: Iterable[JointBar]) -> List[Marker]:
-    """Arrows along the joints' axes, as long as torques are of the limits."""
+    """Return the arrows along the joints' axes, as long as torques are of the limits."""
     found = []
     for number, bar in enumerate(bars):
         # Without a limit there is no share to show: one length, which only has a sign.

@@ -45,7 +45,7 @@ OF_RCLPY = ('use_sim_time', 'start_type_description_service')
 
 
 def descriptor(declaration: Parameter) -> ParameterDescriptor:
-    """Descriptor for `ros2 param describe`: meaning, type, range and other constraints."""
+    """Return descriptor for `ros2 param describe`: meaning, type, range and other constraints."""
     constraints = [declaration.range] if declaration.range else []
     if not declaration.live:
         constraints.append('set at start only')
@@ -190,7 +190,7 @@ class ParameterTable:
         return not declaration.live and not self.free()
 
     def _is_loaded(self, declaration: Parameter, value: Any) -> bool:
-        """Whether `ros2 param load` makes this value of the one in use, as `dump` has written it.
+        """Return whether `ros2 param load` gives the value in use of what `dump` has written.
 
         Of texts only: it reads them as YAML once more, which leaves out comments, folds lines and
         makes numbers of digits.

@@ -50,7 +50,7 @@ class StartupError(RuntimeError):
 
 
 class _Phase:
-    """What a node is doing, and so what a signal does to it."""
+    """Phase of a node, which decides what a signal does to it."""
 
     IMPORTING = 'importing'  # it ends at once
     STARTING = 'starting'  # the main thread is interrupted
@@ -166,18 +166,21 @@ def _destroy_nodes() -> None:
 
 
 def interruptible() -> contextlib.AbstractContextManager:
-    """Context in which a stop signal interrupts the main thread; elsewhere it has no effect."""
+    """Return the context in which a stop signal interrupts the main thread.
+
+    Elsewhere it has no effect.
+    """
     here = threading.current_thread() is threading.main_thread()
     return _signals.interruptible() if _signals is not None and here else contextlib.nullcontext()
 
 
 def ending() -> bool:
-    """Whether a stop signal has arrived, after which nothing long should be begun."""
+    """Return whether a stop signal has arrived, after which nothing long should be begun."""
     return _signals is not None and _signals.count > 0
 
 
 def hurry() -> threading.Event:
-    """Event that is set when a second stop signal asks for an immediate end."""
+    """Return the event that is set when a second stop signal asks for an immediate end."""
     return _signals.hurry if _signals is not None else threading.Event()
 
 
@@ -310,7 +313,7 @@ def spin(executor: Any, stop: Any, node: Any) -> None:
 
 
 def _place(error: Exception) -> str:
-    """Where an exception was raised: file and line, without reading the file as traceback does."""
+    """Return the file and line of an exception, without reading the file as traceback does."""
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next

@@ -27,7 +27,7 @@ CORES = '/sys/devices/system/cpu/present'
 
 
 def cores_of(text: str) -> Tuple[int, ...]:
-    """Numbers of cores in a list as Linux writes it.
+    """Return the numbers of cores in a list as Linux writes it.
 
     :raises ValueError: if it is no such list
 
@@ -46,7 +46,7 @@ def cores_of(text: str) -> Tuple[int, ...]:
 
 
 def present_cores() -> Tuple[int, ...]:
-    """Numbers of the cores that this machine has."""
+    """Return the numbers of the cores that this machine has."""
     try:
         return cores_of(Path(CORES).read_text(encoding='ascii'))
     except (OSError, ValueError):
@@ -91,7 +91,7 @@ class RealTime:
 
     @property
     def wanted(self) -> bool:
-        """Whether anything is asked for."""
+        """True if anything is asked for."""
         return bool(self._priority or self._cores or self._lock)
 
     def lock_memory(self) -> None:
@@ -168,7 +168,9 @@ def pin_this_thread(cores: Tuple[int, ...]) -> Optional[str]:
 
 
 def may_lock_memory(status: str = '/proc/self/status') -> bool:
-    """Whether the process may lock all its memory, now and later; raises its limit for that.
+    """Return whether the process may lock all its memory, now and later.
+
+    Raises its limit for that.
 
     With a limit, memory that is asked for later could be refused in the midst of a motion.
 

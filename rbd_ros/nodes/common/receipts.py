@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether those who publish commands have taken the state that was sent before.
+"""Receipts: whether publishers of commands have taken the state that was sent before.
 
 joint_state_topic_hardware_interface takes states in a thread of the executor of ros2_control_node;
 /clock wakes another thread, whose cycle may then read the state before. A parameter service of the

@@ -15,7 +15,7 @@ END = '<!-- end -->'
 
 
 def yaml_text(interface: NodeInterface) -> str:
-    """Configuration file with all parameters at their defaults."""
+    """Return the configuration file with all parameters at their defaults."""
     name = interface.name
     lines = [
         f'# Parameters of the node {name}, all at their defaults; docs/nodes/{name}.md explains '
@@ -35,14 +35,14 @@ def yaml_text(interface: NodeInterface) -> str:
 
 
 def legal(parameter: Parameter) -> str:
-    """Legal words of a parameter as a sentence, empty if it is not one of several words."""
+    """Return legal words of a parameter as a sentence, empty if it is not one of several words."""
     if not parameter.choices:
         return ''
     return f' One of: {", ".join(choice or repr("") for choice in parameter.choices)}.'
 
 
 def literal(value: Any) -> str:
-    """Value as YAML writes it."""
+    """Return the value as YAML writes it."""
     if isinstance(value, bool):
         return 'true' if value else 'false'
     if isinstance(value, tuple):
@@ -53,7 +53,7 @@ def literal(value: Any) -> str:
 
 
 def parameter_table(interface: NodeInterface) -> str:
-    """Markdown table of the parameters."""
+    """Return the Markdown table of the parameters."""
     rows = []
     for p in interface.parameters:
         limits = '' if p.choices else p.range
@@ -71,7 +71,7 @@ def parameter_table(interface: NodeInterface) -> str:
 
 
 def topic_table(interface: NodeInterface) -> str:
-    """Markdown table of the topics."""
+    """Return the Markdown table of the topics."""
     rows = []
     for t in interface.topics:
         kind = t.kind.replace('/msg/', '/')
@@ -81,7 +81,7 @@ def topic_table(interface: NodeInterface) -> str:
 
 
 def service_table(interface: NodeInterface) -> str:
-    """Markdown table of the services."""
+    """Return the Markdown table of the services."""
     rows = []
     for s in interface.services:
         when = f' Offered where the package `{s.optional}` is installed.' if s.optional else ''
@@ -90,7 +90,7 @@ def service_table(interface: NodeInterface) -> str:
 
 
 def action_table(interface: NodeInterface) -> str:
-    """Markdown table of the actions."""
+    """Return the Markdown table of the actions."""
     rows = []
     for a in interface.actions:
         when = f' Offered where the package `{a.optional}` is installed.' if a.optional else ''
@@ -115,7 +115,7 @@ def page_with_tables(folder: Path, name: str) -> Path:
 
 
 def updated_page(page: str, interface: NodeInterface) -> str:
-    """Markdown page of a node with the tables between its marks replaced.
+    """Return the Markdown page of a node with the tables between its marks replaced.
 
     :raises ValueError: if the page lacks a mark
     """

@@ -23,7 +23,7 @@ from rbd_ros.nodes.common.text import readable
 
 
 def by_hand(message: Any) -> None:
-    """Placeholder for the callback of a subscription whose messages are taken by hand.
+    """Stand in for the callback of a subscription whose messages are polled.
 
     Such a subscription belongs to its node, and tools list it there, but no executor serves it.
     """
@@ -72,7 +72,7 @@ class SturdyNode(Node):
         return super().create_service(srv_type, srv_name, self.guarded(callback), **options)
 
     def guarded(self, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-        """Callback of a service that answers whatever `callback` raises."""
+        """Return the callback of a service that answers whatever `callback` raises."""
 
         @functools.wraps(callback)
         def guarded(request: Any, response: Any) -> Any:
@@ -98,7 +98,7 @@ def _check_clock(message: Clock) -> None:
 
 
 def _explained(request: Any, response: Any, error: Exception) -> Any:
-    """Answer that tells of an error, where it has room for that."""
+    """Return the answer that tells of an error, where it has room for that."""
     refusal = SetParametersResult(successful=False, reason=readable(error))
     if hasattr(response, 'results') and hasattr(request, 'parameters'):
         # What came before is done; what follows is not looked at.

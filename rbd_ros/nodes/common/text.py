@@ -13,13 +13,13 @@ LONGEST_TEXT = 1000
 
 
 def short_name(name: Any) -> str:
-    """Name of a joint or link, no longer than `LONGEST_NAME`."""
+    """Return the name of a joint or link, no longer than `LONGEST_NAME`."""
     text = str(name)
     return text if len(text) <= LONGEST_NAME else f'{text[: LONGEST_NAME - 3]}...'
 
 
 def shorten(names: Iterable[Any]) -> str:
-    """Names for a message, the first `MAX_NAMES_SHOWN` of them."""
+    """Return the names for a message, the first `MAX_NAMES_SHOWN` of them."""
     names = list(names)
     shown = ', '.join(map(short_name, names[:MAX_NAMES_SHOWN]))
     rest = len(names) - MAX_NAMES_SHOWN
@@ -27,7 +27,7 @@ def shorten(names: Iterable[Any]) -> str:
 
 
 def readable(text: Any) -> str:
-    """One line of at most `LONGEST_TEXT`, with long words cut and empty parentheses removed."""
+    """Return a line of at most `LONGEST_TEXT`, long words cut, empty parentheses removed."""
     line = ' '.join(str(text)[: 20 * LONGEST_TEXT].split())
     line = re.sub(r' ?\(\)', '', line)
     line = re.sub(r'\S{%d,}' % (LONGEST_WORD + 1), lambda word: _shorter(word[0]), line)
@@ -35,7 +35,7 @@ def readable(text: Any) -> str:
 
 
 def _shorter(word: str) -> str:
-    """Long word cut: a path to its end, with the name of the file, any other to its beginning."""
+    """Return a long word cut: of a path, the end with the file's name; else the beginning."""
     if '/' not in word:
         return f'{word[:LONGEST_NAME]}...'
     end = word[4 - LONGEST_WORD :]
@@ -43,6 +43,6 @@ def _shorter(word: str) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """The cause of an error of rclpy or another library, in one line."""
+    """Return the cause of an error of rclpy or another library, in one line."""
     lines: List[str] = [line.strip() for line in str(error).splitlines() if line.strip()]
     return readable(lines[0] if lines else type(error).__name__)

@@ -20,7 +20,7 @@ Numbers = Dict[str, float]
 
 
 class TimingReport:
-    """What `CycleTimer` measures, once a second, with the level that the thresholds ask for.
+    """Report of `CycleTimer`, once a second, with the level that the thresholds ask for.
 
     :param diagnostics: diagnostics of the node
     :param timer: the timer of its loop
@@ -68,7 +68,7 @@ class TimingReport:
 
 
 def rates(period: Statistics) -> Numbers:
-    """Rates [Hz] from the times between cycles; the average is that of cycles in a time."""
+    """Return rates [Hz] from the times between cycles; the average is that of cycles in a time."""
     mean = period.mean
     return {
         'average': _inverse(mean),
@@ -80,7 +80,7 @@ def rates(period: Statistics) -> Numbers:
 
 
 def microseconds(execution: Statistics) -> Numbers:
-    """Execution times in microseconds."""
+    """Return the execution times in microseconds."""
     return {
         'average': 1e6 * execution.mean,
         'standard_deviation': 1e6 * execution.deviation,
@@ -92,7 +92,7 @@ def microseconds(execution: Statistics) -> Numbers:
 def judged(
     found: Mapping[str, Numbers], rate: float, periods: int, thresholds: Mapping[str, Any]
 ) -> List[Tuple[bytes, str]]:
-    """Levels and texts of what is beyond its threshold.
+    """Return the levels and texts of what is beyond its threshold.
 
     :param found: numbers by subject
     :param rate: rate that is expected [Hz]; 0: any

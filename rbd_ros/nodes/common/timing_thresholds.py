@@ -34,14 +34,14 @@ UPDATE_RATE = Parameter(
 
 
 def threshold_name(subject: str, measure: str, level: str) -> str:
-    """Name of a parameter."""
+    """Return the name of a parameter."""
     return f'{THRESHOLD}{subject}.{measure}.{level}'
 
 
 def threshold_parameters(
     rate: Tuple[float, float] = (0.0, 0.0), execution: Tuple[float, float] = (0.0, 0.0)
 ) -> Tuple[Parameter, ...]:
-    """Thresholds of a node.
+    """Return the thresholds of a node.
 
     :param rate: defaults for the mean rate, for a warning and for an error [Hz]
     :param execution: defaults for the mean execution time, likewise [us]

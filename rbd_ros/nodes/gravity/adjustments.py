@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What changes the law between two states: fading steps, gravity of an IMU, guiding by hand.
+"""Adjustments of the law between two states: fading steps, gravity of an IMU, guiding by hand.
 
 The control loop calls it before each answer, and only while there is something to do: with all
 features off and nothing changed, the line from state to torque is that of any torque node.

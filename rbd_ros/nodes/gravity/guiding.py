@@ -39,11 +39,11 @@ class GuidingMode:
 
     @property
     def acting(self) -> bool:
-        """Whether there is a torque, or will be at the next state."""
+        """True if there is a torque, or will be at the next state."""
         return self.wanted is not None or self._share > 0.0
 
     def __call__(self, q: np.ndarray, v: np.ndarray, dt: float) -> Optional[np.ndarray]:
-        """Torque to be added, (nv,) [N m or N], or None without one; in the control loop.
+        """Return torque to be added, (nv,) [N m or N], or None without one; in the control loop.
 
         :param q: measured position, (nv,)
         :param v: measured velocity, (nv,)
@@ -67,11 +67,11 @@ class GuidingMode:
         return torque
 
     def _changed(self, dt: float) -> float:
-        """Share of the torque after it has risen, or fallen, for `dt` [s]."""
+        """Return the share of the torque after it has risen, or fallen, for `dt` [s]."""
         return min(max(self._share + dt / FADING, 0.0), 1.0)
 
     def values(self) -> Dict[str, Any]:
-        """Key-value pairs for diagnostics."""
+        """Return the key-value pairs for diagnostics."""
         guiding = self._guiding
         return {
             'kinetic_energy': 0.0 if guiding is None else guiding.energy,

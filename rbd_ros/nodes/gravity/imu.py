@@ -69,7 +69,7 @@ class ImuGravity:
         subscription(node, IMU, self._on_message)
 
     def advance(self, dt: float) -> np.ndarray:
-        """Gravity in base coordinates `dt` [s] later, (3,) [m/s^2]; in the control loop."""
+        """Return gravity in base coordinates `dt` [s] later, (3,) [m/s^2]; in the control loop."""
         step = min(dt, LONGEST_STEP) if dt > 0.0 else 0.0
         return self.magnitude * self._turning.advance(step)
 
@@ -96,7 +96,7 @@ class ImuGravity:
         )
 
     def _pose(self, frame: str) -> np.ndarray:
-        """Orientation of the IMU in the base, (3, 3).
+        """Return the orientation of the IMU in the base, (3, 3).
 
         :raises ValueError: for an unknown link, or while the robot's state is not known
         """
@@ -117,7 +117,7 @@ class ImuGravity:
         return self._poses[frame](q)[:3, :3]
 
     def _direction(self, message: Imu, R: np.ndarray) -> Optional[np.ndarray]:
-        """Unit vector downwards in the base, (3,); None if the message tells nothing of it.
+        """Return unit vector downwards in the base, (3,); None if the message tells nothing of it.
 
         :raises ValueError: for numbers that make no sense
         """
@@ -154,6 +154,6 @@ class ImuGravity:
             )
 
     def values(self) -> Dict[str, Any]:
-        """Key-value pairs for diagnostics."""
+        """Return the key-value pairs for diagnostics."""
         g = self.magnitude * self._turning.direction
         return {f'gravity_{axis}': float(x) for axis, x in zip('xyz', g)}

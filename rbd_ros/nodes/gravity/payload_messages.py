@@ -18,7 +18,7 @@ SUBJECT = 'payload'
 
 
 def payload_values(message: InertiaStamped) -> Dict[str, Any]:
-    """Parameters of the payload that a message describes, by name.
+    """Return the parameters of the payload that a message describes, by name.
 
     :raises ValueError: for a mass without a link
     """

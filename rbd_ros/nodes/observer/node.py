@@ -38,7 +38,7 @@ UNCERTAIN = 1e3
 
 
 class Estimator(NamedTuple):
-    """What estimates, of one set of parameters."""
+    """Estimator of one set of parameters."""
 
     observer: MomentumObserver
     wrench: WrenchEstimator
@@ -88,7 +88,7 @@ class ObserverNode(AnsweringNode[Estimator]):
     # -- parameters and robot ---------------------------------------------------------------------
 
     def _prepare(self, values: Mapping[str, Any]) -> Optional[Estimator]:
-        """What parameters make of the robot.
+        """Return the settings that parameters make for the robot.
 
         :raises ValueError: if they cannot be used
         """
@@ -275,7 +275,7 @@ class ObserverNode(AnsweringNode[Estimator]):
 
 
 def _last_link(robot: Robot) -> str:
-    """Link that is furthest from the base, where tools are."""
+    """Return the link that is furthest from the base, where tools are."""
     depth = {0: 0}
     for i, body in robot.model.outward():
         depth[i] = depth[body.parent] + 1

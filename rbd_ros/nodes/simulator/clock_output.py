@@ -38,7 +38,7 @@ class ClockOutput:
 
     @property
     def is_followed(self) -> bool:
-        """Whether a controller manager follows the clock, as far as that was looked at."""
+        """True if a controller manager follows the clock, as far as that was looked at."""
         return self._followed
 
     def use_ports(self, ports: Ports) -> None:

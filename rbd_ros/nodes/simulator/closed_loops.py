@@ -23,7 +23,7 @@ ROUNDING = 1e-6
 def assembled_start(
     simulator: Simulator, q: np.ndarray, kept: List[str], warn: Callable[[str], Any]
 ) -> np.ndarray:
-    """Configuration near `q` in which all loops are closed, (nq,).
+    """Return the configuration near `q` in which all loops are closed, (nq,).
 
     Joints that are to be kept stay where they are, if the loops can be closed so; what had to be
     moved is told.
@@ -53,7 +53,7 @@ def assembled_start(
 
 
 def holding_effort(robot: Robot, q: np.ndarray) -> np.ndarray:
-    """Efforts that bear the robot's weight, zero where there is no actuator, (nv,).
+    """Return the efforts that bear the robot's weight, zero where there is no actuator, (nv,).
 
     :param q: configuration, which closes the loops, (nq,)
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which joint each value of a command message is for, by its names or the `<ros2_control>` tag."""
+"""Joints of the values of a command message, by its names or the `<ros2_control>` tag."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ class NamedJoints(NamedTuple):
     holders: Mapping[str, np.ndarray]
 
     def whose(self, field: str, count: int) -> Optional[np.ndarray]:
-        """Which of the names `count` values of a field are for; None: of all, one after another.
+        """Return the names that `count` values of a field are for.
+
+        None: of all, one after another.
 
         :raises MessageProblem: if it cannot be told
         """
@@ -52,14 +54,14 @@ class NamedJoints(NamedTuple):
         raise MessageProblem(f'{field} has wrong length', problem)
 
     def joints(self, field: str, count: int) -> np.ndarray:
-        """Which of the robot's joints each value of a field is for, -1 for none, (count,)."""
+        """Return the robot's joint of each value of a field, -1 for none, (count,)."""
         joints = np.full(self.naming.size, -1, dtype=np.int64)
         joints[self.naming.source] = self.naming.target
         whose = self.whose(field, count)
         return joints if whose is None else joints[whose]
 
     def values(self, field: str, values: np.ndarray) -> np.ndarray:
-        """Values of a field for the joints of `naming`, NaN where there is none."""
+        """Return the values of a field for the joints of `naming`, NaN where there is none."""
         whose, naming = self.whose(field, values.size), self.naming
         check_size(field, values)
         if whose is not None:

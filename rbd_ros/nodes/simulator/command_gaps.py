@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a controller keeps up with the simulation: time between commands, and before any."""
+"""Gaps between commands, and before any: whether a controller keeps up with the simulation."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class CommandGaps:
         self._last = time
 
     def taken(self) -> str:
-        """What is odd about the gaps since last time; empty: nothing."""
+        """Return what is odd about the gaps since last time; empty: nothing."""
         longest, shortest = self._longest / NANOSECONDS, self._shortest / NANOSECONDS
         self._longest, self._shortest = 0, math.inf
         if longest <= max(DEAD_TIME, UNEVEN * shortest):
@@ -56,7 +56,7 @@ class CommandGaps:
 
 
 class FirstCommand:
-    """Whether the first command of a controller manager that follows /clock is overdue.
+    """Deadline of the first command of a controller manager that follows /clock.
 
     It sends some in each of its cycles, of which there are none before the time that it saw last.
 

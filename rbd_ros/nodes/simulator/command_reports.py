@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of command messages, counted and told in the diagnostics."""
+"""Reports of command messages, counted, in the diagnostics."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CommandReports:
 
     @property
     def streamed(self) -> int:
-        """How many messages have been taken since they began to come."""
+        """Number of messages that have been taken since they began to come."""
         return self.accepted - self._accepted_before
 
     def note_taken(self) -> None:

@@ -103,12 +103,12 @@ class Commands(DrivenJoints):
 
     @property
     def accepted(self) -> int:
-        """How many messages have been taken."""
+        """Number of messages that have been taken."""
         return self.reports.accepted
 
     @property
     def refused(self) -> int:
-        """How many messages have been refused."""
+        """Number of messages that have been refused."""
         return self.reports.refused
 
     # -- input ------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ class Commands(DrivenJoints):
         return named
 
     def _without_passive(self, naming: Naming) -> Naming:
-        """Naming of the joints among these that can be commanded."""
+        """Return the naming of the joints among these that can be commanded."""
         kept = np.array([name not in self._passive for name in naming.names], dtype=bool)
         return replace(
             naming,
@@ -299,7 +299,7 @@ class Commands(DrivenJoints):
         return KnownMessages(take, heard, named.naming)
 
     def heard_lately(self) -> List[Sequence[str]]:
-        """Different lists of joints that messages by name had since the last call."""
+        """Return the different lists of joints that messages by name had since the last call."""
         self._note_heard(self._known)
         heard, self.heard = self.heard, {}
         return [naming.names for naming in heard]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a cycle does in machine code: a known command message in, steps of the physics, state out.
+"""Cycle in machine code: a known command message in, steps of the physics, state out.
 
 Once in a millisecond, most of what the interpreter needs has left the processor's caches, and a
 hundred of its operations cost more than all of the physics.
@@ -61,7 +61,7 @@ class StateMessage(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """What the messages say, by joint; NaN where they say nothing.
+    """Values of the messages by joint; NaN where they say nothing.
 
     Rows are the interfaces effort, position and velocity.
 
@@ -76,7 +76,7 @@ class Sent(NamedTuple):
 
 
 class CommandPattern(NamedTuple):
-    """How the command messages of one publisher look.
+    """Pattern of the command messages of one publisher.
 
     :param layout: words that they contain
     :param joints: joints that the message is about, (m,)
@@ -248,7 +248,7 @@ def obey(sent: Sent, drives: Drives, joints: IntArray, now: float) -> None:
 
 @compiled
 def chosen_drive(sent: Sent, drives: Drives, j: int, idle: bool) -> int:
-    """Which of the interfaces of a joint drives it: the newest, EFFORT, POSITION or VELOCITY.
+    """Return the interface that drives a joint: the newest, EFFORT, POSITION or VELOCITY.
 
     :param idle: whether the message has no effort but zeros
     :return: that one; ZERO if the message does not command this joint
@@ -290,7 +290,7 @@ def is_new(value: float, last: float) -> bool:
 
 @compiled
 def what_is_beside(sent: Sent, j: int, mode: int) -> int:
-    """What else the message says about a joint: 0, STANDING or CHANGING.
+    """Return what else the message says about a joint: 0, STANDING or CHANGING.
 
     A velocity beside a position is no contradiction, nor is a zero, which nobody need obey.
 

@@ -48,12 +48,12 @@ class SensorTag(NamedTuple):
 
     @property
     def is_imu(self) -> bool:
-        """Whether it measures orientation, angular velocity or linear acceleration."""
+        """True if it measures orientation, angular velocity or linear acceleration."""
         return self._measures('orientation', 'angular_velocity', 'linear_acceleration')
 
     @property
     def is_force_torque(self) -> bool:
-        """Whether it measures force or torque."""
+        """True if it measures force or torque."""
         return self._measures('force', 'torque')
 
     def _measures(self, *quantities: str) -> bool:
@@ -79,7 +79,7 @@ class ControlTag:
         return bool(self.joints)
 
     def holders(self, names: Sequence[str], field: str) -> np.ndarray:
-        """Which of the joints `names` declare the command interface `field`, (k,)."""
+        """Return which of the joints `names` declare the command interface `field`, (k,)."""
         declared = self.joints
         return np.array(
             [k for k, n in enumerate(names) if n in declared and field in declared[n].commands],
@@ -98,7 +98,7 @@ class ControlTag:
         return name not in self.joints or field in self.joints[name].states
 
     def shown(self, names: Sequence[str], fields: Sequence[str] = ()) -> Dict[str, np.ndarray]:
-        """Which of the joints `names` have which field in their state, (k,) each.
+        """Return which of the joints `names` have which field in their state, (k,) each.
 
         The hardware of ros2_control fails on a finite value of an interface that the tag does not
         declare; NaN, or a field that is empty, it passes over.

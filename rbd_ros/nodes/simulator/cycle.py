@@ -231,7 +231,7 @@ class SimulationCycle:
         self._run = self._compiled_run(physics.record, physics.steps.address)
 
     def _compiled_run(self, record: Record, steps_address: int) -> Callable[[int], int]:
-        """Steps under the present commands: see `run_cycle`.
+        """Return the steps under the present commands: see `run_cycle`.
 
         :param record: the simulation
         :param steps_address: of the loop that takes its steps
@@ -247,7 +247,7 @@ class SimulationCycle:
         )
 
     def _run_nothing(self, time: int) -> int:
-        """For a robot that has no joints."""
+        """Take a step of a robot that has no joints."""
         self.simulator.step(n=self.substeps)
         self._states.message.set_stamp_ns(time)
         return self.substeps
@@ -255,7 +255,7 @@ class SimulationCycle:
     # -- verbs ------------------------------------------------------------------------------------
 
     def prepared_world(self, world: World) -> ReadyWorld:
-        """What `change_world` needs; not in the thread of the loop, which goes on meanwhile.
+        """Return what `change_world` needs, outside the loop's thread, which goes on meanwhile.
 
         :param world: what is to be around the robot
         :raises ValueError: if it cannot be
@@ -314,7 +314,9 @@ class SimulationCycle:
         self._begin_manager_period()
 
     def _later(self, lag: int = 0) -> int:
-        """When to go on from another state [ns]; an answer to the one before must not fit it.
+        """Return when to go on from another state [ns].
+
+        An answer to the one before must not fit it.
 
         A manager is woken when it would have been.
 
@@ -337,7 +339,7 @@ class SimulationCycle:
             self._brakes.measure()
 
     def memory(self) -> Dict[str, Any]:
-        """What the next cycles depend on beside the simulation itself; JSON values."""
+        """Return what the next cycles depend on beside the simulation itself; JSON values."""
         return {
             **{name: self._parameters[name] for name in OF_A_CYCLE},
             'time': self.time_ns,
@@ -407,7 +409,7 @@ class SimulationCycle:
         self.publish()
 
     def run(self) -> None:
-        """One cycle.
+        """Run one cycle.
 
         The interpreter's part of it is short for a reason: see compiled_cycle.py.
         """
@@ -448,7 +450,7 @@ class SimulationCycle:
 
     @property
     def is_followed(self) -> bool:
-        """Whether a controller manager follows /clock."""
+        """True if a controller manager follows /clock."""
         return self._clock.is_followed
 
     def idle(self) -> None:
@@ -479,7 +481,7 @@ class SimulationCycle:
     # -- parts of a cycle -------------------------------------------------------------------------
 
     def _effort(self) -> np.ndarray:
-        """What acts on the joints, (nv,) [N m or N]."""
+        """Return what acts on the joints, (nv,) [N m or N]."""
         return self._brakes.effort if self._brakes.engaged else self.simulator.tau
 
     def _look_at_old_commands(self, now: float) -> None:

@@ -20,7 +20,7 @@ Take = Callable[[], Message]
 
 
 class CycleInputs:
-    """What is taken at the beginning of a cycle, by hand.
+    """Inputs that are polled at the beginning of a cycle.
 
     :param parameters: values of the simulator's parameters
     :param commands: commands of all joints

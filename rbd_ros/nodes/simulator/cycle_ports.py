@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a simulation cycle wants of its surroundings: where messages come from and go to."""
+"""Ports of a simulation cycle: where messages come from and go to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Message = Optional[Tuple[bytes, Any]]  # serialised, and something about it; Non
 
 
 class Ports(Protocol):
-    """Where messages come from and go to, all serialised but the pose of the base."""
+    """Sources and sinks of messages, all serialised but the pose of the base."""
 
     def take_by_name(self) -> Message:
         """Take the oldest JointState with commands."""

@@ -40,7 +40,9 @@ STAND_INS = {'hold': POSITION, 'gravity': GRAVITY, 'zero': ZERO}
 
 
 def single_joints(model: Model) -> Tuple[Tuple[str, ...], np.ndarray, np.ndarray]:
-    """Joints with one degree of freedom: their names, and where they are in q and in v, (k,) each.
+    """Return the joints with one degree of freedom.
+
+    Their names, and where they are in q and in v, (k,) each.
 
     :param model: of the robot
     """
@@ -87,7 +89,7 @@ class DrivenJoints:
         self.sent_record = Record(self.sent)
 
     def stand_in(self, action: str, q: np.ndarray) -> None:
-        """Drive the joints as `action` (hold, gravity or zero) says, and forget all commands.
+        """Drive the joints by `action` (hold, gravity or zero), and forget all commands.
 
         :param q: configuration to hold, (nq,)
         """
@@ -95,7 +97,7 @@ class DrivenJoints:
         self._drive_by(self.driven, action, q)
 
     def memory(self, now: float) -> Dict[str, Any]:
-        """What drives the joints, and what was said last; JSON values.
+        """Return what drives the joints, and what was commanded last; JSON values.
 
         :param now: present time of a steady clock [s]
         """

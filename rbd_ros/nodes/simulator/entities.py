@@ -106,7 +106,7 @@ class Entities:
 
     @property
     def spawn_formats(self) -> Tuple[str, ...]:
-        """What entities may be described in."""
+        """Formats of the descriptions of entities."""
         return SPAWN_FORMATS if self._simulator.surroundings is not None else ()
 
     # -- the services -----------------------------------------------------------------------------
@@ -274,11 +274,11 @@ class Entities:
         return name
 
     def _matching(self, filters: Any) -> Tuple[str, ...]:
-        """Names of entities that filters let through."""
+        """Return the names of entities that filters let through."""
         return matching(self._population, self._infos, filters)
 
     def _read(self, names: Tuple[str, ...]) -> Any:
-        """States of entities as messages."""
+        """Return the states of entities as messages."""
         if not names:
             return []
         time, motions = self._population.motion(names)

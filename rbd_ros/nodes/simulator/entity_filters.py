@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which entities the filters of a request of `simulation_interfaces` let through."""
+"""Filters of entities in requests of `simulation_interfaces`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FAR = 1e6  # stands for what has no end [m]
 
 
 def matching(population: Population, infos: EntityInfos, filters: Any) -> Tuple[str, ...]:
-    """Names of entities that all filters let through.
+    """Return the names of entities that all filters let through.
 
     :param population: what there is
     :param infos: what is told of it
@@ -49,7 +49,7 @@ def matching(population: Population, infos: EntityInfos, filters: Any) -> Tuple[
 
 
 def has_tags(tags: Sequence[str], wanted: Any) -> bool:
-    """Whether tags pass a TagsFilter; one without tags lets all pass."""
+    """Return whether tags pass a TagsFilter; one without tags lets all pass."""
     if not len(wanted.tags):
         return True
     hits = [tag in tags for tag in wanted.tags]
@@ -73,7 +73,7 @@ def _by_name(names: Tuple[str, ...], text: str) -> Tuple[str, ...]:
 
 
 def _within(population: Population, names: Tuple[str, ...], bounds: Any) -> Tuple[str, ...]:
-    """Names of entities whose boxes overlap with bounds."""
+    """Return the names of entities whose boxes overlap with bounds."""
     points = np.array([[p.x, p.y, p.z] for p in bounds.points], dtype=float).reshape(-1, 3)
     if not np.isfinite(points).all() or (points.size and np.abs(points).max() > FAR):
         raise RefusedRequestError(FAILED, f'points of bounds are not finite, or beyond {FAR:g} m')
@@ -115,7 +115,7 @@ def _within(population: Population, names: Tuple[str, ...], bounds: Any) -> Tupl
 
 
 def checked_boxes(population: Population, names: Sequence[str]) -> List[Tuple[np.ndarray, ...]]:
-    """Boxes that enclose entities; see `Population.boxes`.
+    """Return the boxes that enclose entities; see `Population.boxes`.
 
     :raises RefusedRequestError: for a mesh that cannot be read
     """
@@ -126,7 +126,7 @@ def checked_boxes(population: Population, names: Sequence[str]) -> List[Tuple[np
 
 
 def finite_box(boxes: Tuple[np.ndarray, ...]) -> Optional[np.ndarray]:
-    """Box of an entity, (2, 3) [m]; None if it has no shape, or no end."""
+    """Return the box of an entity, (2, 3) [m]; None if it has no shape, or no end."""
     return boxes[0] if boxes and np.isfinite(boxes[0]).all() else None
 
 

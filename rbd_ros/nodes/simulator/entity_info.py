@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is told of entities: category, description and tags, which users may set."""
+"""Information about entities: category, description and tags, which users may set."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_TEXT = 10_000  # characters of a description with its tags
 
 
 class Info(NamedTuple):
-    """What is told of an entity."""
+    """Information about an entity."""
 
     category: int
     description: str
@@ -24,7 +24,7 @@ class Info(NamedTuple):
 
 
 class EntityInfos:
-    """What is told of the entities of a simulation.
+    """Information about the entities of a simulation.
 
     :param population: what there is
     """
@@ -34,7 +34,7 @@ class EntityInfos:
         self._given: Dict[str, Info] = {}
 
     def of(self, name: str) -> Info:
-        """What is told of an entity that there is."""
+        """Return the information about an existing entity."""
         self._forget_strangers()
         if name in self._given:
             return self._given[name]

@@ -144,7 +144,7 @@ class FaultPorts:
         return due.pop(0) if due else None
 
     def memory(self) -> Dict[str, Any]:
-        """What happens to messages from now on; JSON values."""
+        """Return the state of messages from now on; JSON values."""
         kept = self.injector.memory()
         for channel, coded in (('state', _text), ('command', _command_text)):
             link = kept['links'][channel]
@@ -192,7 +192,7 @@ class FaultPorts:
 
 
 def live_faults(text: str, cycle: SimulationCycle) -> Tuple[Fault, ...]:
-    """Faults of a running simulation.
+    """Return the faults of a running simulation.
 
     :param text: YAML, see docs/hil_reference.md; empty: none
     :param cycle: the simulation
@@ -225,7 +225,7 @@ def live_faults(text: str, cycle: SimulationCycle) -> Tuple[Fault, ...]:
 
 
 class Faults:
-    """What is wrong with a simulation, as its topic and its parameter say.
+    """Faults of a simulation, by its topic and its parameter.
 
     :param node: the simulator node
     """
@@ -270,7 +270,7 @@ class Faults:
             self._ports.forget()
 
     def memory(self) -> Optional[Dict[str, Any]]:
-        """All that is wrong, and is going to be; None if nothing ever was."""
+        """Return all that is wrong, and is going to be; None if nothing ever was."""
         return None if self._ports is None else {'seed': self._seed, **self._ports.memory()}
 
     def recall(self, memory: Optional[Mapping[str, Any]], shift: int) -> None:

@@ -32,7 +32,7 @@ def base_body(model: Model, prefix: str) -> Optional[int]:
 
 
 def floating_joint_position(pose: Sequence[float]) -> np.ndarray:
-    """Position of a floating joint, (7,): unit quaternion w, x, y, z, then x, y, z [m].
+    """Return the position of a floating joint, (7,): unit quaternion w, x, y, z, then x, y, z [m].
 
     :param pose: position [m], quaternion x, y, z, w of any length but zero, (7,)
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulated robot touches: a world, rigid ground, compliant ground, or nothing."""
+"""Ground of the simulated robot: a world, rigid ground, compliant ground, or nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rbd_ros.nodes.simulator.srdf_source import srdf_of
 
 
 def contact_options(parameters: Mapping[str, Any], model: Model) -> Dict[str, Any]:
-    """Arguments of `Simulator` about what is around a robot, and its SRDF.
+    """Return the arguments of `Simulator` about what is around a robot, and its SRDF.
 
     :param parameters: values of the simulator's parameters
     :param model: of the robot

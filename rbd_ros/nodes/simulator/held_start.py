@@ -87,7 +87,7 @@ class HeldStart:
         self.end()
 
     def end(self) -> int:
-        """End; return the simulated time to go on at [ns].
+        """End, and return the simulated time to go on at [ns].
 
         It is later than all that was published, unless time stands still.
         """

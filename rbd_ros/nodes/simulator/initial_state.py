@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the simulated robot begins, and again after a reset, and what is odd about it."""
+"""Initial state of the simulated robot, and after a reset, and its warnings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_NOTICES = 8  # about shapes of a world that cannot touch
 
 
 def first_time(parameters: Mapping[str, Any]) -> int:
-    """Simulated time of the first state [ns]: one cycle after the start.
+    """Return the simulated time of the first state [ns]: one cycle after the start.
 
     It is not 0: a zero stamp means that there is no time.
 
@@ -43,7 +43,7 @@ def initial_configuration(
     parameters: Mapping[str, Any],
     warn: Callable[[str], Any],
 ) -> np.ndarray:
-    """Configuration that the simulation begins with, (nq,); it is reset for that.
+    """Return the configuration that the simulation begins with, (nq,); it is reset for that.
 
     :param simulator: the simulation, of the robot and of others that move with it
     :param described: the robot by itself
@@ -74,7 +74,7 @@ def initial_configuration(
 def held_configuration(
     robot: Robot, names: Sequence[str], at_q: np.ndarray, parameters: Mapping[str, Any]
 ) -> np.ndarray:
-    """Configuration that `initial_configuration` will find, but for the base, (nq,).
+    """Return the configuration that `initial_configuration` will find, but for the base, (nq,).
 
     It needs no simulation, which takes long to compile.
 
@@ -134,7 +134,7 @@ def _place_joints(
 
 
 def _given(driven: Sequence[str], parameters: Mapping[str, Any]) -> List[str]:
-    """Joints with actuators whose initial positions are given."""
+    """Return the joints with actuators whose initial positions are given."""
     if not parameters['initial_positions']:
         return []
     names = parameters['initial_joints']
@@ -142,7 +142,7 @@ def _given(driven: Sequence[str], parameters: Mapping[str, Any]) -> List[str]:
 
 
 class StartWarnings:
-    """What is odd about the start of a simulation, and about the shapes of its world.
+    """Warnings about the start of a simulation, and about the shapes of its world.
 
     :param simulator: the simulation
     :param warn: told about it

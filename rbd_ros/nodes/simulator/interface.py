@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulator declares: its parameters, topics, services and actions, and their checks."""
+"""Interface of the simulator: its parameters, topics, services and actions, and their checks."""
 
 from __future__ import annotations
 

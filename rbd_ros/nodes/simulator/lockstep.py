@@ -35,7 +35,7 @@ _STAMP = 4  # where in a stamped message the stamp is [bytes]
 
 
 def restamped(data: bytes, shift: int) -> bytes:
-    """Serialised message that begins with a header, its stamp shifted by some nanoseconds.
+    """Return serialised message that begins with a header, its stamp shifted by some nanoseconds.
 
     >>> stamp_of(restamped(bytes([0, 1, 0, 0, 2, 0, 0, 0, 5, 0, 0, 0]), 10**9 + 1))
     3000000006
@@ -45,7 +45,7 @@ def restamped(data: bytes, shift: int) -> bytes:
 
 
 def stamp_of(data: bytes) -> int:
-    """Stamp of a serialised message that begins with a header [ns]; 0 if it has none.
+    """Return the stamp of a serialised message that begins with a header [ns]; 0 if it has none.
 
     >>> stamp_of(bytes([0, 1, 0, 0, 2, 0, 0, 0, 5, 0, 0, 0]))
     2000000005
@@ -146,7 +146,7 @@ class LockstepPorts:
 
     @property
     def waiting(self) -> bool:
-        """Whether a state waits for its answer."""
+        """True if a state waits for its answer."""
         return self._state is not None
 
     def expect(self, answer: bool) -> None:
@@ -224,7 +224,7 @@ class LockstepPorts:
     # -- about it ---------------------------------------------------------------------------------
 
     def values(self) -> Dict[str, Any]:
-        """What diagnostics show: counts, and delays from a state to its answer since last time."""
+        """Return values for diagnostics: counts, and delays of answers since last time."""
         count = min(self.answered - self._told, RECENT)
         places = np.arange(self.answered - count, self.answered) % RECENT
         self._told = self.answered

@@ -104,12 +104,12 @@ class SimulationLoop:
 
     @property
     def paused(self) -> bool:
-        """Whether time stands still."""
+        """True if time stands still."""
         return self._paused
 
     @property
     def stepping(self) -> bool:
-        """Whether steps are under way."""
+        """True if steps are under way."""
         return self._steps is not None
 
     def start(self) -> None:
@@ -117,7 +117,7 @@ class SimulationLoop:
         self._thread.start()
 
     def stop(self) -> None:
-        """End; returns when the thread has."""
+        """End, and return when the thread has."""
         self._stopping = True
         self._wake.set()
         if self._thread.is_alive():
@@ -279,7 +279,7 @@ class SimulationLoop:
         self.lost_time += lag - (self._lag - before)
 
     def _made_good(self, period: float) -> float:
-        """By how much the next cycle comes sooner than a period after this one [s]."""
+        """Return how much sooner than a period the next cycle comes [s]."""
         if self.catch_up_rate <= 1.0:  # since it was late
             self.lost_time += self._lag
             self._lag = 0.0

@@ -120,7 +120,7 @@ class ManagerPorts(LockstepPorts):
         return False
 
     def forget(self) -> None:
-        """Nothing: what comes while time stands still may answer the time that is told."""
+        """Forget nothing: commands while time stands still may answer the published time."""
 
     def _drop_commands(self) -> None:
         super().forget()
@@ -171,5 +171,5 @@ class ManagerPorts(LockstepPorts):
         return any(values is not None and not np.isnan(values).all() for values in fields)
 
     def values(self) -> Dict[str, Any]:
-        """What diagnostics show, with the periods without a command."""
+        """Return values for diagnostics, with the periods without a command."""
         return {**super().values(), 'held_periods': self.held_periods}

@@ -55,7 +55,7 @@ class Placed:
 
 
 def standing_markers(world: World, frame: str, moving: Sequence[WorldRobot] = ()) -> List[Marker]:
-    """Markers of all that does not move.
+    """Return the markers of all that does not move.
 
     :param world: the world
     :param frame: name of its frame
@@ -78,7 +78,7 @@ def standing_markers(world: World, frame: str, moving: Sequence[WorldRobot] = ()
 
 
 def object_markers(world: World, frame: str) -> List[Placed]:
-    """Markers of the movable objects.
+    """Return the markers of the movable objects.
 
     :param world: the world
     :param frame: name of its frame
@@ -93,7 +93,7 @@ def object_markers(world: World, frame: str) -> List[Placed]:
 
 
 def robot_markers(robots: Iterable[WorldRobot], frame: str) -> List[Placed]:
-    """Markers of robots that move; their owners are links, called 'robot/link'.
+    """Return the markers of robots that move; their owners are links, called 'robot/link'.
 
     :param robots: the robots
     :param frame: name of the world's frame
@@ -123,7 +123,7 @@ def move(markers: Iterable[Placed], poses: Mapping[str, np.ndarray], time: int) 
 
 
 def nothing(frame: str) -> Marker:
-    """Marker that takes away all that were shown before it.
+    """Return the marker that takes away all that were shown before it.
 
     :param frame: name of the world's frame
     """
@@ -140,7 +140,7 @@ def arrows(
     time: int,
     scale: float,
 ) -> List[Marker]:
-    """Arrows of contact forces, after a marker that takes the last ones away.
+    """Return the arrows of contact forces, after a marker that takes the last ones away.
 
     :param pairs: names of the two that touch, by contact
     :param positions: contact points, (n, 3) [m]
@@ -173,7 +173,7 @@ def _fill(marker: Marker, frame: str, namespace: str, found: List[Marker]) -> No
 
 
 def _shape_markers(shape: Any, color: Optional[Color]) -> Iterator[Tuple[Marker, np.ndarray]]:
-    """Markers that together look like a shape, and their poses in its coordinates."""
+    """Yield the markers that together look like a shape, and their poses in its coordinates."""
     at_origin = np.eye(4)
     if isinstance(shape, Box):
         yield _marker(Marker.CUBE, shape.size, color), at_origin
@@ -204,7 +204,7 @@ def _marker(kind: int, scale: Sequence[float], color: Optional[Color]) -> Marker
 
 
 def _triangles(field: HeightField) -> np.ndarray:
-    """Corners of the triangles of a height field as it is drawn, (3 n, 3) [m]."""
+    """Return the corners of the triangles of a height field as it is drawn, (3 n, 3) [m]."""
     rows, columns = field.heights.shape
     i, j = (
         np.unique(np.linspace(0, count - 1, min(count, MOST_SQUARES + 1)).round().astype(int))
@@ -219,7 +219,10 @@ def _triangles(field: HeightField) -> np.ndarray:
 
 
 def _standing_robot(robot: WorldRobot) -> Iterator[Tuple[Any, Optional[Color], np.ndarray]]:
-    """Shapes of a robot that stands still: visual ones, collision shapes of links without."""
+    """Yield the shapes of a robot that stands still.
+
+    Visual ones, collision shapes of links without.
+    """
     model = robot.model
     X0 = body_transforms(model, model.tree_position(start_configuration(robot)))
     for each in _seen(model):
@@ -228,7 +231,7 @@ def _standing_robot(robot: WorldRobot) -> Iterator[Tuple[Any, Optional[Color], n
 
 
 def _seen(model: Model) -> Iterator[Geometry]:
-    """Visual shapes, and collision shapes of links that have none."""
+    """Yield the visual shapes, and collision shapes of links that have none."""
     seen = {each.link for each in model.geometries if each.role == 'visual'}
     for each in model.geometries:
         if each.role == 'visual' or each.link not in seen:

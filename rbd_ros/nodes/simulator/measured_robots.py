@@ -55,7 +55,7 @@ def measured_robots(
     odom: str,
     world_frame: str,
 ) -> List[MeasuredRobot]:
-    """Robots that tell of themselves: the one that is described, and those with topics.
+    """Return the robots that tell of themselves: the one that is described, and those with topics.
 
     :param simulator: the simulation
     :param robots: names of the further robots that have topics of their own

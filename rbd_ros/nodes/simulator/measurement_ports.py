@@ -24,7 +24,7 @@ class RosMeasurementPorts:
         self._send: Dict[str, Callable[[bytes], None]] = {}
 
     def open(self, topic: str, declared: str) -> bool:
-        """Open a topic; returns whether the package of its messages is installed.
+        """Open a topic; return whether the package of its messages is installed.
 
         :param topic: its name
         :param declared: the name that the interface of the node has for it
@@ -40,7 +40,7 @@ class RosMeasurementPorts:
         return True
 
     def wanted(self, topic: str) -> bool:
-        """Whether anybody listens to a topic."""
+        """Return whether anybody listens to a topic."""
         return bool(self._publishers[topic].get_subscription_count() > 0)
 
     def send(self, topic: str, data: bytes) -> None:

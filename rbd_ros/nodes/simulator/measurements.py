@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulated robot's sensors tell: inertial units, wrenches, joint torques, odometry.
+"""Measurements of the simulated robot: inertial units, wrenches, joint torques, odometry.
 
 All runs in the thread of the simulation loop, after a cycle. Like the cycle, it needs no node:
 messages go out through `MeasurementPorts`. What nobody listens to is not measured.
@@ -27,17 +27,17 @@ ODOM, TF, TORQUES = 'odom', '/tf', 'joint_torques'
 
 
 class MeasurementPorts(Protocol):
-    """Where messages about measurements go to, by topic."""
+    """Sinks of messages about measurements, by topic."""
 
     def open(self, topic: str, declared: str) -> bool:
-        """Open a topic before the first message; returns whether there can be one.
+        """Open a topic before the first message; return whether there can be one.
 
         :param topic: its name
         :param declared: the name that the interface of the node has for it
         """
 
     def wanted(self, topic: str) -> bool:
-        """Whether anybody listens to a topic."""
+        """Return whether anybody listens to a topic."""
 
     def send(self, topic: str, data: bytes) -> None:
         """Send a message."""
@@ -206,7 +206,7 @@ class Measurements:
     # -- another world --------------------------------------------------------------------------
 
     def prepared(self, scene: Any) -> Optional[SensorBinding]:
-        """What `use` needs for another world; not in the thread of the loop.
+        """Return what `use` needs for another world; not in the thread of the loop.
 
         :param scene: the world, as `Physics.prepared` made it
         """

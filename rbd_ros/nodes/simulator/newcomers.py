@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is new in a simulated world, and overlaps with what was there."""
+"""New objects in a simulated world that overlap with what was there."""
 
 from __future__ import annotations
 

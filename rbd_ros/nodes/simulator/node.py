@@ -125,7 +125,7 @@ class SimulatorNode(SturdyNode):
         check_cores(values['cpu_affinity'])
 
     def _prepare(self, values: Mapping[str, Any]) -> Any:
-        """Faults that a change of parameters plans, None for no change of them.
+        """Return the faults that a change of parameters plans, None for no change of them.
 
         :raises ValueError: if the values cannot be used
         """
@@ -228,7 +228,7 @@ class SimulatorNode(SturdyNode):
             raise ValueError(f'parameter faults: {error}') from None
 
     def _wait_for_answers(self) -> None:
-        """With lockstep, let the simulation wait for a command after each state."""
+        """Let the simulation wait for a command after each state, in lockstep."""
         if self.parameters['lockstep'] == OFF:
             return
         waits = (
@@ -309,7 +309,7 @@ class SimulatorNode(SturdyNode):
         self.faults_made().take(message.data)
 
     def faults_made(self) -> Faults:
-        """What is wrong, made if nothing ever was."""
+        """Return the faults, made if there were none so far."""
         if self.faults is None:
             # Imported for faults only: other simulations start without.
             from rbd_ros.nodes.simulator.fault_ports import Faults
@@ -413,7 +413,7 @@ class SimulatorNode(SturdyNode):
         self._report_state()
 
     def _forget_answers(self) -> None:
-        """In lockstep, drop the commands that came while nothing waited for them."""
+        """Drop, in lockstep, the commands that came while nothing waited for them."""
         if self.faults is not None:
             self.faults.forget()
         if self.lockstep is not None:
@@ -480,7 +480,7 @@ class SimulatorNode(SturdyNode):
             self.diagnostics.condition(SUBJECT, OK, 'running', code='running')
 
     def _watch(self) -> None:
-        """Once a second: does the simulation keep up with time, can commands come through?"""
+        """Check once a second that the simulation is in time, and that commands can come."""
         if self.loop is None:
             return
         cycle = self.cycle

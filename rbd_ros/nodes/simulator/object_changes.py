@@ -52,7 +52,7 @@ class ObjectChanges:
 
     @property
     def world(self) -> World:
-        """What is around the robot now."""
+        """Present environment of the robot."""
         return self._node.cycle.simulator.world
 
     # -- topics -----------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ class ObjectChanges:
             self._change(world, 'as at another time')
 
     def free_name(self, wanted: str) -> str:
-        """Name that nothing has yet, the wanted one if possible."""
+        """Return the name that nothing has yet, the wanted one if possible."""
         taken = {*self.world.names, *self._links}
         return next(
             name
@@ -166,7 +166,7 @@ class ObjectChanges:
         )
 
     def is_taken(self, name: str) -> bool:
-        """Whether something has a name already."""
+        """Return whether something has a name already."""
         return name in self.world.names or name in self._links
 
     # -- details ----------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ class ObjectChanges:
         return self._pause
 
     def values(self) -> dict:
-        """Numbers for the diagnostics."""
+        """Return the numbers for the diagnostics."""
         return {
             'objects': len(self.world.objects),
             'objects_added': self.added,

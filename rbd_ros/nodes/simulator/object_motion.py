@@ -71,7 +71,7 @@ class ObjectMotion:
         )
 
     def motion(self) -> Motion:
-        """Motion of the objects now."""
+        """Return the motion of the objects now."""
         objects, bodies = self._simulator.physics.objects, self._bodies
         R = _rotations(objects.quaternion)
         arm = (R @ bodies.centre[..., None])[..., 0]
@@ -82,7 +82,7 @@ class ObjectMotion:
         return Motion(poses, np.hstack([objects.velocity - np.cross(angular, arm), angular]))
 
     def touch(self) -> Touch:
-        """Contacts of the last step."""
+        """Return the contacts of the last step."""
         physics = self._simulator.physics
         touches, count = physics.touches, int(physics.touches.counts[NOW])
         bearing = np.flatnonzero(touches.impulse[:count, 0] > 0.0)
@@ -95,12 +95,12 @@ class ObjectMotion:
         )
 
     def names(self, pair: int) -> Tuple[str, str]:
-        """Who the two of a pair are: 'robot/link', or the name of an object."""
+        """Return the names of the two of a pair: 'robot/link', or the name of an object."""
         first, second = self._pair[pair]
         return self.bearers[first], self.bearers[second]
 
     def wrenches(self, touch: Touch) -> np.ndarray:
-        """What the contacts of each of `bodies` add up to, about the origin of the world.
+        """Return the sum of the contacts of each of `bodies`, about the origin of the world.
 
         :return: force, then moment, in world axes, (len(bodies), 6) [N, N m]
         """
@@ -113,7 +113,7 @@ class ObjectMotion:
         return total
 
     def touched(self, touch: Touch) -> np.ndarray:
-        """Whether each of `bodies` touches anything, (len(bodies),) of bool."""
+        """Return whether each of `bodies` touches anything, (len(bodies),) of bool."""
         result = np.zeros(len(self.bodies), dtype=bool)
         body = self._body_of_shape[self._pair[touch.pairs]].ravel()
         result[body[body >= 0]] = True
@@ -121,7 +121,7 @@ class ObjectMotion:
 
 
 def about(wrenches: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Wrenches about other points than the origin; axes as they are.
+    """Return the wrenches about other points than the origin; axes as they are.
 
     :param wrenches: force, then moment, (n, 6) [N, N m]
     :param points: (n, 3) [m]
@@ -131,7 +131,7 @@ def about(wrenches: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def _rotations(quaternions: np.ndarray) -> np.ndarray:
-    """Rotation matrices of unit quaternions w, x, y, z, (n, 3, 3)."""
+    """Return the rotation matrices of unit quaternions w, x, y, z, (n, 3, 3)."""
     w, x, y, z = quaternions.T
     R = np.array(
         [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands beside a simulation cycle if the parameters, or what there is, ask for it.
+"""Parts beside a simulation cycle that depend on the parameters, or on what there is.
 
 None of the modules of these parts is imported without: other simulations start sooner.
 """
@@ -32,7 +32,7 @@ def make_surroundings(
     ports: Optional[Callable[[], WorldPorts]],
     has_base: bool,
 ) -> Optional[Surroundings]:
-    """What is around the robot; None without a world.
+    """Return the surroundings of the robot; None without a world.
 
     :param ports: makes the ports of the world
     :param has_base: whether the robot's root link moves freely
@@ -57,7 +57,7 @@ def make_measurements(
     warn: Callable[[str], Any],
     world_frame: str = '',
 ) -> Optional[Measurements]:
-    """What sensors tell, and odometry; None if there is nothing, or nowhere to tell it.
+    """Return sensors and odometry; None if there are none, or no topics for them.
 
     :param described: the robot, without others that move with it
     :param tag: sensors in the robot description
@@ -103,7 +103,7 @@ def make_robot_topics(
     states: StateOutput,
     ports: Optional[Callable[[str], RobotPorts]],
 ) -> Optional[RobotTopics]:
-    """What further robots say and hear, each for itself; None if all share what there is.
+    """Return the topics of further robots; None if all share what there is.
 
     :param ports: makes the ports of a further robot, by its name
     """
@@ -117,7 +117,7 @@ def make_robot_topics(
 
 
 def array_joints(simulator: Simulator, parameters: Parameters) -> Sequence[str]:
-    """Joints in the order of efforts without names; empty: all that can be commanded."""
+    """Return joints in the order of efforts without names; empty: all that can be commanded."""
     if parameters['joints'] or not parameters['robot_namespaces']:
         given: Sequence[str] = parameters['joints']
         return given

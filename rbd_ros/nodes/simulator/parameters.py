@@ -27,7 +27,7 @@ GROUND_CONTACT_MODELS = (RIGID, 'compliant')
 
 
 def fault_list(text: str) -> str:
-    """List of faults without the key `faults` before it, on the same lines.
+    """Return the list of faults without the key `faults` before it, on the same lines.
 
     `ros2 param load` and `set` read a text as YAML, and fail on a mapping; lists they leave alone.
 

@@ -54,7 +54,7 @@ class EntityMotion(NamedTuple):
 
 
 class Population:
-    """What is in the simulation of a node.
+    """Entities in the simulation of a node.
 
     :param simulator: node with `cycle`, `loop` and `surroundings`
     """
@@ -66,7 +66,7 @@ class Population:
 
     @property
     def world(self) -> World:
-        """What is around the robot; nothing without a world."""
+        """Environment of the robot; nothing without a world."""
         cycle = self._node.cycle
         return (cycle and cycle.simulator.world) or World()
 
@@ -103,13 +103,13 @@ class Population:
         return (*self.robots, *(each.name for each in self.world.objects))
 
     def category(self, name: str) -> int:
-        """Category of the standard that an entity is of by nature."""
+        """Return the category of the standard that an entity is of by nature."""
         if name in self.robots:
             return CATEGORY_ROBOT
         return CATEGORY_DYNAMIC if self.world[name].movable else CATEGORY_STATIC
 
     def description(self, name: str) -> str:
-        """What an entity is, in words."""
+        """Return the description of an entity, in words."""
         robot = self.robots.get(name)
         if robot is None:
             each = self.world[name]
@@ -122,7 +122,7 @@ class Population:
     # -- how it moves -----------------------------------------------------------------------------
 
     def motion(self, names: Sequence[str]) -> Tuple[int, List[EntityMotion]]:
-        """Simulated time [ns] and motion of entities, all of one moment."""
+        """Return the simulated time [ns] and motion of entities, all of one moment."""
         return self._node.loop.request(lambda: self._motion(names))
 
     def _motion(self, names: Sequence[str]) -> Tuple[int, List[EntityMotion]]:
@@ -167,7 +167,9 @@ class Population:
     # -- where it ends ----------------------------------------------------------------------------
 
     def boxes(self, names: Sequence[str]) -> List[Tuple[np.ndarray, ...]]:
-        """Boxes along the axes of the world that enclose entities: none or one each, (2, 3) [m].
+        """Return the boxes along the axes of the world that enclose entities.
+
+        None or one each, (2, 3) [m].
 
         :raises ValueError: for a mesh that cannot be read
         """
@@ -189,7 +191,7 @@ class Population:
 
 
 def _shapes_of_robot(robot: RobotEntity, links: Mapping[str, np.ndarray]) -> Iterator[np.ndarray]:
-    """Boxes of the collision shapes of a robot."""
+    """Yield the boxes of the collision shapes of a robot."""
     for each in robot.model.geometries:
         if each.role != 'collision':
             continue
@@ -200,7 +202,7 @@ def _shapes_of_robot(robot: RobotEntity, links: Mapping[str, np.ndarray]) -> Ite
 
 
 def standing_links(robot: WorldRobot) -> Dict[str, np.ndarray]:
-    """Poses in the world of the links of a robot that stands still, by name, (4, 4).
+    """Return the poses in the world of the links of a robot that stands still, by name, (4, 4).
 
     :param robot: a robot of a world
     """

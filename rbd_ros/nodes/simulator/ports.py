@@ -105,14 +105,17 @@ class RosPorts:
         return [each.topic_name for each in publishers if each is not None]
 
     def clock_listeners(self) -> List[str]:
-        """Names of the nodes that follow /clock."""
+        """Return the names of the nodes that follow /clock."""
         if self._clock_publisher is None:
             return []
         topic = self._clock_publisher.topic_name
         return [info.node_name for info in self._node.get_subscriptions_info_by_topic(topic)]
 
     def unreliable_publishers(self) -> Dict[str, int]:
-        """Publishers that cannot be heard because they are best effort: how many, by topic."""
+        """Return the publishers that cannot be heard because they are best effort.
+
+        How many, by topic.
+        """
         result = {}
         for each in self._subscribed:
             topic = each.topic_name

@@ -17,7 +17,7 @@ NO_LINK = 'world'
 def pose_problem(
     position: Sequence[float], orientation: Sequence[float]
 ) -> Optional[Tuple[str, str]]:
-    """What is wrong with a pose for an object: a text and a short code, or None.
+    """Return the problem of a pose for an object: a text and a short code, or None.
 
     :param position: (3,) [m]
     :param orientation: quaternion x, y, z, w, (4,)
@@ -35,7 +35,7 @@ def pose_problem(
 
 
 def pose_matrix(position: Sequence[float], orientation: Sequence[float]) -> np.ndarray:
-    """Homogeneous matrix of a pose, (4, 4).
+    """Return the homogeneous matrix of a pose, (4, 4).
 
     :param position: (3,) [m]
     :param orientation: quaternion x, y, z, w, of any length but zero, (4,)
@@ -48,7 +48,7 @@ def pose_matrix(position: Sequence[float], orientation: Sequence[float]) -> np.n
 
 
 def row_matrix(row: np.ndarray) -> np.ndarray:
-    """Homogeneous matrix of a pose, (4, 4).
+    """Return the homogeneous matrix of a pose, (4, 4).
 
     :param row: position [m], quaternion x, y, z, w, (7,)
     """
@@ -56,7 +56,7 @@ def row_matrix(row: np.ndarray) -> np.ndarray:
 
 
 def matrix_row(pose: np.ndarray) -> np.ndarray:
-    """Position [m] and quaternion x, y, z, w of a pose, (7,).
+    """Return the position [m] and quaternion x, y, z, w of a pose, (7,).
 
     :param pose: homogeneous matrix, (4, 4)
     """

@@ -76,7 +76,7 @@ class Rivals:
         )
 
     def _lists(self, topic: str, heard: Sequence[Sequence[str]]) -> Dict[Tuple[str, ...], int]:
-        """Lists of joints that were heard within the last looks."""
+        """Return the lists of joints that were heard within the last looks."""
         before = self._silent.get(topic, {})
         lists = {joints: looks + 1 for joints, looks in before.items() if looks < _SILENCE}
         lists.update((tuple(joints), 0) for joints in heard)
@@ -84,7 +84,7 @@ class Rivals:
         return lists
 
     def _publishers(self, topic: str) -> List[str]:
-        """Full names of the nodes that publish a topic, one for each publisher.
+        """Return the full names of the nodes that publish a topic, one for each publisher.
 
         Publishers are heard of before the names of their nodes. A rival that cannot be named helps
         nobody, so it is looked at again later.

@@ -28,7 +28,7 @@ NAMESPACE = re.compile(r'[A-Za-z_]\w*', re.ASCII)
 
 
 class RobotPorts(Protocol):
-    """Where messages of a further robot come from and go to, all serialised."""
+    """Sources and sinks of messages of a further robot, all serialised."""
 
     def take_by_name(self) -> Message:
         """Take the oldest JointState with commands."""
@@ -73,7 +73,7 @@ class RosRobotPorts:
 
 
 class RobotTopics:
-    """What the robots of a simulation say and hear, each for itself.
+    """Topics of the robots of a simulation, each for itself.
 
     :param whole: commands of all joints
     :param robots: names of the further robots
@@ -104,7 +104,7 @@ class RobotTopics:
 
     @property
     def inputs(self) -> List[Tuple[Callable[[], Message], Callable[[bytes, float], bool]]]:
-        """Where commands come from, and who takes them."""
+        """Sources of commands, and the objects that take them."""
         found: List[Tuple[Any, Any]] = []
         for name, ports in self.ports.items():
             commands = self.commands[name]
@@ -147,7 +147,7 @@ def check_names(robots: Sequence[str]) -> None:
 
 
 def own_joints(names: Sequence[str], robots: Sequence[str]) -> List[str]:
-    """Joints that belong to no further robot."""
+    """Return the joints that belong to no further robot."""
     prefixes = tuple(f'{name}/' for name in robots)
     return [name for name in names if not name.startswith(prefixes)]
 

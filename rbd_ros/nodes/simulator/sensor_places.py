@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which sensors the simulated robot has: those of parameters, and of the `<ros2_control>` tags."""
+"""Sensors of the simulated robot: those of parameters, and of the `<ros2_control>` tags."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SensorNames(NamedTuple):
 def sensors_of(
     model: Model, parameters: Mapping[str, Any], tag: ControlTag, warn: Callable[[str], Any]
 ) -> SensorNames:
-    """Sensors that are asked for.
+    """Return the sensors that are asked for.
 
     :param parameters: values of the simulator's parameters
     :param tag: what the robot description says
@@ -82,7 +82,7 @@ def _add_of_tag(
 
 
 def topics_of(sensor: SensorTag) -> List[str]:
-    """Names of the topics of a sensor."""
+    """Return the names of the topics of a sensor."""
     kinds = {'imu': sensor.is_imu, 'wrench': sensor.is_force_torque}
     return [f'{topic_of(sensor.name)}/{kind}' for kind, has in kinds.items() if has]
 
@@ -113,7 +113,7 @@ def _enter(sensors: Dict[str, str], name: str, place: str, parameter: str) -> No
 
 
 def topic_of(name: str) -> str:
-    """What a topic about a sensor begins with: its name, without what topics cannot have.
+    """Return the beginning of a sensor's topics: its name in characters that topics can have.
 
     :param name: name of a sensor, joint or link
 

@@ -82,7 +82,7 @@ class SimulationInterfaces:
         self._stopped_at = -1
 
     def features(self, request: Any, response: Any) -> Any:
-        """GetSimulatorFeatures."""
+        """Serve GetSimulatorFeatures."""
         known = self._msg.SimulatorFeatures
         response.features.features = [
             getattr(known, name)
@@ -99,12 +99,12 @@ class SimulationInterfaces:
         return response
 
     def get_state(self, request: Any, response: Any) -> Any:
-        """GetSimulationState."""
+        """Serve GetSimulationState."""
         response.state.state = self._state()
         return self._answer(response, RESULT_OK)
 
     def set_state(self, request: Any, response: Any) -> Any:
-        """SetSimulationState: playing, paused, or stopped (paused at the initial position)."""
+        """Serve SetSimulationState: playing, paused, or stopped at the initial position."""
         wanted = request.state.state
         if wanted not in (STATE_PLAYING, STATE_PAUSED, STATE_STOPPED):
             return self._answer(
@@ -130,7 +130,7 @@ class SimulationInterfaces:
         self._stopped_at = self._simulator.loop.cycles
 
     def reset(self, request: Any, response: Any) -> Any:
-        """ResetSimulation."""
+        """Serve ResetSimulation."""
         scope = request.scope
         spawned = bool(scope & SCOPE_SPAWNED) and self._simulator.surroundings is not None
         if scope != SCOPE_DEFAULT and not (scope & SCOPE_STATE or spawned):
@@ -149,7 +149,7 @@ class SimulationInterfaces:
         return True, ''
 
     def step(self, request: Any, response: Any) -> Any:
-        """StepSimulation."""
+        """Serve StepSimulation."""
         if not 1 <= request.steps <= MOST_STEPS:
             return self._answer(
                 response,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where snapshots of a simulator are kept: their names, and the files of these names."""
+"""Storage of a simulator's snapshots: their names, and the files of these names."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check_snapshot_folder(folder: str) -> None:
 
 
 def snapshot_file(name: str, folder: str) -> Optional[Path]:
-    """File of a snapshot; None without a folder."""
+    """Return the file of a snapshot; None without a folder."""
     return Path(folder).expanduser() / f'{name}.npz' if folder else None
 
 

@@ -59,7 +59,7 @@ class Snapshots:
 
     @property
     def verbs(self) -> Dict[str, Callable[[], Outcome]]:
-        """What services do, by their names."""
+        """Functions of services, by their names."""
         return {
             '~/save_snapshot': lambda: self._told(self._save),
             '~/restore_snapshot': lambda: self._told(self._restore),
@@ -183,7 +183,7 @@ class Snapshots:
             node.lockstep.expect(memory['waiting'])
 
     def _found(self, back: float) -> Kept:
-        """Newest snapshot that is so old, or older [s]."""
+        """Return the newest snapshot that is so old, or older [s]."""
         if not self._past:
             raise ValueError('no time has passed yet that one could go back')
         now = self._node.cycle.time_ns

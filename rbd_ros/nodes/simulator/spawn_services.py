@@ -120,7 +120,9 @@ class SpawnServices:
         response.spawnables = found
 
     def _files(self, sources: List[str]) -> Iterator[Tuple[Path, bool]]:
-        """Files that sources name, and whether by themselves; of a folder, those that could be.
+        """Yield the files that sources name, and whether by themselves.
+
+        Of a folder, those that could be.
 
         :raises RefusedRequestError: for a source that is not there
         """
@@ -149,7 +151,7 @@ class SpawnServices:
         return path.suffix in ENDINGS and not path.stem.endswith(ENDING) and path.is_file()
 
     def _spawnable(self, path: Path) -> Any:
-        """Message about a file.
+        """Return the message about a file.
 
         :raises ValueError: if it cannot be spawned
         """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a request to spawn an entity asks for: a URDF object, or an entry of a world file."""
+"""Entities of spawn requests: a URDF object, or an entry of a world file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ NAMESPACE = re.compile(r'/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?', re.ASCII)
 
 
 def spawned(request: Any, surface: Surface, package_paths: Tuple[str, ...]) -> WorldObject:
-    """Object that a request of SpawnEntity describes; its name is '' if the request has none.
+    """Return the object that a request of SpawnEntity describes.
+
+    Its name is '' if the request has none.
 
     :param request: of any version of the standard
     :param surface: what it is like to touch where nothing is said of it
@@ -52,7 +54,7 @@ def spawned(request: Any, surface: Surface, package_paths: Tuple[str, ...]) -> W
 
 
 def spawnable(uri: str, surface: Surface, package_paths: Tuple[str, ...]) -> WorldObject:
-    """Object of a file that may be spawned, without a name.
+    """Return the object of a file that may be spawned, without a name.
 
     :param uri: its URI
     :param surface: what it is like to touch where nothing is said of it
@@ -65,7 +67,7 @@ def spawnable(uri: str, surface: Surface, package_paths: Tuple[str, ...]) -> Wor
 def object_of(
     text: str, name: str, surface: Surface, package_paths: Tuple[str, ...]
 ) -> WorldObject:
-    """Object that a text describes: a URDF of one link, or an entry of a world file.
+    """Return the object that a text describes: a URDF of one link, or an entry of a world file.
 
     :param name: its name; '': that of the URDF, or none
     :raises RefusedRequestError: for what cannot be an object
@@ -90,7 +92,7 @@ def object_of(
 
 
 def _content(uri: str, package_paths: Tuple[str, ...]) -> str:
-    """Text of the file that a URI, or an absolute path, means."""
+    """Return the text of the file that a URI, or an absolute path, means."""
     path = MeshPaths(None, package_paths).resolve(uri) if '\0' not in uri else None
     if path is None:
         raise RefusedRequestError(
@@ -124,7 +126,7 @@ def checked_name(name: str, taken: bool) -> None:
 
 
 def placed(each: WorldObject, pose: Any) -> WorldObject:
-    """Object where a pose puts the frame that its description is in.
+    """Return the object where a pose puts the frame that its description is in.
 
     :param pose: geometry_msgs/Pose
     :raises RefusedRequestError: if that is no pose

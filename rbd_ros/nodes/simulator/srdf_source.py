@@ -9,7 +9,7 @@ from rbd_ros.model.mesh_paths import MeshPaths
 
 
 def srdf_of(parameters: Mapping[str, Any]) -> Optional[str]:
-    """SRDF of the robot: its XML, or the path of its file; None if the parameter is empty.
+    """Return SRDF of the robot: its XML, or the path of its file; None if the parameter is empty.
 
     :param parameters: values of the simulator's parameters
     :raises ValueError: for a package:// URI of nothing

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How services of `simulation_interfaces` answer: with a code of the standard, and a text."""
+"""Responses of services of `simulation_interfaces`: a code of the standard, and a text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RefusedRequestError(Exception):
 
 
 def answering(work: Callable[[Any, Any], None]) -> Callback:
-    """Callback of a service that does some work, and answers whatever becomes of it.
+    """Return the callback of a service that does some work, and answers whatever becomes of it.
 
     :param work: fills in the response to a request; raises `RefusedRequestError` for another code
     """

@@ -56,14 +56,14 @@ class StateOutput:
         return shown_fields(self._shown)
 
     def new_message(self) -> JointStateWriter:
-        """Another message like that of the state, with NaN in what is never written."""
+        """Return another message like that of the state, with NaN in what is never written."""
         message = JointStateWriter(self._commands.names, self.fields)
         for values in (message.position, message.velocity, message.effort):
             values[:] = np.nan
         return message
 
     def numbers(self) -> StateMessage:
-        """The numbers of the message, for machine code to write."""
+        """Return the numbers of the message, for machine code to write."""
         message, shown = self.message, self._shown
         return StateMessage(
             message.stamp,
@@ -125,7 +125,7 @@ class StateOutput:
 
 
 def shown_fields(shown: Mapping[str, np.ndarray]) -> List[str]:
-    """Fields of a message of the state: those that any joint has, and positions.
+    """Return the fields of a message of the state: those that any joint has, and positions.
 
     The hardware of ros2_control looks at positions, whatever its tag says.
 
@@ -135,7 +135,7 @@ def shown_fields(shown: Mapping[str, np.ndarray]) -> List[str]:
 
 
 def state_period(rate: float, timestep: int) -> float:
-    """Nanoseconds between two messages of the state, never less than a cycle.
+    """Return the nanoseconds between two messages of the state, never less than a cycle.
 
     :param rate: parameter state_publish_rate [Hz]; 0: every cycle
     :param timestep: of a cycle [ns]

@@ -115,7 +115,7 @@ class StepAction:
 
 
 def offer_steps(node: Any) -> Optional[StepAction]:
-    """Server of the action, or None where the package, or the action in it, is not installed."""
+    """Return the server of the action, or None where its package does not have it."""
     try:
         from simulation_interfaces.action import SimulateSteps
     except ImportError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is around the simulated robot: objects that are placed, shown, and touched.
+"""Surroundings of the simulated robot: objects that are placed, shown, and touched.
 
 All runs in the thread of the simulation loop, as the cycle does. Like the cycle, it needs no node:
 messages come and go through `WorldPorts`.
@@ -44,7 +44,7 @@ MOST_PLACEMENTS = 50  # taken at a time
 
 
 class WorldPorts(Protocol):
-    """Where messages about the world come from and go to."""
+    """Sources and sinks of messages about the world."""
 
     def take_placement(self) -> Optional[Tuple[bytes, Any]]:
         """Take the oldest TransformStamped that places an object."""
@@ -59,7 +59,7 @@ class WorldPorts(Protocol):
         """Send the markers of what does not move."""
 
     def wanted(self, topic: str) -> bool:
-        """Whether anybody listens to a topic."""
+        """Return whether anybody listens to a topic."""
 
     def send_wrench(self, message: WrenchStamped) -> None:
         """Send a wrench."""
@@ -82,7 +82,7 @@ class Frames(NamedTuple):
 
     @classmethod
     def of(cls, simulator: Simulator, prefix: str, odom: str) -> Frames:
-        """Frames of a robot in a world: where its root link is fixed, that is the world's.
+        """Return frames of a robot in a world: where its root link is fixed, that is the world's.
 
         :param simulator: the simulation
         :param prefix: what the names of the robot's frames begin with
@@ -96,13 +96,13 @@ class Frames(NamedTuple):
         return cls(prefix, prefix + root, '')
 
     def local(self, frame: str) -> str:
-        """Name of a link or object, of the name of its frame with or without the prefix."""
+        """Return name of a link or object, of the name of its frame with or without the prefix."""
         name = frame.lstrip('/')
         return name[len(self.prefix) :] if name.startswith(self.prefix) else name
 
 
 class View(NamedTuple):
-    """What is told of a world.
+    """View of a world that is published.
 
     :param state: reads the state of its objects
     :param objects: message about them
@@ -159,7 +159,7 @@ class Surroundings:
         self._report()
 
     def look_around(self, world: World, scene: Scene, bodies: FreeBodies) -> View:
-        """What is to be told of a world, perhaps of one that the simulation does not have yet.
+        """Return the view of a world, perhaps of one that the simulation does not have yet.
 
         :param world: the world
         :param scene: its shapes
@@ -189,7 +189,7 @@ class Surroundings:
         self._state, self._objects, self._frames, self._links, self._standing, self._markers = view
 
     def _present(self) -> View:
-        """What is to be told of the world that there is."""
+        """Return the view of the present world."""
         simulator = self._simulator
         physics = simulator.physics
         return self.look_around(simulator.world, physics.scene, physics.plant.scene.bodies)
@@ -259,7 +259,7 @@ class Surroundings:
         return frame.lstrip('/') in ('', self.frames.world)
 
     def _problem(self, message: TransformStampedData) -> Optional[Tuple[str, str]]:
-        """What is wrong with a placement: a text and a short code, or None."""
+        """Return the problem of a placement: a text and a short code, or None."""
         name = self.frames.local(message.child_frame_id)
         if name not in self._simulator.objects:
             return (
@@ -284,7 +284,7 @@ class Surroundings:
         return self._simulator.objects
 
     def states(self) -> Tuple[int, Motion]:
-        """Simulated time [ns] and motion of the movable objects."""
+        """Return the simulated time [ns] and motion of the movable objects."""
         return self._time, self._state.motion()
 
     def set_state(
@@ -360,7 +360,7 @@ class Surroundings:
         self._ports.send_frames(self._frames.data())
 
     def _link_poses(self) -> Dict[str, np.ndarray]:
-        """Poses of the links of other robots that move, by name, in order, (4, 4)."""
+        """Return the poses of the links of other robots that move, by name, in order, (4, 4)."""
         if not self._links:
             return {}
         poses = self._simulator.robot.forward_kinematics(self._simulator.q)
@@ -400,7 +400,10 @@ class Surroundings:
     # -- diagnostics ------------------------------------------------------------------------------
 
     def values(self) -> Dict[str, Any]:
-        """Numbers for the diagnostics; residuals are the largest since they were last asked."""
+        """Return the numbers for the diagnostics.
+
+        Residuals are the largest since they were last asked.
+        """
         status, worst = self._simulator.status, self._worst.copy()
         self._worst[:] = 0.0
         return {

@@ -44,7 +44,7 @@ class RosWorldPorts:
         self._for_some = {name: make(name) for name in (WRENCHES, CONTACTS, OBJECT_MARKERS)}
 
     def wanted(self, topic: str) -> bool:
-        """Whether anybody listens to a topic."""
+        """Return whether anybody listens to a topic."""
         return self._for_some[topic].get_subscription_count() > 0
 
     def send_wrench(self, message: WrenchStamped) -> None:

@@ -132,7 +132,7 @@ class WorldServices:
         return self._simulator.changes
 
     def _read(self, uri: str, text: str) -> Tuple[World, str, str]:
-        """World that a request means, its name, and its path if it has one."""
+        """Return the world that a request means, its name, and its path if it has one."""
         from rbd_ros.nodes.simulator.world_source import world_of
 
         parameters = self._simulator.parameters
@@ -178,7 +178,7 @@ class WorldServices:
 
 
 def _files(source: str) -> Iterator[Path]:
-    """World files of a folder, or a file itself.
+    """Return the world files of a folder, or a file itself.
 
     :raises OSError: if there is none
     :raises ValueError: for what cannot be a path

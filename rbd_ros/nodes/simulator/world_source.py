@@ -19,7 +19,7 @@ WORLD_FRAME = 'world'
 
 
 def world_of(parameters: Mapping[str, Any], robot: Optional[Model] = None) -> Optional[World]:
-    """What is around the robot; None if the parameter `world` is empty.
+    """Return the environment of the robot; None if the parameter `world` is empty.
 
     :param parameters: values of the simulator's parameters
     :param robot: model of the robot, if it is known: its links and the objects must not share

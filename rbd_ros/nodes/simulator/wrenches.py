@@ -36,7 +36,7 @@ class Acting(NamedTuple):
     ramp: float
 
     def at(self, time: float) -> np.ndarray:
-        """Torque and force at a time, (6,)."""
+        """Return the torque and force at a time, (6,)."""
         if self.ramp == 0.0:
             return self.wrench
         risen = min(1.0, max(0.0, (time - self.since) / self.ramp))
@@ -45,7 +45,7 @@ class Acting(NamedTuple):
 
     @property
     def end(self) -> float:
-        """When nothing of it is left [s]."""
+        """Time at which nothing of it is left [s]."""
         return self.until + self.ramp
 
 
@@ -100,7 +100,7 @@ class ExternalWrenches:
         self._diagnostics.event(SUBJECT, WARN, f'wrench refused: {text}', code=code)
 
     def _problem(self, link: str, force: np.ndarray) -> Optional[Tuple[str, str]]:
-        """What is wrong with a wrench: a text and a short code, or None."""
+        """Return the problem of a wrench: a text and a short code, or None."""
         simulator = self._simulator
         if link not in simulator.robot.model.links and link not in simulator.objects:
             name = short_name(link)
@@ -123,7 +123,7 @@ class ExternalWrenches:
 
     @property
     def acting(self) -> bool:
-        """Whether any acts."""
+        """True if any acts."""
         return bool(self._forces)
 
     def forget_strangers(self) -> None:
@@ -137,7 +137,7 @@ class ExternalWrenches:
         self._forces.clear()
 
     def memory(self) -> Dict[str, Any]:
-        """Wrenches that act, and until when, by link; JSON values."""
+        """Return the wrenches that act, and until when, by link; JSON values."""
         return {
             link: [each.wrench.tolist(), each.before.tolist(), each.since, each.until, each.ramp]
             for link, each in self._forces.items()

@@ -101,7 +101,7 @@ class IndependentReference:
         self._reference.time_restarted(self._of(state))
 
     def desired(self, state: MeasuredState) -> Motion:
-        """Desired motion of the independent joints, each (n - r,)."""
+        """Return the desired motion of the independent joints, each (n - r,)."""
         return self._reference.desired(self._of(state))
 
     def done(self, state: MeasuredState, motion: Motion, torque: np.ndarray) -> None:
@@ -123,7 +123,7 @@ class IndependentReference:
         self._reference.every_second()
 
     def values(self) -> Dict[str, Any]:
-        """Key-value pairs for the diagnostics of the torque."""
+        """Return the key-value pairs for the diagnostics of the torque."""
         return self._reference.values()
 
     def rest(self) -> None:

@@ -68,12 +68,12 @@ class Commander:
 
     @property
     def sent(self) -> int:
-        """How many torques of the law were sent."""
+        """Number of torques of the law that were sent."""
         return self.counts[0].item()
 
     @property
     def saturated(self) -> int:
-        """How many of them were beyond the effort limits before."""
+        """Number of them that were beyond the effort limits before."""
         return self.counts[1].item()
 
     @property
@@ -83,7 +83,7 @@ class Commander:
 
     @property
     def unchanging(self) -> bool:
-        """Whether the next state can be answered by machine code alone, as the last one was."""
+        """True if the next state can be answered by machine code alone, as the last one was."""
         return self._quickly and self._adjust is None and not self._closed
 
     def send(self) -> None:

@@ -56,14 +56,14 @@ Finish = Callable[[Any], None]
 
 
 class Driver(Protocol):
-    """What the action drives: the trajectories of a node."""
+    """Driver of the trajectories of a node by the action."""
 
     followed: Followed
     joint_names: Tuple[str, ...]
     partial: bool  # whether trajectories may leave joints out
 
     def tolerances(self) -> Tolerances:
-        """Tolerances of the parameters."""
+        """Return the tolerances of the parameters."""
 
     def follow(
         self,
@@ -85,7 +85,7 @@ class Driver(Protocol):
         """Report a trajectory that cannot be followed."""
 
     def lost_for_good(self) -> str:
-        """Why no trajectory can go on, states being absent; empty if one can."""
+        """Return why no trajectory can go on, states being absent; empty if one can."""
 
 
 class FollowGoals:
@@ -229,7 +229,7 @@ class FollowGoals:
             self._node.diagnostics.event(SUBJECT, level, text, code=code)
 
     def drop(self, reason: str) -> int:
-        """Give all goals a result; returns how many there were."""
+        """Give all goals a result; return how many there were."""
         waiting = self._driver.followed.waited_for()
         for following in waiting:
             following.drop(reason)
@@ -250,7 +250,7 @@ class FollowGoals:
 
 
 def offer_goals(node: Any, driver: Driver) -> Optional[FollowGoals]:
-    """Server of the action, or None where control_msgs is not installed."""
+    """Return the server of the action, or None where control_msgs is not installed."""
     declaration = node.interface.action(ACTION)
     try:
         kind = message_type(declaration.kind)
@@ -264,7 +264,7 @@ def _given(tolerances: Any) -> List[GivenTolerance]:
 
 
 def _arrays(trajectory: Any) -> Tuple[Any, ...]:
-    """Names, times, positions, velocities and accelerations of a message."""
+    """Return the names, times, positions, velocities and accelerations of a message."""
     points = trajectory.points
     times = [p.time_from_start.sec + p.time_from_start.nanosec / NANOSECONDS for p in points]
     rows = ([getattr(p, name) for p in points] for name in ('velocities', 'accelerations'))
@@ -273,7 +273,7 @@ def _arrays(trajectory: Any) -> Tuple[Any, ...]:
 
 
 def _code(error: Exception, names: Any, driver: Driver) -> int:
-    """Code of the result that says what is wrong with a goal."""
+    """Return the code of the result that says what is wrong with a goal."""
     if getattr(error, 'code', '') == 'trajectory in the past':
         return OLD_HEADER_TIMESTAMP
     complete = set(names) == set(driver.joint_names) or (names and driver.partial)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of the trajectories that are followed: reached, off the path, dropped, cancelled.
+"""Outcomes of followed trajectories: reached, off the path, dropped, cancelled.
 
 The control loop judges, as it alone sees every state; whoever waits for the outcome looks at it on
 the executor. Trajectories without tolerances that nobody waits for are not looked at.
@@ -22,7 +22,7 @@ VIOLATIONS = (OFF_PATH, OFF_GOAL)
 
 
 class Outcome(NamedTuple):
-    """How the following of a trajectory has ended.
+    """Outcome of following a trajectory.
 
     :param kind: one of the words above
     :param text: what happened, for the log and for whoever sent it
@@ -142,7 +142,7 @@ class Followed:
         )
 
     def waited_for(self) -> Tuple[Following, ...]:
-        """Those whose outcome somebody waits for."""
+        """Return those whose outcome somebody waits for."""
         return tuple(each for each in self.present if each.goal is not None)
 
     def remove(self, following: Following) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which joints of a torque node's robot are independent, and which have actuators."""
+"""Independent joints of a torque node's robot, and those that have actuators."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Freedoms:
             self.moved, self.chosen = IndependentJoints(self.closing), self.closing.independent
 
     def joints(self, wanted: Sequence[str]) -> Sequence[str]:
-        """Joints to command; all that can be if `wanted` is empty.
+        """Return the joints to command; all that can be if `wanted` is empty.
 
         :raises ValueError: for one without an actuator
         """

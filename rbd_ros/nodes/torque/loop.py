@@ -110,7 +110,7 @@ class ControlLoop:
 
     @property
     def active(self) -> bool:
-        """Whether states are answered."""
+        """True if states are answered."""
         return self._respond != self._watch
 
     def _run(self) -> None:
@@ -173,7 +173,7 @@ class ControlLoop:
             self._shortest.open(reference, self._unchanging)
 
     def _unchanging(self) -> bool:
-        """Whether there is nothing but the next state to look at."""
+        """Return whether there is nothing but the next state to look at."""
         plain = self._respond == self._answer and self._commander.unchanging
         return plain and self._begun and not self._watchdog.fired
 
@@ -190,7 +190,7 @@ class ControlLoop:
             self._states.found()
 
     def look(self) -> None:
-        """Once a second while states are not answered: tell if there are none."""
+        """Report once a second, while states are not answered, that there are none."""
         heard, self._heard = self._heard, False
         if not heard and self._states.messages:
             self._states.lost(1.0)
@@ -213,7 +213,7 @@ class ControlLoop:
         return self._states.usable
 
     def values(self) -> Dict[str, Any]:
-        """Key-value pairs for diagnostics."""
+        """Return the key-value pairs for diagnostics."""
         return {
             'states_received': self._states.messages,
             'states_refused': self._states.refused,

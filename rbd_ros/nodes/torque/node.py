@@ -72,7 +72,7 @@ class TorqueNode(ManagedNode):
     # -- parameters: whole, or not at all ---------------------------------------------------------
 
     def _prepare(self, values: Values) -> Optional[Prepared]:
-        """All that follows from parameters, built without side effects.
+        """Return all that follows from parameters, built without side effects.
 
         :raises ValueError: if they cannot be used
         """
@@ -215,11 +215,11 @@ class TorqueNode(ManagedNode):
         """Create what the node has whatever the robot, and keeps when that is forgotten."""
 
     def _gravity(self, values: Values) -> np.ndarray:
-        """Gravity in base coordinates, (3,) [m/s^2]."""
+        """Return the gravity in base coordinates, (3,) [m/s^2]."""
         return np.array(values['gravity'])
 
     def _prepare_own(self, robot: Any, values: Values) -> Any:
-        """What the node's own parts need, built without side effects.
+        """Return what the node's own parts need, built without side effects.
 
         :raises ValueError: if parameters cannot be used
         """
@@ -336,7 +336,7 @@ class TorqueNode(ManagedNode):
             self._commander.rest()
 
     def _on_silence(self) -> None:
-        """States have failed; called in the watchdog's thread, again if it raises."""
+        """React to failed states in the watchdog's thread; called again if it raises."""
         try:
             if self._commander.commanding:
                 self._send_last(self.parameters['timeout_command'])
@@ -348,7 +348,7 @@ class TorqueNode(ManagedNode):
                 self._tell_of_silence(self._watchdog.timeout)
 
     def _end_torque(self) -> None:
-        """A joint is too fast; called in the control loop."""
+        """End the torque because a joint is too fast; called in the control loop."""
         self._send_last(self.parameters['timeout_command'])
 
     def _send_last(
@@ -365,7 +365,10 @@ class TorqueNode(ManagedNode):
         return reached
 
     def _last_torque(self, action: str) -> np.ndarray:
-        """Torque to end with, (n,) [N m or N]; zero if that of `action` cannot be computed."""
+        """Return the torque to end with, (n,) [N m or N].
+
+        Zero if that of `action` cannot be computed.
+        """
         torque = np.zeros(self.robot.nv)
         if action != 'gravity':
             return torque
@@ -390,7 +393,7 @@ class TorqueNode(ManagedNode):
 
     @property
     def answering(self) -> bool:
-        """Whether states come in and torques go out."""
+        """True if states come in and torques go out."""
         return self._loop is not None and self._commander.commanding
 
     # -- diagnostics ------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ class Overspeed:
         self._diagnostics.condition(SUBJECT, OK, 'no joint is too fast', code='good')
 
     def __call__(self, v: np.ndarray) -> bool:
-        """Whether torques must not be sent, (nv,) velocities being measured."""
+        """Return whether torques must not be sent, (nv,) velocities being measured."""
         if self.tripped:
             return True
         beyond = self.fastest(v)
@@ -57,7 +57,7 @@ class Overspeed:
         return True
 
     def fastest(self, v: np.ndarray) -> Optional[int]:
-        """Index of the joint that is farthest beyond its limit, or None."""
+        """Return the index of the joint that is farthest beyond its limit, or None."""
         ratios = np.abs(v) / self._most
         fastest = int(np.argmax(ratios))
         return fastest if ratios[fastest] > 1.0 else None
@@ -66,5 +66,5 @@ class Overspeed:
 def overspeed(
     robot: Robot, factor: float, end: Callable[[], Any], diagnostics: Diagnostics
 ) -> Optional[Overspeed]:
-    """Cut-off at a multiple of the velocity limits, or None for the multiple 0."""
+    """Return the cut-off at a multiple of the velocity limits, or None for the multiple 0."""
     return Overspeed(robot, factor, end, diagnostics) if factor > 0.0 else None

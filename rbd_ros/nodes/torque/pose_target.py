@@ -115,7 +115,7 @@ class PoseReference(TrajectoryReference):
 
 
 def _pose_matrix(message: PoseStamped) -> np.ndarray:
-    """Homogeneous matrix of a pose, (4, 4).
+    """Return the homogeneous matrix of a pose, (4, 4).
 
     :raises TrajectoryError: for what is none
     """

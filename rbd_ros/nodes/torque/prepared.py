@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What follows from a torque node's parameters, for a known robot: all of it, or an error."""
+"""Settings that follow from a torque node's parameters and robot: all of them, or an error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Values = Mapping[str, Any]
 
 
 def per_joint(name: str, values: Sequence[float], size: int) -> np.ndarray:
-    """Numbers for all joints, (size,), from one for all or one for each.
+    """Return the numbers for all joints, (size,), from one for all or one for each.
 
     :raises ValueError: for any other number of them
     """
@@ -51,7 +51,9 @@ class Prepared(NamedTuple):
 
 
 def checked_payload(values: Values) -> Tuple[Optional[str], Optional[np.ndarray]]:
-    """Link that carries the payload, and its inertial parameters, (10,); None without a link.
+    """Return the link that carries the payload, and its inertial parameters, (10,).
+
+    None without a link.
 
     :raises ValueError: if there is no such payload
     """
@@ -71,7 +73,7 @@ def check_alone(values: Values) -> None:
 
 
 def effort_limits(robot: Robot, values: Values) -> np.ndarray:
-    """Smaller of the limits of robot and parameters, (nv,) [N m or N]."""
+    """Return the smaller of the limits of robot and parameters, (nv,) [N m or N]."""
     limits = values['effort_limits']
     if not limits:
         return robot.effort_limits

@@ -40,7 +40,7 @@ class Reference(Protocol):
         """Continue although the time of the states began anew."""
 
     def desired(self, state: MeasuredState) -> Motion:
-        """Desired position, velocity and acceleration at a measured state, each (n,)."""
+        """Return desired position, velocity and acceleration at a measured state, each (n,)."""
 
     def done(self, state: MeasuredState, motion: Motion, torque: np.ndarray) -> None:
         """Note that `torque`, (n,), was sent for `motion`."""
@@ -49,7 +49,7 @@ class Reference(Protocol):
         """Set what is to be called before and after the motion, or who looks on, is changed."""
 
     def rest_of(self) -> int:
-        """Whether the motion rests: MOVING, HELD or MEASURED."""
+        """Return whether the motion rests: MOVING, HELD or MEASURED."""
 
     def rested(self, time: int, elapsed: float, dt: float, states: int) -> None:
         """Note states that were answered while the motion rested.
@@ -64,7 +64,7 @@ class Reference(Protocol):
         """Do what is not urgent, once a second."""
 
     def values(self) -> Dict[str, Any]:
-        """Key-value pairs for the diagnostics of the torque."""
+        """Return the key-value pairs for the diagnostics of the torque."""
 
     def rest(self) -> None:
         """End what others wait for, as the node is no longer active."""

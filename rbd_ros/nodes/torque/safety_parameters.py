@@ -49,7 +49,7 @@ def check_safety(values: Mapping[str, Any]) -> None:
 
 
 def soft_stops(robot: Any, values: Mapping[str, Any]) -> Optional[Any]:
-    """Soft stops that the parameters ask for, or None.
+    """Return the soft stops that the parameters ask for, or None.
 
     :param robot: the robot
     :param values: values of the node's parameters by name

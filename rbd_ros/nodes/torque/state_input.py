@@ -201,7 +201,7 @@ class StateInput:
             self._expect_usual(now)
 
     def taken(self) -> MeasuredState:
-        """State of the message that machine code has taken last."""
+        """Return the state of the message that machine code has taken last."""
         usual = self._usual
         # Filled in, not made: once in a millisecond that is not the same.
         state = self._usual_state
@@ -211,7 +211,7 @@ class StateInput:
 
     @property
     def messages(self) -> int:
-        """How many messages have come."""
+        """Number of messages that have come."""
         return self._read + self._usual.count
 
     @property
@@ -343,7 +343,7 @@ class StateInput:
         return source
 
     def _guard(self, target: Any, names: Sequence[str]) -> StateGuard:
-        """Guard of some joints.
+        """Return the guard of some joints.
 
         :param target: indices of these joints among the robot's
         :param names: their names
@@ -471,7 +471,7 @@ class StateInput:
         return now - source.received if source.received > -math.inf else 0.0
 
     def _differentiate(self, naming: Naming, change: np.ndarray, dt: float) -> np.ndarray:
-        """Velocities from changes of position, (k,), for publishers that send none."""
+        """Return the velocities from changes of position, (k,), for publishers that send none."""
         if self.needs_velocity:
             self._diagnostics.event(
                 SUBJECT,
@@ -486,7 +486,7 @@ class StateInput:
         return self._v[target] + weight * (change / dt - self._v[target])
 
     def _complete(self, now: float) -> bool:
-        """Whether every joint has a state that is not too old."""
+        """Return whether every joint has a state that is not too old."""
         fresh = now - self._seen[self._required] < self._limit
         if fresh.all():
             self._incomplete_since = math.inf

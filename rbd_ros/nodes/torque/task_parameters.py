@@ -102,7 +102,7 @@ TASK_PARAMETERS: Tuple[Parameter, ...] = (
 
 
 def task_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
-    """Arguments of `LawSettings.for_robot` with feedback task_impedance.
+    """Return the arguments of `LawSettings.for_robot` with feedback task_impedance.
 
     :param robot: the robot
     :param values: values of the node's parameters by name

@@ -86,12 +86,12 @@ class TrajectoryReference:
         )
 
     def tolerances(self) -> Tolerances:
-        """Tolerances of the parameters, for a trajectory that brings none."""
+        """Return the tolerances of the parameters, for a trajectory that brings none."""
         return self._tolerances_of(self._node.parameters.values)
 
     @property
     def partial(self) -> bool:
-        """Whether trajectories may leave joints out."""
+        """True if trajectories may leave joints out."""
         allowed: bool = self._node.parameters['allow_partial_trajectory']
         return allowed
 
@@ -118,7 +118,7 @@ class TrajectoryReference:
             self.followed.interrupted(self._motion, text or 'states of the robot had failed')
 
     def desired(self, state: MeasuredState) -> Motion:
-        """Desired motion at a measured state."""
+        """Return the desired motion at a measured state."""
         self._time = state.time
         return self._motion.advance(state.time, state.dt)
 
@@ -138,7 +138,7 @@ class TrajectoryReference:
         self._close = close
 
     def rest_of(self) -> int:
-        """Whether the motion rests, and nobody wants to know of each state."""
+        """Return whether the motion rests, and nobody wants to know of each state."""
         busy = self._shown or self.followed.present or not self._motion.at_rest
         return MOVING if busy else HELD
 
@@ -242,11 +242,11 @@ class TrajectoryReference:
 
     @property
     def at_rest(self) -> bool:
-        """Whether the desired position stays where it is, as of the last state."""
+        """True if the desired position stays where it is, as of the last state."""
         return self._motion.at_rest
 
     def present_time(self) -> Optional[int]:
-        """Time of the last state [ns]; None before the first."""
+        """Return the time of the last state [ns]; None before the first."""
         self._close()
         return self._time
 
@@ -265,7 +265,7 @@ class TrajectoryReference:
         )
 
     def lost_for_good(self) -> str:
-        """Why no trajectory can go on, states having failed for too long; empty if one can."""
+        """Return why no trajectory can go on, states having failed for long; empty if one can."""
         if self._node.answering:
             self._silent_since = None
             return ''
@@ -295,7 +295,7 @@ class TrajectoryReference:
             self._close()
 
     def values(self) -> Dict[str, Any]:
-        """Time that is left of the trajectory, and how many there were."""
+        """Return the time that is left of the trajectory, and how many there were."""
         return {
             'trajectory_left_s': self._motion.time_left,
             'trajectories_received': self._received,

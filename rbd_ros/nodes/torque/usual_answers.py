@@ -38,7 +38,7 @@ class UsualAnswers:
 
     @staticmethod
     def quick() -> bool:
-        """Whether there is machine code; without it, this is the long way."""
+        """Return whether there is machine code; without it, this is the long way."""
         return interpreted_reason() is None
 
     def prepare(self, law: TorqueLaw) -> None:

@@ -33,7 +33,7 @@ NOT_TAKEN, NOT_ANSWERED = 0, -1
 
 
 class CycleState(NamedTuple):
-    """What the shortest way depends on besides law, limits and the state before.
+    """State of the fast path besides law, limits and the state before.
 
     :param open: 1 while states may go this way, (1,)
     :param timeout: time after which a torque is no continuation of the one before [s]; 0: none
@@ -118,7 +118,7 @@ def end_cycle(
 
 
 def _decline(data: bytes, size: int, now: float) -> int:
-    """Stand-in for `usual_cycle` until it has been open."""
+    """Stand in for `usual_cycle` until it has been open."""
     return NOT_TAKEN
 
 

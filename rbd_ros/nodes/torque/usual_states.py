@@ -22,7 +22,7 @@ LOW_HALF = 0xFFFFFFFF
 
 
 class StatePattern(NamedTuple):
-    """What the messages of one publisher look like.
+    """Pattern of the messages of one publisher.
 
     :param layout: words that they contain
     :param position: where the positions begin, in the order of the robot [bytes]
@@ -113,7 +113,7 @@ def take_state(pattern: StatePattern, last: LastState, data: bytes, size: int, n
 
 
 def _take_nothing(data: bytes, size: int, now: float) -> int:
-    """Stand-in for `take_state` until a layout has been learned: it takes no message."""
+    """Stand in for `take_state` until a layout has been learned: take no message."""
     return 0
 
 
@@ -184,7 +184,7 @@ class UsualStates:
 
     @property
     def count(self) -> int:
-        """How many states have been taken."""
+        """Number of states that have been taken."""
         return self._count.item()
 
     @property

@@ -61,7 +61,7 @@ class Watchdog:
 
     @property
     def armed(self) -> bool:
-        """Whether it watches."""
+        """True if it watches."""
         return self._armed
 
     def disarm(self) -> None:
@@ -81,11 +81,11 @@ class Watchdog:
         self.fired = False
 
     def age(self, now: float) -> float:
-        """Real time since it was fed last [s], at the monotonic time `now` [s]."""
+        """Return the real time since it was fed last [s], at the monotonic time `now` [s]."""
         return now - self.fed.item()
 
     def interrupted(self, now: float, elapsed: float) -> bool:
-        """Whether it was not fed for too long, even if no check has noticed that yet.
+        """Return whether it was not fed for too long, even if no check has noticed that yet.
 
         :param now: monotonic time [s]
         :param elapsed: time that has passed by the stamps of the states [s]

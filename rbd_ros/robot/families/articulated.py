@@ -28,7 +28,7 @@ class ArticulatedFunctions(Compiled):
         self._handles: Dict[Tuple[Tuple[str, ...], str], Handles] = {}
 
     def handles(self, names: Iterable[str], reference: str = 'body') -> Handles:
-        """Functions of several frames at once.
+        """Return the functions of several frames at once.
 
         A handle, in the book, is a frame of a body at which forces act and motion is observed
         (section 7.1): what another body would be connected to.
@@ -58,7 +58,7 @@ class ArticulatedFunctions(Compiled):
         *,
         out: Outs = None,
     ) -> ArticulatedInertias:
-        """Articulated-body inertia and bias force of each body, as the handle of its subtree.
+        """Return articulated-body inertia and bias force of each body, as handle of its subtree.
 
         Body i of `Robot.body_names` is moved by the force f = IA a + pA of its parent, which is
         Ia a' + pa by the acceleration a' of the parent; all in the coordinates of body i, with the
@@ -93,7 +93,7 @@ class ArticulatedFunctions(Compiled):
         *,
         out: Outs = None,
     ) -> AssembledDynamics:
-        """Forward dynamics by inverse inertias and constraint forces.
+        """Return the forward dynamics by inverse inertias and constraint forces.
 
         Variant 1 of table 7.2, whose handles need not move freely.
 
@@ -125,7 +125,7 @@ class ArticulatedFunctions(Compiled):
         *,
         out: Outs = None,
     ) -> AssembledDynamics:
-        """Forward dynamics by inertias and constraint forces.
+        """Return the forward dynamics by inertias and constraint forces.
 
         Variant 2 of table 7.2.
 
@@ -158,7 +158,7 @@ class ArticulatedFunctions(Compiled):
         *,
         out: Outs = None,
     ) -> AssembledDynamics:
-        """Forward dynamics by elimination of all accelerations and joint forces at once.
+        """Return forward dynamics by elimination of all accelerations and joint forces at once.
 
         The sparse system is that of all bodies and all joints; its graph is a tree.
 
@@ -189,7 +189,7 @@ class ArticulatedFunctions(Compiled):
         *,
         out: Outs = None,
     ) -> AssembledDynamics:
-        """Forward dynamics by an assembly of halves, those of halves, and so on (book 7.5).
+        """Return forward dynamics by an assembly of halves, those of halves, and so on (book 7.5).
 
         A chain of N bodies takes log2 N steps of assembly one after the other.
 
@@ -229,7 +229,7 @@ class Handles(Compiled):
 
     @computes('multi_handle_inverse_inertia')
     def inverse_inertia(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Accelerations of the h frames that unit forces on each cause, (6 h, 6 h).
+        """Return the accelerations of the h frames that unit forces on each cause, (6 h, 6 h).
 
         :param q: configuration, (nq,) [rad, m]
         :param out: array for the result
@@ -253,7 +253,7 @@ class Handles(Compiled):
         *,
         out: Outs = None,
     ) -> MultiHandleResponse:
-        """Accelerations a = Phi f + b of the h frames with one more force f on each.
+        """Return the accelerations a = Phi f + b of the h frames with one more force f on each.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]

@@ -18,7 +18,7 @@ class CentroidalFunctions(Compiled):
 
     @computes('centroidal_momentum_matrix')
     def momentum_matrix(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Centroidal momentum matrix A, (6, nv): the momentum is A v.
+        """Return the centroidal momentum matrix A, (6, nv): the momentum is A v.
 
         >>> A = robot.centroidal.momentum_matrix(q)
         >>> np.allclose(A @ v, robot.centroidal.momentum(q, v))
@@ -28,7 +28,7 @@ class CentroidalFunctions(Compiled):
 
     @computes('centroidal_momentum')
     def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
-        """Angular momentum about the centre of mass, and linear momentum, (6,) [N m s, N s].
+        """Return the angular and linear momentum about the centre of mass, (6,) [N m s, N s].
 
         >>> h, p = robot.centroidal.momentum(q, v), robot.center_of_mass(q)
         >>> np.allclose(h[:3] + np.cross(p, h[3:]), robot.momentum(q, v)[:3])
@@ -38,7 +38,9 @@ class CentroidalFunctions(Compiled):
 
     @computes('centroidal_momentum_rate')
     def momentum_rate(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Out = None) -> Array:
-        """Rate of `momentum`, A a + Adot v, (6,) [N m, N]: the sum of all forces on the robot.
+        """Return the rate of `momentum`, A a + Adot v, (6,) [N m, N].
+
+        The sum of all forces on the robot.
 
         >>> f = robot.centroidal.momentum_rate(q, v, a)[3:]  # all forces, weight included
         >>> mass = sum(body.inertia.mass for body in robot.model.bodies)
@@ -49,7 +51,7 @@ class CentroidalFunctions(Compiled):
 
     @computes('centroidal_bias')
     def bias(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
-        """Rate of `momentum` while no joint accelerates, Adot v, (6,) [N m, N].
+        """Return the rate of `momentum` while no joint accelerates, Adot v, (6,) [N m, N].
 
         >>> A, bias = robot.centroidal.momentum_matrix(q), robot.centroidal.bias(q, v)
         >>> np.allclose(A @ a + bias, robot.centroidal.momentum_rate(q, v, a))
@@ -59,7 +61,7 @@ class CentroidalFunctions(Compiled):
 
     @computes('centroidal_inertia')
     def inertia(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Inertia with all joints locked, about the centre of mass, (6, 6).
+        """Return the inertia with all joints locked, about the centre of mass, (6, 6).
 
         >>> I = robot.centroidal.inertia(q)
         >>> round(float(I[5, 5]), 3)  # mass of all that moves [kg]

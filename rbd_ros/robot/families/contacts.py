@@ -31,7 +31,7 @@ class ContactFunctions:
         self._contacts: Dict[Any, PointContacts] = {}
 
     def between(self, pairs: Iterable[Pair], tangents: bool = False) -> PointContacts:
-        """Functions of some contacts, which are known by the pairs of bodies that touch.
+        """Return functions of some contacts, which are known by the pairs of bodies that touch.
 
         :param pairs: predecessor and successor of each contact, as names of links or joints; None
             for the fixed base. A contact force acts on the successor, its opposite on the
@@ -85,7 +85,7 @@ class PointContacts(Compiled):
         *,
         out: Outs = None,
     ) -> ContactConstraints:
-        """Contact normals in joint space, separation velocities, and the bias of their rates.
+        """Return contact normals in joint space, separation velocities and their rates' bias.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -121,7 +121,7 @@ class PointContacts(Compiled):
         *,
         out: Outs = None,
     ) -> ContactEquations:
-        """Coefficients of zeta_dot = M lambda + d, and of a = free + response lambda.
+        """Return the coefficients of zeta_dot = M lambda + d, and of a = free + response lambda.
 
         The separation accelerations zeta_dot and contact forces lambda are those that
         `rbd_ros.constraints` solves for.
@@ -163,7 +163,7 @@ class PointContacts(Compiled):
         *,
         out: Outs = None,
     ) -> RollingConstraints:
-        """Constraints K v = 0 and K a = k of bodies that roll without slipping, with tangents.
+        """Return the constraints K v = 0 and K a = k of rolling without slipping, with tangents.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -198,7 +198,7 @@ class PointContacts(Compiled):
         *,
         out: Outs = None,
     ) -> SurfaceRates:
-        """Rates of points and normals where smooth surfaces touch, for the other functions here.
+        """Return the rates of points and normals where smooth surfaces touch, for other methods.
 
         A sphere of radius r has radii r 1 as a successor and curvatures 1/r as a predecessor; a
         bowl has curvatures -1/r, a plane zeros; a vertex has radii of zeros.
@@ -255,7 +255,7 @@ class PointContacts(Compiled):
 
 
 def _flat(name: str, given: Any, shape: Tuple[int, ...]) -> Array:
-    """Array of one state or of a batch, with one axis for all of a state.
+    """Return the array of one state or of a batch, with one axis for all of a state.
 
     :raises ValueError: for another shape
     """

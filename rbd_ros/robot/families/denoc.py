@@ -18,7 +18,7 @@ class ComplementFunctions(Compiled):
 
     @computes('natural_orthogonal_complement')
     def complement(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Natural orthogonal complement N: N v are the twists of all bodies.
+        """Return the natural orthogonal complement N: N v are the twists of all bodies.
 
         :param q: configuration, (nq,) [rad, m]
         :param out: array for the result
@@ -33,7 +33,7 @@ class ComplementFunctions(Compiled):
 
     @computes('denoc_mass_matrix')
     def mass_matrix(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Generalized inertia matrix by composite bodies, rotor inertia included.
+        """Return the generalized inertia matrix by composite bodies, rotor inertia included.
 
         :param q: configuration, (nq,) [rad, m]
         :param out: array for the result
@@ -46,7 +46,7 @@ class ComplementFunctions(Compiled):
 
     @computes('denoc_convective_inertia')
     def convective_inertia(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
-        """Matrix C of convective inertia terms: C v is the force of velocity products.
+        """Return the matrix C of convective inertia terms: C v is the force of velocity products.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -63,7 +63,7 @@ class ComplementFunctions(Compiled):
     def generalized_forces(
         self, q: ArrayLike, external_forces: Forces = None, *, out: Out = None
     ) -> Array:
-        """Forces at the joints that gravity and external forces exert.
+        """Return the forces at the joints that gravity and external forces exert.
 
         :param q: configuration, (nq,) [rad, m]
         :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
@@ -86,7 +86,7 @@ class ComplementFunctions(Compiled):
         *,
         out: Out = None,
     ) -> Array:
-        """Joint forces of a motion, by the recursion over twists and wrenches.
+        """Return the joint forces of a motion, by the recursion over twists and wrenches.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -103,7 +103,7 @@ class ComplementFunctions(Compiled):
 
     @computes('denoc_udu')
     def udu(self, q: ArrayLike, *, out: Outs = None) -> UDU:
-        """Factors of the generalized inertia matrix I = U D U^T, without mimic joints.
+        """Return the factors of the generalized inertia matrix I = U D U^T, without mimic joints.
 
         :param q: configuration, (nq,) [rad, m]
         :param out: arrays for both
@@ -125,7 +125,7 @@ class ComplementFunctions(Compiled):
         *,
         out: Out = None,
     ) -> Array:
-        """Accelerations that joint forces cause, in three recursions, without mimic joints.
+        """Return accelerations that joint forces cause, in three recursions, without mimic joints.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]

@@ -50,7 +50,7 @@ class DerivativeFunctions(Compiled):
         *,
         out: Outs = None,
     ) -> InverseDynamicsDerivatives:
-        """Generalized forces as `Robot.inverse_dynamics` gives them, and their derivatives.
+        """Return generalized forces as `Robot.inverse_dynamics` gives them, and their derivatives.
 
         The derivative by q is along the velocities (book 4.4), so that a quaternion counts as the
         three freedoms that it has.
@@ -83,7 +83,7 @@ class DerivativeFunctions(Compiled):
         *,
         out: Outs = None,
     ) -> ForwardDynamicsDerivatives:
-        """Accelerations as `Robot.forward_dynamics` gives them, and their derivatives.
+        """Return the accelerations as `Robot.forward_dynamics` gives them, and their derivatives.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -113,7 +113,7 @@ class DerivativeFunctions(Compiled):
         *,
         out: Outs = None,
     ) -> ForwardDynamicsParameterDerivatives:
-        """Accelerations, and their derivatives by the inertial parameters.
+        """Return the accelerations, and their derivatives by the inertial parameters.
 
         The parameters are those of `Robot.regressors`; inverse dynamics has the derivatives
         `Robot.regressors.torque`.
@@ -139,7 +139,7 @@ class DerivativeFunctions(Compiled):
         *,
         out: Outs = None,
     ) -> BiasForceDerivatives:
-        """Bias force as `Robot.bias_force` gives it, and its derivatives.
+        """Return the bias force as `Robot.bias_force` gives it, and its derivatives.
 
         :param external_forces: as for `Robot.inverse_dynamics`
         :return: C, (nv,) [N m, N], dC_dq and dC_dv, (nv, nv) each
@@ -153,7 +153,7 @@ class DerivativeFunctions(Compiled):
 
     @computes('gravity_torque_derivatives')
     def gravity_torque(self, q: ArrayLike, *, out: Outs = None) -> GravityTorqueDerivatives:
-        """Forces that hold the robot against gravity, and their derivatives.
+        """Return the forces that hold the robot against gravity, and their derivatives.
 
         :return: tau, (nv,) [N m, N], and dtau_dq, (nv, nv)
         :raises ValueError: for a wrong shape or dtype
@@ -168,7 +168,7 @@ class DerivativeFunctions(Compiled):
 
     @computes('mass_matrix_derivatives')
     def mass_matrix(self, q: ArrayLike, *, out: Outs = None) -> MassMatrixDerivatives:
-        """Joint-space inertia matrix H, and its derivatives.
+        """Return the joint-space inertia matrix H, and its derivatives.
 
         :return: H, (nv, nv) [kg m^2, kg m, kg], and dH_dq, (nv, nv, nv): element i, j, k is the
             derivative of H_ij along freedom k
@@ -183,7 +183,7 @@ class DerivativeFunctions(Compiled):
 
     @computes('energy_derivatives')
     def energy(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> EnergyDerivatives:
-        """Kinetic and potential energy, and their gradients.
+        """Return the kinetic and potential energy, and their gradients.
 
         :return: kinetic and potential [J], dkinetic_dq, dkinetic_dv = H v, dpotential_dq, which
             is the torque of gravity, and dpotential_dv, which is zero, (nv,) each
@@ -201,7 +201,7 @@ class DerivativeFunctions(Compiled):
     def centroidal_momentum(
         self, q: ArrayLike, v: ArrayLike, *, out: Outs = None
     ) -> MomentumDerivatives:
-        """Momentum about the centre of mass, and its derivatives.
+        """Return the momentum about the centre of mass, and its derivatives.
 
         :return: h, (6,) [N m s, N s], angular momentum first, dh_dq and dh_dv, (6, nv) each
         :raises ModelError: if nothing that moves has mass
@@ -215,7 +215,7 @@ class DerivativeFunctions(Compiled):
 
     @computes('center_of_mass_jacobian_gradient')
     def center_of_mass_jacobian(self, q: ArrayLike, *, out: Outs = None) -> JacobianGradient:
-        """Jacobian of the centre of mass, and its derivatives.
+        """Return the Jacobian of the centre of mass, and its derivatives.
 
         :return: J, (3, nv), and dJ_dq, (3, nv, nv): element i, j, k is the derivative of J_ij
             along freedom k
@@ -238,7 +238,9 @@ class DerivativeFunctions(Compiled):
         *,
         out: Outs = None,
     ) -> InverseDynamicsSecondDerivatives:
-        """Second derivatives of inverse dynamics: element i, j, k is along freedom j, then k.
+        """Return the second derivatives of inverse dynamics.
+
+        Element i, j, k is along freedom j, then k.
 
         For two freedoms of one joint that turns about several axes the order counts in dtau_dqdq.
 
@@ -262,7 +264,9 @@ class DerivativeFunctions(Compiled):
         *,
         out: Outs = None,
     ) -> ForwardDynamicsSecondDerivatives:
-        """Second derivatives of forward dynamics: element i, j, k is along freedom j, then k.
+        """Return the second derivatives of forward dynamics.
+
+        Element i, j, k is along freedom j, then k.
 
         For two freedoms of one joint that turns about several axes the order counts in da_dqdq.
         Those that are not returned are zero.

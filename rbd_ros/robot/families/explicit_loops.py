@@ -62,7 +62,7 @@ class ExplicitLoops:
         self._kernels: Dict[str, Any] = {}
 
     def motion(self, y: ArrayLike, yd: ArrayLike, *, out: Optional[Sequence[Array]] = None) -> Any:
-        """Positions and velocities of all joints, and their accelerations G ydd + g.
+        """Return the positions and velocities of all joints, and their accelerations G ydd + g.
 
         :param y: independent variables, (n - r,), or (N, n - r) for a batch
         :param yd: their rates, likewise
@@ -88,7 +88,7 @@ class ExplicitLoops:
     def forward_dynamics(
         self, y: ArrayLike, yd: ArrayLike, tau: ArrayLike, *, out: Optional[Array] = None
     ) -> Any:
-        """Accelerations of the independent variables (book eq 8.45).
+        """Return the accelerations of the independent variables (book eq 8.45).
 
         :param y: independent variables, (n - r,), or (N, n - r) for a batch
         :param yd: their rates, likewise
@@ -111,7 +111,7 @@ class ExplicitLoops:
     def inverse_dynamics(
         self, y: ArrayLike, yd: ArrayLike, ydd: ArrayLike, *, out: Optional[Array] = None
     ) -> Any:
-        """Forces tau_ID of the spanning tree (book eq 8.62).
+        """Return the forces tau_ID of the spanning tree (book eq 8.62).
 
         `rbd_ros.algorithms.closed_loops.actuation` finds those of actuators from them.
 
@@ -157,7 +157,7 @@ class ExplicitLoops:
         return found
 
     def _gamma_key(self) -> Any:
-        """All that gamma does: its operations, whatever constants its text refers to."""
+        """Return all that gamma does: its operations, whatever constants its text refers to."""
         graph = Graph()
         values = self.gamma(graph.inputs('y', self.freedoms))
         results = [

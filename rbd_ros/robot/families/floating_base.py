@@ -48,7 +48,9 @@ class FloatingBaseFunctions(Compiled):
         *,
         out: Outs = None,
     ) -> FloatingForwardDynamics:
-        """Accelerations of base and joints that forces of the joints cause (book table 9.4).
+        """Return the accelerations of base and joints that forces of the joints cause.
+
+        Book table 9.4.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -76,7 +78,9 @@ class FloatingBaseFunctions(Compiled):
         *,
         out: Outs = None,
     ) -> FloatingInverseDynamics:
-        """Acceleration of the base and forces of the joints that move as told (book table 9.6).
+        """Return the base acceleration and joint forces of given joint accelerations.
+
+        Book table 9.6.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -99,7 +103,9 @@ class FloatingBaseFunctions(Compiled):
     def equations_of_motion(
         self, q: ArrayLike, v: ArrayLike, external_forces: Forces = None, *, out: Outs = None
     ) -> FloatingEquations:
-        """Coefficients of [[I0c, F], [F^T, H]] [a0; qdd] + [p0c; C] = [0; tau] (book eq 9.13).
+        """Return the coefficients of [[I0c, F], [F^T, H]] [a0; qdd] + [p0c; C] = [0; tau].
+
+        Book eq 9.13.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -118,7 +124,7 @@ class FloatingBaseFunctions(Compiled):
     def reduced_equations(
         self, q: ArrayLike, v: ArrayLike, external_forces: Forces = None, *, out: Outs = None
     ) -> ReducedEquations:
-        """Equation of motion H_fl qdd + C_fl = tau of the joints alone (book eq 9.14).
+        """Return the equation of motion H_fl qdd + C_fl = tau of the joints alone (book eq 9.14).
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -136,7 +142,9 @@ class FloatingBaseFunctions(Compiled):
 
     @computes('floating_momentum')
     def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> FloatingMomentum:
-        """Momentum h = I0c v0 + F qd in base coordinates, and kinetic energy T (example 9.3).
+        """Return the momentum h = I0c v0 + F qd in base coordinates, and kinetic energy T.
+
+        Example 9.3 of the book.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -151,7 +159,7 @@ class FloatingBaseFunctions(Compiled):
         return self._call('momentum', (q, v), None, out)
 
     def frame(self, name: str, reference: str = 'body') -> FloatingBaseFrame:
-        """Functions of a link or joint frame, for one who calls them often.
+        """Return the functions of a link or joint frame, for one who calls them often.
 
         :param name: name of a link, or of a joint
         :param reference: what motions are expressed in, as for `Robot.jacobian`
@@ -169,7 +177,7 @@ class FloatingBaseFunctions(Compiled):
     def jacobian(
         self, q: ArrayLike, frame: str, reference: str = 'body', *, out: Out = None
     ) -> Array:
-        """Generalized Jacobian of a link or joint frame (book example 9.4), (6, nv - 6).
+        """Return generalized Jacobian of a link or joint frame (book example 9.4), (6, nv - 6).
 
         Times a change of the joints' velocities, as of an impulse within the robot, it is the
         change of the frame's velocity, what the base does included.
@@ -205,7 +213,7 @@ class FloatingBaseFrame(Compiled):
 
     @computes('floating_jacobian')
     def jacobian(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Generalized Jacobian of the frame's velocity, angular rows first, (6, nv - 6).
+        """Return generalized Jacobian of the frame's velocity, angular rows first, (6, nv - 6).
 
         :param q: configuration, (nq,) [rad, m]
         :param out: array for the result

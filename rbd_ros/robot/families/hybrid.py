@@ -23,7 +23,7 @@ class HybridFunctions:
         self._partitions: Dict[Tuple[str, ...], Partition] = {}
 
     def partition(self, forward_joints: Iterable[str]) -> Partition:
-        """Functions for a partition of the joints, for one who calls them often.
+        """Return the functions for a partition of the joints, for one who calls them often.
 
         :param forward_joints: names of the joints whose forces are given
         :raises ValueError: for an unknown joint
@@ -48,7 +48,7 @@ class HybridFunctions:
         *,
         out: Outs = None,
     ) -> HybridDynamics:
-        """Accelerations and forces of all joints, from the one or the other of each.
+        """Return the accelerations and forces of all joints, from the one or the other of each.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -104,7 +104,7 @@ class Partition(Compiled):
         *,
         out: Outs = None,
     ) -> HybridDynamics:
-        """Accelerations and forces of all joints, as `HybridFunctions.dynamics` gives them.
+        """Return accelerations and forces of all joints, as `HybridFunctions.dynamics` gives them.
 
         Arguments are those of `HybridFunctions.dynamics` without the names of the joints.
 

@@ -57,7 +57,7 @@ class ImpactFunctions(Compiled):
         impulse: ArrayLike,
         point: Optional[ArrayLike] = None,
     ) -> Array:
-        """Velocity after a link has received an impulse (book eq 11.58).
+        """Return the velocity after a link has received an impulse (book eq 11.58).
 
         :param q: configuration, (nq,) or (N, nq) [rad, m]
         :param v: velocity before, likewise [rad/s, m/s]
@@ -89,7 +89,7 @@ class ImpactFunctions(Compiled):
         return after
 
     def between(self, predecessor: Optional[str], successor: Optional[str]) -> ImpactPair:
-        """Collisions of two links, of which one may be the fixed base.
+        """Return the collisions of two links, of which one may be the fixed base.
 
         :param predecessor: name of a link or joint, None for the fixed base
         :param successor: name of another one; the normal points from the predecessor to it
@@ -137,7 +137,7 @@ class ImpactPair(Compiled):
         *,
         out: Outs = None,
     ) -> Collision:
-        """Collision without friction: the normal velocity is reversed, times e.
+        """Return the collision without friction: the normal velocity is reversed, times e.
 
         :param out: arrays for both
         :return: velocity afterwards, (nv,) [rad/s, m/s], and the impulse along the normal [N s]
@@ -162,7 +162,7 @@ class ImpactPair(Compiled):
         *,
         out: Outs = None,
     ) -> StickingCollision:
-        """Collision with friction that arrests all sliding, without tangential restitution.
+        """Return collision with friction that arrests all sliding, without tangential restitution.
 
         :param out: arrays for both
         :return: velocity afterwards, (nv,) [rad/s, m/s], and the linear impulse on the successor

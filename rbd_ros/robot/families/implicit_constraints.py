@@ -75,7 +75,7 @@ class ImplicitConstraints:
         ]
 
     def gradient(self, q: ArrayLike, *, out: Optional[Sequence[Array]] = None) -> Gradient:
-        """Values of the constraints and their gradient.
+        """Return the values of the constraints and their gradient.
 
         :param q: configuration, (nq,) [rad, m], or (N, nq) for a batch
         :param out: arrays for both
@@ -98,7 +98,7 @@ class ImplicitConstraints:
     def motion(
         self, q: ArrayLike, v: ArrayLike, *, out: Optional[Sequence[Array]] = None
     ) -> ConstraintMotion:
-        """Values of the constraints, their rates K v, and k of K a = k.
+        """Return the values of the constraints, their rates K v, and k of K a = k.
 
         :param q: configuration, (nq,) [rad, m], or (N, nq) for a batch
         :param v: velocity, (nv,) [rad/s, m/s], likewise
@@ -123,7 +123,7 @@ class ImplicitConstraints:
         *,
         rank_tolerance: float = RANK_TOLERANCE,
     ) -> ConstrainedMotion:
-        """Accelerations and constraint forces where phi(q) = 0 holds (book eq 3.17).
+        """Return the accelerations and constraint forces where phi(q) = 0 holds (book eq 3.17).
 
         Redundant constraints are allowed, as in `robot.loops.forward_dynamics`.
 
@@ -145,7 +145,9 @@ class ImplicitConstraints:
         )
 
     def equations(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ContactEquations:
-        """Equations of the inequality constraints phi(q) >= 0 that are touching (book 11.4).
+        """Return the equations of the inequality constraints phi(q) >= 0 that are touching.
+
+        Book 11.4.
 
         The forces lambda >= 0 act along the gradients, and M lambda + d are the accelerations of
         phi: what `rbd_ros.constraints.solve_lcp` solves.

@@ -45,7 +45,7 @@ NEED_REGULAR_INERTIA = ('forces', 'articulated_body')
 
 
 class ClosedLoopMotion(NamedTuple):
-    """What forces do to a closed-loop system.
+    """Motion of a closed-loop system under forces.
 
     :param a: accelerations of the spanning tree, (nv,) [rad/s^2, m/s^2]
     :param multipliers: constraint force variables lambda of the loop joints, (n^c,) [N m, N]: the
@@ -71,7 +71,7 @@ class LoopFunctions(Compiled):
 
     @computes('loop_closure')
     def closure(self, q: ArrayLike, *, out: Outs = None) -> LoopClosure:
-        """Position errors of the loops and the Jacobian of their constraints.
+        """Return the position errors of the loops and the Jacobian of their constraints.
 
         :param q: configuration, (nq,) [rad, m]
         :param out: arrays for both
@@ -87,7 +87,7 @@ class LoopFunctions(Compiled):
 
     @computes('loop_constraints')
     def constraints(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> LoopConstraints:
-        """Constraints K a = k of the loops at the level of accelerations, and their errors.
+        """Return constraints K a = k of the loops at the level of accelerations, and their errors.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -104,7 +104,7 @@ class LoopFunctions(Compiled):
 
     @computes('loop_motion')
     def motion(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> LoopMotion:
-        """Positions and velocities of the loop joints along their freedoms.
+        """Return the positions and velocities of the loop joints along their freedoms.
 
         Forces of springs and dampers in loop joints are functions of them.
 
@@ -130,7 +130,7 @@ class LoopFunctions(Compiled):
         *,
         out: Outs = None,
     ) -> LoopEquations:
-        """Coefficients of H a + C = tau + K^T lambda and K a = k, in one pass.
+        """Return the coefficients of H a + C = tau + K^T lambda and K a = k, in one pass.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -159,7 +159,7 @@ class LoopFunctions(Compiled):
         *,
         out: Out = None,
     ) -> Array:
-        """Spatial force [n; f] of each loop joint on its successor, in base coordinates.
+        """Return spatial force [n; f] of each loop joint on its successor, in base coordinates.
 
         The predecessor gets the opposite force.
 
@@ -179,7 +179,9 @@ class LoopFunctions(Compiled):
         return self._call('wrenches', (q, multipliers, loop_forces), None, out)
 
     def rank(self, q: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Any:
-        """Number of independent constraints; it may change as the mechanism moves (book 8.10).
+        """Return the number of independent constraints; it may change as the mechanism moves.
+
+        Book 8.10.
 
         :param q: configuration, (nq,) [rad, m]
         :param tolerance: singular values of K below this part of the largest count as zero
@@ -195,7 +197,7 @@ class LoopFunctions(Compiled):
         return np.array([_rank(matrix, tolerance) for matrix in K], dtype=int)
 
     def mobility(self, q: ArrayLike) -> Mobility:
-        """Degrees of motion freedom in a configuration, and which loops are overconstrained.
+        """Return the mobility in a configuration, and which loops are overconstrained.
 
         :param q: configuration that closes the loops, (nq,) [rad, m]
 
@@ -208,7 +210,7 @@ class LoopFunctions(Compiled):
     def project(
         self, q: ArrayLike, fixed: Sequence[str] = (), starts: int = 0, iterations: int = 100
     ) -> Array:
-        """Configuration near `q` in which the loops are closed, (nq,) [rad, m].
+        """Return the configuration near `q` in which the loops are closed, (nq,) [rad, m].
 
         :param q: configuration, (nq,) [rad, m]
         :param fixed: names of independent joints that stay where they are
@@ -238,7 +240,7 @@ class LoopFunctions(Compiled):
         return closed.q
 
     def explicit(self, gamma: LoopFunction, freedoms: int) -> ExplicitLoops:
-        """Dynamics in independent variables y, from positions of all joints q = gamma(y).
+        """Return dynamics in independent variables y, from positions of all joints q = gamma(y).
 
         :param gamma: a text over scalars, see `algorithms.closed_loops.explicit_loops`
         :param freedoms: number of independent variables
@@ -250,7 +252,7 @@ class LoopFunctions(Compiled):
         return ExplicitLoops(self._kernels.model, gamma, freedoms)
 
     def implicit(self, phi: ConstraintFunction) -> ImplicitConstraints:
-        """Constraints phi(q) = 0 of any number of bodies, beside those of loop joints.
+        """Return the constraints phi(q) = 0 of any number of bodies, beside those of loop joints.
 
         :param phi: a text over scalars, see `algorithms.closed_loops.implicit_constraints`
         :raises ValueError: for an unknown joint or link, or if there are no constraints
@@ -275,7 +277,9 @@ class LoopFunctions(Compiled):
         rank_tolerance: float = RANK_TOLERANCE,
         out: Outs = None,
     ) -> ClosedLoopMotion:
-        """Accelerations and constraint forces of the robot with its loops closed (book 8.5).
+        """Return the accelerations and constraint forces of the robot with its loops closed.
+
+        Book 8.5.
 
         Redundant and singular constraints are allowed: the accelerations are unique all the same,
         and of the constraint forces those are found that are shortest. The methods agree.
@@ -370,7 +374,7 @@ class LoopFunctions(Compiled):
             ) from None
 
     def _accelerations(self, q: Array, tau: Array) -> Array:
-        """H^-1 times each row: the tree without loops and gravity, at rest."""
+        """Return H^-1 times each row: the tree without loops and gravity, at rest."""
         kernel = self._tree.get('forward_dynamics')
         return np.asarray(kernel(q, np.zeros(tau.shape[-1]), tau))
 
@@ -405,7 +409,7 @@ def _generalized_forces(tau: ArrayLike, nv: int) -> Array:
 
 
 def _delivered(result: ClosedLoopMotion, batch: Tuple[int, ...], out: Outs) -> ClosedLoopMotion:
-    """Result with or without a batch axis, in the arrays that were given for it.
+    """Return the result with or without a batch axis, in the arrays that were given for it.
 
     :raises ValueError: if those do not fit
     """

@@ -52,7 +52,7 @@ class RegressorFunctions(Compiled):
 
     @computes('torque_regressor')
     def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Out = None) -> Array:
-        """Y with Y pi = inverse dynamics, but for the force that turns rotors (armature).
+        """Return Y with Y pi = inverse dynamics, but for the force that turns rotors (armature).
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -71,7 +71,7 @@ class RegressorFunctions(Compiled):
     def slotine_li(
         self, q: ArrayLike, v: ArrayLike, v_r: ArrayLike, a_r: ArrayLike, *, out: Out = None
     ) -> Array:
-        """Y with Y pi = H a_r + C v_r + gravity torque, C being `Robot.coriolis_matrix`.
+        """Return Y with Y pi = H a_r + C v_r + gravity torque, C being `Robot.coriolis_matrix`.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -89,7 +89,7 @@ class RegressorFunctions(Compiled):
 
     @computes('energy_regressor')
     def energy(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> EnergyRegressor:
-        """Rows whose products with pi are kinetic energy, without rotors', and potential energy.
+        """Return the rows of kinetic energy, without rotors', and of potential energy in pi.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -105,7 +105,7 @@ class RegressorFunctions(Compiled):
 
     @computes('momentum_regressor')
     def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
-        """Y with Y pi = spatial momentum in base coordinates.
+        """Return Y with Y pi = spatial momentum in base coordinates.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -120,7 +120,7 @@ class RegressorFunctions(Compiled):
         return self._call('momentum', (q, v), None, out)
 
     def base_parameters(self) -> BaseParameters:
-        """Combinations of the parameters that the joint forces depend on, and no others.
+        """Return combinations of the parameters that the joint forces depend on, and no others.
 
         :return: with `columns` numbers of `parameter_names`
 
@@ -138,7 +138,7 @@ class RegressorFunctions(Compiled):
         return base_parameters(self.torque(q, v, a).reshape(rows * model.nv, count))
 
     def pseudo_inertias(self, parameters: Optional[ArrayLike] = None) -> Array:
-        """Pseudo-inertia of each body: positive definite for those that bodies can have.
+        """Return pseudo-inertia of each body: positive definite for those that bodies can have.
 
         :param parameters: inertial parameters pi, (10 bodies,); None: the robot's
         :return: J = [Sigma h; h^T m] of each body, (bodies, 4, 4) [kg m^2, kg m, kg]
@@ -151,7 +151,7 @@ class RegressorFunctions(Compiled):
         return pseudo_inertias(self.parameters if parameters is None else self._given(parameters))
 
     def inconsistent_bodies(self, parameters: Optional[ArrayLike] = None) -> Tuple[str, ...]:
-        """Names of the bodies whose parameters no body can have.
+        """Return the names of the bodies whose parameters no body can have.
 
         :param parameters: inertial parameters pi, (10 bodies,); None: the robot's
         :raises ValueError: for a wrong shape
@@ -170,7 +170,7 @@ class RegressorFunctions(Compiled):
         expected: Optional[ArrayLike] = None,
         weight: float = 1e-3,
     ) -> ConsistentFit:
-        """Parameters that explain measured forces, that bodies can have, near those expected.
+        """Return physically consistent parameters that explain forces, near those expected.
 
         The global minimum of |Y pi - tau|^2 / 2 + weight sum d(J, J0), d being the log-determinant
         divergence of the pseudo-inertias (Lee, Wensing and Park 2020).

@@ -31,7 +31,7 @@ MAX_SCENE_CONTACTS, MAX_ISLAND = 1024, 128
 
 
 def scene_of(robot: Robot, world: World) -> Scene:
-    """Scene of a robot in a world.
+    """Return the scene of a robot in a world.
 
     :raises ValueError: if their gravities differ
     """
@@ -51,7 +51,7 @@ def make_scene_plant(
     tolerance: float,
     poisson: bool = False,
 ) -> ScenePlant:
-    """Constants of a world for compiled loops; empty if there is none.
+    """Return the constants of a world for compiled loops; empty if there is none.
 
     :param bodies: number of bodies of the robot
     :param tolerance: see `ScenePlant`
@@ -83,7 +83,7 @@ def make_scene_plant(
 
 
 def starting_objects(objects: Sequence[WorldObject]) -> Objects:
-    """State of objects as the world describes their start."""
+    """Return the state of objects as the world describes their start."""
     count = len(objects)
     state = allocate(Objects, objects=count)
     for o, each in enumerate(objects):
@@ -112,7 +112,7 @@ def place(
 
 
 def quaternion(R: FloatArray) -> FloatArray:
-    """Unit quaternion of a rotation matrix, w first, (4,).
+    """Return the unit quaternion of a rotation matrix, w first, (4,).
 
     :param R: rotation matrix, (3, 3)
     """
@@ -132,7 +132,7 @@ def quaternion(R: FloatArray) -> FloatArray:
 
 
 def scene_sizes(plant: Plant) -> Dict[str, int]:
-    """Sizes of the records of a world; all zero without one.
+    """Return the sizes of the records of a world; all zero without one.
 
     :param plant: constants of the simulation
     """

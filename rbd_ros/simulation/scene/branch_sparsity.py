@@ -43,7 +43,7 @@ def add_along(tree: Tree, tip: int, scale: float, x: FloatArray, y: FloatArray) 
 
 @compiled
 def dot_along(tree: Tree, tip: int, x: FloatArray, y: FloatArray) -> float:
-    """Scalar product; see `clear_along`."""
+    """Return the scalar product; see `clear_along`."""
     total = 0.0
     if tip < 0:
         for k in range(len(x)):
@@ -78,7 +78,7 @@ def add_rows_along(
 
 @compiled
 def rows_along(tree: Tree, tip: int, X: FloatArray, y: FloatArray) -> Tuple[float, float, float]:
-    """Scalar products of three rows and y, in one pass; see `clear_along`.
+    """Return the scalar products of three rows and y, in one pass; see `clear_along`.
 
     :param X: (3, nv)
     :param y: (nv,)
@@ -101,7 +101,7 @@ def rows_along(tree: Tree, tip: int, X: FloatArray, y: FloatArray) -> Tuple[floa
 
 @compiled
 def squares_along(tree: Tree, tip: int, X: FloatArray) -> Tuple[float, float, float]:
-    """Squared lengths of three rows, in one pass; see `clear_along`.
+    """Return the squared lengths of three rows, in one pass; see `clear_along`.
 
     :param X: (3, nv)
     """

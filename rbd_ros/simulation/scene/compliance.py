@@ -28,7 +28,7 @@ def is_compliant(plant: ScenePlant, contacts: SceneContacts, c: int) -> bool:
 
 @compiled
 def give(plant: ScenePlant, contacts: SceneContacts, c: int, h: float, work: SceneWork) -> float:
-    """Velocity by impulse that a contact gives way with, R; zero if it is rigid [1/kg].
+    """Return the velocity by impulse that a contact gives way with, R; zero if it is rigid [1/kg].
 
     :param c: number of the contact
     :param h: time step [s]
@@ -48,7 +48,9 @@ def give(plant: ScenePlant, contacts: SceneContacts, c: int, h: float, work: Sce
 def normal_bias(
     plant: ScenePlant, contacts: SceneContacts, c: int, h: float, work: SceneWork
 ) -> float:
-    """Velocity that is added to that along the normal of a contact: what it need not stop [m/s].
+    """Return the velocity that is added to that along the normal of a contact.
+
+    What it need not stop [m/s].
 
     :param c: number of the contact
     :param h: time step [s]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a step in a world begins with: the impulses of the step before, contact by contact."""
+"""Warm start of a step in a world: the impulses of the step before, contact by contact."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def respond_to_friction_moments(
 def turning_velocity(
     plant: Plant, contacts: SceneContacts, v: FloatArray, c: int, r: int, work: SceneWork
 ) -> float:
-    """Angular velocity of the second body relative to the first about one direction [rad/s].
+    """Return the relative angular velocity of the second body about one direction [rad/s].
 
     :param v: velocity of the joints, (nv,)
     :param c: number of the contact
@@ -140,7 +140,7 @@ def turning_velocity(
 def list_friction_moments(
     plant: ScenePlant, contacts: SceneContacts, n: int, work: SceneWork
 ) -> int:
-    """List which of the listed contacts have couples; returns their number.
+    """List the contacts with friction moments among the listed ones; return their number.
 
     :param n: number of listed contacts
     """
@@ -207,7 +207,7 @@ def enter_friction_moments(
     m: int,
     work: SceneWork,
 ) -> int:
-    """Add couples to the problem of listed contacts; returns how many contacts have any.
+    """Add couples to the problem of listed contacts; return how many contacts have any.
 
     :param v: velocity of the joints without contacts, (nv,)
     :param n: number of contacts
@@ -264,7 +264,7 @@ def begin_friction_moments(touches: ContactState, work: SceneWork, count: int) -
 
 @compiled
 def power_of_friction_moment(space: FrictionSpace, a: int) -> Tuple[float, float]:
-    """Power of the couples of a contact, and what they add to De Saxce's term; both scaled.
+    """Return power of the couples of a contact, and what they add to De Saxce's term; both scaled.
 
     :param a: number of the contact in the problem
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What bounces in a step in a world: rounds of impacts, at velocities as they are.
+"""Restitution of a step in a world: rounds of impacts, at velocities as they are.
 
 Newton's law of restitution; impacts.py has Poisson's.
 """
@@ -69,7 +69,7 @@ def collide(
     count: int,
     h: float,
 ) -> bool:
-    """Let what bounces rebound, changing velocities; returns whether anything did.
+    """Let what bounces rebound, changing velocities; return whether anything did.
 
     A blow that is not solved to the tolerance, or that goes on after all rounds, is counted.
 
@@ -143,7 +143,7 @@ def collide(
 
 @compiled
 def restitution(plant: ScenePlant, contacts: SceneContacts, c: int) -> float:
-    """Coefficient of restitution of a contact: zero where springs return what they take."""
+    """Return coefficient of restitution of a contact: zero where springs return what they take."""
     e: float = plant.table.surface[contacts.pair[c], RESTITUTION]
     return 0.0 if is_compliant(plant, contacts, c) else e
 
@@ -157,7 +157,7 @@ def solve_rebound(
     scene: SceneWork,
     n: int,
 ) -> bool:
-    """Find the impulses `blow` of listed contacts that rebound; returns whether they are exact.
+    """Find the impulses `blow` of listed contacts that rebound; return whether they are exact.
 
     :param n: number of contacts, whose velocities after the blow are in `rebound` but for
         expansion

@@ -123,7 +123,7 @@ def solve_island(
 
 @compiled
 def all_steady(touches: ContactState, scene: SceneWork, n: int) -> bool:
-    """Whether no listed contact is new, or had a problem before that needed Newton's method.
+    """Return whether no listed contact is new, or needed Newton's method in the last problem.
 
     :param n: number of contacts
     """
@@ -162,7 +162,7 @@ def solve_with_springs(
 def solve_problem(
     plant: Plant, touches: ContactState, scene: SceneWork, n: int, m: int, h: float
 ) -> Tuple[bool, float]:
-    """Find impulses from those that there are; returns whether they solve it, and U.
+    """Find impulses from those that there are; return whether they solve it, and U.
 
     :param n: number of contacts
     :param m: number of rows
@@ -231,7 +231,7 @@ def begin_springs(
 def follow_springs(
     plant: ScenePlant, touches: ContactState, scene: SceneWork, n: int, h: float, unit: float
 ) -> bool:
-    """Find the next tangents of springs; returns whether the problem had the right ones.
+    """Find the next tangents of springs; return whether the problem had the right ones.
 
     :param n: number of contacts
     :param h: time step [s]
@@ -340,7 +340,7 @@ def strike_objects(
 
 @compiled
 def is_zero(x: FloatArray) -> bool:
-    """Whether an impulse or a couple is none."""
+    """Return whether an impulse or a couple is none."""
     zero: bool = x[0] == 0.0 and x[1] == 0.0 and x[2] == 0.0
     return zero
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What touches what: islands of the robot and of objects that touch each other."""
+"""Islands of the robot and of objects that touch each other."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def root(work: SceneWork, node: int) -> int:
 def list_contacts(
     plant: ScenePlant, contacts: SceneContacts, count: int, island: int, work: SceneWork
 ) -> int:
-    """List the contacts of an island in `listed`; returns their number.
+    """List the contacts of an island in `listed`; return their number.
 
     :param count: number of all contacts
     :param island: label

@@ -140,6 +140,6 @@ def find_lever(
 
 @compiled
 def dot3(a: FloatArray, b: FloatArray) -> float:
-    """Scalar product of the first three components."""
+    """Return the scalar product of the first three components."""
     product: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     return product

@@ -83,7 +83,7 @@ def solve_matrix_free(
 def solve_once(
     plant: ScenePlant, objects: Objects, touches: ContactState, work: SceneWork, n: int, h: float
 ) -> bool:
-    """Find impulses from those that there are; returns whether they solve the problem.
+    """Find impulses from those that there are; return whether they solve the problem.
 
     Contacts that had no impulse and do not close by themselves are left out at first. Those that
     the impulses of the others close are added then, so that none is missing in the end. Exchanges
@@ -130,7 +130,7 @@ def solve_once(
 def closing(
     plant: ScenePlant, contacts: SceneContacts, work: SceneWork, c: int, h: float
 ) -> float:
-    """Velocity along the normal of a contact without its own impulse, by those of the objects.
+    """Return a contact's normal velocity without its own impulse, by those of the objects.
 
     :param c: number of the contact
     :param h: time step [s]
@@ -181,7 +181,7 @@ def solve_listed(
 def follow_springs(
     plant: ScenePlant, touches: ContactState, work: SceneWork, n: int, h: float
 ) -> bool:
-    """Find the next tangents of springs; returns whether the problem had the right ones.
+    """Find the next tangents of springs; return whether the problem had the right ones.
 
     :param n: number of contacts
     :param h: time step [s]
@@ -200,7 +200,7 @@ def follow_springs(
 
 @compiled
 def normal_mobility(contacts: SceneContacts, work: SceneWork, first_object: int, c: int) -> float:
-    """Velocity by impulse along the normal of a contact of objects [1/kg].
+    """Return the velocity by impulse along the normal of a contact of objects [1/kg].
 
     :param first_object: see `ScenePlant`
     :param c: number of the contact
@@ -218,7 +218,7 @@ def normal_mobility(contacts: SceneContacts, work: SceneWork, first_object: int,
 def solve_matrix_free_impacts(
     plant: ScenePlant, objects: Objects, contacts: SceneContacts, work: SceneWork, n: int
 ) -> bool:
-    """Find the impulses of listed contacts that rebound, `blow`; returns whether they are exact.
+    """Find the impulses of listed contacts that rebound, `blow`; return whether they are exact.
 
     :param n: number of contacts, whose velocities after the blow are in `rebound`
     """

@@ -149,7 +149,7 @@ def is_outside(plant: Plant, q: FloatArray) -> bool:
 def list_rigid(
     plant: Plant, contacts: SceneContacts, count: int, island: int, scene: SceneWork
 ) -> int:
-    """List the rigid contacts of an island in `listed`; returns their number."""
+    """List the rigid contacts of an island in `listed`; return their number."""
     found = 0
     for a in range(list_contacts(plant.scene, contacts, count, island, scene)):
         c = scene.listed[a]
@@ -287,7 +287,7 @@ def sweep(
     most: float,
     compliance: float,
 ) -> float:
-    """Change the displacements contact by contact; returns the largest change along a normal.
+    """Change the displacements contact by contact; return the largest change along a normal.
 
     :param n: number of contacts
     :param most: by how much at most a contact is parted in this step [m]
@@ -333,7 +333,7 @@ def sweep(
 def push_of(
     w: float, mobility: float, least: float, target: float, most: float, compliance: float
 ) -> float:
-    """Multiplier of a row: that of a spring to its target, and of two stops.
+    """Return the multiplier of a row: that of a spring to its target, and of two stops.
 
     :param w: displacement along the row without it
     :param mobility: displacement per multiplier
@@ -431,7 +431,7 @@ def drop_idle_joints(plant: Plant, contacts: SceneContacts, work: Workspace, n: 
 
 @compiled
 def motion_of(J: FloatArray, k: int) -> float:
-    """Relative motion at a contact by one variable, along normal and tangents.
+    """Return the relative motion at a contact by one variable, along normal and tangents.
 
     :param J: rows of a Jacobian, (3, nv)
     :param k: number of the variable
@@ -454,7 +454,7 @@ def respond_to_joints(plant: Plant, problem: Problem, scene: SceneWork) -> None:
 
 @compiled
 def displacement_along(plant: Plant, contacts: SceneContacts, scene: SceneWork, c: int) -> float:
-    """Displacement along the normal of a contact, to first order.
+    """Return the displacement along the normal of a contact, to first order.
 
     :param c: number of the contact
     """
@@ -475,7 +475,7 @@ def displacement_along(plant: Plant, contacts: SceneContacts, scene: SceneWork, 
 def missing(
     plant: Plant, contacts: SceneContacts, scene: SceneWork, n: int, most: float, part: float
 ) -> float:
-    """Sum of squares of what a part of the displacement leaves of the depths to be parted [m^2].
+    """Return the squared depth that part of the displacement leaves uncorrected [m^2].
 
     :param n: number of contacts
     :param most: by how much at most a contact is parted in this step [m]
@@ -540,7 +540,7 @@ def shorten(
 def mark_what_stays(
     plant: Plant, objects: Objects, touches: ContactState, work: Workspace, n: int, h: float
 ) -> bool:
-    """Mark contacts that overlap and are not parted, in `stays`; returns whether there are any.
+    """Mark contacts that overlap and are not parted, in `stays`; return whether there are any.
 
     What its velocity moves apart does not stay: at its velocity limit, nothing else may.
 

@@ -170,7 +170,7 @@ def add_product(Y: FloatArray, Z: FloatArray, G: FloatArray, row: int, column: i
 
 @compiled
 def entry(work: SceneWork, row: int, column: int) -> float:
-    """Element of the Delassus matrix, of which there is what is left of the diagonal."""
+    """Return element of the Delassus matrix, of which there is what is left of the diagonal."""
     element: float = work.matrix[max(row, column), min(row, column)]
     return element
 
@@ -200,7 +200,7 @@ def contact_velocity(
     r: int,
     work: SceneWork,
 ) -> float:
-    """Velocity of the second body relative to the first at a contact, along one direction [m/s].
+    """Return the relative velocity of the second body at a contact along one direction [m/s].
 
     :param v: velocity of the joints, (nv,)
     :param c: number of the contact
@@ -227,7 +227,7 @@ def contact_velocities(
     c: int,
     work: SceneWork,
 ) -> Tuple[float, float, float]:
-    """Velocity at a contact along the normal and both tangents, see `contact_velocity` [m/s].
+    """Return the contact velocity along normal and tangents, see `contact_velocity` [m/s].
 
     :param v: velocity of the joints, (nv,)
     :param c: number of the contact

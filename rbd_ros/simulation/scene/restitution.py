@@ -44,7 +44,7 @@ SELDOM = True
 def expand(
     plant: ScenePlant, contacts: SceneContacts, n: int, coupled: int, limit: int, work: SceneWork
 ) -> bool:
-    """Add the impulses of expansion to those of compression in `blow`; returns if they are exact.
+    """Add the impulses of expansion to those of compression in `blow`; return if they are exact.
 
     :param n: number of listed contacts
     :param coupled: number of those with couples
@@ -128,7 +128,7 @@ def enter_expansion(
 
 @compiled
 def row_of(n: int, i: int) -> int:
-    """Row of the Delassus matrix that belongs to a tangential impulse, or to a couple after those.
+    """Return the row of the Delassus matrix for a tangential impulse or a friction moment.
 
     :param n: number of contacts
     :param i: number of the impulse

@@ -86,7 +86,7 @@ def respond_to_contacts(
 
 @compiled
 def find_free_velocity(plant: Plant, work: Workspace, h: float) -> int:
-    """Find the velocity without contacts, and the rows of joints; returns their number.
+    """Find the velocity without contacts, and the rows of joints; return their number.
 
     Most limits of many joints are out of reach in a step, and a problem without them is easier.
     Those that it exceeds become rows of the next one, see `exceeds_limits`.
@@ -117,7 +117,7 @@ def find_free_velocity(plant: Plant, work: Workspace, h: float) -> int:
 
 @compiled
 def add_limits(scene: SceneWork, i: int, lower: bool, upper: bool) -> bool:
-    """Make limits of a joint rows in this step; returns whether one of them was none.
+    """Make limits of a joint rows in this step; return whether one of them was none.
 
     :param i: degree of freedom
     :param lower: whether the lower limit is to be a row
@@ -134,7 +134,7 @@ def add_limits(scene: SceneWork, i: int, lower: bool, upper: bool) -> bool:
 
 @compiled
 def add_row(scene: SceneWork, rows: int, i: int, kind: int, bias: float) -> int:
-    """Add a row of a joint; returns how many there are now.
+    """Add a row of a joint; return how many there are now.
 
     :param rows: how many there were
     :param i: degree of freedom
@@ -218,7 +218,7 @@ def exceeds_limits(plant: Plant, work: Workspace) -> bool:
 
 @compiled
 def load_on_robot(plant: Plant, touches: ContactState, count: int) -> float:
-    """Sum of the normal impulses at contacts of the robot [N s].
+    """Return the sum of the normal impulses at contacts of the robot [N s].
 
     :param count: number of contacts
     """

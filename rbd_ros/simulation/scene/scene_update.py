@@ -32,7 +32,7 @@ AnyRecord = Any
 
 
 class PreparedScene(NamedTuple):
-    """What a simulation needs for another world.
+    """Data that a simulation needs for another world.
 
     :param world: the world
     :param scene: its shapes
@@ -93,7 +93,10 @@ def prepare_scene(
 
 
 def _able(constants: AnyRecord, before: AnyRecord) -> AnyRecord:
-    """Constants for machine code that can do what it could before, too: it is there already."""
+    """Return the constants for machine code that can do what it could before, too.
+
+    It is there already.
+    """
     changed = {}
     for name, new, old in zip(constants._fields, constants, before):
         if isinstance(new, tuple):
@@ -163,7 +166,7 @@ def _copy_rows(source: Tuple[Any, ...], target: Tuple[Any, ...], rows: IntArray)
 
 
 def _same_pairs(old: Scene, new: Scene) -> IntArray:
-    """Number in the new scene of each pair of the old one, -1 for those that are gone."""
+    """Return number in the new scene of each pair of the old one, -1 for those that are gone."""
     shape_of = _same_shapes(old, new)
     numbers = {(int(a), int(b)): k for k, (a, b) in enumerate(new.table.pair)}
     return np.array(
@@ -172,7 +175,7 @@ def _same_pairs(old: Scene, new: Scene) -> IntArray:
 
 
 def _same_shapes(old: Scene, new: Scene) -> List[int]:
-    """Number in the new scene of each shape of the old one, -1 for those that are gone."""
+    """Return number in the new scene of each shape of the old one, -1 for those that are gone."""
     seen: Dict[str, int] = {}
     numbers: Dict[Tuple[str, int], int] = {}
     for k, each in enumerate(new.shapes):
@@ -187,7 +190,7 @@ def _same_shapes(old: Scene, new: Scene) -> List[int]:
 
 
 def _same_carriers(old: Scene, new: Scene) -> IntArray:
-    """Number in the new scene of each carrier of the old one; 0 for those that are gone."""
+    """Return number in the new scene of each carrier of the old one; 0 for those that are gone."""
     first = old.carriers - len(old.objects)
     names = [each.name for each in new.objects]
     found = list(range(first))

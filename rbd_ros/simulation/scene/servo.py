@@ -21,7 +21,7 @@ from rbd_ros.simulation.workspace import Workspace
 
 @compiled
 def is_touched(plant: Plant, touches: ContactState) -> bool:
-    """Whether the robot is at any contact of this step."""
+    """Return whether the robot is at any contact of this step."""
     for c in range(touches.counts[NOW]):
         for side in range(2):
             if node_of(plant.scene, touches.contacts.carrier[c, side]) == 0:
@@ -40,7 +40,7 @@ def take_servo_substep(
     work: Workspace,
     h: float,
 ) -> bool:
-    """Advance by h; returns False if a velocity is not finite.
+    """Advance by h; return False if a velocity is not finite.
 
     :param unused: contacts with a ground, of which there is none
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a step sets in motion so much that it reaches more than was looked for.
+"""Contacts that a step's own impulses bring about beyond those that were looked for.
 
 Contacts are looked for by the velocities at the beginning of a step, half as fast again. What a
 blow or a strong drive speeds up beyond that in the same step could pass into others: they are
@@ -30,7 +30,7 @@ UNSOLVED_LOOKS = 3
 
 @compiled
 def look_for_contacts(plant: Plant, touches: ContactState, work: Workspace, h: float) -> int:
-    """Find contacts; returns their number with those that others imply, which are left out.
+    """Find contacts; return their number with those that others imply, which are left out.
 
     How many there are without these is in `scene.wanted`.
 

@@ -42,7 +42,7 @@ def is_nonlinear(plant: ScenePlant, contacts: SceneContacts, c: int) -> bool:
 
 @compiled
 def spring_impulse(surface: FloatArray, h: float, depth: float, w: float) -> Tuple[float, float]:
-    """Impulse of a spring in a step [N s], and its derivative by w [kg].
+    """Return the impulse of a spring in a step [N s], and its derivative by w [kg].
 
     :param surface: row of the pair in the table
     :param h: time step [s]
@@ -59,7 +59,7 @@ def spring_impulse(surface: FloatArray, h: float, depth: float, w: float) -> Tup
 
 @compiled
 def release_velocity(surface: FloatArray, h: float, depth: float) -> float:
-    """Velocity at which a surface is let go of: the largest w without force [m/s].
+    """Return the velocity at which a surface is let go of: the largest w without force [m/s].
 
     :param surface: row of the pair in the table
     :param h: time step [s]
@@ -75,7 +75,7 @@ def release_velocity(surface: FloatArray, h: float, depth: float) -> float:
 def pressing_velocity(
     surface: FloatArray, h: float, depth: float, own: float, mobility: float, total: float
 ) -> float:
-    """Solve own * w + mobility * impulse(w) = total; returns w.
+    """Solve own * w + mobility * impulse(w) = total; return w.
 
     :param surface: row of the pair in the table
     :param h: time step [s]
@@ -168,7 +168,7 @@ def follow_spring(
     u: float,
     work: SceneWork,
 ) -> float:
-    """Find the next tangent of a contact's spring; returns how far beside it was [m/s].
+    """Find the next tangent of a contact's spring; return how far beside it was [m/s].
 
     :param c: number of the contact
     :param h: time step [s]

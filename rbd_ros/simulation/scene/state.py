@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a simulation with a world has besides the robot: movable objects and rigid contacts.
+"""State of a simulation's world besides the robot: movable objects and rigid contacts.
 
 Sizes: movable `objects`, `contacts` that there is room for, and what the frictional problem of
 one island has room for (problem.py): `island_rows` of contacts and joints together, of them

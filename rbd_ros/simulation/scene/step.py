@@ -79,7 +79,7 @@ def take_scene_substep(
     work: Workspace,
     h: float,
 ) -> bool:
-    """Advance by h; returns False, with q and v unchanged, if a velocity is not finite.
+    """Advance by h; return False, with q and v unchanged, if a velocity is not finite.
 
     :param unused: contacts with a ground, of which there is none
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the solver of an island begins: with the forces that its contacts and joints have had."""
+"""Starting point of an island's solver: the forces that its contacts and joints have had."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ from rbd_ros.simulation.scene.warm_start import begin_contact, begin_row
 def reuse_forces(
     plant: Plant, touches: ContactState, scene: SceneWork, n: int, m: int, h: float
 ) -> Tuple[bool, float]:
-    """Enter what there is of a problem without its matrix; returns whether forces solve it, and U.
+    """Enter what there is of a problem without its matrix; return whether forces solve it, and U.
 
     If they do, the space holds them and their velocities, as the solver would leave it; else
     nothing of what it holds is of use. Springs that are linear are among what may be in it, those
@@ -151,7 +151,7 @@ def enter_contact(
 
 @compiled
 def dot6(x: FloatArray, y: FloatArray) -> float:
-    """Scalar product of two vectors of six elements, by two sums that need not wait."""
+    """Return the scalar product of two vectors of six elements, by two sums that need not wait."""
     product: float = (x[0] * y[0] + x[1] * y[1] + x[2] * y[2]) + (
         x[3] * y[3] + x[4] * y[4] + x[5] * y[5]
     )

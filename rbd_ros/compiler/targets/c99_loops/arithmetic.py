@@ -103,7 +103,7 @@ def _of_bits(sign: str, a: Value, b: Value) -> Value:
 
 
 def sum_of(a: Value, b: Value) -> Value:
-    """Sum of two integers; nothing is added that is zero."""
+    """Return the sum of two integers; nothing is added that is zero."""
     if a.known == 0 or b.known == 0:
         return b if a.known == 0 else a
     if a.known is not None and b.known is not None:
@@ -114,7 +114,7 @@ def sum_of(a: Value, b: Value) -> Value:
 
 
 def product_of(a: Value, b: Value) -> Value:
-    """Product of two integers; nothing is multiplied by one."""
+    """Return the product of two integers; nothing is multiplied by one."""
     if a.known == 1:
         return b
     if a.known is not None and b.known is not None:
@@ -129,7 +129,7 @@ def product_of(a: Value, b: Value) -> Value:
 
 
 def compare(operation: ast.cmpop, a: Value, b: Value) -> Value:
-    """Whether a comparison holds.
+    """Return whether a comparison holds.
 
     :raises Refused: if these operands cannot be compared
     """
@@ -145,7 +145,7 @@ def compare(operation: ast.cmpop, a: Value, b: Value) -> Value:
 
 
 def truth(value: Value) -> Value:
-    """Whether a number is another one than zero; NaN is."""
+    """Return whether a number is another one than zero; NaN is."""
     if value.known is not None:
         return constant(bool(value.known))
     if number_type(value, 'a condition') == BOOL:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What loops call besides compiled functions, in C: math.h, a few of Python's own, kernels."""
+"""Functions that loops call besides compiled ones, in C.
+
+Math.h, a few of Python's own, kernels.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +79,7 @@ HELPERS: Dict[str, Tuple[str, str]] = {
 
 
 def call_builtin(module: Any, function: Any, arguments: Sequence[Value], name: str) -> Value:
-    """Value of a call.
+    """Return the value of a call.
 
     :param name: how the caller names the function
     :raises Refused: if it is not known, or not with such arguments
@@ -140,12 +143,12 @@ def _kernel(module: Any, address: Value, inputs: Value, outputs: Value) -> Value
 
 
 def is_room(function: Any) -> bool:
-    """Whether a function makes room for intermediate results."""
+    """Return whether a function makes room for intermediate results."""
     return function in _ROOMS
 
 
 def room(arguments: Sequence[Value]) -> View:
-    """Type of the array that `vector` or `matrix` makes.
+    """Return the type of the array that `vector` or `matrix` makes.
 
     :raises Refused: if a size is no literal
     """

@@ -54,7 +54,7 @@ class Expressions:
         self.taken: Set[str] = set()
 
     def value(self, node: ast.expr) -> Value:
-        """Value of an expression.
+        """Return the value of an expression.
 
         :raises Refused: if it cannot be written
         """
@@ -69,7 +69,7 @@ class Expressions:
             raise
 
     def read(self, name: str) -> Value:
-        """Value of a variable."""
+        """Return the value of a variable."""
         raise NotImplementedError
 
     def temporary(self, value: Value, hint: str = 'value') -> Value:
@@ -81,7 +81,7 @@ class Expressions:
         return Value(value.kind, name)
 
     def new_name(self, hint: str) -> str:
-        """Name that nothing has in this function."""
+        """Return the name that nothing has in this function."""
         name, k = hint, 1
         while name in self.taken or name in self.module.reserved:
             k += 1
@@ -90,7 +90,7 @@ class Expressions:
         return name
 
     def values(self, nodes: Sequence[ast.expr]) -> List[Value]:
-        """Values of operands, evaluated in their order."""
+        """Return the values of operands, evaluated in their order."""
         found: List[Value] = []
         for node in nodes:
             outer, self.lines = self.lines, []
@@ -122,7 +122,7 @@ class Expressions:
         return constant(value)
 
     def meaning(self, node: ast.expr) -> Any:
-        """Object that a name stands for, or a name in a module; None if it is neither."""
+        """Return object that a name stands for, or a name in a module; None if it is neither."""
         if isinstance(node, ast.Name) and node.id not in self.variables:
             return self.names.get(node.id, getattr(builtins, node.id, None))
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -175,7 +175,7 @@ class Expressions:
         return self.place(owner, self.indices(node))
 
     def indices(self, node: ast.Subscript) -> List[Value]:
-        """Indices of a subscript."""
+        """Return the indices of a subscript."""
         each = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if any(isinstance(index, (ast.Slice, ast.Starred)) for index in each):
             raise Refused('slices are not compiled; x[i] is a row of x')
@@ -186,7 +186,7 @@ class Expressions:
         return found
 
     def place(self, owner: Value, indices: Sequence[Value]) -> Value:
-        """Element of an array, or a part of it."""
+        """Return the element of an array, or a part of it."""
         if not isinstance(owner.kind, View):
             raise Refused(f'{owner.kind} has no elements')
         kind = owner.kind
@@ -273,7 +273,7 @@ class Expressions:
         return value
 
     def condition(self, node: ast.expr) -> Value:
-        """Value of an expression as the bool that `if` takes it for."""
+        """Return the value of an expression as the bool that `if` takes it for."""
         return arithmetic.truth(self.value(node))
 
     def _IfExp(self, node: ast.IfExp) -> Value:

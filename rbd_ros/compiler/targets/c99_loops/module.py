@@ -56,7 +56,7 @@ def loop_module(
     kernels: Callable[[int], str],
     prefix: str = 'loop_',
 ) -> LoopModule:
-    """Text of entry points that take one record, and numbers.
+    """Return the text of entry points that take one record, and numbers.
 
     :param entries: functions that are marked `compiled`, and the types of their numbers
     :param record: the record, as it is: with all its arrays
@@ -105,7 +105,7 @@ def _places(kind: RecordType, path: str = '', name: str = '') -> Iterator[Tuple[
 
 
 class _Module:
-    """What the functions of a text have in common."""
+    """Data that the functions of a text share."""
 
     def __init__(self, kernels: Callable[[int], str], prefix: str):
         self.instances, self.records = Instances(), Records()
@@ -120,7 +120,7 @@ class _Module:
         self._result_names: Dict[Type, str] = {}
 
     def functions(self) -> Tuple[List[str], List[str]]:
-        """Prototypes and texts of all functions that are reached."""
+        """Return the prototypes and texts of all functions that are reached."""
         prototypes, texts = [], []
         while self.instances.waiting:
             instance = self.instances.waiting.pop()
@@ -136,7 +136,7 @@ class _Module:
         return prototypes, texts
 
     def name_of(self, instance: Instance) -> str:
-        """Name of a function in C."""
+        """Return the name of a function in C."""
         if instance.name not in self._names:
             plain = f'{self._prefix}{instance.function.__name__}'
             name, k = plain, 1
@@ -147,20 +147,20 @@ class _Module:
         return self._names[instance.name]
 
     def kernel(self, address: int) -> str:
-        """Name in C of the kernel with an address."""
+        """Return the name in C of the kernel with an address."""
         if address not in self.called:
             self.called[address] = self._kernels(address)
         return self.called[address]
 
     def helper(self, name: str) -> str:
-        """Name of an auxiliary function, which the text has from then on."""
+        """Return the name of an auxiliary function, which the text has from then on."""
         full = f'{self._prefix}{name}'
         head, body = HELPERS[name]
         self.helpers[name] = f'static {head.format(full)}\n{{\n    {body}\n}}\n'
         return full
 
     def result_type(self, kind: Type) -> str:
-        """Type in C of the result of a function."""
+        """Return the type in C of the result of a function."""
         if isinstance(kind, Number):
             return C_TYPES[kind]
         if kind == NOTHING:

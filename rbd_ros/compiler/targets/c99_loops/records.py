@@ -29,7 +29,7 @@ class Records:
         self._names: Set[str] = set()
 
     def struct(self, record: Tuple[Any, ...], constants: Set[str] = frozenset()) -> RecordType:
-        """Type of a record whose arrays change; its structs are declared.
+        """Return the type of a record whose arrays change; its structs are declared.
 
         :param record: a named tuple of arrays and of such records
         :param constants: names of fields that are records of constants
@@ -68,7 +68,10 @@ class Records:
         return made
 
     def constants(self, record: Tuple[Any, ...], name: str) -> RecordType:
-        """Type of a record that never changes: its numbers are known, its arrays are tables."""
+        """Return the type of a record that never changes.
+
+        Its numbers are known, its arrays are tables.
+        """
         made = RecordType('')
         for field, value in zip(record._fields, record):
             table = f'{name}_{field}'
@@ -106,7 +109,7 @@ def _view(array: Any, is_constant: bool) -> View:
 
 
 def _memories(record: Tuple[Any, ...]) -> Dict[str, Tuple[str, int]]:
-    """Array of the record whose memory each array lies in, itself or a larger one, and where."""
+    """Return for each array the array of the record that holds its memory, and the place in it."""
     arrays = {k: x for k, x in zip(record._fields, record) if isinstance(x, np.ndarray)}
     found = {}
     for name, array in arrays.items():

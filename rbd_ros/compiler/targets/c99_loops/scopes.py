@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where in a function of C a variable of Python can be declared."""
+"""Places in a C function where variables of Python can be declared."""
 
 from __future__ import annotations
 
@@ -51,27 +51,27 @@ class Scopes:
                 self._block(block, here)
 
     def names(self) -> Set[str]:
-        """Names of all that is assigned."""
+        """Return the names of all that is assigned."""
         return set(self._stores)
 
     def is_assigned_once(self, name: str) -> bool:
-        """Whether one place alone assigns a variable."""
+        """Return whether one place alone assigns a variable."""
         return len(self._stores.get(name, ())) == 1
 
     def is_constant(self, name: str) -> bool:
-        """Whether a variable or parameter, once it has a value, keeps it."""
+        """Return whether a variable or parameter, once it has a value, keeps it."""
         return len(self._stores.get(name, ())) + (name in self._parameters) <= 1
 
     def only_counts(self, name: str) -> bool:
-        """Whether nothing but `for` assigns a variable."""
+        """Return whether nothing but `for` assigns a variable."""
         return self.counters.get(name) == len(self._stores[name])
 
     def is_read(self, name: str) -> bool:
-        """Whether anything reads a variable."""
+        """Return whether anything reads a variable."""
         return name in self._reads
 
     def declaring(self, name: str) -> int:
-        """Identity of the assignment that can declare a variable where it stands, or 0.
+        """Return the identity of the assignment that can declare a variable where it stands, or 0.
 
         Every other use of it is behind that statement, in the same block or within it.
         """
@@ -88,7 +88,7 @@ class Scopes:
 
 
 def _own_nodes(statement: ast.stmt) -> List[ast.AST]:
-    """Nodes of a statement without those of the statements in it."""
+    """Return the nodes of a statement without those of the statements in it."""
     found: List[ast.AST] = []
     stack: List[ast.AST] = [statement]
     while stack:

@@ -37,7 +37,7 @@ class _Widened(Exception):
 
 
 def function_text(module: Any, instance: Instance) -> Tuple[str, str]:
-    """Prototype and text of a function.
+    """Return the prototype and text of a function.
 
     :raises Refused: if it cannot be written; it tells the line
     """
@@ -87,7 +87,7 @@ class _Function(Expressions):
             self._given.append((c, f'{C_TYPES[kind]} {c}'))
 
     def text(self) -> Tuple[str, str]:
-        """Prototype and text."""
+        """Return the prototype and text."""
         self._block(self._definition.body)
         result = self.module.result_type(self._instance.result)
         given = ', '.join(text for _, text in self._given) or 'void'
@@ -104,7 +104,7 @@ class _Function(Expressions):
         return f'{head};', f'{comment}{head}\n{{\n{lines}\n}}\n'
 
     def _without_unused(self, lines: List[str]) -> List[str]:
-        """Lines without constants that no other line names."""
+        """Return the lines without constants that no other line names."""
         while True:
             whole = '\n'.join(lines)
             kept = []
@@ -123,7 +123,7 @@ class _Function(Expressions):
     # -- variables
 
     def read(self, name: str) -> Value:
-        """Value of a variable."""
+        """Return the value of a variable."""
         if name not in self._values:
             raise Refused(f'{name} may have no value here; give it one before')
         return self._values[name]
@@ -207,7 +207,7 @@ class _Function(Expressions):
     # -- statements
 
     def _block(self, statements: Sequence[ast.stmt]) -> bool:
-        """Write statements; returns whether nobody gets behind them."""
+        """Write statements; return whether nobody gets behind them."""
         for each in statements:
             try:
                 write = getattr(self, f'_do_{type(each).__name__}', None)
@@ -222,7 +222,7 @@ class _Function(Expressions):
         return False
 
     def _inner(self, statements: Sequence[ast.stmt]) -> List[str]:
-        """Lines of a block within this one."""
+        """Return the lines of a block within this one."""
         outer, self.lines = self.lines, []
         self._block(statements)
         inner, self.lines = self.lines, outer

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a value is in the C text of a loop: a number, an array, a record or a tuple."""
+"""Values in the C text of a loop: a number, an array, a record or a tuple."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class View:
 
     @property
     def size(self) -> int:
-        """How many elements it has."""
+        """Number of elements."""
         return math.prod(self.shape)
 
     def pointer(self, name: str) -> str:
-        """Declaration of a pointer to such an array."""
+        """Return the declaration of a pointer to such an array."""
         return f'{"const " * self.is_constant}{C_TYPES[self.number]} *{name}'
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ class Value(NamedTuple):
 
 
 def constant(number: Union[bool, int, float]) -> Value:
-    """Value of a number that is known."""
+    """Return the value of a number that is known."""
     if isinstance(number, bool):
         return Value(BOOL, 'true' if number else 'false', number)
     if isinstance(number, int):
@@ -112,7 +112,7 @@ def literal(number: float) -> str:
 
 
 def number_type(value: Value, what: str) -> Number:
-    """Type of a value that has to be a number.
+    """Return the type of a value that has to be a number.
 
     :raises Refused: if it is none
     """
@@ -122,7 +122,7 @@ def number_type(value: Value, what: str) -> Number:
 
 
 def convert(value: Value, kind: Number, what: str) -> Value:
-    """Value as a number of a type of the same or a higher rank.
+    """Return the value as a number of a type of the same or a higher rank.
 
     :raises Refused: if the type is of a lower rank
     """
@@ -142,12 +142,12 @@ def convert(value: Value, kind: Number, what: str) -> Value:
 
 
 def joined(*values: Value) -> Number:
-    """Type of a number that may be any of several."""
+    """Return the type of a number that may be any of several."""
     return max((number_type(each, 'an operand') for each in values), key=lambda kind: kind.rank)
 
 
 def combined(kind: Number, binding: int, form: str, *values: Value) -> Value:
-    """Value of an expression made of others, whose texts fit into its form."""
+    """Return the value of an expression made of others, whose texts fit into its form."""
     return Value(
         kind,
         form.format(*(each.text for each in values)),

@@ -28,7 +28,7 @@ _SLOWED_BY_EIGHT = ('skylake-avx512', 'cascadelake', 'cooperlake')
 
 
 def angles_together() -> int:
-    """How many angles one group may have, a power of two."""
+    """Return how many angles one group may have, a power of two."""
     widest = processor().lanes
     return min(widest, 4) if processor().name in _SLOWED_BY_EIGHT else widest
 
@@ -55,7 +55,7 @@ class AngleGroup:
     level: int = 0
 
     def slots(self, graph: Graph) -> Dict[int, int]:
-        """Places of the sines and cosines."""
+        """Return the places of the sines and cosines."""
         places = {}
         for number in self.nodes:
             operation, angle = graph.nodes[number]
@@ -67,7 +67,7 @@ class AngleGroup:
 def angle_groups(
     graph: Graph, live: Sequence[int], lanes: int, partners: Optional[Mapping[int, int]] = None
 ) -> List[AngleGroup]:
-    """Groups of at most `lanes` angles each, such that a group needs no later one.
+    """Return the groups of at most `lanes` angles each, such that a group needs no later one.
 
     What is together in a group is ready at the same time: its angles depend on equally many sines
     and cosines in a row, which for the angles of joints is none. An angle that is left alone
@@ -104,7 +104,7 @@ def angle_groups(
 
 
 def in_turn(groups: Iterable[AngleGroup]) -> List[List[AngleGroup]]:
-    """Groups that are evaluated at one place, their operations in turn."""
+    """Return the groups that are evaluated at one place, their operations in turn."""
     sets: List[List[AngleGroup]] = []
     for group in groups:
         if not sets or len(sets[-1]) == _IN_TURN or sets[-1][0].level != group.level:
@@ -114,7 +114,7 @@ def in_turn(groups: Iterable[AngleGroup]) -> List[List[AngleGroup]]:
 
 
 def angles_first(graph: Graph, live: Sequence[int], groups: Iterable[AngleGroup]) -> List[int]:
-    """Order of evaluation in which the groups, and what they need, come as early as can be."""
+    """Return an order of evaluation with the groups, and what they need, as early as possible."""
     order: Dict[int, None] = {}
     for some in in_turn(groups):
         needed = set()

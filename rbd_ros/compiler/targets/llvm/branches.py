@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which operations of one branch of a robot, an arm or a leg, correspond to which of another.
+"""Operations of one branch of a robot, an arm or a leg, that correspond to those of another.
 
 A graph knows no branches. But the joints of alike branches are used alike: inputs are compared by
 the operations that follow, whatever the constants, and from there on an operation corresponds to
@@ -43,18 +43,18 @@ Place = Tuple[int, int]  # array, index
 
 
 def kind(operation: int) -> int:
-    """Kind of an operation, whatever the signs."""
+    """Return the kind of an operation, whatever the signs."""
     return _KINDS.get(operation, operation)
 
 
 def counterparts(program: Program) -> Dict[int, int]:
-    """Nodes of second branches, and for each its counterpart in the first."""
+    """Return the nodes of second branches, and for each its counterpart in the first."""
     inputs = alike_inputs(program)
     return _followed(program.graph, program.live, inputs) if inputs else {}
 
 
 def alike_inputs(program: Program) -> Dict[int, int]:
-    """Inputs of second branches, and for each its counterpart in the first.
+    """Return the inputs of second branches, and for each its counterpart in the first.
 
     The joints of a branch are neighbours in the arrays, in the same order in all of them. So a run
     of indices corresponds to another, equally far away in all arrays. These need not begin with
@@ -98,7 +98,10 @@ def alike_inputs(program: Program) -> Dict[int, int]:
 
 
 def _runs(alike: Mapping[Tuple[int, int], int]) -> List[Tuple[float, int, List[int]]]:
-    """Runs of indices, how far their counterparts are, and how alike; the most alike first."""
+    """Return the runs of indices, how far their counterparts are, and how alike.
+
+    The most alike first.
+    """
     found = []
     for i, apart in alike:
         if (i - 1, apart) in alike:
@@ -127,7 +130,7 @@ class _Uses(NamedTuple):
 
 
 def _uses(graph: Graph, live: Sequence[int], arrays: Sequence[Mapping[int, int]]) -> List[_Uses]:
-    """Inputs by the operations that follow them.
+    """Return the inputs by the operations that follow them.
 
     What an operation is like is told by its kind, and the kinds of its operands and users; then
     once more by what those are like (colour refinement, Weisfeiler and Leman 1968).
@@ -192,7 +195,7 @@ def _uses(graph: Graph, live: Sequence[int], arrays: Sequence[Mapping[int, int]]
 
 
 def _followed(graph: Graph, live: Sequence[int], inputs: Mapping[int, int]) -> Dict[int, int]:
-    """What does the same with counterparts; the inputs among it.
+    """Return what does the same with counterparts; the inputs are among it.
 
     An operation belongs to a branch if an operand does, and no operand to the other branch. Where
     several do the same, with other constants, the first corresponds to the first. Where none does,
@@ -250,7 +253,7 @@ def _followed(graph: Graph, live: Sequence[int], inputs: Mapping[int, int]) -> D
 
 
 def _key(operation: int, words: Sequence[int]) -> Key:
-    """What operations have in common that correspond.
+    """Return the key that corresponding operations have in common.
 
     :param words: operands, as nodes of the first branch or in other words
     """
@@ -262,7 +265,7 @@ def _key(operation: int, words: Sequence[int]) -> Key:
 
 
 def _partial_keys(operation: int, words: Sequence[int], side: Mapping[int, int]) -> List[Key]:
-    """Keys without one operand, as long as another belongs to the branch."""
+    """Return the keys without one operand, as long as another belongs to the branch."""
     inside = [side.get(word) == _FIRST for word in words]
     total = sum(inside)
     return [

@@ -38,7 +38,7 @@ class Run(NamedTuple):
 
 
 def find_runs(program: Program, group: Group, places: Mapping[int, Sequence[int]]) -> List[Run]:
-    """Runs that one instruction stores, the longest first.
+    """Return the runs that one instruction stores, the longest first.
 
     :param places: places of nodes among the values of all outputs
     """
@@ -63,7 +63,7 @@ def find_runs(program: Program, group: Group, places: Mapping[int, Sequence[int]
 
 
 def signs_of_lanes(graph: Graph, groups: Mapping[int, Group]) -> Dict[int, Signs]:
-    """Lanes that hold the opposites of their nodes' values, by the first node of a group.
+    """Return lanes that hold the opposites of their nodes' values, by the first node of a group.
 
     Each lane is to the first what the second of a pack is, so that all can add, or all subtract.
     """
@@ -112,13 +112,13 @@ class GroupEmitter:
         self._vectors[group.nodes] = self._operation(group, self._emitter(group.nodes))
 
     def scalar(self, number: int) -> str:
-        """Value of a node of a group."""
+        """Return the value of a node of a group."""
         nodes, lane = self._place[number]
         value = self._emitter(nodes).lane(self._vectors[nodes], lane)
         return self._code.fneg(value) if self._negative[nodes[0]][lane] else value
 
     def result(self, number: int, negative: bool, settled: bool) -> str:
-        """Value of a node of a group, or its opposite, as it is put out: never -0.0.
+        """Return the value of a node of a group, or its opposite, as it is put out: never -0.0.
 
         :param settled: whether it never is by itself
         """
@@ -142,7 +142,7 @@ class GroupEmitter:
         part.store_packed(vector, run.array, run.index)
 
     def _result(self, nodes: Lanes, negative: bool, settled: bool) -> str:
-        """Vector of a group's values, or their opposites, as they are put out."""
+        """Return the vector of a group's values, or their opposites, as they are put out."""
         vector, code, opposite = (
             self._vectors[nodes],
             self._emitter(nodes),
@@ -161,7 +161,7 @@ class GroupEmitter:
         return vector
 
     def _emitter(self, lanes: Sequence[int]) -> Emitter:
-        """Emitter of vectors that hold so many lanes; those beyond are idle."""
+        """Return the emitter of vectors that hold so many lanes; those beyond are idle."""
         return self._code.with_lanes(1 << (len(lanes) - 1).bit_length())
 
     def _literal(self, numbers: List[float], code: Emitter) -> str:
@@ -172,14 +172,14 @@ class GroupEmitter:
         return all(is_constant(self._nodes, k) for k in term)
 
     def _signs(self, term: Lanes) -> Signs:
-        """Lanes of a term that are opposites."""
+        """Return the lanes of a term that are opposites."""
         group = self._groups.get(term[0])
         if group is not None and group.nodes == term:
             return self._negative[term[0]]
         return (False,) * len(term)
 
     def _vector(self, term: Lanes, turned: Signs) -> str:
-        """Vector of nodes.
+        """Return the vector of nodes.
 
         :param turned: lanes that get the other sign
         """
@@ -224,14 +224,14 @@ class GroupEmitter:
         return code.mul_add(a, code.fneg(b) if product[0] else b, code.fneg(c) if addend[0] else c)
 
     def _subtracted(self, group: Group) -> List[Signs]:
-        """For each term of a sum (a product counts as one), lanes in which it is subtracted."""
+        """Return the lanes in which each term of a sum is subtracted; a product counts as one."""
         groups = {group.nodes[0]: group}
         packs = [pairs_of(groups, lane)[group.nodes[0]] for lane in range(1, len(group.nodes))]
         of_lanes = [subtracted(self._graph, pack) for pack in packs]
         return [(of_lanes[0][k][0], *(terms[k][1] for terms in of_lanes)) for k in range(2)]
 
     def _factors(self, group: Group, turned: Signs) -> Tuple[str, str]:
-        """Two operands, one of them turned if asked: a constant if there is one."""
+        """Return two operands, one of them turned if asked: a constant if there is one."""
         a, b = group.terms[:2]
         none = (False,) * len(turned)
         second = self._is_constant(b) and not self._is_constant(a)
@@ -240,7 +240,7 @@ class GroupEmitter:
         )
 
     def _sum(self, code: Emitter, signs: List[Signs], terms: Tuple[Lanes, ...]) -> str:
-        """Sum of two terms.
+        """Return the sum of two terms.
 
         :param signs: for each, lanes in which it is subtracted
         """
@@ -258,10 +258,10 @@ class GroupEmitter:
 
 
 def _different(*signs: Signs) -> Signs:
-    """Lanes in which an odd number of signs is negative."""
+    """Return the lanes in which an odd number of signs is negative."""
     return tuple(sum(each) % 2 == 1 for each in zip(*signs))
 
 
 def _relative(signs: Signs) -> Signs:
-    """Lanes whose sign is not that of the first."""
+    """Return the lanes whose sign is not that of the first."""
     return tuple(sign != signs[0] for sign in signs)

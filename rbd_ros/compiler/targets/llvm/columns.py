@@ -43,7 +43,10 @@ class Group(NamedTuple):
 
 
 def pairs_of(groups: Mapping[int, Group], lane: int) -> Dict[int, Pack]:
-    """A lane of each group, as far as it has so many, and the first: as if these were packs."""
+    """Return a lane of each group, as far as it has so many, and the first.
+
+    As if these were packs.
+    """
     return {
         first: Pack(
             first,
@@ -59,7 +62,7 @@ def pairs_of(groups: Mapping[int, Group], lane: int) -> Dict[int, Pack]:
 def find_groups(
     program: Program, widest: int, together: Sequence[Sequence[int]]
 ) -> Dict[int, Group]:
-    """Groups that are worth it, by their first nodes.
+    """Return the groups that are worth it, by their first nodes.
 
     :param program: program of nothing but the nodes that are needed
     :param widest: how many lanes a group may have
@@ -74,7 +77,7 @@ def find_groups(
 
 
 def _grouped(graph: Graph, live: Set[int], widest: int) -> Dict[int, Group]:
-    """Groups of what is stated, and of operands of groups that could be one."""
+    """Return the groups of what is stated, and of operands of groups that could be one."""
     nodes = graph.nodes
     groups: Dict[int, Group] = {}
     beside: List[Dict[int, int]] = [{} for _ in range(widest)]  # by lane, nodes of the first
@@ -112,7 +115,7 @@ def _grouped(graph: Graph, live: Set[int], widest: int) -> Dict[int, Group]:
 
 
 def _aligned(graph: Graph, beside: Sequence[Dict[int, int]], lanes: Lanes) -> Group:
-    """Group whose operands are in the order in which they belong together."""
+    """Return the group whose operands are in the order in which they belong together."""
     packs = [paired(graph, partners, lanes[0], k) for partners, k in zip(beside[1:], lanes[1:])]
     length = max(len(pack.terms) for pack in packs)
     columns = [[x for x, _ in max(packs, key=lambda pack: len(pack.terms)).terms]]
@@ -124,12 +127,12 @@ def _aligned(graph: Graph, beside: Sequence[Dict[int, int]], lanes: Lanes) -> Gr
 
 
 def is_constant(nodes: Sequence[Node], number: int) -> bool:
-    """Whether a lane of a term is a constant; an addend that is none is one."""
+    """Return whether a lane of a term is a constant; an addend that is none is one."""
     return number == NO_ADDEND or nodes[number][0] == CONSTANT
 
 
 class _Choice:
-    """Which groups are worth it.
+    """Choice of the groups that pay off.
 
     :param groups: groups by their first nodes; those that are not worth it are removed
     """
@@ -166,7 +169,7 @@ class _Choice:
             order.update(dict.fromkeys(sorted(near)))
 
     def _gain(self, group: Group) -> float:
-        """Operations that a group saves, as long as the others stay."""
+        """Return the operations that a group saves, as long as the others stay."""
         gain = len(group.nodes) - 1.0
         for term in set(group.terms):
             if not self._is_group(term) and not self._is_at_hand(term):
@@ -181,7 +184,7 @@ class _Choice:
         return len(set(term)) == 1 or all(is_constant(self._nodes, k) for k in term)
 
     def _is_taken_out(self, number: int) -> bool:
-        """Whether a node of a group is needed by itself; to store it costs nothing."""
+        """Return whether a node of a group is needed by itself; to store it costs nothing."""
         for user in self._users[number]:
             group = self._group_of.get(user)
             if group is None or any(

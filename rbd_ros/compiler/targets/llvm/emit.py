@@ -47,7 +47,7 @@ class Emitter:
         self._suffix = 'f64' if lanes == 1 else f'v{lanes}f64'
 
     def with_lanes(self, lanes: int) -> Emitter:
-        """Emitter that writes values of another width into the same function."""
+        """Return the emitter that writes values of another width into the same function."""
         other = Emitter(lanes, self._prefix)
         # Shared, so that names stay unique and the order of the text is that of the calls.
         other.lines, other._numbers = self.lines, self._numbers
@@ -64,7 +64,7 @@ class Emitter:
         return name
 
     def load(self, array: str, index: Union[int, str]) -> str:
-        """Element of an array, such as '%out', of values of this type."""
+        """Return the element of an array, such as '%out', of values of this type."""
         pointer = self.value(f'getelementptr {self.type}, ptr {array}, i64 {index}')
         return self.value(f'load {self.type}, ptr {pointer}, align {8 * self.lanes}')
 
@@ -78,7 +78,7 @@ class Emitter:
         self.line(f'store {self.type} {value}, ptr {pointer}, align {8 * self.lanes}')
 
     def load_packed(self, array: str, index: int) -> str:
-        """As many neighbouring elements of an array of doubles as there are lanes."""
+        """Return as many neighbouring elements of an array of doubles as there are lanes."""
         # Arrays of users are aligned to their numbers only: a wider claim might fault.
         pointer = self.value(f'getelementptr double, ptr {array}, i64 {index}')
         return self.value(f'load {self.type}, ptr {pointer}, align 8')
@@ -89,22 +89,22 @@ class Emitter:
         self.line(f'store {self.type} {value}, ptr {pointer}, align 8')
 
     def joined(self, scalars: Sequence[str]) -> str:
-        """Vector of at most as many scalars as there are lanes, filled up with zeros."""
+        """Return vector of at most as many scalars as there are lanes, filled up with zeros."""
         vector = 'zeroinitializer'
         for lane, scalar in enumerate(scalars):
             vector = self.value(f'insertelement {self.type} {vector}, double {scalar}, i64 {lane}')
         return vector
 
     def lane(self, vector: str, lane: int) -> str:
-        """Scalar in a lane of a vector."""
+        """Return the scalar in a lane of a vector."""
         return self.value(f'extractelement {self.type} {vector}, i64 {lane}')
 
     def spread(self, scalar: str) -> str:
-        """Vector with a scalar in every lane."""
+        """Return the vector with a scalar in every lane."""
         return self.joined([scalar] * self.lanes)
 
     def constant(self, value: float) -> str:
-        """Operand for a constant, exact to the bit."""
+        """Return the operand for a constant, exact to the bit."""
         # To LLVM, a hexadecimal number is the pattern of the bits.
         return self._splat('double', '0x' + struct.pack('>d', value).hex().upper())
 
@@ -116,69 +116,69 @@ class Emitter:
     # -- exactly rounded operations
 
     def fadd(self, a: str, b: str) -> str:
-        """A + b."""
+        """Return a + b."""
         return self.value(f'fadd {self.type} {a}, {b}')
 
     def fsub(self, a: str, b: str) -> str:
-        """A - b."""
+        """Return a - b."""
         return self.value(f'fsub {self.type} {a}, {b}')
 
     def fmul(self, a: str, b: str) -> str:
-        """A b."""
+        """Return a b."""
         return self.value(f'fmul {self.type} {a}, {b}')
 
     def fneg(self, a: str) -> str:
-        """-a."""
+        """Return -a."""
         return self.value(f'fneg {self.type} {a}')
 
     def fma(self, a: str, b: str, c: str) -> str:
-        """A b + c, rounded once."""
+        """Return a b + c, rounded once."""
         t = self.type
         # Where the processor has none, this is a call of the C library: right in any case, which
         # sine and cosine rely on.
         return self.value(f'call {t} @llvm.fma.{self._suffix}({t} {a}, {t} {b}, {t} {c})')
 
     def mul_add(self, a: str, b: str, c: str) -> str:
-        """A b + c, rounded once if the processor can do so."""
+        """Return a b + c, rounded once if the processor can do so."""
         t = self.type
         # LLVM makes one instruction of it where the processor has it, and two otherwise, for
         # scalars and for vectors alike.
         return self.value(f'call {t} @llvm.fmuladd.{self._suffix}({t} {a}, {t} {b}, {t} {c})')
 
     def low_bits(self, a: str) -> str:
-        """Bit pattern of a double as an integer."""
+        """Return the bit pattern of a double as an integer."""
         return self.value(f'bitcast {self.type} {a} to {self.integer}')
 
     def bit(self, integer: str, k: int) -> str:
-        """Whether bit `k` is set."""
+        """Return whether bit `k` is set."""
         masked = self.value(f'and {self.integer} {integer}, {self._splat("i64", str(1 << k))}')
         return self.value(f'icmp ne {self.integer} {masked}, {self._splat("i64", "0")}')
 
     def xor(self, a: str, b: str) -> str:
-        """Exclusive or of two truths."""
+        """Return the exclusive or of two truths."""
         return self.value(f'xor {self.boolean} {a}, {b}')
 
     def select(self, truth: str, yes: str, no: str) -> str:
-        """Value `yes` where true, `no` elsewhere."""
+        """Return the value `yes` where true, `no` elsewhere."""
         return self.value(f'select {self.boolean} {truth}, {self.type} {yes}, {self.type} {no}')
 
     def negate_if(self, truth: str, a: str) -> str:
-        """-a where true, a elsewhere."""
+        """Return -a where true, a elsewhere."""
         return self.select(truth, self.fneg(a), a)
 
     def exceeds(self, a: str, limit: float) -> str:
-        """Whether abs(a) > limit (or a is no number)."""
+        """Return whether abs(a) > limit (or a is no number)."""
         size = self.value(f'call {self.type} @llvm.fabs.{self._suffix}({self.type} {a})')
         # An unordered comparison: true for NaN.
         return self.value(f'fcmp ugt {self.type} {size}, {self.constant(limit)}')
 
     def is_nan(self, a: str) -> str:
-        """Whether a value is not a number."""
+        """Return whether a value is not a number."""
         # Unordered with zero, as nothing but NaN is.
         return self.value(f'fcmp uno {self.type} {a}, {self.constant(0.0)}')
 
     def any(self, truth: str) -> str:
-        """Whether it is true in any lane, as a scalar."""
+        """Return whether it is true in any lane, as a scalar."""
         if self.lanes == 1:
             return truth
         # The lanes' truths as one integer: one instruction of the processor instead of one a lane.
@@ -186,11 +186,11 @@ class Emitter:
         return self.value(f'icmp ne i{self.lanes} {bits}, 0')
 
     def sqrt(self, a: str) -> str:
-        """Square root."""
+        """Return the square root."""
         return self.value(f'call {self.type} @llvm.sqrt.{self._suffix}({self.type} {a})')
 
     def declarations(self) -> List[str]:
-        """Declarations of the intrinsic functions in use."""
+        """Return the declarations of the intrinsic functions in use."""
         t, s = self.type, self._suffix
         return [
             f'declare {t} @llvm.fma.{s}({t}, {t}, {t})',

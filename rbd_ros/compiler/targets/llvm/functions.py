@@ -29,7 +29,7 @@ from rbd_ros.compiler.targets.llvm.transposition import (
 
 
 def core_function(program: Program) -> Tuple[str, List[str]]:
-    """Text and declarations of `core`, `packed` and `table`."""
+    """Return the text and declarations of `core`, `packed` and `table`."""
     inputs, outputs = program.inputs, program.values
     text, declarations = straight_line('core', 1, 'nounwind', program)
     lines, passed = [], []
@@ -63,7 +63,7 @@ def core_function(program: Program) -> Tuple[str, List[str]]:
 
 
 def batch_function(program: Program, lanes: int) -> Tuple[str, List[str]]:
-    """Text and declarations of `batch` for `lanes` states at once.
+    """Return the text and declarations of `batch` for `lanes` states at once.
 
     The rows of a group are turned into vectors of lanes in a scratch array, and the results from
     there back into rows (transposition.py). Results that are equal, such as the two halves of a
@@ -144,7 +144,7 @@ done:
 
 
 def _shared(program: Program) -> Tuple[List[List[int]], List[Value]]:
-    """Places of the elements of each output in one array with equal ones only once, and that."""
+    """Return the place of each output element in one array without duplicates, and that array."""
     places: Dict[Hashable, int] = {}
     values: List[Value] = []
     slots: List[List[int]] = []

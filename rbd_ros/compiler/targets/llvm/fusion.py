@@ -50,7 +50,7 @@ _DEPTH = 20  # of sums within sums that are looked through for a product
 
 
 class Fused(NamedTuple):
-    """What is to be evaluated.
+    """Program that is to be evaluated.
 
     :param program: program of nothing but the nodes that are needed
     :param settled: nodes that are never -0.0 (unless a product underflows), and for each those
@@ -62,7 +62,7 @@ class Fused(NamedTuple):
 
 
 def fused(program: Program, with_twins: bool = True) -> Fused:
-    """Program for the processor: sums in the best order, and products taken into them.
+    """Return the program for the processor: sums in the best order, and products taken into them.
 
     :param with_twins: whether values stated to be alike stay values of their own
     """
@@ -120,7 +120,7 @@ class _Sums:
         self._next = len(self._nodes)
 
     def rebuilt(self) -> Tuple[Graph, Dict[int, int]]:
-        """Graph with the new nodes, and their numbers by those of the old."""
+        """Return the graph with the new nodes, and their numbers by those of the old."""
         for place, number in enumerate(self._live):
             if number in self._inner or number in self._products:
                 continue
@@ -153,7 +153,7 @@ class _Sums:
         self._evaluated[number] = (place, node)
 
     def _terms(self, number: int) -> Tuple[List[_Term], List[_Term]]:
-        """Values and products that make a sum, the earliest first (heaps)."""
+        """Return the values and products that make a sum, the earliest first (heaps)."""
         values: List[_Term] = []
         products: List[_Term] = []
         stack = [(number, False)]
@@ -209,12 +209,12 @@ class _Sums:
 
 
 def _second(heap: List[_Term]) -> _Term:
-    """Second of a heap of at least two."""
+    """Return the second of a heap of at least two."""
     return heap[1] if len(heap) == 2 else min(heap[1], heap[2])
 
 
 def _operation(value: _Term, term: _Term, is_product: bool) -> Tuple[int, bool]:
-    """Operation that adds a term to a value, and whether its result is negative.
+    """Return the operation that adds a term to a value, and whether its result is negative.
 
     One term of a sum at least is positive, and so is the sum.
     """
@@ -226,7 +226,7 @@ def _operation(value: _Term, term: _Term, is_product: bool) -> Tuple[int, bool]:
 
 
 def _turned_outputs(graph: Graph, needed: Set[int], outputs: Sequence[Value]) -> List[Value]:
-    """Outputs with the sign taken into the operation that nothing else needs, where it can be."""
+    """Return the outputs with their signs moved into operations that nothing else needs."""
     positive = {x.number for x in outputs if isinstance(x, Symbol) and not x.negative}
     turned: Dict[int, bool] = {}
     results: List[Value] = []

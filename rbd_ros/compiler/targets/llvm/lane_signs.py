@@ -27,7 +27,7 @@ _POSITIVE = -1  # stands for what has a positive second lane
 
 
 def subtracted(graph: Graph, pack: Pack) -> List[Tuple[bool, bool]]:
-    """For each term of a sum (a product counts as one), whether it is subtracted in the lanes."""
+    """Return whether each term of a sum is subtracted in the lanes; a product counts as one."""
     first, second = (_SUBTRACTED[graph.nodes[k][0]] for k in (pack.first, pack.second))
     if pack.swapped and len(pack.terms) == 2:
         second = second[::-1]
@@ -35,7 +35,7 @@ def subtracted(graph: Graph, pack: Pack) -> List[Tuple[bool, bool]]:
 
 
 def negative_lanes(graph: Graph, packs: Mapping[int, Pack]) -> Dict[int, bool]:
-    """Whether the second lane holds the opposite of its node's value, by the first node."""
+    """Return whether the second lane holds the opposite of its node's value, by the first node."""
     signs = _Signs()
     for first in sorted(packs):  # operands have lower numbers
         pack = packs[first]
@@ -61,7 +61,7 @@ def negative_lanes(graph: Graph, packs: Mapping[int, Pack]) -> Dict[int, bool]:
 
 
 def still_settled(settled: Mapping[int, Tuple[int, ...]], opposite: AbstractSet[int]) -> Set[int]:
-    """Nodes that are never -0.0 if some are evaluated as their opposites.
+    """Return the nodes that are never -0.0 if some are evaluated as their opposites.
 
     :param settled: for each that is not if none is, those of which it is because of
     :param opposite: nodes that are evaluated as their opposites
@@ -74,7 +74,7 @@ def still_settled(settled: Mapping[int, Tuple[int, ...]], opposite: AbstractSet[
 
 
 def _sign_of(graph: Graph, packs: Mapping[int, Pack], term: Term) -> Optional[int]:
-    """What stands for the sign of a term's second lane: None if it may be either."""
+    """Return what stands for the sign of a term's second lane: None if it may be either."""
     first, second = term
     if NO_ADDEND in term or graph.nodes[first][0] == CONSTANT == graph.nodes[second][0]:
         return None
@@ -92,7 +92,7 @@ class _Signs:
         self._above: Dict[int, Tuple[int, bool]] = {}  # another of the set; whether they differ
 
     def is_negative(self, k: int) -> bool:
-        """Whether a sign is negative; what nothing determines is positive."""
+        """Return whether a sign is negative; what nothing determines is positive."""
         return self._root(k)[1]
 
     def relate(self, a: Optional[int], b: Optional[int], differ: bool) -> None:

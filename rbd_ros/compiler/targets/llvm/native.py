@@ -36,7 +36,7 @@ os.register_at_fork(
 
 @lru_cache(maxsize=1)
 def unavailable_reason() -> Optional[str]:
-    """Reason why there is no compiler, None if there is one."""
+    """Return the reason why there is no compiler, None if there is one."""
     if os.environ.get('RBD_ROS_COMPILER', '').lower() in ('off', '0', 'no', 'false'):
         return 'RBD_ROS_COMPILER is off'
     if llvmlite is None:
@@ -66,7 +66,7 @@ def _initialise() -> None:
 
 
 class Processor(NamedTuple):
-    """What code is generated for.
+    """Processor that code is generated for.
 
     :param name: LLVM's name of the processor
     :param features: LLVM's list of features, '' for those that the name implies
@@ -96,7 +96,9 @@ _LEVELS = {
 
 @lru_cache(maxsize=1)
 def processor() -> Processor:
-    """Processor that code is made for: this machine's, or the lesser one that RBD_ROS_CPU names.
+    """Return the processor that code is made for.
+
+    This machine's, or the lesser one that RBD_ROS_CPU names.
 
     :raises ValueError: if RBD_ROS_CPU is not one that this machine can stand in for
     """
@@ -124,12 +126,12 @@ def processor() -> Processor:
 
 
 def simd_lanes() -> int:
-    """Doubles in the widest vector register of the processor."""
+    """Return the doubles in the widest vector register of the processor."""
     return processor().lanes
 
 
 def optimisation() -> int:
-    """Level of code generation: 1, or 0 if RBD_ROS_OPTIMISATION says so.
+    """Return the level of code generation: 1, or 0 if RBD_ROS_OPTIMISATION says so.
 
     Without optimisation, LLVM takes a third of the time, and machine code up to four times as long
     to run.
@@ -145,7 +147,7 @@ def optimisation() -> int:
 
 
 def new_target(level: Optional[int] = None) -> llvm.TargetMachine:
-    """LLVM target machine; an engine owns the one it is given, so each needs its own.
+    """Return the LLVM target machine; an engine owns the one it is given, so each needs its own.
 
     :param level: level of code generation, `optimisation()` if None
     """
@@ -164,7 +166,7 @@ def new_target(level: Optional[int] = None) -> llvm.TargetMachine:
 
 
 def _memory_manager(code: llvm.ObjectFileRef) -> Dict[str, bool]:
-    """Options that have an engine keep all sections of a module in one block, if it can."""
+    """Return options that have an engine keep all sections of a module in one block, if it can."""
     return {'use_lmm': True} if _has_one_block() and not _calls_others(code) else {}
 
 
@@ -173,7 +175,7 @@ def _has_one_block() -> bool:
 
 
 def _calls_others(code: llvm.ObjectFileRef) -> bool:
-    """Whether a module calls functions that are not in it.
+    """Return whether a module calls functions that are not in it.
 
     The block has no room for the table of their addresses, and llvmlite aborts. Only modules for
     processors without fused multiplication and addition do, which have a function for it.
@@ -187,7 +189,7 @@ def _calls_others(code: llvm.ObjectFileRef) -> bool:
 
 
 def module_text(functions: Sequence[Tuple[str, Sequence[str]]]) -> str:
-    """Text of a module, as the LLVM at hand reads it.
+    """Return the text of a module, as the LLVM at hand reads it.
 
     :param functions: text and declarations of each function, with opaque pointers
     """
@@ -202,7 +204,7 @@ def module_text(functions: Sequence[Tuple[str, Sequence[str]]]) -> str:
 
 
 def assemble(functions: Sequence[Tuple[str, Sequence[str]]], in_order: bool = False) -> bytes:
-    """Object file of a module.
+    """Return the object file of a module.
 
     :param functions: text and declarations of each function, with opaque pointers
     :param in_order: whether to keep the order of the text instead of LLVM's own, where that can be
@@ -247,18 +249,18 @@ class MachineCode:
             self._engine.finalize_object()
 
     def address(self, name: str) -> int:
-        """Address of a function."""
+        """Return the address of a function."""
         with compile_lock:
             return self._engine.get_function_address(name)
 
     def global_address(self, name: str) -> int:
-        """Address of a global variable."""
+        """Return the address of a global variable."""
         with compile_lock:
             return self._engine.get_global_value_address(name)
 
 
 def versions() -> Dict[str, str]:
-    """Whatever of the tools and the machine decides the machine code."""
+    """Return the versions of tools and machine that decide the machine code."""
     return {**_tools(), 'optimisation': str(optimisation())}
 
 

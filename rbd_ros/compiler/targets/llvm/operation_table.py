@@ -58,12 +58,12 @@ _OPERANDS = {
 
 
 def operand_count(kind: int) -> int:
-    """Operands of a row of this kind."""
+    """Return the operands of a row of this kind."""
     return kind - INNER_OF if kind > INNER_OF else _OPERANDS[kind]
 
 
 def kind_name(kind: int) -> str:
-    """What the loop over rows of this kind is called."""
+    """Return the name of the loop over rows of this kind."""
     return f'inner_{kind - INNER_OF}' if kind > INNER_OF else _NAMES[kind]
 
 
@@ -78,7 +78,7 @@ class Run(NamedTuple):
 
 
 def operation_table(program: Program) -> Tuple[List[float], List[Run], int]:
-    """Constants, runs in order, and the size of the array of values.
+    """Return the constants, runs in order, and the size of the array of values.
 
     The array of values begins with the inputs and the constants. Each result takes a place after
     them, which is free again at the depth after its last use.
@@ -133,7 +133,7 @@ def operation_table(program: Program) -> Tuple[List[float], List[Run], int]:
 def _operations(
     graph: Graph, needed: np.ndarray, results: np.ndarray
 ) -> Tuple[np.ndarray, np.ndarray]:
-    """Kind of each node, (nodes,), and the nodes that it needs, -1 for none, (nodes, 3 or more).
+    """Return the kind of each node, (nodes,), and its operands, -1 for none, (nodes, 3 or more).
 
     A product that only one sum needs is taken into the sum, and is no longer needed itself.
 
@@ -173,7 +173,7 @@ def _operations(
 
 
 def _depths(inner: np.ndarray, operands: np.ndarray, results: np.ndarray) -> np.ndarray:
-    """Depth at which each node is evaluated, above those of its operands; inputs' are 0.
+    """Return depth at which each node is evaluated, above those of its operands; inputs' are 0.
 
     Results are evaluated as early as can be, everything else as late as can be for that: what is
     evaluated early must be held long, and an array of values that does not fit into the cache
@@ -220,7 +220,7 @@ def _depths(inner: np.ndarray, operands: np.ndarray, results: np.ndarray) -> np.
 def _place_leaves(
     graph: Graph, leaves: np.ndarray, inputs: Inputs, places: np.ndarray
 ) -> Tuple[List[float], int]:
-    """Give inputs and constants their places; returns the constants, and the places taken."""
+    """Give inputs and constants their places; return the constants, and the places taken."""
     first, size = {}, 0
     for name, length in inputs:
         first[name] = size
@@ -239,7 +239,7 @@ def _place_leaves(
 def _place_results(
     inner: np.ndarray, depths: np.ndarray, last: np.ndarray, places: np.ndarray, size: int
 ) -> int:
-    """Give results their places, depth by depth; returns the size of the array of values.
+    """Give results their places, depth by depth; return the size of the array of values.
 
     :param last: depth of each node's last use
     """

@@ -54,7 +54,7 @@ class PackEmitter:
             self._pair.store_packed(self._vectors[term], '%kept', self._slots[first])
 
     def scalar(self, number: int) -> str:
-        """Value of a node of a pack."""
+        """Return the value of a node of a pack."""
         pack = self._pack_of[number]
         lane = int(number == pack.second)
         if self._is_kept(number):
@@ -65,7 +65,7 @@ class PackEmitter:
         return self._code.fneg(value) if lane and self._negative[pack.first] else value
 
     def result(self, number: int, negative: bool, settled: bool) -> str:
-        """Value of a node of a pack, or its opposite, as it is put out: never -0.0.
+        """Return the value of a node of a pack, or its opposite, as it is put out: never -0.0.
 
         :param settled: whether it never is by itself
         """
@@ -97,7 +97,7 @@ class PackEmitter:
         return pack is not None and pack[:2] == term and self._negative[term[0]]
 
     def _vector(self, term: Term, turned: bool = False) -> str:
-        """Vector of two nodes.
+        """Return the vector of two nodes.
 
         :param turned: whether the second lane gets the other sign
         """
@@ -159,13 +159,13 @@ class PackEmitter:
         )
 
     def _factors(self, pack: Pack, turned: bool) -> Tuple[str, str]:
-        """Two operands, one of them turned if asked: a constant if there is one."""
+        """Return two operands, one of them turned if asked: a constant if there is one."""
         a, b = pack.terms[:2]
         second = self._is_constant(b) and not self._is_constant(a)
         return self._vector(a, turned and not second), self._vector(b, turned and second)
 
     def _sum(self, minus: List[Tuple[bool, bool]], terms: Tuple[Term, ...]) -> str:
-        """Sum of two terms.
+        """Return the sum of two terms.
 
         :param minus: for each, whether it is subtracted in the lanes
         """

@@ -71,7 +71,9 @@ class _SideBySide(Protocol):
 def find_packs(
     program: Program, partners: Mapping[int, int], together: Sequence[Sequence[int]]
 ) -> Dict[int, Pack]:
-    """Packs that are worth it by their first nodes; none of a program without alike branches.
+    """Return the packs that are worth it by their first nodes.
+
+    None of a program without alike branches.
 
     :param program: program of nothing but the nodes that are needed
     :param partners: nodes of second branches, and their counterparts
@@ -93,7 +95,9 @@ def in_order(
     packs: Mapping[int, Pack],
     together: Sequence[Sequence[int]],
 ) -> List[int]:
-    """Order of evaluation in which nodes of a pack are neighbours; else as given, if it can be.
+    """Return the order of evaluation in which nodes of a pack are neighbours.
+
+    Else as given, if it can be.
 
     :param order: numbers of nodes in an order of evaluation
     :param together: nodes that are evaluated at one place, in the order in which they stay
@@ -120,14 +124,14 @@ def in_order(
 def _units(
     found: Mapping[int, _SideBySide], together: Sequence[Sequence[int]]
 ) -> Dict[int, Sequence[int]]:
-    """What is evaluated together, by each of the nodes."""
+    """Return what is evaluated together, by each of the nodes."""
     units = {k: some for some in together for k in some}
     units.update((k, one.nodes) for one in found.values() for k in one.nodes)
     return units
 
 
 def alike(graph: Graph, a: int, b: int) -> bool:
-    """Whether two nodes could be a pack."""
+    """Return whether two nodes could be a pack."""
     nodes = graph.nodes
     kinds = nodes[a][0], nodes[b][0]
     if kind(kinds[0]) != kind(kinds[1]) or kinds[0] in (INPUT, CONSTANT, SIN, COS):
@@ -138,7 +142,7 @@ def alike(graph: Graph, a: int, b: int) -> bool:
 
 
 def _paired(graph: Graph, partners: Dict[int, int]) -> Dict[int, Pack]:
-    """Packs of counterparts, and of operands of packs that have none but could be one."""
+    """Return packs of counterparts, and of operands of packs that have none but could be one."""
     packs: Dict[int, Pack] = {}
     used: Set[int] = set()
 
@@ -162,7 +166,7 @@ def _paired(graph: Graph, partners: Dict[int, int]) -> Dict[int, Pack]:
 
 
 def aligned(graph: Graph, partners: Dict[int, int], first: int, second: int) -> Pack:
-    """Pack whose operands are in the order in which they belong together."""
+    """Return the pack whose operands are in the order in which they belong together."""
     nodes = graph.nodes
     a, b = nodes[first][1:], nodes[second][1:]
     if len(a) != len(b):
@@ -226,7 +230,7 @@ def break_circles(
 
 
 class _Choice:
-    """Which packs are worth it.
+    """Choice of the packs that pay off.
 
     :param packs: packs by their first nodes; those that are not worth it are removed
     :param partners: nodes of second branches, and their counterparts
@@ -271,7 +275,7 @@ class _Choice:
             order.update(dict.fromkeys(sorted(near)))
 
     def _gain(self, pack: Pack) -> float:
-        """Operations that a pack saves, as long as the others stay."""
+        """Return the operations that a pack saves, as long as the others stay."""
         gain = 1.0
         for term in set(pack.terms):
             if self._is_pack(term):
@@ -294,7 +298,7 @@ class _Choice:
         return self._nodes[first][0] in (SIN, COS) and self._partners.get(second) == first
 
     def _is_taken_out(self, number: int) -> bool:
-        """Whether a node of a pack is needed by itself; to store it costs nothing."""
+        """Return whether a node of a pack is needed by itself; to store it costs nothing."""
         for user in self._users[number]:
             pack = self._packs.get(self._pack_of.get(user, NO_ADDEND))
             if pack is None or any(

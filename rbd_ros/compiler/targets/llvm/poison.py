@@ -45,7 +45,7 @@ def emit_poisoning(
 
 
 def _any_bad(code: Emitter, inputs: Inputs, widest: int) -> str:
-    """Whether any input of one state is not finite; neighbours are taken together."""
+    """Return whether any input of one state is not finite; neighbours are taken together."""
     places: Dict[int, List[Tuple[str, int]]] = {}
     for k, (_, size) in enumerate(inputs):
         if size:
@@ -65,7 +65,7 @@ def _any_bad(code: Emitter, inputs: Inputs, widest: int) -> str:
 
 
 def _times_zero(code: Emitter, values: Iterable[str]) -> str:
-    """Sum of values times zero: times zero first, so that large numbers do not overflow."""
+    """Return sum of values times zero: times zero first, so that large numbers do not overflow."""
     zero, chains = code.constant(0.0), []
     for k, value in enumerate(values):
         if k < _CHAINS:
@@ -82,7 +82,7 @@ def _times_zero(code: Emitter, values: Iterable[str]) -> str:
 
 
 def spoil_function(name: str, lanes: int, attributes: str) -> str:
-    """Text of the function that makes every element not-a-number where the sum `%sum` is.
+    """Return text of the function that makes every element not-a-number where the sum `%sum` is.
 
     :param name: name of the function
     :param lanes: 1, or states that are computed at once

@@ -34,7 +34,7 @@ from rbd_ros.compiler.targets.llvm.poison import emit_poisoning, spoil_function
 def rolled(
     name: str, lanes: int, attributes: str, program: Program, widest: int
 ) -> Tuple[str, List[str]]:
-    """Text and declarations of a function as `straight_line` makes it, for very long programs.
+    """Return the text and declarations of a function, as `straight_line`, for very long programs.
 
     :param widest: see `rbd_ros.compiler.targets.llvm.poison.emit_poisoning`
     """
@@ -81,7 +81,7 @@ def rolled(
 
 
 def _data(name: str, array: np.ndarray, align: int) -> str:
-    """Text of a constant with the bytes of an array."""
+    """Return the text of a constant with the bytes of an array."""
     content = array.tobytes().hex('\\')
     content = f'\\{content}' if content else content
     size = array.nbytes
@@ -89,7 +89,7 @@ def _data(name: str, array: np.ndarray, align: int) -> str:
 
 
 def _copying(name: str, lanes: int, attributes: str, element: str) -> str:
-    """Text of a function that copies an array; doubles to all lanes of vectors."""
+    """Return the text of a function that copies an array; doubles to all lanes of vectors."""
     code = Emitter(lanes)
     if element == code.type:
         value = code.load('%from', '%k')
@@ -100,7 +100,10 @@ def _copying(name: str, lanes: int, attributes: str, element: str) -> str:
 
 
 def _run_all(name: str, kinds: Sequence[int], runs: int, bits: int, attributes: str) -> str:
-    """Text of the function that goes through the runs: kind and length of each, then its loop."""
+    """Return the text of the function that goes through the runs.
+
+    Kind and length of each, then its loop.
+    """
     cases, blocks, rows = [], [], []
     for k, kind in enumerate(kinds):
         cases.append(f'    i32 {k}, label %k{k}')
@@ -146,7 +149,7 @@ def _run_all(name: str, kinds: Sequence[int], runs: int, bits: int, attributes: 
 
 
 def _loop(name: str, kind: int, lanes: int, bits: int, attributes: str) -> str:
-    """Text of the loop over rows of one kind."""
+    """Return the text of the loop over rows of one kind."""
     code, width = Emitter(lanes), 1 + operand_count(kind)
     code.lines.append(f'  %first = mul i64 %k, {width}')
     places = []
@@ -189,7 +192,7 @@ def _emit(code: Emitter, kind: int, x: Sequence[str]) -> str:
 
 
 def _counting(name: str, arguments: str, code: Emitter, attributes: str) -> str:
-    """Text of a function that runs some code for all `%k` below `%count`."""
+    """Return the text of a function that runs some code for all `%k` below `%count`."""
     body = '\n'.join(code.lines)
     return f"""define internal void @{name}({arguments}, i64 %count) {attributes} {{
 entry:

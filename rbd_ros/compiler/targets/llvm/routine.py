@@ -27,7 +27,7 @@ class Routine:
         self.declarations: Set[str] = set()
 
     def text(self, attribute: str = '') -> str:
-        """Text of the whole function.
+        """Return the text of the whole function.
 
         :param attribute: one more attribute of it in LLVM
         """
@@ -56,7 +56,7 @@ class Routine:
         return name
 
     def new_name(self) -> str:
-        """Name that is not in use, for a result that is used before it is written."""
+        """Return the name that is not in use, for a result that is used before it is written."""
         return self._name('v')
 
     def _name(self, kind: str) -> str:
@@ -64,7 +64,7 @@ class Routine:
         return f'%{kind}{self._count}'
 
     def call(self, name: str, *arguments: str) -> str:
-        """Result of a function from elsewhere, of floats and to a float."""
+        """Return the result of a function from elsewhere, of floats and to a float."""
         kinds = ', '.join('double' for _ in arguments)
         self.declarations.add(f'declare double @{name}({kinds})')
         passed = ', '.join(f'double {each}' for each in arguments)
@@ -73,7 +73,7 @@ class Routine:
     # -- memory
 
     def array(self, kind: str, size: int) -> str:
-        """Room for `size` values of a kind, 'i64', 'double' or 'ptr'."""
+        """Return the room for `size` values of a kind, 'i64', 'double' or 'ptr'."""
         # At the entry: within a loop it would take more of the stack in each round, and LLVM puts
         # into registers only what is set apart there.
         name = self._name('a')
@@ -81,13 +81,13 @@ class Routine:
         return name
 
     def variable(self, kind: str, initial: str) -> str:
-        """Room for one value, set at the entry."""
+        """Return the room for one value, set at the entry."""
         name = self.array(kind, 1)
         self._entry.append(f'  store {kind} {initial}, ptr {name}')
         return name
 
     def get(self, pointer: str, kind: str, index: str = '0') -> str:
-        """Element of an array, or the value of a variable."""
+        """Return the element of an array, or the value of a variable."""
         return self.value(f'load {kind}, ptr {self.at(pointer, kind, index)}')
 
     def put(self, pointer: str, kind: str, value: str, index: str = '0') -> None:
@@ -95,7 +95,7 @@ class Routine:
         self.do(f'store {kind} {value}, ptr {self.at(pointer, kind, index)}')
 
     def at(self, pointer: str, kind: str, index: str) -> str:
-        """Address of an element."""
+        """Return the address of an element."""
         # No instruction for nothing. With opaque pointers the type of an element is no part of a
         # pointer.
         if index == '0':
@@ -103,13 +103,13 @@ class Routine:
         return self.value(f'getelementptr {kind}, ptr {pointer}, i64 {index}')
 
     def field(self, pointer: str, offset: int, kind: str) -> str:
-        """Field of a structure, so many bytes from its beginning."""
+        """Return the field of a structure, so many bytes from its beginning."""
         return self.value(f'load {kind}, ptr {self.at(pointer, "i8", str(offset))}')
 
     # -- control
 
     def label(self, name: str) -> None:
-        """Name the place for `when`, `unless` and `go`; it is reached from above, too."""
+        """Place a label for `when`, `unless` and `go`, which is reached from above, too."""
         # LLVM's blocks do not run into each other: each ends by saying where to go on.
         self.go(name)
         self._begin(name)
@@ -120,7 +120,7 @@ class Routine:
 
     @property
     def ended(self) -> bool:
-        """Whether what is written now would never be reached."""
+        """True if what is written now would never be reached."""
         # LLVM refuses a block with anything behind its jump.
         return bool(self._lines) and self._lines[-1].lstrip().startswith(('br ', 'ret '))
 
@@ -178,9 +178,9 @@ class Routine:
     # -- comparisons
 
     def same(self, a: str, b: str, kind: str = 'ptr') -> str:
-        """Whether two values are equal."""
+        """Return whether two values are equal."""
         return self.value(f'icmp eq {kind} {a}, {b}')
 
     def both(self, a: str, b: str) -> str:
-        """Whether two conditions hold."""
+        """Return whether two conditions hold."""
         return self.value(f'and i1 {a}, {b}')

@@ -22,7 +22,7 @@ def sunk(
     together: Sequence[Sequence[int]],
     fixed: Sequence[Sequence[int]],
 ) -> List[int]:
-    """Order of evaluation in which few values wait.
+    """Return the order of evaluation in which few values wait.
 
     An operation is put off until its result is needed if that makes no more values wait: all but
     one of its operands, in whose place the result would wait, are needed by others as long.

@@ -60,7 +60,7 @@ _FRAME = ' "frame-pointer"="all" "no-realign-stack"'
 def straight_line(
     name: str, lanes: int, attributes: str, program: Program
 ) -> Tuple[str, List[str]]:
-    """Text and declarations of a function with a pointer for each input and each output array.
+    """Return the text and declarations of a function with one pointer per input and output.
 
     The arrays are arrays of vectors if there is more than one lane. A not-a-number (or infinity)
     in any input makes every output not-a-number (poison.py).
@@ -168,7 +168,7 @@ def _is_long(program: Program) -> bool:
 
 
 class _Plan(NamedTuple):
-    """What is to be written.
+    """Plan of what is to be written.
 
     :param program: program of fused operations
     :param slots: places in the array of what is kept

@@ -30,7 +30,7 @@ PREFETCH = 'declare void @llvm.prefetch.p0(ptr, i32, i32, i32)'
 
 
 def gather_function(name: str, size: int, lanes: int, attributes: str) -> str:
-    """Text of a function that turns W rows into one vector for each column.
+    """Return the text of a function that turns W rows into one vector for each column.
 
     :param name: name of the function
     :param size: columns
@@ -56,7 +56,7 @@ def gather_function(name: str, size: int, lanes: int, attributes: str) -> str:
 
 
 def scatter_function(name: str, slots: Sequence[int], lanes: int, attributes: str) -> str:
-    """Text of a function that turns vectors into W rows, one element of each for a column.
+    """Return text of a function that turns vectors into W rows, one element of each for a column.
 
     :param name: name of the function
     :param slots: which vector has the elements of each column
@@ -100,7 +100,7 @@ def _function(
     width: int,
     move: Callable[[Index, int], None],
 ) -> str:
-    """Text of a function that moves columns block by block.
+    """Return the text of a function that moves columns block by block.
 
     The last block is as narrow as a power of two may be; it may overlap the one before, and then
     moves some columns twice.
@@ -160,7 +160,7 @@ def _load(code: Emitter, width: int, row: str, first: Index) -> str:
 
 
 def _joined(code: Emitter, width: int, parts: Sequence[str]) -> str:
-    """One vector of all lanes from parts of `width` elements."""
+    """Return one vector of all lanes from parts of `width` elements."""
     # Pairs of halves, as LLVM shuffles two vectors of one width at a time.
     while len(parts) > 1:
         mask = range(2 * width)
@@ -170,7 +170,7 @@ def _joined(code: Emitter, width: int, parts: Sequence[str]) -> str:
 
 
 def _part(code: Emitter, width: int, vector: str, k: int) -> str:
-    """Elements `k` width to `(k + 1) width` of a vector."""
+    """Return the elements `k` width to `(k + 1) width` of a vector."""
     if width == code.lanes:
         return vector
     mask = range(k * width, (k + 1) * width)
@@ -178,7 +178,7 @@ def _part(code: Emitter, width: int, vector: str, k: int) -> str:
 
 
 def _transposed(code: Emitter, vectors: Sequence[str]) -> List[str]:
-    """Transpose the squares that lie side by side in vectors, one vector for each row of a square.
+    """Transpose squares that lie side by side in vectors, one vector for each row of a square.
 
     Element i of vector k changes places with element k of vector i, in each square. That is done
     for one binary digit of i and k after the other.

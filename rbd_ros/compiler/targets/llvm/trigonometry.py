@@ -84,7 +84,7 @@ def emit_sine_cosine(code: Emitter, angle: str) -> Tuple[str, str]:
 
 
 def _polynomial(code: Emitter, z: str, zz: str, coefficients: Tuple[float, ...]) -> str:
-    """Sum of coefficients times powers of z, pairs of them at once (Estrin's scheme).
+    """Return the sum of coefficients times powers of z, pairs of them at once (Estrin's scheme).
 
     It waits for three operations in a row; Horner's scheme, which is no more exact here, for five.
     """

@@ -85,7 +85,7 @@ def lower(text: str) -> str:
 
 
 def _logical_lines(text: str) -> List[str]:
-    """Lines with `i8*` and `undef`, those joined that a pair of parentheses spans."""
+    """Return the lines with `i8*` and `undef`, those joined that a pair of parentheses spans."""
     lines: List[str] = []
     depth = 0
     for line in text.splitlines():
@@ -108,7 +108,7 @@ def _unless_quoted(word: str, instead: str) -> str:
 
 
 def _leading_type(text: str, line: str) -> str:
-    """Type that a text begins with."""
+    """Return the type that a text begins with."""
     depth = 0
     for k, character in enumerate(text):
         if character in '<[{(':
@@ -123,7 +123,7 @@ def _leading_type(text: str, line: str) -> str:
 
 
 def _pieces(text: str) -> List[str]:
-    """Pieces of a list between its commas."""
+    """Return the pieces of a list between its commas."""
     pieces, depth, start = [], 0, 0
     for k, character in enumerate(text):
         if character in '<[{(':
@@ -137,7 +137,7 @@ def _pieces(text: str) -> List[str]:
 
 
 def _function_type(line: str) -> Tuple[str, str]:
-    """Name of a function that a line defines or declares, and its type."""
+    """Return the name of a function that a line defines or declares, and its type."""
     match = _HEAD.match(line)
     if not match:
         raise _unknown(line)
@@ -147,7 +147,7 @@ def _function_type(line: str) -> Tuple[str, str]:
 
 
 def _element(kind: str, indices: List[str], line: str) -> str:
-    """Type of what `getelementptr` finds by the indices after the first."""
+    """Return the type of what `getelementptr` finds by the indices after the first."""
     for index in indices:
         inner = kind[1:-1].strip()
         if kind.startswith(('[', '<')):
@@ -225,7 +225,7 @@ class _Lowering:
         return f'%typed.{next(self._numbers)}'
 
     def _pointer(self, name: str, kind: str, line: str) -> str:
-        """Name of a pointer to a type, from that of a pointer of any."""
+        """Return the name of a pointer to a type, from that of a pointer of any."""
         if name.startswith('@'):
             if name not in self._symbols:
                 raise _unknown(line)
@@ -313,7 +313,7 @@ class _Lowering:
         self._emit(f'{assignment}{operation} {result}{function}({passed}){attributes}')
 
     def _addresses(self, text: str, line: str) -> str:
-        """Addresses of global variables and functions as pointers to bytes."""
+        """Return the addresses of global variables and functions as pointers to bytes."""
         if 'getelementptr' in text or 'bitcast' in text or ' x i8*>' in text:
             raise _unknown(line)  # constant expressions and vectors of pointers
         if '@' not in text:
@@ -321,7 +321,7 @@ class _Lowering:
         return _SYMBOL.sub(lambda match: self._pointer(match[0], 'i8', line), text)
 
     def _intrinsic_names(self, text: str, line: str) -> str:
-        """Names of intrinsic functions as they are with typed pointers."""
+        """Return the names of intrinsic functions as they are with typed pointers."""
 
         def renamed(match: re.Match) -> str:
             if not match[0].startswith('@llvm.'):

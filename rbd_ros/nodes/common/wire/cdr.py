@@ -34,7 +34,7 @@ class WireError(ValueError):
 
 
 def packed_stamp(seconds: int, nanoseconds: int) -> bytes:
-    """Bytes of a time as messages carry it.
+    """Return the bytes of a time as messages carry it.
 
     :raises ValueError: if it does not fit
     """
@@ -45,7 +45,7 @@ def packed_stamp(seconds: int, nanoseconds: int) -> bytes:
 
 
 def aligned(at: int, size: int) -> int:
-    """First place from `at` on where an element of `size` bytes (a power of two) may begin."""
+    """Return the first place from `at` on of an element of `size` bytes, a power of two."""
     return ((at - HEADER + size - 1) & -size) + HEADER
 
 
@@ -74,7 +74,7 @@ class Cursor:
         self.padding: List[Tuple[int, int]] = []  # gaps passed since they were last cleared
 
     def truncated(self, what: str) -> WireError:
-        """Error for a message that ends within `what`."""
+        """Return the error for a message that ends within `what`."""
         return WireError('truncated', f'the message ends within {what}')
 
     def align(self, size: int) -> None:
@@ -85,7 +85,7 @@ class Cursor:
             self.at = at
 
     def stamp(self) -> int:
-        """Time of a message's header [ns]."""
+        """Return the time of a message's header [ns]."""
         if self.at + 8 > self.size:
             raise self.truncated('the time stamp')
         seconds, nanoseconds = _STAMP[self.order](self.data, self.at)
@@ -93,7 +93,7 @@ class Cursor:
         return seconds * NANOSECONDS + nanoseconds
 
     def unsigned(self, what: str) -> int:
-        """Unsigned integer of 32 bits."""
+        """Return the unsigned integer of 32 bits."""
         self.align(4)
         if self.at + 4 > self.size:
             raise self.truncated(what)
@@ -102,7 +102,7 @@ class Cursor:
         return value
 
     def count(self, what: str, smallest: int) -> int:
-        """Number of elements of a sequence.
+        """Return the number of elements of a sequence.
 
         :param smallest: minimum size of an element [bytes]
         :raises WireError: if the rest of the message is too short for that many
@@ -126,7 +126,7 @@ class Cursor:
         return begin
 
     def array(self, what: str, count: int) -> np.ndarray:
-        """Floating-point numbers, (count,), aligned in memory and read-only."""
+        """Return the floating-point numbers, (count,), aligned in memory and read-only."""
         begin = self.doubles(what, count)
         if not count:
             return np.zeros(0)
@@ -134,7 +134,7 @@ class Cursor:
         return values.astype(float, copy=False)
 
     def text(self, what: str) -> bytes:
-        """Bytes of a string without its final zero."""
+        """Return the bytes of a string without its final zero."""
         length = self.unsigned(what)
         end = self.at + length
         if end > self.size:
@@ -145,7 +145,7 @@ class Cursor:
         return self.data[begin : end - 1]
 
     def names(self, most: int = MAX_NAMES) -> Tuple[str, ...]:
-        """Sequence of joint names.
+        """Return the sequence of joint names.
 
         :raises WireError: if there are more than `most` of them, or they are not UTF-8
         """
@@ -277,5 +277,5 @@ class StampedMessage:
         self._stamp[:] = packed_stamp(time // NANOSECONDS, time % NANOSECONDS)
 
     def data(self) -> bytes:
-        """Bytes of the message as it is now, to be published."""
+        """Return the bytes of the message as it is now, to be published."""
         return self._bytes.tobytes()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the messages that are recorded consist of, in the words of ROS 2 (schema `ros2msg`)."""
+"""Definitions of the recorded messages in the words of ROS 2 (schema `ros2msg`)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DEFINITIONS: Dict[str, str] = {
 
 
 def ros2msg_schema(kind: str) -> bytes:
-    """Schema of a type of messages, with all types that are in it.
+    """Return the schema of a type of messages, with all types that are in it.
 
     :param kind: one of `DEFINITIONS`
 
@@ -56,6 +56,6 @@ def ros2msg_schema(kind: str) -> bytes:
 
 
 def _types_in(text: str) -> List[str]:
-    """Types of messages among those of the fields."""
+    """Return the types of messages among those of the fields."""
     words = [line.split()[0].removesuffix('[]') for line in text.splitlines()]
     return [word.replace('/', '/msg/') for word in dict.fromkeys(words) if '/' in word]

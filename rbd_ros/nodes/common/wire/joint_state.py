@@ -64,7 +64,7 @@ class JointStateData:
 
 
 class _Layout:
-    """Where each field is in messages with one frame, one list of names and the same counts.
+    """Place of each field in messages with one frame, one list of names and the same counts.
 
     :param cursor: cursor at the beginning of a message
     :param names: known lists of names, by content
@@ -184,7 +184,7 @@ class JointStateReader:
         return len(self._layouts)
 
     def read(self, data: bytes) -> JointStateData:
-        """Content of a message, valid until the next one is read.
+        """Return the content of a message, valid until the next one is read.
 
         :param data: the serialised message
         :raises WireError: if it cannot be used
@@ -195,7 +195,9 @@ class JointStateReader:
         return layout.state
 
     def pattern(self, reads: int) -> Optional[Pattern]:
-        """Pattern of the last message; None if it is not native or has not come often enough.
+        """Return the pattern of the last message.
+
+        None if it is not native or has not come often enough.
 
         :param reads: how many messages of its layout must have been read
         """

@@ -53,7 +53,7 @@ class JointTrajectoryReader:
     """Reader of JointTrajectory messages."""
 
     def read(self, data: bytes) -> JointTrajectoryData:
-        """Content of a message; its efforts are skipped.
+        """Return the content of a message; its efforts are skipped.
 
         :raises WireError: if it cannot be used, or its points do not carry a number for each joint
         """
@@ -78,7 +78,7 @@ class JointTrajectoryReader:
 
 
 def _table(cursor: Cursor, count: int, joints: int) -> np.ndarray:
-    """Counts of the fields, places of the fields, and place of the time of all points, (7, P)."""
+    """Return the fields' counts and places, and the place of the time of all points, (7, P)."""
     table = np.empty((_TIME + 1, count), dtype=np.int64)
     point, short = 0, 0
     while count - point >= SHORT_RUN and short < SHORT_RUNS:
@@ -106,7 +106,7 @@ def _table(cursor: Cursor, count: int, joints: int) -> np.ndarray:
 def _alike(
     cursor: Cursor, counts: Sequence[int], counts_at: Sequence[int], stride: int, most: int
 ) -> int:
-    """Number of successive points, `most` at most, with the same counts at a distance."""
+    """Return number of successive points, `most` at most, with the same counts at a distance."""
     same = np.ones(most, dtype=bool)
     for value, at in zip(counts, counts_at):
         same &= value == np.ndarray(
@@ -152,7 +152,7 @@ def _wrong_length(point: int, count: int, field: str, joints: int) -> WireError:
 
 
 def _column(cursor: Cursor, table: np.ndarray, field: int, joints: int) -> Optional[np.ndarray]:
-    """Numbers of one field of all points, (P, n), or None if it may be empty and is."""
+    """Return the numbers of one field of all points, (P, n), or None if it may be empty and is."""
     counts, places = table[field], table[len(FIELDS) + field]
     if field and not counts.any():
         return None

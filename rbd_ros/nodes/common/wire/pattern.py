@@ -45,7 +45,7 @@ class Pattern(NamedTuple):
 
 @compiled
 def has_layout(layout: Layout, data: bytes, size: int) -> bool:
-    """Whether a message contains the words of a layout.
+    """Return whether a message contains the words of a layout.
 
     :param data: the serialised message
     :param size: its number of bytes
@@ -59,7 +59,7 @@ def has_layout(layout: Layout, data: bytes, size: int) -> bool:
 
 
 def make_pattern(content: bytes, mask: bytes, largest: int, values: Mapping[str, int]) -> Pattern:
-    """Pattern of messages that begin with `content` where `mask` is not zero.
+    """Return the pattern of messages that begin with `content` where `mask` is not zero.
 
     :param content: at least one word
     :param mask: as long as `content`

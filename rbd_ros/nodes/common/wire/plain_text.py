@@ -9,7 +9,7 @@ LARGEST = 1 << 26  # maximum size of a message [bytes]: URDFs with many links
 
 
 def string_message(text: str) -> bytes:
-    """Bytes of a String.
+    """Return the bytes of a String.
 
     :raises ValueError: if it contains a zero byte
 
@@ -24,7 +24,7 @@ def string_message(text: str) -> bytes:
 
 
 def read_string(data: bytes) -> str:
-    """Text of a String.
+    """Return the text of a String.
 
     :raises WireError: if it is none
     """

@@ -66,5 +66,5 @@ class TransformsWriter:
             stamp[:] = packed
 
     def data(self) -> bytes:
-        """Bytes of the message as it is now, to be published."""
+        """Return the bytes of the message as it is now, to be published."""
         return self._bytes.tobytes()

@@ -24,7 +24,7 @@ class Float64MultiArrayReader:
     """Reader of the numbers of Float64MultiArray messages; their layout is ignored."""
 
     def read(self, data: bytes) -> np.ndarray:
-        """Numbers of a message, (n,), not writeable.
+        """Return the numbers of a message, (n,), not writeable.
 
         :raises WireError: if it cannot be used
         """
@@ -50,7 +50,10 @@ class Float64MultiArrayReader:
 
 
 def plain_array_pattern(count: int) -> Optional[Pattern]:
-    """Pattern of Float64MultiArrays of `count` numbers as everybody sends them: no dimensions."""
+    """Return the pattern of Float64MultiArrays of `count` numbers as everybody sends them.
+
+    No dimensions.
+    """
     if sys.byteorder != 'little' or not count:
         return None
     content = _PLAIN.pack(0x0100, 0, 0, count).ljust(_PLAIN_DATA + 8 * count, b'\0')
@@ -73,7 +76,7 @@ class Float64MultiArrayWriter:
         self._bytes = memory.bytes
 
     def data(self) -> bytes:
-        """Bytes of the message as it is now, to be published."""
+        """Return the bytes of the message as it is now, to be published."""
         return self._bytes.tobytes()
 
 
@@ -106,7 +109,7 @@ class WrenchStampedReader:
     """Reads WrenchStamped messages."""
 
     def read(self, data: bytes) -> WrenchStampedData:
-        """Content of a message; its arrays are read-only.
+        """Return the content of a message; its arrays are read-only.
 
         :raises WireError: if it cannot be used
         """
@@ -137,7 +140,7 @@ class TransformStampedReader:
     """Reads TransformStamped messages."""
 
     def read(self, data: bytes) -> TransformStampedData:
-        """Content of a message; its arrays are read-only.
+        """Return the content of a message; its arrays are read-only.
 
         :raises WireError: if it cannot be used
         """
@@ -149,7 +152,7 @@ class TransformStampedReader:
 
 
 def _frame(cursor: Cursor, what: str) -> str:
-    """Name of a frame.
+    """Return the name of a frame.
 
     :raises WireError: if it is no text
     """
