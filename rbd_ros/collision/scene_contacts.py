@@ -20,8 +20,10 @@ from rbd_ros.collision.scene_bounds import (
 )
 from rbd_ros.compiler.loops import allocate, compiled, entry_point, Record, vector
 
-#: Largest gap, or overlap, of a robot that rests [m]. With more, the arm of the force matters, and
-#: is best that of the middle.
+#: Largest gap, or overlap, of a robot that rests [m]. Its contact points are in the plane of the
+#: flat or fixed surface: in the middle of tilted gaps, redundant contacts would ask for velocities
+#: that contradict each other by 1e-9 of the largest, which a solver to 1e-10 cannot give. With
+#: larger gaps, the arm of the force matters, and is best that of the middle.
 THIN = 2e-5
 
 #: How much further the points of one surface are from a plane than those of the other if only one
