@@ -84,32 +84,30 @@ def test_errors_of_motions_are_those_of_the_page(name):
 # -- the README -----------------------------------------------------------------------------------
 
 
-def speeds(body):
-    """Robot, nanoseconds and factor of each row of the measured table."""
-    for line in body.splitlines():
-        cells = line.strip('| ').split(' | ')
-        if len(cells) > 4 and cells[4].endswith(' x') and cells[2] != '-':
-            value, _, unit = cells[2].partition(' ')
-            if not unit:
-                yield cells[0], float(value), float(cells[4].split()[0])
+def measured_rows(page, name):
+    """Cells of all rows of a measured part."""
+    text = (ROOT / 'docs' / page).read_text(encoding='utf-8')
+    (body,) = (found['body'] for found in marked.parts(text) if found['name'] == name)
+    return [line.strip('| ').split(' | ') for line in body.splitlines() if line.startswith('| ')]
 
 
-def test_speeds_of_the_readme_are_those_of_the_measured_table():
-    text = (ROOT / 'docs' / 'measurements.md').read_text(encoding='utf-8')
-    (body,) = (x['body'] for x in marked.parts(text) if x['name'] == 'measured table')
-    known, checked, robots = set(speeds(body)), 0, []
-    for line in (ROOT / 'README.md').read_text(encoding='utf-8').splitlines():
-        cells = [cell.strip() for cell in line.strip('|').split('|')]
-        if line.startswith('| | '):
-            robots = [cell.partition(',')[0] for cell in cells[1:]]
-        for robot, cell in zip(robots, cells[1:]):
-            if found := re.fullmatch(r'([\d.]+) (ns|µs), ([\d.]+)x', cell):
-                time = float(found[1]) * (1.0 if found[2] == 'ns' else 1000.0)
-                assert any(
-                    robot == name
-                    and time == pytest.approx(ns, rel=0.05)
-                    and float(found[3]) == pytest.approx(factor, rel=0.05)
-                    for name, ns, factor in known
-                ), (cells[0], robot, cell)
-                checked += 1
-    assert checked >= 20
+def test_speeds_of_the_readme_are_those_of_the_measured_tables():
+    text = (ROOT / 'README.md').read_text(encoding='utf-8')
+    rows = {
+        (cells[0], cells[1]): cells
+        for cells in reversed(measured_rows('measurements.md', 'measured table'))
+    }
+    for words, key, unit in (
+        ('Inverse dynamics of a UR5, called from Python', ('UR5', 'RNEA'), 'ns'),
+        ('Simulation of a UR5', ('UR5', 'one thread'), 'ns a step'),
+    ):
+        (found,) = re.findall(rf'{words}: ([\d.]+) {unit}, ([\d.]+)x faster', text)
+        assert float(found[0]) == pytest.approx(float(rows[key][2]), rel=0.05)
+        assert float(found[1]) == pytest.approx(float(rows[key][4].split()[0]), rel=0.05)
+    (factor,) = re.findall(r'ANYmal standing on four feet: ([\d.]+)x faster than MuJoCo', text)
+    steps = [
+        cells
+        for cells in measured_rows('contact_benchmark.md', 'measured contact')
+        if cells[0] == 'ANYmal stands on four feet with PD control' and f'{factor} x' in cells
+    ]
+    assert len(steps) == 1

@@ -130,7 +130,7 @@ def test_pages_that_stand_for_files_of_the_root_have_their_text_and_links(made):
     assert 'A new joint type' in page
     assert 'href="architecture.html"' in page
     assert 'repository/rbd_ros/model/joints/joint_type.py.html' in page
-    assert 'Forthcoming' in (site / 'changelog.html').read_text(encoding='utf-8')
+    assert 'first release' in (site / 'changelog.html').read_text(encoding='utf-8')
 
 
 def test_pictures_of_reports_lead_to_the_reports_that_were_made(made, pages):
