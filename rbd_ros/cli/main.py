@@ -23,7 +23,7 @@ SUBCOMMANDS = {
     'worlds': 'list the worlds that are known by name',
     'info': 'print the tree, masses, limits and warnings of a URDF',
     'doctor': 'tell what is wrong with a URDF, this machine and the running nodes, and the cures',
-    'holding': 'tell whether the effort limits of a robot hold it against gravity',
+    'static-torque': 'tell whether the effort limits of a robot hold it against gravity',
     'annotate': 'add the efforts of a trajectory to it, and check it against limits',
     'excite': 'write a motion that excites the parameters of a robot, within its limits',
     'identify': 'estimate payload, inertias and friction of a robot from a recording',
@@ -62,7 +62,7 @@ def _run(argv: List[str]) -> int:
     parser, subparsers = _parser()
     if named is not None:
         try:
-            module = import_module(f'rbd_ros.cli.{named}')
+            module = import_module(f'rbd_ros.cli.{named.replace("-", "_")}')
         except ImportError as error:
             return _fail(named, f'cannot be loaded: {error}', 2)
         module.add_arguments(subparsers[named])

@@ -20,7 +20,7 @@ def options():
     """All options of all commands: (command, action)."""
     for name in SUBCOMMANDS:
         parser = argparse.ArgumentParser()
-        import_module(f'rbd_ros.cli.{name}').add_arguments(parser)
+        import_module(f'rbd_ros.cli.{name.replace("-", "_")}').add_arguments(parser)
         for action in parser._actions:
             yield name, action
 
@@ -53,7 +53,7 @@ def test_options_of_several_commands_have_one_syntax(option):
 @pytest.mark.parametrize('text', ['1.5@tool0:0,-0.2,0.1', '2@tool0'])
 def test_a_payload_is_the_same_for_commands(text, capsys, tmp_path):
     names, pose = ('shoulder', 'elbow'), '0.3,0.5'
-    assert main(['holding', TWO_LINK, f'--pose={pose}', '--payload', text, '--json']) == 0
+    assert main(['static-torque', TWO_LINK, f'--pose={pose}', '--payload', text, '--json']) == 0
     held = [each['torque'] for each in json.loads(capsys.readouterr().out)['joints']]
     motion, out = tmp_path / 'motion.csv', tmp_path / 'out.csv'
     head = ','.join(f'{name}.position' for name in names)

@@ -46,7 +46,7 @@ def test_arguments_reach_the_file(file, capsys):
     [
         ['info'],
         ['doctor'],
-        ['holding', '--samples', '3'],
+        ['static-torque', '--samples', '3'],
         ['annotate', 'motion.csv'],
         ['codegen', '--functions', 'gravity_torque', '--output', 'out'],
         ['bench', '--quick', '--functions', 'gravity_torque', '--batch', '8'],

@@ -41,7 +41,7 @@ ELSEWHERE = {
     ('rbd_ros', 'evaluate'): 'test/cli runs it',
     ('rbd_ros', 'excite'): 'test/cli runs it',
     ('rbd_ros', 'hil'): 'test/cli and test/hil run it',
-    ('rbd_ros', 'holding'): 'test/cli runs it',
+    ('rbd_ros', 'static-torque'): 'test/cli runs it',
     ('rbd_ros', 'simulate'): 'test/cli and test/viewer run it',
     ('python', 'examples/record_simulated_arm.py'): 'test/cli runs it',
     ('scripts/test',): 'it runs this test',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros holding robot.urdf`: whether its effort limits hold it against gravity, and where not.
+"""`rbd_ros static-torque robot.urdf`: whether effort limits hold the robot against gravity.
 
 It is meant to be a gate of a build, so what cannot be judged does not pass.
 """
@@ -31,7 +31,7 @@ from rbd_ros.control import hardest_poses, Holding, holding
 from rbd_ros.control.static_holding import NOTHING, TOLERANCE, UnjudgedError
 from rbd_ros.robot import Robot
 
-FORMAT = 'rbd_ros holding 1'
+FORMAT = 'rbd_ros static-torque 1'
 UNJUDGED = 2
 EXIT_CODES = {
     0: 'all poses that were examined can be held',
@@ -44,7 +44,7 @@ _OUTSIDE = 1e-4  # of a limit, by which a pose may be beyond it: numbers are typ
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `rbd_ros holding`."""
+    """Add the arguments of `rbd_ros static-torque`."""
     add_model_arguments(parser)
     parser.add_argument(
         '--pose',
@@ -94,14 +94,14 @@ def run(arguments: argparse.Namespace) -> int:
     except UnjudgedError as error:
         if arguments.json:
             print(json.dumps({'format': FORMAT, 'name': robot.name, **_unknown(str(error))}))
-        print(f'rbd_ros holding: error: not judged: {error}', file=sys.stderr)
+        print(f'rbd_ros static-torque: error: not judged: {error}', file=sys.stderr)
         return UNJUDGED
     facts = summary(robot, found, sampled=not arguments.pose, payload=arguments.payload)
     print(json.dumps(facts, indent=2) if arguments.json else '\n'.join(report(facts)))
     if arguments.plot is not None:
-        from rbd_ros.cli.holding_plot import plot_holding
+        from rbd_ros.cli.static_torque_plot import plot_static_torque
 
-        plot_holding(facts, found, arguments.plot)
+        plot_static_torque(facts, found, arguments.plot)
         print(f'{arguments.plot} written', file=sys.stderr)
     return UNJUDGED if facts['held'] is None else int(not facts['held'])
 

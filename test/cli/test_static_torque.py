@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `rbd_ros holding`."""
+"""The command `rbd_ros static-torque`."""
 
 import json
 
@@ -12,7 +12,7 @@ TWO_LINK = str(resource_path('urdf', 'two_link_arm.urdf'))
 
 
 def printed(capsys, *argv):
-    code = main(['holding', *argv])
+    code = main(['static-torque', *argv])
     return code, capsys.readouterr()
 
 
@@ -74,7 +74,7 @@ def test_joints_without_limit_are_named(capsys, tmp_path):
 
 
 def test_the_plot_is_a_picture(capsys, tmp_path):
-    picture = tmp_path / 'holding.png'
+    picture = tmp_path / 'static_torque.png'
     code, captured = printed(capsys, TWO_LINK, '--samples', '20', '--plot', str(picture))
     assert code == 0 and captured.err == f'{picture} written\n'
     assert picture.read_bytes().startswith(b'\x89PNG')
@@ -106,7 +106,7 @@ def test_the_plot_is_a_picture(capsys, tmp_path):
 def test_bad_input_is_named(capsys, argument, message):
     code, captured = printed(capsys, TWO_LINK, argument)
     assert code == 1 and captured.out == ''
-    assert captured.err.startswith('rbd_ros holding: error: ') and message in captured.err
+    assert captured.err.startswith('rbd_ros static-torque: error: ') and message in captured.err
 
 
 SHAPE = '<collision><geometry><box size="0.1 0.1 0.5"/></geometry></collision>'
@@ -143,7 +143,7 @@ def test_a_robot_that_cannot_be_judged_ends_with_two(capsys, tmp_path, text, opt
     (tmp_path / 'r.urdf').write_text(text)
     code, captured = printed(capsys, str(tmp_path / 'r.urdf'), *options)
     assert (code, captured.out) == (2, '')
-    assert captured.err.startswith('rbd_ros holding: error: not judged: ')
+    assert captured.err.startswith('rbd_ros static-torque: error: not judged: ')
     assert reason in captured.err
     code, captured = printed(capsys, str(tmp_path / 'r.urdf'), *options, '--json')
     facts = json.loads(captured.out)
@@ -185,6 +185,6 @@ def test_a_robot_without_any_effort_limit_is_not_judged(capsys, tmp_path):
 
 def test_help_says_the_exit_codes(capsys):
     with pytest.raises(SystemExit):
-        main(['holding', '--help'])
+        main(['static-torque', '--help'])
     text = ' '.join(capsys.readouterr().out.split())
     assert '2: that cannot be judged' in text and '130: interrupted' in text

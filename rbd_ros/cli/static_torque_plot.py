@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plot of `rbd_ros holding`: how much of its effort limit each joint needs, over all poses."""
+"""The plot of `rbd_ros static-torque`: the share of its effort limit that each joint needs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from rbd_ros.plot_names import plot_name
 INK, FAINT, HELD, OVER = '#1f2933', '#9aa5b1', '#1769aa', '#e4572e'
 
 
-def plot_holding(facts: Dict[str, Any], found: Holding, path: str) -> None:
+def plot_static_torque(facts: Dict[str, Any], found: Holding, path: str) -> None:
     """Plot the range of the torques of each joint in shares of its limit, and write the picture.
 
-    :param facts: those of `rbd_ros.cli.holding.summary`
+    :param facts: those of `rbd_ros.cli.static_torque.summary`
     :param found: what they are facts about
     :param path: file to write
     :raises ValueError: if the file cannot be written
