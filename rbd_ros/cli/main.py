@@ -24,7 +24,7 @@ SUBCOMMANDS = {
     'info': 'print the tree, masses, limits and warnings of a URDF',
     'doctor': 'tell what is wrong with a URDF, this machine and the running nodes, and the cures',
     'static-torque': 'tell whether the effort limits of a robot hold it against gravity',
-    'annotate': 'add the efforts of a trajectory to it, and check it against limits',
+    'feedforward': 'add the efforts of a trajectory to it, and check it against limits',
     'excite': 'write a motion that excites the parameters of a robot, within its limits',
     'identify': 'estimate payload, inertias and friction of a robot from a recording',
     'evaluate': 'compare the efforts of a recording with those of the model of a robot',

@@ -284,7 +284,7 @@ class _Yaml(_Content):
     def _mapping(self, node: Any, what: str) -> Dict[str, Any]:
         if not isinstance(node, yaml.MappingNode):
             line = 1 if node is None else node.start_mark.line + 1
-            self.refuse(f'{what} must be a mapping, as in docs/annotate.md', line)
+            self.refuse(f'{what} must be a mapping, as in docs/feedforward.md', line)
         result: Dict[str, Any] = {}
         for key, value in node.value:
             name = self._text(key, f'a key of {what}')

@@ -73,11 +73,11 @@ def test_the_example_finds_the_payload_and_patches_the_urdf(example):
     assert re.search(r'payload of 1\.5\d* kg', printed['evaluate'])
 
 
-def test_the_motion_is_one_that_annotate_reads(example, capsys):
+def test_the_motion_is_one_that_feedforward_reads(example, capsys):
     folder, _ = example
     trajectory = read_trajectory(str(folder / 'excite.yaml'))
     assert trajectory.duration == pytest.approx(20.0) and len(trajectory.times) == 1001
-    assert main(['annotate', 'six_axis_arm', str(folder / 'excite.yaml')]) == 0
+    assert main(['feedforward', 'six_axis_arm', str(folder / 'excite.yaml')]) == 0
     assert 'All limits are kept.' in capsys.readouterr().out
 
 

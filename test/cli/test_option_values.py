@@ -34,7 +34,7 @@ def test_json_is_printed_by_every_command_that_has_it():
 
 def test_what_is_written_goes_where_output_says():
     found = {name: each for name, each in options() if '--output' in each.option_strings}
-    assert set(found) == {'annotate', 'codegen', 'demo', 'excite', 'identify'}
+    assert set(found) == {'feedforward', 'codegen', 'demo', 'excite', 'identify'}
     assert all('-o' in each.option_strings for each in found.values())
     assert [name for name, each in options() if '--out' in each.option_strings] == []
 
@@ -58,7 +58,7 @@ def test_a_payload_is_the_same_for_commands(text, capsys, tmp_path):
     motion, out = tmp_path / 'motion.csv', tmp_path / 'out.csv'
     head = ','.join(f'{name}.position' for name in names)
     motion.write_text(f'time,{head}\n0,0,0\n9,{pose}\n')
-    assert main(['annotate', TWO_LINK, str(motion), '--payload', text, '-o', str(out)]) == 0
+    assert main(['feedforward', TWO_LINK, str(motion), '--payload', text, '-o', str(out)]) == 0
     last = [float(word) for word in out.read_text().split()[-1].split(',')]
     assert_allclose(last[-2:], held, rtol=1e-12)
 

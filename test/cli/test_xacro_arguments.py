@@ -47,7 +47,7 @@ def test_arguments_reach_the_file(file, capsys):
         ['info'],
         ['doctor'],
         ['static-torque', '--samples', '3'],
-        ['annotate', 'motion.csv'],
+        ['feedforward', 'motion.csv'],
         ['codegen', '--functions', 'gravity_torque', '--output', 'out'],
         ['bench', '--quick', '--functions', 'gravity_torque', '--batch', '8'],
     ],

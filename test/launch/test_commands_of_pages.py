@@ -34,7 +34,7 @@ ELSEWHERE = {
     ('scripts/demo',): 'test/demo runs it',
     ('rbd_ros', 'demo'): 'test/demo runs it',
     ('rbd_ros', 'bench'): 'test/cli runs it',
-    ('rbd_ros', 'annotate'): 'test/cli runs it',
+    ('rbd_ros', 'feedforward'): 'test/cli runs it',
     ('rbd_ros', 'codegen'): 'test/cli runs it',
     ('rbd_ros', 'doctor'): 'test/cli runs it',
     ('rbd_ros', 'identify'): 'test/cli runs it',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros annotate robot.urdf trajectory.yaml`: efforts of a trajectory, and a check of limits.
+"""`rbd_ros feedforward robot.urdf trajectory.yaml`: efforts of a trajectory, and a check of limits.
 
 What is written is what controllers take that add feedforward efforts to their feedback.
 """
@@ -13,7 +13,7 @@ import sys
 from typing import Any, Dict, List, Optional, Sequence
 
 from rbd_ros import Robot
-from rbd_ros.cli.annotate_plot import plot_annotation
+from rbd_ros.cli.feedforward_plot import plot_feedforward
 from rbd_ros.cli.info import add_model_arguments, model_options, named_robot, table
 from rbd_ros.cli.option_values import (
     GRAVITY,
@@ -47,7 +47,7 @@ _UNITS = {'position': 'rad or m', 'velocity': 'rad/s or m/s', 'effort': 'N m or 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `rbd_ros annotate`."""
+    """Add the arguments of `rbd_ros feedforward`."""
     add_model_arguments(parser)
     parser.add_argument(
         'trajectory',
@@ -124,7 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.plot:
         samples = effort_samples(feedforward, trajectory, hold)
         limits = feedforward.settings.effort_limits
-        plot_annotation(annotated.joint_names, samples, report, robot, limits, arguments.plot)
+        plot_feedforward(annotated.joint_names, samples, report, robot, limits, arguments.plot)
     return 0 if report.kept else EXCEEDED
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plot of `rbd_ros annotate`: efforts of the joints over time, with their limits."""
+"""The plot of `rbd_ros feedforward`: efforts of the joints over time, with their limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rbd_ros.control.arrays import FloatArray
 LINE, LIMIT = '#1769aa', '#e4572e'
 
 
-def plot_annotation(
+def plot_feedforward(
     names: Sequence[str],
     samples: Tuple[FloatArray, FloatArray],
     report: TrajectoryReport,

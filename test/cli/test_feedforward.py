@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `rbd_ros annotate`: the report, the file that it writes, and what it refuses."""
+"""The command `rbd_ros feedforward`: the report, the file that it writes, and what it refuses."""
 
 import json
 
@@ -38,7 +38,7 @@ def motion(tmp_path, arm):
 
 
 def run(*arguments):
-    return main(['annotate', ARM, *map(str, arguments)])
+    return main(['feedforward', ARM, *map(str, arguments)])
 
 
 def test_the_report_has_the_margins_of_all_joints(capsys, motion, arm):
