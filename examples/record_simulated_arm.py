@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A simulated arm that follows a trajectory and writes its joint states, noise included, as CSV.
 
-rbd_ros excite six_axis_arm -o excite.yaml --range elbow_joint=0.5:2.5
-python examples/record_simulated_arm.py excite.yaml run.csv
+rbd_ros excitation-trajectory six_axis_arm -o excitation.yaml --range elbow_joint=0.5:2.5
+python examples/record_simulated_arm.py excitation.yaml run.csv
 
 It carries 1.5 kg that its description does not know: what rbd_ros identify is to find.
 """
@@ -24,7 +24,7 @@ CENTRE, INERTIA = (0.01, 0.02, 0.08), np.diag([0.006, 0.005, 0.004])  # [m], [kg
 def main() -> None:
     """Follow the trajectory and write the recording."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('trajectory', help='as rbd_ros excite writes it')
+    parser.add_argument('trajectory', help='as rbd_ros excitation-trajectory writes it')
     parser.add_argument('recording', help='CSV file to write')
     parser.add_argument('--mass', type=float, default=1.5, help='of the payload [kg]')
     parser.add_argument('--seed', type=int, default=1, help='of the noise')

@@ -176,7 +176,7 @@ def _solved(A: Floats, b: Floats, names: Sequence[str]) -> Floats:
 def _not_excited(names: Sequence[str]) -> RecordingError:
     return RecordingError(
         f'the motion does not excite {listed(names)}: move all joints, faster and through more of '
-        'their range (rbd_ros excite writes such a motion)'
+        'their range (rbd_ros excitation-trajectory writes such a motion)'
     )
 
 

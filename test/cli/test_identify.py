@@ -56,7 +56,7 @@ def test_the_example_of_the_page_prints_what_the_page_says(example):
     got = ''.join(printed['identify'].splitlines(keepends=True)[:2])
     # The seed is the same, but not the rounding of another processor.
     np.testing.assert_allclose(numbers(got), numbers(said), rtol=0.05, atol=2e-4)
-    assert 'condition number' in printed['excite']
+    assert 'condition number' in printed['excitation-trajectory']
     assert (folder / 'payload.png').stat().st_size > 20_000
 
 
@@ -75,9 +75,9 @@ def test_the_example_finds_the_payload_and_patches_the_urdf(example):
 
 def test_the_motion_is_one_that_feedforward_reads(example, capsys):
     folder, _ = example
-    trajectory = read_trajectory(str(folder / 'excite.yaml'))
+    trajectory = read_trajectory(str(folder / 'excitation.yaml'))
     assert trajectory.duration == pytest.approx(20.0) and len(trajectory.times) == 1001
-    assert main(['feedforward', 'six_axis_arm', str(folder / 'excite.yaml')]) == 0
+    assert main(['feedforward', 'six_axis_arm', str(folder / 'excitation.yaml')]) == 0
     assert 'All limits are kept.' in capsys.readouterr().out
 
 
@@ -113,8 +113,8 @@ def test_base_parameters_as_json_and_urdf(example, capsys):
         (['evaluate', 'six_axis_arm', 'RUN', '--cutoff', '-1'], '--cutoff'),
         (['evaluate', 'six_axis_arm', 'RUN', '--hold', 'elbow'], '--hold'),
         (['evaluate', 'six_axis_arm', 'RUN', '--plot', '/nowhere/x.png'], '--plot'),
-        (['excite', 'six_axis_arm', '--range', 'elbow_joint'], '--range'),
-        (['excite', 'six_axis_arm', '--period', '0'], 'period'),
+        (['excitation-trajectory', 'six_axis_arm', '--range', 'elbow_joint'], '--range'),
+        (['excitation-trajectory', 'six_axis_arm', '--period', '0'], 'period'),
     ],
 )
 def test_what_cannot_be_used_is_named(example, capsys, words, text):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros excite robot.urdf -o trajectory.yaml`: a motion to identify a robot by."""
+"""`rbd_ros excitation-trajectory robot.urdf -o trajectory.yaml`: a motion to identify a robot by."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rbd_ros.identification import excitation
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `rbd_ros excite`."""
+    """Add the arguments of `rbd_ros excitation-trajectory`."""
     add_model_arguments(parser)
     parser.add_argument(
         '-o',
