@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros excitation-trajectory robot.urdf -o trajectory.yaml`: a motion to identify a robot by."""
+"""`rbd_ros excitation-trajectory robot.urdf`: a motion from which a robot can be identified."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ SUBCOMMANDS = {
     'feedforward': 'add the efforts of a trajectory to it, and check it against limits',
     'excitation-trajectory': 'write a motion within the limits that excites the parameters of a robot',
     'identify': 'estimate payload, inertias and friction of a robot from a recording',
-    'evaluate': 'compare the efforts of a recording with those of the model of a robot',
+    'validate-model': 'compare the efforts of a recording with those of the model of a robot',
     'bench': 'measure the compiled algorithms against their peers',
     'codegen': 'write functions of a robot as a C99 library, or the robot as an FMU',
     'hil': 'test a controller against a simulated robot that breaks on purpose',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands excite, evaluate and identify: the example of the page, and what they refuse."""
+"""Commands for identification: the example of the page, and what they refuse."""
 
 import json
 from pathlib import Path
@@ -70,7 +70,7 @@ def test_the_example_finds_the_payload_and_patches_the_urdf(example):
     begin, end = patched.index('<link name="tool0">'), patched.index('</inertial></link>')
     was = patched[:begin] + '<link name="tool0"/>' + patched[end + len('</inertial></link>') :]
     assert was == urdf
-    assert re.search(r'payload of 1\.5\d* kg', printed['evaluate'])
+    assert re.search(r'payload of 1\.5\d* kg', printed['validate-model'])
 
 
 def test_the_motion_is_one_that_feedforward_reads(example, capsys):
@@ -90,7 +90,7 @@ def test_base_parameters_as_json_and_urdf(example, capsys):
     values = {p['name']: p['value'] for p in facts['parameters']}
     assert len(values) == 48 and facts['confidence'] == 0.99
     assert values['shoulder_pan_joint: Coulomb'] == pytest.approx(1.5, abs=0.1)
-    assert main(['evaluate', out, str(folder / 'run.csv'), '--json']) == 0
+    assert main(['validate-model', out, str(folder / 'run.csv'), '--json']) == 0
     after = json.loads(capsys.readouterr().out)
     assert after['payload'] is None
     assert all(joint['relative'] < 0.2 for joint in after['joints'])
@@ -108,11 +108,11 @@ def test_base_parameters_as_json_and_urdf(example, capsys):
             ['identify', 'six_axis_arm', 'RUN', '--payload', 'tool0', '--confidence', '1'],
             '--confidence',
         ),
-        (['evaluate', 'six_axis_arm', 'RUN', '--between', '3'], '--between'),
-        (['evaluate', 'six_axis_arm', 'RUN', '--between', '90,99'], 'nothing was recorded'),
-        (['evaluate', 'six_axis_arm', 'RUN', '--cutoff', '-1'], '--cutoff'),
-        (['evaluate', 'six_axis_arm', 'RUN', '--hold', 'elbow'], '--hold'),
-        (['evaluate', 'six_axis_arm', 'RUN', '--plot', '/nowhere/x.png'], '--plot'),
+        (['validate-model', 'six_axis_arm', 'RUN', '--between', '3'], '--between'),
+        (['validate-model', 'six_axis_arm', 'RUN', '--between', '90,99'], 'nothing was recorded'),
+        (['validate-model', 'six_axis_arm', 'RUN', '--cutoff', '-1'], '--cutoff'),
+        (['validate-model', 'six_axis_arm', 'RUN', '--hold', 'elbow'], '--hold'),
+        (['validate-model', 'six_axis_arm', 'RUN', '--plot', '/nowhere/x.png'], '--plot'),
         (['excitation-trajectory', 'six_axis_arm', '--range', 'elbow_joint'], '--range'),
         (['excitation-trajectory', 'six_axis_arm', '--period', '0'], 'period'),
     ],
@@ -166,6 +166,6 @@ def test_what_a_recording_does_not_determine_has_no_number(tmp_path, capsys):
     payload = json.loads(capsys.readouterr().out)['payload']
     assert payload['mass'] is None and payload['centre'] == [None] * 3
     assert payload['not_determined'] == ['m', 'm cy', 'Ixx', 'Ixy', 'Ixz', 'Iyz', 'Izz']
-    assert main(['evaluate', out, csv, '--json']) == 0
+    assert main(['validate-model', out, csv, '--json']) == 0
     (joint,) = json.loads(capsys.readouterr().out)['joints']
     assert joint['relative'] < 1e-4  # the body that was written explains the efforts

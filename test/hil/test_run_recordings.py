@@ -86,7 +86,7 @@ def test_a_recording_is_evaluated_without_naming_its_robot(recorded, capsys):
     printed = []
     for words in ([path], ['six_axis_arm', path]):
         words += ['--topic', 'true_joint_states', '--cutoff', '60']
-        assert main(['evaluate', *words]) == 0
+        assert main(['validate-model', *words]) == 0
         printed.append(capsys.readouterr().out)
     assert printed[0] == printed[1] and 'shoulder_lift_joint' in printed[0]
 

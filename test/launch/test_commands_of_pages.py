@@ -38,7 +38,7 @@ ELSEWHERE = {
     ('rbd_ros', 'codegen'): 'test/cli runs it',
     ('rbd_ros', 'doctor'): 'test/cli runs it',
     ('rbd_ros', 'identify'): 'test/cli runs it',
-    ('rbd_ros', 'evaluate'): 'test/cli runs it',
+    ('rbd_ros', 'validate-model'): 'test/cli runs it',
     ('rbd_ros', 'excitation-trajectory'): 'test/cli runs it',
     ('rbd_ros', 'hil'): 'test/cli and test/hil run it',
     ('rbd_ros', 'static-torque'): 'test/cli runs it',

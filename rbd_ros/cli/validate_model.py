@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros evaluate [robot.urdf] recording`: measured efforts against those of the model."""
+"""`rbd_ros validate-model [robot.urdf] recording`: measured efforts and those of the model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HEAD = ('joint', 'error', 'effort', 'bias', 'scale', 'viscous', 'Coulomb', 'lik
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `rbd_ros evaluate`."""
+    """Add the arguments of `rbd_ros validate-model`."""
     add_recording_arguments(parser)
 
 
