@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros feedforward robot.urdf trajectory.yaml`: efforts of a trajectory, and a check of limits.
+"""`rbd_ros feedforward robot.urdf trajectory.yaml`: its efforts, and a check against limits.
 
 What is written is what controllers take that add feedforward efforts to their feedback.
 """

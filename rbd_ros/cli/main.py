@@ -25,7 +25,7 @@ SUBCOMMANDS = {
     'doctor': 'tell what is wrong with a URDF, this machine and the running nodes, and the cures',
     'static-torque': 'tell whether the effort limits of a robot hold it against gravity',
     'feedforward': 'add the efforts of a trajectory to it, and check it against limits',
-    'excitation-trajectory': 'write a motion within the limits that excites the parameters of a robot',
+    'excitation-trajectory': 'write a motion that excites the parameters of a robot',
     'identify': 'estimate payload, inertias and friction of a robot from a recording',
     'validate-model': 'compare the efforts of a recording with those of the model of a robot',
     'bench': 'measure the compiled algorithms against their peers',
