@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--name', help="name of the library, before those of its functions (default: the robot's)"
     )
     parser.add_argument(
-        '--real', choices=REALS, default='double', help='kind of numbers (%(default)s)'
+        '--precision', choices=REALS, default='double', help='kind of numbers (%(default)s)'
     )
     parser.add_argument('--frame', help='link or joint, for functions of a frame')
     parser.add_argument(
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
         robot,
         list(dict.fromkeys(filter(None, arguments.functions.split(',')))),
         arguments.name,
-        arguments.real,
+        arguments.precision,
         chosen,
         list(filter(None, arguments.external_forces.split(','))),
     )
@@ -127,8 +127,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _write_unit(arguments: argparse.Namespace) -> int:
     """Write an FMU."""
-    if arguments.real != 'double':
-        raise ValueError(f'--real {arguments.real}: an FMU computes with double')
+    if arguments.precision != 'double':
+        raise ValueError(f'--precision {arguments.precision}: an FMU computes with double')
     if arguments.external_forces:
         raise ValueError('--external-forces: an FMU has none, leave it out')
     robot = Robot.from_urdf(

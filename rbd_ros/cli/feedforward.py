@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='where to write the trajectory with efforts, .csv or YAML; - is standard output',
     )
     parser.add_argument(
-        '--hold',
+        '--missing-joints',
         metavar=POSITIONS,
         default='',
         help='where joints are that the trajectory leaves out',
@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     feedforward = _feedforward(robot, arguments)
     trajectory = read_trajectory(arguments.trajectory)
-    hold = joint_values('--hold', arguments.hold)
+    hold = joint_values('--missing-joints', arguments.missing_joints)
     factor = _factor(arguments.duration)
     report = check_trajectory(feedforward, trajectory, hold)
     if arguments.duration == 'fit':

@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     text = source if isinstance(source, bytes) else _text(source, arguments.package_path)
     options = model_options(arguments)
     robot, recording = robot_of(source, options), recording_of(arguments)
-    hold = joint_values('--hold', arguments.hold)
+    hold = joint_values('--missing-joints', arguments.missing_joints)
     asked = {
         'friction': arguments.friction,
         'offset': arguments.offset,

@@ -43,7 +43,7 @@ def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
         help='cutoff frequency of the filter (10, less if the recording is slow)',
     )
     parser.add_argument(
-        '--hold',
+        '--missing-joints',
         metavar=POSITIONS,
         default='',
         help='where joints were held that the recording leaves out',

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _RECORDED = 10.0  # without --duration [s]
 _NOTICES = 5  # that are printed
 
-_OF_A_ROBOT = ('start', 'hold', 'gravity_compensation', 'watch', 'srdf')
+_OF_A_ROBOT = ('start', 'hold_start', 'gravity_compensation', 'watch', 'srdf')
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--gravity-compensation', action='store_true', help='joints carry the weight of the links'
     )
     torque.add_argument(
-        '--hold',
+        '--hold-start',
         action='store_true',
         help='hold the start by the default law of the torque nodes, or by a spring and a damper '
         'at each joint if the base is floating',
@@ -150,7 +150,7 @@ def run(arguments: argparse.Namespace) -> int:
         start_option.begin(arguments.start, simulator, robot)
     torque = None
     if not still:
-        torque = chosen_torque(simulator, arguments.hold, arguments.gravity_compensation)
+        torque = chosen_torque(simulator, arguments.hold_start, arguments.gravity_compensation)
     _report(arguments, [*filter(None, [still]), *simulator.warnings, *scene.notices], scene)
     if arguments.record is not None:
         try:
@@ -217,7 +217,7 @@ def _refuse_what_needs_a_robot(arguments: argparse.Namespace, world: Optional[Wo
 
 
 def _watch(arguments: argparse.Namespace, robot: Robot, scene: Scene) -> int:
-    for option in ('record', 'start', 'hold', 'gravity_compensation', 'ground', 'srdf'):
+    for option in ('record', 'start', 'hold_start', 'gravity_compensation', 'ground', 'srdf'):
         if getattr(arguments, option):
             name = option.replace('_', '-')
             raise ValueError(f'--{name} is for what is simulated here; leave it out with --watch')

@@ -33,7 +33,7 @@ def chosen_torque(simulator: Simulator, hold: bool, compensation: bool) -> Optio
     if not (hold or compensation):
         return None
     if model.loops:
-        option = '--hold' if hold else '--gravity-compensation'
+        option = '--hold-start' if hold else '--gravity-compensation'
         raise ValueError(f'{option} is for robots without loops; leave it out')
     floating = any(isinstance(body.joint, Floating) for body in model.bodies)
     if hold and floating:
@@ -44,7 +44,7 @@ def chosen_torque(simulator: Simulator, hold: bool, compensation: bool) -> Optio
     if floating:
         raise ValueError(
             '--gravity-compensation is for robots whose base is fixed: nothing carries another; '
-            'leave it out, or take --hold'
+            'leave it out, or take --hold-start'
         )
     return lambda now: robot.gravity_torque(now.q)
 

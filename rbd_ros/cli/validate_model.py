@@ -34,7 +34,10 @@ def run(arguments: argparse.Namespace) -> int:
     :raises ValueError: for a recording that cannot be used
     """
     robot = robot_of(described(arguments), model_options(arguments))
-    recording, hold = recording_of(arguments), joint_values('--hold', arguments.hold)
+    recording, hold = (
+        recording_of(arguments),
+        joint_values('--missing-joints', arguments.missing_joints),
+    )
     found = evaluate(robot, recording, cutoff=arguments.cutoff, hold=hold)
     print(_json(found) if arguments.json else '\n'.join(lines(found)))
     if arguments.plot:

@@ -99,7 +99,7 @@ def test_functions_of_real_robots_are_those_of_the_kernels(
 @every_compiler
 def test_single_precision_is_as_good_as_that(capsys, tmp_path, compiler):
     path = example_robots.path('ur5_robot')
-    files = written(capsys, tmp_path, path, '--real', 'float', '--functions', ','.join(ALL))
+    files = written(capsys, tmp_path, path, '--precision', 'float', '--functions', ','.join(ALL))
     assert not any('double' in file.read_text() for file in files.values())
     compiled = Library(files, compiler, '-O1', '-Wdouble-promotion', '-Wconversion')
     robot = Robot.from_urdf(path)
@@ -218,7 +218,7 @@ def test_an_fmu_without_a_compiler_has_sources_only(capsys, tmp_path, monkeypatc
 def test_what_an_fmu_cannot_have_is_refused_in_one_line(capsys, tmp_path):
     arm = example_robots.path('ur5_robot')
     out = ['--fmu', '--output', tmp_path / 'it.fmu']
-    assert '--real float' in refusal(capsys, arm, *out, '--real', 'float')
+    assert '--precision float' in refusal(capsys, arm, *out, '--precision', 'float')
     assert '--external-forces' in refusal(capsys, arm, *out, '--external-forces', 'tool0')
     assert 'timestep must be positive' in refusal(capsys, arm, *out, '--timestep', '0')
     (tmp_path / 'file').touch()

@@ -93,7 +93,7 @@ def test_joints_that_are_left_out_are_held_where_the_option_says(capsys, tmp_pat
     path, out = motion(names=[second], goal=(0.3,)), tmp_path / 'out.csv'
     assert run(path) == 1
     assert f"leaves out joint '{first}'" in capsys.readouterr().err
-    assert run(path, '--hold', f'{first}=0.7', '-o', out) == 0
+    assert run(path, '--missing-joints', f'{first}=0.7', '-o', out) == 0
     effort = np.loadtxt(out, delimiter=',', skiprows=1)[-1, -1]
     assert_allclose(effort, arm.gravity_torque([0.7, 0.3])[1], rtol=1e-12)
 
@@ -132,8 +132,11 @@ def test_a_plot_is_written(tmp_path, motion):
         (['--gravity', '0,0'], '--gravity must be 3 finite numbers'),
         (['--payload', 'hand'], "--payload must be MASS@LINK[:X,Y,Z], as 2.5@tool0, got 'hand'"),
         (['--payload', '1@wing'], "there is no link 'wing'; there are "),
-        (['--hold', 'wing'], "--hold must be JOINT=VALUE,..., as elbow=1.5, got 'wing'"),
-        (['--hold', 'wing=1'], "'wing' that is to be held is not one of the robot"),
+        (
+            ['--missing-joints', 'wing'],
+            "--missing-joints must be JOINT=VALUE,..., as elbow=1.5, got 'wing'",
+        ),
+        (['--missing-joints', 'wing=1'], "'wing' that is to be held is not one of the robot"),
         (['--duration', '0'], 'factor must be positive'),
         (['--duration', 'x'], '--duration must be a finite number'),
         (['--period', '0'], 'period must be positive'),

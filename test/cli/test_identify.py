@@ -111,7 +111,10 @@ def test_base_parameters_as_json_and_urdf(example, capsys):
         (['validate-model', 'six_axis_arm', 'RUN', '--between', '3'], '--between'),
         (['validate-model', 'six_axis_arm', 'RUN', '--between', '90,99'], 'nothing was recorded'),
         (['validate-model', 'six_axis_arm', 'RUN', '--cutoff', '-1'], '--cutoff'),
-        (['validate-model', 'six_axis_arm', 'RUN', '--hold', 'elbow'], '--hold'),
+        (
+            ['validate-model', 'six_axis_arm', 'RUN', '--missing-joints', 'elbow'],
+            '--missing-joints',
+        ),
         (['validate-model', 'six_axis_arm', 'RUN', '--plot', '/nowhere/x.png'], '--plot'),
         (['excitation-trajectory', 'six_axis_arm', '--range', 'elbow_joint'], '--range'),
         (['excitation-trajectory', 'six_axis_arm', '--period', '0'], 'period'),

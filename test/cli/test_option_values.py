@@ -39,12 +39,12 @@ def test_what_is_written_goes_where_output_says():
     assert [name for name, each in options() if '--out' in each.option_strings] == []
 
 
-@pytest.mark.parametrize('option', ['--gravity', '--payload', '--hold'])
+@pytest.mark.parametrize('option', ['--gravity', '--payload', '--missing-joints'])
 def test_options_of_several_commands_have_one_syntax(option):
     known = [
         each
         for name, each in options()
-        # `identify` finds the payload of a link, `simulate --hold` is a law.
+        # `identify` finds the payload of a link.
         if option in each.option_strings and each.nargs != 0 and name != 'identify'
     ]
     assert len(known) >= 2 and len({(each.metavar, each.nargs) for each in known}) == 1
@@ -82,8 +82,8 @@ def test_names_of_links_may_have_colons():
 
 def test_numbers_and_joints_are_finite_and_named_once():
     assert numbers('--gravity', '0, 0,-9.81', 3) == [0.0, 0.0, -9.81]
-    assert joint_values('--hold', ' a = 1,b=-2e-1') == {'a': 1.0, 'b': -0.2}
-    assert joint_values('--hold', '') == {}
+    assert joint_values('--missing-joints', ' a = 1,b=-2e-1') == {'a': 1.0, 'b': -0.2}
+    assert joint_values('--missing-joints', '') == {}
     for text in ('a', '=1', 'a=x', 'a=inf', 'a=1,a=2'):
-        with pytest.raises(ValueError, match='^--hold '):
-            joint_values('--hold', text)
+        with pytest.raises(ValueError, match='^--missing-joints '):
+            joint_values('--missing-joints', text)

@@ -31,7 +31,7 @@ ARM = str(resource_path('urdf', 'six_axis_arm.urdf'))
 LINKAGE = str(resource_path('urdf', 'four_bar.urdf'))
 
 
-@pytest.mark.parametrize('torque', [[], ['--gravity-compensation'], ['--hold']])
+@pytest.mark.parametrize('torque', [[], ['--gravity-compensation'], ['--hold-start']])
 def test_a_recording_is_written_without_a_display(capsys, tmp_path, torque):
     path = tmp_path / 'out.html'
     start = '--start=0,-1,0.8,0,0.5,0'
@@ -103,8 +103,8 @@ def test_robots_with_loops_have_no_torque(capsys, tmp_path):
     path = tmp_path / 'out.html'
     record = ['--duration', '0.1', '--record', str(path)]
     assert main(['simulate', LINKAGE, *options, *record]) == 0 and path.is_file()
-    assert main(['simulate', LINKAGE, *options, '--hold']) == 1
-    assert '--hold is for robots without loops' in capsys.readouterr().err
+    assert main(['simulate', LINKAGE, *options, '--hold-start']) == 1
+    assert '--hold-start is for robots without loops' in capsys.readouterr().err
 
 
 def test_a_port_in_use_is_refused(capsys):
@@ -170,7 +170,7 @@ def test_a_robot_without_masses_is_shown_and_stands_still(capsys, monkeypatch, t
             sessions.append(self)
 
     monkeypatch.setattr(simulate, 'LiveSession', Noted)
-    words = ['simulate', str(path), '--ground', '--hold', '--start=j=0.5']
+    words = ['simulate', str(path), '--ground', '--hold-start', '--start=j=0.5']
     words += ['--floating-base'] if floating else []
     page = ['--no-browser', '--port', '0', '--duration', '0.1']
     assert main([*words, *page]) == 0
@@ -205,7 +205,7 @@ def test_robots_of_a_world_move_without_another(capsys, tmp_path):
     world.write_text(f'robots: {{left: {{urdf: {arm}, movable: true}}}}')
     path = tmp_path / 'motion.html'
     options = ['--world', str(world), '--duration', '0.1', '--record', str(path)]
-    assert main(['simulate', *options, '--hold', '--start', '0,1,1,0,0,0']) == 0
+    assert main(['simulate', *options, '--hold-start', '--start', '0,1,1,0,0,0']) == 0
     out, err = capsys.readouterr()
     assert out == f'{path}\n'
     assert "robot 'left' of the world moves: v[0:6] is that of its joints left/..." in err
@@ -276,7 +276,7 @@ def test_a_walker_stands_on_the_ground_at_its_start(monkeypatch, tmp_path, start
         simulate, 'record', lambda *rest: made.append(rest[0].q) or recorded(*rest)
     )
     (tmp_path / 'a.srdf').write_text(STATE.format('front_left_knee_joint') + '</robot>')
-    words = ['quadruped', '--floating-base', '--ground', '--hold', '--duration', '0.01']
+    words = ['quadruped', '--floating-base', '--ground', '--hold-start', '--duration', '0.01']
     words += ['--srdf', str(tmp_path / 'a.srdf'), '--record', str(tmp_path / 'out.html')]
     assert main(['simulate', *words, *([start] if start else [])]) == 0
     (q,) = made
@@ -312,7 +312,7 @@ def test_a_start_knows_a_base_by_what_its_joint_does(monkeypatch, tmp_path, star
     assert [0.5 + made[0][6], made[0][7]] == pytest.approx(q, abs=1e-6)
 
 
-@pytest.mark.parametrize('option', ['--hold', '--ground', '--record=out.html', '--start=0'])
+@pytest.mark.parametrize('option', ['--hold-start', '--ground', '--record=out.html', '--start=0'])
 def test_watching_goes_without_what_simulates(capsys, option):
     assert main(['simulate', ARM, '--watch', option]) == 1
     name = option.partition('=')[0]
@@ -352,7 +352,7 @@ def test_objects_move_without_a_robot(capsys, tmp_path):
     assert main(['simulate', *options]) == 0 and path.is_file()
     for more, message in (
         ([], 'name a robot, or give a --world'),
-        (['--world', WORLD, '--hold'], '--hold is for a robot; name one'),
+        (['--world', WORLD, '--hold-start'], '--hold-start is for a robot; name one'),
         (['--world', WORLD, '--watch'], '--watch is for a robot; name one'),
         (['--world', WORLD, '--srdf', 'arm.srdf'], '--srdf is for a robot; name one'),
     ):
