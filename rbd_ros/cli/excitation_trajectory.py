@@ -36,17 +36,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--period', type=float, default=10.0, metavar='SECONDS', help='of the motion (10)'
     )
     parser.add_argument(
-        '--step', type=float, default=0.02, metavar='SECONDS', help='between points (0.02)'
+        '--point-spacing',
+        type=float,
+        default=0.02,
+        metavar='SECONDS',
+        help='between points (0.02)',
     )
     parser.add_argument(
-        '--start',
+        '--start-time',
         type=float,
         default=5.0,
         metavar='SECONDS',
         help='time of the first point, in which the controller takes the robot there (5)',
     )
     parser.add_argument(
-        '--speed', type=float, default=0.5, metavar='SHARE', help='share of the speed limits (0.5)'
+        '--velocity-scaling',
+        type=float,
+        default=0.5,
+        metavar='SHARE',
+        help='share of the speed limits (0.5)',
     )
     parser.add_argument('--seed', type=int, default=1, help='of the optimisation (1)')
 
@@ -63,10 +71,10 @@ def run(arguments: argparse.Namespace) -> int:
         found = excitation(
             robot,
             period=arguments.period,
-            step=arguments.step,
-            start=arguments.start,
+            step=arguments.point_spacing,
+            start=arguments.start_time,
             ranges=ranges(arguments.range),
-            speed=arguments.speed,
+            speed=arguments.velocity_scaling,
             seed=arguments.seed,
             progress=progress,
         )

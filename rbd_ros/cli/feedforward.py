@@ -67,14 +67,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='where joints are that the trajectory leaves out',
     )
     parser.add_argument(
-        '--period',
+        '--point-spacing',
         type=float,
         metavar='SECONDS',
         help='put points in between, at most so far apart: controllers interpolate efforts on '
         'straight lines',
     )
     parser.add_argument(
-        '--duration',
+        '--time-scale',
         metavar='FACTOR',
         help='take FACTOR times as long; "fit": as long as the limits need, no longer',
     )
@@ -101,16 +101,16 @@ def run(arguments: argparse.Namespace) -> int:
     feedforward = _feedforward(robot, arguments)
     trajectory = read_trajectory(arguments.trajectory)
     hold = joint_values('--missing-joints', arguments.missing_joints)
-    factor = _factor(arguments.duration)
+    factor = _factor(arguments.time_scale)
     report = check_trajectory(feedforward, trajectory, hold)
-    if arguments.duration == 'fit':
+    if arguments.time_scale == 'fit':
         if not report.fastest:
-            raise ValueError(f'--duration fit: {_no_duration(report)}')
+            raise ValueError(f'--time-scale fit: {_no_duration(report)}')
         factor = report.fastest
     if factor is not None:
         trajectory = trajectory.slower(factor)
         report = check_trajectory(feedforward, trajectory, hold)
-    annotated = annotate(feedforward, trajectory, hold, arguments.period)
+    annotated = annotate(feedforward, trajectory, hold, arguments.point_spacing)
     to_output = arguments.output == '-'
     text = _json(report) if arguments.json else '\n'.join(report_lines(report))
     print(text, file=sys.stderr if to_output else sys.stdout)
@@ -146,7 +146,7 @@ def _factor(text: Optional[str]) -> Optional[float]:
     if text in (None, 'fit'):
         return None
     assert text is not None
-    (factor,) = numbers('--duration', text, 1)
+    (factor,) = numbers('--time-scale', text, 1)
     return factor
 
 

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros identify`."""
     add_recording_arguments(parser)
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument('--payload', metavar='LINK', help='what this link carries')
+    what.add_argument('--payload-link', metavar='LINK', help='what this link carries')
     what.add_argument(
         '--base-parameters', action='store_true', help='inertias of all links, as far as they show'
     )
@@ -83,8 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
         'cutoff': arguments.cutoff,
     }
     found: Found
-    if arguments.payload:
-        found = identify_payload(robot, recording, arguments.payload, hold=hold, **asked)
+    if arguments.payload_link:
+        found = identify_payload(robot, recording, arguments.payload_link, hold=hold, **asked)
     else:
         found = identify_base_parameters(robot, recording, **asked)
     print(

@@ -71,7 +71,7 @@ def lines(found: Evaluation) -> List[str]:
         result += [
             f'A payload of {payload.mass:.3f} kg at ({centre}) m in {payload.link} explains '
             f'{100.0 * found.payload_explains:.0f} % of the squared errors: see rbd_ros identify '
-            f'--payload {payload.link}.'
+            f'--payload-link {payload.link}.'
         ]
     return result + [f'Note: {note}.' for note in found.notes]
 

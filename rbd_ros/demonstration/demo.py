@@ -93,8 +93,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='times that inverse dynamics must track closer than feedback alone (default: 10)',
     )  # fmt: skip
     parser.add_argument(
-        '--slower', type=float, default=1.0, metavar='FACTOR',
-        help='stretch the motion in time (default: 1)',
+        '--time-scale', type=float, default=1.0, metavar='FACTOR',
+        help='multiply all times of the motion by FACTOR: 2 is half as fast (default: 1)',
     )  # fmt: skip
     parser.add_argument(
         '--natural-frequency', type=float, default=None, metavar='RAD/S',
@@ -193,22 +193,22 @@ class _Demo:
         return None if extension is None else str(extension.resolve())
 
     def _make_plan(self, motion: Demonstration) -> Plan:
-        trajectory, slower = motion.trajectory, self._arguments.slower
-        if not slower >= 1.0:
-            raise DemoError('--slower must be 1 or more: the motion is at the limits already')
+        trajectory, scale = motion.trajectory, self._arguments.time_scale
+        if not scale >= 1.0:
+            raise DemoError(f'--time-scale must be 1 or more, got {scale:g}: the motion is at the limits already')
         return Plan(
             trajectory.joint_names,
-            trajectory.times * slower,
+            trajectory.times * scale,
             trajectory.positions,
-            trajectory.velocities / slower,
-            trajectory.accelerations / slower**2,
+            trajectory.velocities / scale,
+            trajectory.accelerations / scale**2,
             LAWS,
         )
 
     def _describe(self, motion: Demonstration) -> None:
-        slower = self._arguments.slower
-        text = f'{self._robot.nv} joints, {slower * motion.trajectory.end_time:.2f} s'
-        if slower == 1.0:
+        scale = self._arguments.time_scale
+        text = f'{self._robot.nv} joints, {scale * motion.trajectory.end_time:.2f} s'
+        if scale == 1.0:
             text += f', no less because of the {motion.limited_by}'
         self._say(text)
 

@@ -62,7 +62,7 @@ def test_the_efforts_are_written(capsys, tmp_path, motion, arm):
     table = np.loadtxt(out, delimiter=',', skiprows=1)
     assert out.read_text().splitlines()[0].split(',')[-1] == f'{arm.joint_names[1]}.effort'
     assert_allclose(table[-1, -2:], arm.gravity_torque([0.6, -0.4]), rtol=1e-12)
-    assert run(motion(), '-o', tmp_path / 'out.yaml', '--period', '0.5') == 0
+    assert run(motion(), '-o', tmp_path / 'out.yaml', '--point-spacing', '0.5') == 0
     assert len(read_trajectory(str(tmp_path / 'out.yaml')).times) == 5
     capsys.readouterr()
     assert run(motion(), '-o', '-') == 0
@@ -82,7 +82,7 @@ def test_gravity_payload_and_friction_are_those_of_the_options(tmp_path, motion,
     link = list(arm.model.links)[-1]
     assert np.abs(last('--payload', f'1.5@{link}:0,0,0.1')[-1] - holds).max() > 0.1
     # In between, where it moves.
-    moving = last('--period', '1') - last('--period', '1', '--no-friction')
+    moving = last('--point-spacing', '1') - last('--point-spacing', '1', '--no-friction')
     v = read_trajectory(str(out)).velocities
     expected = arm.damping * v + arm.friction * np.sign(v)
     assert_allclose(moving, expected, rtol=1e-9, atol=1e-9)
@@ -103,16 +103,16 @@ def test_a_duration_that_fits_is_the_shortest_within_the_limits(capsys, tmp_path
     report = json.loads(capsys.readouterr().out)
     assert not report['kept'] and report['fastest'] > 1.0
     out = tmp_path / 'out.csv'
-    assert run(motion(0.1), '--duration', 'fit', '-o', out, '--json') == 0
+    assert run(motion(0.1), '--time-scale', 'fit', '-o', out, '--json') == 0
     fitted = json.loads(capsys.readouterr().out)
     assert fitted['kept']
     assert_allclose(fitted['duration'], 0.1 * report['fastest'])
     assert_allclose(read_trajectory(str(out)).times[-1], 0.1 * report['fastest'])
-    assert run(motion(0.1), '--duration', 0.99 * report['fastest']) == 3
+    assert run(motion(0.1), '--time-scale', 0.99 * report['fastest']) == 3
 
 
 def test_what_no_duration_cures_says_why(capsys, motion):
-    assert run(motion(goal=(9.0, 0.0)), '--duration', 'fit') == 1
+    assert run(motion(goal=(9.0, 0.0)), '--time-scale', 'fit') == 1
     text = capsys.readouterr().err
     assert 'the position limit of' in text and 'however slow' in text
     assert run(motion(), '--gravity', '0,0,-1000') == 3
@@ -122,7 +122,7 @@ def test_what_no_duration_cures_says_why(capsys, motion):
 
 def test_a_plot_is_written(tmp_path, motion):
     plot = tmp_path / 'out.png'
-    assert run(motion(), '--plot', plot, '--period', '0.1') == 0
+    assert run(motion(), '--plot', plot, '--point-spacing', '0.1') == 0
     assert plot.read_bytes().startswith(b'\x89PNG')
 
 
@@ -137,9 +137,9 @@ def test_a_plot_is_written(tmp_path, motion):
             "--missing-joints must be JOINT=VALUE,..., as elbow=1.5, got 'wing'",
         ),
         (['--missing-joints', 'wing=1'], "'wing' that is to be held is not one of the robot"),
-        (['--duration', '0'], 'factor must be positive'),
-        (['--duration', 'x'], '--duration must be a finite number'),
-        (['--period', '0'], 'period must be positive'),
+        (['--time-scale', '0'], 'factor must be positive'),
+        (['--time-scale', 'x'], '--time-scale must be a finite number'),
+        (['--point-spacing', '0'], 'period must be positive'),
         (['--output', 'no/folder/out.csv'], '--output no/folder/out.csv cannot be written'),
         (['--plot', 'no/such/folder/out.png'], 'cannot be written'),
     ],

@@ -101,11 +101,11 @@ def test_base_parameters_as_json_and_urdf(example, capsys):
 @pytest.mark.parametrize(
     ('words', 'text'),
     [
-        (['identify', 'six_axis_arm', 'RUN', '--payload', 'nowhere'], 'nowhere'),
-        (['identify', 'two_link_arm', 'RUN', '--payload', 'tool0'], 'of another robot'),
-        (['identify', 'six_axis_arm', 'absent.csv', '--payload', 'tool0'], 'cannot be read'),
+        (['identify', 'six_axis_arm', 'RUN', '--payload-link', 'nowhere'], 'nowhere'),
+        (['identify', 'two_link_arm', 'RUN', '--payload-link', 'tool0'], 'of another robot'),
+        (['identify', 'six_axis_arm', 'absent.csv', '--payload-link', 'tool0'], 'cannot be read'),
         (
-            ['identify', 'six_axis_arm', 'RUN', '--payload', 'tool0', '--confidence', '1'],
+            ['identify', 'six_axis_arm', 'RUN', '--payload-link', 'tool0', '--confidence', '1'],
             '--confidence',
         ),
         (['validate-model', 'six_axis_arm', 'RUN', '--between', '3'], '--between'),
@@ -130,7 +130,7 @@ def test_one_must_say_what_is_looked_for(example, capsys):
     folder, _ = example
     with pytest.raises(SystemExit):
         main(['identify', 'six_axis_arm', str(folder / 'run.csv')])
-    assert '--payload' in capsys.readouterr().err
+    assert '--payload-link' in capsys.readouterr().err
 
 
 def test_what_a_recording_does_not_determine_has_no_number(tmp_path, capsys):
@@ -155,7 +155,7 @@ def test_what_a_recording_does_not_determine_has_no_number(tmp_path, capsys):
         comments='',
         fmt='%.12g',
     )
-    assert main(['identify', urdf, csv, '--payload', 'l', '-o', out]) == 0
+    assert main(['identify', urdf, csv, '--payload-link', 'l', '-o', out]) == 0
     captured = capsys.readouterr()
     assert captured.out.splitlines()[:2] == [
         'Payload of l',
@@ -165,7 +165,7 @@ def test_what_a_recording_does_not_determine_has_no_number(tmp_path, capsys):
     assert re.search(r'l: m cx +0\.21 +\+- ', captured.out)
     assert re.search(r'l: Iyy +0\.064 +\+- ', captured.out)
     assert 'of which m, m cy, ' in captured.err and 'chosen and not measured' in captured.err
-    assert main(['identify', urdf, csv, '--payload', 'l', '--json']) == 0
+    assert main(['identify', urdf, csv, '--payload-link', 'l', '--json']) == 0
     payload = json.loads(capsys.readouterr().out)['payload']
     assert payload['mass'] is None and payload['centre'] == [None] * 3
     assert payload['not_determined'] == ['m', 'm cy', 'Ixx', 'Ixy', 'Ixz', 'Iyz', 'Izz']

@@ -114,7 +114,7 @@ def arguments(*words):
     ('words', 'said'),
     [
         (('no_such_robot',), 'no robot'),
-        (('two_link_arm', '--slower', '0.5'), '--slower'),
+        (('two_link_arm', '--time-scale', '0.5'), '--time-scale'),
         (('{folder}/sick.urdf',), 'sick'),
         (('{folder}/fixed.urdf',), 'no joint that moves'),
     ],
