@@ -195,7 +195,9 @@ class _Demo:
     def _make_plan(self, motion: Demonstration) -> Plan:
         trajectory, scale = motion.trajectory, self._arguments.time_scale
         if not scale >= 1.0:
-            raise DemoError(f'--time-scale must be 1 or more, got {scale:g}: the motion is at the limits already')
+            raise DemoError(
+                f'--time-scale must be 1 or more, got {scale:g}: the motion is at the limits already'
+            )
         return Plan(
             trajectory.joint_names,
             trajectory.times * scale,
