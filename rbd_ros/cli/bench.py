@@ -12,8 +12,8 @@ import time
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from rbd_ros import Robot
+from rbd_ros.cli.common_options import add_json_option, add_plot_option
 from rbd_ros.cli.first_call import first_calls
-from rbd_ros.cli.info import add_xacro_argument, description
 from rbd_ros.cli.measurement import (
     Case,
     cases,
@@ -26,6 +26,12 @@ from rbd_ros.cli.measurement import (
     versions,
 )
 from rbd_ros.cli.measurement.functions import inputs
+from rbd_ros.cli.robot_options import (
+    add_floating_base_option,
+    add_robot_argument,
+    add_xacro_option,
+    description,
+)
 from rbd_ros.model.xacro_expansion import urdf_of_file
 from rbd_ros.robots import DEFAULT_ROBOT
 
@@ -35,16 +41,9 @@ _LARGEST_BATCH = 10**6
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros bench`."""
-    parser.add_argument(
-        'robot',
-        nargs='?',
-        help='path of a URDF or xacro file, name of a robot, or - for the standard input; '
-        'by default the six-axis arm that comes with the package',
-    )
-    add_xacro_argument(parser)
-    parser.add_argument(
-        '--floating-base', action='store_true', help='let the root link move freely'
-    )
+    add_robot_argument(parser, default=DEFAULT_ROBOT)
+    add_xacro_option(parser)
+    add_floating_base_option(parser)
     parser.add_argument(
         '--functions',
         metavar='NAME,...',
@@ -58,16 +57,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='N',
         help='number of states in a batch (default: %(default)s)',
     )
-    parser.add_argument('--json', action='store_true', help='print JSON')
-    parser.add_argument('--plot', metavar='FILE.png', help='write a plot')
+    add_json_option(parser)
+    add_plot_option(parser)
     parser.add_argument(
-        '--quick', action='store_true', help='measure less carefully, and no first calls'
+        '--quick', action='store_true', help='measure for a shorter time, and skip first calls'
     )
     parser.add_argument(
         '--progress',
         action='store_true',
         default=None,
-        help='say what is being measured even where there is no terminal',
+        help='show the progress although there is no terminal',
     )
 
 
@@ -82,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ValueError(f'--batch must be from 1 to {_LARGEST_BATCH}, got {arguments.batch}')
     functions = [name.strip() for name in arguments.functions.split(',') if name.strip()]
     if not functions:
-        raise ValueError(f'--functions names none; there are {", ".join(FUNCTIONS)}')
+        raise ValueError(f'--functions is empty; choose from {", ".join(FUNCTIONS)}')
     for name in functions:
         inputs(name)
     if arguments.plot is not None and not Path(arguments.plot).absolute().parent.is_dir():

@@ -13,7 +13,8 @@ import sys
 from rbd_ros import __version__, Robot
 from rbd_ros.algorithms import catalogue
 from rbd_ros.algorithms.kinds import REFERENCES
-from rbd_ros.cli.info import add_model_arguments, model_options, named_robot
+from rbd_ros.cli.common_options import add_output_option
+from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
 from rbd_ros.contact import HalfSpace
 from rbd_ros.fmi import compile_unit, make_unit
 from rbd_ros.robot.export import c_library, REALS
@@ -24,62 +25,63 @@ _DEFAULT = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'bias_force',
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros codegen`."""
-    add_model_arguments(parser)
+    add_robot_options(parser)
     parser.add_argument(
         '--functions',
         metavar='NAME,...',
         default=','.join(_DEFAULT),
-        help='functions to write (default: %(default)s); --functions list names them all',
+        help='functions to write (default: %(default)s); --functions list prints all names',
+    )
+    add_output_option(
+        parser,
+        'PATH',
+        'folder for the files, which is created; with --fmu a path that ends with .fmu is the '
+        'file (default: NAME.fmu in the working directory)',
     )
     parser.add_argument(
-        '-o',
-        '--output',
-        metavar='PATH',
-        help='folder of the files, made if need be; with --fmu a name that ends with .fmu is that '
-        'of the file (default: NAME.fmu here)',
+        '--name', help="name of the library and prefix of its functions (default: the robot's)"
     )
     parser.add_argument(
-        '--name', help="name of the library, before those of its functions (default: the robot's)"
+        '--precision',
+        choices=REALS,
+        default='double',
+        help='floating-point type of all numbers (default: %(default)s)',
     )
-    parser.add_argument(
-        '--precision', choices=REALS, default='double', help='kind of numbers (%(default)s)'
-    )
-    parser.add_argument('--frame', help='link or joint, for functions of a frame')
+    parser.add_argument('--frame', help='link or joint whose frame functions such as jacobian use')
     parser.add_argument(
         '--reference',
         choices=REFERENCES,
         default=REFERENCES[0],
-        help='what velocities of the frame are expressed in (default: %(default)s)',
+        help='frame in which velocities are expressed (default: %(default)s)',
     )
     parser.add_argument(
         '--external-forces',
         metavar='LINK,...',
         default='',
-        help='links with an external force, inputs of the functions that take some',
+        help='links with an external force, which becomes an input of the functions',
     )
     unit = parser.add_argument_group('FMI 3.0 co-simulation')
     unit.add_argument(
         '--fmu',
         action='store_true',
-        help='write an FMU instead: torque in, joint state out, stepped as by the simulator',
+        help='write an FMU instead, with torques as inputs and joint states as outputs',
     )
     unit.add_argument(
         '--timestep',
         type=float,
         default=1e-3,
         metavar='SECONDS',
-        help='internal step of the FMU, of which communication steps are multiples (%(default)s)',
+        help='timestep of the FMU; communication steps are multiples of it (default: %(default)s)',
     )
     unit.add_argument(
         '--integrator',
         choices=INTEGRATORS,
-        help='integrator of the FMU (midpoint; with kinematic loops semi_implicit)',
+        help='integrator of the FMU (default: midpoint, or semi_implicit with kinematic loops)',
     )
     unit.add_argument(
         '--ground',
         action='store_true',
-        help='let the robot of the FMU touch the ground, z <= 0, by the compliant law: rigid '
-        'contact, as in a simulator, is not in FMUs',
+        help='add compliant contact with the ground, z <= 0; FMUs have no rigid contact',
     )
 
 
@@ -96,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
         print('\n'.join(sorted(catalogue())))
         return 0
     if not arguments.output:
-        raise ValueError('--output DIR is missing: where do the files go?')
+        raise ValueError('--output is missing; give the folder for the files')
     robot = Robot.from_urdf(
         named_robot(arguments),
         **model_options(arguments),
@@ -128,9 +130,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _write_unit(arguments: argparse.Namespace) -> int:
     """Write an FMU."""
     if arguments.precision != 'double':
-        raise ValueError(f'--precision {arguments.precision}: an FMU computes with double')
+        raise ValueError(f'--precision {arguments.precision} does not apply to an FMU; omit it')
     if arguments.external_forces:
-        raise ValueError('--external-forces: an FMU has none, leave it out')
+        raise ValueError('--external-forces does not apply to an FMU; omit it')
     robot = Robot.from_urdf(
         named_robot(arguments),
         **model_options(arguments),
@@ -152,6 +154,9 @@ def _write_unit(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise ValueError(f'--output {out} cannot be written: {error.strerror or error}') from error
     if not binaries:
-        print('sources only: there is no C compiler (cc, gcc, clang) for Linux', file=sys.stderr)
+        print(
+            'The FMU contains sources only: there is no C compiler (cc, gcc, clang) for Linux.',
+            file=sys.stderr,
+        )
     print(path)
     return 0

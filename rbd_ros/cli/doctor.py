@@ -11,7 +11,8 @@ import json
 import os
 from typing import Any, Dict, List, Tuple, Union
 
-from rbd_ros.cli.info import add_model_arguments, model_options, named_robot
+from rbd_ros.cli.common_options import add_json_option
+from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
 from rbd_ros.collision.scene import self_collision_notices
 from rbd_ros.doctor.findings import counted, ERROR, Finding, finding_lines, OK, worst_level
 from rbd_ros.doctor.machine import check_machine
@@ -20,8 +21,8 @@ from rbd_ros.model import load_urdf, ModelError
 
 FORMAT = 'rbd_ros doctor 1'
 EXIT_CODES = {
-    0: 'no errors, though there may be warnings',
-    1: 'errors, or the robot or a value cannot be used',
+    0: 'no error was found; there may be warnings',
+    1: 'an error was found, or the robot, a file or a value cannot be used',
 }
 
 #: Title of a group of findings, and the findings.
@@ -30,18 +31,18 @@ Section = Tuple[str, List[Finding]]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros doctor`."""
-    add_model_arguments(parser, required=False)
+    add_robot_options(parser, default='check the machine only')
     parser.add_argument(
-        '--graph', action='store_true', help='look at the nodes and topics of this ROS domain, too'
+        '--graph', action='store_true', help='check the nodes and topics of this ROS domain, too'
     )
     parser.add_argument(
         '--listen',
         type=float,
         default=3.0,
         metavar='SECONDS',
-        help='how long to listen to joint states (default: %(default)s)',
+        help='time for which --graph listens to joint states (default: %(default)s)',
     )
-    parser.add_argument('--json', action='store_true', help='print JSON')
+    add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

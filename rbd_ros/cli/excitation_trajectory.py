@@ -7,56 +7,60 @@ import argparse
 import sys
 from typing import Dict, Sequence, Tuple
 
-from rbd_ros.cli.info import add_model_arguments, model_options, named_robot
-from rbd_ros.cli.option_values import write_output
+from rbd_ros.cli.common_options import (
+    add_output_option,
+    add_point_spacing_option,
+    add_seed_option,
+)
+from rbd_ros.cli.option_values import positive, write_output
 from rbd_ros.cli.progress import TerminalProgress
 from rbd_ros.cli.recorded import robot_of
+from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
+from rbd_ros.cli.text_table import plural
 from rbd_ros.control.trajectory_files import format_of, trajectory_text
 from rbd_ros.identification import excitation
+
+RANGE = 'JOINT=LOW:HIGH'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros excitation-trajectory`."""
-    add_model_arguments(parser)
-    parser.add_argument(
-        '-o',
-        '--output',
-        metavar='FILE',
-        default='-',
-        help='trajectory to write, .csv or YAML (standard output)',
+    add_robot_options(parser)
+    add_output_option(
+        parser, 'FILE', 'write the trajectory to FILE, .csv or YAML (default: - for stdout)', '-'
     )
     parser.add_argument(
         '--range',
-        metavar='JOINT=LOW:HIGH',
+        metavar=RANGE,
         action='append',
         default=[],
-        help='where a joint may move; may be repeated',
+        help='positions that a joint may take [rad, m]; may be repeated',
     )
     parser.add_argument(
-        '--period', type=float, default=10.0, metavar='SECONDS', help='of the motion (10)'
-    )
-    parser.add_argument(
-        '--point-spacing',
+        '--period',
         type=float,
-        default=0.02,
+        default=10.0,
         metavar='SECONDS',
-        help='between points (0.02)',
+        help='period of the motion, which is its duration (default: %(default)g)',
     )
+    add_point_spacing_option(parser, 'time between two points (default: %(default)g)', 0.02)
     parser.add_argument(
         '--start-time',
         type=float,
         default=5.0,
         metavar='SECONDS',
-        help='time of the first point, in which the controller takes the robot there (5)',
+        help='time of the first point, until which the controller moves the robot there '
+        '(default: %(default)g)',
     )
     parser.add_argument(
         '--velocity-scaling',
         type=float,
         default=0.5,
-        metavar='SHARE',
-        help='share of the speed limits (0.5)',
+        metavar='SCALE',
+        help='share of the velocity limits that the motion may use, above 0 and at most 1, as in '
+        'MoveIt (default: %(default)g)',
     )
-    parser.add_argument('--seed', type=int, default=1, help='of the optimisation (1)')
+    add_seed_option(parser, default=1)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -66,15 +70,20 @@ def run(arguments: argparse.Namespace) -> int:
     :raises ModelError: if the URDF cannot become a model
     :raises ValueError: for a value that cannot be used
     """
+    for option in ('period', 'point_spacing', 'velocity_scaling'):
+        positive(f'--{option.replace("_", "-")}', getattr(arguments, option))
+    scale = arguments.velocity_scaling
+    if scale > 1.0:
+        raise ValueError(f'--velocity-scaling must be at most 1, got {scale:g}')
     robot = robot_of(named_robot(arguments), model_options(arguments))
-    with TerminalProgress('looking for a motion') as progress:
+    with TerminalProgress('optimizing the motion') as progress:
         found = excitation(
             robot,
             period=arguments.period,
             step=arguments.point_spacing,
             start=arguments.start_time,
             ranges=ranges(arguments.range),
-            speed=arguments.velocity_scaling,
+            speed=scale,
             seed=arguments.seed,
             progress=progress,
         )
@@ -84,18 +93,18 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         write_output(arguments.output, text)
     print(
-        f'{len(found.trajectory.times)} points, {found.period:g} s, condition number '
-        f'{found.condition:.1f}. Collisions are not looked at: see the motion before a robot '
-        'makes it.',
+        f'{plural(len(found.trajectory.times), "point")}, {found.period:g} s, condition number '
+        f'{found.condition:.1f}. This command does not check for collisions: look at the motion '
+        'in simulation first.',
         file=sys.stderr if arguments.output == '-' else sys.stdout,
     )
     return 0
 
 
 def ranges(words: Sequence[str]) -> Dict[str, Tuple[float, float]]:
-    """Return the ranges of joints from the command line.
+    """Return the ranges of joints of the command line.
 
-    :raises ValueError: for what is none
+    :raises ValueError: for another text
     """
     found = {}
     for word in words:
@@ -103,8 +112,8 @@ def ranges(words: Sequence[str]) -> Dict[str, Tuple[float, float]]:
         try:
             low, high = (float(value) for value in values.split(':'))
         except ValueError:
-            raise ValueError(f'--range {word!r}: write JOINT=LOW:HIGH') from None
+            name = ''
         if not name:
-            raise ValueError(f'--range {word!r}: write JOINT=LOW:HIGH')
+            raise ValueError(f'--range must be {RANGE}, such as elbow=0.5:2.5, got {word!r}')
         found[name] = low, high
     return found

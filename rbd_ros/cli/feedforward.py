@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`rbd_ros feedforward robot.urdf trajectory.yaml`: its efforts, and a check against limits.
 
-What is written is what controllers take that add feedforward efforts to their feedback.
+Trajectory controllers add the efforts of the written trajectory to their feedback.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ import sys
 from typing import Any, Dict, List, Optional, Sequence
 
 from rbd_ros import Robot
-from rbd_ros.cli.feedforward_plot import plot_feedforward
-from rbd_ros.cli.info import add_model_arguments, model_options, named_robot, table
-from rbd_ros.cli.option_values import (
-    GRAVITY,
-    GRAVITY_HELP,
-    joint_values,
-    numbers,
-    PAYLOAD,
-    payload,
-    PAYLOAD_HELP,
-    POSITIONS,
-    write_output,
+from rbd_ros.cli.common_options import (
+    add_gravity_option,
+    add_json_option,
+    add_missing_joints_option,
+    add_output_option,
+    add_payload_option,
+    add_plot_option,
+    add_point_spacing_option,
+    add_time_scale_option,
 )
+from rbd_ros.cli.feedforward_plot import plot_feedforward
+from rbd_ros.cli.option_values import joint_values, numbers, payload, positive, write_output
+from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
+from rbd_ros.cli.text_table import table
 from rbd_ros.control import (
     annotate,
     check_trajectory,
@@ -48,43 +49,27 @@ _UNITS = {'position': 'rad or m', 'velocity': 'rad/s or m/s', 'effort': 'N m or 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros feedforward`."""
-    add_model_arguments(parser)
+    add_robot_options(parser)
     parser.add_argument(
         'trajectory',
-        help='YAML file as `ros2 topic echo` prints a JointTrajectory, or .csv with the columns '
-        'time, JOINT.position, JOINT.velocity, JOINT.acceleration',
+        help='YAML file with a JointTrajectory, such as `ros2 topic echo` prints it, or .csv file '
+        'with the columns time, JOINT.position, JOINT.velocity, JOINT.acceleration',
     )
-    parser.add_argument(
-        '-o',
-        '--output',
-        metavar='FILE',
-        help='where to write the trajectory with efforts, .csv or YAML; - is standard output',
+    add_output_option(
+        parser, 'FILE', 'write the trajectory with efforts to FILE, .csv or YAML; - is stdout'
     )
-    parser.add_argument(
-        '--missing-joints',
-        metavar=POSITIONS,
-        default='',
-        help='where joints are that the trajectory leaves out',
+    add_missing_joints_option(parser, 'trajectory')
+    add_point_spacing_option(
+        parser,
+        'insert points, with at most SECONDS between two of them; controllers interpolate efforts '
+        'linearly',
     )
-    parser.add_argument(
-        '--point-spacing',
-        type=float,
-        metavar='SECONDS',
-        help='put points in between, at most so far apart: controllers interpolate efforts on '
-        'straight lines',
-    )
-    parser.add_argument(
-        '--time-scale',
-        metavar='FACTOR',
-        help='take FACTOR times as long; "fit": as long as the limits need, no longer',
-    )
-    parser.add_argument('--gravity', metavar=GRAVITY, help=GRAVITY_HELP)
-    parser.add_argument('--payload', metavar=PAYLOAD, help=PAYLOAD_HELP)
-    parser.add_argument(
-        '--no-friction', action='store_true', help='leave the friction of the joints out'
-    )
-    parser.add_argument('--json', action='store_true', help='print JSON')
-    parser.add_argument('--plot', metavar='FILE.png', help='write a plot of efforts and limits')
+    add_time_scale_option(parser, '; fit is the least FACTOR within all limits')
+    add_gravity_option(parser)
+    add_payload_option(parser)
+    parser.add_argument('--no-friction', action='store_true', help='ignore joint friction')
+    add_json_option(parser)
+    add_plot_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -102,6 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     trajectory = read_trajectory(arguments.trajectory)
     hold = joint_values('--missing-joints', arguments.missing_joints)
     factor = _factor(arguments.time_scale)
+    spacing = positive('--point-spacing', arguments.point_spacing)
     report = check_trajectory(feedforward, trajectory, hold)
     if arguments.time_scale == 'fit':
         if not report.fastest:
@@ -110,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
     if factor is not None:
         trajectory = trajectory.slower(factor)
         report = check_trajectory(feedforward, trajectory, hold)
-    annotated = annotate(feedforward, trajectory, hold, arguments.point_spacing)
+    annotated = annotate(feedforward, trajectory, hold, spacing)
     to_output = arguments.output == '-'
     text = _json(report) if arguments.json else '\n'.join(report_lines(report))
     print(text, file=sys.stderr if to_output else sys.stdout)
@@ -147,7 +133,7 @@ def _factor(text: Optional[str]) -> Optional[float]:
         return None
     assert text is not None
     (factor,) = numbers('--time-scale', text, 1)
-    return factor
+    return positive('--time-scale', factor)
 
 
 # -- report ---------------------------------------------------------------------------------------
@@ -160,8 +146,8 @@ def report_lines(report: TrajectoryReport) -> List[str]:
         margins = report.of(quantity).values()
         if margins:
             rows = [_row(margin) for margin in margins]
-            head = ('joint', quantity, 'limit', 'margin', 'used', 'at [s]', '')
-            lines += [f'Closest to the limits of {quantity} ({unit})']
+            head = ('joint', quantity, 'limit', 'margin', 'used', 'time [s]', '')
+            lines += [f'Smallest margins to the {quantity} limits ({unit})']
             lines += table(head, rows, '.>>>>>.') + ['']
         else:
             lines += [f'No joint has a limit of {quantity}.', '']
@@ -182,40 +168,40 @@ def _row(margin: Margin) -> Sequence[str]:
 
 
 def _verdict(report: TrajectoryReport) -> List[str]:
-    lines = ['All limits are kept.' if report.kept else 'Limits are exceeded.']
+    lines = [f'The trajectory {"keeps all limits" if report.kept else "exceeds limits"}.']
     duration, fastest, safe = report.duration, report.fastest, report.safe
     if fastest is None:
         return [*lines, _no_duration(report)]
     if fastest == 0.0:
-        return [*lines, 'However short the duration, no limit would be exceeded.']
+        return [*lines, 'The trajectory keeps all limits with any duration.']
     lines.append(
-        f'Shortest duration within the limits: {fastest:.4g} times the present one, '
-        f'{fastest * duration:.4g} s.'
+        f'Shortest duration within the limits: {fastest * duration:.4g} s '
+        f'(time scale {fastest:.4g}).'
     )
     if safe is None:
         lines.append(
-            f'Slowly it cannot be done: {_which(report.obstacles)} exceeded by holding the robot '
-            'alone.'
+            f'A slow motion is not possible: {_which(report.obstacles)} exceeded by the static '
+            'efforts alone.'
         )
     elif safe > fastest * (1.0 + 1e-6):
         lines.append(
-            f'Between that and {safe:.4g} times, {safe * duration:.4g} s, some durations are not '
-            'within the limits.'
+            f'Between that and {safe * duration:.4g} s (time scale {safe:.4g}), some durations '
+            'exceed limits.'
         )
     return lines
 
 
 def _no_duration(report: TrajectoryReport) -> str:
     if not report.obstacles:
-        return 'No duration keeps all limits: where one needs a fast motion, another forbids it.'
+        return 'No duration keeps all limits: one needs a fast motion, another one a slow motion.'
     kinds = {margin.quantity for margin in report.obstacles}
     cure = {
-        'position': 'keep the points further from the position limits',
-        'effort': 'choose another posture, less payload or a stronger joint',
+        'position': 'move the points away from the position limits',
+        'effort': 'choose another posture, a smaller payload or a stronger actuator',
     }
     return (
-        f'No duration keeps all limits: {_which(report.obstacles)} exceeded however slow the '
-        f'motion is; {", or ".join(cure[kind] for kind in sorted(kinds))}.'
+        f'No duration keeps all limits: {_which(report.obstacles)} exceeded even by the slowest '
+        f'motion; {", or ".join(cure[kind] for kind in sorted(kinds))}.'
     )
 
 

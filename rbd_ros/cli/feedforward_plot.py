@@ -23,11 +23,11 @@ def plot_feedforward(
     limits: FloatArray,
     path: str,
 ) -> None:
-    """Plot the efforts of a trajectory, one panel a joint, and where they are nearest to a limit.
+    """Plot the efforts of a trajectory, one panel a joint, and mark their smallest margins.
 
     :param names: joints of the trajectory
     :param samples: times, (N,), and efforts in the order of the robot, (N, nv)
-    :param report: the check of these efforts, of which the worst are marked
+    :param report: the check of these efforts, with their smallest margins
     :param robot: its robot
     :param limits: effort limits in the order of the robot, (nv,) [N m or N]
     :param path: file to write

@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Sequence, Union
 
 import numpy as np
 
-from rbd_ros.cli.info import model_options, table
+from rbd_ros.cli.common_options import add_output_option
 from rbd_ros.cli.option_values import joint_values, write_output
 from rbd_ros.cli.recorded import (
     add_recording_arguments,
@@ -19,6 +19,8 @@ from rbd_ros.cli.recorded import (
     recording_of,
     robot_of,
 )
+from rbd_ros.cli.robot_options import model_options
+from rbd_ros.cli.text_table import plural, table
 from rbd_ros.identification import (
     Estimate,
     evaluate,
@@ -39,28 +41,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros identify`."""
     add_recording_arguments(parser)
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument('--payload-link', metavar='LINK', help='what this link carries')
+    what.add_argument('--payload-link', metavar='LINK', help='estimate the payload of LINK')
     what.add_argument(
-        '--base-parameters', action='store_true', help='inertias of all links, as far as they show'
+        '--base-parameters',
+        action='store_true',
+        help='estimate the combinations of all inertias that efforts depend on',
     )
     parser.add_argument(
         '--friction',
         action='store_true',
-        help='viscous and Coulomb friction of all joints as well; otherwise the URDF says it',
+        help='estimate viscous and Coulomb friction of all joints, too (default: as in the URDF)',
     )
     parser.add_argument(
-        '--offset', action='store_true', help='a constant offset of each effort as well'
+        '--offset', action='store_true', help='estimate a constant offset of each effort, too'
     )
     parser.add_argument(
         '--confidence',
         type=float,
         default=0.99,
         metavar='P',
-        help='probability that a parameter lies within its interval (0.99)',
+        help='probability that a parameter is within its interval (default: %(default)g)',
     )
-    parser.add_argument(
-        '-o', '--output', metavar='FILE.urdf', help='write the URDF with the result'
-    )
+    add_output_option(parser, 'FILE.urdf', 'write the URDF with the estimates')
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -68,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     :return: 0
     :raises ModelError: if the URDF cannot become a model
-    :raises ValueError: for a recording that cannot be used, or a value that makes no sense
+    :raises ValueError: for a recording that cannot be used, or a value out of range
     """
     if not 0.0 < arguments.confidence < 1.0:
         raise ValueError(f'--confidence must be between 0 and 1, got {arguments.confidence:g}')
@@ -131,8 +133,8 @@ def lines(found: Found, confidence: float) -> List[str]:
         for name, x, h, n in zip(estimate.names, estimate.values, half, nominal)
     ]
     if any(len(terms) > 1 for terms in found.combinations):
-        result += ['Of a sum only the value of the sum is known, not that of its terms.']
-    result += [f'Estimates, with their confidence of {percent}']
+        result += ['Of a sum, only the value of the sum is known, not the values of its terms.']
+    result += [f'Estimates and their intervals of {percent} confidence']
     result += table(('parameter', 'value', '', 'URDF'), rows, '.>>>') + ['']
     return [*result, *_quality(estimate), *(f'Note: {note}.' for note in found.notes)]
 
@@ -156,14 +158,16 @@ def _payload_lines(found: PayloadEstimate, confidence: float) -> List[str]:
     if np.isnan(values).all():
         result += [f'inertia about it: {UNKNOWN}']
     else:
-        result += [f'inertia about it, xx xy xz yy yz zz: {_numbers(values, ".3g", " ")}']
+        result += [f'inertia about it [kg m^2], xx xy xz yy yz zz: {_numbers(values, ".3g", " ")}']
     if len(found.seen) < 10:
         mixed = sum(len(terms) > 1 for terms in found.combinations)
-        more = f', and {mixed} combination{"s" * (mixed > 1)} of others' if mixed else ''
+        more = f', and {plural(mixed, "combination")} of others' if mixed else ''
         seen = ', '.join(found.seen) or 'none'
-        result += [f'Of its 10 parameters the recording determines {seen}{more}.']
+        result += [f'Of its 10 parameters, the recording determines {seen}{more}.']
     if found.adjusted:
-        result += ['The estimate itself is none that a body can have; this is the nearest one.']
+        result += [
+            'No body can have the estimated parameters; these are the nearest that one can have.'
+        ]
     return result
 
 
@@ -173,33 +177,34 @@ def _numbers(values: Any, form: str, between: str) -> str:
 
 
 def _known(values: Any) -> Any:
-    """Return the numbers for JSON, in lists; null for those that are not determined."""
+    """Return numbers for JSON, in lists; null for those that are not determined."""
     if np.ndim(values):
         return [_known(x) for x in values]
     return None if np.isnan(values) else float(values)
 
 
 def _of_the_file(found: Found) -> str:
-    """Return what in the written URDF was chosen rather than found; '' if nothing was."""
+    """Return a note on values in the written URDF that are not measured; '' if all are."""
     if isinstance(found, ModelEstimate):
         return (
-            'inertias are those nearest to the old ones that have the combinations found: single '
-            'ones are not measured'
+            'the inertias are the nearest to the old ones that have the estimated combinations; '
+            'single inertias are not measured'
         )
     chosen = [name for name in NAMES if name not in found.seen]
     if not chosen or not found.body.any():
         return ''
     return (
-        f'the payload in it is a body with what was found, of which {", ".join(chosen)} are '
-        f'chosen and not measured (mass {found.body[0]:.4g} kg)'
+        f'the payload in it has the estimated parameters; {", ".join(chosen)} '
+        f'{"is" if len(chosen) == 1 else "are"} chosen, not measured '
+        f'(mass {found.body[0]:.4g} kg)'
     )
 
 
 def _quality(estimate: Estimate) -> List[str]:
     errors = ', '.join('-' if np.isnan(e) else f'{100.0 * e:.1f} %' for e in estimate.validation)
     return [
-        f'{estimate.samples} equations, condition number {estimate.condition:.1f}',
-        f'Error of efforts that were not used for the estimate, by joint: {errors}',
+        f'{plural(estimate.samples, "equation")}, condition number {estimate.condition:.1f}',
+        f'Error of the efforts in cross-validation, by joint: {errors}',
     ]
 
 

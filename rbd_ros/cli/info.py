@@ -6,11 +6,13 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 from rbd_ros.algorithms.closed_loops.mobility import mobility
 from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
+from rbd_ros.cli.common_options import add_json_option
+from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
+from rbd_ros.cli.text_table import table
 from rbd_ros.collision.scene import self_collision_notices
 from rbd_ros.doctor.findings import counted, Finding, finding_lines, OK
 from rbd_ros.doctor.urdf_lint import lint_model
@@ -20,100 +22,18 @@ from rbd_ros.model.floating_base import is_free_base
 from rbd_ros.model.geometry import Mesh
 from rbd_ros.model.joint_registry import joint_name
 from rbd_ros.model.joints import JointType
-from rbd_ros.model.urdf.document import MAX_BYTES
 from rbd_ros.robot.assembled import assembled
 from rbd_ros.robot.diagnostics import diagnose
-from rbd_ros.robots import load_robot, RobotNotFoundError
 
 _MAX_INDENT = 24
 _MAX_CHECKED = 1000  # degrees of freedom; for more, the mass matrix is not checked
 _MAX_DIAGNOSED = 200  # degrees of freedom; for more, its condition number is not found
 
 
-def add_model_arguments(parser: argparse.ArgumentParser, required: bool = True) -> None:
-    """Add the arguments that say which model to load and how.
-
-    :param required: whether there must be a robot
-    """
-    text = 'path of a URDF or xacro file, name of a robot, or - for the standard input'
-    parser.add_argument('robot', nargs=None if required else '?', help=text)
-    add_xacro_argument(parser)
-    parser.add_argument(
-        '--floating-base', action='store_true', help='let the root link move freely'
-    )
-    parser.add_argument(
-        '--strict', action='store_true', help='refuse inertias no real body can have'
-    )
-    parser.add_argument(
-        '--armature', metavar='FILE', help='YAML file {joint: reflected rotor inertia}'
-    )
-    parser.add_argument(
-        '--extension',
-        metavar='FILE',
-        help='YAML file with what URDF cannot say: joint types, gears, rotors, loops',
-    )
-    parser.add_argument(
-        '--package-path',
-        metavar='DIR',
-        action='append',
-        default=[],
-        help='where to look for package:// meshes and $(find package); may be repeated',
-    )
-
-
-def add_xacro_argument(parser: argparse.ArgumentParser) -> None:
-    """Add the option that gives a xacro file its arguments."""
-    parser.add_argument(
-        '--xacro',
-        metavar='NAME:=VALUE',
-        action='append',
-        default=[],
-        help='argument of a xacro file; may be repeated',
-    )
-
-
-def description(
-    robot: str, xacro_arguments: Sequence[str] = (), package_paths: Sequence[str] = ()
-) -> Union[str, bytes]:
-    """Return the path, or the document if `robot` is - (standard input) or xacro with arguments.
-
-    :param xacro_arguments: arguments of the xacro file, each as name:=value
-    :param package_paths: directories in which packages are looked for first
-    :raises RobotNotFoundError: if nothing is there, or xacro cannot expand it
-    """
-    if robot == '-':
-        if xacro_arguments:
-            raise RobotNotFoundError(
-                'the standard input is read as a URDF, for which --xacro means nothing: '
-                'name the xacro file'
-            )
-        return sys.stdin.buffer.read(MAX_BYTES + 1)
-    return load_robot(robot, xacro_arguments, package_paths).source
-
-
-def named_robot(arguments: argparse.Namespace) -> Union[str, bytes]:
-    """Return what `description` does of the arguments of `add_model_arguments`.
-
-    :raises RobotNotFoundError: if nothing is there, or xacro cannot expand it
-    """
-    return description(arguments.robot, arguments.xacro, arguments.package_path)
-
-
-def model_options(arguments: argparse.Namespace) -> Dict[str, Any]:
-    """Return the keyword arguments of `load_urdf` that the command line gives."""
-    return {
-        'floating_base': arguments.floating_base,
-        'strict': arguments.strict,
-        'armature': arguments.armature,
-        'extension': None if arguments.extension is None else read_extension(arguments.extension),
-        'package_paths': arguments.package_path,
-    }
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros info`."""
-    add_model_arguments(parser)
-    parser.add_argument('--json', action='store_true', help='print JSON')
+    add_robot_options(parser)
+    add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -399,21 +319,3 @@ def _mimic_line(mimic: Dict[str, Any]) -> str:
 
 def _number(value: float) -> str:
     return f'{value + 0.0:.5g}'
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> List[str]:
-    """Return the lines of a table.
-
-    :param head: titles of the columns
-    :param rows: cells
-    :param align: a character a column, > for those that end on the right
-    """
-    widths = [max(map(len, column)) for column in zip(head, *rows)]
-    return [
-        '  '
-        + '  '.join(
-            f'{cell:>{width}}' if side == '>' else f'{cell:<{width}}'
-            for cell, width, side in zip(row, widths, align.ljust(len(head), '.'))
-        ).rstrip()
-        for row in (head, *rows)
-    ]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Entry point of the `rbd_ros` command.
 
-A subcommand is a module of this package with `add_arguments(parser)` and `run(arguments)`, which
-returns the exit code; it is imported only when it is named, so that `rbd_ros info` does not wait
-for what `rbd_ros bench` needs. Exit codes that only it has are in its `EXIT_CODES`.
+A command is a module of this package with `add_arguments(parser)` and `run(arguments)`, which
+returns the exit code. It is imported only when it is named, so that `rbd_ros info` does not wait
+for the imports of `rbd_ros bench`. Its `EXIT_CODES` are the exit codes that only it has.
 """
 
 from __future__ import annotations
@@ -12,72 +12,60 @@ import argparse
 from importlib import import_module
 import os
 import sys
-from typing import Dict, List, Optional
+from textwrap import wrap
+from typing import Dict, List, Optional, Sequence, Tuple
 
 from rbd_ros import __version__
+from rbd_ros.cli.commands import COMMANDS, GROUPS, module_of, nearest
 from rbd_ros.cli.progress import CompilationNotices
 from rbd_ros.programs import INTERRUPTED, unguard
 
-SUBCOMMANDS = {
-    'robots': 'list the robots that are known by name',
-    'worlds': 'list the worlds that are known by name',
-    'info': 'print the tree, masses, limits and warnings of a URDF',
-    'doctor': 'tell what is wrong with a URDF, this machine and the running nodes, and the cures',
-    'static-torque': 'tell whether the effort limits of a robot hold it against gravity',
-    'feedforward': 'add the efforts of a trajectory to it, and check it against limits',
-    'excitation-trajectory': 'write a motion that excites the parameters of a robot',
-    'identify': 'estimate payload, inertias and friction of a robot from a recording',
-    'validate-model': 'compare the efforts of a recording with those of the model of a robot',
-    'bench': 'measure the compiled algorithms against their peers',
-    'codegen': 'write functions of a robot as a C99 library, or the robot as an FMU',
-    'hil': 'test a controller against a simulated robot that breaks on purpose',
-    'simulate': 'show a simulated robot in a browser page, or record it as one',
-    'demo': 'track a trajectory with a simulated arm over ROS 2',
-}
-
-
-#: Meaning of the exit codes of every subcommand; `--help` ends with them.
+#: Meaning of the exit codes of every command; `--help` ends with them.
 EXIT_CODES = {
     0: 'done',
     1: 'the robot, a file or a value cannot be used',
     2: 'the command line is wrong',
     INTERRUPTED: 'interrupted by Ctrl-C',
 }
+#: Set by the shell that asks for completions.
+_COMPLETION = '_ARGCOMPLETE'
 
 
 def main(argv: Optional[List[str]] = None) -> int:
     """Run the command.
 
     :param argv: arguments without the program's name; those of the process by default
-    :return: exit code, see `EXIT_CODES` here and in the subcommands
+    :return: exit code, see `EXIT_CODES` here and in the modules of the commands
     """
     try:
+        if _COMPLETION in os.environ and argv is None:
+            from rbd_ros.cli.completion import complete
+
+            return complete()
         return _run(sys.argv[1:] if argv is None else list(argv))
     except KeyboardInterrupt:  # while modules are imported or arguments read, too
         return INTERRUPTED
 
 
 def _run(argv: List[str]) -> int:
-    named = next((word for word in argv if word in SUBCOMMANDS), None)
-    parser, subparsers = _parser()
-    if named is not None:
-        try:
-            module = import_module(f'rbd_ros.cli.{named.replace("-", "_")}')
-        except ImportError as error:
-            return _fail(named, f'cannot be loaded: {error}', 2)
-        module.add_arguments(subparsers[named])
-        if not subparsers[named].epilog:
-            subparsers[named].epilog = _exit_codes(getattr(module, 'EXIT_CODES', {}))
+    named = named_command(argv)
+    if named is not None and named not in COMMANDS:
+        return _unknown(named)
+    try:
+        parser = make_parser(named)
+    except ImportError as error:
+        return _fail(named, f'cannot be loaded: {error}', 2)
     arguments = parser.parse_args(argv)
-    if arguments.subcommand is None:
+    if named is None:
         parser.print_help()
         return 2
+    module = import_module(module_of(named))
     if hasattr(sys.stdout, 'reconfigure'):
         sys.stdout.reconfigure(errors='backslashreplace')  # names of links may hold any character
     try:
         unguard()
         with CompilationNotices():
-            code = module.run(arguments)
+            code: int = module.run(arguments)
         sys.stdout.flush()
         return code
     except ValueError as error:  # ModelError is one
@@ -88,26 +76,76 @@ def _run(argv: List[str]) -> int:
         return 0
 
 
-def _parser() -> tuple:
+def named_command(words: Sequence[str]) -> Optional[str]:
+    """Return the first word that is no option, which is the command; None if there is none."""
+    return next((word for word in words if not word.startswith('-')), None)
+
+
+def make_parser(named: Optional[str]) -> argparse.ArgumentParser:
+    """Return the parser of the command line.
+
+    :param named: the command whose arguments it has
+    :raises ImportError: if the module of that command cannot be loaded
+    """
+    parser, commands = _parser()
+    if named in COMMANDS:
+        module = import_module(module_of(named))
+        command = commands[named]
+        module.add_arguments(command)
+        codes = _exit_codes(getattr(module, 'EXIT_CODES', {}))
+        command.epilog = '\n\n'.join(filter(None, (command.epilog, codes)))
+    return parser
+
+
+def _parser() -> Tuple[argparse.ArgumentParser, Dict[str, argparse.ArgumentParser]]:
+    raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
-        prog='rbd_ros', description='Rigid-body dynamics of a robot from its URDF.'
+        prog='rbd_ros',
+        usage='rbd_ros [-h] [--version] COMMAND ...',
+        description='\n'.join(_overview()),
+        epilog='rbd_ros COMMAND --help shows the options and the exit codes of a command.',
+        formatter_class=raw,
     )
     parser.add_argument('--version', action='version', version=f'rbd_ros {__version__}')
-    commands = parser.add_subparsers(dest='subcommand', metavar='SUBCOMMAND')
-    subparsers = {
-        name: commands.add_parser(name, help=text, description=f'{text[0].upper()}{text[1:]}.')
-        for name, text in SUBCOMMANDS.items()
+    commands = parser.add_subparsers(
+        dest='subcommand', metavar='COMMAND', prog='rbd_ros', help=argparse.SUPPRESS
+    )
+    return parser, {
+        name: commands.add_parser(name, help=text, description=text, formatter_class=raw)
+        for name, text in COMMANDS.items()
     }
-    return parser, subparsers
+
+
+def _overview() -> List[str]:
+    """Return the lines that list the commands in their groups."""
+    width = max(map(len, COMMANDS))
+    lines = ['Dynamics, simulation and control of a robot from its URDF.']
+    for title, commands in GROUPS.items():
+        lines += ['', f'{title}:']
+        lines += [f'  {name:<{width}}  {text}' for name, text in commands.items()]
+    return lines
 
 
 def _exit_codes(own: Dict[int, str]) -> str:
-    meanings = sorted({**EXIT_CODES, **own}.items())
-    return f'Exit codes: {"; ".join(f"{code}: {meaning}" for code, meaning in meanings)}.'
+    lines = ['exit codes:']
+    for code, meaning in sorted({**EXIT_CODES, **own}.items()):
+        lines += wrap(meaning, 90, initial_indent=f'  {code:<4} ', subsequent_indent=' ' * 7)
+    return '\n'.join(lines)
 
 
-def _fail(subcommand: str, message: str, code: int) -> int:
-    print(f'rbd_ros {subcommand}: error: {message}', file=sys.stderr)
+def _unknown(word: str) -> int:
+    """Report a word that is no command, with the nearest ones."""
+    found = nearest(word)
+    hint = f'did you mean {" or ".join(found)}? ' if found else ''
+    print(
+        f'rbd_ros: error: there is no command {word[:80]!r}; {hint}rbd_ros --help lists all',
+        file=sys.stderr,
+    )
+    return 2
+
+
+def _fail(command: Optional[str], message: str, code: int) -> int:
+    print(f'rbd_ros {command}: error: {message}', file=sys.stderr)
     return code
 
 

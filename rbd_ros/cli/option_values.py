@@ -8,21 +8,10 @@ from pathlib import Path
 from typing import Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from rbd_ros import Robot
+from rbd_ros.cli.common_options import JOINT_VALUES, PAYLOAD
 from rbd_ros.control import payload_parameters
 from rbd_ros.control.arrays import FloatArray
 from rbd_ros.model.errors import unknown_name
-
-PAYLOAD = 'MASS@LINK[:X,Y,Z]'
-PAYLOAD_HELP = (
-    'point mass [kg] on a link, at X,Y,Z in the link [m] or else at its origin, as 2.5@tool0 or '
-    '2.5@tool0:0,0,0.1'
-)
-GRAVITY = 'X,Y,Z'
-GRAVITY_HELP = (
-    'acceleration of gravity in base coordinates [m/s^2], as --gravity=0,0,9.81 on a ceiling '
-    '(default: 0,0,-9.81)'
-)
-POSITIONS = 'JOINT=VALUE,...'
 
 
 def numbers(option: str, text: str, count: Optional[int] = None) -> List[float]:
@@ -46,6 +35,16 @@ def numbers(option: str, text: str, count: Optional[int] = None) -> List[float]:
     return values
 
 
+def positive(option: str, value: Optional[float]) -> Optional[float]:
+    """Return the value of an option that must be positive, or None if there is none.
+
+    :raises ValueError: if it is not positive and finite, naming the option
+    """
+    if value is not None and not 0.0 < value < math.inf:
+        raise ValueError(f'{option} must be positive and finite, got {value:g}')
+    return value
+
+
 def joint_values(option: str, text: str) -> Dict[str, float]:
     """Read positions of joints by name [rad, m].
 
@@ -60,7 +59,7 @@ def joint_values(option: str, text: str) -> Dict[str, float]:
         name, _, value = word.rpartition('=')
         name = name.strip()
         if not name:
-            raise ValueError(f'{option} must be {POSITIONS}, as elbow=1.5, got {word!r}')
+            raise ValueError(f'{option} must be {JOINT_VALUES}, such as elbow=1.5, got {word!r}')
         if name in found:
             raise ValueError(f'{option} names {name!r} twice; give one position')
         (found[name],) = numbers(f'{option} {name}', value, 1)
@@ -114,7 +113,7 @@ def payload(robot: Robot, text: str) -> Tuple[str, FloatArray]:
     mass, at, link = (word.strip() for word in text.partition('@'))
     com: Sequence[float] = (0.0, 0.0, 0.0)
     if not at or not link:
-        raise ValueError(f'--payload must be {PAYLOAD}, as 2.5@tool0, got {text!r}')
+        raise ValueError(f'--payload must be {PAYLOAD}, such as 2.5@tool0, got {text!r}')
     if link not in robot.link_names and ':' in link:  # which may be in the name
         link, _, centre = link.rpartition(':')
         com = numbers('--payload: the center of mass X,Y,Z', centre, 3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments and plots of efforts that the commands about recordings share."""
+"""Arguments and plots that the commands about recordings share."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from typing import Sequence, Union
 import numpy as np
 
 from rbd_ros import Robot
-from rbd_ros.cli.info import add_model_arguments, named_robot
+from rbd_ros.cli.common_options import (
+    add_json_option,
+    add_missing_joints_option,
+    add_plot_option,
+)
 from rbd_ros.cli.joint_panels import INK, JointPanels
-from rbd_ros.cli.option_values import POSITIONS
+from rbd_ros.cli.robot_options import add_robot_options, named_robot
 from rbd_ros.identification import Evaluation, read_description, read_recording, Recording
 from rbd_ros.plot_names import plot_name
 
@@ -20,43 +24,39 @@ MEASURED, PREDICTED, WRONG = '#9aa5b1', '#1769aa', '#e4572e'
 
 
 def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that say which recording of which robot, and how it is filtered."""
-    add_model_arguments(parser, required=False)
+    """Add the arguments that name the robot and its recording, and say how it is filtered."""
+    add_robot_options(parser, default='the robot_description in the recording')
     parser.add_argument(
         'recording',
-        help='.csv with the columns time, JOINT.position and JOINT.effort; .mcap or .db3 with '
-        'joint states, or the folder of a bag',
+        help='.csv file with the columns time, JOINT.position and JOINT.effort; .mcap or .db3 '
+        'file with joint states; or folder of a bag',
     )
     parser.add_argument(
         '--topic',
         default='joint_states',
-        help='topic of the joint states, or several with commas between (joint_states)',
+        metavar='TOPIC,...',
+        help='topics of the joint states (default: %(default)s)',
     )
     parser.add_argument(
-        '--between', metavar='BEGIN,END', help='use the time between these alone [s]'
+        '--between', metavar='BEGIN,END', help='use only the states between these times [s]'
     )
     parser.add_argument(
         '--cutoff',
         type=float,
         default=0.0,
         metavar='HZ',
-        help='cutoff frequency of the filter (10, less if the recording is slow)',
+        help='cutoff frequency of the filter (default: 10, or less for a slow recording)',
     )
-    parser.add_argument(
-        '--missing-joints',
-        metavar=POSITIONS,
-        default='',
-        help='where joints were held that the recording leaves out',
-    )
-    parser.add_argument('--plot', metavar='FILE.png', help='write a plot')
-    parser.add_argument('--json', action='store_true', help='print JSON')
+    add_missing_joints_option(parser, 'recording')
+    add_json_option(parser)
+    add_plot_option(parser)
 
 
 def described(arguments: argparse.Namespace) -> Union[str, bytes]:
-    """Return path or text of the robot that the arguments name, or else of that in the recording.
+    """Return the path or text of the named robot, or else of the one in the recording.
 
     :raises RobotNotFoundError: if it is not found
-    :raises ValueError: if none is named, and none recorded
+    :raises ValueError: if there is none in either place
     """
     if arguments.robot is None:
         return read_description(arguments.recording).encode()
@@ -66,24 +66,25 @@ def described(arguments: argparse.Namespace) -> Union[str, bytes]:
 def recording_of(arguments: argparse.Namespace) -> Recording:
     """Return the recording that the arguments name.
 
-    :raises ValueError: if it cannot be read, or a value makes no sense
+    :raises ValueError: if it or a value cannot be used
     """
     if not (math.isfinite(arguments.cutoff) and arguments.cutoff >= 0.0):
-        raise ValueError(f'--cutoff must be positive, got {arguments.cutoff:g}')
+        raise ValueError(f'--cutoff must be positive and finite, got {arguments.cutoff:g}')
     recording = read_recording(arguments.recording, arguments.topic)
     if arguments.between is None:
         return recording
     try:
         begin, end = (float(word) for word in arguments.between.split(','))
     except ValueError:
-        raise ValueError(f'--between {arguments.between!r}: write BEGIN,END in seconds') from None
+        text = f'--between must be BEGIN,END in seconds, such as 2,8.5, got {arguments.between!r}'
+        raise ValueError(text) from None
     return recording.part(begin, end)
 
 
 def plot_efforts(
     before: Evaluation, path: str, after: Sequence[Evaluation] = (), title: str = ''
 ) -> None:
-    """Plot measured efforts and those of the model, one panel a joint.
+    """Plot the measured efforts and those of the model, one panel a joint.
 
     :param before: the model as described
     :param path: file to write

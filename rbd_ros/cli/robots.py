@@ -6,13 +6,14 @@ from __future__ import annotations
 import argparse
 import json
 
-from rbd_ros.cli.info import table
+from rbd_ros.cli.common_options import add_json_option
+from rbd_ros.cli.text_table import table
 from rbd_ros.robots import common_names, embedded_robots, example_robots, INSTALL_EXAMPLES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros robots`."""
-    parser.add_argument('--json', action='store_true', help='print JSON')
+    add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -29,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     print('Robots that come with rbd_ros')
     print('\n'.join(f'  {name}' for name in embedded))
     if not others:
-        print(f'\nRobots of example-robot-data: none is installed; {INSTALL_EXAMPLES}')
+        print(f'\nRobots of example-robot-data are not installed: {INSTALL_EXAMPLES}')
         return 0
     called = {name: [] for name in others}
     for common, name in common_names().items():
@@ -37,8 +38,5 @@ def run(arguments: argparse.Namespace) -> int:
     print('\nRobots of example-robot-data')
     rows = [(name, ', '.join(called[name])) for name in others]
     print('\n'.join(table(('name', 'also called'), rows, '..')))
-    print(
-        '\nA part of a name is enough where it is clear, as ur10_r; upper and lower case do not '
-        'matter.'
-    )
+    print('\nA unique part of a name is enough, such as ur10_r. The case does not matter.')
     return 0

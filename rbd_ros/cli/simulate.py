@@ -14,10 +14,12 @@ import webbrowser
 from rbd_ros import Robot, Simulator
 from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
 from rbd_ros.cli import start_option
-from rbd_ros.cli.info import add_model_arguments, model_options, named_robot
+from rbd_ros.cli.option_values import positive
 from rbd_ros.cli.progress import TerminalProgress
+from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
 from rbd_ros.cli.simulate_torque import chosen_torque
-from rbd_ros.collision import read_world, World
+from rbd_ros.cli.text_table import plural
+from rbd_ros.collision import Environment, read_world
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.simulation.physics import INTEGRATORS
 from rbd_ros.simulation.simulated_robots import simulated_robot
@@ -37,85 +39,90 @@ _OF_A_ROBOT = ('start', 'hold_start', 'gravity_compensation', 'watch', 'srdf')
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros simulate`."""
-    add_model_arguments(parser, required=False)
-    parser.add_argument(
-        '--start',
-        metavar='START',
-        help=start_option.HELP,
-    )
+    add_robot_options(parser, default='the objects of --world alone')
+    parser.add_argument('--start', metavar=start_option.METAVAR, help=start_option.HELP)
     torque = parser.add_mutually_exclusive_group()
     torque.add_argument(
-        '--gravity-compensation', action='store_true', help='joints carry the weight of the links'
+        '--gravity-compensation', action='store_true', help='apply the gravity torques'
     )
     torque.add_argument(
         '--hold-start',
         action='store_true',
-        help='hold the start by the default law of the torque nodes, or by a spring and a damper '
-        'at each joint if the base is floating',
+        help='hold the start configuration by the default torque law of the nodes, or by a spring '
+        'and a damper at each joint if the base is floating',
     )
     parser.add_argument(
         '--world',
         metavar='WORLD',
-        help='what is around the robot: YAML file, see docs/world.md, or name of a world that '
-        'comes with rbd_ros, such as push',
+        help='surroundings of the robot: YAML file, see docs/world.md, or name of a world, such '
+        'as push (see rbd_ros worlds)',
     )
     parser.add_argument(
         '--ground',
         action='store_true',
-        help='let the robot touch the ground, z <= 0, rigidly and with a friction of 0.8, as in a '
-        'world of one plane',
+        help='add rigid contact with the ground, z <= 0, with a friction coefficient of 0.8',
     )
     parser.add_argument(
         '--srdf',
         metavar='FILE',
-        help='SRDF of the robot, which says which of its links touch each other in the world or '
-        'on the ground, and names configurations for --start (default: what the world file says)',
+        help='SRDF of the robot, with the link pairs without self-collision, and configurations '
+        'for --start (default: that of the world file)',
     )
     parser.add_argument(
-        '--timestep', type=float, default=1e-3, metavar='SECONDS', help='step (%(default)s)'
+        '--timestep',
+        type=float,
+        default=1e-3,
+        metavar='SECONDS',
+        help='timestep of the simulation (default: %(default)s)',
     )
     parser.add_argument(
         '--integrator',
         choices=INTEGRATORS,
-        help='integrator (midpoint; with kinematic loops semi_implicit)',
+        help='integrator (default: midpoint, or semi_implicit with kinematic loops)',
     )
     parser.add_argument(
         '--no-velocity-limits',
         action='store_true',
-        help='let joints exceed the velocity limits of the description, which they keep otherwise',
+        help='allow joint velocities beyond the limits of the description',
     )
     parser.add_argument(
         '--duration',
         type=float,
         metavar='SECONDS',
-        help=f'simulated time (default: until Ctrl-C; {_RECORDED:g} s of a recording)',
+        help=f'simulated time (default: until Ctrl-C, or {_RECORDED:g} s with --record)',
     )
     parser.add_argument(
         '--shapes',
         choices=SHAPES,
         default=SHAPES[0],
-        help='visual shapes, with the collision shapes of links that have none, or the collision '
-        'shapes alone (default: %(default)s)',
+        help='shapes to show; links without visual shapes show their collision shapes '
+        '(default: %(default)s)',
     )
     parser.add_argument(
         '--record',
         metavar='FILE',
-        help='write a page that plays the motion anywhere (.html), a video (.mp4) or an MCAP file '
-        'for Foxglove (.mcap), as fast as can be computed, and show none live',
+        help='write a recording instead of a live page: a page that plays the motion (.html), a '
+        'video (.mp4) or an MCAP file for Foxglove (.mcap)',
     )
     parser.add_argument(
         '--watch',
         action='store_true',
-        help='simulate nothing: show what the joint states of a running simulator or robot say',
+        help='show the joint states of a running simulator or robot, instead of a simulation',
     )
     parser.add_argument(
-        '--namespace', default='', metavar='NAME', help='of the topics that --watch listens to'
+        '--namespace', default='', metavar='NAME', help='namespace of the topics of --watch'
     )
     parser.add_argument(
-        '--port', type=int, default=8000, help='port of the live page; 0 for any (%(default)s)'
+        '--port',
+        type=int,
+        default=8000,
+        metavar='N',
+        help='port of the live page; 0 takes a free one (default: %(default)s)',
     )
     parser.add_argument(
-        '--no-browser', action='store_true', help='only print the address of the live page'
+        '--no-browser',
+        action='store_true',
+        help='print the address of the page, do not open it',
     )
 
 
@@ -124,12 +131,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     :return: 0, also when Ctrl-C ends it
     :raises ModelError: if the URDF cannot become a model, or that model cannot be simulated
-    :raises ValueError: for an option that does not fit, a port in use, a file that cannot be
+    :raises ValueError: for an option that cannot be used, a port in use, a file that cannot be
         written, or dynamics that are not finite
     """
-    duration = arguments.duration
-    if duration is not None and not 0.0 < duration < math.inf:
-        raise ValueError(f'--duration must be positive and finite, got {duration:g}')
+    duration = positive('--duration', arguments.duration)
     if arguments.record is not None:
         check_format(arguments.record)
     robot = _robot(arguments)
@@ -169,10 +174,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _simulator(
     arguments: argparse.Namespace, robot: Optional[Robot], world: Optional[World]
 ) -> Tuple[Simulator, str]:
-    """Return the simulation, and why it stands still, '' if it does not.
+    """Return the simulation, and the reason why it does not move, '' if it does.
 
-    A robot whose motion nothing determines is placed all the same: by one with an armature in its
-    stead, of which nobody takes a step.
+    A robot with a singular mass matrix has no forward dynamics. The page shows it at its start, by
+    a model with an armature that is never stepped.
     """
 
     def simulation(of: Optional[Robot]) -> Simulator:
@@ -181,7 +186,7 @@ def _simulator(
             arguments.timestep,
             arguments.integrator,
             arguments.ground,
-            external_forces=arguments.record is None,  # of a page that pulls
+            external_forces=arguments.record is None,  # the live page pulls at links
             world=world,
             srdf=arguments.srdf,
             enforce_velocity_limits=not arguments.no_velocity_limits,
@@ -198,14 +203,14 @@ def _simulator(
 
 
 def _robot(arguments: argparse.Namespace) -> Optional[Robot]:
-    """Return the robot, None if there is but what is in a world."""
+    """Return the robot, None if there are only the objects of a world."""
     if arguments.robot is not None:
         return Robot.from_urdf(
             named_robot(arguments),
             **model_options(arguments),
         )
     if arguments.world is None:
-        raise ValueError('name a robot, or give a --world whose objects move')
+        raise ValueError('robot is missing; name one, or give a --world with objects that move')
     return None
 
 
@@ -213,16 +218,16 @@ def _refuse_what_needs_a_robot(arguments: argparse.Namespace, world: Optional[Wo
     own = world is not None and any(each.movable for each in world.robots)
     for option in ('watch', 'srdf') if own else _OF_A_ROBOT:
         if getattr(arguments, option):
-            raise ValueError(f'--{option.replace("_", "-")} is for a robot; name one')
+            raise ValueError(f'--{option.replace("_", "-")} needs a robot; name one')
 
 
 def _watch(arguments: argparse.Namespace, robot: Robot, scene: Scene) -> int:
     for option in ('record', 'start', 'hold_start', 'gravity_compensation', 'ground', 'srdf'):
         if getattr(arguments, option):
             name = option.replace('_', '-')
-            raise ValueError(f'--{name} is for what is simulated here; leave it out with --watch')
+            raise ValueError(f'--{name} does not apply to --watch; omit one of them')
     _report(arguments, scene.notices, scene)
-    # Here, not above: it is the one thing that needs ROS.
+    # Only this import needs ROS.
     from rbd_ros.viewer.watching import WatchSession
 
     return _serve(arguments, WatchSession(robot, scene, arguments.namespace, arguments.port))
@@ -230,11 +235,11 @@ def _watch(arguments: argparse.Namespace, robot: Robot, scene: Scene) -> int:
 
 def _serve(arguments: argparse.Namespace, session: Union[LiveSession, WatchSession]) -> int:
     def interrupt(*_: object) -> None:
-        # What is raised while Python takes something apart is lost.
+        # An exception that is raised in a destructor is lost.
         session.stopped = True
         raise KeyboardInterrupt
 
-    # Whoever has SIGINT ignored (nohup) wants it so; only the main thread may ask for signals.
+    # SIGINT stays ignored under nohup. Only the main thread can set handlers of signals.
     ours = (
         threading.current_thread() is threading.main_thread()
         and signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -259,7 +264,7 @@ def _report(arguments: argparse.Namespace, notices: Sequence[str], scene: Scene)
     for notice in notices[:_NOTICES]:
         print(notice, file=sys.stderr)
     if len(notices) > _NOTICES:
-        print(f'(and {len(notices) - _NOTICES} notices more)', file=sys.stderr)
+        print(f'({plural(len(notices) - _NOTICES, "more notice")})', file=sys.stderr)
     if not scene.shapes:
         name = scene.name
-        print(f'{name} has no {arguments.shapes} shapes that could be drawn', file=sys.stderr)
+        print(f'{name} has no {arguments.shapes} shapes to draw', file=sys.stderr)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torques that `rbd_ros simulate` applies: none, against gravity, or what holds the start."""
+"""Torques that `rbd_ros simulate` applies: none, gravity torques, or those that hold the start."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from rbd_ros.viewer.session import Torque
 
 FloatArray = NDArray[np.float64]
 
-#: Of a joint that is held beside a floating base: error at which its effort is at the limit [rad
-#: or m], and angular frequency of one without a limit [rad/s].
+#: Of the springs: error at which the effort reaches its limit [rad or m], and natural frequency of
+#: a joint without a limit [rad/s].
 _ERROR, _FREQUENCY = 0.01, 100.0
 
 
 def chosen_torque(simulator: Simulator, hold: bool, compensation: bool) -> Optional[Torque]:
-    """Return torque that a user chose, None for none; joints beside a floating base get servos.
+    """Return the chosen torque, None for none; joints of a robot with a floating base get servos.
 
     :param simulator: the simulation, at its start
-    :param hold: whether the start is held
-    :param compensation: whether the joints carry the weight of the links
+    :param hold: whether the torque holds the start
+    :param compensation: whether it compensates gravity
     :raises ValueError: if this robot cannot have it, naming the option
     """
     model, robot = simulator.robot.model, simulator.robot
@@ -34,7 +34,7 @@ def chosen_torque(simulator: Simulator, hold: bool, compensation: bool) -> Optio
         return None
     if model.loops:
         option = '--hold-start' if hold else '--gravity-compensation'
-        raise ValueError(f'{option} is for robots without loops; leave it out')
+        raise ValueError(f'{option} does not apply to robots with kinematic loops; omit it')
     floating = any(isinstance(body.joint, Floating) for body in model.bodies)
     if hold and floating:
         hold_joints(simulator)
@@ -43,14 +43,14 @@ def chosen_torque(simulator: Simulator, hold: bool, compensation: bool) -> Optio
         return Hold(simulator)
     if floating:
         raise ValueError(
-            '--gravity-compensation is for robots whose base is fixed: nothing carries another; '
-            'leave it out, or take --hold-start'
+            '--gravity-compensation needs a fixed base: no joint holds a floating one; omit it, '
+            'or use --hold-start'
         )
     return lambda now: robot.gravity_torque(now.q)
 
 
 class Hold:
-    """The default law of the torque nodes, with the start as what is desired."""
+    """The default law of the torque nodes, with the start as the desired configuration."""
 
     def __init__(self, simulator: Simulator):
         self.robot, self.q, self.period = simulator.robot, simulator.q, simulator.timestep
@@ -68,12 +68,12 @@ class Hold:
 
 
 def hold_joints(simulator: Simulator) -> None:
-    """Hold all joints but the base by springs and dampers that the simulation takes implicitly.
+    """Hold all joints but the base by implicit springs and dampers.
 
-    :param simulator: the simulation, at its start, which is what is held
+    :param simulator: the simulation, at the configuration to hold
     """
     robot, q = simulator.robot, simulator.q
-    # Inertia that a joint feels while all others are free.
+    # Effective inertia of each joint while all others are free.
     inertia = 1.0 / np.diag(np.linalg.inv(robot.mass_matrix(q)))
     limited = np.isfinite(robot.effort_limits)
     stiffness = np.where(limited, robot.effort_limits / _ERROR, inertia * _FREQUENCY**2)

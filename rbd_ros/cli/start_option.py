@@ -7,17 +7,21 @@ from typing import Optional
 
 import numpy as np
 
+from rbd_ros.cli.common_options import CONFIGURATION
 from rbd_ros.cli.option_values import joint_values, numbers, place_joints
+from rbd_ros.cli.text_table import plural
 from rbd_ros.collision.touchdown import base_height, floating_bases, moved_base
 from rbd_ros.control.arrays import FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
 
+METAVAR = f'{CONFIGURATION}|NAME'
 HELP = (
-    'configuration to start from: numbers, as --start=0,-1.5,..., of a floating base first the '
-    'quaternion w, x, y, z of norm 1, then x, y, z [m]; positions of some joints and the height '
-    'of a floating base, as --start=elbow=1.5,height=0.4; or the name of a group state of the '
-    'SRDF (default: neutral, and a floating base where the robot touches what is below it)'
+    'start configuration: a number for each position variable, such as --start=0,-1.5,0 (a '
+    'floating base first has its quaternion w, x, y, z of norm 1 and its position x, y, z [m]); '
+    'positions of some joints and the height of a floating base, such as '
+    '--start=elbow=1.5,height=0.4; or the name of a group state of the SRDF (default: the neutral '
+    'configuration, with a floating base as high as the robot stands)'
 )
 
 #: Name of the height of a floating base [m].
@@ -27,12 +31,12 @@ _FARTHEST = 1e6
 
 
 def begin(text: str, simulator: Simulator, robot: Optional[Robot]) -> None:
-    """Start from what `--start` says.
+    """Start from the configuration of `--start`.
 
     :param text: its value
     :param simulator: the simulation, at its default start
-    :param robot: the robot that was named, None if there are but those of a world
-    :raises ValueError: if it is nothing to start from
+    :param robot: the named robot, None if there are only those of a world
+    :raises ValueError: if it is no configuration of the robot
     """
     own = simulator.robot.nq if robot is None else robot.nq
     if '=' in text:
@@ -46,15 +50,13 @@ def begin(text: str, simulator: Simulator, robot: Optional[Robot]) -> None:
         try:
             simulator.reset(text)
         except ValueError as error:
-            raise ValueError(
-                f'--start {text!r}: {error}; or give numbers, or JOINT=VALUE, separated by commas'
-            ) from None
+            raise ValueError(f'--start {text!r}: {error}; or give {CONFIGURATION}') from None
     else:
         simulator.reset(_of_numbers(given, simulator, own))
 
 
 def _of_joints(text: str, simulator: Simulator, own: int) -> FloatArray:
-    """Return the configuration of positions of joints and a height, other joints as they are."""
+    """Return the configuration with the given joints and height; other joints keep theirs."""
     values, q = joint_values('--start', text), simulator.q
     _checked(text, np.array(list(values.values())))
     base = _base(simulator, own)
@@ -67,7 +69,7 @@ def _of_joints(text: str, simulator: Simulator, own: int) -> FloatArray:
 
 
 def _of_numbers(given: FloatArray, simulator: Simulator, own: int) -> FloatArray:
-    """Return the configuration of numbers: of the robot that was named, or of all that move."""
+    """Return the configuration of the numbers, for the named robot or for all robots."""
     q, base = simulator.q, _base(simulator, own)
     if base is not None and len(given) == own - 7:
         rest = np.arange(own)
@@ -76,8 +78,11 @@ def _of_numbers(given: FloatArray, simulator: Simulator, own: int) -> FloatArray
     if len(given) not in (own, len(q)):
         joints = ', '.join(simulator.robot.joint_names)
         all_of_them = '' if own == len(q) else f', all that move here {len(q)} ({joints})'
-        raise ValueError(f'--start has {len(given)} numbers, this robot has {own}{all_of_them}')
-    # The robot that was named comes first; others start as the world says.
+        raise ValueError(
+            f'--start has {plural(len(given), "number")}, this robot has '
+            f'{plural(own, "position variable")}{all_of_them}'
+        )
+    # The named robot comes first; the others start where the world file places them.
     q[: len(given)] = given
     return q
 
@@ -91,5 +96,5 @@ def _base(simulator: Simulator, own: int) -> Optional[int]:
 
 def _checked(text: str, given: FloatArray) -> FloatArray:
     if (np.abs(given) > _FARTHEST).any():
-        raise ValueError(f'--start {text!r}: give numbers of at most {_FARTHEST:g}')
+        raise ValueError(f'--start {text!r}: no number may exceed {_FARTHEST:g}')
     return given

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`rbd_ros static-torque robot.urdf`: whether effort limits hold the robot against gravity.
 
-It is meant to be a gate of a build, so what cannot be judged does not pass.
+A build can use the exit code as a gate, so a robot that cannot be judged does not pass.
 """
 
 from __future__ import annotations
@@ -15,18 +15,23 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
-from rbd_ros.cli.info import add_model_arguments, model_options, named_robot
+from rbd_ros.cli.common_options import (
+    add_gravity_option,
+    add_json_option,
+    add_payload_option,
+    add_plot_option,
+    add_seed_option,
+    CONFIGURATION,
+)
 from rbd_ros.cli.option_values import (
-    GRAVITY,
-    GRAVITY_HELP,
     joint_values,
     numbers,
-    PAYLOAD,
     payload,
-    PAYLOAD_HELP,
     place_joints,
     single_positions,
 )
+from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
+from rbd_ros.cli.text_table import plural
 from rbd_ros.control import hardest_poses, Holding, holding
 from rbd_ros.control.static_holding import NOTHING, TOLERANCE, UnjudgedError
 from rbd_ros.robot import Robot
@@ -35,9 +40,9 @@ FORMAT = 'rbd_ros static-torque 1'
 UNJUDGED = 2
 EXIT_CODES = {
     0: 'all poses that were examined can be held',
-    1: 'some cannot, or the robot, a file or a value cannot be used',
-    UNJUDGED: 'that cannot be judged (masses or limits are missing, or the robot floats), or the '
-    'command line is wrong',
+    1: 'a pose cannot be held, or the robot, a file or a value cannot be used',
+    UNJUDGED: 'the robot cannot be judged (masses or effort limits are missing, or the base is '
+    'floating), or the command line is wrong',
 }
 _MOST_SAMPLES = 10**6
 _OUTSIDE = 1e-4  # of a limit, by which a pose may be beyond it: numbers are typed [rad or m]
@@ -45,31 +50,29 @@ _OUTSIDE = 1e-4  # of a limit, by which a pose may be beyond it: numbers are typ
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros static-torque`."""
-    add_model_arguments(parser)
+    add_robot_options(parser)
     parser.add_argument(
         '--pose',
         action='append',
         default=[],
-        metavar='POSE',
-        help='examine this pose instead of random ones: a number for each position variable, as '
-        '--pose=0,-1.57,1.57, or JOINT=VALUE,... with all others at zero, or at the limit that is '
-        'nearest; may be repeated',
+        metavar=CONFIGURATION,
+        help='examine this pose instead of random poses: a number for each position variable, '
+        'such as --pose=0,-1.57,1.57, or positions of some joints, such as --pose=elbow=1.5, with '
+        'the others at zero or at the limit nearest to it; may be repeated',
     )
     parser.add_argument(
         '--samples',
         type=int,
         default=2000,
         metavar='N',
-        help='number of random poses within the limits, from the hardest of which a search goes '
-        'on (default: %(default)s)',
+        help='number of random poses within the position limits; a search continues from the '
+        'worst of them (default: %(default)s)',
     )
-    parser.add_argument(
-        '--seed', type=int, default=0, help='of the random poses (default: %(default)s)'
-    )
-    parser.add_argument('--payload', metavar=PAYLOAD, help=PAYLOAD_HELP)
-    parser.add_argument('--gravity', metavar=GRAVITY, help=GRAVITY_HELP)
-    parser.add_argument('--json', action='store_true', help='print JSON')
-    parser.add_argument('--plot', metavar='FILE.png', help='write a plot')
+    add_seed_option(parser, default=0)
+    add_payload_option(parser)
+    add_gravity_option(parser)
+    add_json_option(parser)
+    add_plot_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -107,12 +110,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _unknown(reason: str) -> Dict[str, Any]:
-    """Return the JSON of a robot that cannot be judged at all."""
+    """Return the facts about a robot that cannot be judged at all."""
     return {'held': None, 'not_judged': [{'joint': None, 'reason': reason}]}
 
 
 def _examined(robot: Robot, arguments: argparse.Namespace) -> Holding:
-    """Return torques in the poses that the command line gives, or in random and hardest ones."""
+    """Return the torques in the given poses, or in random poses and the worst ones found."""
     options: Dict[str, Any] = {}
     if arguments.gravity is not None:
         options['gravity'] = numbers('--gravity', arguments.gravity, 3)
@@ -133,7 +136,7 @@ def _examined(robot: Robot, arguments: argparse.Namespace) -> Holding:
 
 
 def _pose(robot: Robot, text: str) -> np.ndarray:
-    """Return the position variables of a pose of the command line, within limits, (nq,)."""
+    """Return the position variables of a pose of the command line, within the limits, (nq,)."""
     pose = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
     if '=' in text:
         place_joints('--pose', joint_values('--pose', text), robot, pose)
@@ -141,16 +144,16 @@ def _pose(robot: Robot, text: str) -> np.ndarray:
         count = len(text.split(','))
         if count != robot.nq:
             raise ValueError(
-                f'--pose {text}: {count} numbers, but the robot has {robot.nq} position '
-                f'variables ({", ".join(robot.joint_names)})'
+                f'--pose {text} has {plural(count, "number")}, but the robot has '
+                f'{plural(robot.nq, "position variable")} ({", ".join(robot.joint_names)})'
             )
         pose[:] = numbers('--pose', text, count)
     for name, at in single_positions(robot).items():
         low, high = robot.lower_limits[at], robot.upper_limits[at]
         if not low - _OUTSIDE <= pose[at] <= high + _OUTSIDE:
             raise ValueError(
-                f'--pose {text}: {name} at {pose[at]:g} is outside of its limits, {low:g} to '
-                f'{high:g}; the robot cannot be there'
+                f'--pose {text}: {name} at {pose[at]:g} is outside its limits, {low:g} to '
+                f'{high:g}; give a position within them'
             )
     within: np.ndarray = np.clip(pose, robot.lower_limits, robot.upper_limits)
     return within
@@ -159,20 +162,18 @@ def _pose(robot: Robot, text: str) -> np.ndarray:
 def summary(
     robot: Robot, found: Holding, sampled: bool = True, payload: Optional[str] = None
 ) -> Dict[str, Any]:
-    """Return the facts about the holding torques in the types of JSON.
-
-    A limit that is not given is None.
+    """Return facts about the static torques in the types of JSON; an absent limit is None.
 
     :param robot: the robot
     :param found: what was found
-    :param sampled: whether the poses were drawn and searched for, not given
+    :param sampled: whether the poses are random ones and those of the search
     :param payload: payload as the command line gives it
     """
     held, worst, maxima = found.within_limits, found.worst, found.maxima
     not_judged = [{'joint': name, 'reason': why} for name, why in found.unjudged.items()]
     if np.isinf(found.limits).all():
         not_judged += [
-            {'joint': name, 'reason': 'it has no effort limit, nor has any other joint'}
+            {'joint': name, 'reason': 'neither this joint nor any other one has an effort limit'}
             for name in dict.fromkeys(found.joints)
             if name not in found.unjudged
         ]
@@ -209,23 +210,21 @@ def summary(
 
 
 def _verdict(held: bool, unknown: bool) -> Optional[bool]:
-    """Return whether something is held; None if only as far as masses are known."""
+    """Return whether it is held; None if masses or limits are missing for the answer."""
     return None if held and unknown else held
 
 
 def report(facts: Dict[str, Any]) -> List[str]:
     """Return the lines of a report with the facts of `summary`."""
-    how = (
-        'poses, random ones and the hardest found from them' if facts['sampled'] else 'poses given'
-    )
-    load = f', carrying {facts["payload"]} [kg@link]' if facts['payload'] else ''
-    lines = [f'{facts["name"]}{load}: {facts["poses"]} {how}', '']
+    how = ', random ones and the worst that a search found' if facts['sampled'] else ' given'
+    load = f' with payload {facts["payload"]} (kg@link)' if facts['payload'] else ''
+    lines = [f'{facts["name"]}{load}: {plural(facts["poses"], "pose")}{how}', '']
     rows: List[Sequence[str]] = [('joint', 'limit', 'torque', 'margin', '')]
     for joint in facts['joints']:
         limit, margin = joint['effort_limit'], joint['margin']
-        remark = {True: '', False: 'TOO MUCH', None: 'not judged'}[joint['held']]
+        remark = {True: '', False: 'EXCEEDED', None: 'not judged'}[joint['held']]
         if limit is None and joint['held']:
-            remark = 'no limit given'
+            remark = 'no limit'
         rows.append(
             (
                 joint['joint'],
@@ -242,23 +241,28 @@ def report(facts: Dict[str, Any]) -> List[str]:
     pose = ','.join(f'{x + 0.0:.6g}' for x in facts['worst_pose'])
     lines += [
         '',
-        'limit and torque in N m or N; margin: share of the limit that is left in the worst pose',
-        f'worst pose: --pose={pose}',
+        'Limit and torque are in N m or N. The margin is the share of the limit that is left in '
+        'the worst pose.',
+        f'Worst pose: --pose={pose}',
     ]
     for each in facts['not_judged']:
         lines.append(f'{each["joint"]} cannot be judged: {each["reason"]}')
     if facts['held'] is None:
         lines.append(
-            'Not judged: give the links their <inertial>, and the joints effort="..." in <limit>.'
+            'The robot cannot be judged: add <inertial> to the links, and effort="..." to the '
+            '<limit> of the joints.'
         )
     elif facts['held'] and facts['without_limit']:
-        lines.append('Held as far as limits are given; add effort="..." to the <limit> of others.')
+        lines.append(
+            'The joints with an effort limit hold all poses. Add effort="..." to the <limit> of '
+            f'{", ".join(facts["without_limit"])}.'
+        )
     elif facts['held']:
         lines.append('All poses can be held.')
     else:
         share = 100.0 * facts['poses_held'] / facts['poses']
         lines.append(
-            f'Not all poses can be held: {facts["poses_held"]} of {facts["poses"]} ({share:.0f}%) '
-            'can. Stay out of the others, carry less, or take stronger joints.'
+            f'Only {facts["poses_held"]} of {plural(facts["poses"], "pose")} ({share:.0f}%) can '
+            'be held. Avoid the others, reduce the payload, or use stronger actuators.'
         )
     return lines

@@ -7,7 +7,6 @@ import argparse
 import json
 from typing import List
 
-from rbd_ros.cli.info import model_options, table
 from rbd_ros.cli.option_values import joint_values
 from rbd_ros.cli.recorded import (
     add_recording_arguments,
@@ -16,6 +15,8 @@ from rbd_ros.cli.recorded import (
     recording_of,
     robot_of,
 )
+from rbd_ros.cli.robot_options import model_options
+from rbd_ros.cli.text_table import table
 from rbd_ros.identification import evaluate, Evaluation
 
 _HEAD = ('joint', 'error', 'effort', 'bias', 'scale', 'viscous', 'Coulomb', 'likely cause')
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print where the model is wrong.
+    """Print the errors of the model.
 
     :return: 0
     :raises ModelError: if the URDF cannot become a model
@@ -61,17 +62,20 @@ def lines(found: Evaluation) -> List[str]:
         for fit in found.joints
     ]
     span = found.times[-1] - found.times[0]
-    result = [f'Measured against predicted effort (N m or N), {span:.1f} s']
+    result = [f'Measured and predicted efforts (N m or N) over {span:.1f} s']
     result += table(_HEAD, rows, '.>>>>>>.')
-    result += ['', 'Errors as part of the effort, root mean squares; what the model lacks:']
-    result += ['bias, factor, viscous and Coulomb friction.']
+    result += [
+        '',
+        'error: root mean square of the error, as a share of that of the effort.',
+        'bias, scale, viscous, Coulomb: offset, factor and friction that the model lacks.',
+    ]
     if found.payload is not None:
         payload = found.payload
         centre = ', '.join(f'{x:.3f}' for x in payload.centre)
         result += [
             f'A payload of {payload.mass:.3f} kg at ({centre}) m in {payload.link} explains '
-            f'{100.0 * found.payload_explains:.0f} % of the squared errors: see rbd_ros identify '
-            f'--payload-link {payload.link}.'
+            f'{100.0 * found.payload_explains:.0f} % of the squared errors. To estimate it: '
+            f'rbd_ros identify --payload-link {payload.link}.'
         ]
     return result + [f'Note: {note}.' for note in found.notes]
 

@@ -6,12 +6,13 @@ from __future__ import annotations
 import argparse
 import json
 
+from rbd_ros.cli.common_options import add_json_option
 from rbd_ros.worlds import embedded_worlds, ENDING
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros worlds`."""
-    parser.add_argument('--json', action='store_true', help='print JSON')
+    add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -31,7 +31,7 @@ from rbd_ros.demonstration.report import ratio, report
 from rbd_ros.nodes.bench.domains import free_domain
 from rbd_ros.nodes.inverse_dynamics import INTERFACE
 from rbd_ros.robot import Robot
-from rbd_ros.robots import DEFAULT_ROBOT, embedded_robots, load_robot
+from rbd_ros.robots import load_robot
 
 # The last is the default of inverse_dynamics; the others leave out what makes it so.
 LAWS = (
@@ -50,74 +50,16 @@ LAWS = (
 REAL_TIME = 'real_time'  # key of the run whose times are measured
 LAST_WORDS = 60.0  # time for the recorder to end by itself [s]
 BAR = 30
-EPILOG = f"""
-All laws have the same feedback: that of the node inverse_dynamics with its default parameters. The
-third law is the default as a whole; the first lacks the model and friction, the second has gravity
-alone. The motion is as fast as the limits of velocity (80 %) and effort (70 %) allow; collisions
-of the arm with itself are not considered. The three runs are in lockstep: the simulator waits for
-the answer to each state, so that the verdict is the same however busy the machine is. A run in
-real time follows, whose latency, answered states and real-time factor are shown and not judged.
-
-Exit code: 0 if the overall error with inverse dynamics is --threshold times less than with
-feedback alone; 1 if not; 2 if it could not be run; 128 + signal if it was stopped. The overall
-error is the root of the mean, over time and joints, of the squared error as part of the joint's
-swing.
-
-ROBOT may be a file (URDF or xacro), the name of an embedded robot ({', '.join(embedded_robots())})
-or, if the Python package example-robot-data is installed, the name of one of its files (panda,
-xarm7, z1, so101 ...).
-"""
 
 
 class DemoError(RuntimeError):
     """The demo could not be run; the message says why."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command line."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = EPILOG
-    parser.add_argument(
-        'robot', nargs='?', default=DEFAULT_ROBOT, help=f'arm (default: {DEFAULT_ROBOT})'
-    )
-    parser.add_argument(
-        '--xacro', metavar='NAME:=VALUE', action='append', default=[],
-        help='argument of a xacro file; may be repeated',
-    )  # fmt: skip
-    parser.add_argument(
-        '-o', '--output', type=Path, default=Path('demo'),
-        help='folder for the plot, table, recordings and logs (default: ./demo)',
-    )  # fmt: skip
-    parser.add_argument(
-        '--threshold', type=float, default=10.0,
-        help='times that inverse dynamics must track closer than feedback alone (default: 10)',
-    )  # fmt: skip
-    parser.add_argument(
-        '--time-scale', type=float, default=1.0, metavar='FACTOR',
-        help='multiply all times of the motion by FACTOR: 2 is half as fast (default: 1)',
-    )  # fmt: skip
-    parser.add_argument(
-        '--natural-frequency', type=float, default=None, metavar='RAD/S',
-        help='natural frequency of the feedback (default: that of the node)',
-    )  # fmt: skip
-    parser.add_argument(
-        '--armature', type=Path, default=None, metavar='YAML',
-        help='reflected rotor inertia by joint name [kg m^2], for robots that have it',
-    )  # fmt: skip
-    parser.add_argument(
-        '--extension', type=Path, default=None, metavar='YAML',
-        help='what URDF cannot say of the robot: joint types, gears, rotors',
-    )  # fmt: skip
-    parser.add_argument(
-        '--domain-id', type=int, default=None, metavar='N',
-        help='ROS_DOMAIN_ID of the demo (default: one that is not in use)',
-    )  # fmt: skip
-    parser.add_argument('--no-plot', action='store_true', help='leave the plot out')
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the demo.
 
+    :param arguments: those of `rbd_ros.cli.demo`
     :return: exit code, see the help text
     """
     try:
@@ -153,7 +95,7 @@ class _Demo:
 
     def run(self) -> int:
         options = self._arguments
-        self._output = options.output.resolve()
+        self._output = Path(options.output).resolve()
         self._output.mkdir(parents=True, exist_ok=True)
         self._found = load_robot(options.robot, options.xacro)
         with ExitStack() as stack:
@@ -184,19 +126,19 @@ class _Demo:
 
     # -- the plan ---------------------------------------------------------------------------------
 
-    def _armature(self):
+    def _armature(self) -> Optional[str]:
         armature = self._arguments.armature
-        return None if armature is None else str(armature.resolve())
+        return None if armature is None else str(Path(armature).resolve())
 
-    def _extension(self):
+    def _extension(self) -> Optional[str]:
         extension = self._arguments.extension
-        return None if extension is None else str(extension.resolve())
+        return None if extension is None else str(Path(extension).resolve())
 
     def _make_plan(self, motion: Demonstration) -> Plan:
         trajectory, scale = motion.trajectory, self._arguments.time_scale
         if not scale >= 1.0:
             raise DemoError(
-                f'--time-scale must be 1 or more, got {scale:g}: the motion is at the limits already'
+                f'--time-scale must be at least 1, got {scale:g}; the motion reaches the limits'
             )
         return Plan(
             trajectory.joint_names,

@@ -194,7 +194,7 @@ def test_first_calls_of_what_has_no_method_of_the_robot(function, arm):
             ['--functions', 'mass_matricks'],
             "unknown function 'mass_matricks'; there are ",
         ),
-        (['--functions', ','], '--functions names none'),
+        (['--functions', ','], '--functions is empty'),
         (['--batch', '0'], '--batch must be from 1'),
         (['--batch', '100000000'], '--batch must be from 1'),
         (['--plot', '/nowhere/at/all.png'], 'the folder of /nowhere/at/all.png does not exist'),

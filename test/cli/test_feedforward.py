@@ -45,15 +45,15 @@ def test_the_report_has_the_margins_of_all_joints(capsys, motion, arm):
     assert run(motion()) == 0
     text = capsys.readouterr().out
     for quantity in ('position', 'velocity', 'effort'):
-        assert f'Closest to the limits of {quantity}' in text
+        assert f'Smallest margins to the {quantity} limits' in text
     assert all(text.count(name) == 3 for name in arm.joint_names)
-    assert 'All limits are kept.\nShortest duration within the limits: 0.' in text
+    assert 'The trajectory keeps all limits.\nShortest duration within the limits: 0.' in text
 
 
 def test_a_limit_that_is_exceeded_is_in_the_report_and_the_exit_code(capsys, motion):
     assert run(motion(0.1)) == 3
     text = capsys.readouterr().out
-    assert 'EXCEEDED' in text and 'Limits are exceeded.\nShortest duration' in text
+    assert 'EXCEEDED' in text and 'The trajectory exceeds limits.\nShortest duration' in text
 
 
 def test_the_efforts_are_written(capsys, tmp_path, motion, arm):
@@ -67,7 +67,7 @@ def test_the_efforts_are_written(capsys, tmp_path, motion, arm):
     capsys.readouterr()
     assert run(motion(), '-o', '-') == 0
     captured = capsys.readouterr()
-    assert captured.out == out.read_text() and 'All limits' in captured.err
+    assert captured.out == out.read_text() and 'all limits' in captured.err
 
 
 def test_gravity_payload_and_friction_are_those_of_the_options(tmp_path, motion, arm):
@@ -114,10 +114,10 @@ def test_a_duration_that_fits_is_the_shortest_within_the_limits(capsys, tmp_path
 def test_what_no_duration_cures_says_why(capsys, motion):
     assert run(motion(goal=(9.0, 0.0)), '--time-scale', 'fit') == 1
     text = capsys.readouterr().err
-    assert 'the position limit of' in text and 'however slow' in text
+    assert 'the position limit of' in text and 'even by the slowest motion' in text
     assert run(motion(), '--gravity', '0,0,-1000') == 3
     text = capsys.readouterr().out
-    assert 'the effort limit of' in text and 'less payload' in text
+    assert 'the effort limit of' in text and 'a smaller payload' in text
 
 
 def test_a_plot_is_written(tmp_path, motion):
@@ -130,16 +130,19 @@ def test_a_plot_is_written(tmp_path, motion):
     ('options', 'message'),
     [
         (['--gravity', '0,0'], '--gravity must be 3 finite numbers'),
-        (['--payload', 'hand'], "--payload must be MASS@LINK[:X,Y,Z], as 2.5@tool0, got 'hand'"),
+        (
+            ['--payload', 'hand'],
+            "--payload must be MASS@LINK[:X,Y,Z], such as 2.5@tool0, got 'hand'",
+        ),
         (['--payload', '1@wing'], "there is no link 'wing'; there are "),
         (
             ['--missing-joints', 'wing'],
-            "--missing-joints must be JOINT=VALUE,..., as elbow=1.5, got 'wing'",
+            "--missing-joints must be JOINT=VALUE,..., such as elbow=1.5, got 'wing'",
         ),
         (['--missing-joints', 'wing=1'], "'wing' that is to be held is not one of the robot"),
-        (['--time-scale', '0'], 'factor must be positive'),
+        (['--time-scale', '0'], '--time-scale must be positive'),
         (['--time-scale', 'x'], '--time-scale must be a finite number'),
-        (['--point-spacing', '0'], 'period must be positive'),
+        (['--point-spacing', '0'], '--point-spacing must be positive'),
         (['--output', 'no/folder/out.csv'], '--output no/folder/out.csv cannot be written'),
         (['--plot', 'no/such/folder/out.png'], 'cannot be written'),
     ],
@@ -161,7 +164,7 @@ def test_help_says_what_files_there_are(capsys):
     with pytest.raises(SystemExit):
         run('--help')
     text = capsys.readouterr().out
-    assert 'JOINT.position' in text and 'Exit code' in text
+    assert 'JOINT.position' in text and 'exit codes:' in text
 
 
 def test_the_plot_draws_what_the_table_says(tmp_path, motion, capsys, monkeypatch):

@@ -78,7 +78,7 @@ def test_the_motion_is_one_that_feedforward_reads(example, capsys):
     trajectory = read_trajectory(str(folder / 'excitation.yaml'))
     assert trajectory.duration == pytest.approx(20.0) and len(trajectory.times) == 1001
     assert main(['feedforward', 'six_axis_arm', str(folder / 'excitation.yaml')]) == 0
-    assert 'All limits are kept.' in capsys.readouterr().out
+    assert 'The trajectory keeps all limits.' in capsys.readouterr().out
 
 
 def test_base_parameters_as_json_and_urdf(example, capsys):
@@ -117,7 +117,7 @@ def test_base_parameters_as_json_and_urdf(example, capsys):
         ),
         (['validate-model', 'six_axis_arm', 'RUN', '--plot', '/nowhere/x.png'], '--plot'),
         (['excitation-trajectory', 'six_axis_arm', '--range', 'elbow_joint'], '--range'),
-        (['excitation-trajectory', 'six_axis_arm', '--period', '0'], 'period'),
+        (['excitation-trajectory', 'six_axis_arm', '--period', '0'], '--period'),
     ],
 )
 def test_what_cannot_be_used_is_named(example, capsys, words, text):
@@ -164,7 +164,7 @@ def test_what_a_recording_does_not_determine_has_no_number(tmp_path, capsys):
     assert ' kg' not in captured.out
     assert re.search(r'l: m cx +0\.21 +\+- ', captured.out)
     assert re.search(r'l: Iyy +0\.064 +\+- ', captured.out)
-    assert 'of which m, m cy, ' in captured.err and 'chosen and not measured' in captured.err
+    assert '; m, m cy, ' in captured.err and 'are chosen, not measured' in captured.err
     assert main(['identify', urdf, csv, '--payload-link', 'l', '--json']) == 0
     payload = json.loads(capsys.readouterr().out)['payload']
     assert payload['mass'] is None and payload['centre'] == [None] * 3

@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose
 import pytest
 
 from rbd_ros import Robot
-from rbd_ros.cli.main import main, SUBCOMMANDS
+from rbd_ros.cli.commands import COMMANDS, module_of
+from rbd_ros.cli.main import main
 from rbd_ros.cli.option_values import joint_values, numbers, payload
 from rbd_ros.resources import resource_path
 
@@ -18,9 +19,9 @@ TWO_LINK = str(resource_path('urdf', 'two_link_arm.urdf'))
 
 def options():
     """All options of all commands: (command, action)."""
-    for name in SUBCOMMANDS:
+    for name in COMMANDS:
         parser = argparse.ArgumentParser()
-        import_module(f'rbd_ros.cli.{name.replace("-", "_")}').add_arguments(parser)
+        import_module(module_of(name)).add_arguments(parser)
         for action in parser._actions:
             yield name, action
 

@@ -75,9 +75,9 @@ def test_videos_have_the_names_that_they_are_given(name, tmp_path, monkeypatch):
     ('options', 'message'),
     [
         (['--duration', '0'], '--duration must be positive'),
-        (['--start=1,2'], '--start has 2 numbers, this robot has 6'),
+        (['--start=1,2'], '--start has 2 numbers, this robot has 6 position variables'),
         (['--start=a'], 'separated by commas'),
-        (['--start=1e300,0,0,0,0,0'], 'give numbers of at most'),
+        (['--start=1e300,0,0,0,0,0'], 'no number may exceed'),
         (['--world', 'two_arms', '--start=1,2'], 'has 6, all that move here 12 (shoulder_pan'),
         (['--record', 'no/such/folder/out.mp4'], 'there is no folder no/such/folder'),
         (['--record', 'no/such/folder/out.mcap'], 'there is no folder no/such/folder'),
@@ -90,7 +90,7 @@ def test_videos_have_the_names_that_they_are_given(name, tmp_path, monkeypatch):
         (['--start=elbow=1'], "unknown joint 'elbow'; did you mean 'elbow_joint'?"),
         (['--start=height=1'], "unknown joint 'height'"),  # the base is fixed
         (['--ground', '--srdf', 'none.srdf'], "'none.srdf': there is no such file"),
-        (['--srdf', 'none.srdf', '--watch'], '--srdf is for what is simulated here'),
+        (['--srdf', 'none.srdf', '--watch'], '--srdf does not apply to --watch'),
     ],
 )
 def test_what_does_not_fit_is_refused(capsys, options, message):
@@ -104,7 +104,7 @@ def test_robots_with_loops_have_no_torque(capsys, tmp_path):
     record = ['--duration', '0.1', '--record', str(path)]
     assert main(['simulate', LINKAGE, *options, *record]) == 0 and path.is_file()
     assert main(['simulate', LINKAGE, *options, '--hold-start']) == 1
-    assert '--hold-start is for robots without loops' in capsys.readouterr().err
+    assert '--hold-start does not apply to robots with kinematic loops' in capsys.readouterr().err
 
 
 def test_a_port_in_use_is_refused(capsys):
@@ -211,7 +211,7 @@ def test_robots_of_a_world_move_without_another(capsys, tmp_path):
     assert "robot 'left' of the world moves: v[0:6] is that of its joints left/..." in err
     assert '"left/upper_arm_link"' in path.read_text()
     assert main(['simulate', *options, '--watch']) == 1
-    assert '--watch is for a robot; name one' in capsys.readouterr().err
+    assert '--watch needs a robot; name one' in capsys.readouterr().err
 
 
 def test_a_world_with_an_error_is_refused(capsys, tmp_path):
@@ -316,7 +316,7 @@ def test_a_start_knows_a_base_by_what_its_joint_does(monkeypatch, tmp_path, star
 def test_watching_goes_without_what_simulates(capsys, option):
     assert main(['simulate', ARM, '--watch', option]) == 1
     name = option.partition('=')[0]
-    assert f'{name} is for what is simulated here' in capsys.readouterr().err
+    assert f'{name} does not apply to --watch' in capsys.readouterr().err
 
 
 def test_a_quadruped_is_held_on_the_ground():
@@ -343,7 +343,7 @@ def test_of_many_notices_some_are_printed(capsys, tmp_path):
     arguments = argparse.Namespace(shapes='visual')
     simulate._report(arguments, [f'notice {k}' for k in range(9)], scene)
     lines = capsys.readouterr().err.splitlines()
-    assert lines == [*(f'notice {k}' for k in range(5)), '(and 4 notices more)']
+    assert lines == [*(f'notice {k}' for k in range(5)), '(4 more notices)']
 
 
 def test_objects_move_without_a_robot(capsys, tmp_path):
@@ -351,10 +351,10 @@ def test_objects_move_without_a_robot(capsys, tmp_path):
     options = ['--world', WORLD, '--duration', '0.1', '--record', str(path)]
     assert main(['simulate', *options]) == 0 and path.is_file()
     for more, message in (
-        ([], 'name a robot, or give a --world'),
-        (['--world', WORLD, '--hold-start'], '--hold-start is for a robot; name one'),
-        (['--world', WORLD, '--watch'], '--watch is for a robot; name one'),
-        (['--world', WORLD, '--srdf', 'arm.srdf'], '--srdf is for a robot; name one'),
+        ([], 'robot is missing; name one, or give a --world'),
+        (['--world', WORLD, '--hold-start'], '--hold-start needs a robot; name one'),
+        (['--world', WORLD, '--watch'], '--watch needs a robot; name one'),
+        (['--world', WORLD, '--srdf', 'arm.srdf'], '--srdf needs a robot; name one'),
     ):
         assert main(['simulate', *more]) == 1
         assert message in capsys.readouterr().err

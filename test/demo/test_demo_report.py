@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rbd_ros.cli.demo import add_arguments, run
+from rbd_ros.cli.main import main
 from rbd_ros.demonstration import demo
 from rbd_ros.demonstration.experiment import evaluate, measure, Plan, Recording
 from rbd_ros.demonstration.motion import demonstration
@@ -106,7 +108,7 @@ def test_the_plot_is_a_png_that_is_not_blank(plan, runs, tmp_path, limits):
 
 def arguments(*words):
     parser = argparse.ArgumentParser()
-    demo.add_arguments(parser)
+    add_arguments(parser)
     return parser.parse_args(words)
 
 
@@ -123,15 +125,15 @@ def test_what_cannot_be_run_ends_with_code_2_and_a_reason(words, said, tmp_path,
     (tmp_path / 'sick.urdf').write_text('<robot name="sick"><link')
     (tmp_path / 'fixed.urdf').write_text('<robot name="fixed"><link name="base"/></robot>')
     words = [word.format(folder=tmp_path) for word in words]
-    assert demo.run(arguments(*words, '-o', str(tmp_path / 'out'))) == 2
+    assert run(arguments(*words, '-o', str(tmp_path / 'out'))) == 2
     assert said in ''.join(capfd.readouterr())
 
 
-def test_help_tells_laws_gains_and_exit_codes():
-    parser = argparse.ArgumentParser()
-    demo.add_arguments(parser)
-    text = parser.format_help()
-    for phrase in ('same feedback', 'lockstep', 'Exit code', '--threshold', 'example-robot-data'):
+def test_help_tells_laws_gains_and_exit_codes(capsys):
+    with pytest.raises(SystemExit):
+        main(['demo', '--help'])
+    text = capsys.readouterr().out
+    for phrase in ('same feedback', 'lockstep', 'exit codes:', '--threshold', 'SIGTERM'):
         assert phrase in text
 
 

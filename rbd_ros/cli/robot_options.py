@@ -1,0 +1,121 @@
+"""Options that name a robot, and say how its description is read: the same in all commands."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, Dict, Sequence, Union
+
+from rbd_ros.model.extension import read_extension
+from rbd_ros.model.urdf.document import MAX_BYTES
+from rbd_ros.robots import load_robot, RobotNotFoundError
+
+
+def add_robot_options(parser: argparse.ArgumentParser, default: str = '') -> None:
+    """Add the robot and all options about its description.
+
+    :param default: what happens without a robot; '' if there must be one
+    """
+    add_robot_argument(parser, default)
+    add_xacro_option(parser)
+    add_floating_base_option(parser)
+    parser.add_argument(
+        '--strict',
+        action='store_true',
+        help='reject inertias that no rigid body can have, instead of a warning',
+    )
+    add_armature_option(parser)
+    add_extension_option(parser)
+    parser.add_argument(
+        '--package-path',
+        metavar='DIR',
+        action='append',
+        default=[],
+        help='look for package:// meshes and $(find PACKAGE) in DIR first; may be repeated',
+    )
+
+
+def add_robot_argument(parser: argparse.ArgumentParser, default: str = '') -> None:
+    """Add the robot itself.
+
+    :param default: what happens without one; '' if there must be one
+    """
+    text = 'path of a URDF or xacro file, name of a robot (see rbd_ros robots), or - for stdin'
+    if default:
+        text = f'{text} (default: {default})'
+    parser.add_argument('robot', nargs='?' if default else None, help=text)
+
+
+def add_xacro_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that gives a xacro file its arguments."""
+    parser.add_argument(
+        '--xacro',
+        metavar='NAME:=VALUE',
+        action='append',
+        default=[],
+        help='argument of the xacro file; may be repeated',
+    )
+
+
+def add_floating_base_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that frees the base."""
+    parser.add_argument(
+        '--floating-base',
+        action='store_true',
+        help='connect the root link to the world by a floating joint, not a fixed one',
+    )
+
+
+def add_armature_option(parser: argparse.ArgumentParser) -> None:
+    """Add the file with inertias of rotors."""
+    parser.add_argument(
+        '--armature',
+        metavar='FILE',
+        help='YAML file with the reflected rotor inertia of joints, {JOINT: kg m^2}',
+    )
+
+
+def add_extension_option(parser: argparse.ArgumentParser) -> None:
+    """Add the file with what a URDF cannot say."""
+    parser.add_argument(
+        '--extension',
+        metavar='FILE',
+        help='YAML file with what URDF cannot express: joint types, gears, rotors, loops',
+    )
+
+
+def description(
+    robot: str, xacro_arguments: Sequence[str] = (), package_paths: Sequence[str] = ()
+) -> Union[str, bytes]:
+    """Return the path, or the document if `robot` is - (standard input) or xacro with arguments.
+
+    :param xacro_arguments: arguments of the xacro file, each as name:=value
+    :param package_paths: directories in which packages are looked for first
+    :raises RobotNotFoundError: if nothing is there, or xacro cannot expand it
+    """
+    if robot == '-':
+        if xacro_arguments:
+            raise RobotNotFoundError(
+                '--xacro does not apply to stdin, which is read as a URDF; name the xacro file'
+            )
+        return sys.stdin.buffer.read(MAX_BYTES + 1)
+    return load_robot(robot, xacro_arguments, package_paths).source
+
+
+def named_robot(arguments: argparse.Namespace) -> Union[str, bytes]:
+    """Return the path or document of the robot that `add_robot_options` has read.
+
+    :raises RobotNotFoundError: if nothing is there, or xacro cannot expand it
+    """
+    return description(arguments.robot, arguments.xacro, arguments.package_path)
+
+
+def model_options(arguments: argparse.Namespace) -> Dict[str, Any]:
+    """Return the keyword arguments of `load_urdf` that the command line gives."""
+    return {
+        'floating_base': arguments.floating_base,
+        'strict': arguments.strict,
+        'armature': arguments.armature,
+        'extension': None if arguments.extension is None else read_extension(arguments.extension),
+        'package_paths': arguments.package_path,
+    }

@@ -1,0 +1,80 @@
+"""The commands in their groups, their help, and the nearest command to a wrong word."""
+
+from importlib import import_module
+
+import pytest
+
+from rbd_ros.cli.commands import _RELATED, COMMANDS, GROUPS, module_of, nearest
+from rbd_ros.cli.main import EXIT_CODES, main
+from rbd_ros.cli.text_table import plural
+
+
+def help_of(capsys, *words):
+    with pytest.raises(SystemExit) as ended:
+        main([*words, '--help'])
+    assert ended.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_help_lists_every_command_once_below_its_group(capsys):
+    lines = help_of(capsys).splitlines()
+    for title, commands in GROUPS.items():
+        below = lines[lines.index(f'{title}:') + 1 :][: len(commands)]
+        assert [line.split()[0] for line in below] == list(commands)
+        assert all(line.endswith(text) for line, text in zip(below, commands.values()))
+    assert sum(map(len, GROUPS.values())) == len(COMMANDS)
+    assert max(map(len, lines)) <= 99
+
+
+def test_every_command_is_a_plain_sentence():
+    for text in COMMANDS.values():
+        assert text[0].isupper() and text.endswith('.') and len(text.split()) <= 14
+
+
+@pytest.mark.parametrize('name', COMMANDS)
+def test_help_of_a_command_ends_with_its_exit_codes(name, capsys):
+    own = getattr(import_module(module_of(name)), 'EXIT_CODES', {})
+    text = help_of(capsys, name)
+    assert text.startswith(f'usage: rbd_ros {name} ') and COMMANDS[name] in text
+    end = ' '.join(text[text.index('exit codes:') :].split())
+    for code, meaning in {**EXIT_CODES, **own}.items():
+        assert f'{code} {meaning}' in end
+
+
+@pytest.mark.parametrize(
+    ('word', 'meant'),
+    [
+        ('simulte', 'simulate'),
+        ('static_torque', 'static-torque'),
+        ('torque', 'static-torque'),
+        ('Doctor', 'doctor'),
+        ('anotate', 'feedforward'),
+        ('validate', 'validate-model'),
+        *_RELATED.items(),
+    ],
+)
+def test_a_wrong_word_suggests_the_nearest_command(word, meant, capsys):
+    assert nearest(word)[0] == meant
+    assert main([word, 'robot.urdf']) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f'rbd_ros: error: there is no command {word!r}; did you mean {meant}')
+
+
+def test_a_word_that_is_like_no_command_names_the_help(capsys):
+    assert main(['xyz']) == 2
+    text = "rbd_ros: error: there is no command 'xyz'; rbd_ros --help lists all\n"
+    assert capsys.readouterr().err == text
+
+
+def test_a_related_word_is_no_command():
+    assert not set(_RELATED) & set(COMMANDS)
+    assert set(_RELATED.values()) <= set(COMMANDS)
+
+
+def test_without_a_command_the_help_is_printed(capsys):
+    assert main([]) == 2
+    assert 'static-torque' in capsys.readouterr().out
+
+
+def test_counts_have_the_number_of_their_noun():
+    assert [plural(n, 'joint') for n in (0, 1, 2)] == ['0 joints', '1 joint', '2 joints']
