@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands of `rbd_ros` in groups, and the nearest command to a word that is none."""
 
 from __future__ import annotations

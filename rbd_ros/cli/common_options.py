@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Options that several commands have: one name, one syntax and one help text for each.
 
 The values are read in `rbd_ros.cli.option_values`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Options that name a robot, and say how its description is read: the same in all commands."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables and counts of printed reports."""
 
 from __future__ import annotations

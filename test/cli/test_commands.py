@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands in their groups, their help, and the nearest command to a wrong word."""
 
 from importlib import import_module
