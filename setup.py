@@ -85,6 +85,7 @@ setup(
     zip_safe=False,
     python_requires='>=3.10',
     install_requires=[
+        'argcomplete>=1.8',
         'llvmlite>=0.37',
         'matplotlib>=3.5',
         'numpy>=1.21',

@@ -21,6 +21,7 @@ setuptools = pytest.importorskip('setuptools')
 # Import name -> (name for pip, key for rosdep). What the package imports must be listed here,
 # and so be declared in setup.py and package.xml. '' where the other side brings it along.
 LIBRARIES = {
+    'argcomplete': ('argcomplete', 'python3-argcomplete'),
     'llvmlite': ('llvmlite', 'python3-numba'),  # which brings it along
     'matplotlib': ('matplotlib', 'python3-matplotlib'),
     'numpy': ('numpy', 'python3-numpy'),

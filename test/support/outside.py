@@ -51,6 +51,7 @@ class Program:
 
 
 LIBRARIES = {
+    'argcomplete': Source('argcomplete'),
     'coal': Source('coal'),
     'distributed': Source("'rbd_ros[campaigns]'"),
     'example_robot_data': Source('example-robot-data'),  # no module, but a folder of URDFs
