@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import difflib
+from importlib import import_module
+from types import ModuleType
 from typing import Dict, List
 
 #: Title of a group -> its commands, each with a sentence.
@@ -34,7 +36,7 @@ GROUPS: Dict[str, Dict[str, str]] = {
         'hil': 'Run a controller against a simulated robot with faults, and report.',
     },
     'Export': {
-        'codegen': 'Write functions of a robot as a C99 library, or the robot as an FMU.',
+        'codegen': 'Write functions of a robot as C99 sources, or the robot as an FMU.',
     },
 }
 COMMANDS = {name: text for commands in GROUPS.values() for name, text in commands.items()}
@@ -62,14 +64,16 @@ _RELATED = {
 }
 
 
-def module_of(command: str) -> str:
-    """Return the module of a command.
+def load_command(name: str) -> ModuleType:
+    """Import the module of a command.
 
-    >>> from rbd_ros.cli.commands import module_of
-    >>> module_of('static-torque')
+    :raises ImportError: if it cannot be loaded
+
+    >>> from rbd_ros.cli.commands import load_command
+    >>> load_command('static-torque').__name__
     'rbd_ros.cli.static_torque'
     """
-    return f'rbd_ros.cli.{command.replace("-", "_")}'
+    return import_module(f'rbd_ros.cli.{name.replace("-", "_")}')
 
 
 def nearest(word: str) -> List[str]:

@@ -9,14 +9,13 @@ for the imports of `rbd_ros bench`. Its `EXIT_CODES` are the exit codes that onl
 from __future__ import annotations
 
 import argparse
-from importlib import import_module
 import os
 import sys
 from textwrap import wrap
 from typing import Dict, List, Optional, Sequence, Tuple
 
 from rbd_ros import __version__
-from rbd_ros.cli.commands import COMMANDS, GROUPS, module_of, nearest
+from rbd_ros.cli.commands import COMMANDS, GROUPS, load_command, nearest
 from rbd_ros.cli.progress import CompilationNotices
 from rbd_ros.programs import INTERRUPTED, unguard
 
@@ -59,7 +58,7 @@ def _run(argv: List[str]) -> int:
     if named is None:
         parser.print_help()
         return 2
-    module = import_module(module_of(named))
+    module = load_command(named)
     if hasattr(sys.stdout, 'reconfigure'):
         sys.stdout.reconfigure(errors='backslashreplace')  # names of links may hold any character
     try:
@@ -89,7 +88,7 @@ def make_parser(named: Optional[str]) -> argparse.ArgumentParser:
     """
     parser, commands = _parser()
     if named in COMMANDS:
-        module = import_module(module_of(named))
+        module = load_command(named)
         command = commands[named]
         module.add_arguments(command)
         codes = _exit_codes(getattr(module, 'EXIT_CODES', {}))

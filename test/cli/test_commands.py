@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands in their groups, their help, and the nearest command to a wrong word."""
 
-from importlib import import_module
-
 import pytest
 
-from rbd_ros.cli.commands import _RELATED, COMMANDS, GROUPS, module_of, nearest
+from rbd_ros.cli.commands import _RELATED, COMMANDS, GROUPS, load_command, nearest
 from rbd_ros.cli.main import EXIT_CODES, main
 from rbd_ros.cli.text_table import plural
 
@@ -34,7 +32,7 @@ def test_every_command_is_a_plain_sentence():
 
 @pytest.mark.parametrize('name', COMMANDS)
 def test_help_of_a_command_ends_with_its_exit_codes(name, capsys):
-    own = getattr(import_module(module_of(name)), 'EXIT_CODES', {})
+    own = getattr(load_command(name), 'EXIT_CODES', {})
     text = help_of(capsys, name)
     assert text.startswith(f'usage: rbd_ros {name} ') and COMMANDS[name] in text
     end = ' '.join(text[text.index('exit codes:') :].split())

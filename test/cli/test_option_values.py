@@ -2,14 +2,13 @@
 """One syntax for the options that several commands have."""
 
 import argparse
-from importlib import import_module
 import json
 
 from numpy.testing import assert_allclose
 import pytest
 
 from rbd_ros import Robot
-from rbd_ros.cli.commands import COMMANDS, module_of
+from rbd_ros.cli.commands import COMMANDS, load_command
 from rbd_ros.cli.main import main
 from rbd_ros.cli.option_values import joint_values, numbers, payload
 from rbd_ros.resources import resource_path
@@ -21,7 +20,7 @@ def options():
     """All options of all commands: (command, action)."""
     for name in COMMANDS:
         parser = argparse.ArgumentParser()
-        import_module(module_of(name)).add_arguments(parser)
+        load_command(name).add_arguments(parser)
         for action in parser._actions:
             yield name, action
 

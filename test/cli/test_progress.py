@@ -61,7 +61,7 @@ def test_long_work_shows_progress_on_a_terminal_alone(tmp_path, monkeypatch, wor
         assert (what in stream.getvalue()) == stream.isatty()
 
 
-@pytest.mark.parametrize('where', ['import_module', '_parser'])
+@pytest.mark.parametrize('where', ['load_command', '_parser'])
 def test_an_interrupt_ends_with_130_and_without_a_traceback(monkeypatch, capsys, where):
     def interrupted(*_):
         raise KeyboardInterrupt
