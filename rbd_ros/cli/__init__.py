@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `rbd_ros` command: one module a subcommand, loaded when it is named."""
+"""The `rbd_ros` command, with one module for each command, which is loaded when it is named."""
 
 from rbd_ros.programs import guard_module
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros bench [robot.urdf]`: how fast the functions of a robot are, beside Pinocchio."""
+"""`rbd_ros bench [robot.urdf]`: speed of the functions of a robot, compared with Pinocchio."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class _description:
-    """Context manager with the path of a description, which fresh processes read again."""
+    """Context manager with the path of a description, which other processes read, too."""
 
     def __init__(self, robot: Optional[str], xacro_arguments: Sequence[str] = ()):
         self._robot, self._folder = robot, None
@@ -307,7 +307,7 @@ def _text_row(row: Dict[str, Any]) -> Tuple[str, ...]:
 
 
 def _saved(count: Dict[str, int], itself: Dict[str, int]) -> float:
-    """Return the share of the arithmetic of the model itself that its equivalent saves."""
+    """Return the share of the arithmetic that the equivalent model saves."""
     ours, more = (x['multiplications'] + x['additions'] for x in (count, itself))
     return 1.0 - ours / more if more else 0.0
 
@@ -320,10 +320,7 @@ def number(value: Optional[float]) -> str:
 
 
 def columns(rows: Sequence[Sequence[str]], rule_after: int) -> List[str]:
-    """Return the lines of a table.
-
-    First column to the left, others to the right, a rule below the head.
-    """
+    """Return the lines of a table with the first column aligned left, and a rule below the head."""
     # A heading may run on over the empty cells that follow it.
     body = rows[rule_after - 1 :]
     widths = [max(5, *map(len, column)) for column in zip(*body)]

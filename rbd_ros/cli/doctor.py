@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros doctor [robot.urdf] [--graph]`: what is wrong, with cures.
+"""`rbd_ros doctor [robot.urdf] [--graph]`: findings with their cures.
 
-It looks at the description, the machine, and with --graph at the running nodes.
+It checks the description, the machine, and with --graph the running nodes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look at everything and print the findings.
+    """Check everything and print the findings.
 
     :return: 0 if there are no errors, else 1
     :raises ValueError: if there is no such robot, or --graph without ROS
@@ -77,11 +77,11 @@ def _domain() -> str:
 
 
 def _self_collision(source: Union[str, bytes], options: Dict[str, Any]) -> List[Finding]:
-    """Find which links do not touch each other by default."""
+    """Return the pairs of links without self-collision by default."""
     try:
         model = load_urdf(source, **options)
     except ModelError:
-        return []  # the lint has said so
+        return []  # the lint reports it
     return [Finding(OK, 'self-collision', text) for text in self_collision_notices(model)]
 
 
@@ -97,7 +97,7 @@ def _graph_findings(
         try:
             joints = model_joints(load_urdf(source, **options))
         except ModelError:
-            pass  # the lint has said so
+            pass  # the lint reports it
     found = check_graph(read_graph(duration), joints)
     return [*found, executor_finding(try_events_executor())]
 
@@ -118,7 +118,7 @@ def summary(sections: List[Section]) -> Dict[str, Any]:
 
 
 def report(sections: List[Section]) -> List[str]:
-    """Return the lines of a report, the worst of each group first.
+    """Return the lines of a report, the worst finding of each group first.
 
     :param sections: title and findings of each group
     """

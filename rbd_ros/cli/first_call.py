@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time of the first call of a function in a fresh process, without and with cached machine code.
+"""Time of the first call of a function in a new process, without and with cached machine code.
 
     python -m rbd_ros.cli.first_call ROBOT FUNCTION [--floating-base] [--batch N]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros hil scenario.yaml`: a controller, tested against a robot that breaks on purpose."""
+"""`rbd_ros hil scenario.yaml`: test of a controller against a simulated robot with faults."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rbd_ros.hil.scenario import read_scenario
 HIL_RUN = 'rbd_ros.nodes.bench.hil_run'
 EXIT_CODES = {
     0: 'all limits were kept',
-    1: 'not all were kept, or the controller failed, or the file cannot be used',
+    1: 'a limit was exceeded, the controller failed, or a file or a value cannot be used',
 }
 
 
@@ -44,12 +44,12 @@ def run(arguments: argparse.Namespace) -> int:
         code, text = execute(arguments, _refuse)
         print(text)
         return code
-    # Whatever knows ROS is a process of its own, as nodes are.
+    # Code that needs ROS runs in another process, as nodes do.
     return subprocess.call([sys.executable, '-m', HIL_RUN, *words_of(arguments)])
 
 
 def words_of(arguments: argparse.Namespace) -> List[str]:
-    """Command line that has these arguments."""
+    """Return the command line of these arguments."""
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     words: List[str] = []
@@ -62,4 +62,4 @@ def words_of(arguments: argparse.Namespace) -> List[str]:
 
 
 def _refuse(*_: object) -> NoReturn:
-    raise ValueError('the controller of the scenario has changed meanwhile; run it again')
+    raise ValueError('the controller of the scenario has changed meanwhile; run the command again')

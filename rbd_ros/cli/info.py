@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros info robot.urdf`: what was understood of a URDF, for people or as JSON."""
+"""`rbd_ros info robot.urdf`: facts about the model of a URDF, for people or as JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rbd_ros.algorithms.closed_loops.mobility import mobility
 from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
 from rbd_ros.cli.common_options import add_json_option
 from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
-from rbd_ros.cli.text_table import table
+from rbd_ros.cli.text_table import plural, table
 from rbd_ros.collision.scene import self_collision_notices
 from rbd_ros.doctor.findings import counted, Finding, finding_lines, OK
 from rbd_ros.doctor.urdf_lint import lint_model
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what was understood of the URDF.
+    """Print facts about the model.
 
     :return: 0
     :raises ModelError: if it cannot become a model
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def summary(model: Model, q: Optional[Sequence[float]] = None) -> Dict[str, Any]:
-    """Return the facts about a model in the types of JSON; a limit that is not given is None.
+    """Return facts about a model in the types of JSON; an absent limit is None.
 
     :param model: the model
     :param q: configuration that closes its loops, (nq,); None: the neutral one
@@ -109,7 +109,7 @@ def summary(model: Model, q: Optional[Sequence[float]] = None) -> Dict[str, Any]
 
 
 def _accuracy(model: Model, singular: List[str], q: Any) -> Dict[str, Any]:
-    """Return diagnostics at a configuration; a matrix known to be singular has no condition."""
+    """Return diagnostics at a configuration; a singular matrix has no condition number."""
     found = diagnose(model, q)
     return {
         'condition_number': None if singular else _finite(found.condition),
@@ -134,7 +134,7 @@ def _loop(model: Model, loop: LoopJoint) -> Dict[str, Any]:
 
 
 def _mobility(model: Model, q: Optional[Sequence[float]]) -> Dict[str, Any]:
-    """Return the rank of the loop constraints and what follows, where the loops are closed."""
+    """Return the mobility and the rank of the loop constraints, where the loops are closed."""
     at = [x for i in model.independent for x in model.body(i).joint.neutral()] if q is None else q
     found = mobility(model, at)
     return {
@@ -203,8 +203,8 @@ def report(facts: Dict[str, Any]) -> List[str]:
     bodies = facts['bodies']
     floating = facts['floating_base']
     lines = [
-        f'{facts["name"]}: {len(bodies) - 1} moving bodies, {facts["links"]} links, '
-        f'{"floating" if floating else "fixed"} base',
+        f'{facts["name"]}: {plural(len(bodies) - 1, "moving body", "moving bodies")}, '
+        f'{plural(facts["links"], "link")}, {"floating" if floating else "fixed"} base',
         f'nq = {facts["nq"]}, nv = {facts["nv"]}, total mass {_number(facts["total_mass"])} kg',
         '',
     ]
@@ -215,7 +215,7 @@ def report(facts: Dict[str, Any]) -> List[str]:
     )
     joints = [body['joint'] for body in bodies[1:]]
     if joints:
-        lines += ['', 'Limits and losses (rad, m, N m, N; - is none)']
+        lines += ['', 'Limits and losses (rad, m, N m, N; - is no limit)']
         lines += table(
             ('joint', 'lower', 'upper', 'velocity', 'effort', 'damping', 'friction', 'armature'),
             [_joint_row(joint) for joint in joints],
@@ -229,15 +229,14 @@ def report(facts: Dict[str, Any]) -> List[str]:
     lines += [
         '',
         f'Shapes: {shapes["collision"]} collision, {shapes["visual"]} visual, '
-        f'{shapes["mesh_files"]} mesh files, {lost} of them not found',
+        f'{plural(shapes["mesh_files"], "mesh file")}, {lost} of them not found',
     ]
     lines += facts.get('self_collision', [])
     if facts['singular_joints']:
         lines += [
             '',
-            'The mass matrix is singular, so there are no forward dynamics: nothing with',
-            f'inertia moves with {", ".join(facts["singular_joints"])}.',
-            'Give these joints an armature, or their links a mass.',
+            'The mass matrix is singular, so there are no forward dynamics: no mass moves with',
+            f'{", ".join(facts["singular_joints"])}. Add an armature to the joints, or masses.',
         ]
     accuracy = facts['accuracy']
     place = 'the assembly above' if facts['loops'] else 'the neutral configuration'
@@ -273,8 +272,8 @@ def _loop_lines(facts: Dict[str, Any]) -> List[str]:
         '',
         'Loops',
         *table(head, rows, '.....>>'),
-        f'Mobility {motion["mobility"]}: {motion["freedoms"]} freedoms of the tree less '
-        f'{motion["rank"]}, the rank of {motion["constraints"]} constraints '
+        f'Mobility {motion["mobility"]}: {motion["freedoms"]} degrees of freedom of the tree '
+        f'minus {motion["rank"]}, the rank of {plural(motion["constraints"], "constraint")} '
         f'({motion["overconstraint"]} redundant)',
         'Closed at q = ' + ' '.join(_number(x) for x in motion['configuration']),
         f'Actuated: {", ".join(facts["actuated"]) or "no joint"}',

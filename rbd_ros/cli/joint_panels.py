@@ -36,7 +36,7 @@ class JointPanels:
         ).ravel()
 
     def __iter__(self) -> Iterator[Tuple[str, Any]]:
-        """Return the name and axes of each joint."""
+        """Iterate over the name and axes of each joint."""
         return iter(zip(self._names, self._panels))
 
     def save(self, path: str) -> None:

@@ -136,10 +136,9 @@ def _unknown(word: str) -> int:
     """Report a word that is no command, with the nearest ones."""
     found = nearest(word)
     hint = f'did you mean {" or ".join(found)}? ' if found else ''
-    print(
-        f'rbd_ros: error: there is no command {word[:80]!r}; {hint}rbd_ros --help lists all',
-        file=sys.stderr,
-    )
+    make_parser(None).print_usage(sys.stderr)
+    text = f'there is no command {word[:80]!r}; {hint}rbd_ros --help lists all commands'
+    print(f'rbd_ros: error: {text}', file=sys.stderr)
     return 2
 
 

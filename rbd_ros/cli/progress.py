@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progress of long work, on a terminal and nowhere else."""
+"""Progress of long computations, shown only on a terminal."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import time
 from typing import Any, Optional
 
 PERIOD = 0.2  # time between two numbers [s]
-PATIENCE = 1.0  # time that work takes before anything is shown [s]
+PATIENCE = 1.0  # time before the first number [s]
 
 
 class TerminalProgress:
-    """Context manager that shows which share of some work is done, on a terminal.
+    """Context manager that shows the progress of a computation on a terminal.
 
-    Nothing is written into a pipe or a file. The line is gone when the work is done.
+    It writes nothing into a pipe or a file. The line disappears at the end.
 
-    :param what: what is being done
+    :param what: name of the computation
     :param stream: where to show it; None: standard error
 
     >>> from rbd_ros.cli.progress import TerminalProgress
@@ -34,7 +34,7 @@ class TerminalProgress:
         return self
 
     def __call__(self, share: float) -> None:
-        """Show that a share of the work is done, if the last time was a while ago."""
+        """Show that a share is done, at most every `PERIOD`."""
         now = time.monotonic()
         if now < self._next or not self._stream.isatty():
             return
@@ -50,11 +50,11 @@ class TerminalProgress:
 
 
 class CompilationNotices(logging.Handler):
-    """Context manager that says on a terminal what is compiled: a line for each loop.
+    """Context manager that shows on a terminal what is compiled, one line for each loop.
 
-    Nothing is written into a pipe or a file.
+    It writes nothing into a pipe or a file.
 
-    :param stream: where to say it; None: standard error
+    :param stream: where to show it; None: standard error
 
     >>> from rbd_ros.cli.progress import CompilationNotices
     >>> with CompilationNotices():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros robots`: the robots that commands, launch files and `Robot.from_urdf` know by name."""
+"""`rbd_ros robots`: the robots that have a name in commands, launch files and `Robot`."""
 
 from __future__ import annotations
 

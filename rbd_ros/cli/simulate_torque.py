@@ -59,7 +59,7 @@ class Hold:
         self.restart()
 
     def restart(self) -> None:
-        """Forget the integral."""
+        """Reset the integral."""
         self.law = TorqueLaw(self.robot, self.settings)
 
     def __call__(self, simulator: Simulator) -> FloatArray:

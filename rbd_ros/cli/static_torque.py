@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Examine poses and print the table.
+    """Check the poses and print the table.
 
     :return: 0 if all poses can be held, 1 if some cannot, 2 if that cannot be judged
     :raises ModelError: if the URDF cannot become a model

@@ -24,11 +24,13 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> Lis
     ]
 
 
-def plural(count: int, noun: str) -> str:
+def plural(count: int, noun: str, several: str = '') -> str:
     """Return a count with its noun.
 
+    :param several: the plural of the noun; by default with an s
+
     >>> from rbd_ros.cli.text_table import plural
-    >>> plural(1, 'joint'), plural(2, 'joint')
-    ('1 joint', '2 joints')
+    >>> plural(1, 'joint'), plural(2, 'joint'), plural(2, 'body', 'bodies')
+    ('1 joint', '2 joints', '2 bodies')
     """
-    return f'{count} {noun}' if count == 1 else f'{count} {noun}s'
+    return f'{count} {noun if count == 1 else several or noun + "s"}'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros worlds`: the worlds that commands and launch files know by name."""
+"""`rbd_ros worlds`: the worlds that have a name in commands and launch files."""
 
 from __future__ import annotations
 

@@ -162,7 +162,10 @@ def test_info_shows_loops_with_rank_mobility_and_what_is_actuated(capsys):
     text = printed(capsys, four_bar, '--extension', extension)
     lines = [line.split() for line in text.splitlines()]
     assert ['pin', 'revolute', '0', '-1', '0', 'coupler', 'rocker', '5', '3'] in lines
-    assert 'Mobility 1: 3 freedoms of the tree less 2, the rank of 5 constraints (3' in text
+    assert (
+        'Mobility 1: 3 degrees of freedom of the tree minus 2, the rank of 5 constraints (3'
+        in text
+    )
     assert 'Actuated: crank_joint' in text
     facts = json.loads(printed(capsys, four_bar, '--extension', extension, '--json'))
     assert facts['mobility']['rank'] == 2 and facts['mobility']['overconstraint'] == 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that can be measured: any declared algorithm of joint-space arrays."""
+"""The functions that can be measured: declared algorithms of joint-space arrays."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ def label(function: str) -> str:
 
 
 def inputs(function: str) -> List[int]:
-    """Return the inputs that a function takes, in its order: q, v and a are 0 to 2.
-
-    Anything else of its size counts as well.
+    """Return which of q, v and a (or an array of that size) a function takes, 0 to 2, in order.
 
     :raises ValueError: for an unknown one, or one that takes other arrays
     """

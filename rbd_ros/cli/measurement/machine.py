@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine and the versions that a measurement belongs to; no names of hosts or users."""
+"""The machine and the versions of a measurement, without names of hosts or users."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PACKAGES = ('numpy', 'llvmlite', 'pin')
 
 
 def machine() -> Dict[str, Any]:
-    """Return facts about this machine: CPU, number of cores, widest vectors, operating system."""
+    """Return facts about this machine: CPU, cores, widest vectors, operating system."""
     return {
         'cpu': _cpu_model(),
         'architecture': platform.machine(),
@@ -28,10 +28,7 @@ def machine() -> Dict[str, Any]:
 
 
 def versions() -> Dict[str, Optional[str]]:
-    """Return the versions of Python, this package and its dependencies by name.
-
-    None if not installed.
-    """
+    """Return the versions of Python, this package and its dependencies; None if not installed."""
     found: Dict[str, Optional[str]] = {'python': platform.python_version(), 'rbd_ros': __version__}
     for package in _PACKAGES:
         try:

@@ -42,7 +42,7 @@ class PinocchioPeer:
         return self.model.nv
 
     def states(self, count: int, rng: np.random.Generator) -> List[Tuple[np.ndarray, ...]]:
-        """Return random states q, v, a (or tau), each an array of its own."""
+        """Return random states q, v, a (or tau), each as an array."""
         pin, model = self.pin, self.model
         neutral = pin.neutral(model)
         return [
@@ -55,7 +55,7 @@ class PinocchioPeer:
         ]
 
     def single(self, function: str, state: Tuple[np.ndarray, ...], frame: str) -> Optional[Call]:
-        """Call for one state; None if there is no such function or frame."""
+        """Return the call for one state; None if there is no such function or frame."""
         call = self._call(function)
         arguments = self._arguments(function, state, frame)
         if call is None or arguments is None:
@@ -65,7 +65,7 @@ class PinocchioPeer:
     def loop(
         self, function: str, states: List[Tuple[np.ndarray, ...]], frame: str
     ) -> Optional[Call]:
-        """Call for one state after another; None if there is no such function or frame."""
+        """Return the call for a loop over states; None if there is no such function or frame."""
         call = self._call(function)
         rows = [self._arguments(function, state, frame) for state in states]
         if call is None or None in rows:
@@ -73,7 +73,7 @@ class PinocchioPeer:
         return Call(call, (self.model, self.data), rows, len(rows))
 
     def _call(self, function: str) -> Optional[Callable[..., Any]]:
-        """Return the Pinocchio function that the declaration of an algorithm names."""
+        """Return the function of Pinocchio that the declaration of an algorithm names."""
         return getattr(self.pin, declared(function).peer or '', None)
 
     def _arguments(

@@ -41,7 +41,7 @@ class Call:
     keywords: Mapping[str, Any] = field(default_factory=dict)
 
     def timer(self, clock: Callable[[], float]) -> timeit.Timer:
-        """Return the timer of the call in a bare loop, with garbage collection off."""
+        """Return a timer of the call in a bare loop, with garbage collection off."""
         names = [f'x{k}' for k in range(len(self.arguments))]
         scope = {'f': self.function, **dict(zip(names, self.arguments))}
         if self.rows is None:
@@ -113,7 +113,7 @@ def compare(
 
 
 def summary(times: np.ndarray) -> Comparison:
-    """Return the comparison from the times of all rounds, (rounds, 1 or 2) [ns]."""
+    """Return the comparison of the times of all rounds, (rounds, 1 or 2) [ns]."""
     low, median, high = np.percentile(times[:, 0], (25, 50, 75))
     if times.shape[1] == 1:
         return Comparison(median, low, high, None, None, None, None, len(times))
@@ -143,7 +143,7 @@ class _Block:
         self._before = max(1, math.ceil(WARM_UP * calls_per_second))
 
     def run(self) -> float:
-        """Time per state [ns].
+        """Return the time per state [ns].
 
         The calls of a while before do not count: the other side has just filled the caches.
         """
