@@ -235,8 +235,9 @@ def report(facts: Dict[str, Any]) -> List[str]:
     if facts['singular_joints']:
         lines += [
             '',
-            'The mass matrix is singular, so there are no forward dynamics: no mass moves with',
-            f'{", ".join(facts["singular_joints"])}. Add an armature to the joints, or masses.',
+            'The mass matrix is singular, so there are no forward dynamics:',
+            f'no mass moves with {", ".join(facts["singular_joints"])}.',
+            'Add an armature to the joints, or masses to their links.',
         ]
     accuracy = facts['accuracy']
     place = 'the assembly above' if facts['loops'] else 'the neutral configuration'
