@@ -50,7 +50,9 @@ def begin(text: str, simulator: Simulator, robot: Optional[Robot]) -> None:
         try:
             simulator.reset(text)
         except ValueError as error:
-            raise ValueError(f'--start {text!r}: {error}; or give {CONFIGURATION}') from None
+            raise ValueError(
+                f'--start {text!r}: {error}; or give numbers or JOINT=VALUE, separated by commas'
+            ) from None
     else:
         simulator.reset(_of_numbers(given, simulator, own))
 
@@ -77,7 +79,7 @@ def _of_numbers(given: FloatArray, simulator: Simulator, own: int) -> FloatArray
         return simulator.stand(q)
     if len(given) not in (own, len(q)):
         joints = ', '.join(simulator.robot.joint_names)
-        all_of_them = '' if own == len(q) else f', all that move here {len(q)} ({joints})'
+        all_of_them = '' if own == len(q) else f', all robots together have {len(q)} ({joints})'
         raise ValueError(
             f'--start has {plural(len(given), "number")}, this robot has '
             f'{plural(own, "position variable")}{all_of_them}'
