@@ -42,7 +42,8 @@ joint's swing.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros demo`."""
     parser.epilog = EPILOG.strip()
-    add_robot_argument(parser, default=DEFAULT_ROBOT)
+    add_robot_argument(parser, default=DEFAULT_ROBOT, stdin=False)
+    parser.set_defaults(robot=DEFAULT_ROBOT)
     add_xacro_option(parser)
     add_armature_option(parser)
     add_extension_option(parser)

@@ -36,12 +36,16 @@ def add_robot_options(parser: argparse.ArgumentParser, default: str = '') -> Non
     )
 
 
-def add_robot_argument(parser: argparse.ArgumentParser, default: str = '') -> None:
+def add_robot_argument(
+    parser: argparse.ArgumentParser, default: str = '', stdin: bool = True
+) -> None:
     """Add the robot itself.
 
     :param default: what happens without one; '' if there must be one
+    :param stdin: whether it can be read from the standard input
     """
-    text = 'path of a URDF or xacro file, name of a robot (see rbd_ros robots), or - for stdin'
+    kinds = ['path of a URDF or xacro file', 'name of a robot (see rbd_ros robots)']
+    text = ', '.join([*kinds, 'or - for stdin']) if stdin else ', or '.join(kinds)
     if default:
         text = f'{text} (default: {default})'
     parser.add_argument('robot', nargs='?' if default else None, help=text)

@@ -39,6 +39,21 @@ def test_what_is_written_goes_where_output_says():
     assert [name for name, each in options() if '--out' in each.option_strings] == []
 
 
+def test_an_option_of_several_commands_has_one_metavar():
+    found = {}
+    for _, each in options():
+        for text in each.option_strings or [each.dest]:
+            found.setdefault(text, set()).add((each.metavar, each.nargs))
+    del found['robot']  # optional in some commands
+    assert {text for text, kinds in found.items() if len(kinds) > 1} == {'--output', '-o'}
+
+
+def test_defaults_and_choices_are_in_the_help():
+    for name, each in options():
+        if each.option_strings and each.nargs != 0 and each.default not in (None, '', [], 0.0):
+            assert 'default: ' in each.help or each.dest == 'help', (name, each.dest)
+
+
 @pytest.mark.parametrize('option', ['--gravity', '--payload', '--missing-joints'])
 def test_options_of_several_commands_have_one_syntax(option):
     known = [each for name, each in options() if option in each.option_strings]

@@ -129,6 +129,10 @@ def test_what_cannot_be_run_ends_with_code_2_and_a_reason(words, said, tmp_path,
     assert said in ''.join(capfd.readouterr())
 
 
+def test_without_a_robot_the_demo_takes_the_embedded_arm():
+    assert arguments().robot == 'six_axis_arm'
+
+
 def test_help_tells_laws_gains_and_exit_codes(capsys):
     with pytest.raises(SystemExit):
         main(['demo', '--help'])
