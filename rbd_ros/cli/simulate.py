@@ -19,7 +19,7 @@ from rbd_ros.cli.progress import TerminalProgress
 from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
 from rbd_ros.cli.simulate_torque import chosen_torque
 from rbd_ros.cli.text_table import plural
-from rbd_ros.collision import Environment, read_world
+from rbd_ros.collision import read_world, World
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.simulation.physics import INTEGRATORS
 from rbd_ros.simulation.simulated_robots import simulated_robot
