@@ -57,7 +57,7 @@ Key = Tuple[str, str]  # scene and variant
 def planned(
     names: Sequence[str], engines: Sequence[str], timesteps: Sequence[float]
 ) -> Tuple[List[Tuple[Scene, Engine, float]], List[Result]]:
-    """Runs of scenes in engines, other time steps than `TIMESTEP` for the front only.
+    """Return the runs of scenes in engines, other time steps than `TIMESTEP` for the front only.
 
     :return: scene, engine and time step of each; and why there are none of other scenes
     """
@@ -80,7 +80,7 @@ def planned(
 def measure(
     runs: Sequence[Tuple[Scene, Engine, float]], quick: bool, budget: float, progress: Progress
 ) -> Iterator[Result]:
-    """Results of runs."""
+    """Yield the results of runs."""
     for scene, engine, timestep in runs:
         progress.step(f'{scene.name} {engine.name} {engine.variant} {timestep:g} s')
         yield isolated(scene, engine, timestep, quick, budget)
@@ -90,7 +90,7 @@ def measure(
 
 
 def number(value: Optional[float]) -> str:
-    """A figure of two digits; a dash for none."""
+    """Return a figure of two digits; a dash for none."""
     if value is None:
         return '-'
     if not math.isfinite(value):
@@ -103,7 +103,7 @@ def number(value: Optional[float]) -> str:
 
 
 def table_of(facts: Facts) -> Dict[Key, Dict[str, Dict[str, Any]]]:
-    """Results at `TIMESTEP` by row and column."""
+    """Return the results at `TIMESTEP` by row and column."""
     rows: Dict[Key, Dict[str, Dict[str, Any]]] = {}
     for result in facts['results']:
         if result['timestep'] == TIMESTEP and result['engine']:
@@ -113,7 +113,10 @@ def table_of(facts: Facts) -> Dict[Key, Dict[str, Dict[str, Any]]]:
 
 
 def error_rows(facts: Facts) -> Iterator[Tuple[str, ...]]:
-    """Errors by scene: what it is, the goal, each engine's figure, whether the goal is reached."""
+    """Yield the errors by scene.
+
+    What it is, the goal, each engine's figure, whether the goal is reached.
+    """
     for (name, variant), found in table_of(facts).items():
         for k, error in enumerate(facts['scenes'][name]['errors']):
             cells = [_error(found.get(column), k) for column in facts['columns']]
@@ -129,7 +132,7 @@ def error_rows(facts: Facts) -> Iterator[Tuple[str, ...]]:
 
 
 def _goal(error: Dict[str, Any], found: Dict[str, Dict[str, Any]], k: int) -> Tuple[str, float]:
-    """Goal of an error as text, and as the number that is not to be exceeded."""
+    """Return the goal of an error as text, and as the number that is not to be exceeded."""
     if error['best']:
         others = [r['errors'][k] for each, r in found.items() if each != OURS and r['errors']]
         return 'best', min((value for value in others if value is not None), default=math.inf)
@@ -144,7 +147,7 @@ def _error(result: Optional[Dict[str, Any]], k: int) -> str:
 
 
 def time_rows(facts: Facts) -> Iterator[Tuple[str, ...]]:
-    """Processor time of a step by scene [µs], and how many times MuJoCo's rate ours is."""
+    """Yield processor time of a step by scene [µs], and how many times MuJoCo's rate ours is."""
     for (name, variant), found in table_of(facts).items():
         times = {each: 1e6 * result['step'] for each, result in found.items() if result['step']}
         ours, theirs, goal = times.get(OURS), times.get('MuJoCo'), SPEEDS.get(name)
@@ -162,7 +165,7 @@ def time_rows(facts: Facts) -> Iterator[Tuple[str, ...]]:
 
 
 def residual_rows(facts: Facts) -> Iterator[Tuple[str, ...]]:
-    """Residuals of the nonlinear complementarity problem by scene [J]."""
+    """Yield the residuals of the nonlinear complementarity problem by scene [J]."""
     for (name, variant), found in table_of(facts).items():
         values = {each: r['residuals'] for each, r in found.items() if r['residuals']}
         if not values or variant:
@@ -181,7 +184,7 @@ def residual_rows(facts: Facts) -> Iterator[Tuple[str, ...]]:
 
 
 def left_out(facts: Facts) -> List[str]:
-    """What was not measured, and why, a line for each reason."""
+    """Return what was not measured, and why, a line for each reason."""
     reasons: Dict[Tuple[str, str], List[str]] = {}
     for result in facts['results']:
         if result['skipped'] and result['timestep'] == TIMESTEP:
@@ -195,7 +198,7 @@ def left_out(facts: Facts) -> List[str]:
 
 
 def tables(facts: Facts) -> Iterator[Tuple[str, Tuple[str, ...], List[Tuple[str, ...]]]]:
-    """Title, head and rows of each table."""
+    """Yield the title, head and rows of each table."""
     engines = tuple(facts['columns'])
     yield 'Errors', ('Scene', 'Error', *engines, 'Goal', ''), list(error_rows(facts))
     yield (
@@ -211,13 +214,13 @@ def tables(facts: Facts) -> Iterator[Tuple[str, Tuple[str, ...], List[Tuple[str,
 
 
 def verdicts(facts: Facts) -> str:
-    """How many goals are reached."""
+    """Return how many goals are reached."""
     found = [row[-1] for _, _, rows in tables(facts) for row in rows]
     return f'{found.count("PASS")} goals are reached, {found.count("BELOW")} are not'
 
 
 def introduction(facts: Facts) -> str:
-    """Machine, versions and settings."""
+    """Return the machine, versions and settings."""
     computer, made_by = facts['machine'], facts['versions']
     peers = ', '.join(f'{name} {version}' for name, version in facts['peers'].items())
     steps = f'{1e3 * TIMESTEP:g} ms'
@@ -228,7 +231,7 @@ def introduction(facts: Facts) -> str:
 
 
 def markdown(facts: Facts) -> List[str]:
-    """Lines of Markdown with all tables."""
+    """Return the lines of Markdown with all tables."""
     lines = [introduction(facts)]
     for title, head, rows in tables(facts):
         if rows:
@@ -243,7 +246,7 @@ def markdown(facts: Facts) -> List[str]:
 
 
 def report(facts: Facts) -> Iterator[str]:
-    """Lines of the tables for a terminal."""
+    """Yield the lines of the tables for a terminal."""
     yield introduction(facts)
     for title, head, rows in tables(facts):
         if rows:
@@ -257,7 +260,7 @@ def report(facts: Facts) -> Iterator[str]:
 
 
 def peer_versions() -> Dict[str, str]:
-    """Versions of what is installed, by the names of pip."""
+    """Return the versions of what is installed, by the names of pip."""
     from importlib.metadata import PackageNotFoundError, version
 
     found = {}
@@ -270,7 +273,7 @@ def peer_versions() -> Dict[str, str]:
 
 
 def facts_of(results: Sequence[Result], quick: bool, names: Sequence[str]) -> Facts:
-    """All that tables and plot need, as JSON takes it."""
+    """Return all that tables and plot need, as JSON takes it."""
     scenes = {}
     for name in names:
         try:

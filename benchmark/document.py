@@ -30,7 +30,7 @@ def update(path: Path, facts: Dict[str, Any]) -> None:
 
 
 def markdown(facts: Dict[str, Any]) -> List[str]:
-    """Lines of Markdown with the facts of benchmark/run.py."""
+    """Return the lines of Markdown with the facts of benchmark/run.py."""
     from run import cells, notes
     from sections import SECTIONS
 

@@ -66,27 +66,27 @@ class Motion:
 
 
 def energy(robot: Robot, q: np.ndarray, v: np.ndarray) -> float:
-    """Sum of kinetic and potential energy [J]."""
+    """Return the sum of kinetic and potential energy [J]."""
     return robot.energy(q, v).total
 
 
 def momentum(robot: Robot, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Spatial momentum about the world's origin, (6,) [N m s, N s]."""
+    """Return the spatial momentum about the world's origin, (6,) [N m s, N s]."""
     return robot.momentum(q, v)
 
 
 def mean_square(deviation: np.ndarray) -> float:
-    """Mean of the squares over time."""
+    """Return the mean of the squares over time."""
     return float(np.mean(np.square(deviation[1:, 0])))
 
 
 def maximum(deviation: np.ndarray) -> float:
-    """Maximum over time and coordinates."""
+    """Return the maximum over time and coordinates."""
     return float(np.abs(deviation).max())
 
 
 def thrown(integrator: str, gravity: Tuple[float, float, float] = (0.0, 0.0, -9.81)) -> Simulator:
-    """ANYmal after SimBenchmark's push: twice its weight upwards for a second."""
+    """Return the ANYmal after SimBenchmark's push: twice its weight upwards for a second."""
     text = without_losses('anymal_b_simple_description/anymal')
     robot = Robot.from_urdf(text, floating_base=True, gravity=gravity)
     simulator = Simulator(robot, 1e-3, integrator)
@@ -112,7 +112,7 @@ def falling(name: str, q: List[float]) -> Callable[[str], Simulator]:
 
 
 def spun(integrator: str) -> Simulator:
-    """Box that turns at 6 rad/s about its middle axis, at 10 ms a step."""
+    """Return the box that turns at 6 rad/s about its middle axis, at 10 ms a step."""
     robot = Robot.from_urdf(SPINNER, floating_base=True, gravity=(0.0, 0.0, 0.0))
     simulator = Simulator(robot, 1e-2, integrator)
     simulator.reset(v=[0.01, 6.0, 0.0, 0.1, 0.2, -0.1])
@@ -134,7 +134,7 @@ MOTIONS = (
 
 
 def measure(progress: Progress) -> Dict[str, List[float]]:
-    """Errors of all motions, by label, in the order of `INTEGRATORS`."""
+    """Return the errors of all motions, by label, in the order of `INTEGRATORS`."""
     found: Dict[str, List[float]] = {}
     for motion in MOTIONS:
         progress.step(motion.label)
@@ -144,7 +144,7 @@ def measure(progress: Progress) -> Dict[str, List[float]]:
 
 
 def markdown(found: Dict[str, List[float]]) -> Iterator[str]:
-    """Lines of the table for a document."""
+    """Yield the lines of the table for a document."""
     yield row(['', *(f'`{name}`' for name in INTEGRATORS)])
     yield row([':---', *['---:'] * len(INTEGRATORS)])
     for label, errors in found.items():
@@ -152,7 +152,7 @@ def markdown(found: Dict[str, List[float]]) -> Iterator[str]:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Measure, print the table, and put it into a document."""
+    """Return the measure, print the table, and put it into a document."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument(
         '--document',

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How well arms follow motions and where they come to rest, with the defaults of inverse_dynamics.
+"""Accuracy of arms that follow motions and come to rest, with the defaults of inverse_dynamics.
 
     benchmark/goals.py [--motions 6] [--robots panda,...] [--document docs/measurements.md]
 
@@ -67,11 +67,11 @@ class Row:
 
     @property
     def holds(self) -> bool:
-        """Whether both floors hold."""
+        """True if both floors hold."""
         return self.rest <= FLOOR and self.rest_wrong <= FLOOR_WRONG
 
     def cells(self) -> List[str]:
-        """Cells of the table, errors in thousandths."""
+        """Return the cells of the table, errors in thousandths."""
         errors = (self.peak, self.rest, self.peak_wrong, self.rest_wrong)
         text = [f'{x:.2g}' if x < 99.5 else f'{x:.0f}' for x in (1e3 * error for error in errors)]
         return [
@@ -81,7 +81,7 @@ class Row:
 
 
 def find(name: str) -> Optional[Path]:
-    """Path of a robot's URDF; None if it is not installed."""
+    """Return the path of a robot's URDF; None if it is not installed."""
     if name in EMBEDDED:
         return Path(resource_path('urdf', f'{name}.urdf'))
     prefix = cmeel_prefix()
@@ -89,7 +89,7 @@ def find(name: str) -> Optional[Path]:
 
 
 def wrong_models() -> Dict[str, Callable[[], float]]:
-    """Factors of masses, inertias and frictions by kind of error."""
+    """Return the factors of masses, inertias and frictions by kind of error."""
     rng = np.random.default_rng(1)
     models: Dict[str, Callable[[], float]] = {
         'heavy': lambda: 1.0 + WRONG,
@@ -131,7 +131,7 @@ def measure(name: str, path: Path, motions: int) -> Row:
 
 
 def markdown(rows: List[Row]) -> Iterator[str]:
-    """Lines of the table for a document."""
+    """Yield the lines of the table for a document."""
     yield row(HEAD)
     yield row([':---', *['---:'] * (len(HEAD) - 1)])
     for each in rows:

@@ -41,7 +41,7 @@ Told = Callable[[int, int], None]
 
 
 def progress_of(part: str, wanted: bool) -> Told:
-    """Function that shows how far a part is, on standard error."""
+    """Return the function that shows how far a part is, on standard error."""
     last = [-1]
 
     def told(done: int, of: int) -> None:
@@ -91,7 +91,7 @@ def measure(arguments: argparse.Namespace, parts: List[str], folder: Path) -> Li
 
 
 def parser() -> argparse.ArgumentParser:
-    """Arguments of the command line."""
+    """Return the arguments of the command line."""
     found = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     found.add_argument(
         '--parts',

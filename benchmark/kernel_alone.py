@@ -155,7 +155,7 @@ class _Peer:
         )
 
     def time(self, count: int) -> float:
-        """Time of one call [ns]."""
+        """Return the time of one call [ns]."""
         self._process.stdin.write(f'{count}\n')
         self._process.stdin.flush()
         line = self._process.stdout.readline()
@@ -193,7 +193,7 @@ class _Ours:
         )
 
     def time(self, count: int) -> float:
-        """Time of one call [ns]."""
+        """Return the time of one call [ns]."""
         start = time.process_time()
         self._repeat(
             self._address,
@@ -207,12 +207,12 @@ class _Ours:
 
 
 def kernel_address(robot: Robot, function: str, folder: str) -> int:
-    """Address of the machine code of a kernel."""
+    """Return the address of the machine code of a kernel."""
     return robot.kernel(function).address
 
 
 def generated_address(robot: Robot, function: str, folder: str) -> int:
-    """Address of what `rbd_ros codegen` writes, compiled like Pinocchio.
+    """Return the address of what `rbd_ros codegen` writes, compiled like Pinocchio.
 
     :raises Unavailable: if there is no compiler
     """
@@ -262,7 +262,7 @@ def measure(
 
 
 def reason_against() -> Optional[str]:
-    """Why there is no machine code of ours to measure, in words; None if there is."""
+    """Return why there is no machine code of ours to measure, in words; None if there is."""
     from rbd_ros.compiler import unavailable_reason
 
     return unavailable_reason()

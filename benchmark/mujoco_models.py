@@ -20,7 +20,7 @@ _FRICTION = 0.8
 
 
 def load() -> Any:
-    """MuJoCo, with its rollouts.
+    """Return the MuJoCo, with its rollouts.
 
     :raises ImportError: if it is not installed
     """
@@ -29,7 +29,7 @@ def load() -> Any:
 
 
 def model(path: Path, timestep: float, floating_base: bool, ground: bool) -> Any:
-    """Model of a URDF, with semi-implicit Euler steps.
+    """Return the model of a URDF, with semi-implicit Euler steps.
 
     :param path: the URDF
     :param timestep: h [s]
@@ -43,7 +43,7 @@ def model(path: Path, timestep: float, floating_base: bool, ground: bool) -> Any
 def model_of(
     text: str, timestep: float, floating_base: bool, ground: bool, height: float = 0.0
 ) -> Any:
-    """Model of the text of a URDF; other arguments are those of `model`.
+    """Return the model of the text of a URDF; other arguments are those of `model`.
 
     :param height: of the ground [m]
     """
@@ -74,7 +74,9 @@ def model_of(
 
 
 def states(theirs: Any, ours: Robot, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """States as `mujoco.rollout` takes them: time, positions and velocities, (B, 1 + nq + nv).
+    """Return the states as `mujoco.rollout` takes them.
+
+    Time, positions and velocities, (B, 1 + nq + nv).
 
     Joints that mimic others, which MuJoCo does not know, are where they should be at rest.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How many operations kernels and texts take, beside what books and papers print.
+"""Operation counts of kernels and texts, beside what books and papers print.
 
     benchmark/operations.py [--no-clock] [--document docs/measurements.md]
 
@@ -119,7 +119,7 @@ class Line:
 
     @property
     def verdict(self) -> str:
-        """Whether ours are as many in sum, or fewer."""
+        """True if ours are as many in sum, or fewer."""
         ours, printed = sum(self.ours), sum(self.printed)
         return 'fewer' if ours < printed else 'equal' if ours == printed else 'more'
 
@@ -131,24 +131,27 @@ class Line:
 
 
 def printed(formula: Formula, n: int) -> Pair:
-    """Multiplications and additions of a printed formula for n joints."""
+    """Return the multiplications and additions of a printed formula for n joints."""
     m, a = (sum(c * n**k for k, c in enumerate(part)) for part in formula)
     return m, a
 
 
 def printed_by_inertia_matrix(n: int) -> float:
-    """All operations of forward dynamics by the inertia matrix, the best rows of B table 10.1."""
+    """Return all operations of forward dynamics by the inertia matrix.
+
+    The best rows of B table 10.1.
+    """
     parts = (INVERSE_DYNAMICS['B table 10.1'], INERTIA_MATRIX['B table 10.1'], SOLUTION)
     return sum(sum(printed(part, n)) for part in parts)
 
 
 def printed_by_articulated_bodies(n: int) -> float:
-    """All operations of the articulated-body algorithm, the best row of B table 10.1."""
+    """Return all operations of the articulated-body algorithm, the best row of B table 10.1."""
     return sum(printed(ARTICULATED_BODIES['B table 10.1'], n))
 
 
 def crossing(first: Callable[[int], float], second: Callable[[int], float]) -> Optional[int]:
-    """Number of joints from which the second takes less than the first, up to a hundred."""
+    """Return number of joints from which the second takes less than the first, up to a hundred."""
     less = [second(n) < first(n) for n in range(1, 100)]
     if not less[-1]:
         return None
@@ -166,7 +169,10 @@ def crossing(first: Callable[[int], float], second: Callable[[int], float]) -> O
 def by_inertia_matrix(
     model: Model, q: Sequence[Any], qd: Sequence[Any], tau: Sequence[Any]
 ) -> List[Any]:
-    """Forward dynamics by the joint-space inertia matrix, which kernels of trees do not use."""
+    """Return the forward dynamics by the joint-space inertia matrix.
+
+    Which kernels of trees do not use.
+    """
     return forward_dynamics_by_inertia_matrix(model, q, qd, tau)
 
 
@@ -174,17 +180,17 @@ def by_inertia_matrix(
 
 
 def pair(count: OperationCount) -> Pair:
-    """Multiplications and divisions, and additions."""
+    """Return the multiplications and divisions, and additions."""
     return count.multiplications + count.divisions, count.additions
 
 
 def kernel(algorithm: Any, n: int, chain: Callable[[int], Any] = general_chain) -> Pair:
-    """Operations of a compiled function of a chain."""
+    """Return the operations of a compiled function of a chain."""
     return pair(Robot(chain(n)).kernel(algorithm).definition.program().count)
 
 
 def inertia_matrix_by_screws(n: int) -> Pair:
-    """Operations of the inertia matrix in Denavit-Hartenberg frames."""
+    """Return the operations of the inertia matrix in Denavit-Hartenberg frames."""
     bodies, graph = screw_tree(general_chain(n)), Graph()
     # Chains take no general transforms E and r.
     states = [ScrewState(*graph.inputs(f'joint{i}', 2), E=(), r=()) for i in range(n)]
@@ -192,7 +198,7 @@ def inertia_matrix_by_screws(n: int) -> Pair:
 
 
 def forward_dynamics_in_three_steps(n: int) -> Pair:
-    """Operations of forward dynamics by U D U^T and axial screws."""
+    """Return the operations of forward dynamics by U D U^T and axial screws."""
     model, graph = general_chain(n), Graph()
     joints = [graph.inputs(f'joint{i}', 2) for i in range(n)]
     qd, tau = graph.inputs('qd', n), graph.inputs('tau', n)
@@ -201,7 +207,7 @@ def forward_dynamics_in_three_steps(n: int) -> Pair:
 
 
 def factorisation_and_solution(n: int) -> Pair:
-    """Operations of H = L^T D L and H x = b of a full matrix."""
+    """Return the operations of H = L^T D L and H x = b of a full matrix."""
     graph = Graph()
     numbers = iter(graph.inputs('H', n * (n + 1) // 2))
     H: List[List[Any]] = [[0.0] * n for _ in range(n)]
@@ -212,7 +218,7 @@ def factorisation_and_solution(n: int) -> Pair:
 
 
 def arithmetic() -> Dict[str, Pair]:
-    """Operations of spatial arithmetic, by the names of tables A.4 and A.5."""
+    """Return the operations of spatial arithmetic, by the names of tables A.4 and A.5."""
     graph = Graph()
     made = iter(range(1000))
 
@@ -258,7 +264,7 @@ def _scalars(result: Any) -> List[Any]:
 
 
 def lines() -> Iterator[Line]:
-    """All counts, chains first."""
+    """Yield all counts, chains first."""
     kernels = {
         'inverse_dynamics': INVERSE_DYNAMICS,
         'mass_matrix': INERTIA_MATRIX,
@@ -288,7 +294,7 @@ def lines() -> Iterator[Line]:
 
 
 def crossings() -> List[str]:
-    """Where one way to forward dynamics overtakes the other, in print and here."""
+    """Return where one way to forward dynamics overtakes the other, in print and here."""
     by_matrix = {n: sum(kernel(by_inertia_matrix, n)) for n in range(2, 25)}
     by_bodies = {n: sum(kernel('forward_dynamics', n)) for n in by_matrix}
     by_screws = {n: sum(forward_dynamics_in_three_steps(n)) for n in by_matrix}
@@ -307,7 +313,10 @@ def crossings() -> List[str]:
 
 
 def crossing_by_the_clock(sizes: Sequence[int] = tuple(range(4, 21, 2))) -> str:
-    """Number of joints from which the articulated-body kernel takes less time, for one state."""
+    """Return the number of joints from which the articulated-body kernel takes less time.
+
+    For one state.
+    """
     faster = []
     for n in sizes:
         robot, rng = Robot(general_chain(n)), np.random.default_rng(n)
@@ -324,7 +333,7 @@ def crossing_by_the_clock(sizes: Sequence[int] = tuple(range(4, 21, 2))) -> str:
 
 
 def _time(function: Callable[..., Any], state: Any, seconds: float = 0.005) -> float:
-    """Least time of a call in some blocks of a hundred [s]."""
+    """Return the least time of a call in some blocks of a hundred [s]."""
     best, end = float('inf'), time.process_time() + seconds
     while time.process_time() < end:
         start = time.perf_counter()
@@ -335,7 +344,7 @@ def _time(function: Callable[..., Any], state: Any, seconds: float = 0.005) -> f
 
 
 def general_frames() -> str:
-    """What chains cost whose axes are along no axis of the description's frames."""
+    """Return what chains cost whose axes are along no axis of the description's frames."""
     numbers = ', '.join(
         f'{name} {sum(kernel(name, 6, random_chain)):.0f}'
         for name in ('inverse_dynamics', 'mass_matrix', 'forward_dynamics')
@@ -347,7 +356,7 @@ def general_frames() -> str:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Count, and print or write the table."""
+    """Return the count, and print or write the table."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--no-clock', action='store_true', help='count only, measure nothing')
     parser.add_argument(

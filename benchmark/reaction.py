@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long nodes take to do what is safe when something fails, by kind of failure.
+"""Reaction time of nodes to failures, by kind of failure.
 
     python benchmark/reaction.py --rounds 10
 
@@ -46,7 +46,10 @@ POSE = (0.3, -1.1)
 
 
 def shared(folder: Path) -> mmap.mmap:
-    """What both processes see: the time of the last message, all being well, and what fails."""
+    """Return what both processes see.
+
+    The time of the last message, all being well, and what fails.
+    """
     with open(folder / 'last', 'r+b') as file:
         return mmap.mmap(file.fileno(), 16)
 
@@ -204,7 +207,7 @@ class Rig:
 
 
 def measure(rounds: int) -> Dict[str, List[float]]:
-    """Times of all rounds by kind of failure [s]."""
+    """Return the times of all rounds by kind of failure [s]."""
     import rclpy
 
     os.environ.setdefault('ROS_DOMAIN_ID', str(100 + os.getpid() % 100))

@@ -40,7 +40,7 @@ EVERY = (*ALL, GO1, PANDA_CAPSULES, ALLEGRO)
 
 
 def cmeel_prefix() -> Optional[Path]:
-    """Folder with what Pinocchio's pip packages bring: headers, libraries, robots."""
+    """Return the folder with what Pinocchio's pip packages bring: headers, libraries, robots."""
     places = [Path(entry) / 'cmeel.prefix' for entry in sys.path if entry]
     spec = importlib.util.find_spec('pinocchio')
     if spec is not None and spec.origin:
@@ -49,7 +49,7 @@ def cmeel_prefix() -> Optional[Path]:
 
 
 def find(robot: RealRobot) -> Path:
-    """Path of a robot's URDF.
+    """Return the path of a robot's URDF.
 
     :raises FileNotFoundError: if the package is not installed or has no such robot
     """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the nodes cost at 1 kHz, beside bare loops that only take and publish the same messages.
+"""Cost of the nodes at 1 kHz, beside bare loops that only take and publish the same messages.
 
     benchmark/ros.py [--parts loops,real_time,endurance,start] [--nodes simulator,...] [--quick]
                      [--messages 10000000] [--json FILE] [--plot FILE.png]
@@ -59,7 +59,7 @@ def measure(arguments: argparse.Namespace, nodes: List[str], parts: List[str]) -
 
 
 def parser() -> argparse.ArgumentParser:
-    """Arguments of the command line."""
+    """Return the arguments of the command line."""
     found = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     for name, known in (('parts', PARTS), ('nodes', NODES)):
         found.add_argument(

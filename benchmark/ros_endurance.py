@@ -138,7 +138,7 @@ def _wave(k: int, joint: int) -> float:
 
 
 def joint_states(joints: List[str], fields: tuple) -> List[bytes]:
-    """States, or commands, of a robot that moves a little."""
+    """Return the states, or commands, of a robot that moves a little."""
     writer, found = JointStateWriter(joints, fields), []
     for k in range(DIFFERENT):
         for field in fields:
@@ -148,7 +148,7 @@ def joint_states(joints: List[str], fields: tuple) -> List[bytes]:
 
 
 def trajectories(joints: List[str]) -> List[bytes]:
-    """Trajectories of two points."""
+    """Return the trajectories of two points."""
     found = []
     for k in range(DIFFERENT):
         message = JointTrajectory(joint_names=joints)
@@ -161,7 +161,7 @@ def trajectories(joints: List[str]) -> List[bytes]:
 
 
 def traffic_of(name: str, node: Node, joints: List[str]) -> Any:
-    """The messages for a node."""
+    """Return the messages for a node."""
     if name == 'simulator':
         return States(node, joint_states(joints, ('position',)))
     if name == 'trajectory_annotator':
@@ -174,7 +174,7 @@ def traffic_of(name: str, node: Node, joints: List[str]) -> Any:
 
 
 def counters(reports: Waiting) -> Dict[str, float]:
-    """Numbers that a node reports, when nothing comes in any more."""
+    """Return the numbers that a node reports, when nothing comes in any more."""
     while reports.take() is not None:
         pass
     found: Dict[str, float] = {}

@@ -58,7 +58,7 @@ FOR_EVER = 1e6  # some builds of rclpy only wait well with an end [s]
 
 
 def quality(depth: int = 1, reliable: bool = True) -> QoSProfile:
-    """Quality of service as in the nodes."""
+    """Return the quality of service as in the nodes."""
     return QoSProfile(
         history=HistoryPolicy.KEEP_LAST,
         depth=depth,
@@ -113,7 +113,7 @@ class Waiting:
 
     @property
     def publishers(self) -> int:
-        """How many publishers are connected."""
+        """Number of publishers that are connected."""
         return self._subscription.get_publisher_count()
 
     def take(self) -> Optional[bytes]:
@@ -156,7 +156,7 @@ class Commands:
 
 
 def stamp_of(data: bytes) -> int:
-    """Time in the header of a serialised message [ns]."""
+    """Return the time in the header of a serialised message [ns]."""
     seconds, nanoseconds = STAMP(data)
     return seconds * 1_000_000_000 + nanoseconds
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What this package promises of its speed, measured in one run, as ratios where there is a peer.
+"""Speed that this package promises, measured in one run, as ratios where there is a peer.
 
     benchmark/run.py [--quick] [--all] [--only SECTION,...] [--robots NAME,...] [--json FILE]
                      [--plot FILE.png] [--document docs/measurements.md]
@@ -52,7 +52,7 @@ def measure(rows: Sequence[Row], tools: Tools) -> None:
 
 
 def report(facts: Dict[str, Any]) -> Iterator[str]:
-    """Lines of the table."""
+    """Yield the lines of the table."""
     computer, made_by = facts['machine'], facts['versions']
     yield f'{computer["cpu"]}, {computer["cores"]} cores, {computer["vectors"]}'
     yield (
@@ -75,7 +75,7 @@ def report(facts: Dict[str, Any]) -> Iterator[str]:
 
 
 def notes(facts: Dict[str, Any]) -> List[str]:
-    """Remarks below the table: models that differ."""
+    """Return the remarks below the table: models that differ."""
     differing = {
         row['robot']: row['freedoms']
         for row in facts['rows']
@@ -90,7 +90,7 @@ def notes(facts: Dict[str, Any]) -> List[str]:
 
 
 def cells(row: Dict[str, Any]) -> tuple:
-    """Cells of a row, as text."""
+    """Return the cells of a row, as text."""
     detail, unit = row['detail'], row['unit']
     low, high = detail.get('ratio_quartiles') or (None, None)
     return (

@@ -49,7 +49,7 @@ hypothesis.settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'fixed'))
 
 @pytest.fixture
 def rng():
-    """Random generator with a fixed seed: every run of a test sees the same numbers."""
+    """Return a random generator with a fixed seed: every run of a test sees the same numbers."""
     return np.random.default_rng(20080101)
 
 
@@ -66,7 +66,7 @@ def optimisation(request):
 
 @pytest.fixture(scope='session')
 def robot_paths():
-    """Paths of the real robots of example-robot-data, by short name."""
+    """Return the paths of the real robots of example-robot-data, by short name."""
     paths = example_robots.paths()
     if not paths:
         pytest.skip(outside.problem('example_robot_data'))

@@ -43,7 +43,7 @@ def test_examples_run_in_their_order(tmp_path, monkeypatch):
 
 @pytest.fixture(scope='module')
 def starts():
-    """What the examples of a page start from, by its text: one robot for many."""
+    """Return what the examples of a page start from, by its text: one robot for many."""
     made = {}
 
     def start(setup):

@@ -38,7 +38,7 @@ OWN_FILES = {
 
 
 def reads_by_path(call):
-    """Whether a call reads a file by its path."""
+    """Return whether a call reads a file by its path."""
     function = call.func
     name = getattr(function, 'attr', getattr(function, 'id', ''))
     base = ast.unparse(function.value) if isinstance(function, ast.Attribute) else ''

@@ -28,7 +28,10 @@ LEFT_BEHIND = re.compile(
 
 
 def repository_files():
-    """Name the files under version control; without one (in a source distribution) all files."""
+    """Return the name the files under version control.
+
+    Without one (in a source distribution) all files.
+    """
     if (ROOT / '.git').exists() and shutil.which('git'):
         listed = subprocess.run(
             ['git', 'ls-files', '-z'], cwd=ROOT, capture_output=True, text=True
@@ -52,7 +55,10 @@ def run_setup(folder, *arguments):
 
 @pytest.fixture(scope='module')
 def tree(tmp_path_factory):
-    """A copy of the repository in a path with a blank, free of what building leaves behind."""
+    """Return a copy of the repository in a path with a blank.
+
+    Free of what building leaves behind.
+    """
     copy = tmp_path_factory.mktemp('source tree') / PACKAGE
     for name in repository_files():
         (copy / name).parent.mkdir(parents=True, exist_ok=True)

@@ -34,7 +34,7 @@ MADE = {'build', 'install', 'log', 'node_modules', 'output', 'demo', '__pycache_
 
 
 def source_files():
-    """Files of programs: by their suffix, by their name, or with a line #! at the top."""
+    """Yield files of programs: by their suffix, by their name, or with a line #! at the top."""
     for folder, folders, names in os.walk(ROOT):
         top = Path(folder) == ROOT
         folders[:] = [
@@ -93,7 +93,7 @@ def test_public_functions_are_typed(path):
 
 
 def examples():
-    """Files that CONTRIBUTING.md shows."""
+    """Return the files that CONTRIBUTING.md shows."""
     page = (ROOT / 'CONTRIBUTING.md').read_text(encoding='utf-8')
     return re.findall(r'^```python\n(.*?)^```', page, re.DOTALL | re.MULTILINE)
 

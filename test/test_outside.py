@@ -151,7 +151,7 @@ def test_where_machine_code_cannot_be_shared_it_is_the_user_s(monkeypatch, unusa
 
 
 def unchecked_imports(path):
-    """Imports of what may be missing that no `outside.load` stands before."""
+    """Yield the imports of what may be missing that no `outside.load` stands before."""
     checked = set()
     nodes = [
         node

@@ -67,7 +67,7 @@ LAUNCH_LIBRARIES = {'ament_index_python', 'launch', 'launch_ros'}
 
 @pytest.fixture(scope='module')
 def setup_script():
-    """Names that setup.py defines; `arguments` is what it hands to setuptools."""
+    """Return the names that setup.py defines; `arguments` is what it hands to setuptools."""
     taken = {}
     original, setuptools.setup = setuptools.setup, lambda **arguments: taken.update(arguments)
     here = os.getcwd()
@@ -84,7 +84,7 @@ def setup_script():
 
 @pytest.fixture(scope='module')
 def setup_arguments(setup_script):
-    """What setup.py hands to setuptools."""
+    """Return what setup.py hands to setuptools."""
     return setup_script['arguments']
 
 
@@ -98,7 +98,7 @@ def console_scripts(setup_arguments):
 
 @pytest.fixture(scope='module')
 def manifest():
-    """The root element of package.xml."""
+    """Return the root element of package.xml."""
     return ElementTree.parse(ROOT / 'package.xml').getroot()
 
 

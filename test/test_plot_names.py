@@ -52,7 +52,7 @@ def test_a_name_is_shown_as_it_is(name):
 
 @pytest.fixture
 def run(tmp_path):
-    """Scenario and run of an arm whose joints have hostile names."""
+    """Return the scenario and run of an arm whose joints have hostile names."""
     text = resource_path('urdf', 'two_link_arm.urdf').read_text()
     for joint, name in (('shoulder', r'$\frac{$'), ('elbow', '_elbow')):
         assert f'name="{joint}"' in text

@@ -40,7 +40,7 @@ CASES = [(name, module) for name, (*_, modules) in PROGRAMS.items() for module i
 
 
 def interrupted(folder, interrupted_module, *words):
-    """Exit code of a program that is interrupted when it imports a module."""
+    """Return the exit code of a program that is interrupted when it imports a module."""
     (folder / 'sitecustomize.py').write_text(HOOK)
     done = subprocess.run(
         [sys.executable, *words],

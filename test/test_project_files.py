@@ -118,7 +118,7 @@ def test_the_same_is_run_as_on_any_machine_and_the_site_is_published_from_main_o
 
 
 def pinned():
-    """Versions of scripts/constraints.txt by name; those for every supported Python."""
+    """Return the versions of scripts/constraints.txt by name; those for every supported Python."""
     found = {}
     for line in (ROOT / 'scripts' / 'constraints.txt').read_text(encoding='utf-8').splitlines():
         match = re.match(r'([\w.-]+)==([\w.]+)', line)
@@ -175,7 +175,7 @@ KEYWORDS = {
 
 
 def instructions():
-    """Keyword and rest of each instruction of the Dockerfile."""
+    """Return the keyword and rest of each instruction of the Dockerfile."""
     lines = (ROOT / 'Dockerfile').read_text(encoding='utf-8').splitlines()
     text = '\n'.join(line for line in lines if not line.startswith('#'))
     whole = text.replace('\\\n', ' ').splitlines()
@@ -243,7 +243,7 @@ def interfaces():
 
 @pytest.fixture(scope='module')
 def topics():
-    """Topics that the nodes publish, as they are named without a namespace, by type."""
+    """Return the topics that the nodes publish, as they are named without a namespace, by type."""
     from support import outside
 
     outside.load('rclpy')

@@ -16,7 +16,7 @@ RANGE = re.compile(r'([A-Z]{2})(\d\d)(?: to ([A-Z]{2})(\d\d))?')
 
 
 def rows_named(text):
-    """Rows of a cell such as 'SV01 to SV03, CT06'."""
+    """Return the rows of a cell such as 'SV01 to SV03, CT06'."""
     names = []
     for family, first, last_family, last in RANGE.findall(text):
         assert last_family in ('', family), text

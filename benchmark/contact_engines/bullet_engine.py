@@ -23,7 +23,7 @@ _NEVER = 1e9
 
 
 def _library() -> Any:
-    """PyBullet, without the line that it prints."""
+    """Return the PyBullet, without the line that it prints."""
     kept = os.dup(2)
     try:
         with open(os.devnull, 'wb') as nothing:
@@ -200,7 +200,7 @@ class BulletWorld:
             self.bullet.stepSimulation(physicsClientId=self.client)
 
     def bodies(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Positions, quaternions and velocities of free bodies."""
+        """Return the positions, quaternions and velocities of free bodies."""
         places = [
             self.bullet.getBasePositionAndOrientation(body, physicsClientId=self.client)
             for body in self.free
@@ -216,7 +216,7 @@ class BulletWorld:
         )
 
     def machine(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Base, its velocity, joint positions and velocities."""
+        """Return the base, its velocity, joint positions and velocities."""
         bullet, client = self.bullet, self.client
         states = bullet.getJointStates(self.robot, self.joints, physicsClientId=client)
         q, v = (np.array([state[k] for state in states]) for k in (0, 1))
@@ -238,7 +238,7 @@ class BulletWorld:
         self.before = {link: self._centre(link) for link in self.names}
 
     def _centre(self, link: Tuple[int, int]) -> np.ndarray:
-        """Centre of mass of a body or link."""
+        """Return the centre of mass of a body or link."""
         bullet, client = self.bullet, self.client
         if link[1] < 0:
             return np.array(
@@ -247,7 +247,7 @@ class BulletWorld:
         return np.array(bullet.getLinkState(*link, physicsClientId=client)[0])
 
     def touches(self) -> Optional[List[Touch]]:
-        """Contacts of the step before."""
+        """Return the contacts of the step before."""
         bullet, client = self.bullet, self.client
         found = []
         for contact in bullet.getContactPoints(physicsClientId=client):
@@ -265,7 +265,7 @@ class BulletWorld:
         return found
 
     def _velocity(self, link: Tuple[int, int], point: np.ndarray) -> np.ndarray:
-        """Velocity of a point of a body or link."""
+        """Return the velocity of a point of a body or link."""
         bullet, client = self.bullet, self.client
         if link[1] < 0:
             linear, angular = bullet.getBaseVelocity(link[0], physicsClientId=client)

@@ -184,11 +184,11 @@ class DrakeWorld:
         )
 
     def bodies(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Positions, quaternions and velocities of free bodies."""
+        """Return the positions, quaternions and velocities of free bodies."""
         return self._bodies(self.free)
 
     def machine(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Base, its velocity, joint positions and velocities."""
+        """Return the base, its velocity, joint positions and velocities."""
         base, speed = np.array([0, 0, 0, 1, 0, 0, 0.0]), np.zeros(6)
         if self.scene.machine.floating:
             places, turns, speeds = self._bodies([self.base])
@@ -197,10 +197,10 @@ class DrakeWorld:
         return base, speed, q[self.joint_q], v[self.joint_v]
 
     def watch(self) -> None:
-        """Nothing to keep: contacts are told with all that belongs to them."""
+        """Do nothing: contacts are reported with all that belongs to them."""
 
     def touches(self) -> Optional[List[Touch]]:
-        """Contact points, and the sums of pressure fields, which have no one velocity."""
+        """Return contact points, and the sums of pressure fields, which have no one velocity."""
         results = self.plant.get_contact_results_output_port().Eval(self.context)
         found = []
         for i in range(results.num_hydroelastic_contacts()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an engine of the contact benchmark does, and how one scene is run in it and measured."""
+"""Engines of the contact benchmark, and how one scene is run in one of them and measured."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class World(Protocol):
         """Positions, quaternions (w first) and velocities (angular first) of free bodies."""
 
     def machine(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Base (7,), its velocity (6,), joint positions and velocities of the machine."""
+        """Return base (7,), its velocity (6,), joint positions and velocities of the machine."""
 
     def watch(self) -> None:
-        """Be told that contacts of the next step, a single one, will be asked for."""
+        """Prepare for a request for the contacts of the next step, a single one."""
 
     def touches(self) -> Optional[List[Touch]]:
-        """Contacts of the step before; None if the engine does not tell them."""
+        """Return the contacts of the step before; None if the engine does not tell them."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,13 @@ class Engine:
     variant: str = ''
 
     def missing(self) -> str:
-        """Why it cannot be used; empty if it can."""
+        """Return why it cannot be used; empty if it can."""
         module, package = self.library
         found = find_spec(module) is not None
         return '' if found else f'{package} is not installed (pip install {package})'
 
     def suits(self, scene: Scene) -> bool:
-        """Whether a scene has a row for it."""
+        """Return whether a scene has a row for it."""
         if self.variant == 'event-driven':
             return scene.apart
         return scene.flight or not self.variant
@@ -95,7 +95,7 @@ class Result:
     skipped: str = ''
 
     def as_dict(self) -> Dict[str, Any]:
-        """For JSON, which has no NaN: None."""
+        """Return the values for JSON, in which NaN is None."""
         found = None if self.residuals is None else vars(self.residuals)
         errors = [error if math.isfinite(error) else None for error in self.errors]
         step = self.step if math.isfinite(self.step) else None

@@ -17,7 +17,7 @@ VARIANT = 'event-driven'
 
 
 def ball(body: Body, scene: Scene) -> EventDrivenSimulator:
-    """Simulation of one ball on the ground.
+    """Return the simulation of one ball on the ground.
 
     :raises NotPossible: for what is no ball
     """
@@ -75,7 +75,7 @@ class EventDrivenWorld:
             each.advance(self.steps * self.timestep - each.time)
 
     def bodies(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Positions, quaternions and velocities of the balls."""
+        """Return the positions, quaternions and velocities of the balls."""
         q = np.array([self.simulators[k].q for k in self.which])
         v = np.array([self.simulators[k].v for k in self.which])
         R = rotation(q[:, :4])
@@ -83,14 +83,14 @@ class EventDrivenWorld:
         return q[:, 4:7] + self.beside, q[:, :4], np.hstack(turned)
 
     def machine(self) -> Any:
-        """Nothing."""
+        """Return nothing."""
         return None
 
     def watch(self) -> None:
         """Nothing: what lasts no time has no force."""
 
     def touches(self) -> None:
-        """No contacts: these last no time."""
+        """Return no contacts: these last no time."""
 
 
 ENGINES: List[Engine] = [

@@ -27,7 +27,10 @@ _DASHES = {'': '-', 'midpoint': '-.', 'rk4': '--', 'event-driven': ':'}
 
 
 def points(facts: Dict[str, Any], scene: str) -> Dict[Tuple[str, str], List[tuple]]:
-    """Processor time of a simulated second [s] and error of a scene, by engine and variant."""
+    """Return the processor time of a simulated second [s] and error of a scene.
+
+    By engine and variant.
+    """
     found: Dict[Tuple[str, str], List[tuple]] = {}
     for result in facts['results']:
         if result['scene'] != scene or result['skipped']:
@@ -43,7 +46,7 @@ def points(facts: Dict[str, Any], scene: str) -> Dict[Tuple[str, str], List[tupl
 
 
 def pareto(points: Sequence[tuple]) -> List[tuple]:
-    """Points such that none other is both faster and more exact, from the fastest."""
+    """Return the points such that none other is both faster and more exact, from the fastest."""
     front: List[tuple] = []
     for point in sorted(points):
         if not front or point[1] < front[-1][1]:

@@ -162,7 +162,7 @@ class MujocoWorld:
         self.mujoco.mj_step(self.model, self.data, count)
 
     def bodies(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Positions, quaternions and velocities of free bodies."""
+        """Return the positions, quaternions and velocities of free bodies."""
         q, v = self.data.qpos, self.data.qvel
         places = q[self.at_q[:, None] + np.arange(7)]
         speeds = v[self.at_v[:, None] + np.arange(6)]
@@ -170,7 +170,7 @@ class MujocoWorld:
         return places[:, :3], places[:, 3:], np.hstack([turning, speeds[:, :3]])
 
     def machine(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Base, its velocity, joint positions and velocities."""
+        """Return the base, its velocity, joint positions and velocities."""
         base, speed = np.array([0, 0, 0, 1, 0, 0, 0.0]), np.zeros(6)
         q, v = self.data.qpos, self.data.qvel
         if self.scene.machine.floating:
@@ -180,10 +180,10 @@ class MujocoWorld:
         return base, speed, q[self.joint_q], v[self.joint_v]
 
     def watch(self) -> None:
-        """Nothing to keep: contacts are told with all that belongs to them."""
+        """Do nothing: contacts are reported with all that belongs to them."""
 
     def touches(self) -> List[Touch]:
-        """Contacts of the step before, at whose beginning they are found."""
+        """Return the contacts of the step before, at whose beginning they are found."""
         mujoco, model, data = self.mujoco, self.model, self.data
         found, force = [], np.zeros(6)
         jacobians = np.zeros((2, 3, model.nv))

@@ -15,7 +15,7 @@ LIBRARY = ('rbd_ros', 'rbd_ros')
 
 
 def world_of(scene: Scene) -> Dict[str, Any]:
-    """Content of a world file with the bodies of a scene."""
+    """Return the content of a world file with the bodies of a scene."""
     surface: Dict[str, Any] = {'restitution': float(scene.restitution)}
     pairs = []
     if isinstance(scene.friction, Mapping):
@@ -129,7 +129,7 @@ class OurWorld:
         self.simulator.step(self.tau, count)
 
     def bodies(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Positions, quaternions and velocities of free bodies."""
+        """Return the positions, quaternions and velocities of free bodies."""
         objects, count = self.simulator.physics.objects, len(self.scene.free)
         quaternion = np.array(objects.quaternion[:count])
         R = rotation(quaternion)
@@ -140,7 +140,7 @@ class OurWorld:
         return objects.position[:count] - arm, quaternion, np.hstack([turning, velocity])
 
     def machine(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Base, its velocity, joint positions and velocities."""
+        """Return the base, its velocity, joint positions and velocities."""
         q, v = self.simulator.q, self.simulator.v
         if not self.scene.machine.floating:
             return np.array([0, 0, 0, 1, 0, 0, 0.0]), np.zeros(6), q, v
@@ -159,7 +159,7 @@ class OurWorld:
         )
 
     def touches(self) -> Optional[List[Touch]]:
-        """Contacts of the step before."""
+        """Return the contacts of the step before."""
         if not self.scene.bodies:
             return None
         found = []
@@ -196,7 +196,7 @@ class OurWorld:
         return np.zeros(3)
 
     def _speed(self, q: np.ndarray) -> np.ndarray:
-        """Velocity now, that of a floating base in coordinates of the configuration before."""
+        """Return the velocity now, of a floating base in coordinates of the last configuration."""
         v = self.simulator.v
         if self.scene.machine.floating:
             turned = rotation(q[:4]).T @ rotation(self.simulator.q[:4])

@@ -131,7 +131,7 @@ class PinocchioWorld:
         self.solids.append(_Solid(body.name, joint, placement, made, _radius(made)))
 
     def _at(self, joint: int) -> Tuple[int, int]:
-        """Where configuration and velocity of a free body begin, by its second joint."""
+        """Return where configuration and velocity of a free body begin, by its second joint."""
         joints = self.model.joints
         return joints[joint].idx_q - 3, joints[joint].idx_v - 3
 
@@ -252,7 +252,7 @@ class PinocchioWorld:
         return found
 
     def _relative(self, point: _Point) -> np.ndarray:
-        """Jacobian of the velocity of the second relative to the first, world axes."""
+        """Return the Jacobian of the velocity of the second relative to the first, world axes."""
         pin, model, data = self.pin, self.model, self.data
         total = np.zeros((3, model.nv))
         for solid, sign in ((point.first, -1.0), (point.second, 1.0)):
@@ -297,7 +297,7 @@ class PinocchioWorld:
         return impulse
 
     def bodies(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Positions, quaternions and velocities of free bodies."""
+        """Return the positions, quaternions and velocities of free bodies."""
         places, turns, speeds = [], [], []
         for joint in self.joints:
             q, v = self._at(joint)
@@ -309,7 +309,7 @@ class PinocchioWorld:
         return np.array(places), np.array(turns), np.array(speeds)
 
     def machine(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Base, its velocity, joint positions and velocities."""
+        """Return the base, its velocity, joint positions and velocities."""
         base, speed = np.array([0, 0, 0, 1, 0, 0, 0.0]), np.zeros(6)
         if self.scene.machine.floating:
             base = self.q[[0, 1, 2, 6, 3, 4, 5]]
@@ -322,10 +322,10 @@ class PinocchioWorld:
         return base, speed, q, self.v[self.joint_v]
 
     def watch(self) -> None:
-        """Nothing to keep: contacts are told with all that belongs to them."""
+        """Do nothing: contacts are reported with all that belongs to them."""
 
     def touches(self) -> Optional[List[Touch]]:
-        """Contacts of the step before."""
+        """Return the contacts of the step before."""
         return self.last
 
 
@@ -348,7 +348,7 @@ def _transform(coal: Any, placement: Any) -> Any:
 
 
 def _frame(normal: np.ndarray) -> np.ndarray:
-    """Orthonormal rows of which the first is a given unit vector."""
+    """Return the orthonormal rows of which the first is a given unit vector."""
     n = np.array(normal)
     across = np.eye(3)[np.argmin(np.abs(n))]
     t = np.cross(n, across)

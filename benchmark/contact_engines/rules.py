@@ -20,7 +20,7 @@ def surfaces(
     back: Callable[[float], float],
     lowest: float = -np.inf,
 ) -> Dict[str, float]:
-    """Friction of each kind of body, so that mixing gives that of the pairs.
+    """Return the friction of each kind of body, so that mixing gives that of the pairs.
 
     :param measure: what is the mean of two surfaces' under the rule: the logarithm for a geometric
         mean, the reciprocal for a harmonic one

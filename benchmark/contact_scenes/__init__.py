@@ -33,7 +33,7 @@ def _robots() -> Dict[str, Scene]:
 
 
 def load(name: str) -> Scene:
-    """Scene by its name.
+    """Return the scene by its name.
 
     :raises KeyError: if there is none
     :raises FileNotFoundError: if its robot is not installed

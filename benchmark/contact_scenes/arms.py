@@ -70,7 +70,7 @@ def _tool(side: float) -> str:
 def _servo(
     machine: Arm, wanted: Callable[[float], tuple], force: np.ndarray
 ) -> Callable[[float, np.ndarray, np.ndarray], np.ndarray]:
-    """Torque that follows a motion and presses with a force at the tool's face.
+    """Return the torque that follows a motion and presses with a force at the tool's face.
 
     :param wanted: positions, velocities and accelerations of the joints by time
     """
@@ -87,14 +87,14 @@ def _servo(
 
 
 def face_jacobian(frame: Any, q: np.ndarray) -> np.ndarray:
-    """Jacobian of the velocity of the centre of the tool's face, world axes, (3, 6)."""
+    """Return the Jacobian of the velocity of the centre of the tool's face, world axes, (3, 6)."""
     J = frame.jacobian(q)
     arm = frame.pose(q)[:3, :3] @ [0.0, 0.0, _THICK]
     return J[3:] + np.cross(J[:3].T, arm).T
 
 
 def press_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Relative error of the force on the table at the end."""
+    """Return the relative error of the force on the table at the end."""
     if not trajectory.touches:
         return math.nan
     force = forces_between(trajectory.touches[-1][1], ROBOT, 'table')
@@ -102,13 +102,13 @@ def press_error(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def joint_creep(scene: Scene, trajectory: Trajectory) -> float:
-    """Largest change of any joint in the last fifth of the time [rad]."""
+    """Return the largest change of any joint in the last fifth of the time [rad]."""
     q = trajectory.q[trajectory.last(0.2 * trajectory.time[-1])]
     return float(np.max(np.abs(q - q[0])))
 
 
 def pressing_scene() -> Scene:
-    """A UR5 that presses a square tool on a table."""
+    """Return a UR5 that presses a square tool on a table."""
     machine = Arm(_tool(_TOOL), joints=_DOWN)
     x, y, z = machine.face
     still = machine.start, np.zeros(6), np.zeros(6)
@@ -139,7 +139,10 @@ _RAMP = 0.5  # until the speed is reached [s]
 
 
 def _line(machine: Arm, duration: float, timestep: float = 1e-3) -> Callable[[float], tuple]:
-    """Positions of the joints for a straight motion of the tool along x, without turning."""
+    """Return the positions of the joints for a straight motion of the tool along x.
+
+    Without turning.
+    """
     frame = machine.frame
     count = round(duration / timestep) + 2
     q, v = np.zeros((count, 6)), np.zeros((count, 6))
@@ -166,7 +169,7 @@ def _line(machine: Arm, duration: float, timestep: float = 1e-3) -> Callable[[fl
 
 
 def push_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Relative error of the mean force of the tool on the box while it moves evenly.
+    """Return the relative error of the mean force of the tool on the box while it moves evenly.
 
     The arm gives way under the force, so that the tool tilts by some mrad and its force has a part
     that presses the box on the table: friction is that of the load as it is.
@@ -183,7 +186,10 @@ def push_error(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def lifted_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Relative error of all vertical forces on the box while it moves evenly: its weight."""
+    """Return the relative error of all vertical forces on the box while it moves evenly.
+
+    Its weight.
+    """
     if not trajectory.touches:
         return math.nan
     touches = trajectory.touches[-1][1]
@@ -192,14 +198,14 @@ def lifted_error(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def push_speed_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Root mean square error of the speed of the box while it moves evenly [m/s]."""
+    """Return the root mean square error of the speed of the box while it moves evenly [m/s]."""
     part = trajectory.time > 2.0 * _RAMP
     apart = trajectory.velocity[part, 0, 3:] - [_SPEED, 0.0, 0.0]
     return float(np.sqrt(np.mean(np.sum(apart**2, axis=1))))
 
 
 def pushing_scene() -> Scene:
-    """A UR5 that pushes a box over a table."""
+    """Return a UR5 that pushes a box over a table."""
     machine = Arm(_tool(_TOOL), joints=_DOWN)
     x, y, z = map(float, machine.face)
     table = z - _ABOVE
@@ -258,7 +264,7 @@ def _slide(name: str, parent: str, child: str, axis: str, place: str) -> str:
 
 
 def gripper() -> str:
-    """URDF of a hand that moves up and down, with two parallel fingers."""
+    """Return the URDF of a hand that moves up and down, with two parallel fingers."""
     reach = 0.5 * (_CUBE + _FINGER[1])
     return (
         '<robot name="gripper">'
@@ -274,7 +280,10 @@ def gripper() -> str:
 
 
 def _lifting(t: float) -> tuple:
-    """Height, velocity and acceleration of the hand: a quintic after the grip has closed."""
+    """Return the height, velocity and acceleration of the hand.
+
+    A quintic after the grip has closed.
+    """
     s = min(1.0, max(0.0, (t - 0.2) / _LIFTING))
     height = 10 * s**3 - 15 * s**4 + 6 * s**5
     speed = (30 * s**2 - 60 * s**3 + 30 * s**4) / _LIFTING
@@ -293,7 +302,7 @@ def _grip(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def slip(scene: Scene, trajectory: Trajectory) -> float:
-    """How far the cube has slid in the hand since it was lifted [m]."""
+    """Return how far the cube has slid in the hand since it was lifted [m]."""
     begin = int(np.searchsorted(trajectory.time, 0.2 + _LIFTING))
     begin = min(begin, len(trajectory.time) // 2)
     held = trajectory.position[begin:, 0, 2] - trajectory.q[begin:, 0]
@@ -322,7 +331,7 @@ SCENES: List[Scene] = [GRIPPER]
 
 
 def scenes() -> List[Scene]:
-    """Scenes with a UR5.
+    """Return the scenes with a UR5.
 
     :raises FileNotFoundError: if example-robot-data is not installed
     """

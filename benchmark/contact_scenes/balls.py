@@ -26,13 +26,13 @@ GROUND = Body('ground', Ground())
 
 
 def energy_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Mean square of the change of energy [J^2]."""
+    """Return the mean square of the change of energy [J^2]."""
     E = energy(scene, trajectory)
     return float(np.mean((E - E[0]) ** 2))
 
 
 def largest_change(scene: Scene, trajectory: Trajectory) -> float:
-    """Largest change of the energy, relative to that at the start."""
+    """Return the largest change of the energy, relative to that at the start."""
     E = energy(scene, trajectory)
     return float(np.max(np.abs(E - E[0])) / abs(E[0]))
 
@@ -45,7 +45,7 @@ _DEPTH = 2e-5  # of the plate in the ground at the start [m]; half of the balls'
 
 
 def rolling_accelerations() -> Tuple[float, float]:
-    """Of the plate and of each ball, which roll without slipping on it [m/s^2]."""
+    """Return the accelerations of the plate and of each ball that rolls on it [m/s^2]."""
     count = _SIDE**2
     ground = _MU * (_PLATE + count * _BALL) * GRAVITY
     ball = (_PUSH - ground) / _PLATE / (3.5 / _BALL + count / _PLATE)
@@ -119,7 +119,7 @@ BOUNCING = Scene(
 
 
 def overlap(scene: Scene, trajectory: Trajectory) -> float:
-    """Mean over time of the sum of squared penetrations of balls and ground [m^2]."""
+    """Return the mean over time of the sum of squared penetrations of balls and ground [m^2]."""
     total = 0.0
     first, second = np.triu_indices(len(scene.free), 1)
     for p in trajectory.position:
@@ -130,7 +130,7 @@ def overlap(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def _cube_of_balls(height: float) -> Tuple[Body, ...]:
-    """6 x 6 x 6 balls, not quite in order, whose lowest layer is at a height."""
+    """Return 6 x 6 x 6 balls, not quite in order, whose lowest layer is at a height."""
     places = grid((6, 6, 6), 0.21)
     places += 1e-3 * np.random.default_rng(42).random(places.shape) + [-0.6, 0.0, height]
     return tuple(
@@ -165,7 +165,7 @@ _CRADLE, _GAP, _SPEED = 5, 1e-4, 1.0
 
 
 def cradle_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Maximum error of the velocities at the end: the last ball has that of the first."""
+    """Return maximum error of the velocities at the end: the last ball has that of the first."""
     exact = np.zeros((_CRADLE, 3))
     exact[-1, 0] = _SPEED
     return float(np.max(np.abs(trajectory.velocity[-1, :, 3:] - exact)))
@@ -199,12 +199,15 @@ _WHEELS = {'rolls': 0.99, 'slides': 1.01}
 
 
 def wheel_accelerations() -> Dict[str, float]:
-    """Accelerations of the ball that just rolls and of the one that just slides [m/s^2]."""
+    """Return accelerations of the ball that just rolls and of the one that just slides [m/s^2]."""
     return {'rolls': 0.99 * _WHEEL_MU * GRAVITY, 'slides': _WHEEL_MU * GRAVITY}
 
 
 def wheel_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Largest relative error of the speed at the end, and of the turning of the one that rolls."""
+    """Return the largest relative error of the speed at the end.
+
+    And of the turning of the one that rolls.
+    """
     end, worst = trajectory.time[-1], 0.0
     for name, acceleration in wheel_accelerations().items():
         velocity = trajectory.velocity[-1, scene.index(name)]
@@ -245,7 +248,7 @@ _BELOW = 0.3  # distance of the centre of mass from the centre, in radii
 
 
 def turned_over(scene: Scene, trajectory: Trajectory) -> float:
-    """How far the heavy side is from being on top, at best: 0 to 2."""
+    """Return how far the heavy side is from being on top, at best: 0 to 2."""
     up = rotation(trajectory.quaternion[:, 0])[:, 2, 2]
     return float(np.min(1.0 + up))
 

@@ -40,13 +40,13 @@ STOPPING_DISTANCE = 0.5 * _SPEED * STOPPING_TIME
 
 
 def stopping_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Error of the distance that the cube has slid at the end [m]."""
+    """Return the error of the distance that the cube has slid at the end [m]."""
     slid = trajectory.position[-1, 0, 0] - scene.free[0].position[0]
     return float(abs(slid - STOPPING_DISTANCE))
 
 
 def creep(scene: Scene, trajectory: Trajectory) -> float:
-    """Largest speed of any body in the last tenth of the time [m/s]."""
+    """Return the largest speed of any body in the last tenth of the time [m/s]."""
     part = trajectory.last(0.1 * trajectory.time[-1])
     return float(np.max(np.linalg.norm(trajectory.velocity[part, :, 3:], axis=2)))
 
@@ -71,7 +71,10 @@ SLIDING = Scene(
 
 
 def drift(scene: Scene, trajectory: Trajectory) -> float:
-    """Largest displacement of any body after the first second, or a quarter of the time [m]."""
+    """Return the largest displacement of any body after the first second.
+
+    Or a quarter of the time [m].
+    """
     begin = min(1.0, 0.25 * trajectory.time[-1])
     settled = int(np.searchsorted(trajectory.time, begin))
     apart = trajectory.position[settled:] - trajectory.position[settled]
@@ -85,12 +88,12 @@ _DRAGGED = 1.098  # until it is let go [s]
 
 
 def drag(t: float) -> float:
-    """Force on the dragged cube [N]."""
+    """Return the force on the dragged cube [N]."""
     return min(_MOST, _RATE * t)
 
 
 def dragged_speed(t: np.ndarray) -> np.ndarray:
-    """Exact speed of the dragged cube of 1 kg: it sticks first, then slides [m/s]."""
+    """Return the exact speed of the dragged cube of 1 kg: it sticks first, then slides [m/s]."""
     friction, begin, top = _MU * GRAVITY, _MU * GRAVITY / _RATE, _MOST / _RATE
     growing = np.clip(t, begin, top)
     speed = 0.5 * _RATE * (growing**2 - begin**2) - friction * (growing - begin)
@@ -98,14 +101,17 @@ def dragged_speed(t: np.ndarray) -> np.ndarray:
 
 
 def dragged_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Mean square of the velocity error [m^2/s^2]."""
+    """Return the mean square of the velocity error [m^2/s^2]."""
     exact = np.zeros((len(trajectory.time), 3))
     exact[:, 0] = dragged_speed(trajectory.time)
     return float(np.mean(np.sum((trajectory.velocity[:, 0, 3:] - exact) ** 2, axis=1)))
 
 
 def released_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Error of where the cube comes to rest after it was let go, by the way that takes [1]."""
+    """Return the error of where the cube comes to rest after it was let go.
+
+    By the way that takes [1].
+    """
     speed = float(dragged_speed(np.array(_DRAGGED)))
     times = np.linspace(0.0, _DRAGGED, 20001)
     exact = float(np.trapezoid(dragged_speed(times), times)) + speed**2 / (2.0 * _MU * GRAVITY)
@@ -162,7 +168,9 @@ _TILT = math.radians(30.0)
 
 @lru_cache(maxsize=None)
 def tipping(tilt: float = _TILT) -> Tuple[np.ndarray, np.ndarray, float]:
-    """Exact motion of a cube about an edge that sticks: times, angles of its face and the end.
+    """Return the exact motion of a cube about an edge that sticks.
+
+    Times, angles of its face and the end.
 
     The angle is that between lower face and ground; it has landed where that is zero.
     """
@@ -183,7 +191,7 @@ def tipping(tilt: float = _TILT) -> Tuple[np.ndarray, np.ndarray, float]:
 
 
 def tipping_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Root mean square error of the angle while the cube falls [rad]."""
+    """Return the root mean square error of the angle while the cube falls [rad]."""
     times, angles, end = tipping()
     falling = trajectory.time < end
     R = rotation(trajectory.quaternion[falling, 0])
@@ -193,7 +201,7 @@ def tipping_error(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def _tilted() -> Body:
-    """A cube that stands on its edge at x = -side/2, turned about it by the tilt."""
+    """Return a cube that stands on its edge at x = -side/2, turned about it by the tilt."""
     half = 0.5 * _SIDE
     c, s = math.cos(_TILT), math.sin(_TILT)
     return Body(
@@ -271,7 +279,7 @@ _HALF_HOLE = 0.5 * (PEG + PLAY)
 
 
 def _hole() -> List[Body]:
-    """Four walls around a square hole."""
+    """Return four walls around a square hole."""
     away, length = _HALF_HOLE + 0.5 * _WALL, 2.0 * _HALF_HOLE + 2.0 * _WALL
     x, y = Box((_WALL, length, DEPTH)), Box((2.0 * _HALF_HOLE, _WALL, DEPTH))
     return [
@@ -283,12 +291,12 @@ def _hole() -> List[Body]:
 
 
 def not_inserted(scene: Scene, trajectory: Trajectory) -> float:
-    """How far the peg is from the bottom of the hole at the end [m]."""
+    """Return how far the peg is from the bottom of the hole at the end [m]."""
     return float(max(0.0, trajectory.position[-1, 0, 2] - 0.5 * LENGTH))
 
 
 def into_walls(scene: Scene, trajectory: Trajectory) -> float:
-    """Deepest penetration of the peg's edges into the walls [m]."""
+    """Return the deepest penetration of the peg's edges into the walls [m]."""
     signs = np.array([[a, b] for a in (-1, 1) for b in (-1, 1)])
     along = np.linspace(-0.5, 0.5, 41) * LENGTH
     points = np.array([[0.5 * PEG * a, 0.5 * PEG * b, z] for a, b in signs for z in along])
@@ -330,7 +338,7 @@ _JAMMED = 0.01  # [s]
 
 
 def paradox() -> float:
-    """Acceleration of the tip along the normal by the force on it, if it slides [1/kg].
+    """Return the acceleration of the tip along the normal by the force on it, if it slides [1/kg].
 
     Negative: there is no acceleration that obeys both laws, and the tip must stop at once.
     """
@@ -341,7 +349,7 @@ def paradox() -> float:
 
 
 def tip(scene: Scene, trajectory: Trajectory) -> Tuple[np.ndarray, np.ndarray]:
-    """Lowest point of the rod's lower end: heights, and speeds along the ground."""
+    """Return the lowest point of the rod's lower end: heights, and speeds along the ground."""
     R = rotation(trajectory.quaternion[:, 0])
     arm = R @ np.array([0.0, 0.0, -ROD]) + [0.0, 0.0, -_THIN]
     velocity = trajectory.velocity[:, 0, 3:] + np.cross(trajectory.velocity[:, 0, :3], arm)
@@ -349,13 +357,13 @@ def tip(scene: Scene, trajectory: Trajectory) -> Tuple[np.ndarray, np.ndarray]:
 
 
 def jamming_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Speed of the tip along the ground after 10 ms, by that at the start."""
+    """Return the speed of the tip along the ground after 10 ms, by that at the start."""
     speed = tip(scene, trajectory)[1]
     return float(abs(speed[np.searchsorted(trajectory.time, _JAMMED - 1e-9)]) / _SPEED)
 
 
 def tip_depth(scene: Scene, trajectory: Trajectory) -> float:
-    """Deepest penetration of the tip [m]."""
+    """Return the deepest penetration of the tip [m]."""
     return float(max(0.0, -np.min(tip(scene, trajectory)[0])))
 
 
@@ -388,13 +396,13 @@ PAINLEVE = Scene(
 
 
 def mean_speed(scene: Scene, trajectory: Trajectory) -> float:
-    """Mean speed of the boxes in the last tenth of the time [m/s]."""
+    """Return the mean speed of the boxes in the last tenth of the time [m/s]."""
     part = trajectory.last(0.1 * trajectory.time[-1])
     return float(np.mean(np.linalg.norm(trajectory.velocity[part, :, 3:], axis=2)))
 
 
 def _pile() -> List[Body]:
-    """4 x 4 x 4 boxes, not quite in order, a little above each other."""
+    """Return 4 x 4 x 4 boxes, not quite in order, a little above each other."""
     rng, side = np.random.default_rng(7), 0.1
     places = grid((4, 4, 4), 1.1 * side) + [-0.165, -0.165, 0.06]
     places += rng.uniform(-0.004, 0.004, places.shape)

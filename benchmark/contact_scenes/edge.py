@@ -30,7 +30,10 @@ _ALONG, _ACROSS, _DAMPING = (4000.0, 120.0), 400.0, 20.0
 
 
 def gantry() -> str:
-    """URDF of three slides along x, y and z, and a square peg turned by 45 degrees about x."""
+    """Return the URDF of three slides along x, y and z.
+
+    And a square peg turned by 45 degrees about x.
+    """
     lengths = f'{_LENGTH} {_PEG} {_PEG}'
     place = 0.5 * _PEG * _DIAGONAL
     text = '<robot name="gantry"><link name="stand"/>'
@@ -55,7 +58,7 @@ def gantry() -> str:
 
 
 def wanted(t: float) -> Tuple[float, float, float]:
-    """Position, speed and acceleration along the edge: faster, evenly, slower, at rest."""
+    """Return position, speed and acceleration along the edge: faster, evenly, slower, at rest."""
     s = t - _BEGIN
     rate = _SPEED / _RAMP
     if s <= 0.0:
@@ -72,7 +75,7 @@ def wanted(t: float) -> Tuple[float, float, float]:
 
 
 def drive(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Forces of the slides: along the edge a servo, towards it a constant force."""
+    """Return the forces of the slides: along the edge a servo, towards it a constant force."""
     x, speed, acceleration = wanted(t)
     kp, kd = _ALONG
     along = kp * (x - q[0]) + kd * (speed - v[0]) + 3.0 * _MASS * acceleration
@@ -87,7 +90,7 @@ def drive(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def normal_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Largest relative error of the normal force on the edge after the first tenth of a second."""
+    """Return the largest relative error of the normal force on the edge after 0.1 s."""
     forces = [
         forces_between(touches, ROBOT, 'table')
         for t, touches in trajectory.touches
@@ -100,7 +103,7 @@ def normal_error(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def friction_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Largest relative error of the friction along the edge while the peg slides evenly."""
+    """Return largest relative error of the friction along the edge while the peg slides evenly."""
     begin = _BEGIN + 1.5 * _RAMP
     forces = [
         forces_between(touches, ROBOT, 'table')
@@ -113,7 +116,7 @@ def friction_error(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def edge_creep(scene: Scene, trajectory: Trajectory) -> float:
-    """Largest change of any slide in the last fifth of the time, at rest [m]."""
+    """Return the largest change of any slide in the last fifth of the time, at rest [m]."""
     q = trajectory.q[trajectory.last(0.2 * trajectory.time[-1])]
     return float(np.max(np.abs(q - q[0])))
 

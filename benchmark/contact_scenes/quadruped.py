@@ -33,7 +33,7 @@ STANCE: Mapping[str, float] = {
 
 
 def mass(machine: Machine) -> float:
-    """Mass of all links [kg]."""
+    """Return the mass of all links [kg]."""
     return sum(body.inertia.mass for body in machine.robot.model.bodies)
 
 
@@ -43,14 +43,17 @@ _PUSHED = 1.0  # [s]
 
 
 def free_energy_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Mean square of the change of energy after the push [J^2]."""
+    """Return the mean square of the change of energy after the push [J^2]."""
     begin = int(np.searchsorted(trajectory.time, _PUSHED - 1e-9))
     E = energy(scene, trajectory)[begin:]
     return float(np.mean((E - E[0]) ** 2))
 
 
 def energy_scene(urdf: str) -> Scene:
-    """A quadruped that is pushed up by twice its weight for a second, and then flies freely."""
+    """Return a quadruped that is pushed up by twice its weight for a second.
+
+    And then flies freely.
+    """
     machine = Machine(urdf, True, (0.0, 0.0, 2.0), STANCE, touches=False)
     force = 2.0 * mass(machine) * GRAVITY
     up, none = np.array([0, 0, 0, 0, 0, force]), np.zeros(6)
@@ -74,7 +77,10 @@ _BALL, _SPEED = 10.0, 5.0
 
 
 def momentum(scene: Scene, trajectory: Trajectory) -> np.ndarray:
-    """Angular momentum about the origin, then linear momentum, of all that moves, (k, 6)."""
+    """Return the angular momentum about the origin, then linear momentum, of all that moves.
+
+    (k, 6).
+    """
     total = np.array(scene.machine.robot.momentum(*scene.machine.states(trajectory)))
     for i, body in enumerate(scene.free):
         v = trajectory.velocity[:, i]
@@ -85,19 +91,19 @@ def momentum(scene: Scene, trajectory: Trajectory) -> np.ndarray:
 
 
 def linear_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Mean square of the error of linear momentum [(N s)^2]."""
+    """Return the mean square of the error of linear momentum [(N s)^2]."""
     apart = momentum(scene, trajectory)[:, 3:] - [0.0, _BALL * _SPEED, 0.0]
     return float(np.mean(np.sum(apart**2, axis=1)))
 
 
 def angular_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Mean square of the error of angular momentum about the origin [(N m s)^2]."""
+    """Return the mean square of the error of angular momentum about the origin [(N m s)^2]."""
     found = momentum(scene, trajectory)[:, :3]
     return float(np.mean(np.sum((found - found[0]) ** 2, axis=1)))
 
 
 def momentum_scene(urdf: str) -> Scene:
-    """A ball that hits a quadruped where nothing weighs."""
+    """Return a ball that hits a quadruped where nothing weighs."""
     ball = Body('ball', Sphere(0.2), (0.0, -5.0, 2.0), mass=_BALL, linear=(0.0, _SPEED, 0.0))
     return Scene(
         'anymal_momentum',
@@ -124,14 +130,14 @@ CONTROL = 0.002  # between torques [s]
 
 
 def base_creep(scene: Scene, trajectory: Trajectory) -> float:
-    """Displacement of the base in the last fifth of the time [m]."""
+    """Return the displacement of the base in the last fifth of the time [m]."""
     part = trajectory.last(0.2 * trajectory.time[-1])
     base = trajectory.base[part, :3]
     return float(np.max(np.linalg.norm(base - base[0], axis=1)))
 
 
 def weight_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Relative error of the forces of the ground at the end, which carry the weight."""
+    """Return the relative error of the forces of the ground at the end, which carry the weight."""
     if not trajectory.touches:
         return float('nan')
     force = forces_between(trajectory.touches[-1][1], 'ground', ROBOT)
@@ -163,7 +169,7 @@ def _on_ground(name: str, title: str, machine: Machine, **more) -> Scene:
 
 
 def standing_scene(urdf: str) -> Scene:
-    """A quadruped that stands on four feet, its joints held by springs and dampers."""
+    """Return a quadruped that stands on four feet, its joints held by springs and dampers."""
     machine = Machine(urdf, True, (0.0, 0.0, HEIGHT), STANCE)
     return _on_ground(
         'standing', 'ANYmal stands on four feet with PD control', machine,
@@ -172,7 +178,7 @@ def standing_scene(urdf: str) -> Scene:
 
 
 def lying_scene(urdf: str) -> Scene:
-    """A quadruped that falls without torque, and lies."""
+    """Return a quadruped that falls without torque, and lies."""
     machine = Machine(urdf, True, (0.0, 0.0, HEIGHT), STANCE)
     return _on_ground(
         'lying', 'ANYmal falls without torques and lies on the ground', machine,
@@ -181,7 +187,7 @@ def lying_scene(urdf: str) -> Scene:
 
 
 def scenes() -> List[Scene]:
-    """Scenes with ANYmal.
+    """Return the scenes with ANYmal.
 
     :raises FileNotFoundError: if example-robot-data is not installed
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a scene of the contact benchmark is: bodies, a machine, what pushes them, and errors.
+"""Scenes of the contact benchmark: bodies, a machine, what pushes them, and errors.
 
 A scene knows no engine. Engines turn it into their own world; errors are computed from what any of
 them recorded, so all are measured by one text.
@@ -153,7 +153,7 @@ class Machine:
         return np.array([self.joints.get(name, 0.0) for name in self.names])
 
     def states(self, trajectory: Trajectory) -> Tuple[np.ndarray, np.ndarray]:
-        """Configurations and velocities of `robot` as recorded, (k, nq) and (k, nv)."""
+        """Return the configurations and velocities of `robot` as recorded, (k, nq) and (k, nv)."""
         if not self.floating:
             return trajectory.q, trajectory.v
         base, speed = trajectory.base, trajectory.base_velocity
@@ -188,7 +188,7 @@ class Touch:
 
 @dataclass
 class Trajectory:
-    """What an engine recorded; k samples of n bodies that move, in the order of the scene.
+    """Recording of an engine; k samples of n bodies that move, in the order of the scene.
 
     :param time: (k,) [s]
     :param position: of the frames' origins, (k, n, 3) [m]
@@ -214,7 +214,7 @@ class Trajectory:
     touches: List[Tuple[float, List[Touch]]] = field(default_factory=list)
 
     def last(self, seconds: float) -> slice:
-        """Samples of the last seconds."""
+        """Return the samples of the last seconds."""
         return slice(int(np.searchsorted(self.time, self.time[-1] - seconds - 1e-12)), None)
 
 
@@ -275,7 +275,7 @@ class Scene:
 
     @property
     def elastic(self) -> bool:
-        """Whether anything bounces."""
+        """True if anything bounces."""
         return self.restitution > 0.0
 
     @cached_property
@@ -284,15 +284,18 @@ class Scene:
         return tuple(body for body in self.bodies if body.mass is not None)
 
     def index(self, name: str) -> int:
-        """Where a free body is in a trajectory."""
+        """Return where a free body is in a trajectory."""
         return [body.name for body in self.free].index(name)
 
     def kind(self, name: str) -> str:
-        """What `friction` calls a body."""
+        """Return what `friction` calls a body."""
         return self.kinds.get(name, name.partition('/')[0])
 
     def friction_of(self, first: str, second: str) -> float:
-        """Coefficient of a pair; 0 for one that `friction` does not name, which never meets."""
+        """Return the coefficient of a pair.
+
+        0 for one that `friction` does not name, which never meets.
+        """
         if not isinstance(self.friction, Mapping):
             return self.friction
         pair = self.kind(first), self.kind(second)
@@ -301,7 +304,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Residuals:
-    """How far contacts are from Signorini's and Coulomb's law, as ContactBench defines it.
+    """Residuals of Signorini's and Coulomb's law at contacts, as ContactBench defines them.
 
     Velocities by impulses [J], maxima over contacts and samples. Where there was a gap, the
     velocity that closes it within the step counts as none.
@@ -317,7 +320,7 @@ class Residuals:
 
 
 def residuals(scene: Scene, trajectory: Trajectory) -> Optional[Residuals]:
-    """Residuals of the contacts that were recorded; None if there are none.
+    """Return the residuals of the contacts that were recorded; None if there are none.
 
     None, too, where a velocity is not known (NaN), or anything bounces: the law is another then.
     """
@@ -339,13 +342,13 @@ def residuals(scene: Scene, trajectory: Trajectory) -> Optional[Residuals]:
 
 
 def grid(count: Sequence[int], spacing: float) -> np.ndarray:
-    """Points of a grid from the origin, (n, 3); the last index runs fastest."""
+    """Return the points of a grid from the origin, (n, 3); the last index runs fastest."""
     axes = [spacing * np.arange(n) for n in count]
     return np.stack(np.meshgrid(*axes, indexing='ij'), axis=-1).reshape(-1, len(count))
 
 
 def rotation(quaternion: np.ndarray) -> np.ndarray:
-    """Matrix that turns coordinates of a body into those of the world; of one or many."""
+    """Return matrix that turns coordinates of a body into those of the world; of one or many."""
     w, x, y, z = np.moveaxis(np.asarray(quaternion, dtype=float), -1, 0)
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -356,13 +359,16 @@ def rotation(quaternion: np.ndarray) -> np.ndarray:
 
 
 def about(axis: Sequence[float], angle: float) -> Tuple[float, float, float, float]:
-    """Quaternion of a rotation about a unit vector, w first."""
+    """Return the quaternion of a rotation about a unit vector, w first."""
     x, y, z = (math.sin(0.5 * angle) * part for part in axis)
     return math.cos(0.5 * angle), x, y, z
 
 
 def energy(scene: Scene, trajectory: Trajectory) -> np.ndarray:
-    """Kinetic and potential energy of all that moves, (k,) [J]; zero height is zero potential."""
+    """Return the kinetic and potential energy of all that moves, (k,) [J].
+
+    Zero height is zero potential.
+    """
     total = np.zeros(len(trajectory.time))
     for i, body in enumerate(scene.free):
         R = rotation(trajectory.quaternion[:, i])
@@ -382,7 +388,7 @@ def energy(scene: Scene, trajectory: Trajectory) -> np.ndarray:
 
 
 def forces_between(touches: Sequence[Touch], first: str, second: str) -> np.ndarray:
-    """Sum of the contact forces on the second of two, by their names or kinds, (3,) [N]."""
+    """Return sum of the contact forces on the second of two, by their names or kinds, (3,) [N]."""
     total = np.zeros(3)
     for touch in touches:
         names = touch.first.partition('/')[0], touch.second.partition('/')[0]
@@ -394,7 +400,9 @@ def forces_between(touches: Sequence[Touch], first: str, second: str) -> np.ndar
 
 
 def load_error(name: str, mass: float) -> Callable[[Scene, Trajectory], float]:
-    """Error by statics: relative difference of all contact forces on a body from its weight.
+    """Return the error by statics.
+
+    Relative difference of all contact forces on a body from its weight.
 
     :param name: of a body that at the end rests, or moves evenly
     :param mass: its mass [kg]
@@ -412,7 +420,7 @@ def load_error(name: str, mass: float) -> Callable[[Scene, Trajectory], float]:
 
 
 def by_name(scenes: Sequence[Scene]) -> Dict[str, Scene]:
-    """Scenes by their names.
+    """Return the scenes by their names.
 
     :raises ValueError: if two have the same
     """

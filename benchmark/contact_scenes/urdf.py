@@ -22,7 +22,7 @@ LinkShape = Tuple[str, Mapping[str, str], Tuple[float, float, float]]
 
 @lru_cache(maxsize=None)
 def text_of(robot: robots.RealRobot) -> str:
-    """Text of a URDF of example-robot-data.
+    """Return the text of a URDF of example-robot-data.
 
     :raises FileNotFoundError: if it is not installed
     """
@@ -85,7 +85,7 @@ def _prepare_link(link: ElementTree.Element, keep: Optional[Sequence[str]]) -> N
 
 
 def _pose(element: Optional[ElementTree.Element]) -> np.ndarray:
-    """Homogeneous transform of an <origin>, (4, 4)."""
+    """Return the homogeneous transform of an <origin>, (4, 4)."""
     T = np.eye(4)
     if element is not None:
         T[:3, 3] = [float(x) for x in element.get('xyz', '0 0 0').split()]
@@ -109,7 +109,7 @@ def _move(element: ElementTree.Element, by: np.ndarray) -> None:
 
 
 def _inertia(link: ElementTree.Element) -> Tuple[float, np.ndarray, np.ndarray]:
-    """Mass, centre and inertia about it along the link's axes."""
+    """Return the mass, centre and inertia about it along the link's axes."""
     inertial = link.find('inertial')
     if inertial is None:
         return 0.0, np.zeros(3), np.zeros((3, 3))
@@ -176,7 +176,7 @@ def _make_possible(link: ElementTree.Element) -> None:
 
 
 def possible_inertia(matrix: np.ndarray) -> np.ndarray:
-    """Inertia that a body can have, about the same axes: itself, if it is one.
+    """Return the inertia that a body can have, about the same axes: itself, if it is one.
 
     The largest moment is at most the sum of the others, and none is below a thousandth of it.
     """

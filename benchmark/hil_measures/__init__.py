@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What benchmark/hil.py measures, a part of it in each module."""
+"""Measurements of benchmark/hil.py, a part of them in each module."""

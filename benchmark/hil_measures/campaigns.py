@@ -25,13 +25,13 @@ Told = Callable[[int, int], None]
 
 
 def children_time() -> float:
-    """Processor time of all processes that have ended, and of this one [s]."""
+    """Return the processor time of all processes that have ended, and of this one [s]."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     return ended.ru_utime + ended.ru_stime + time.process_time()
 
 
 def run(path: Path, folder: Path, count: int, jobs: int, told_of: Told) -> Tuple[List[Row], float]:
-    """Rows of a campaign, and the real time that it took [s]."""
+    """Return the rows of a campaign, and the real time that it took [s]."""
     begin = time.perf_counter()
     rows = Campaign(str(path), folder).execute(count, jobs, told_of)
     return rows, time.perf_counter() - begin
@@ -40,7 +40,7 @@ def run(path: Path, folder: Path, count: int, jobs: int, told_of: Told) -> Tuple
 def per_core(
     folder: Path, count: int, duration: float, kinds: List[str], told_of: Told
 ) -> List[Figure]:
-    """Campaigns of each kind of controller, by processor time, all that runs cost included.
+    """Return campaigns of each kind of controller, by processor time, all that runs cost included.
 
     :param count: runs of each
     :param duration: of a run [s]
@@ -59,7 +59,7 @@ def per_core(
 
 
 def two_workers(folder: Path, count: int, duration: float, told_of: Told) -> List[Figure]:
-    """The same runs by one worker and by two, by real time."""
+    """Return the same runs by one worker and by two, by real time."""
     path = scenarios.write(folder, 'cores', scenarios.PYTHON, duration)
     times = [run(path, folder / f'by_{jobs}', count, jobs, told_of)[1] for jobs in (1, 2)]
     what = f'{count} runs of {duration:g} s, two workers against one, real time'
@@ -67,7 +67,7 @@ def two_workers(folder: Path, count: int, duration: float, told_of: Told) -> Lis
 
 
 def killed(folder: Path, count: int, duration: float, told_of: Told) -> List[Figure]:
-    """One of two workers is killed in the middle."""
+    """Return one of two workers is killed in the middle."""
     path = scenarios.write(folder, 'killed', scenarios.PYTHON, duration)
     victims: List[int] = []
 

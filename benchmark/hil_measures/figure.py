@@ -32,36 +32,36 @@ class Figure:
 
     @property
     def verdict(self) -> str:
-        """Whether the goal is reached, as PASS or BELOW; empty without one."""
+        """True if the goal is reached, as PASS or BELOW; empty without one."""
         if not self.goal:
             return ''
         return 'PASS' if self.holds else 'BELOW'
 
 
 def at_least(part: str, what: str, value: float, least: float) -> Figure:
-    """Figure that must not be smaller."""
+    """Return the figure that must not be smaller."""
     return Figure(part, what, value, f'at least {least:g}', value >= least)
 
 
 def at_most(part: str, what: str, value: float, most: float) -> Figure:
-    """Figure that must not be larger."""
+    """Return the figure that must not be larger."""
     return Figure(part, what, value, f'at most {most:g}', value <= most)
 
 
 def told(part: str, what: str, value: Optional[float]) -> Figure:
-    """Figure without a goal."""
+    """Return the figure without a goal."""
     return Figure(part, what, float('nan') if value is None else value)
 
 
 def cells(figure: Figure) -> tuple:
-    """Cells of a figure, as text."""
+    """Return the cells of a figure, as text."""
     whole = float(figure.value).is_integer() and abs(figure.value) < 1e6
     value = f'{figure.value:.0f}' if whole else number(figure.value)
     return figure.part, figure.what, value, figure.goal, figure.verdict
 
 
 def report(facts: Dict[str, Any], figures: Sequence[Figure]) -> Iterator[str]:
-    """Lines of the table for a terminal."""
+    """Yield the lines of the table for a terminal."""
     yield conditions(facts)
     yield ''
     yield from columns([HEAD, *map(cells, figures)], rule_after=1)
@@ -72,7 +72,7 @@ def report(facts: Dict[str, Any], figures: Sequence[Figure]) -> Iterator[str]:
 
 
 def markdown(facts: Dict[str, Any], figures: Sequence[Figure]) -> Iterator[str]:
-    """Lines of the table for a document."""
+    """Yield the lines of the table for a document."""
     yield f'Measured on {conditions(facts)}.'
     yield ''
     rule: List[str] = [':---' if k < 2 else '---:' for k in range(len(HEAD))]
@@ -81,7 +81,7 @@ def markdown(facts: Dict[str, Any], figures: Sequence[Figure]) -> Iterator[str]:
 
 
 def conditions(facts: Dict[str, Any]) -> str:
-    """Where and how it was measured."""
+    """Return where and how it was measured."""
     computer, made_by = facts['machine'], facts['versions']
     return (
         f'{computer["cpu"]}, {computer["cores"]} cores, {computer["system"]}, Python '

@@ -33,7 +33,7 @@ STAMP = struct.Struct('<4xiI').unpack_from
 
 
 class Run(NamedTuple):
-    """What a run gave.
+    """Result of a run.
 
     :param rate: cycles a second, after the first tenth
     :param delays: from a command to the next state, as the controller sees them [s]
@@ -65,7 +65,7 @@ def run(cycles: int, domain: int, folder: Path) -> Run:
 
 
 def control(cycles: int, domain: int) -> Run:
-    """Be the controller.
+    """Act as the controller.
 
     :raises RuntimeError: if no state comes
     """
@@ -130,7 +130,7 @@ def control(cycles: int, domain: int) -> Run:
 
 
 def figures(cycles: int, runs: Tuple[Run, ...]) -> List[Figure]:
-    """Figures of two runs."""
+    """Return the figures of two runs."""
     rates, delays = [each.rate for each in runs], 1e6 * np.concatenate([r.delays for r in runs])
     different = len({each.digest for each in runs}) - 1
     found = [

@@ -21,7 +21,7 @@ PARAMETERS = ['-p', 'robot_description_file:={robot}', '-p', 'output:=joint_stat
 
 
 def measure(folder: Path, count: int, duration: float) -> List[Figure]:
-    """Runs of our inverse_dynamics node: one process kept for all, and one for each.
+    """Return the runs of our inverse_dynamics node: one process kept for all, and one for each.
 
     :param count: number of runs with the process kept; of a tenth of them each has its own
     :param duration: of each [s]
@@ -40,7 +40,7 @@ def measure(folder: Path, count: int, duration: float) -> List[Figure]:
 
 
 def campaign(folder: Path, name: str, count: int, duration: float) -> Tuple[float, List[str]]:
-    """Real time of a campaign [s], and the fingerprints of its runs.
+    """Return the real time of a campaign [s], and the fingerprints of its runs.
 
     :param name: 'kept' or 'anew'
     """

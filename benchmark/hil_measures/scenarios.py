@@ -28,7 +28,7 @@ _LAW = """
 
 
 def write(folder: Path, name: str, changes: Dict[str, Any], duration: float = 5.0) -> Path:
-    """Write a scenario; returns its path.
+    """Write a scenario; return its path.
 
     :param changes: keys that differ from the example in C
     :param duration: how long it is [s]
@@ -43,7 +43,7 @@ def write(folder: Path, name: str, changes: Dict[str, Any], duration: float = 5.
 
 
 def in_process(folder: Path, names: List[str], duration: float) -> Dict[str, Path]:
-    """Scenarios with controllers in the process of the bench, by what these are.
+    """Return the scenarios with controllers in the process of the bench, by what these are.
 
     :param folder: where files are made
     :param names: those wanted, of 'function in Python', 'function in C', 'FMU', and

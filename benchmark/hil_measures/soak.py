@@ -27,13 +27,13 @@ _OF_JOINTS = {
 
 
 def memory() -> float:
-    """Resident memory of this process [MB]."""
+    """Return the resident memory of this process [MB]."""
     pages = int(Path('/proc/self/statm').read_text().split()[1])
     return pages * 4096 / 1e6
 
 
 def random_faults(rng: np.random.Generator, joints: tuple) -> List[Fault]:
-    """Some faults that begin and end within the next block."""
+    """Return some faults that begin and end within the next block."""
     faults, span = [], BLOCK * TIMESTEP
     for _ in range(int(rng.integers(0, 6))):
         at, lasts = rng.uniform(0.0, 0.5) * span, rng.uniform(0.01, 0.8) * span

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What benchmark/ros.py measures of the nodes, a kind of measurement a file.
+"""Measurements of the nodes by benchmark/ros.py, one kind in each file.
 
 `loops.py`: time and processors at 1 kHz; `endurance.py`: many messages; `real_time.py`: whether
 the simulator keeps time; `start.py`: until the first torque. `processes.py` starts them all.

@@ -46,7 +46,7 @@ class Board:
 
     @property
     def running(self) -> bool:
-        """Whether the process that writes here has begun."""
+        """True if the process that writes here has begun."""
         return bool(self._words[RUNNING])
 
     def begin(self) -> None:
@@ -55,7 +55,7 @@ class Board:
 
     @property
     def latencies(self) -> int:
-        """How many latencies were noted so far."""
+        """Number of latencies noted so far."""
         return self._words[LATENCIES]
 
     def note(self, latency: int) -> None:
@@ -65,6 +65,6 @@ class Board:
         self._words[LATENCIES] = count + 1
 
     def since(self, count: int) -> List[int]:
-        """Latencies noted after the first `count` [ns], of many the newest."""
+        """Return the latencies noted after the first `count` [ns], of many the newest."""
         newest = self.latencies
         return [self._words[HEAD + k % RING] for k in range(max(count, newest - RING), newest)]

@@ -58,7 +58,7 @@ REFUSED = {
 
 @dataclass
 class Found:
-    """What many messages have shown of a node.
+    """Findings of many messages about a node.
 
     :param node: name of the node
     :param messages: how many were exchanged after the warm-up

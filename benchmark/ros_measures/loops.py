@@ -92,7 +92,7 @@ class Pair:
         ]
 
     def ready(self) -> bool:
-        """Whether both have run for a while."""
+        """Return whether both have run for a while."""
         return self.board.cycles >= CYCLES_BEFORE
 
     def send(self, number: int) -> None:
@@ -123,7 +123,7 @@ class Pair:
         self._idle = idle if self._idle is None else self._idle & idle
 
     def now(self) -> Dict[str, float]:
-        """Memory and threads as they are now, by quantity."""
+        """Return the memory and threads as they are now, by quantity."""
         pid = self._processes[0].pid
         return {
             MEMORY: resident(pid),

@@ -26,12 +26,12 @@ POOLS = ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS', 'NUMBA_NU
 
 
 def joints() -> List[str]:
-    """Joints of the arm, which is of the size of a UR5."""
+    """Return the joints of the arm, which is of the size of a UR5."""
     return list(Robot.from_urdf(URDF).joint_names)
 
 
 def domains(count: int) -> List[int]:
-    """As many ROS domains, different ones that nobody uses until this process ends."""
+    """Return as many unused ROS domains, reserved until this process ends."""
     taken = [free_domain(os.getpid()) for _ in range(count)]
     _locks.extend(lock for _, lock in taken)
     return [domain for domain, _ in taken]
@@ -39,7 +39,7 @@ def domains(count: int) -> List[int]:
 
 @contextmanager
 def family() -> Iterator[Children]:
-    """Children with a folder for their files, which all end with the block."""
+    """Provide children with a folder for their files, which all end with the block."""
     environment = {name: value for name, value in os.environ.items() if name not in POOLS}
     environment['PYTHONPATH'] = os.pathsep.join(
         filter(None, [str(HERE.parent), environment.get('PYTHONPATH')])
@@ -50,19 +50,19 @@ def family() -> Iterator[Children]:
 
 
 def in_domain(domain: int, command: List[str]) -> List[str]:
-    """Command that runs in a ROS domain."""
+    """Return the command that runs in a ROS domain."""
     return ['env', f'ROS_DOMAIN_ID={domain}', *command]
 
 
 def node_command(node: str, parameters: Mapping[str, Any]) -> List[str]:
-    """Command that starts a node of this package on the arm."""
+    """Return the command that starts a node of this package on the arm."""
     given = {'robot_description_file': URDF, **parameters}
     settings = [word for name, value in given.items() for word in ('-p', f'{name}:={value}')]
     return [sys.executable, '-m', f'rbd_ros.nodes.{node}', '--ros-args', *settings]
 
 
 def role_command(role: str, path: Path) -> List[str]:
-    """Command that starts a role of ros_processes.py."""
+    """Return the command that starts a role of ros_processes.py."""
     return [sys.executable, str(HERE / 'ros_processes.py'), role, str(path), *joints()]
 
 
@@ -81,7 +81,7 @@ def wait_for(condition: Callable[[], bool], what: str, children: Children, limit
 
 
 def last_words(children: Children, name: str) -> str:
-    """The end of what a child wrote."""
+    """Return the end of what a child wrote."""
     log = children.log(name)
     return log.read_text(errors='replace')[-2000:] if log.exists() else 'it says nothing'
 
@@ -110,7 +110,7 @@ def usage(pid: int) -> Usage:
 
 
 def resident(pid: int) -> float:
-    """Resident memory of the process `pid` [MB]."""
+    """Return the resident memory of the process `pid` [MB]."""
     for line in Path(f'/proc/{pid}/status').read_text().splitlines():
         if line.startswith('VmRSS:'):
             return int(line.split()[1]) * 1024 / 1e6

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the simulator keeps time, and whether a subscriber gets every state."""
+"""Timeliness of the simulator, and whether a subscriber gets every state."""
 
 from __future__ import annotations
 

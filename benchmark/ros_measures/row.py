@@ -33,7 +33,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Whether the goal is reached, as PASS or BELOW."""
+        """True if the goal is reached, as PASS or BELOW."""
         return 'PASS' if self.holds else 'BELOW'
 
     @property
@@ -45,7 +45,7 @@ class Row:
 def compared(
     node: str, quantity: str, ours: Sequence[float], theirs: Sequence[float], largest: float
 ) -> Row:
-    """Row with the ratio of a node to the bare loop, taken round by round.
+    """Return the row with the ratio of a node to the bare loop, taken round by round.
 
     :param ours: the node's value in each round
     :param theirs: that of the bare loop
@@ -68,5 +68,5 @@ def compared(
 def at_most(
     node: str, quantity: str, value: float, largest: float, bare: Optional[float] = None
 ) -> Row:
-    """Row with a value that must not be larger than `largest`."""
+    """Return the row with a value that must not be larger than `largest`."""
     return Row(node, quantity, value, bare, value <= largest, f'{largest:g}')

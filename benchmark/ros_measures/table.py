@@ -19,7 +19,7 @@ DOCUMENT_HEAD = (
 
 
 def cells(row: Row) -> tuple:
-    """Cells of a row of the table, as text."""
+    """Return the cells of a row of the table, as text."""
     low, high = row.ratio_quartiles or (None, None)
     return (
         row.node,
@@ -39,7 +39,7 @@ def _amount(value: Any) -> str:
 
 
 def report(facts: Dict[str, Any], rows: List[Row]) -> Iterator[str]:
-    """Lines of the table for a terminal."""
+    """Yield the lines of the table for a terminal."""
     yield conditions(facts)
     yield ''
     yield from columns([HEAD, *map(cells, rows)], rule_after=1)
@@ -49,7 +49,7 @@ def report(facts: Dict[str, Any], rows: List[Row]) -> Iterator[str]:
 
 
 def markdown(facts: Dict[str, Any], rows: List[Row]) -> Iterator[str]:
-    """Lines of the table for a document."""
+    """Yield the lines of the table for a document."""
     rule = [':---' if k < 2 else '---:' for k in range(len(DOCUMENT_HEAD))]
     yield f'Measured on {conditions(facts)}.'
     yield ''
@@ -58,7 +58,7 @@ def markdown(facts: Dict[str, Any], rows: List[Row]) -> Iterator[str]:
 
 
 def conditions(facts: Dict[str, Any]) -> str:
-    """Where and how it was measured."""
+    """Return where and how it was measured."""
     computer, made_by = facts['machine'], facts['versions']
     return (
         f'{computer["cpu"]}, {computer["cores"]} cores, {computer["system"]}, Python '

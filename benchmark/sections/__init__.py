@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What benchmark/run.py measures: a section is a file, found by its name in the list here."""
+"""Sections of benchmark/run.py: each is a file, found by its name in the list here."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def _measure(row: Row, tools: Tools) -> None:
 def _both(
     robot: robots.RealRobot,
 ) -> Tuple[RobotInWorld, np.ndarray, Callable[[np.ndarray], Any], List[np.ndarray], List[int]]:
-    """Our distances and configurations, the peer's call and configurations; their freedoms.
+    """Return our distances and configurations, the peer's call and configurations; their freedoms.
 
     The peer has the same pairs of shapes in the same poses, and its usual tolerances.
     """
@@ -97,7 +97,7 @@ def _both(
 
 
 def _number(robot: Robot, shapes: Any, shape: Any) -> int:
-    """Number of the peer's geometry that one of our shapes is."""
+    """Return the number of the peer's geometry that one of our shapes is."""
     owner, _, link = shape.name.partition('/')
     if not link:
         return int(shapes.getGeometryId(owner))
@@ -112,7 +112,7 @@ def _number(robot: Robot, shapes: Any, shape: Any) -> int:
 
 
 def _configuration(robot: Robot, pin: Any, model: Any, q: np.ndarray) -> np.ndarray:
-    """The peer's configuration for ours; joints that mimic others are its own."""
+    """Return the peer's configuration for ours; joints that mimic others are its own."""
     state = pin.neutral(model)
     tree = robot.model.tree_position(q.tolist())
     for _, body in robot.model.outward():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where arms come to rest under inverse_dynamics with its defaults (goals.py)."""
+"""Final positions of arms under inverse_dynamics with its defaults (goals.py)."""
 
 from __future__ import annotations
 

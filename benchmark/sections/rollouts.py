@@ -104,7 +104,7 @@ def _measure(row: Row, tools: Tools) -> None:
 def _calls(
     robot: robots.RealRobot, falling: bool, rigid: bool
 ) -> Tuple[Callable[[], Any], Callable[[int], Any], List[int]]:
-    """Our call and, by the number of threads, the peer's; the freedoms of both models.
+    """Return our call and, by the number of threads, the peer's; the freedoms of both models.
 
     Both write into arrays that are there. Arms are held against gravity where they start, and
     pushed by torques that change every tenth of a second; a quadruped falls to the ground from low
@@ -141,7 +141,7 @@ def _calls(
 def _pressing(
     robot: robots.RealRobot, rigid: bool
 ) -> Tuple[Callable[[], Any], Callable[[int], Any], List[int]]:
-    """Likewise, of arms that press a box for a tool on the ground, which is held by friction.
+    """Return the same for arms that press a box on the ground, which friction holds.
 
     :param rigid: whether the ground is
     """
@@ -174,7 +174,7 @@ def _pressing(
 def _against(
     simulator: Simulator, peer: Any, q: np.ndarray, v: np.ndarray, torque: np.ndarray
 ) -> Tuple[Callable[[], Any], Callable[[int], Any], List[int]]:
-    """Our rollouts of some starts, and those of a peer; see `_calls`."""
+    """Return our rollouts of some starts, and those of a peer; see `_calls`."""
     from mujoco import rollout
 
     model = simulator.robot

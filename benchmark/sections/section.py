@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a section of the benchmark is, and what all sections use."""
+"""Section of the benchmark, and what all sections use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rbd_ros.cli.measurement import PinocchioPeer, Progress
 
 @dataclass(frozen=True)
 class Tools:
-    """What a measurement works with.
+    """Tools that a measurement works with.
 
     :param quick: whether to measure for a shorter time
     :param progress: where to show what comes next
@@ -28,7 +28,7 @@ class Tools:
 
     @property
     def seconds(self) -> float:
-        """How long to measure a row [s]."""
+        """Duration of the measurement of a row [s]."""
         return 0.02 if self.quick else 1.0
 
     def step(self, row: Row, what: str = '') -> None:
@@ -64,7 +64,7 @@ def load(name: str) -> Tuple[robots.RealRobot, Path, Robot, PinocchioPeer]:
 
 
 def load_both(row: Row) -> Tuple[Robot, PinocchioPeer]:
-    """Our model and the peer's; their degrees of freedom are entered in the row."""
+    """Return our model and the peer's; their degrees of freedom are entered in the row."""
     _, _, ours, peer = load(row.robot)
     row.freedoms = [ours.nv, peer.nv]
     return ours, peer

@@ -101,7 +101,7 @@ def _call(robot: robots.RealRobot, tools: Tools) -> Tuple[float, Dict[str, float
 
 @lru_cache(maxsize=None)
 def _start(robot: robots.RealRobot, world: str = '') -> Dict[str, float]:
-    """Processor time of a whole process that takes one step, children included [s].
+    """Return the processor time of a whole process that takes one step, children included [s].
 
     :param world: path of a world file, 'ground' for rigid ground, '' for soft ground or none
     """

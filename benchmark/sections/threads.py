@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several cores do to batches: never harm, and from a size on much good."""
+"""Speed-up of batches by several cores: never harm, and from a size on much good."""
 
 from __future__ import annotations
 

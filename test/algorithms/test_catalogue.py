@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 
 
 def declares(module):
-    """Names of the algorithms that a module declares, not of those that it imports."""
+    """Return the names of the algorithms that a module declares, not of those that it imports."""
     return [
         declaration_of(value).name
         for value in vars(module).values()

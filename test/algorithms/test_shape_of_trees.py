@@ -10,14 +10,14 @@ from rbd_ros.model.random_models import random_chain, random_tree
 
 
 def operations(name, model):
-    """Operations of a text for one state; a kernel is made of that with the fewest."""
+    """Return the operations of a text for one state; a kernel is made of that with the fewest."""
     program = by_differentiation(model, name).program()
     cost = program.graph.count_of(program.live)
     return cost.multiplications + cost.additions + cost.divisions
 
 
 def differences(name, order):
-    """Differences of some order of the operations for chains of 4, 8, 12, ... joints."""
+    """Return differences of some order of the operations for chains of 4, 8, 12, ... joints."""
     counts = [operations(name, random_chain(n)) for n in range(4, 4 * (order + 2), 4)]
     return np.diff(counts, order)[0] / counts[-1]
 

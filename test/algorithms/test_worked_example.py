@@ -16,7 +16,7 @@ from rbd_ros.robot.kernels import declared
 
 
 def worked_example():
-    """Text of the example."""
+    """Return the text of the example."""
     page = (ROOT / 'CONTRIBUTING.md').read_text(encoding='utf-8')
     section = page.split('## A new algorithm')[1].split('\n## ')[0]
     (text,) = re.findall(r'^```python\n(.*?)^```', section, re.DOTALL | re.MULTILINE)
@@ -25,7 +25,7 @@ def worked_example():
 
 @pytest.fixture
 def in_the_folder(tmp_path, monkeypatch):
-    """The example as a file among the algorithms."""
+    """Yield the example as a file among the algorithms."""
     (tmp_path / 'base_wrench.py').write_text(worked_example(), encoding='utf-8')
     monkeypatch.setattr(algorithms, '__path__', [*algorithms.__path__, str(tmp_path)])
     catalogue.cache_clear()
@@ -44,7 +44,7 @@ def state(robot):
 
 
 def check(robot, kernel):
-    """The base's force is the rate of momentum less the weight."""
+    """Check that the base's force is the rate of momentum less the weight."""
     q, v, a = state(robot)
     h = 1e-5
 

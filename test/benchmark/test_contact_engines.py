@@ -34,7 +34,7 @@ _LIBRARIES = {'mujoco': 'mujoco', 'pydrake': 'pydrake', 'pinocchio': 'pinocchio'
 @pytest.fixture(params=[each for each in contact_engines.ENGINES if not each.variant],
                 ids=lambda each: each.name)  # fmt: skip
 def one(request):
-    """Every engine that is installed."""
+    """Return every engine that is installed."""
     module, _ = request.param.library
     if module in _LIBRARIES:
         outside.load(_LIBRARIES[module])
@@ -44,7 +44,7 @@ def one(request):
 
 
 def started(one, the_scene, timestep=1e-3):
-    """A scene in an engine, or a skipped test."""
+    """Return a scene in an engine, or a skipped test."""
     try:
         return one.start(the_scene, timestep)
     except engine.NotPossible as reason:
@@ -247,7 +247,7 @@ class Clockwork:
 
 
 def moving(**more):
-    """Scene of one body, for `Clockwork`."""
+    """Return the scene of one body, for `Clockwork`."""
     body = scene.Body('body', scene.Sphere(1.0), mass=1.0)
     return scene.Scene('clockwork', 'A clockwork', (body,), 0.1, 0.02, (
         scene.Error('how far it is from the end [m]', lambda s, t: 0.1 - t.position[-1, 0, 0]),

@@ -15,7 +15,7 @@ G = scene.GRAVITY
 
 
 def evenly(the_scene, time, accelerations):
-    """Velocities of bodies by name that begin at rest and accelerate evenly."""
+    """Return the velocities of bodies by name that begin at rest and accelerate evenly."""
     velocity = np.zeros((len(time), len(the_scene.free), 6))
     for name, acceleration in accelerations.items():
         velocity[:, the_scene.index(name), 3:] = np.outer(time, acceleration)
@@ -329,7 +329,7 @@ def test_forces_between_two_do_not_depend_on_who_is_first():
 
 
 def recorded(machine, time, q, v, base=None, speed=None):
-    """Trajectory of a machine alone."""
+    """Return the trajectory of a machine alone."""
     empty = np.zeros((len(time), 0, 6))
     return scene.Trajectory(
         1e-3, np.asarray(time), empty[..., :3], empty[..., :4], empty,
@@ -340,7 +340,7 @@ def recorded(machine, time, q, v, base=None, speed=None):
 
 @pytest.fixture(scope='module')
 def anymal():
-    """Scenes with ANYmal by name."""
+    """Return the scenes with ANYmal by name."""
     if line := outside.problem('example_robot_data'):
         pytest.skip(line)
     return {each.name: each for each in quadruped.scenes()}
@@ -436,7 +436,7 @@ def test_slip_is_that_of_the_cube_against_the_hand():
 
 @pytest.fixture(scope='module')
 def arm_scenes():
-    """Scenes with a UR5 by name."""
+    """Return the scenes with a UR5 by name."""
     if line := outside.problem('example_robot_data'):
         pytest.skip(line)
     return {each.name: each for each in arms.scenes()}

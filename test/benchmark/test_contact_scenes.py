@@ -28,7 +28,7 @@ WITH_ROBOTS = ('anymal_energy', 'anymal_momentum', 'standing', 'lying', 'pressin
 
 @pytest.fixture(params=contact_scenes.NAMES)
 def the_scene(request):
-    """Every scene."""
+    """Return every scene."""
     if request.param in WITH_ROBOTS and (line := outside.problem('example_robot_data')):
         pytest.skip(line)
     return contact_scenes.load(request.param)

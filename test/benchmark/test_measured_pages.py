@@ -12,7 +12,7 @@ PARTS = [(page, part) for page in PAGES for part in marked.parts(page.read_text(
 
 
 def part(page, name):
-    """Rows of a table of a page, by first cell."""
+    """Return the rows of a table of a page, by first cell."""
     text = (ROOT / 'docs' / page).read_text(encoding='utf-8')
     (body,) = (found['body'] for found in marked.parts(text) if found['name'] == name)
     rows = [line.strip('| ').split(' | ') for line in body.splitlines() if line.startswith('| ')]
@@ -85,7 +85,7 @@ def test_errors_of_motions_are_those_of_the_page(name):
 
 
 def measured_rows(page, name):
-    """Cells of all rows of a measured part."""
+    """Return the cells of all rows of a measured part."""
     text = (ROOT / 'docs' / page).read_text(encoding='utf-8')
     (body,) = (found['body'] for found in marked.parts(text) if found['name'] == name)
     return [line.strip('| ').split(' | ') for line in body.splitlines() if line.startswith('| ')]

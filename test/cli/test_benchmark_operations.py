@@ -12,7 +12,7 @@ from support.source_imports import ROOT
 
 @pytest.fixture(scope='module')
 def operations():
-    """The script as a module."""
+    """Yield the script as a module."""
     spec = importlib.util.spec_from_file_location('operations', ROOT / 'benchmark/operations.py')
     module = importlib.util.module_from_spec(spec)
     before = list(sys.path)

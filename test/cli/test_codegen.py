@@ -27,7 +27,7 @@ every_compiler = pytest.mark.parametrize('compiler', COMPILERS)
 
 
 def written(capsys, folder, *argv):
-    """Files that a command line writes, by name."""
+    """Return the files that a command line writes, by name."""
     code = main(['codegen', *map(str, argv), '--output', str(folder)])
     captured = capsys.readouterr()
     assert code == 0, captured.err
@@ -36,7 +36,7 @@ def written(capsys, folder, *argv):
 
 
 def refusal(capsys, *argv):
-    """The one line by which a command line is refused."""
+    """Return the one line by which a command line is refused."""
     code = main(['codegen', *map(str, argv)])
     lines = [x for x in capsys.readouterr().err.splitlines() if not x.startswith('compiling')]
     assert code == 1 and len(lines) == 1

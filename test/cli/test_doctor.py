@@ -14,7 +14,7 @@ ARM = str(resource_path('urdf', 'two_link_arm.urdf'))
 
 @pytest.fixture
 def broken(tmp_path):
-    """An arm whose forearm has a negative mass and whose elbow has no drive."""
+    """Return an arm whose forearm has a negative mass and whose elbow has no drive."""
     text = resource_path('urdf', 'two_link_arm.urdf').read_text()
     path = tmp_path / 'broken.urdf'
     before, after = text.split('<link name="forearm">')

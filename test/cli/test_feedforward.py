@@ -25,7 +25,7 @@ def arm():
 
 @pytest.fixture
 def motion(tmp_path, arm):
-    """Path of a trajectory of the arm that ends `seconds` after its start."""
+    """Return the path of a trajectory of the arm that ends `seconds` after its start."""
 
     def write(seconds=2.0, goal=(0.6, -0.4), names=arm.joint_names):
         path = tmp_path / 'motion.csv'

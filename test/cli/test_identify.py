@@ -20,7 +20,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope='module')
 def example(tmp_path_factory):
-    """Folder in which the example of docs/identification.md was run, and what was printed."""
+    """Return the folder in which the example of docs/identification.md was run.
+
+    And what was printed.
+    """
     folder = tmp_path_factory.mktemp('example')
     page = (ROOT / 'docs' / 'identification.md').read_text()
     block = re.search(r'((?:^    \S.*\n)+)', page, re.MULTILINE).group(1)

@@ -17,7 +17,7 @@ TWO_LINK = str(resource_path('urdf', 'two_link_arm.urdf'))
 
 
 def options():
-    """All options of all commands: (command, action)."""
+    """Yield all options of all commands: (command, action)."""
     for name in COMMANDS:
         parser = argparse.ArgumentParser()
         load_command(name).add_arguments(parser)

@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    """Times of a clock that goes by a second with each look at it."""
+    """Replace the times by those of a clock that goes by a second with each look at it."""
     seconds = iter(range(10**6))
     monkeypatch.setattr(progress_module.time, 'monotonic', lambda: next(seconds))
 

@@ -24,7 +24,7 @@ def sphere_points(radius, count=4000):
 
 
 def surface(shape):
-    """Points of the surface of a shape, the outermost ones among them."""
+    """Return the points of the surface of a shape, the outermost ones among them."""
     if isinstance(shape, geometry.Box):
         signs = np.array([[a, b, c] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)])
         return 0.5 * signs * np.array(shape.size)

@@ -17,7 +17,7 @@ CUBE = Box((1.0, 1.0, 1.0))
 
 
 def corners(points):
-    """Horizontal positions in order, rounded."""
+    """Return the horizontal positions in order, rounded."""
     return sorted((round(float(x), 9), round(float(y), 9)) for x, y, _ in points)
 
 

@@ -21,7 +21,7 @@ from rbd_ros.collision import Box, Capsule, contacts, ConvexHull, Cylinder, dist
 
 
 def separation(a, pose_a, b, pose_b, d):
-    """Signed width between two shapes along a direction [m]."""
+    """Return the signed width between two shapes along a direction [m]."""
     top = d @ pose_a[:3, 3] if isinstance(a, Plane) else support(a, pose_a, d)
     return -support(b, pose_b, -d) - top
 

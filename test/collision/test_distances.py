@@ -52,7 +52,7 @@ def real(name):
 
 @lru_cache(maxsize=None)
 def gripper():
-    """Floating base, an arm with a slide, and two fingers of which one mimics the other."""
+    """Return floating base, an arm with a slide, and two fingers of which one mimics the other."""
     box = collision('box size="0.2 0.1 0.05"')
     finger = collision('box size="0.02 0.02 0.1"', (0, 0, 0.05))
     inertia = (0.01, 0.02, 0.015)
@@ -147,7 +147,7 @@ ONE_OF_EACH = list({type(each): each for each in JOINTS}.values())
 
 @lru_cache(maxsize=None)
 def with_spheres(joint):
-    """Robot with this joint and spheres off its axes, above a floor and beside a ball."""
+    """Return robot with this joint and spheres off its axes, above a floor and beside a ball."""
     model = tree(joint, 3)
     rng = np.random.default_rng(4)
     spheres = tuple(
@@ -174,7 +174,7 @@ def test_gradients_are_slopes_along_the_motion_of_every_joint(kind):
 
 
 def smooth_rates(arm, q, v, h=1e-6):
-    """Slopes of the distances along v, and where they have no kink."""
+    """Return the slopes of the distances along v, and where they have no kink."""
     here = arm.distances(q)
     ahead, back = (arm.distances(arm.robot.integrate(q, v, s * h)) for s in (1.0, -1.0))
     smooth = np.minimum(

@@ -99,7 +99,7 @@ def test_hollows_are_outside_and_so_is_all_of_a_sheet(rng):
 
 
 def height(x, y):
-    """Height of FIELD, cell by cell."""
+    """Return the height of FIELD, cell by cell."""
     u, w = x + 1.0, 1.0 - y
     i, j = min(int(w), 1), min(int(u), 1)
     u, w, H = u - j, w - i, HEIGHTS[i : i + 2, j : j + 2]

@@ -41,12 +41,12 @@ QUARTERS = [
 
 
 def separation(a, pose_a, b, pose_b, d):
-    """Signed width between two shapes along a direction [m]."""
+    """Return the signed width between two shapes along a direction [m]."""
     return -support(b, pose_b, -d) - support(a, pose_a, d)
 
 
 def check(a, pose_a, b, pose_b, found, atol=1e-12):
-    """A distance that the shapes have along the normal, between points of both surfaces."""
+    """Check a distance that the shapes have along the normal, between points of both surfaces."""
     gap, point_a, point_b, normal = found
     assert_allclose(separation(a, pose_a, b, pose_b, normal), gap, atol=atol)
     assert_allclose(point_b - point_a, gap * normal, atol=atol)
@@ -149,7 +149,7 @@ def test_the_lowest_vertex_of_a_hull_is_nearest_to_a_plane():
 
 
 def ring(around, across):
-    """Triangles of a torus, which no box of the search tree fits."""
+    """Return the triangles of a torus, which no box of the search tree fits."""
     u = 2 * np.pi * np.arange(around + 1) / around
     w = 2 * np.pi * np.arange(across + 1) / across
     radius = 0.4 + 0.12 * np.cos(w)[None, :]

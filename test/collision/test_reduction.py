@@ -17,7 +17,7 @@ def chosen_of(points):
 
 
 def areas_of(points):
-    """Areas of the convex hulls of four points in a plane each, (n, 4, 2 or more)."""
+    """Return the areas of the convex hulls of four points in a plane each, (n, 4, 2 or more)."""
     found = []
     for order in ((0, 1, 2, 3), (0, 2, 1, 3), (0, 1, 3, 2)):
         x, y = np.moveaxis(points[:, order, :2], 2, 0)

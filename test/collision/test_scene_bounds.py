@@ -109,9 +109,7 @@ def test_in_further_looks_the_largest_speed_of_all_counts(rng):
 
 @pytest.mark.parametrize('kinds', [(BOX, BOX), (PLANE, BOX), (BOX, PLANE)])
 def test_gaps_close_no_faster_than_the_bound(rng, kinds):
-    """That of the motion of one shape, of which no point is further than its arm, seen from the
-    other one.
-    """
+    """The bound is of one shape's motion, seen from the other, no point beyond its arm."""
     for _ in range(20):
         poses, v = [pose_of(rng) for _ in range(2)], rng.normal(size=(2, 6))
         room = scene_of(pose=np.array([pose for pose, _ in poses]), velocity=v)

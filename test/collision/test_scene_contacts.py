@@ -167,7 +167,7 @@ def random_pose(rng, near):
 
 
 def level(found, count):
-    """Heights of contact points above the first of them, along its normal."""
+    """Return the heights of contact points above the first of them, along its normal."""
     return (found.position[:count] - found.position[0]) @ found.frame[0, 0]
 
 

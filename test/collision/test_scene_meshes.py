@@ -28,7 +28,10 @@ CUBE = box_triangles((0.2, 0.2, 0.2))
 
 
 def robot_with(*uris):
-    """Robot whose links slide up and down, each with a mesh and the last one with a ball."""
+    """Return the robot whose links slide up and down.
+
+    Each with a mesh and the last one with a ball.
+    """
     elements = [link('base')]
     shapes = [collision(f'mesh filename="{uri}"') for uri in uris]
     for k, shape in enumerate([*shapes, collision('sphere radius="0.1"')]):
@@ -50,7 +53,7 @@ def mesh(path, **further):
 
 
 def damaged(folder):
-    """Files that nothing can be made of, with what is said of them."""
+    """Return the files that nothing can be made of, with what is said of them."""
     nan = CUBE.copy()
     nan[3, 1, 2] = np.nan
     flat = CUBE * [1.0, 1.0, 0.0]

@@ -34,7 +34,7 @@ def table():
 
 
 def reduced(table, points, gaps, normals=None, pairs=None):
-    """Numbers of the contacts that are left of points in a plane, by their features."""
+    """Return the numbers of the contacts that are left of points in a plane, by their features."""
     count = len(points)
     sizes = {'carriers': 2, 'shapes': 4, 'pairs': len(table.pair)}
     room = allocate(SceneRoom, contacts=count, **sizes)

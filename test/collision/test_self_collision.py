@@ -44,7 +44,10 @@ def test_pairs_are_of_two_links_in_the_order_of_the_alphabet():
 
 
 def chain(*links):
-    """Model of links with or without a mass and a shape, each on a hinge at the one before."""
+    """Return the model of links with or without a mass and a shape.
+
+    Each on a hinge at the one before.
+    """
     mass = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
     shape = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
     text = '<link name="base"/>'

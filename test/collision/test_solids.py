@@ -17,7 +17,7 @@ SOLIDS = [Box((0.3, 0.5, 0.8)), *ROUND]
 
 
 def inside(shape, x):
-    """Which points, (N, 3), lie in a shape: by its definition alone."""
+    """Return which points, (N, 3), lie in a shape: by its definition alone."""
     if isinstance(shape, Box):
         return (np.abs(x) <= 0.5 * np.array(shape.size)).all(axis=1)
     radial, along = np.hypot(x[:, 0], x[:, 1]), np.abs(x[:, 2])

@@ -32,7 +32,7 @@ BOX = {'type': 'box', 'size': [0.2, 0.3, 0.4]}
 
 
 def one(**entry):
-    """Object of an entry."""
+    """Return the object of an entry."""
     return read_world({'objects': {'it': entry}})['it']
 
 
@@ -257,7 +257,7 @@ def test_height_fields_from_arrays_and_images(tmp_path, monkeypatch):
 
 
 def png(rows, columns, data=b'', depth=8, kind=0):
-    """PNG image whose header says what it is told to."""
+    """Return the PNG image whose header says what it is told to."""
 
     def chunk(name, content):
         check = zlib.crc32(name + content)
@@ -675,7 +675,7 @@ def test_joints_that_follow_others_have_no_position_of_their_own(tmp_path):
 
 
 def gripper():
-    """URDF of two fingers, of which one mimics the other."""
+    """Return the URDF of two fingers, of which one mimics the other."""
     inertial = (
         '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
     )

@@ -14,7 +14,7 @@ COUNTS = [1, 2, 3, 4, 5, 8, 9, 17]
 
 
 def waves(x):
-    """Waves of inputs, of sums of them, and of other waves; four for each input."""
+    """Return the waves of inputs, of sums of them, and of other waves; four for each input."""
     results = []
     for k, angle in enumerate(x):
         wave = (2.0 * angle - x[0] + 0.25).sin() * angle
@@ -29,7 +29,7 @@ def graph_of_waves(count):
 
 
 def states(count):
-    """States with everyday, huge, tiny and odd angles."""
+    """Return the states with everyday, huge, tiny and odd angles."""
     rng = np.random.default_rng(3)
     x = rng.normal(size=(40, count)) * 10.0 ** rng.integers(-3, 7, (40, 1))
     odd = [0.0, -0.0, 5e-324, -2e-310, 2.0**49, -(2.0**50), 1e300, 1.7e308, np.pi / 2, 1.0]

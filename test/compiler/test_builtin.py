@@ -24,7 +24,7 @@ MANY = 1_000_000
 
 @pytest.fixture
 def robot(two_links):
-    """Robot with two joints whose method inverse_dynamics is a builtin already."""
+    """Return the robot with two joints whose method inverse_dynamics is a builtin already."""
     robot = Robot.from_urdf(two_links)
     robot.inverse_dynamics(np.zeros(2), np.zeros(2), np.zeros(2))
     return robot
@@ -32,7 +32,7 @@ def robot(two_links):
 
 @pytest.fixture
 def q():
-    """Configuration of two joints."""
+    """Return the configuration of two joints."""
     return np.array([0.3, -0.2])
 
 
@@ -282,7 +282,7 @@ def test_a_refined_method_of_a_subclass_is_not_bypassed(two_links, q):
 
 @pytest.fixture
 def unsupported(monkeypatch):
-    """An interpreter whose objects look different: free-threaded, or no CPython."""
+    """Pretend an interpreter whose objects look different: free-threaded, or no CPython."""
     monkeypatch.setattr(builtin, 'supported', lambda: False)
 
 

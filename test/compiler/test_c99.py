@@ -27,7 +27,7 @@ pytestmark = outside.needs('C compiler')
 
 @pytest.fixture
 def build(tmp_path):
-    """What compiles a program, without a warning, to a function of arrays."""
+    """Return what compiles a program, without a warning, to a function of arrays."""
 
     def build(what, name=None):
         (tmp_path / 'it.c').write_text(c99.source(what, name), encoding='ascii')
@@ -47,7 +47,7 @@ def build(tmp_path):
 
 
 def states(call, robot, seed=0):
-    """Arrays for the inputs of a kernel."""
+    """Return the arrays for the inputs of a kernel."""
     rng = np.random.default_rng(seed)
     given = {'q': robot.random_configuration(rng), 'dt': np.array(0.1)}
     return [given.get(name, rng.normal(size=size)) for name, size in call.definition.inputs]
@@ -108,7 +108,7 @@ def test_a_long_program_is_several_functions(build, size, monkeypatch):
 
 
 def everything(x):
-    """Every operation, and values that are ready from the start."""
+    """Return every operation, and values that are ready from the start."""
     a, b, c = x
     return [
         a + b,
@@ -137,7 +137,7 @@ def test_every_operation_is_right(build, x):
 
 
 def angles():
-    """Angles of all sizes, and those whose sine or cosine is nearly zero, or far out."""
+    """Return angles of all sizes, and those whose sine or cosine is nearly zero, or far out."""
     rng = np.random.default_rng(11)
     near = np.arange(-300.0, 300.0) * (0.5 * np.pi) + rng.uniform(-1e-9, 1e-9, 600)
     far = np.arange(1.0, 99.0) * 200.0 * np.pi

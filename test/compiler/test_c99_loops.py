@@ -22,7 +22,10 @@ pytestmark = outside.needs('gcc or clang')
 
 
 def build(folder, function, record, numbers=(), constants=(), kernels=None, compiler=None):
-    """Function of C that takes the address of a struct and numbers; its layout of arrays."""
+    """Return the function of C that takes the address of a struct and numbers.
+
+    Its layout of arrays.
+    """
     known = kernels or {}
     module = loop_module([(function, numbers)], record, constants, lambda k: known[k][0])
     names = {int: 'int64_t', float: 'double'}
@@ -126,7 +129,7 @@ def next_number(work: Work) -> int:
 
 @compiled
 def numbers_in_order(work: Work) -> int:
-    """Operands that change what others read are evaluated from left to right."""
+    """Return the operands that change what others read are evaluated from left to right."""
     whole = work.whole
     whole[0] = work.count[0] + 10 * next_number(work)
     whole[1] = next_number(work) - 10 * next_number(work) + 100 * work.count[0]
@@ -181,7 +184,7 @@ def within(a: float, b: float) -> Tuple[float, float]:
 
 @compiled
 def operands_in_parentheses(data: Spelling, i: int, j: int) -> int:
-    """Expressions that mean something else without their parentheses."""
+    """Return the expressions that mean something else without their parentheses."""
     out, x = data.out, data.x
     a, b, c = x[0], x[1], x[2]
     out[0], out[1], out[2] = a - (b - c), a / (b / c), a / (b * c)
@@ -216,7 +219,7 @@ def test_parentheses_are_where_they_are_needed(tmp_path, compiler, i, j, x):
 
 @compiled
 def quotients(work: Work, i: int, j: int) -> int:
-    """Divisions at which processors trap."""
+    """Return the divisions at which processors trap."""
     work.count[0], work.count[1] = i // j, i % j
     return 0
 

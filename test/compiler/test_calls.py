@@ -48,7 +48,7 @@ def state(robot):
 
 @pytest.fixture
 def function(robot, state):
-    """Inverse dynamics as a builtin."""
+    """Return the inverse dynamics as a builtin."""
     robot.inverse_dynamics(*state)
     return robot.inverse_dynamics
 

@@ -23,7 +23,7 @@ SIZE, ROWS = 24, 7
 
 
 def column(x, k, signs, constants):
-    """Results of every operation that can be in a group, with a column's own signs."""
+    """Return the results of every operation that can be in a group, with a column's own signs."""
     s, c = iter(signs), iter(constants)
     a, b, shared, other = x[2 * k], x[2 * k + 1], x[-1], x[-2]
     d = next(s) * (a * shared) + next(s) * (b * other)
@@ -36,7 +36,7 @@ def column(x, k, signs, constants):
 
 
 def stated(count, seed, states=True):
-    """Function of some columns, and what it states of them."""
+    """Return the function of some columns, and what it states of them."""
     rng = np.random.default_rng(seed)
     signs, constants = rng.choice([-1.0, 1.0], (count, 20)), rng.uniform(0.1, 2.0, (count, 9))
 
@@ -137,7 +137,7 @@ def test_groups_are_together_and_what_they_need_comes_before(count):
 
 @pytest.fixture
 def every_group_pays(monkeypatch):
-    """Groups are made whatever they cost."""
+    """Make groups whatever they cost."""
     monkeypatch.setattr(columns_module, '_MOVE', 0.0)
 
 

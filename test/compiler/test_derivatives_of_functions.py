@@ -16,7 +16,10 @@ X = np.array([0.7, -1.3])
 
 
 def text(x):
-    """Derivatives of (a x0 cos x1, a^2) where a = sin x0 is held, along x0 and x0 + 3 x1."""
+    """Return the derivatives of (a x0 cos x1, a^2) where a = sin x0 is held.
+
+    Along x0 and x0 + 3 x1.
+    """
     a = 0.5 * sin(x[0])
 
     def function(y):

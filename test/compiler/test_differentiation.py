@@ -35,7 +35,7 @@ from rbd_ros.spatial.scalar import cos, sin, where_positive
 
 
 def derivatives(way, function, x):
-    """Derivatives of a function of a list of scalars at x by one of the ways."""
+    """Return the derivatives of a function of a list of scalars at x by one of the ways."""
     graph, symbols, outputs = trace(function, len(x))
     return at(graph, way(graph, outputs, symbols), x=x)
 

@@ -29,13 +29,13 @@ def sinc(x):
 
 
 def shared_by_choices(x):
-    """One root, needed under two conditions neither of which implies the other."""
+    """Return one root, needed under two conditions neither of which implies the other."""
     half = root(x[0])
     return where_positive(x[1], x[1] * half, 2.0) + where_positive(x[1] - x[0], 3.0, half)
 
 
 def shared_above_a_pole(x):
-    """The sine has no pole, but what it is taken of."""
+    """Return the sine has no pole, but what it is taken of."""
     wave = sin(1.0 / x[0])
     return where_positive(x[1], wave * x[1], 2.0) + where_positive(x[1] - 0.75, wave, 3.0)
 
@@ -51,13 +51,13 @@ def nested(x):
 
 
 def below_a_choice(x):
-    """A choice within a branch that is itself chosen, over what may be singular."""
+    """Return a choice within a branch that is itself chosen, over what may be singular."""
     angle = where_positive(x[0], 1.0 / x[0], x[1])
     return where_positive(x[1], sin(angle) / x[1], cos(angle) * root(-x[1]))
 
 
 def also_without(x):
-    """What a branch uses is needed by the output in any case."""
+    """Return what a branch uses is needed by the output in any case."""
     half = root(2.0 + x[1])
     return where_positive(x[0], half / x[0], x[0]) + 2.0 * half
 

@@ -49,13 +49,16 @@ class Traced:
                 self.directions.append(along(symbols, rates))
 
     def state(self, seed):
-        """Random values of the inputs by name."""
+        """Return random values of the inputs by name."""
         rng = np.random.default_rng(seed)
         values = {x: rng.uniform(-2.0, 2.0, len(s)) for x, s in self.inputs.items()}
         return {**values, 'q': self.robot.random_configuration(rng)}
 
     def complex_steps(self, state):
-        """Derivatives of the outputs along all directions, by the text on complex numbers."""
+        """Return the derivatives of the outputs along all directions.
+
+        By the text on complex numbers.
+        """
         columns = []
         for x in self.inputs:
             size = self.robot.nv if x == 'q' else len(state[x])
@@ -71,13 +74,13 @@ class Traced:
         return np.hstack(columns)
 
     def operations(self, rows=()):
-        """Operations of the outputs together with derivatives of them."""
+        """Return the operations of the outputs together with derivatives of them."""
         count = self.graph.count([*self.outputs, *(value for row in rows for value in row)])
         return count.multiplications + count.additions + count.divisions
 
 
 def position_rate(robot, q, v):
-    """Rates of all positions at a velocity."""
+    """Return the rates of all positions at a velocity."""
     rates = []
     for i, (at_q, at_v) in robot.model.independent_slices.items():
         rates += robot.model.body(i).joint.position_rate(q[at_q], v[at_v])

@@ -24,7 +24,7 @@ Q = np.array([0.3, -0.2])
 
 @pytest.fixture
 def traced(monkeypatch):
-    """Names of the functions that are traced from now on."""
+    """Return the names of the functions that are traced from now on."""
     names, trace = [], Kernel._trace
 
     def spy(kernel):
@@ -36,7 +36,7 @@ def traced(monkeypatch):
 
 
 def entries(folder):
-    """Entries of kernels; what does calls for all of them has one, too."""
+    """Return the entries of kernels; what does calls for all of them has one, too."""
     return [path for path in all_entries(folder) if not path.name.startswith('call-')]
 
 
@@ -431,7 +431,7 @@ def test_processes_may_share_an_empty_cache(two_links, own_cache):
 
 
 def fill(folder, ages):
-    """Entries of 1000 bytes, unused for that many seconds."""
+    """Return the entries of 1000 bytes, unused for that many seconds."""
     paths = []
     for k, age in enumerate(ages):
         path = folder / cache.entry_name('inverse_dynamics', 'one', f'{k:064x}'[::-1])

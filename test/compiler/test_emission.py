@@ -84,7 +84,7 @@ def bounded(x):
 
 
 def program(steps):
-    """Function of a list of scalars that runs the steps and returns all intermediate results."""
+    """Return a function of scalars that runs the steps and returns all intermediate results."""
 
     def run(x):
         values = list(x)

@@ -14,7 +14,7 @@ from rbd_ros.compiler.targets.llvm.fusion import fused, MUL_ADD, MUL_SUB, SUB_MU
 
 
 def kinds(outputs, graph):
-    """Kinds of the operations that are left, sorted."""
+    """Return the kinds of the operations that are left, sorted."""
     result = fused(program_of(graph, outputs)).program
     nodes = [result.graph.nodes[k] for k in result.live]
     return sorted(node[0] for node in nodes if operands(node))

@@ -11,13 +11,13 @@ from rbd_ros.compiler.graph import INPUT
 
 @pytest.fixture
 def graph():
-    """Empty graph."""
+    """Return the empty graph."""
     return Graph()
 
 
 @pytest.fixture
 def xyz(graph):
-    """Three symbols."""
+    """Return three symbols."""
     return graph.inputs('x', 3)
 
 

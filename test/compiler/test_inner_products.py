@@ -23,7 +23,10 @@ def plain(a, b):
 
 
 def everything(x, product):
-    """Scalar products with signs, zeros and constants; every operation on one; one in another."""
+    """Return the scalar products with signs, zeros and constants; every operation on one.
+
+    One in another.
+    """
     u, v = [x[0], -x[1], 0.0, x[2], 2.0], [-x[3], x[4], x[5], -x[1], x[0]]
     first = product(u, v)
     second = product([first, -first, *x[:2]], [x[2], x[3], -1.0, 0.5])
@@ -45,7 +48,7 @@ def everything(x, product):
 
 
 def numbers(x, product):
-    """The same values by NumPy."""
+    """Return the same values by NumPy."""
 
     class Number(float):
         """A float with the methods of a symbol."""

@@ -72,7 +72,7 @@ def make_data(seed: int) -> Data:
 
 @entry_point
 def operators_of_floats(data: Data, a: float, b: float, i: int, j: int) -> int:
-    """Operators of floats, and of floats with integers and bools."""
+    """Return the operators of floats, and of floats with integers and bools."""
     i %= 1000  # as any integer that is a float
     out = data.out
     out[0], out[1], out[2] = a + b, a - b, a * b
@@ -92,7 +92,7 @@ def operators_of_floats(data: Data, a: float, b: float, i: int, j: int) -> int:
 
 @entry_point
 def operators_of_integers(data: Data, a: float, b: float, i: int, j: int) -> int:
-    """Operators of integers; divisions round down."""
+    """Return the operators of integers; divisions round down."""
     out, small = data.whole, j % 7 + 1
     out[0], out[1], out[2] = i + small, i - small, small * LIMIT
     out[3], out[4] = i // small, i % small
@@ -112,7 +112,7 @@ def operators_of_integers(data: Data, a: float, b: float, i: int, j: int) -> int
 
 @entry_point
 def comparisons(data: Data, a: float, b: float, i: int, j: int) -> int:
-    """All comparisons, in chains and between types; NaN is unequal to itself."""
+    """Return all comparisons, in chains and between types; NaN is unequal to itself."""
     out = data.whole
     out[0], out[1], out[2] = a < b, a <= b, a > b
     out[3], out[4], out[5] = a >= b, a == b, a != b
@@ -135,7 +135,7 @@ def comparisons(data: Data, a: float, b: float, i: int, j: int) -> int:
 
 @entry_point
 def choices(data: Data, a: float, b: float, i: int, j: int) -> int:
-    """Minimum, maximum and conditional expressions, with the order that NaN shows."""
+    """Return the minimum, maximum and conditional expressions, with the order that NaN shows."""
     out = data.out
     out[0], out[1] = min(a, b), max(a, b)
     out[2], out[3] = min(b, a, data.scale), max(b, a, data.scale)
@@ -162,7 +162,7 @@ def noted(data: Data, answer: bool) -> bool:
 
 @entry_point
 def conditions(data: Data, a: float, b: float, i: int, j: int) -> int:
-    """Nothing is evaluated of what no longer matters."""
+    """Return nothing is evaluated of what no longer matters."""
     out, k = data.whole, data.k
     at = j % 7
     out[1] = at < len(k) and k[at] > 0
@@ -191,7 +191,7 @@ def conditions(data: Data, a: float, b: float, i: int, j: int) -> int:
 
 @entry_point
 def loops(data: Data, a: float, b: float, i: int, j: int) -> int:
-    """Loops of both kinds, how they end, and what they count."""
+    """Return the loops of both kinds, how they end, and what they count."""
     out, n = data.whole, data.count
     for r in range(n):
         out[0] = 10 * out[0] + r
@@ -242,7 +242,7 @@ def loops(data: Data, a: float, b: float, i: int, j: int) -> int:
 
 @entry_point
 def variables(data: Data, a: float, b: float, i: int, j: int) -> int:
-    """Variables of several values, and numbers that become others on the way."""
+    """Return the variables of several values, and numbers that become others on the way."""
     out, whole = data.out, data.whole
     total = 0
     for r in range(5):
@@ -305,7 +305,7 @@ def both_ways(a: float, n: int) -> Tuple[float, int]:
 
 @compiled
 def total_of(values: np.ndarray) -> float:
-    """Sum of an array in one dimension, of either type."""
+    """Return the sum of an array in one dimension, of either type."""
     total = 0.0
     for r in range(len(values)):
         total += values[r]
@@ -324,7 +324,7 @@ def halve(values: np.ndarray, times: int) -> None:
 
 @compiled
 def is_large(a: float) -> bool:
-    """Whether a number is large."""
+    """Return whether a number is large."""
     if a > 1.0:
         return True
     return a < -1.0
@@ -332,7 +332,10 @@ def is_large(a: float) -> bool:
 
 @entry_point
 def functions(data: Data, a: float, b: float, i: int, j: int) -> int:
-    """Calls: of functions with several results or none, of themselves, with rows and integers."""
+    """Return the calls: of functions with several results or none, of themselves.
+
+    With rows and integers.
+    """
     out = data.out
     out[0], data.whole[0] = both_ways(a, j % 100)
     first, second = both_ways(data.count, data.k[1])
@@ -350,7 +353,7 @@ def functions(data: Data, a: float, b: float, i: int, j: int) -> int:
 
 @entry_point
 def arrays(data: Data, a: float, b: float, i: int, j: int) -> int:
-    """Elements, rows and shapes of arrays in one to three dimensions."""
+    """Return the elements, rows and shapes of arrays in one to three dimensions."""
     table, cube, out = data.table, data.cube, data.out
     rows, columns = table.shape
     for r in range(rows):
@@ -371,7 +374,7 @@ def arrays(data: Data, a: float, b: float, i: int, j: int) -> int:
 
 @entry_point
 def room_on_the_stack(data: Data, a: float, b: float, i: int, j: int) -> int:
-    """Vectors and matrices of a function, once for all rounds of a loop."""
+    """Return the vectors and matrices of a function, once for all rounds of a loop."""
     for r in range(3):
         u, m = vector(LIMIT), matrix(2, LIMIT)
         for c in range(LIMIT):
@@ -384,7 +387,10 @@ def room_on_the_stack(data: Data, a: float, b: float, i: int, j: int) -> int:
 
 @entry_point
 def rounds_side_by_side(data: Data, a: float, b: float, i: int, j: int) -> int:
-    """Rounds that run in vector registers: any number, from anywhere, in an array and onto it."""
+    """Return the rounds that run in vector registers.
+
+    Any number, from anywhere, in an array and onto it.
+    """
     out, first, last = data.out, i % 7, SIZE - j % 9
     for k in side_by_side(SIZE):
         out[k] = k * a
@@ -401,7 +407,7 @@ def rounds_side_by_side(data: Data, a: float, b: float, i: int, j: int) -> int:
 
 @entry_point
 def mathematics(data: Data, a: float, b: float, i: int, j: int) -> int:
-    """Functions of numbers, and what turns them into others."""
+    """Return the functions of numbers, and what turns them into others."""
     out, whole, x = data.out, data.whole, data.x
     size = min(abs(a), 1e6)
     out[0], out[1] = math.sqrt(size), np.sqrt(size)
@@ -425,7 +431,7 @@ def mathematics(data: Data, a: float, b: float, i: int, j: int) -> int:
 
 @entry_point
 def what_is_known(data: Data, a: float, b: float, i: int, j: int) -> int:
-    """Bools of records are known; what can never be reached is not compiled."""
+    """Return the bools of records are known; what can never be reached is not compiled."""
     inner = data.inner
     if inner.enabled:
         return sum([str(a)])
@@ -475,7 +481,7 @@ def arguments():
 
 
 def bits(data: Data) -> list:
-    """All numbers of a record, exactly; NaN has no sign that counts."""
+    """Return all numbers of a record, exactly; NaN has no sign that counts."""
     arrays = [*(each for each in data if isinstance(each, np.ndarray)), data.inner.weights]
     return [np.where(np.isnan(each), 9e99, each).tobytes() for each in arrays]
 
@@ -503,7 +509,7 @@ class Quotients(NamedTuple):
 
 @entry_point
 def divide(result: Quotients, a: float, b: float, i: int, j: int) -> int:
-    """All kinds of quotients."""
+    """Return all kinds of quotients."""
     result.out[0] = a / b
     result.out[1] = math.sqrt(a)
     result.whole[0], result.whole[1] = i // j, i % j

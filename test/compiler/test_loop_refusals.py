@@ -82,7 +82,10 @@ def record():
 
 
 def made(tmp_path, body, end='    return 0\n'):
-    """Entry point with these statements, of a file of its own, and the line where they begin."""
+    """Return the entry point with these statements, of a file of its own.
+
+    And the line where they begin.
+    """
     path = tmp_path / 'loops_of_a_user.py'
     text = HEAD + ''.join(f'    {line}\n' for line in body.splitlines()) + end
     path.write_text(text)

@@ -69,7 +69,7 @@ def arguments():
 
 
 def expected():
-    """What the text says, by the interpreter."""
+    """Return what the text says, by the interpreter."""
     inner, record = arguments()
     result = gather.function(record.fields, DATA, len(DATA), 2.0)
     return result, inner.values
@@ -81,7 +81,7 @@ class Scale(NamedTuple):
 
 @entry_point
 def count_and_add(scale: Scale, first: FloatArray, count: int, second: FloatArray) -> int:
-    """Lengths of two arrays, and their weighted sum where there is one."""
+    """Return the lengths of two arrays, and their weighted sum where there is one."""
     total = 0.0
     for k in range(len(first)):
         total += scale.factor * first[k]
@@ -135,7 +135,7 @@ def test_wrong_arguments_raise(wrong):
 
 @entry_point
 def scaled_sum(numbers: Numbers, places: Nested, factor: float, more: int) -> int:
-    """An entry point of two records, a float and an integer."""
+    """Return an entry point of two records, a float and an integer."""
     for k in range(len(numbers.values)):
         numbers.values[k] = factor * numbers.scale + places.inner.values[k] + more
     return len(places.places) + numbers.count
@@ -179,7 +179,7 @@ def test_no_loop_is_written_out_for_rounds_that_are_not_known():
 
 @entry_point
 def add_rows(inner: Numbers, count: int) -> int:
-    """Loops side by side, in a loop that is not."""
+    """Return the loops side by side, in a loop that is not."""
     for _ in range(count):
         for k in side_by_side(count):
             inner.values[k] += 0.5
@@ -312,7 +312,7 @@ class Choice(NamedTuple):
 
 @compiled
 def of_texts(values: np.ndarray) -> float:
-    """What only the interpreter can do."""
+    """Return what only the interpreter can do."""
     return sum(float(str(value)) for value in values)
 
 
@@ -344,7 +344,7 @@ def test_a_bool_decides_what_is_compiled(caplog):
 
 
 def with_text(text, **names):
-    """Entry point and helper made of a text, as if from a file of their own."""
+    """Return the entry point and helper made of a text, as if from a file of their own."""
     made = {'__name__': 'somewhere', 'compiled': compiled, **names}
     exec(compile(text, 'somewhere.py', 'exec'), made)
     return made['top']

@@ -11,7 +11,7 @@ from rbd_ros.compiler.definition import Definition
 
 @pytest.fixture
 def collector():
-    """Leaves the collector as it was."""
+    """Yield the leaves the collector as it was."""
     enabled = gc.isenabled()
     yield
     (gc.enable if enabled else gc.disable)()

@@ -12,7 +12,10 @@ BAD = [np.nan, np.inf, -np.inf]
 
 @pytest.fixture(scope='module')
 def fussy():
-    """Kernel whose outputs are a constant, a copy, and a function that needs one input only."""
+    """Return the kernel whose outputs are a constant, a copy.
+
+    And a function that needs one input only.
+    """
     return kernel(lambda x, y: [5.0, 0.0, x[0], -x[1], y[1].sin()], [('x', 2), ('y', 9)], (5,))
 
 

@@ -23,7 +23,10 @@ JOINTS = 4  # of a leg
 
 
 def leg(name, x, y, twist):
-    """Links and joints of a leg at a corner of the base; the other side is a mirror image."""
+    """Return the links and joints of a leg at a corner of the base.
+
+    The other side is a mirror image.
+    """
     text, parent = '', 'base'
     for k, axis in enumerate(('0 0 1', '1 0 0', '0 1 0', '0 1 0')):
         place = f'{x} {y} 0.1' if k == 0 else f'{0.02 * k} {twist * 0.03} {-0.2}'
@@ -40,7 +43,7 @@ def leg(name, x, y, twist):
 
 
 def walker(legs):
-    """Robot with a floating base and two or four legs."""
+    """Return the robot with a floating base and two or four legs."""
     corners = [(0.3, 0.1, 1), (0.3, -0.1, -1), (-0.3, 0.1, 1), (-0.3, -0.1, -1)][:legs]
     base = (
         '<link name="base"><inertial><mass value="9"/><inertia ixx="0.4" iyy="0.5" izz="0.6" '
@@ -51,7 +54,7 @@ def walker(legs):
 
 
 def branch(x, signs, constants):
-    """Results of a chain of every operation, with its own signs and constants."""
+    """Return the results of a chain of every operation, with its own signs and constants."""
     c, s = iter(constants), iter(signs)
     a = cos(x[0]) * next(c) + next(s) * x[1]
     b = sin(x[0]) * x[2] + next(s) * next(c)
@@ -64,7 +67,7 @@ def branch(x, signs, constants):
 
 
 def twins(seed):
-    """Function of three angles, speeds and so on for each of two branches and a trunk."""
+    """Return function of three angles, speeds and so on for each of two branches and a trunk."""
     rng = np.random.default_rng(seed)
     signs = rng.choice([-1.0, 1.0], (2, 40))
     constants = rng.uniform(0.1, 2.0, (2, 40))
@@ -85,7 +88,10 @@ SIZE, RESULTS = 20, 56
 
 
 def packs_of(program):
-    """Packs of a program, and what else it takes to emit it: program, packs, negative lanes."""
+    """Return the packs of a program, and what else it takes to emit it.
+
+    Program, packs, negative lanes.
+    """
     program = fused(program).program
     packs = find_packs(program, counterparts(program), [])
     return program, packs, negative_lanes(program.graph, packs)

@@ -22,7 +22,7 @@ NAMES = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'forward_kinemat
 
 @pytest.fixture(params=[1, 2, 7, 100, 'not optimised'])
 def tiny_parts(request, monkeypatch):
-    """Parts of so many nodes for every function."""
+    """Return the parts of so many nodes for every function."""
     size = request.param
     if size == 'not optimised':
         size = 30
@@ -36,7 +36,7 @@ def tiny_parts(request, monkeypatch):
 
 @pytest.fixture(scope='module')
 def whole():
-    """Robot, state, and the results of its functions as they usually are compiled."""
+    """Return the robot, state, and the results of its functions as they usually are compiled."""
     robot, rng = Robot.from_urdf(TEXT), np.random.default_rng(1)
     state = {'q': robot.random_configuration(rng), 'v': rng.normal(size=robot.nv)}
     return state, {name: evaluate(robot, name, state)[0] for name in NAMES}
@@ -46,7 +46,7 @@ TEXT = random_trees.tree(8, bodies=3, types=('revolute', 'prismatic', 'floating'
 
 
 def evaluate(robot, name, state):
-    """Results for one state and for eleven, by the kernel itself."""
+    """Return the results for one state and for eleven, by the kernel itself."""
     call = robot.kernel(name, dt=(1.0,) if name == 'integrate' else None)
     one = [state['q' if key == 'q' else 'v'] for key, _ in call.definition.inputs]
     return call(*one), call(*(np.tile(x, (11, 1)) for x in one))

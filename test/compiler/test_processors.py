@@ -36,7 +36,7 @@ print(processor().lanes)
 
 @pytest.fixture(scope='module')
 def states():
-    """Nine states of the robot."""
+    """Return the nine states of the robot."""
     robot, rng = Robot.from_urdf(TEXT), np.random.default_rng(2)
     q = np.array([robot.random_configuration(rng) for _ in range(9)])
     return {'q': q, 'v': rng.normal(size=(9, robot.nv))}
@@ -84,7 +84,7 @@ def test_without_a_choice_this_machine_is_meant(text):
 
 @pytest.fixture(scope='module')
 def aarch64():
-    """LLVM target machine of 64-bit ARM."""
+    """Return the LLVM target machine of 64-bit ARM."""
     import llvmlite.binding as llvm
 
     native._initialise()

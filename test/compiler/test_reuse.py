@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def torque(two_links):
-    """Gravity torque of two joints, a builtin; all its arrays are unused."""
+    """Return the gravity torque of two joints, a builtin; all its arrays are unused."""
     robot = Robot.from_urdf(two_links)
     robot.gravity_torque(np.zeros(2))
     return robot.gravity_torque
@@ -53,7 +53,7 @@ def other_numbers(x):
 
 
 def own(function, count=reuse.COUNT):
-    """Addresses of the arrays that a function returns if nobody keeps them, all at once."""
+    """Return addresses of the arrays that a function returns if nobody keeps them, all at once."""
     return {id(array) for array in [function(np.zeros(2)) for _ in range(count)]}
 
 
@@ -177,7 +177,7 @@ def test_a_weak_reference_never_sees_the_numbers_of_another_call(torque):
 
 @pytest.fixture
 def equations(two_links):
-    """Inertia matrix and bias force of two joints, a builtin that returns named tuples."""
+    """Return inertia matrix and bias force of two joints, a builtin that returns named tuples."""
     robot = Robot.from_urdf(two_links)
     robot.equations_of_motion(np.zeros(2), np.zeros(2))
     return robot.equations_of_motion
@@ -192,7 +192,7 @@ CALLS_OF_TWO = {
 
 
 def own_tuples(function):
-    """Addresses of the named tuples that are used again, and of their arrays."""
+    """Return the addresses of the named tuples that are used again, and of their arrays."""
     results = [function(np.zeros(2), np.zeros(2)) for _ in range(reuse.COUNT)]
     return {id(result) for result in results}, {id(array) for x in results for array in x}
 
@@ -211,7 +211,7 @@ def test_a_named_tuple_is_used_again_with_its_arrays(equations, call):
 
 
 def numbers(held):
-    """What a result, an array or a list of arrays holds."""
+    """Return what a result, an array or a list of arrays holds."""
     return [x.tolist() for x in (held if isinstance(held, (tuple, list)) else [held])]
 
 
@@ -305,7 +305,7 @@ class Open(Numbers):
 
 
 def named(result, *outputs):
-    """Kernel with a named tuple of outputs, as a builtin; its argument has two elements."""
+    """Return kernel with a named tuple of outputs, as a builtin; its argument has two elements."""
     outputs_of = [Output(name, (2,) if name == 'double' else ()) for name in result._fields]
     definition = Definition(
         'several',
@@ -377,7 +377,7 @@ def test_given_arrays_do_not_come_into_named_tuples_of_the_kernel(equations):
 
 
 def grows(call):
-    """Bytes that 2000 calls leave behind."""
+    """Return the bytes that 2000 calls leave behind."""
     tracemalloc.start()
     for k in range(3000):
         call(k)
@@ -468,7 +468,7 @@ def test_threads_do_not_get_the_same_array(torque):
 
 @pytest.fixture
 def batches(torque):
-    """Gravity torques of many configurations, in machine code."""
+    """Return the gravity torques of many configurations, in machine code."""
     torque(np.zeros((50, 2)))
     return torque
 

@@ -21,7 +21,7 @@ TEXT = random_trees.tree(8, bodies=3, types=('revolute', 'prismatic', 'floating'
 
 
 def evaluate(name):
-    """Results of a function for one state and for eleven."""
+    """Return the results of a function for one state and for eleven."""
     robot, rng = Robot.from_urdf(TEXT), np.random.default_rng(1)
     q, v = robot.random_configuration(rng), rng.normal(size=robot.nv)
     call = robot.kernel(name, dt=(1.0,) if name == 'integrate' else None)
@@ -57,7 +57,7 @@ def test_several_outputs_are_kept_apart(name, request):
 
 
 def everything(x):
-    """Every operation; products used by one sum, by two, and by an output."""
+    """Return every operation; products used by one sum, by two, and by an output."""
     a, b, c = x
     product = a * b
     return [

@@ -41,7 +41,7 @@ class Recorder:
             self._meeting.wait(PATIENCE)
 
     def run(self, rows, chunk):
-        """Do a job; returns what the routine returned."""
+        """Do a job; return what the routine returned."""
         batch = ctypes.cast(self._function, ctypes.c_void_p).value
         words = job(batch=batch, scratch=1000, rows=rows, chunk=chunk)
         return sharing().run(ctypes.addressof(words))

@@ -16,12 +16,12 @@ LIMIT = 2.0  # ulp promised; 1.06 is the worst that was found
 
 @pytest.fixture(scope='module')
 def sine_cosine():
-    """Kernel of both functions of one angle."""
+    """Return the kernel of both functions of one angle."""
     return kernel(lambda x: [x[0].sin(), x[0].cos()], shape=(2,))
 
 
 def worst_error(angles, results):
-    """Largest error of sine and cosine [ulp of the true value]."""
+    """Return the largest error of sine and cosine [ulp of the true value]."""
     worst = 0.0
     with mpmath.workprec(300):
         for angle, pair in zip(angles.tolist(), results.tolist()):
@@ -56,7 +56,7 @@ def angles_of(kind):
 
 
 def nearest_to_a_zero(exponent):
-    """Double m 2^exponent closest, relative to its size, to a multiple n of pi/2.
+    """Return the double m 2^exponent closest, relative to its size, to a multiple n of pi/2.
 
     The best m/n are the convergents of the continued fraction of pi/2 2^-exponent.
     """

@@ -21,7 +21,7 @@ NAMES = ['inverse_dynamics_derivatives', 'forward_dynamics_derivatives']
 
 
 def waiting(graph, order):
-    """How many values wait after each operation: computed, and needed later."""
+    """Return how many values wait after each operation: computed, and needed later."""
     last = {x: place for place, k in enumerate(order) for x in operands(graph.nodes[k])}
     waits = np.zeros(len(order) + 1, dtype=int)
     for place, k in enumerate(order):
@@ -37,7 +37,7 @@ def assert_operands_come_first(graph, order):
 
 
 def sums(count):
-    """Program of a sum whose terms are all there before it begins."""
+    """Return the program of a sum whose terms are all there before it begins."""
     graph = Graph()
     x = graph.inputs('x', count)
     terms = [each * each for each in x]

@@ -21,7 +21,7 @@ CACHES = ('_digest', '_home', '_imports', '_text', '_path', '_foreign')
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A copy of the package that is looked at instead, and may be edited."""
+    """Yield a copy of the package that is looked at instead, and may be edited."""
     copy = tmp_path / PACKAGE
     shutil.copytree(ROOT / PACKAGE, copy, ignore=shutil.ignore_patterns('__pycache__'))
     monkeypatch.setattr(source, '_ROOT', copy)
@@ -131,7 +131,7 @@ def test_imports_are_found_as_python_finds_them(path):
 
 
 def statements(text):
-    """Names of this package in the statements `from ... import ...` of a text."""
+    """Return the names of this package in the statements `from ... import ...` of a text."""
     return {
         f'{node.module}.{alias.name}'
         for node in ast.walk(ast.parse(text))

@@ -16,14 +16,14 @@ from rbd_ros.compiler.runtime import batches
 
 @pytest.fixture
 def threads_restored():
-    """Number of threads as it was, afterwards."""
+    """Yield the number of threads as it was, afterwards."""
     before = batches.threads()
     yield
     set_threads(before)
 
 
 def busy(x):
-    """Many sines, one after another."""
+    """Return the many sines, one after another."""
     value = x[0]
     for _ in range(40):
         value = (value * 1.1).sin()

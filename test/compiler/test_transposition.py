@@ -16,7 +16,7 @@ SURROUNDED = 1234.5  # what lies around the results, where nothing may be writte
 
 
 def run(lanes, sizes, shapes, evaluate, inputs, rows=None):
-    """Results of a batch function made for a number of lanes, whatever this machine has.
+    """Return results of a batch function made for a number of lanes, whatever this machine has.
 
     :param sizes: of the input arrays
     :param shapes: of the output arrays
@@ -50,7 +50,7 @@ def run(lanes, sizes, shapes, evaluate, inputs, rows=None):
 
 
 def numbered(rows, columns):
-    """Array in which every element says where it is."""
+    """Return the array in which every element says where it is."""
     return np.arange(1.0, rows + 1)[:, None] * 1000.0 + np.arange(columns)
 
 

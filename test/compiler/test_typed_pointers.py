@@ -191,7 +191,7 @@ def check_types(text):
 
 
 def everything(size):
-    """A graph with every operation, and as many values of it."""
+    """Return a graph with every operation, and as many values of it."""
     graph = Graph()
     x, y = graph.inputs('x', 2), graph.inputs('y', 3)
     total = sqrt(x[0] * x[0] + 1) / y[1] + where_positive(y[0], sin(x[1]), cos(y[2] - x[0]))

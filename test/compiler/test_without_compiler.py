@@ -84,7 +84,7 @@ WAYS = {
 
 @pytest.fixture(scope='module')
 def compiled(tmp_path_factory):
-    """Folder with three states and the results of compiled code."""
+    """Return the folder with three states and the results of compiled code."""
     folder = tmp_path_factory.mktemp('compiled')
     robot, rng = Robot.from_urdf(TEXT), np.random.default_rng(3)
     q = np.array([robot.random_configuration(rng) for _ in range(3)])

@@ -18,7 +18,7 @@ from rbd_ros.compiler import Graph, targets
 
 @pytest.fixture
 def target(tmp_path, monkeypatch):
-    """The example, imported from the folder of targets."""
+    """Yield the example, imported from the folder of targets."""
     page = (ROOT / 'CONTRIBUTING.md').read_text(encoding='utf-8')
     section = page.split('## A new target')[1].split('\n## ')[0]
     (text,) = re.findall(r'^```python\n(.*?)^```', section, re.DOTALL | re.MULTILINE)
@@ -29,7 +29,7 @@ def target(tmp_path, monkeypatch):
 
 
 def run(target, what, *arrays):
-    """Output arrays of a program as the target writes it, states along the last axis."""
+    """Return output arrays of a program as the target writes it, states along the last axis."""
     names = {'np': np}
     with np.errstate(all='ignore'):
         exec(target.source(what), names)

@@ -13,7 +13,10 @@ TOLERANCES = ('complementarity_tol', 'feasibility_tol')
 
 
 def pinocchios(problem):
-    """Forces that Pinocchio finds, whose contacts have the normal last; None if it does not."""
+    """Return the forces that Pinocchio finds, whose contacts have the normal last.
+
+    None if it does not.
+    """
     pin = outside.load('pinocchio')
     model = pin.Model()
     joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), 'free')

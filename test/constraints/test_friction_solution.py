@@ -13,7 +13,7 @@ GRAVITY, STEP = 9.81, 1e-3
 
 
 def worst(found):
-    """Largest residual of a solution."""
+    """Return the largest residual of a solution."""
     r = found.residuals
     return max(r.signorini, r.contact, r.cone, r.dual, r.rows)
 

@@ -36,7 +36,7 @@ from rbd_ros.constraints.solvers.friction import (
 
 
 def projection(w):
-    """Nearest point of the Lorentz cone, by its three cases."""
+    """Return the nearest point of the Lorentz cone, by its three cases."""
     size = np.linalg.norm(w[1:])
     if size <= w[0]:
         return w.copy()
@@ -230,7 +230,7 @@ def test_admm_takes_tens_of_steps():
 
 
 def problem_with_rows(rng, contacts, ratio=10.0):
-    """Random contacts, and two rows of which one has bounds."""
+    """Return random contacts, and two rows of which one has bounds."""
     J = rng.normal(size=(3 * contacts + 2, 3 * contacts + 6))
     inertia = ratio ** rng.uniform(-0.5, 0.5, J.shape[1])
     return friction_problem(

@@ -19,7 +19,10 @@ def screws_at_origin(points, normals):
 
 
 def demands_the_same(points, normals, left):
-    """Whether all normals are in the cone of those left, by linear programs, and none too many."""
+    """Return whether all normals are in the cone of those left, by linear programs.
+
+    And none too many.
+    """
     N = screws_at_origin(points, normals)
 
     def in_cone(i, others):

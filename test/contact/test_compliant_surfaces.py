@@ -31,7 +31,7 @@ every_surface = pytest.mark.parametrize('surface', SURFACES.values(), ids=SURFAC
 
 
 def drop(surface, speed=1.0, mass=0.5, gravity=0.0, duration=0.2):
-    """A point mass that hits a surface at rest: times, gaps, velocities, states, forces."""
+    """Return a point mass that hits a surface at rest: times, gaps, velocities, states, forces."""
 
     def rates(t, y):
         p, v, *z = y
@@ -194,7 +194,7 @@ BOUNCY = LinearSurface(2000.0, 10.0)
 
 
 def with_explicit_state(surface, height, duration, mass):
-    """Dropped point mass, phase by phase, the patch a state while it is free: (p, v, z)."""
+    """Return dropped point mass, phase by phase, the patch a state while it is free: (p, v, z)."""
     t, p, v, z, touching = 0.0, height, 0.0, 0.0, False
     while t < duration - 1e-12:
 

@@ -32,7 +32,7 @@ SHAPES = {
 
 @pytest.fixture(scope='module')
 def physics():
-    """A body with two arms, one of which follows the other by a gear."""
+    """Return a body with two arms, one of which follows the other by a gear."""
     inertia = (0.01, 0.02, 0.02)
     return Physics(
         robot(
@@ -72,7 +72,7 @@ class Placed:
         self.shapes = physics.plant.ground.shapes
 
     def points(self):
-        """All contact points: number, shape, body, position."""
+        """Yield all contact points: number, shape, body, position."""
         shapes, point = self.shapes, np.empty(3)
         for s in range(len(shapes.kind)):
             for number in range(shapes.first[s], shapes.first[s + 1]):
@@ -80,7 +80,10 @@ class Placed:
                 yield number, s, shapes.body[s], point.copy()
 
     def near(self, room=64):
-        """What `near_ground` finds: points, shapes, positions, heights, and how many it drops."""
+        """Return what `near_ground` finds.
+
+        Points, shapes, positions, heights, and how many it drops.
+        """
         found = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
         position, gap = np.zeros((room, 3)), np.zeros(room)
         count, dropped = near_ground(

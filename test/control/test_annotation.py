@@ -47,7 +47,7 @@ def two_link():
 
 
 def random_points(rng, n, kind='accelerations', points=5):
-    """Times and values of a motion that ends at rest, but for its acceleration."""
+    """Return the times and values of a motion that ends at rest, but for its acceleration."""
     times = np.cumsum(rng.uniform(0.3, 1.0, points)) - 0.3
     q, v, a = rng.normal(size=(3, points, n))
     v[-1] = 0.0

@@ -18,7 +18,10 @@ def bounds(velocity=LIMITS):
 
 
 def steps(offset, count=100):
-    """All of an offset in small steps: the part of each for the path, and the offset after it."""
+    """Yield all of an offset in small steps.
+
+    The part of each for the path, and the offset after it.
+    """
     step = offset._duration / count
     while not offset.over:
         offset, progress = offset.after(step)

@@ -21,14 +21,14 @@ def linkage():
 
 
 def crank(linkage, *angles):
-    """Poses of which the crank counts."""
+    """Return the poses of which the crank counts."""
     poses = np.tile(linkage.neutral(), (len(angles), 1))
     poses[:, linkage.joint_names.index('crank_joint')] = angles
     return poses
 
 
 def gap(linkage, q):
-    """Distance between the two ends of the loop."""
+    """Return the distance between the two ends of the loop."""
     ends = [
         linkage.frame(link).pose(q) @ [x, 0.0, 0.0, 1.0]
         for link, x in (('coupler', 0.45), ('rocker', 0.4))
@@ -37,7 +37,7 @@ def gap(linkage, q):
 
 
 def energy(linkage, q, load=0.0):
-    """Potential energy, with a mass at the origin of the coupler."""
+    """Return the potential energy, with a mass at the origin of the coupler."""
     height = linkage.frame('coupler').pose(q)[2, 3]
     return linkage.energy(q, 0.0 * q).potential + load * 9.81 * height
 

@@ -44,7 +44,10 @@ def law_of(robot, **options):
 
 
 def complete(closing, crank, rate=0.0):
-    """State of all joints, led to a crank's angle step by step so that the assembly stays."""
+    """Return the state of all joints.
+
+    Led to a crank's angle step by step so that the assembly stays.
+    """
     begin = closing.q[0]
     for y in np.linspace(begin, crank, 60):
         state = closing.complete(np.array([y, 0.0, 0.0]), np.array([rate, 0.0, 0.0]))
@@ -155,7 +158,7 @@ def test_redundant_actuators_share_the_least_torque():
 
 
 def with_pendulum():
-    """Four-bar with a pendulum that swings freely on the rocker."""
+    """Return the four-bar with a pendulum that swings freely on the rocker."""
     pendulum = (
         '<link name="bob"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
         'ixz="0" iyz="0"/></inertial></link><joint name="swing" type="continuous">'

@@ -27,7 +27,7 @@ def load(name):
 
 
 def three_motions(robot):
-    """Three motions of 3 s, two to where gravity is felt, and back."""
+    """Return three motions of 3 s, two to where gravity is felt, and back."""
     places = [np.zeros(6), np.full(6, 0.5), np.array([-0.5, -1.0, 0.8, -0.4, 0.6, 1.0])]
     return [quintic(robot, a, b) for a, b in zip(places, [*places[1:], places[0]])]
 

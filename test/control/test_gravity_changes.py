@@ -196,7 +196,7 @@ def without_friction(friction=''):
 
 
 def motion_after(arm, true_share, share, push=6.0, seed=0):
-    """Kinetic energy at the end of a push and 2 s later [J], and how far it went [rad].
+    """Return the kinetic energy at the end of a push and 2 s later [J], and how far it went [rad].
 
     The friction is a part of what is described. States come at 500 Hz, a period late, with noise
     of the velocity.

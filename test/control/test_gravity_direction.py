@@ -19,7 +19,7 @@ DOWN = np.array([0.0, 0.0, -1.0])
 
 
 def rotation(axis, angle):
-    """Matrix of Rodrigues."""
+    """Return the matrix of Rodrigues."""
     x, y, z = axis
     K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * K @ K

@@ -58,7 +58,7 @@ def loop():
 
 
 def alone(names, goal, duration, steps):
-    """Motion of joints whose trajectory is the only one."""
+    """Return the motion of joints whose trajectory is the only one."""
     loop = Loop()
     loop.follow(names, goal, duration)
     return loop.run(steps * STEP)

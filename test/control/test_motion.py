@@ -71,7 +71,7 @@ def loop():
 
 
 def swing(amplitude=1.0, duration=2.0):
-    """Points of a motion there and back, starting at once and at rest."""
+    """Return the points of a motion there and back, starting at once and at rest."""
     times = np.linspace(0.0, duration, 5)
     wave = amplitude * 0.5 * (1.0 - np.cos(2.0 * np.pi * times / duration))
     return times, np.outer(wave, [1.0, -0.5])
@@ -295,7 +295,7 @@ def test_steps_never_add_up_to_more_than_the_time_that_passed(intervals):
 
 
 def assert_smooth(loop, begin=0, jumps=1e-2):
-    """No jump of position or velocity: what changes in a step is what v and a say."""
+    """Check no jump of position or velocity: what changes in a step is what v and a say."""
     q, v, a = (np.array(x[begin:]) for x in (loop.q, loop.v, loop.a))
     mean = 0.5 * (v[1:] + v[:-1])
     assert_allclose(np.diff(q, axis=0), INTERVAL * mean, rtol=0, atol=2e-5)
@@ -732,7 +732,7 @@ def test_limits_are_not_checked_if_that_is_wanted(loop):
 
 @pytest.fixture
 def interrupted():
-    """A motion in the middle, whose states fail."""
+    """Return a motion in the middle, whose states fail."""
     loop = Loop()
     loop.follow([10.0], [[2.0, -2.0]])
     loop.run(5.0)

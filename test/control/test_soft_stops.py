@@ -31,7 +31,10 @@ def described(more):
 
 
 def pushed(robot, stops, push, q=(0.0, 0.0), seconds=3.0, delay=2):
-    """Positions and velocities of an arm without friction, with a dead time of `delay` ms."""
+    """Return the positions and velocities of an arm without friction.
+
+    With a dead time of `delay` ms.
+    """
     dt, q, v = 1e-3, np.array(q), np.zeros(2)
     states = [(q, v)] * (delay + 1)
     for k in range(round(seconds / dt)):
@@ -85,7 +88,7 @@ def test_a_torque_is_unchanged_to_the_bit_while_no_limit_is_near(robot, rng):
 
 
 def reference(robot, limits, torque, weight, q, v):
-    """The law of the page, joint by joint."""
+    """Return the law of the page, joint by joint."""
     result = np.array(torque, dtype=float)
     for j, m in enumerate(np.diag(robot.mass_matrix(q))):
         speed = min(limits.speed[j], 1e6)

@@ -20,13 +20,13 @@ STEP = 1e-6
 
 
 def differences(function, n):
-    """Derivative of a function of a vector about zero, (m, n)."""
+    """Return the derivative of a function of a vector about zero, (m, n)."""
     columns = [function(STEP * e) - function(-STEP * e) for e in np.eye(n)]
     return np.array(columns).T / (2.0 * STEP)
 
 
 def spectral_radius(robot, law, q, period, delay):
-    """Greatest eigenvalue of the loop from one sample to the next.
+    """Return the greatest eigenvalue of the loop from one sample to the next.
 
     State: errors of position and velocity, integral torque, torques on their way.
     """

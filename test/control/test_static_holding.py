@@ -44,7 +44,7 @@ def planar():
 
 
 def torques_by_hand(q, payload=0.0, g=G):
-    """Torques about y, which points to the left: a weight in front takes a negative one."""
+    """Return torques about y, which points to the left: a weight in front takes a negative one."""
     a, b = q
     elbow = -g * (0.2 + 0.4 * payload) * np.cos(a + b)
     return [elbow - g * (2 * 0.25 + (1 + payload) * 0.5) * np.cos(a), elbow]

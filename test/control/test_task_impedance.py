@@ -38,7 +38,7 @@ def law(robot, task, frame='tool0', payload_link=None, **options):
 
 
 def oracle(robot, frame, task, q, v, qd, vd, H=None):
-    """The torque by dense matrices."""
+    """Return the torque by dense matrices."""
     H = robot.mass_matrix(q) if H is None else H
     J, Jd = (robot.frame(frame, 'aligned').jacobian(x) for x in (q, qd))
     T, Td = (robot.frame(frame).pose(x) for x in (q, qd))
@@ -60,7 +60,7 @@ def oracle(robot, frame, task, q, v, qd, vd, H=None):
 
 
 def approximate(x, m):
-    """What the rule makes of m / (x (x + m^2))^1/2."""
+    """Return what the rule makes of m / (x (x + m^2))^1/2."""
     t = np.array(RATES)
     weights = 2 / np.pi * np.log(4.0) * t / (1 + (t / m) ** 2)
     return (weights / (np.asarray(x)[:, None] + t**2 / (1 + (t / m) ** 2))).sum(axis=1)
@@ -126,7 +126,10 @@ def test_a_half_turn_is_finite(arm):
 
 
 def settle(robot, chosen, q, qd, force, frame, time=6.0, dt=1e-3):
-    """Where the robot comes to rest, a force pushing at the frame; and how far it went beyond."""
+    """Return where the robot comes to rest, a force pushing at the frame.
+
+    And how far it went beyond.
+    """
     v, far = np.zeros(robot.nv), 0.0
     start = robot.frame(frame).pose(q)[:3, 3]
     for _ in range(round(time / dt)):
@@ -206,7 +209,7 @@ SEVEN = """
 
 
 def redundant():
-    """An arm of seven joints in a row, their axes in turn."""
+    """Return an arm of seven joints in a row, their axes in turn."""
     axes = ['0 0 1', '0 1 0', '0 0 1', '0 1 0', '0 0 1', '0 1 0', '1 0 0']
     links = ''.join(
         f'<link name="l{k + 1}"><inertial><origin xyz="0.05 0 0.1"/><mass value="{3 - 0.3 * k}"/>'

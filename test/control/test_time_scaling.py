@@ -9,7 +9,7 @@ from rbd_ros.control.time_scaling import excluded_speeds, feasible_speeds
 
 
 def inside(x, low, high):
-    """Whether speeds lie in one of the intervals."""
+    """Return whether speeds lie in one of the intervals."""
     return ((low[:, None] < x) & (x < high[:, None])).any(axis=0)
 
 

@@ -37,7 +37,7 @@ def arm():
 
 @pytest.fixture
 def state(rng):
-    """Measured and desired motion: q, v, q_desired, v_desired, a_desired."""
+    """Return the measured and desired motion: q, v, q_desired, v_desired, a_desired."""
     return rng.normal(size=(5, 6))
 
 

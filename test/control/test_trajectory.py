@@ -16,7 +16,7 @@ KINDS = ('positions', 'velocities', 'accelerations')
 
 
 def random_points(rng, kind, points=5):
-    """Arguments of a random trajectory of one kind; it ends at rest."""
+    """Return the arguments of a random trajectory of one kind; it ends at rest."""
     times = np.cumsum(rng.uniform(0.1, 1.0, points)) - 0.1
     q, v, a = rng.normal(size=(3, points, len(NAMES)))
     v[-1] = 0.0
@@ -266,7 +266,7 @@ def test_a_position_limit_touched_exactly_is_kept(kind):
 
 
 def far_joint(points, point):
-    """A trajectory of three joints at rest, of which the second is away at one point."""
+    """Return a trajectory of three joints at rest, of which the second is away at one point."""
     q = np.zeros((points, 3))
     q[point, 1] = 1.0
     return JointTrajectory(NAMES, np.arange(float(points)), q, 0.0 * q)
@@ -330,7 +330,7 @@ def test_a_point_just_after_the_time_of_joining_is_not_joined():
 
 
 def events(action):
-    """Number of calls that something makes, errors included."""
+    """Return the number of calls that something makes, errors included."""
     count = 0
 
     def note(_frame, event, _argument):

@@ -33,7 +33,7 @@ def arm():
 
 @pytest.fixture(scope='module')
 def lift():
-    """A mass on a vertical slide."""
+    """Return a mass on a vertical slide."""
     inside = (
         f'<dynamics damping="{VISCOUS}" friction="{COULOMB}"/>'
         '<limit lower="-1" upper="1" velocity="2" effort="100"/>'

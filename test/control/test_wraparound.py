@@ -168,7 +168,7 @@ class Loop:
 
 
 def steps_of(q):
-    """Changes of desired positions from state to state, without whole turns."""
+    """Return the changes of desired positions from state to state, without whole turns."""
     return np.abs(Wraparound([TURN] * q.shape[1])(np.diff(q, axis=0)))
 
 

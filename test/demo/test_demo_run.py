@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
 
 def verdict(demo):
-    """The last line, which has the time first."""
+    """Return the last line, which has the time first."""
     return demo.text().splitlines()[-1].partition('] ')[2]
 
 

@@ -26,7 +26,9 @@ def plan():
 
 
 def recording(plan, offset=0.0, latency=0.3, keep=slice(None), pace=1):
-    """States each millisecond from 0.5 s before to 0.05 s after, `offset` away from the desired.
+    """Return the states each millisecond from 0.5 s before to 0.05 s after.
+
+    `offset` away from the desired.
 
     Commands follow after `latency` [ms], a number or one for each state; NaN: none. A simulated
     second takes `pace` real ones.

@@ -20,7 +20,7 @@ FILLED = (0.02 / 12, 0, 0, 0.05 / 12, 0, 0.05 / 12)
 
 
 def arm(upper=None, lower=None, limit=LIMIT, kind='revolute'):
-    """Two links with boxes, in which one thing may be odd."""
+    """Return two links with boxes, in which one thing may be odd."""
     good = inertial('1', FILLED, '0.1 0 0') + BOX
     return robot(
         link('base', ''),

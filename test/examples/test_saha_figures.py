@@ -18,7 +18,7 @@ SCRIPTS = ('saha_planar_arm', 'saha_stanford_arm')
 
 @pytest.fixture
 def example(monkeypatch):
-    """Modules of the folder as a script finds them."""
+    """Yield the modules of the folder as a script finds them."""
     monkeypatch.syspath_prepend(str(EXAMPLES))
     yield importlib.import_module
     for name in ('saha', *SCRIPTS):

@@ -33,7 +33,7 @@ def four_bar():
 
 @pytest.fixture(scope='module')
 def running(tmp_path_factory):
-    """Robot and its FMU."""
+    """Return the robot and its FMU."""
     robot = four_bar()
     return robot, Running(tmp_path_factory.mktemp('four_bar'), make_unit(robot))
 

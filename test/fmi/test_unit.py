@@ -38,7 +38,7 @@ class Running:
         self.messages = []
 
     def instance(self, start=None, begin=True):
-        """One instance; `start` holds values by name."""
+        """Return one instance; `start` holds values by name."""
         made = fmi3.FMU3Slave(
             guid=self.description.guid,
             unzipDirectory=self._folder,
@@ -60,7 +60,7 @@ class Running:
 
 @pytest.fixture(scope='module')
 def arm(tmp_path_factory):
-    """Robot and its FMU, which many tests share."""
+    """Return the robot and its FMU, which many tests share."""
     robot = Robot.from_urdf(example_robots.path('ur5_robot'))
     return robot, Running(tmp_path_factory.mktemp('arm'), make_unit(robot))
 
@@ -70,7 +70,7 @@ def efforts(robot):
 
 
 def outputs(robot):
-    """Value references of positions, velocities and accelerations."""
+    """Return the value references of positions, velocities and accelerations."""
     return list(range(1 + robot.nv, 1 + 3 * robot.nv + robot.nq))
 
 
@@ -79,7 +79,7 @@ def state(simulator):
 
 
 def starting_at(running, robot, q, v):
-    """Instance whose positions and velocities have been set."""
+    """Return the instance whose positions and velocities have been set."""
     made = running.instance(begin=False)
     made.setFloat64(outputs(robot)[: robot.nq + robot.nv], [*q, *v])
     made.enterInitializationMode()
@@ -88,7 +88,10 @@ def starting_at(running, robot, q, v):
 
 
 def worst_difference(robot, made, simulator, steps, effort, seed=0):
-    """Largest difference of states, relative to 1 and to the largest speed, over a motion."""
+    """Return the largest difference of states, relative to 1 and to the largest speed.
+
+    Over a motion.
+    """
     rng = np.random.default_rng(seed)
     worst, now = 0.0, 0.0
     scale = np.minimum(robot.effort_limits, effort)

@@ -21,7 +21,7 @@ URDF_FOLDERS = [Path(__file__).parents[2] / 'urdf', Path(rbd_ros.__file__).paren
 
 
 def cycloid(start, change, t):
-    """Position, velocity, acceleration of start + change (t/T - sin(2 pi t/T) / 2 pi)."""
+    """Return position, velocity, acceleration of start + change (t/T - sin(2 pi t/T) / 2 pi)."""
     start, change, t = np.asarray(start), np.asarray(change), np.asarray(t)[:, None]
     w = 2 * np.pi / T
     return (
@@ -39,7 +39,7 @@ def embedded(name):
 
 
 def free_fall(robot, q, times):
-    """States at some times after a start at rest, by an adaptive Runge-Kutta method."""
+    """Return the states at some times after a start at rest, by an adaptive Runge-Kutta method."""
     from scipy.integrate import solve_ivp
 
     n = robot.nv
@@ -69,7 +69,7 @@ PLANAR_TORQUES = [
 
 
 def planar_arm():
-    """Moving in the x-y plane with gravity along -y."""
+    """Return the moving in the x-y plane with gravity along -y."""
     links, x = [], 0.0
     for a, m in zip(LENGTHS, MASSES):
         I = m * a * a / 12
@@ -151,7 +151,7 @@ def turn_x(alpha):
 
 
 def stanford_arm(gravity=(0, 0, -9.81)):
-    """Frame i on link i - 1.
+    """Return the frame i on link i - 1.
 
     Joint i moves frame i by its variable, then Tz(b) Tx(a) Rx(alpha) leads to frame i + 1.
     """

@@ -45,7 +45,7 @@ BEND = np.deg2rad(75) * np.array([1, -1, 1, -1, 1, -1])
 
 @pytest.fixture(scope='module')
 def arm():
-    """Unit length, unit mass, centre of mass half-way, I_C = 1/12, no gravity."""
+    """Return the unit length, unit mass, centre of mass half-way, I_C = 1/12, no gravity."""
     link = {
         'type': 'revolute',
         'axis': [0, 0, 1],

@@ -60,7 +60,7 @@ class Cluster:
         self.workers = [self.start_worker() for _ in range(workers)]
 
     def start_worker(self):
-        """Start one more; returns its process."""
+        """Start one more; return its process."""
         return self._start(
             'worker', self.address, '--nthreads', '1', '--no-dashboard', '--no-nanny'
         )

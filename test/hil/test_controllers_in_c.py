@@ -60,7 +60,7 @@ def run_of(path):
 
 @pytest.fixture(scope='module')
 def example(tmp_path_factory):
-    """The example, built."""
+    """Return the example, built."""
     return build_example(tmp_path_factory.mktemp('example'))
 
 

@@ -106,7 +106,7 @@ def test_wrong_mappings_are_refused_likewise():
 
 
 def pass_through(link, times, until):
-    """Numbers of messages that come out, by the time at which they do."""
+    """Return the numbers of messages that come out, by the time at which they do."""
     out = []
     for k in range(until):
         if k < times:

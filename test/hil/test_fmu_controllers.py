@@ -27,7 +27,7 @@ pytestmark = outside.needs('C compiler')
 
 @pytest.fixture(scope='module')
 def units(tmp_path_factory):
-    """Folder with the FMUs that many tests share."""
+    """Return the folder with the FMUs that many tests share."""
     folder = tmp_path_factory.mktemp('units')
     write_units(folder)
     return folder

@@ -32,7 +32,7 @@ def hold(robot, trajectory, timestep):
 
 
 def whole_rows(folder):
-    """Rows that are whole, as they stand in the file, whatever state it was left in."""
+    """Return the rows that are whole, as they stand in the file, whatever state it was left in."""
     table = folder / 'runs.csv'
     if not table.is_file():
         return []

@@ -245,7 +245,7 @@ def test_a_recording_is_replayed_to_the_bit(recorded):
 
 
 def rewritten(path, target, change):
-    """The recording with other messages: `change` returns what stands instead of each."""
+    """Return the recording with other messages: `change` returns what stands instead of each."""
     reader = McapReader(path)
     list(reader)
     with McapWriter(target, ROS2) as file:
@@ -264,7 +264,7 @@ def rewritten(path, target, change):
 
 
 def changed(topic, work):
-    """A change of one topic; all else stays as it is."""
+    """Return a change of one topic; all else stays as it is."""
 
     def change(name, time, data):
         if name == topic:
@@ -275,7 +275,7 @@ def changed(topic, work):
 
 
 def edited(data, **fields):
-    """A JointState with other numbers, or names."""
+    """Return a JointState with other numbers, or names."""
     message = JointStateReader().read(data)
     names = fields.pop('names', message.names.names)
     keep = [message.names.names.index(n) if n in message.names.names else 0 for n in names]

@@ -54,7 +54,7 @@ number = 7
 
 
 def scenario_of(tmp_path, **changes):
-    """Path of a scenario with the two-link arm."""
+    """Return the path of a scenario with the two-link arm."""
     (tmp_path / 'controllers.py').write_text(CONTROLLER)
     content = {
         'robot': 'two_link_arm',
@@ -392,7 +392,7 @@ def test_one_that_cannot_be_made_is_told(tmp_path):
 
 
 def made_run(error, changes=(), torque=0.0):
-    """A run of one second of two joints whose second joint has these errors."""
+    """Return a run of one second of two joints whose second joint has these errors."""
     time = np.arange(1000) * 1e-3
     zero = np.zeros((1000, 2))
     q = np.stack([np.zeros(1000), -error(time)], axis=1)

@@ -80,7 +80,7 @@ def test_values_that_differ_by_rounding_alone_are_drawn(tmp_path):
 
 
 def delays(faults, time):
-    """Latency of states and of commands at a time."""
+    """Return the latency of states and of commands at a time."""
     injector = FaultInjector(['a'], np.array([0]))
     injector.plan(faults)
     injector.update(time)

@@ -334,7 +334,7 @@ def test_more_joints_than_a_packet_has_room_for_are_refused():
 
 @pytest.fixture
 def pair():
-    """An exchange of two joints, and the socket at its other end."""
+    """Yield an exchange of two joints, and the socket at its other end."""
     other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     other.bind(('127.0.0.1', 0))
     other.settimeout(30.0)

@@ -30,7 +30,7 @@ def robot():
 
 
 def heavier(robot, seed=5):
-    """Parameters of bodies that differ from the description by a tenth and more."""
+    """Return the parameters of bodies that differ from the description by a tenth and more."""
     rng = np.random.default_rng(seed)
     scale = np.repeat(rng.uniform(0.8, 1.3, len(robot.model.bodies)), 10)
     return robot.regressors.parameters * scale

@@ -116,7 +116,7 @@ INERTIAL = (
 
 
 def few_joints(*axes):
-    """Robot of links in a row, 0.3 m apart, that turn about these axes."""
+    """Return the robot of links in a row, 0.3 m apart, that turn about these axes."""
     links, names = '<link name="base"/>', ['base', *(f'l{k}' for k in range(len(axes)))]
     for k, axis in enumerate(axes):
         links += (
@@ -128,7 +128,7 @@ def few_joints(*axes):
 
 
 def carried_by(robot, payload):
-    """Recording without noise of a motion of few joints, the last link with a payload."""
+    """Return recording without noise of a motion of few joints, the last link with a payload."""
     t = np.arange(0.0, 20.0, 0.005)[:, None]
     w, p = 0.9 + 0.3 * np.arange(robot.nv), 0.7 * np.arange(robot.nv)
     u = 2.3 + 0.4 * np.arange(robot.nv)

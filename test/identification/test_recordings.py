@@ -42,7 +42,7 @@ def csv_text(recording, columns=('position', 'effort')):
 
 
 def cdr(names, stamp, position, effort):
-    """A JointState as ROS 2 serialises it, little endian."""
+    """Return a JointState as ROS 2 serialises it, little endian."""
     body = bytearray(struct.pack('<iI', *divmod(stamp, 10**9)))
 
     def align(size):
@@ -192,7 +192,7 @@ def test_what_is_compressed_and_cannot_be_read_is_refused_with_the_cure(
 
 
 def parts_of(recording, rate):
-    """Recordings of the first joint, and of the other at another rate."""
+    """Return the recordings of the first joint, and of the other at another rate."""
     times, few = recording.times, slice(None, None, rate)
     names, q, tau = recording.joint_names, recording.positions, recording.efforts
     return (
@@ -318,7 +318,7 @@ def test_other_files_are_refused(tmp_path):
 
 
 def rewritten(tmp_path, recording, times=None, efforts=None, rows=None):
-    """Recording read from a CSV file with other times, efforts or fewer rows."""
+    """Return the recording read from a CSV file with other times, efforts or fewer rows."""
     rows = np.arange(len(recording.times)) if rows is None else rows
     changed = object.__new__(Recording)
     object.__setattr__(changed, 'joint_names', recording.joint_names)

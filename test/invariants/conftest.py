@@ -36,7 +36,7 @@ TREES = {
 
 @pytest.fixture(scope='module', params=TREES)
 def subject(request):
-    """A robot run by the interpreter, and six random states (q, v, a)."""
+    """Return a robot run by the interpreter, and six random states (q, v, a)."""
     text, floating_base = TREES[request.param]['text'], TREES[request.param]['floating_base']
     places = layout.read(text, floating_base)
     robot = Robot.from_urdf(text, floating_base=floating_base)

@@ -16,7 +16,7 @@ END = PluckerTransform.translation((1.0, 0.0, 0.0))
 
 
 def rods(parents):
-    """Rods of unit length and mass in a plane, each hinged to the end of its parent."""
+    """Return the rods of unit length and mass in a plane, each hinged to the end of its parent."""
     here = PluckerTransform.identity()
     bodies = [
         Body(f'rod{i}', parent, f'joint{i}', HINGE, END if parent else here, ROD)
@@ -27,7 +27,7 @@ def rods(parents):
 
 
 def ring(bodies, loop_joints=()):
-    """Rods that hang from the base at both ends of their row."""
+    """Return the rods that hang from the base at both ends of their row."""
     names = ['base', *(f'rod{i}' for i in range(bodies)), 'base']
     here = PluckerTransform.identity()
     joints = [

@@ -20,7 +20,7 @@ def check(what, ours, theirs, tolerance=TOLERANCE):
 
 
 def solve_tolerance(H):
-    """Rounding of H moves the solution of H a = b by cond(H) eps."""
+    """Return the rounding of H moves the solution of H a = b by cond(H) eps."""
     return max(TOLERANCE, 4 * np.finfo(float).eps * max(map(np.linalg.cond, H)))
 
 
@@ -186,7 +186,7 @@ def test_gravity_torque_is_the_weight_at_the_center_of_mass(subject):
 
 
 def total_mass(subject):
-    """Mass of all links that move."""
+    """Return the mass of all links that move."""
     from support.reference import Reference
 
     reference = Reference(subject.text, subject.floating_base)
@@ -198,7 +198,7 @@ def total_mass(subject):
 
 
 def moving_links(subject):
-    """Links with a moving joint on their way to the base."""
+    """Return the links with a moving joint on their way to the base."""
     places = subject.layout
     parent = {places.child_link[joint]: joint for joint in places.child_link}
     moving = []

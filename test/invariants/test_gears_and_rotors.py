@@ -17,7 +17,7 @@ TREES = [
 
 
 def without_mimics(text):
-    """The same tree with its followers free."""
+    """Return the same tree with its followers free."""
     from xml.etree import ElementTree
 
     tree = ElementTree.fromstring(text)
@@ -29,7 +29,7 @@ def without_mimics(text):
 
 @pytest.fixture(scope='module', params=range(len(TREES)), ids=str)
 def gears(request):
-    """Robot with mimic joints, the free robot, G and the offsets: q_free = G q + offset."""
+    """Return robot with mimic joints, the free robot, G and the offsets: q_free = G q + offset."""
     text = TREES[request.param]
     geared, free = layout.read(text), layout.read(without_mimics(text))
     assert geared.mimics
@@ -87,7 +87,7 @@ def test_mimic_joints_move_like_explicitly_constrained_ones(gears):
 
 
 def geared_pair(ratio, rotor=0.0):
-    """A pendulum and a rotor on the base that turns `ratio` times as fast."""
+    """Return a pendulum and a rotor on the base that turns `ratio` times as fast."""
     rotor_inertia = [rotor, 0, 0, rotor, 0, rotor]
     arm = chain(
         [
@@ -235,7 +235,7 @@ def test_damping_and_friction_stay_out_of_the_rigid_body_algorithms():
 
 
 def motorised_arm(rotors=None, rho=1.0):
-    """Three-link arm in space; each motor sits on the link before the one that it moves.
+    """Return three-link arm in space; each motor sits on the link before the one that it moves.
 
     :param rotors: whether the motors have rotors, and their inertia about their axes [kg m^2];
         else they are dead masses on the links that carry them

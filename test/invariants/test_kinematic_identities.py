@@ -23,7 +23,7 @@ def times(M, x):
 
 
 def pose(subject, link):
-    """Poses (N, 4, 4) of a link and their rates."""
+    """Return the poses (N, 4, 4) of a link and their rates."""
     k = subject.robot.link_names.index(link)
     plain = subject.plain
     return (

@@ -165,7 +165,7 @@ def test_inertia_and_payload_as_run_time_inputs(name):
     from support.functions import call, State
 
     def with_inputs(*inputs):
-        """Variant of the function, its result one array as that of `call`."""
+        """Return the variant of the function, its result one array as that of `call`."""
         function = robot.function(name, runtime=inputs)
         if name == 'energy':
             return lambda *arrays: np.stack(function(*arrays), axis=-1)

@@ -25,7 +25,7 @@ def robot():
 
 
 def sine_and_cosine(robot, angles):
-    """Both by the batch kernel, after checking that the one-state kernel agrees."""
+    """Return both by the batch kernel, after checking that the one-state kernel agrees."""
     R = robot.forward_kinematics(np.asarray(angles)[:, None])['link1'][:, :3, :3]
     assert np.array_equal(R[:, 0, 0], R[:, 1, 1], equal_nan=True)
     assert np.array_equal(R[:, 0, 1], -R[:, 1, 0], equal_nan=True)
@@ -36,7 +36,7 @@ def sine_and_cosine(robot, angles):
 
 
 def ulps(value, exact):
-    """Error in units of the last place of the exact value."""
+    """Return the error in units of the last place of the exact value."""
     return abs(mpmath.mpf(float(value)) - exact) / mpmath.mpf(math.ulp(float(exact)))
 
 

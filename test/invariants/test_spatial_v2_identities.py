@@ -76,7 +76,7 @@ class Case:
         self.tau = robot.inverse_dynamics(self.q, self.v, self.a)
 
     def along(self, function, direction=None):
-        """Rate of a function of the configuration, moving along a velocity."""
+        """Return the rate of a function of the configuration, moving along a velocity."""
         v = self.v if direction is None else direction
         return slope(lambda t: function(np.asarray(self.robot.integrate(self.q, t * v))))
 
@@ -99,7 +99,7 @@ def case(cases, kind, rotors):
 
 
 def motion_transform(E, r):
-    """Motion transform to axes E at r, (6, 6) (book eq 2.24)."""
+    """Return the motion transform to axes E at r, (6, 6) (book eq 2.24)."""
     rx = np.cross(np.eye(3), r)
     return np.block([[E, np.zeros((3, 3))], [-E @ rx, E]])
 

@@ -45,25 +45,25 @@ class Machine:
     versions: dict = field(default_factory=dict)
 
     def description(self, file):
-        """Launch description of one of the launch files."""
+        """Return the launch description of one of the launch files."""
         spec = importlib.util.spec_from_file_location('launch_file', ROOT / 'launch' / file)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         return module.generate_launch_description()
 
     def arguments(self, file):
-        """Declared arguments by name."""
+        """Return the declared arguments by name."""
         from launch.actions import DeclareLaunchArgument
 
         entities = self.description(file).entities
         return {e.name: e for e in entities if isinstance(e, DeclareLaunchArgument)}
 
     def launch(self, file, *words, included_by=None):
-        """Nodes that would be started by a command line, by executable."""
+        """Return the nodes that would be started by a command line, by executable."""
         return {a.executable: a for a in self.every(file, *words, included_by=included_by)}
 
     def every(self, file, *words, included_by=None):
-        """All nodes that would be started by a command line."""
+        """Return all nodes that would be started by a command line."""
         from launch import LaunchContext
 
         self.patch.setattr(sys, 'argv', ['ros2', 'launch', 'rbd_ros', included_by or file, *words])
@@ -73,7 +73,7 @@ class Machine:
         return [a for a in actions[-1] if isinstance(a, Started)]
 
     def refusal(self, file, *words):
-        """The one line by which a command line is refused."""
+        """Return the one line by which a command line is refused."""
         with pytest.raises(RuntimeError) as caught:
             self.launch(file, *words)
         text = str(caught.value)

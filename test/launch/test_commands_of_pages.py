@@ -65,7 +65,7 @@ def elsewhere(command):
 
 
 def lack(command):
-    """What this machine lacks to run a command; None if it can be run."""
+    """Return what this machine lacks to run a command; None if it can be run."""
     if outside.problem('rclpy'):
         return outside.problem('rclpy')
     if command.words[0] == 'ros2':
@@ -94,7 +94,7 @@ def lack(command):
 
 
 def share_of_rbd_ros():
-    """Launch folder of the sourced workspace; that of this checkout if it is the same."""
+    """Return launch folder of the sourced workspace; that of this checkout if it is the same."""
     for prefix in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep):
         folder = Path(prefix, 'share', 'rbd_ros', 'launch')
         if folder.is_dir():
@@ -121,7 +121,7 @@ class Scene:
 
 
 def home_of(here):
-    """What the commands of a page are for that stand in blocks without a launch.
+    """Return what the commands of a page are for that stand in blocks without a launch.
 
     The first block of several launches and of one who listens to them; without one, the first
     launch: in a block of launches alone, each is another way.
@@ -135,7 +135,10 @@ def home_of(here):
 
 
 def scenes():
-    """All that is run, each command once: what must run first, with what is run beside it."""
+    """Return all that is run, each command once.
+
+    What must run first, with what is run beside it.
+    """
     beside, stays = {}, {}  # by the words of the commands that stay
     for page in PAGES:
         here = [c for c in COMMANDS if c.page == page and not elsewhere(c)]
@@ -176,7 +179,7 @@ class Observed:
         return Shell(command.text, self.folder, self.ros.domain)
 
     def messages(self, topic):
-        """Messages of a topic; of those that come within a pause of `wait`, the newest."""
+        """Return messages of a topic; of those that come within a pause of `wait`, the newest."""
         from node_harness import reliable
 
         if topic not in self._messages:
@@ -184,7 +187,7 @@ class Observed:
         return self._messages[topic]
 
     def state(self, topic):
-        """Newest positions by joint, and their time."""
+        """Return the newest positions by joint, and their time."""
         newest = self.messages(topic)[-1]
         seconds = newest.header.stamp.sec + newest.header.stamp.nanosec * 1e-9
         return dict(zip(newest.name, newest.position)), seconds
@@ -210,7 +213,7 @@ class Observed:
         until(condition, seen, spin)
 
     def refusals(self, since):
-        """What nodes have said of refused messages, once each of them has had time to."""
+        """Return what nodes have said of refused messages, once each of them has had time to."""
         heard = {status.name for status in self.ros.diagnostics}
         begin = len(self.ros.diagnostics)
         self.wait(
@@ -249,13 +252,13 @@ def namespace(command):
 
 
 def topic(command, name):
-    """Where a node publishes what it calls `name`."""
+    """Return where a node publishes what it calls `name`."""
     moved = [word.partition(':=')[2] for word in command.words if word.startswith(f'{name}:=')]
     return moved[0] if moved else f'{namespace(command)}/{name}'
 
 
 def promise(command):
-    """The topic on which a command that stays must publish; None for a controller alone."""
+    """Return the topic on which a command that stays must publish; None for a controller alone."""
     if any('bringup' in word for word in command.words):
         alone = 'controller:=none' in command.words
         return topic(command, 'joint_states' if alone else 'joint_commands')
@@ -278,7 +281,7 @@ def until_it_shows(command, shell, observed):
 
 
 def message(command):
-    """What `ros2 topic pub` sends."""
+    """Return what `ros2 topic pub` sends."""
     return yaml.safe_load(command.words[-1])
 
 

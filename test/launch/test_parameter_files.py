@@ -88,7 +88,7 @@ def test_nodes_get_what_is_theirs(context, file, node):
 
 
 def flat(outer, values):
-    """Nested parameters by their dotted names; numbers as rcl reads them."""
+    """Return the nested parameters by their dotted names; numbers as rcl reads them."""
     found = {}
     for key, value in values.items():
         if isinstance(value, dict):

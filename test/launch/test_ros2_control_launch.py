@@ -224,7 +224,7 @@ def test_a_controller_of_a_sensor_that_stays_nan_is_refused(stack, kind, known):
 
 
 def node_names(stack, *words):
-    """Names of all nodes: ours, and those that ros2_control makes.
+    """Return the names of all nodes: ours, and those that ros2_control makes.
 
     One of each tag, by its name in lower case with _ for / (`HardwareComponentInterface::
     initialize` of ros2_control 4.46), one of each controller, one of each spawner.

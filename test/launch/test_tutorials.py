@@ -37,14 +37,14 @@ ATTEMPTS = 3
 
 
 def own(command, with_ros2):
-    """Whether a command is for a reader with ros2, or for one without."""
+    """Return whether a command is for a reader with ros2, or for one without."""
     if command.begins('ros2'):
         return with_ros2
     return not (with_ros2 and command.begins('python', '-m'))
 
 
 def text_of(command, name):
-    """Text of a command of a tutorial, with parameters to wait where its node can."""
+    """Return the text of a command of a tutorial, with parameters to wait where its node can."""
     if name not in IN_LOCKSTEP:
         return command.text
     if command.begins('ros2', 'launch'):
@@ -55,7 +55,7 @@ def text_of(command, name):
 
 
 def lack():
-    """What this machine lacks to follow the pages with ros2; None if nothing."""
+    """Return what this machine lacks to follow the pages with ros2; None if nothing."""
     return outside.program_problem('ros2') or outside.problem('launch_ros')
 
 

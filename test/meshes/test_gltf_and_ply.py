@@ -31,7 +31,7 @@ DATA = TETRAHEDRON.astype('<f4').tobytes() + np.array(FACES, '<u2').tobytes()
 
 
 def document(**more):
-    """Document of glTF with one tetrahedron."""
+    """Return the document of glTF with one tetrahedron."""
     return {
         'asset': {'version': '2.0'},
         'scene': 0,
@@ -61,7 +61,7 @@ def glb(document, data=DATA):
 
 
 def write(path, document, uri=None):
-    """GLB file, or a glTF file whose buffer is where `uri` says."""
+    """Return the GLB file, or a glTF file whose buffer is where `uri` says."""
     if path.suffix == '.glb':
         path.write_bytes(glb(document))
     else:

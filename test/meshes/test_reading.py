@@ -54,7 +54,7 @@ GROUPS = {
 
 
 def corners_of(parts):
-    """Corners of all triangles, (N, 3, 3), in an order of their own."""
+    """Return the corners of all triangles, (N, 3, 3), in an order of their own."""
     every = np.concatenate([part.vertices[part.corners] for part in parts])
     return np.array(sorted(every.tolist()))
 
@@ -281,7 +281,7 @@ def test_files_that_cannot_be_opened_are_refused_by_name(tmp_path, read):
 
 
 def collada_of(nodes, root='n0'):
-    """COLLADA of one tetrahedron, of which `nodes` make instances."""
+    """Return the COLLADA of one tetrahedron, of which `nodes` make instances."""
     numbers = ' '.join(str(x) for x in TETRAHEDRON.ravel())
     faces = ' '.join(str(k) for face in FACES for k in face)
     return f"""<COLLADA><library_geometries><geometry id="g"><mesh>
@@ -369,7 +369,7 @@ def test_a_line_of_an_obj_is_bounded(tmp_path):
 
 
 def two_geometries(first, second, shared='x', inside=True):
-    """COLLADA of two geometries whose sources have one id."""
+    """Return the COLLADA of two geometries whose sources have one id."""
 
     def geometry(name, points, source):
         numbers = ' '.join(str(x) for x in np.ravel(points))

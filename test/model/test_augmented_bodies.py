@@ -19,7 +19,7 @@ PARENTS = (0, 1, 1, 3, 3, 5)
 
 
 def tree_of_balls(rng):
-    """Bodies on ball joints, in general position."""
+    """Return the bodies on ball joints, in general position."""
     bodies = []
     for i, parent in enumerate(PARENTS, start=1):
         A = rng.normal(size=(3, 3))
@@ -33,7 +33,10 @@ def tree_of_balls(rng):
 
 
 def augmented(model, i):
-    """Inertia of a body with the mass of each subtree that it carries, at the subtree's joint."""
+    """Return the inertia of a body with the mass of each subtree that it carries.
+
+    At the subtree's joint.
+    """
     total = model.body(i).inertia
     for j, other in model.outward():
         if other.parent == i:

@@ -28,7 +28,7 @@ LARGER = [
 
 
 def random_graph(seed, bodies=7, joints=11):
-    """A connected graph with loops, parallel joints and joints of either polarity."""
+    """Return a connected graph with loops, parallel joints and joints of either polarity."""
     rng = np.random.default_rng(seed)
     names = ['base', *(f'b{i}' for i in range(bodies))]
     ends = [(names[i], names[rng.integers(i)]) for i in range(1, bodies + 1)]
@@ -41,7 +41,10 @@ def random_graph(seed, bodies=7, joints=11):
 
 
 def distances(graph, arcs):
-    """Distances from the base by powers of the adjacency matrix; inf where there is no way."""
+    """Return the distances from the base by powers of the adjacency matrix.
+
+    Inf where there is no way.
+    """
     names = [graph.base, *graph.bodies]
     A = np.eye(len(names), dtype=int)
     for arc in arcs:
@@ -55,7 +58,7 @@ def distances(graph, arcs):
 
 
 def trees_by_kirchhoff(graph):
-    """Number of spanning trees: a cofactor of the Laplacian matrix."""
+    """Return the number of spanning trees: a cofactor of the Laplacian matrix."""
     names = [graph.base, *graph.bodies]
     L = np.zeros((len(names), len(names)))
     for arc in graph.joints:
@@ -241,7 +244,7 @@ def test_numberings_are_all_that_are_regular(seed):
 
 
 def check_rules(numbering):
-    """The rules of book 4.1.2 and eq 4.2, from the ends of the joints."""
+    """Check the rules of book 4.1.2 and eq 4.2, from the ends of the joints."""
     graph, n = numbering.tree.graph, len(numbering.bodies)
     arcs = {arc.name: arc for arc in graph.joints}
     names = (graph.base, *numbering.bodies)
@@ -292,7 +295,7 @@ def test_sets_are_as_printed(parents):
 
 
 def check_sets(tree):
-    """Definitions of book 4.1.4, and eq 4.3 both ways."""
+    """Check the definitions of book 4.1.4, and eq 4.3 both ways."""
     n = len(tree)
     rng = np.random.default_rng(5)
     x = rng.normal(size=(n + 1, n + 1))

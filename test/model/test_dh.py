@@ -16,7 +16,7 @@ TYPES = ('revolute', 'prismatic', 'revolute', 'revolute', 'prismatic')
 
 
 def random_table(rng, types=TYPES):
-    """All numbers general; offsets of the variables, too."""
+    """Return all numbers general; offsets of the variables, too."""
     table = []
     for kind in types:
         A = rng.normal(size=(3, 3))
@@ -34,19 +34,19 @@ def random_table(rng, types=TYPES):
 
 
 def about_z(theta, d):
-    """4x4 matrix Rz(theta) Tz(d)."""
+    """Return 4x4 matrix Rz(theta) Tz(d)."""
     c, s = np.cos(theta), np.sin(theta)
     return np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, d], [0, 0, 0, 1]])
 
 
 def about_x(alpha, a):
-    """4x4 matrix Tx(a) Rx(alpha)."""
+    """Return 4x4 matrix Tx(a) Rx(alpha)."""
     c, s = np.cos(alpha), np.sin(alpha)
     return np.array([[1, 0, 0, a], [0, c, -s, 0], [0, s, c, 0], [0, 0, 0, 1]])
 
 
 def variables(row, x):
-    """Angle and distance of a row at a position of its joint."""
+    """Return the angle and distance of a row at a position of its joint."""
     revolute = row.type == 'revolute'
     return row.theta + x * revolute, row.d + x * (not revolute)
 
@@ -87,7 +87,7 @@ def test_poses_of_proximal_frames_are_products_of_matrices(rng):
 
 
 def screw(axis, angle, distance):
-    """Axial screw transform of motions along x or z, (6, 6) (book A.4)."""
+    """Return the axial screw transform of motions along x or z, (6, 6) (book A.4)."""
     matrix = (about_x if axis == 'x' else about_z)(angle, distance)
     return motion_transform(matrix[:3, :3].T, matrix[:3, 3])
 

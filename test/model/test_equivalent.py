@@ -104,7 +104,7 @@ def test_frames_stay_on_their_axes(seed):
 
 
 def random_inertia(rng):
-    """Ten random parameters, of which no body need be made."""
+    """Return ten random parameters, of which no body need be made."""
     return RigidBodyInertia.from_parameters(rng.normal(size=10).tolist())
 
 
@@ -113,7 +113,9 @@ def random_position(joint, rng):
 
 
 def two_bodies(joint, q, qd, v1, I1, I2):
-    """Coefficients of the equation of motion of two bodies and the joint between them (eq 9.29).
+    """Return the coefficients of the equation of motion of two bodies and the joint between them.
+
+    Eq 9.29.
 
     The printed Sdot is the rate of S as it moves with body 2: its apparent rate, and v2 x S.
     """
@@ -183,14 +185,20 @@ def test_it_meets_the_three_conditions(joint):
 
 
 def deltas(joint):
-    """All I_delta that a joint type has, as columns of parameters, (10, 10): it is linear."""
+    """Return all I_delta that a joint type has, as columns of parameters, (10, 10).
+
+    It is linear.
+    """
     units = (RigidBodyInertia.from_parameters(row) for row in np.eye(10).tolist())
     found = [joint.not_excited(unit) for unit in units]
     return np.array([np.zeros(10) if x is None else x.parameters() for x in found], dtype=float).T
 
 
 def admissible(joint):
-    """Rank of all inertias that do not show in equation 9.29, which is linear in the ten."""
+    """Return the rank of all inertias that do not show in equation 9.29.
+
+    Which is linear in the ten.
+    """
     rng, rows = np.random.default_rng(3), []
     zero = RigidBodyInertia.zero()
     for _ in range(6):

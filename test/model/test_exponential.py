@@ -62,7 +62,7 @@ class Precise:
 
 
 def exact(function, square):
-    """Values of a function of the squared angle, by the formulas that its docstring has."""
+    """Return values of a function of the squared angle, by the formulas that its docstring has."""
     x = MP.sqrt(square)
     return {
         inverse_screw_quotient: lambda: [(1 - x / 2 * MP.cot(x / 2)) / x**2],
@@ -73,7 +73,7 @@ def exact(function, square):
 
 
 def found(function, square):
-    """Values of a function of a scalar that is a squared angle."""
+    """Return the values of a function of a scalar that is a squared angle."""
     values = function(square.sqrt() if function is sine_quotients else square)
     return [Precise(x).value for x in (values if isinstance(values, tuple) else [values])]
 

@@ -52,7 +52,7 @@ def joint(name, parent, child, axis='0 0 1', xyz='0 0 0', kind='revolute', rpy='
 
 
 def wrist(second=0.0):
-    """Arm of one hinge with a wrist of three, the links within it without mass."""
+    """Return the arm of one hinge with a wrist of three, the links within it without mass."""
     return (
         '<robot name="arm">'
         + link('base')

@@ -21,7 +21,7 @@ HERE = PluckerTransform.identity()
 
 
 def texts():
-    """Random trees with gears and shapes, and real robots."""
+    """Return random trees with gears and shapes, and real robots."""
     found = {
         f'random {seed}': random_trees.mixed_tree(seed).replace('</link>', SHAPE)
         for seed in range(4)
@@ -211,7 +211,7 @@ def test_gravity_and_payload_may_be_inputs():
 
 
 def own_base(*more, root=''):
-    """URDF whose joint 'free' carries the robot, with links and joints further to that."""
+    """Return URDF whose joint 'free' carries the robot, with links and joints further to that."""
     return robot(
         link('world', root),
         link('torso', inertial()),

@@ -23,7 +23,7 @@ def displacement(rng, size=1.0):
 
 
 def placed(model, seed=5, size=1.0):
-    """All frames anywhere."""
+    """Return all frames anywhere."""
     rng = np.random.default_rng(seed)
     return with_frames_placed(model, {body.name: displacement(rng, size) for body in model.bodies})
 

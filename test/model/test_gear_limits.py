@@ -20,7 +20,10 @@ WIDE = limit()
 
 
 def driven(*followers, master=WIDE, kind='revolute', **options):
-    """Robot whose joint m drives f0, f1, ...; each is (multiplier, offset, what is inside)."""
+    """Return the robot whose joint m drives f0, f1.
+
+    ...; each is (multiplier, offset, what is inside).
+    """
     links = [link('base'), link('a')] + [link(f'l{k}') for k in range(len(followers))]
     joints = [joint('m', 'base', 'a', kind, master)]
     for k, (ratio, offset, inside) in enumerate(followers):

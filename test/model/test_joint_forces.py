@@ -87,7 +87,7 @@ def test_accelerations_across_a_joint(joint):
     assert_allclose(T.T @ across, T.T @ product, atol=1e-9)
 
     def carried(t):
-        """T in base coordinates, (6, 6 - nv)."""
+        """Return T in base coordinates, (6, 6 - nv)."""
         moved, _ = at(t)
         X, _ = body_velocities(model, *at(t))
         T = joint.constraint_forces(moved[model.body(2).q])

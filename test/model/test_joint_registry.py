@@ -47,7 +47,7 @@ def test_every_type_of_the_package_passes():
 
 
 def variant(base, **verbs):
-    """Class like another one, but for some verbs."""
+    """Return the class like another one, but for some verbs."""
     examples = base.examples()
 
     def own(cls):

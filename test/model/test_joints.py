@@ -39,7 +39,7 @@ every_seed = pytest.mark.parametrize('seed', SEEDS)
 
 
 def state(joint, seed, size=1.0):
-    """Position, and two velocities."""
+    """Return the position, and two velocities."""
     rng = np.random.default_rng(seed)
     q = np.array(joint.sample(rng.random(joint.uniforms), -math.inf, math.inf))
     return q, *rng.normal(scale=size, size=(2, joint.nv))
@@ -59,7 +59,7 @@ def S_of(joint, q):
 
 
 def axial(matrix):
-    """Motion vector m of a matrix m x (book 2.9)."""
+    """Return the motion vector m of a matrix m x (book 2.9)."""
     return np.array(
         [matrix[2, 1], matrix[0, 2], matrix[1, 0], matrix[5, 1], matrix[3, 2], matrix[4, 0]]
     )
@@ -230,7 +230,7 @@ ANY_WAY = (Floating, FloatingInSuccessor, SphereInCylinder, Spherical)
 
 
 def transform_of(matrix):
-    """Transform of a 6 x 6 matrix [E 0; -E (r x) E]."""
+    """Return the transform of a 6 x 6 matrix [E 0; -E (r x) E]."""
     E = matrix[:3, :3]
     r = -E.T @ matrix[3:, :3]
     return PluckerTransform(linear3.matrix3(E), (r[2, 1], r[0, 2], r[1, 0]))

@@ -32,12 +32,12 @@ every_seed = pytest.mark.parametrize('seed', range(2))
 
 @pytest.fixture(scope='module')
 def robots():
-    """Robots by joint and seed: made once for all tests."""
+    """Return the robots by joint and seed: made once for all tests."""
     return {}
 
 
 def case(robots, joint, seed):
-    """Model, robot, position, velocity, acceleration and a force on each body."""
+    """Return the model, robot, position, velocity, acceleration and a force on each body."""
     if (joint, seed) not in robots:
         robots[joint, seed] = (interpreted if seed else Robot)(tree(joint, seed))
     robot, rng = robots[joint, seed], np.random.default_rng(seed + 7)
@@ -53,7 +53,7 @@ def moved(model, q, step):
 
 
 def momenta(model, q, v):
-    """Momentum of each body in base coordinates, (N, 6)."""
+    """Return the momentum of each body in base coordinates, (N, 6)."""
     X0, velocity = body_velocities(model, q.tolist(), v.tolist())
     return np.array([
         (X0[i].inverse_apply(body.inertia * velocity[i])).to_array() for i, body in model.outward()
@@ -61,7 +61,7 @@ def momenta(model, q, v):
 
 
 def torque_of_momentum(model, q, v, a):
-    """Inverse dynamics from the rates of the bodies' momenta, (nv,)."""
+    """Return the inverse dynamics from the rates of the bodies' momenta, (nv,)."""
     rates = slope(lambda t: momenta(model, moved(model, q, t * v + 0.5 * t * t * a), v + t * a))
     X0 = body_transforms(model, q.tolist())
     gravity = MotionVector((0.0, 0.0, 0.0), model.gravity)

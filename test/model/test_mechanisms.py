@@ -223,7 +223,10 @@ def test_a_model_made_by_hand_is_that_of_the_urdf(rng):
 
 
 def state_of(model, world_a, v_a, joints, rates):
-    """Position and velocity of a free chain whose body a is where it is, whichever is its root."""
+    """Return the position and velocity of a free chain whose body a is where it is.
+
+    Whichever is its root.
+    """
     q, v = np.zeros(model.nq), np.zeros(model.nv)
     for i, (at_q, at_v) in model.independent_slices.items():
         name = model.body(i).joint_name

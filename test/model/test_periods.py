@@ -19,7 +19,7 @@ LIMIT = '<limit lower="{}" upper="{}" effort="9" velocity="9"/>'
 
 
 def pair(master='continuous', limit='', follower='continuous', inside='', multiplier=None):
-    """Two joints, one after the other, the second of which may follow the first."""
+    """Return two joints, one after the other, the second of which may follow the first."""
     mimic = '' if multiplier is None else f'<mimic joint="first" multiplier="{multiplier}"/>'
     return Robot.from_urdf(
         f'<robot name="pair"><link name="base"/>{BODY.format("a")}{BODY.format("b")}'

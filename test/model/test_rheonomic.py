@@ -48,7 +48,7 @@ TIME = 0.6
 
 
 def arm(joint):
-    """Hinge, the joint, a spherical joint on it, and a slider on the hinge."""
+    """Return the hinge, the joint, a spherical joint on it, and a slider on the hinge."""
     rng = np.random.default_rng(1)
     kinds = ((Revolute(AXIS), 0), (joint, 1), (Spherical(), 2), (Prismatic(AXIS), 1))
     bodies, links = [], []
@@ -60,7 +60,7 @@ def arm(joint):
 
 
 def states(joint, motion):
-    """The same state with the time, and with the joint's variables, in its place; its s''."""
+    """Return same state with the time, and with the joint's variables, in its place; its s''."""
     rng = np.random.default_rng(5)
     model = arm(joint)
     q, v = np.array(Robot(model).random_configuration(rng)), rng.normal(size=model.nv)

@@ -50,7 +50,9 @@ def T_of(joint, q):
 
 
 def between(joints, seed=1):
-    """Hinge, then joints in a row without inertia between them, then a body with a hinge on it.
+    """Return the hinge, then joints in a row without inertia between them.
+
+    Then a body with a hinge on it.
 
     :return: the model, and the link that the joints carry
     """

@@ -26,7 +26,7 @@ PLACES = {'left': LEFT, 'right': RIGHT}
 
 
 def texts():
-    """Two random trees with gears and shapes each, and two real robots each."""
+    """Return two random trees with gears and shapes each, and two real robots each."""
     found = {
         f'random {seed}': [
             random_trees.mixed_tree(k).replace('</link>', SHAPE) for k in (seed, seed + 1)
@@ -46,12 +46,12 @@ every_pair = pytest.mark.parametrize('pair', texts().values(), ids=texts().keys(
 
 
 def block(a, b):
-    """Matrix with two blocks on its diagonal."""
+    """Return the matrix with two blocks on its diagonal."""
     return np.block([[a, np.zeros((len(a), b.shape[1]))], [np.zeros((len(b), a.shape[1])), b]])
 
 
 def as_felt(model, X):
-    """Model of a part under the gravity of the whole."""
+    """Return the model of a part under the gravity of the whole."""
     g = np.array(X.E) @ np.array(model.gravity)
     return model.with_gravity(g.tolist())
 

@@ -126,7 +126,10 @@ def outcome(document, **options):
 
 @st.composite
 def broken_trees(draw):
-    """A real description with elements and attributes changed, removed, copied and shuffled."""
+    """Return a real description with elements and attributes changed, removed.
+
+    Copied and shuffled.
+    """
     root = ElementTree.fromstring(draw(st.sampled_from(TEXTS)))
     for _ in range(draw(st.integers(1, 4))):
         elements = list(root.iter())
@@ -163,7 +166,7 @@ def broken_trees(draw):
 
 @st.composite
 def broken_bytes(draw):
-    """A real description with bytes changed, removed and inserted."""
+    """Return a real description with bytes changed, removed and inserted."""
     data = bytearray(draw(st.sampled_from(TEXTS)).encode())
     for _ in range(draw(st.integers(1, 3))):
         at = draw(st.integers(0, max(0, len(data) - 1)))

@@ -22,7 +22,10 @@ def only_shape(inside):
 
 
 def mesh(uri, source=None, **options):
-    """Path that a mesh `uri` gets, and the warnings; `source` is where to write the text."""
+    """Return the path that a mesh `uri` gets, and the warnings.
+
+    `source` is where to write the text.
+    """
     text = robot(link('a', shape(f'<mesh filename="{uri}"/>', 'visual')))
     if source is not None:
         source.write_text(text)
@@ -84,7 +87,7 @@ def test_an_unknown_shape_is_left_out_and_said_so():
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A package with a mesh and a place for a URDF; ROS' variables are empty."""
+    """Return a package with a mesh and a place for a URDF; ROS' variables are empty."""
     monkeypatch.delenv('ROS_PACKAGE_PATH', raising=False)
     monkeypatch.delenv('AMENT_PREFIX_PATH', raising=False)
     root = tmp_path / 'ws' / 'my_robot'
@@ -151,7 +154,7 @@ def test_shapes_do_not_change_the_dynamics():
 
 
 def colours(*materials, known=''):
-    """Colours of visuals with these materials, and warnings."""
+    """Return the colours of visuals with these materials, and warnings."""
     shapes = ''.join(
         f'<visual><geometry><sphere radius="1"/></geometry>{material}</visual>'
         for material in materials

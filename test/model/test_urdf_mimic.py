@@ -9,7 +9,10 @@ from rbd_ros.model import Coupling, load_urdf, ModelError
 
 
 def fingers(*mimics, kinds=None):
-    """Star of joints j0, j1, ...; `mimics` by joint number: (master, multiplier, offset)."""
+    """Return the star of joints j0, j1, ...; `mimics` by joint number.
+
+    (master, multiplier, offset).
+    """
     kinds = kinds or ['revolute'] * len(mimics)
     links = [link('a')] + [link(f'l{i}') for i in range(len(mimics))]
     joints = [

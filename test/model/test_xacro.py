@@ -80,7 +80,7 @@ def test_a_relative_mesh_and_an_include_are_found_beside_the_file(tmp_path):
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """Path of a file that includes one of the package `mine`, which is in `roots`."""
+    """Return the path of a file that includes one of the package `mine`, which is in `roots`."""
     monkeypatch.delenv('AMENT_PREFIX_PATH', raising=False)
     monkeypatch.delenv('ROS_PACKAGE_PATH', raising=False)
     folder = tmp_path / 'roots' / 'mine' / 'urdf'

@@ -24,7 +24,7 @@ MOST_TOLD = 5  # violations of a kind that are kept
 
 
 def queue_overrides(*topics):
-    """Parameters that make a node's subscriptions reliable, with long queues."""
+    """Return the parameters that make a node's subscriptions reliable, with long queues."""
     return {
         f'qos_overrides.{topic}.subscription.{policy}': value
         for topic in topics
@@ -75,7 +75,7 @@ class Sender:
         return count
 
     def told(self):
-        """What is on its way, for the one who looks for what did harm."""
+        """Return what is on its way, for the one who looks for what did harm."""
         text = f'{self.stream.name}: {self.sent} sent, {self.taken} taken'
         return f'{text}, the last was {self.stream.told(self.sent - 1)}' if self.sent else text
 
@@ -141,7 +141,7 @@ class Requester:
 
     @property
     def done(self):
-        """Whether all was sent and answered."""
+        """True if all was sent and answered."""
         return self.answered == self.count
 
     def collect(self):
@@ -223,7 +223,7 @@ class Outputs:
 
 
 def resident(process):
-    """Memory of a process [bytes]; 0 if it has ended."""
+    """Return the memory of a process [bytes]; 0 if it has ended."""
     try:
         with open(f'/proc/{process.pid}/statm') as file:
             return int(file.read().split()[1]) * 4096

@@ -64,7 +64,7 @@ def stamp_of(number):
 
 
 def number_of(stamp):
-    """Number of the message with a time stamp [ns], if it is one of ours."""
+    """Return the number of the message with a time stamp [ns], if it is one of ours."""
     number, rest = divmod(stamp - BASE * 10**9, 1_000_000)
     return None if rest else number
 
@@ -74,7 +74,7 @@ def is_legal(number):
 
 
 def position_of(number):
-    """Position in the legal state of that number, (2,); no velocity explains a jump."""
+    """Return the position in the legal state of that number, (2,); no velocity explains a jump."""
     return 2.0 * math.sin(0.0037 * number), 1.5 * math.cos(0.0023 * number)
 
 
@@ -128,13 +128,13 @@ class Packer:
 
 @functools.lru_cache(maxsize=300)
 def _layout(make, *arguments):
-    """A message full of zeros, where its numbers begin, and where its times are."""
+    """Return a message full of zeros, where its numbers begin, and where its times are."""
     packer = make(*arguments)
     return packer.data(), [at for at, _ in packer.numbers], packer.times
 
 
 def _filled(layout, order, times, columns):
-    """The message of a layout with its times and numbers; of columns those with numbers."""
+    """Return the message of a layout with its times and numbers; of columns those with numbers."""
     zeros, numbers_at, times_at = layout
     data = bytearray(zeros)
     for at, time in zip(times_at, times):
@@ -145,14 +145,14 @@ def _filled(layout, order, times, columns):
 
 
 def joint_state(stamp, names, *columns, order='<', frame=''):
-    """JointState with a stamp (s, ns), and columns position, velocity and effort."""
+    """Return the JointState with a stamp (s, ns), and columns position, velocity and effort."""
     sizes = tuple(map(len, columns))
     layout = _layout(packed_joint_state, tuple(names), sizes, order, frame)
     return _filled(layout, order, [stamp], columns)
 
 
 def packed_joint_state(names, sizes, order='<', frame=''):
-    """JointState with that many numbers in position, velocity and effort, all zero."""
+    """Return the JointState with that many numbers in position, velocity and effort, all zero."""
     packer = Packer(order)
     packer.stamp(0, 0)
     packer.text(frame)
@@ -163,7 +163,7 @@ def packed_joint_state(names, sizes, order='<', frame=''):
 
 
 def packed_bodies(frame, names):
-    """MultiDOFJointState of some bodies, all numbers zero."""
+    """Return the MultiDOFJointState of some bodies, all numbers zero."""
     packer = Packer()
     packer.stamp(0, 0)
     packer.text(frame)
@@ -175,7 +175,10 @@ def packed_bodies(frame, names):
 
 
 def trajectory(stamp, names, points, order='<'):
-    """JointTrajectory; a point is (positions, velocities, accelerations, effort, (s, ns))."""
+    """Return the JointTrajectory.
+
+    A point is (positions, velocities, accelerations, effort, (s, ns)).
+    """
     sizes = tuple(tuple(map(len, columns)) for *columns, _ in points)
     layout = _layout(_packed_trajectory, tuple(names), sizes, order)
     columns = [column for point in points for column in point[:-1]]
@@ -196,7 +199,7 @@ def _packed_trajectory(names, sizes, order):
 
 
 def multi_array(*arguments, **options):
-    """Float64MultiArray; a dimension is (label, size, stride)."""
+    """Return the Float64MultiArray; a dimension is (label, size, stride)."""
     return packed_multi_array(*arguments, **options).data()
 
 
@@ -213,7 +216,7 @@ def packed_multi_array(values, dimensions=(), offset=0, order='<'):
 
 
 def wrench(stamp, frame, values, order='<'):
-    """WrenchStamped; values are force, then torque, (6,)."""
+    """Return the WrenchStamped; values are force, then torque, (6,)."""
     packer = Packer(order)
     packer.stamp(*stamp)
     packer.text(frame)
@@ -222,7 +225,7 @@ def wrench(stamp, frame, values, order='<'):
 
 
 def placement(stamp, frame, child, values, order='<'):
-    """TransformStamped; values are position, then quaternion x, y, z, w, (7,)."""
+    """Return the TransformStamped; values are position, then quaternion x, y, z, w, (7,)."""
     packer = Packer(order)
     packer.stamp(*stamp)
     packer.text(frame)
@@ -244,7 +247,7 @@ def string(text):
 
 
 def spoiled(data, rng):
-    """Something that once was a message; of no less than four bytes.
+    """Return something that once was a message; of no less than four bytes.
 
     What is shorter than that the middleware itself gives up, and a reliable writer then waits for
     ever for its arrival, so that nothing comes through any more.
@@ -304,11 +307,11 @@ class Stream:
         return self._chunk(number // CHUNK)[number % CHUNK][1]
 
     def kind(self, number):
-        """Kind of a message, for those who look for what did harm."""
+        """Return the kind of a message, for those who look for what did harm."""
         return self._chunk(number // CHUNK)[number % CHUNK][0]
 
     def told(self, number):
-        """Where a message is found again."""
+        """Return where a message is found again."""
         return f'seed {self.seed}, {self.name} message {number} ({self.kind(number)})'
 
     def _make_chunk(self, chunk):
@@ -332,7 +335,7 @@ def near(rng, size=2):
 
 
 def with_nonsense(rng, values):
-    """The same numbers, one or two of them hostile."""
+    """Return the same numbers, one or two of them hostile."""
     values = list(values)
     for _ in range(rng.randint(1, 2)):
         if values:
@@ -346,7 +349,7 @@ def wrong_length(rng):
 
 
 def any_order(number):
-    """Byte order: every third message is in that of other machines."""
+    """Return the byte order: every third message is in that of other machines."""
     return '>' if number % 3 == 2 else '<'
 
 
@@ -354,7 +357,7 @@ def any_order(number):
 
 
 def joint_states(seed, name='joint_states'):
-    """States of the two-link arm."""
+    """Return the states of the two-link arm."""
 
     def legal(rng, number):
         return joint_state(
@@ -369,7 +372,7 @@ def joint_states(seed, name='joint_states'):
 
 
 def joint_commands(seed):
-    """Commands of the two-link arm: efforts, positions and velocities in turns."""
+    """Return the commands of the two-link arm: efforts, positions and velocities in turns."""
 
     def values(rng, size=2):
         return [rng.uniform(-1.0, 1.0) * most for most in LARGEST_LEGAL_EFFORT][:size]
@@ -412,7 +415,7 @@ def _hostile_joint_states(legal, values):
         return joint_state(rng.choice(STAMPS), NAMES, near(rng), near(rng), values(rng))
 
     def times(rng, number):
-        """A little early, or again."""
+        """Return a little early, or again."""
         ahead = rng.choice((0, -1, -2, -1000)) * 500_001
         stamp = divmod(stamp_of(number) + ahead, 10**9)
         return joint_state(stamp, NAMES, near(rng), near(rng), values(rng))
@@ -442,7 +445,7 @@ TIMES = (*STAMPS, (1, 0), (5, 0), (0, 10**9), (3600, 0), (100_000_000, 0))
 
 
 def joint_trajectories(seed):
-    """Trajectories of the two-link arm, most of one to four points."""
+    """Return the trajectories of the two-link arm, most of one to four points."""
 
     def points(rng, size=2, most=4):
         count, seconds = rng.randint(1, most), rng.uniform(0.5, 3.0)
@@ -522,7 +525,7 @@ def joint_trajectories(seed):
 
 
 def effort_commands(seed):
-    """Efforts of the two-link arm by order."""
+    """Return the efforts of the two-link arm by order."""
 
     def values(rng):
         return [rng.uniform(-1.0, 1.0) * most for most in LARGEST_LEGAL_EFFORT]
@@ -551,7 +554,7 @@ def effort_commands(seed):
 
 
 def external_wrenches(seed):
-    """Forces and torques on the links of the two-link arm, and on what is around it."""
+    """Return the forces and torques on the links of the two-link arm, and on what is around it."""
     pushed = (*LINKS, *OBJECTS)
 
     def legal(rng, number):
@@ -575,7 +578,7 @@ def external_wrenches(seed):
 
 
 def placements(seed):
-    """Poses for the movable objects of the world, near the floor or in the air."""
+    """Return the poses for the movable objects of the world, near the floor or in the air."""
 
     def pose(rng):
         q = [rng.gauss(0.0, 1.0) for _ in range(4)]
@@ -613,7 +616,7 @@ def placements(seed):
 
 
 def added_objects(seed):
-    """Texts that add objects to the world; the legal one adds what can be deleted again.
+    """Return texts that add objects to the world; the legal one adds what can be deleted again.
 
     None adds anything that can be moved: what comes out is told by the names of those.
     """
@@ -643,7 +646,10 @@ def added_objects(seed):
 
 
 def deleted_objects(seed):
-    """Names of objects that are taken out of the world; the legal one is that which is added."""
+    """Return the names of objects that are taken out of the world.
+
+    The legal one is that which is added.
+    """
     return Stream(
         seed,
         'delete_object',
@@ -657,7 +663,7 @@ def deleted_objects(seed):
 
 
 def clocks(seed):
-    """Simulated time: it goes on, jumps, and is none; never a time that a state has."""
+    """Return the simulated time: it goes on, jumps, and is none; never a time that a state has."""
 
     def shown(rng, number, ahead=0):
         return clock(divmod(stamp_of(number) + ahead + 333_333, 10**9))
@@ -682,7 +688,7 @@ def clocks(seed):
 
 
 def descriptions(seed, good):
-    """Texts for a robot description; the legal one is always `good`."""
+    """Return the texts for a robot description; the legal one is always `good`."""
 
     def cut(rng, number):
         return string(good[: rng.randrange(len(good))])

@@ -88,7 +88,7 @@ class ParameterRequests:
 
     @staticmethod
     def _illegal(rng, declared):
-        """Value of the right type that is not legal."""
+        """Return the value of the right type that is not legal."""
         value = ParameterValue(type=KINDS[declared.kind])
         if declared.kind == 'bool':  # both are legal: another type
             return ParameterValue(type=ParameterType.PARAMETER_STRING, string_value='yes')
@@ -108,7 +108,7 @@ def _number(value):
 
 
 def verbs(number):
-    """Pause, step or reset; time goes on after every `PAUSES` requests to pause."""
+    """Return the pause, step or reset; time goes on after every `PAUSES` requests to pause."""
     return {
         'pause': SetBool.Request(data=(number + 1) % PAUSES != 0),
         'step': Trigger.Request(),

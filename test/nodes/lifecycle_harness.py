@@ -50,7 +50,7 @@ class Managed:
         return sorted(each.transition.label for each in answer.available_transitions)
 
     def change(self, label='', number=0):
-        """Whether a transition succeeds.
+        """Return whether a transition succeeds.
 
         The middleware of a busy machine may lose an answer: then the state tells, and what was
         not done is asked for again.
@@ -71,7 +71,7 @@ class Managed:
         raise AssertionError(f'{name} never answered')
 
     def begin(self, label):
-        """Future of a transition that is not waited for."""
+        """Return the future of a transition that is not waited for."""
         client = self._ros._client(ChangeState, f'{self._name}/change_state')
         return client.call_async(ChangeState.Request(transition=Transition(label=label)))
 
@@ -80,7 +80,7 @@ class Managed:
             assert self.change(label), label
 
     def refused(self, label='', number=0, reason=''):
-        """Whether a transition fails with a reason, and the node stays in its state."""
+        """Return whether a transition fails with a reason, and the node stays in its state."""
         before, since = self.state(), len(self._ros.diagnostics)
         assert not self.change(label, number)
         self._ros.until_status(reason, f'{self._name[1:]}: lifecycle', since=since)
@@ -107,7 +107,10 @@ class ManagedRig(TorqueRig):
         return self
 
     def silent(self):
-        """Whether no torque is sent from now on; all that were sent before have come then."""
+        """Return whether no torque is sent from now on.
+
+        All that were sent before have come then.
+        """
         begin, count = time.time(), 0
         self.ros.spin(0.5)
         while count < len(self.torques) and self.torques[-1].at <= begin:
@@ -123,7 +126,7 @@ class ManagedRig(TorqueRig):
 
 
 def started(ros, rigs):
-    """Function that starts rigs and notes them in a list."""
+    """Return the function that starts rigs and notes them in a list."""
 
     def begin(module='gravity_compensation', **parameters):
         rigs.append(ManagedRig(ros, module, parameters))

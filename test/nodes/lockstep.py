@@ -95,7 +95,7 @@ class LockstepArm:
         return np.array(rows)
 
     def _answer(self):
-        """Torque for the present state."""
+        """Return the torque for the present state."""
         q, v = self._arm.state()
         self._writer.position[:], self._writer.velocity[:] = q, v
         self._writer.set_stamp_ns(self.time_ns)

@@ -73,7 +73,7 @@ class Controller:
         self._commands.publish(bytes(self._writer.data()))
 
     def stands_still(self, seconds=0.5):
-        """Whether no new state comes for a while; what does come is as old as the last."""
+        """Return whether no new state comes for a while; what does come is as old as the last."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             data = self.take()
@@ -83,7 +83,7 @@ class Controller:
         return True
 
     def values(self):
-        """Counts of diagnostics that were published from now on."""
+        """Return the counts of diagnostics that were published from now on."""
         self.ros.spin(0.3)  # what is under way is older
         since = len(self.ros.diagnostics)
 

@@ -112,7 +112,7 @@ class Manager:
             self.trajectory = points
 
     def run(self):
-        """The thread of ros2_control_node."""
+        """Run the thread of ros2_control_node."""
         period, cycles = 10**9 // self.options.update_rate, 0
         self.clock.sleep_until(1)
         self.clock.sleep_until(self.clock.now + round(1e9 / self.options.update_rate))

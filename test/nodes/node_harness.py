@@ -65,7 +65,7 @@ def reliable(depth=10, transient_local=False):
 
 
 def gravity_torque(q, payload=0.0):
-    """Holding torques of the two-link arm from first principles (axes along y, x out)."""
+    """Return holding torques of the two-link arm from first principles (axes along y, x out)."""
     import math
 
     g, (a, b) = 9.81, q
@@ -75,7 +75,9 @@ def gravity_torque(q, payload=0.0):
 
 
 def with_signals(command):
-    """Command that gets signals even if the tests run in the background, where some are ignored.
+    """Return the command that gets signals even if the tests run in the background.
+
+    Where some are ignored.
 
     What is ignored is inherited, and a node leaves it so: it would have to be killed.
     """
@@ -209,7 +211,7 @@ class Ros:
         return publisher
 
     def status(self, text, subject='', level=None, since=0):
-        """The newest diagnostic status whose message contains `text`."""
+        """Return the newest diagnostic status whose message contains `text`."""
         for status in reversed(self.diagnostics[since:]):
             if (
                 text in status.message
@@ -240,7 +242,10 @@ class Ros:
         return future.result()
 
     def ask(self, kind, name, request):
-        """Answer of a service that may be asked twice: that is done if the middleware loses it."""
+        """Return the answer of a service that may be asked twice.
+
+        That is done if the middleware loses it.
+        """
         client, asked = self._client(kind, name), []
 
         def answered():

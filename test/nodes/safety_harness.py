@@ -36,7 +36,7 @@ FREE_ARM = re.sub(r'<limit[^>]*/>', '', TWO_LINK_ARM.replace('revolute', 'contin
 
 
 def torque_of(values, q, v, viscous=(0.0, 0.0), coulomb=(0.0, 0.0), limits=(40.0, 15.0)):
-    """Torque of the two-link arm that gravity_compensation owes for its parameters, (2,).
+    """Return torque of the two-link arm that gravity_compensation owes for its parameters, (2,).
 
     From the moments of weights about the axes (both along y).
     """
@@ -81,7 +81,7 @@ def torque_of(values, q, v, viscous=(0.0, 0.0), coulomb=(0.0, 0.0), limits=(40.0
 
 
 def turned_back(vector, rpy):
-    """Vector of the world in the axes of a base with fixed angles roll, pitch, yaw."""
+    """Return the vector of the world in the axes of a base with fixed angles roll, pitch, yaw."""
     x, y, z = vector
     for angle, plane in zip(reversed(rpy), ('xy', 'zx', 'yz')):
         c, s = np.cos(angle), np.sin(angle)
@@ -140,12 +140,15 @@ class TorqueRig:
     # -- torques ----------------------------------------------------------------------------------
 
     def answer(self, position=POSE, velocity=REST, names=NAMES):
-        """Torque that answers a state with a stamp of its own, (n,)."""
+        """Return the torque that answers a state with a stamp of its own, (n,)."""
         message = joint_state(names, position, velocity)
         return self.answer_to(self._stamped(message), self._stamp)
 
     def answer_elsewhere(self, position, velocity=REST):
-        """Torque of a state that is not near the last one: it is believed the third time."""
+        """Return the torque of a state that is not near the last one.
+
+        It is believed the third time.
+        """
         message = joint_state(NAMES, position, velocity)
         for _ in range(2):
             self.states.publish(self._stamped(message))
@@ -153,7 +156,7 @@ class TorqueRig:
         return self.answer(position, velocity)
 
     def _stamped(self, message):
-        """Bytes of a message with a stamp of its own."""
+        """Return the bytes of a message with a stamp of its own."""
         self._stamp = max(time.time_ns(), self._stamp + 1_000_000)
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(self._stamp, 1_000_000_000)
         return serialize_message(message)
@@ -171,18 +174,18 @@ class TorqueRig:
         return self.ros.until(found, 'the torque of a state').effort
 
     def all_safe(self, limits=(40.0, 15.0)):
-        """Whether every torque so far was finite and within the limits."""
+        """Return whether every torque so far was finite and within the limits."""
         efforts = np.array([t.effort for t in self.torques])
         return not len(efforts) or bool((np.abs(efforts) <= np.array(limits) + 1e-12).all())
 
     def gaps(self, since=0):
-        """Times between torques sent one after another [s]."""
+        """Return the times between torques sent one after another [s]."""
         return np.diff([t.at for t in self.torques[since:]])
 
     # -- parameters -------------------------------------------------------------------------------
 
     def parameters(self, names):
-        """What the node reports, by name."""
+        """Return what the node reports, by name."""
         answer = self.ros.call(
             GetParameters, f'{self.name}/get_parameters', GetParameters.Request(names=list(names))
         )
@@ -211,7 +214,10 @@ class TorqueRig:
 
 
 def parameter_value(value):
-    """ParameterValue of a Python value; None deletes, a number above 9 in a tuple is a type."""
+    """Return the ParameterValue of a Python value.
+
+    None deletes, a number above 9 in a tuple is a type.
+    """
     if value is None:
         return ParameterValue(type=ParameterType.PARAMETER_NOT_SET)
     if isinstance(value, bool):
@@ -267,7 +273,7 @@ class Repeat:
 
 
 def states_at(rig, position=POSE, velocity=REST, rate=200.0):
-    """Stream of states with present stamps."""
+    """Return the stream of states with present stamps."""
     return Repeat(rig.states, [joint_state(position=position, velocity=velocity)], rate, True)
 
 
@@ -276,10 +282,10 @@ def wait_until_ready(ros, rig):
 
 
 def lines_of(process, *words):
-    """Lines of a node's log that contain all words."""
+    """Return the lines of a node's log that contain all words."""
     return [line for line in process.output().splitlines() if all(w in line for w in words)]
 
 
 def gravity_of(position):
-    """Torque that holds the two-link arm without payload, (2,)."""
+    """Return the torque that holds the two-link arm without payload, (2,)."""
     return np.array(list(gravity_torque(position).values()))

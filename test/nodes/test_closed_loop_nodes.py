@@ -67,7 +67,7 @@ TRIANGLE_LOOPS = {
 
 
 def triangle_positions(angle, elbow):
-    """Arm, tilt, stroke and elbow by plane trigonometry."""
+    """Return the arm, tilt, stroke and elbow by plane trigonometry."""
     x, z = L2 * math.cos(angle) - L1, L2 * math.sin(angle)
     return np.array([angle, math.atan2(z, x), math.hypot(x, z), elbow])
 
@@ -84,7 +84,7 @@ def triangle_potential(angle, elbow):
 
 
 def triangle_torques(angle, elbow):
-    """Force of the piston and torque of the elbow by virtual work."""
+    """Return the force of the piston and torque of the elbow by virtual work."""
     work = slope(lambda a: triangle_potential(a, elbow), angle)
     stroke = slope(lambda a: triangle_positions(a, elbow)[2], angle)
     return {
@@ -108,7 +108,7 @@ class Rig:
         return Feed(self.states, joint_state(names, position=position, velocity=velocity))
 
     def torque(self):
-        """A torque sent from now on, on both topics."""
+        """Return a torque sent from now on, on both topics."""
         for received in (self.by_name, self.by_order):
             count = len(received)
             self.ros.until(lambda r=received, n=count: len(r) > n + 1, 'a torque')

@@ -51,7 +51,7 @@ class Rig:
 
 @pytest.fixture
 def started(ros):
-    """Function that starts a simulator; it is ended after the test."""
+    """Yield the function that starts a simulator; it is ended after the test."""
     rigs = []
 
     def start(parameters):

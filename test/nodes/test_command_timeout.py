@@ -23,7 +23,7 @@ STAND_IN = {'hold': POSITION, 'gravity': GRAVITY, 'zero': ZERO}
 
 
 def commanded(kind):
-    """Simulation whose joints have been commanded in one way, and move."""
+    """Return the simulation whose joints have been commanded in one way, and move."""
     rig = Rig(initial_command='zero', initial_positions=[0.3, -0.4])
     if kind == 'acceleration':
         rig.accelerate(2.0, -1.0)

@@ -25,7 +25,7 @@ A, B, C, D = NAMES[:4]
 
 
 def tag_text(**joints):
-    """Description with a tag; of each joint, command interfaces and state interfaces."""
+    """Return description with a tag; of each joint, command interfaces and state interfaces."""
     lines = ['<robot name="r"><ros2_control name="c" type="system"><hardware/>']
     for name, (commands, states) in joints.items():
         lines.append(f'<joint name="{name}">')
@@ -65,7 +65,7 @@ class Rig:
         return taken
 
     def drive(self, name):
-        """What drives a joint, and by what number."""
+        """Return what drives a joint, and by what number."""
         j = self.commands.names.index(name)
         mode, drives = self.drives.mode[j], self.drives
         value = {EFFORT: drives.effort, POSITION: drives.position, VELOCITY: drives.velocity}
@@ -295,7 +295,7 @@ class Texts:
 
 
 def watched(rig):
-    """What a rig tells when it is looked at."""
+    """Return what a rig tells when it is looked at."""
     rig.commands.reports.diagnostics = texts = Texts()
     rig.commands.watch(rig.now, 0.5)
     return [(level, code) for level, code, _ in texts.events], [m for _, _, m in texts.events]
@@ -361,7 +361,7 @@ def test_nobody_is_silent_while_any_joint_is_commanded(switching):
 
 
 def states_of(tag=NO_TAG, **parameters):
-    """A state while locked, and one while the robot moves."""
+    """Return a state while locked, and one while the robot moves."""
     cycle, ports = make(ROBOT, tag=tag, **parameters)
     cycle.run()
     ports.by_name.append(serialize_message(joint_state([A], effort=[1.0])))

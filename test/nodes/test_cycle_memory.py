@@ -65,12 +65,12 @@ def make(robot=None, **parameters):
 
 
 def keep(cycle):
-    """Snapshot as a file would have it."""
+    """Return the snapshot as a file would have it."""
     return replace(cycle.simulator.snapshot(), beside=json.loads(json.dumps(cycle.memory())))
 
 
 def run(cycle, ports, count):
-    """States of so many cycles, and after which of them each came."""
+    """Return the states of so many cycles, and after which of them each came."""
     found = []
     for k in range(count):
         before = len(ports.states)

@@ -23,7 +23,7 @@ from rbd_ros.nodes.common.timing_thresholds import (
 
 
 def cycles(seed, count=500):
-    """Begins and ends of cycles [s], late in the life of a machine."""
+    """Return the begins and ends of cycles [s], late in the life of a machine."""
     numbers = random.Random(seed)
     begin, result = 1e6, []
     for _ in range(count):

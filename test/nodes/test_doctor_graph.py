@@ -52,7 +52,7 @@ class Answering:
 
 @pytest.fixture(scope='module')
 def findings(ros):
-    """What the doctor says about them, by subject."""
+    """Return what the doctor says about them, by subject."""
     best_effort = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
     driver = rclpy.create_node('driver', context=ros.context)
     rival = rclpy.create_node('rival', context=ros.context)

@@ -11,7 +11,7 @@ from rbd_ros.nodes.bench import domains
 
 @pytest.fixture
 def temporary(tmp_path, monkeypatch):
-    """Folder of temporary files; all domains are free."""
+    """Return the folder of temporary files; all domains are free."""
     monkeypatch.setattr(domains.tempfile, 'gettempdir', lambda: str(tmp_path))
     monkeypatch.setattr(domains, 'is_unused', lambda domain: True)
     monkeypatch.delenv('XDG_RUNTIME_DIR', raising=False)

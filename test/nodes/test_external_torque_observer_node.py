@@ -40,7 +40,10 @@ class Rig:
         ros.until_status('waiting for joint states', 'observer')
 
     def feed(self, message):
-        """States a millisecond apart by their stamps, however late a busy machine sends them."""
+        """Return the states a millisecond apart by their stamps.
+
+        However late a busy machine sends them.
+        """
         return Feed(self.states, message, clock=self._tick)
 
     def _tick(self):
@@ -48,7 +51,7 @@ class Rig:
         return self._time
 
     def at_rest(self, external=(0.0, 0.0)):
-        """State of an arm that rests under an external torque."""
+        """Return the state of an arm that rests under an external torque."""
         holds = gravity_torque(Q)
         effort = [holds[name] - push for name, push in zip(NAMES, external)]
         return joint_state(NAMES, Q, (0.0, 0.0), effort)
@@ -294,7 +297,7 @@ def test_it_estimates_in_the_state_active_alone(ros, rig, managed):
     states = ros.publisher(JointState, '/managed/joint_states')
 
     def quiet(feed):
-        """Whether nothing comes while the other observer has states by the dozen."""
+        """Return whether nothing comes while the other observer has states by the dozen."""
         since = len(rig.torques), len(torques)
         with rig.feed(rig.at_rest()):
             ros.until(lambda: len(rig.torques) > since[0] + 20, 'states')

@@ -56,7 +56,7 @@ class Sent:
         return self._result.done()
 
     def result(self, status, code):
-        """Text of the result, which must have a status and a code."""
+        """Return the text of the result, which must have a status and a code."""
         self._ros.until(self._result.done, 'a result')
         response = self._result.result()
         text = response.result.error_string
@@ -104,7 +104,7 @@ class Rig:
         self.ros.until(rests, 'rest')
 
     def position(self):
-        """Desired position at a state from now on: others may still be in a queue."""
+        """Return the desired position at a state from now on: others may still be in a queue."""
         now = time.time()
 
         def new():
@@ -227,7 +227,7 @@ def test_some_of_the_joints_may_be_given_if_that_is_allowed(rig):
 
 @pytest.fixture
 def groups(rig):
-    """The robot as two groups of one joint each, which does what is desired."""
+    """Return the robot as two groups of one joint each, which does what is desired."""
     rig.ros.set_parameter(NODE, 'allow_partial_trajectory', True)
     rig.moving = True
     return rig

@@ -27,7 +27,7 @@ def managed(ros):
 
 
 def on_its_side():
-    """An IMU at rest on a base whose x axis points down."""
+    """Return an IMU at rest on a base whose x axis points down."""
     message = Imu()
     message.header.frame_id = 'base'
     message.orientation_covariance[0] = -1.0
@@ -36,7 +36,7 @@ def on_its_side():
 
 
 def endpoints(rig, topic):
-    """How many of its publishers and subscriptions of a topic others see."""
+    """Return how many of its publishers and subscriptions of a topic others see."""
     node, name = rig.ros.node, f'{rig.namespace}/{topic}'
     mine = 'gravity_compensation'
     found = (node.get_publishers_info_by_topic(name), node.get_subscriptions_info_by_topic(name))

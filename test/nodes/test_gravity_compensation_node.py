@@ -49,7 +49,7 @@ class Rig:
         return Feed(self.states, joint_state(*arguments, **options))
 
     def torque(self):
-        """A torque sent from now on."""
+        """Return a torque sent from now on."""
         count = len(self.by_name)
         self.ros.until(lambda: len(self.by_name) > count + 1, 'a torque')
         return effort_by_name(self.by_name[-1])
@@ -69,7 +69,7 @@ class Rig:
         self.ros.until(unchanged, 'silence')
 
     def all_safe(self, since=0):
-        """Whether every torque ever sent was finite and within the limits."""
+        """Return whether every torque ever sent was finite and within the limits."""
         return all(
             math.isfinite(torque) and abs(torque) <= LIMITS[name] + 1e-12
             for message in self.by_name[since:]

@@ -33,7 +33,7 @@ class Rig(TorqueRig):
         super().__init__(ros, 'gravity_compensation', namespace, given)
 
     def step(self, q=POSE, v=REST, dt=0.01):
-        """Torque that answers a state `dt` [s] after the one before, (2,)."""
+        """Return the torque that answers a state `dt` [s] after the one before, (2,)."""
         self._stamp = (self._stamp or time.time_ns()) + round(dt * 1e9)
         message = joint_state(NAMES, q, v)
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(self._stamp, 10**9)
@@ -59,7 +59,7 @@ def holding(q=POSE, payload=0.0):
 
 
 def gravity_in(base, q=POSE):
-    """Torques that hold the arm with another gravity, (2,)."""
+    """Return the torques that hold the arm with another gravity, (2,)."""
     return Robot.from_urdf(TWO_LINK_ARM, gravity=tuple(base)).gravity_torque(np.array(q))
 
 
@@ -301,7 +301,7 @@ def imu_rig(ros):
 
 
 def orientation(angle, frame='base'):
-    """IMU of a base turned about y."""
+    """Return the IMU of a base turned about y."""
     message = Imu()
     message.header.frame_id = frame
     message.orientation.y, message.orientation.w = math.sin(angle / 2), math.cos(angle / 2)

@@ -75,7 +75,7 @@ def controller(ros):
 
 
 def topics_of(path):
-    """Messages by the last word of their topics."""
+    """Return the messages by the last word of their topics."""
     found = {}
     for each in McapReader(path):
         found.setdefault(each.topic.rpartition('/')[2], []).append(each.data)
@@ -245,7 +245,7 @@ def test_a_world_around_the_robot_is_replayed_too(controller, tmp_path):
 
 
 def rewritten(path, target, change=lambda topic, data: [data], about=lambda values: values):
-    """The recording with other messages, or another description of itself."""
+    """Return the recording with other messages, or another description of itself."""
     reader = McapReader(path)
     list(reader)
     with McapWriter(target, ROS2) as file:

@@ -85,7 +85,7 @@ class Rig:
         self.ros.until(rests, 'rest')
 
     def torque(self):
-        """A torque sent from now on."""
+        """Return a torque sent from now on."""
         count = len(self.by_name)
         self.ros.until(lambda: len(self.by_name) > count + 2, 'a torque')
         return effort_by_name(self.by_name[-1])

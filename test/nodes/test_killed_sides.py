@@ -59,7 +59,7 @@ class Sides:
         return process
 
     def simulated_time(self):
-        """Time of the newest state [s]."""
+        """Return the time of the newest state [s]."""
         stamp = self.states[-1].header.stamp
         return stamp.sec + 1e-9 * stamp.nanosec
 

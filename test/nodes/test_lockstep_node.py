@@ -25,7 +25,7 @@ def controller(ros):
 
 
 def torques(state):
-    """Answer of a controller that pulls the arm about: a function of the state alone."""
+    """Return answer of a controller that pulls the arm about: a function of the state alone."""
     message = deserialize_message(state, JointState)
     q, v = np.array(message.position), np.array(message.velocity)
     return 20.0 * (0.3 - q) - 2.0 * v + np.array([-5.0, 2.0]) * np.sin(40.0 * q)

@@ -62,12 +62,12 @@ class Rig:
         process.wait()
 
     def cycles(self):
-        """Lines of the newest manager, whole ones."""
+        """Return the lines of the newest manager, whole ones."""
         text = self.managers[-1][1].read_text()
         return [json.loads(line) for line in text[: text.rfind('\n') + 1].splitlines()]
 
     def moving(self):
-        """Lines since the robot moves."""
+        """Return the lines since the robot moves."""
         lines = self.cycles()
         seen = [line for line in lines if line[2] is not None]
         moved = [k for k, line in enumerate(seen) if line[2] != seen[0][2]]

@@ -255,7 +255,7 @@ def test_what_is_measured_is_told_after_a_reset():
 
 
 def numbers_behind(data, names):
-    """Numbers of a message that follow strings, given in order."""
+    """Return the numbers of a message that follow strings, given in order."""
     at = 12 if names else 0
     for name in names:
         at += -at % 4
@@ -338,7 +338,7 @@ class RobotRecorder(WorldRecorder):
 
 
 def make_three(tmp_path, ports=None, **parameters):
-    """An arm, a second one whose URDF has sensors, and a ball that floats."""
+    """Return an arm, a second one whose URDF has sensors, and a ball that floats."""
     (tmp_path / 'arm.urdf').write_text(TWO_LINK_ARM.replace('</robot>', f'{TAG}</robot>'))
     (tmp_path / 'ball.urdf').write_text(BALL)
     world = tmp_path / 'three.yaml'

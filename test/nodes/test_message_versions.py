@@ -271,7 +271,10 @@ def test_goals_of_every_version_of_control_msgs_are_followed(version, monkeypatc
 
 
 def sequences_of_bytes(kind):
-    """Message types within a message type that have a field uint8[], in C++ a rosidl::Buffer."""
+    """Return the message types within a message type that have a field uint8[].
+
+    In C++ a rosidl::Buffer.
+    """
     found = set()
     for field in kind.get_fields_and_field_types().values():
         inner = re.fullmatch(r'(?:sequence<)?(\w+/\w+)(?:(?:, \d+)?>|\[\d+\])?', field)

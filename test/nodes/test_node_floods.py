@@ -39,7 +39,10 @@ LONG = 'x' * 10_000
 
 
 def state_bytes(names, numbers=None):
-    """State whose joints are where they are in POSE: another place would be a contradiction."""
+    """Return the state whose joints are where they are in POSE.
+
+    Another place would be a contradiction.
+    """
     numbers = len(names) if numbers is None else numbers
     position = [dict(zip(NAMES, POSE)).get(name, 0.0) for name in names]
     position += [0.0] * (numbers - len(names))
@@ -47,7 +50,7 @@ def state_bytes(names, numbers=None):
 
 
 def trajectory_bytes(points, names=NAMES, reach=1e-3, repeat=1):
-    """Trajectory around POSE, whose points are 10 ms apart."""
+    """Return the trajectory around POSE, whose points are 10 ms apart."""
     message = JointTrajectory(joint_names=list(names) * repeat)
     n = len(message.joint_names)
     for k in range(points):
@@ -62,7 +65,7 @@ def trajectory_bytes(points, names=NAMES, reach=1e-3, repeat=1):
 
 
 def uneven_trajectory_bytes(points):
-    """Every second point carries efforts, so no two points are alike in the message."""
+    """Return every second point carries efforts, so no two points are alike in the message."""
     message = JointTrajectory(joint_names=list(NAMES))
     for k in range(points):
         point = JointTrajectoryPoint(positions=list(POSE), effort=[0.0] * (k % 5))

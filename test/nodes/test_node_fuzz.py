@@ -142,7 +142,7 @@ class Target:
         self.flood.listen(kind, f'{self.namespace}/{topic}', lambda data: also(*out.check(data)))
 
     def value(self, key):
-        """A number from the diagnostics of torque or simulation; 0 while there is none."""
+        """Return a number from the diagnostics of torque or simulation; 0 while there is none."""
         return self.values.get(key, 0.0)
 
     # -- while it goes on -------------------------------------------------------------------------
@@ -214,7 +214,7 @@ class Attack(Flood):
     # -- the nodes --------------------------------------------------------------------------------
 
     def _gravity_compensation(self):
-        """It gets its robot from the topic, where others follow."""
+        """Return the node that gets its robot from the topic, where others follow."""
         target = Target(
             self,
             'gravity_compensation',
@@ -281,7 +281,7 @@ class Attack(Flood):
         )
 
     def _check_gravity(self, stamp, effort):
-        """What answers a legal state is its gravity torque."""
+        """Check what answers a legal state is its gravity torque."""
         number = fuzz_messages.number_of(stamp)
         if number is None or number < 0 or not fuzz_messages.is_legal(number):
             return
@@ -360,7 +360,7 @@ class Attack(Flood):
 
 @pytest.fixture(scope='module')
 def attack(ros, request):
-    """The whole flood; the tests look at what it left behind."""
+    """Yield the whole flood; the tests look at what it left behind."""
     attack = Attack(
         ros, request.config.getoption('--fuzz-messages'), request.config.getoption('--fuzz-seed')
     )
@@ -485,7 +485,7 @@ class Answers:
         self._number = 10 * target.senders[0].count
 
     def __call__(self, position, velocity=(0.0, 0.0)):
-        """Torque of a state, (2,)."""
+        """Return the torque of a state, (2,)."""
         efforts = []
 
         def found():

@@ -47,7 +47,7 @@ class Rig:
         self._lockstep.run(0.1)
 
     def resting_error(self, motion):
-        """Greatest error from `SETTLING` after the end of a motion on [rad or m]."""
+        """Return the greatest error from `SETTLING` after the end of a motion on [rad or m]."""
         goal, duration = motion.positions[-1], motion.end_time
         since = len(self._ros.diagnostics)
         point = JointTrajectoryPoint(

@@ -37,7 +37,7 @@ def start(ros, module, **parameters):
 
 
 def worst_excess(torques, rate=RATE):
-    """How far torques changed beyond the rate, over any stretch of time [N m]."""
+    """Return how far torques changed beyond the rate, over any stretch of time [N m]."""
     at = np.array([t.at for t in torques])
     effort = np.array([t.effort for t in torques])
     worst = 0.0
@@ -53,7 +53,7 @@ def keeps_the_rate(rig, since=0):
 
 @pytest.fixture(scope='module', params=NODES)
 def slow(request, ros):
-    """Node with a limited rate."""
+    """Yield the node with a limited rate."""
     rig = start(ros, request.param, torque_rate_limit=RATE, state_timeout=0.5)
     yield rig
     rig.process.stop()

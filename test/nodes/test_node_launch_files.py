@@ -71,7 +71,7 @@ class Launch:
         return self._process.poll() is None
 
     def process(self, executable):
-        """Number of a process of the launch."""
+        """Return the number of a process of the launch."""
         for stat in Path('/proc').glob('[0-9]*/stat'):
             with contextlib.suppress(OSError):
                 words = stat.with_name('cmdline').read_bytes().split(b'\0')
@@ -86,14 +86,14 @@ class Launch:
         self._process.send_signal(number)
 
     def wait(self):
-        """Exit code."""
+        """Return the exit code."""
         try:
             return self._process.wait(CEILING)
         except subprocess.TimeoutExpired:
             raise AssertionError(f'the launch does not end\n{self.output}') from None
 
     def survivors(self):
-        """Numbers of the processes of the session that are left within a generous time."""
+        """Return numbers of the processes of the session that are left within a generous time."""
         with contextlib.suppress(AssertionError):
             until(lambda: not self._session())
         return self._session()

@@ -28,7 +28,7 @@ SERVICES_OF_RCLPY = re.compile(
 
 
 def interfaces():
-    """Interfaces of all nodes, found as setup.py finds them."""
+    """Return the interfaces of all nodes, found as setup.py finds them."""
     nodes = ROOT / 'rbd_ros' / 'nodes'
     names = [p.stem for p in nodes.glob('*.py') if p.stem != '__init__']
     names += [p.parent.name for p in nodes.glob('*/__main__.py')]
@@ -127,7 +127,7 @@ def test_a_node_shows_what_it_declares_and_nothing_else(ros, node):
 
 
 def shown(ros, node):
-    """Topics subscribed to and published, and services, of a node and its helpers."""
+    """Return the topics subscribed to and published, and services, of a node and its helpers."""
     graph = ros.node
     mine = [n for n, _ in graph.get_node_names_and_namespaces() if n.startswith(node)]
     return tuple(
@@ -141,7 +141,7 @@ def shown(ros, node):
 
 
 def check_descriptors(interface, descriptors):
-    """What `ros2 param describe` shows: type, meaning, range."""
+    """Check what `ros2 param describe` shows: type, meaning, range."""
     types = {
         'bool': ParameterType.PARAMETER_BOOL,
         'int': ParameterType.PARAMETER_INTEGER,

@@ -38,7 +38,7 @@ def rig(request, ros):
 
 @pytest.fixture(autouse=True)
 def goes_on(rig):
-    """Whatever was thrown at the node: it lives, answers requests, and answers states."""
+    """Yield whatever was thrown at the node: it lives, answers requests, and answers states."""
     yield
     assert rig.process.alive()
     rig.must_set(payload_mass=0.0)

@@ -138,7 +138,10 @@ def test_links_with_shapes_but_no_mass_are_a_warning_for_as_long_as_the_robot_is
 
 
 def assert_ends_with(ros, module, parameters, *texts, arguments=()):
-    """Only the topic is waited for: what is given by parameter must fit, or the node ends."""
+    """Check that only the topic is waited for.
+
+    What is given by parameter must fit, or the node ends.
+    """
     process = ros.start(module, parameters, arguments)
     assert process.wait() == 1
     ros.processes.remove(process)

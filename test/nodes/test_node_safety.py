@@ -84,7 +84,10 @@ def all_of(rig):
 
 
 def owed_by_inverse_dynamics(values, held):
-    """Law of inverse_dynamics for the parameters that it reports, holding position `held`."""
+    """Return the law of inverse_dynamics for the parameters that it reports.
+
+    Holding position `held`.
+    """
     robot = Robot.from_urdf(FRICTION_ARM)
     link = values['payload_link']
     payload = payload_parameters(
@@ -112,7 +115,7 @@ def owed_by_inverse_dynamics(values, held):
 
 
 def check_torque(rig, rng, held=POSE):
-    """The torque is that of a law made from what the node reports."""
+    """Return the torque is that of a law made from what the node reports."""
     values = rig.parameters(all_of(rig))
     v = rng.uniform(-1.0, 1.0, 2)
     if rig.name.endswith('gravity_compensation'):

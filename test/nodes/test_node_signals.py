@@ -50,7 +50,7 @@ def until_handled(process, number=signal.SIGTERM):
 
 
 def assert_ended_well(process):
-    """It ends soon, with code 0, and says nothing that frightens."""
+    """Check that it ends soon, with code 0, and says nothing that frightens."""
     begin = time.monotonic()
     assert process.wait() == 0, process.output()
     assert time.monotonic() - begin < SOON
@@ -67,7 +67,10 @@ def parameters(module):
 
 @pytest.fixture(scope='module')
 def start_up_time(ros):
-    """Seconds that a node takes from its handlers to its first diagnostics as a whole, by name."""
+    """Return the seconds that a node takes from its handlers to its first diagnostics as a whole.
+
+    By name.
+    """
     times = {}
     for module in NODES:
         process = NodeProcess(ros.folder, ros.domain, module, parameters(module))
@@ -84,7 +87,7 @@ def start_up_time(ros):
 
 @pytest.fixture(params=[False, True], ids=['machine code kept', 'compiling'])
 def compiling(request, tmp_path, monkeypatch):
-    """Whether nodes find no machine code on disk."""
+    """Return whether nodes find no machine code on disk."""
     if request.param:
         monkeypatch.setenv('RBD_ROS_CACHE_DIR', str(tmp_path))
     return request.param

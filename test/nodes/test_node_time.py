@@ -48,7 +48,7 @@ class Follower:
         self._heard = True
 
     def state(self, stamp=None, names=NAMES, position=None):
-        """State of the robot with a time stamp [ns]."""
+        """Return the state of the robot with a time stamp [ns]."""
         message = joint_state(
             names, self.position if position is None else position, self.velocity
         )
@@ -57,7 +57,7 @@ class Follower:
         return message
 
     def _refused(self):
-        """How many states the node says that it has refused."""
+        """Return how many states the node says that it has refused."""
         name = f'{self.rig.name}: torque'.lstrip('/')
         told = next((s for s in reversed(self.ros.diagnostics) if s.name == name), None)
         values = {v.key: v.value for v in told.values} if told else {}

@@ -34,7 +34,7 @@ def domain(ros):
 
 
 def newest(ros, node, good):
-    """The first status from now on whose values, as numbers, are as they should be."""
+    """Return the first status from now on whose values, as numbers, are as they should be."""
     since = len(ros.diagnostics)
 
     def found():
@@ -49,7 +49,7 @@ def newest(ros, node, good):
 
 
 def of_several(status, values):
-    """Whether it is about more than one answer: a busy machine may have given but one."""
+    """Return whether it is about more than one answer: a busy machine may have given but one."""
     return all(
         values[f'{subject}.min'] < values[f'{subject}.max']
         for subject in ('periodicity', 'execution_time')

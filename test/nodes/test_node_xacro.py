@@ -27,7 +27,7 @@ GIVEN = ['upper_mass:=2']
 
 @pytest.fixture
 def file(tmp_path):
-    """Path of a xacro file, and xacro."""
+    """Return the path of a xacro file, and xacro."""
     outside.load('xacro')
     path = tmp_path / 'arm.urdf.xacro'
     path.write_text(xacro_of(TWO_LINK_ARM))
@@ -35,7 +35,7 @@ def file(tmp_path):
 
 
 def torques(ros, parameters, topic=None):
-    """Torques of a node at `POSE`, with the bits of the message."""
+    """Return the torques of a node at `POSE`, with the bits of the message."""
     # The first torque that is heard must not be that of a timeout.
     process = ros.start('gravity_compensation', {'state_timeout': 30.0, **parameters})
     commands = ros.listen(JointState, 'joint_commands')
@@ -71,7 +71,7 @@ def test_arguments_reach_the_file(ros, file):
 
 
 def refused(ros, parameters, module='gravity_compensation'):
-    """The line with which a node ends."""
+    """Return the line with which a node ends."""
     process = NodeProcess(ros.folder, ros.domain, module, parameters)
     assert process.wait() == 1
     assert 'Traceback' not in process.output()

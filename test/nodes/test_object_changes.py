@@ -39,7 +39,7 @@ URDF = """<robot name="crate"><link name="crate"><inertial><origin xyz="0 0 0.1"
 
 
 def acting(wrench):
-    """A wrench that acts for ever."""
+    """Return a wrench that acts for ever."""
     return Acting(np.array(wrench, dtype=float), np.zeros(6), 0.0, np.inf, 0.0)
 
 
@@ -73,7 +73,7 @@ def only_rig(tmp_path_factory):
 
 @pytest.fixture
 def same(only_rig):
-    """One rig for all that changes nothing."""
+    """Return one rig for all that changes nothing."""
     only_rig.changes.restore()
     only_rig.told.codes.clear()
     only_rig.told.texts.clear()

@@ -40,7 +40,7 @@ TEXTS = ('1', '0x10', '1.50', '1e-3', 'off', '~', "'a'", 'a #1', 'a\nb', '[]', '
 
 
 def documented(parameter):
-    """Legal values of a parameter, the default first."""
+    """Return the legal values of a parameter, the default first."""
     default = parameter.default
     found = [default]
     if parameter.is_list:
@@ -73,7 +73,7 @@ def legal(parameter, value):
 
 
 def rounds(node):
-    """Values by name, as many times as it takes for each documented one to come."""
+    """Yield the values by name, as many times as it takes for each documented one to come."""
     known = {each.name: documented(each) for each in INTERFACES[node].parameters}
     for k in range(max(map(len, known.values()))):
         yield {name: values[k % len(values)] for name, values in known.items()}
@@ -92,7 +92,10 @@ def context():
 
 
 def table(context, node, arguments=()):
-    """Table of the parameters of a node that was started with arguments; the node itself."""
+    """Return the table of the parameters of a node that was started with arguments.
+
+    The node itself.
+    """
     made = rclpy.create_node(
         'a_node', context=context, cli_args=['--ros-args', *arguments], use_global_arguments=False
     )
@@ -104,7 +107,7 @@ def table(context, node, arguments=()):
 
 
 def typed(value):
-    """What users write on a command line."""
+    """Return what users write on a command line."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):
@@ -138,7 +141,10 @@ def test_documented_values_are_accepted_in_a_file(context, node, tmp_path):
 
 
 def given(made, values):
-    """What is refused of values that a node is given; lists that are not empty among them."""
+    """Return what is refused of values that a node is given.
+
+    Lists that are not empty among them.
+    """
     parameters = [Parameter(name, value=plain(x)) for name, x in values.items() if x != ()]
     return [each.reason for each in made.set_parameters(parameters) if not each.successful]
 
@@ -156,7 +162,7 @@ def dump(made, names, path):
 
 
 def load(made, path):
-    """What is refused of a file by `ros2 param load`, and how many parameters it has."""
+    """Return what is refused of a file by `ros2 param load`, and how many parameters it has."""
     loaded = parameter_dict_from_yaml_file(str(path), target_nodes=['/a_node']).values()
     results = made.set_parameters([Parameter.from_parameter_msg(each) for each in loaded])
     return [each.reason for each in results if not each.successful], len(results)

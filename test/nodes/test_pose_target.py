@@ -176,7 +176,7 @@ def test_joints_for_a_pose_are_found_within_their_limits(arm, seed):
 
 
 def poses_within_reach(arm, count=40):
-    """Poses of the tool at random positions of the joints, and these."""
+    """Yield the poses of the tool at random positions of the joints, and these."""
     rng = np.random.default_rng(7)
     for _ in range(count):
         q = rng.uniform(np.maximum(arm.lower_limits, -3.0), np.minimum(arm.upper_limits, 3.0))

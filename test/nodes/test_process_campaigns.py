@@ -89,7 +89,7 @@ def finished(process):
 
 
 def seen(folder):
-    """Domains and processes of all controllers so far."""
+    """Return the domains and processes of all controllers so far."""
     path = folder / 'seen'
     lines = path.read_text().splitlines() if path.is_file() else []
     return [tuple(map(int, line.split())) for line in lines]

@@ -42,7 +42,7 @@ def options(**given):
 
 
 def in_a_thread(work):
-    """Result of `work()` in a thread of its own, whose options end with it."""
+    """Return the result of `work()` in a thread of its own, whose options end with it."""
     results = []
     thread = threading.Thread(target=lambda: results.append(work()))
     thread.start()
@@ -172,7 +172,7 @@ def test_the_limit_of_locked_memory_is_raised_as_far_as_it_may_be(
 
 
 def threads_on(pid, core):
-    """Number of threads of a process that may run on one core only."""
+    """Return the number of threads of a process that may run on one core only."""
     found = 0
     for path in Path(f'/proc/{pid}/task').glob('*/status'):
         try:
@@ -184,7 +184,7 @@ def threads_on(pid, core):
 
 
 def priorities(pid):
-    """Real-time priorities of the threads of a process."""
+    """Return the real-time priorities of the threads of a process."""
     found = []
     for path in Path(f'/proc/{pid}/task').iterdir():
         try:

@@ -11,7 +11,7 @@ UNKNOWN = SimpleNamespace(
 
 
 def named(name):
-    """Publisher of a node, as the graph has it."""
+    """Return the publisher of a node, as the graph has it."""
     return SimpleNamespace(node_namespace='/', node_name=name)
 
 

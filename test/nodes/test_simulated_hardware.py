@@ -22,7 +22,7 @@ CONTROLLERS = yaml.safe_load(resource_path('config', 'ros2_control.yaml').read_t
 
 
 def of_page(tag):
-    """Element of the page, as text."""
+    """Return the element of the page, as text."""
     return re.search(rf'<{tag} .*?</{tag}>', PAGE.read_text(), re.DOTALL)[0]
 
 

@@ -98,7 +98,7 @@ def test_a_free_base_is_sent_too():
 
 
 def ticks(cycle, ports, count):
-    """Times on /clock in so many cycles [ms]."""
+    """Return the times on /clock in so many cycles [ms]."""
     seen = len(ports.clocks)
     for _ in range(count):
         cycle.run()

@@ -60,14 +60,14 @@ class Both:
         return taken[0]
 
     def heard(self):
-        """Different lists of joints heard lately."""
+        """Return the different lists of joints heard lately."""
         fast, slow = ([sorted(map(tuple, way.heard_lately()))] for way in self.ways)
         assert fast == slow
         return fast[0]
 
 
 def random_values(rng, count):
-    """Values of a field: mostly good ones, some that are not."""
+    """Return the values of a field: mostly good ones, some that are not."""
     values = rng.normal(size=count) * 10.0 ** rng.integers(-3, 4)
     if rng.random() < 0.2 and count:
         odd = rng.choice([np.nan, np.inf, -np.inf, 2e5, -1e300, 1e9, -0.0, 5e-324])

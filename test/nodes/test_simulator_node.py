@@ -45,7 +45,7 @@ class Rig:
         self.first = ros.until(lambda: self.states and self.states[0], 'a joint state')
 
     def state(self):
-        """A state published from now on."""
+        """Return a state published from now on."""
         count = len(self.states)
         self.ros.until(lambda: len(self.states) > count + 5, 'new joint states')
         return self.states[-1]

@@ -91,7 +91,7 @@ class SimulatorRig:
         return f'{self.namespace}/{name}'
 
     def state(self):
-        """A state published from now on."""
+        """Return a state published from now on."""
         count = len(self.states)
         self.ros.until(lambda: len(self.states) > count + 2, 'new joint states')
         return self.states[-1]
@@ -106,13 +106,13 @@ class SimulatorRig:
         return self.ros.call(SetBool, f'{self.name}/pause', SetBool.Request(data=paused))
 
     def later(self, kind, verb, request):
-        """Future of an answer."""
+        """Return the future of an answer."""
         client = self.ros.node.create_client(kind, f'{self.name}/{verb}')
         self.ros.until(client.service_is_ready, f'service {verb}')
         return client.call_async(request)
 
     def status(self, subject):
-        """The newest diagnostic status of a subject."""
+        """Return the newest diagnostic status of a subject."""
         name = f'{self.name.lstrip("/")}: {subject}'
         return next((s for s in reversed(self.ros.diagnostics) if s.name == name), None)
 
@@ -172,7 +172,10 @@ def until_time_passes(rig, duration=0.05):
 
 @pytest.fixture
 def stepping(another):
-    """A paused simulator in the midst of a million steps, and the future of their answer."""
+    """Return a paused simulator in the midst of a million steps.
+
+    And the future of their answer.
+    """
     rig = another({'start_paused': True, 'step_count': 1_000_000})
     answer = rig.later(Trigger, 'step', Trigger.Request())
     begin = rig.status('simulation')

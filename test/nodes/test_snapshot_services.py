@@ -47,7 +47,7 @@ def controller(ros):
 
 
 def pull(data):
-    """Torques for a state: a function of the state alone."""
+    """Return the torques for a state: a function of the state alone."""
     message = deserialize_message(data, JointState)
     q, v = np.array(message.position), np.array(message.velocity)
     return 20.0 * (0.3 - q) - 2.0 * v + np.array([-5.0, 2.0]) * np.sin(40.0 * q)
@@ -338,7 +338,7 @@ def test_objects_are_there_again_and_go_on_to_the_bit(ros, tmp_path):
         assert answer.success, answer.message
 
     def shown():
-        """State of the objects in the newest message."""
+        """Return the state of the objects in the newest message."""
         message = objects[-1]
         return list(message.joint_names), [
             (p.translation.x, p.translation.y, p.translation.z) for p in message.transforms
@@ -349,7 +349,7 @@ def test_objects_are_there_again_and_go_on_to_the_bit(ros, tmp_path):
         return stamp.sec * 1000 * MILLISECOND + stamp.nanosec
 
     def step():
-        """Step, and return the state of the objects that follows."""
+        """Return the step, and return the state of the objects that follows."""
         end = time_ns() + 150 * MILLISECOND
         call('step')
         ros.until(lambda: time_ns() == end, 'objects after all steps')

@@ -51,7 +51,7 @@ def start(ros):
 
 
 def highest(robot, q, v):
-    """Torques that no joint may exceed towards its limits at a state beyond them, (2, nv).
+    """Return torques that no joint may exceed towards its limits at a state beyond them, (2, nv).
 
     Lower and upper ones; infinite for joints that are within their limits.
     """

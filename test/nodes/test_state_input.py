@@ -52,7 +52,7 @@ class Stream:
         ]  # fmt: skip
 
     def next(self):
-        """Serialised message, and the time at which it comes."""
+        """Return the serialised message, and the time at which it comes."""
         rng, n = self._rng, len(self._names)
         self._v = 0.99 * self._v + 0.05 * rng.normal(size=n)
         self._q = 0.999 * self._q + 1e-3 * self._v
@@ -80,7 +80,10 @@ class Stream:
         message[field][j] = self._rng.choice([np.nan, np.inf, -np.inf, 1e300, 50.0, -4.0, 1e5])
 
     def _shown(self):
-        """Positions as the publisher gives them: within +-pi, all near there, if it wraps."""
+        """Return the positions as the publisher gives them.
+
+        Within +-pi, all near there, if it wraps.
+        """
         return np.mod(self._q, 2.0 * np.pi) - np.pi if self._wraps else self._q.copy()
 
     def _jump(self, message):
@@ -191,7 +194,7 @@ class Turntable:
         return self._publishers
 
     def send(self, turn, bend=0.0, velocity=None, dt=0.005, names=('turn', 'bend'), stamped=True):
-        """State of the input after one more message, or None."""
+        """Return the state of the input after one more message, or None."""
         self.time += dt
         fields = ['position'] + ['velocity'] * (velocity is not None)
         writer = JointStateWriter(names, fields)

@@ -50,7 +50,7 @@ pairs:
 
 
 def press():
-    """Sphere of 2 kg on a vertical guide, 1 cm above the box."""
+    """Return the sphere of 2 kg on a vertical guide, 1 cm above the box."""
     slider = link('foot', PRESS, (0.1, 0.1, 0.1), shape=collision('sphere radius="0.05"'))
     joint = (
         '<joint name="guide" type="prismatic"><parent link="base"/><child link="foot"/>'
@@ -128,7 +128,7 @@ class Rig:
         self.world.placements.append(serialize_message(message))
 
     def pose(self, name):
-        """Position and quaternion of the last message."""
+        """Return the position and quaternion of the last message."""
         message = self.world.objects[-1]
         pose = message.transforms[message.joint_names.index(name)]
         t, r = pose.translation, pose.rotation

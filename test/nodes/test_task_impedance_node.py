@@ -75,7 +75,7 @@ def seconds(message):
 
 
 def rest(arm, duration=3.0):
-    """Joints and speed of the arm some simulated time later."""
+    """Return the joints and speed of the arm some simulated time later."""
     begin = seconds(arm.states[-1])
     arm.until(lambda: seconds(arm.states[-1]) > begin + duration, 'simulated time')
     state = arm.states[-1]

@@ -79,7 +79,7 @@ class Rig:
         self.ros.until(self.claims.get_subscription_count, 'a listener to claims')
 
     def clock_periods(self):
-        """Differences between times on /clock [ns]."""
+        """Return the differences between times on /clock [ns]."""
         times = [each.clock.sec * 10**9 + each.clock.nanosec for each in self.clock]
         return {b - a for a, b in zip(times, times[1:])}
 

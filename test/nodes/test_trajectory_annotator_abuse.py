@@ -28,7 +28,7 @@ def rig(ros):
 
 
 def goes_on(rig):
-    """The next good trajectory is answered, and all that came out is finite and within limits."""
+    """Check that the next good trajectory is answered, and all output is finite and legal."""
     found = []
 
     def answered():

@@ -52,7 +52,7 @@ class Side:
             self.commander._usual = None
 
     def answer(self, state, motion):
-        """What is sent, or what is raised."""
+        """Return what is sent, or what is raised."""
         self.sent.clear()
         try:
             applied = self.commander.answer(self.law, state, motion).tobytes()
@@ -61,7 +61,7 @@ class Side:
         return [applied, *self.sent, *self.memory()]
 
     def memory(self):
-        """All that the next answer depends on, and all that is shown."""
+        """Return all that the next answer depends on, and all that is shown."""
         terms = {name: values.tobytes() for name, values in self.law.terms.items()}
         limiter, commander = self.limiter, self.commander
         return [

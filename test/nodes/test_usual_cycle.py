@@ -101,7 +101,10 @@ class Side:
         self.loop.activate()
 
     def memory(self):
-        """All that is shown, and that the next answer depends on; the reference is told first."""
+        """Return all that is shown, and that the next answer depends on.
+
+        The reference is told first.
+        """
         state, commander, watchdog = self.states.last, self.commander, self.watchdog
         counts = (commander.sent, commander.saturated, commander.ever, commander.commanding)
         return {
@@ -115,7 +118,7 @@ class Side:
         }
 
     def motion(self):
-        """Motion of the reference, once it has been told of all states."""
+        """Return the motion of the reference, once it has been told of all states."""
         self.loop.changed()
         motion = self.reference._motion
         return motion.clock, motion.position, motion.time_left
@@ -243,7 +246,7 @@ def test_the_shortest_way_gives_what_the_parts_give(clock, arm, reference, seed,
 
 @pytest.fixture
 def side(clock, arm):
-    """A loop whose way is open."""
+    """Return a loop whose way is open."""
     side = Side(arm, MeasuredPosition, True)
     side.stream = Stream(arm, np.random.default_rng(0))
     side.stream._oddities = [side.stream._nothing]
@@ -255,7 +258,7 @@ def side(clock, arm):
 
 
 def step(side):
-    """Torques that one more state gives."""
+    """Return the torques that one more state gives."""
     data, now = side.stream.next()
     side.clock.now = 100.0 + now
     side.sent.clear()

@@ -53,7 +53,7 @@ def full_state(names=NAMES, **options):
 
 
 def content(message):
-    """All that a reader should find, numbers as bytes so that NaN equals itself."""
+    """Return all that a reader should find, numbers as bytes so that NaN equals itself."""
     stamp = message.header.stamp
     return (
         stamp.sec * 10**9 + stamp.nanosec,
@@ -71,7 +71,7 @@ def found(data):
 
 
 def meant(message):
-    """Bytes of a message, and which of them mean something."""
+    """Return the bytes of a message, and which of them mean something."""
     zeros, ones = (encode(message, padding=p) for p in (b'\0', b'\xff'))
     return np.frombuffer(zeros, np.uint8), np.array([a == b for a, b in zip(zeros, ones)])
 

@@ -21,7 +21,7 @@ FIELDS = ('positions', 'velocities', 'accelerations')
 
 
 def trajectory(points, joints, fields=FIELDS, effort=lambda point: 0, frame='', rng=None):
-    """Message with random numbers.
+    """Return the message with random numbers.
 
     :param effort: how many efforts a point has
     """
@@ -38,7 +38,10 @@ def trajectory(points, joints, fields=FIELDS, effort=lambda point: 0, frame='', 
 
 
 def content(message):
-    """All that the reader should find, or None if points carry too many or too few numbers."""
+    """Return all that the reader should find.
+
+    Or None if points carry too many or too few numbers.
+    """
     n = len(message.joint_names)
     columns = []
     for field in FIELDS:

@@ -49,11 +49,11 @@ class Turning:
         )
 
     def answers(self, count):
-        """Torques of so many states, (count, 2)."""
+        """Return the torques of so many states, (count, 2)."""
         return np.array([self.answer(k) for k in range(count)])
 
     def state(self, k, position=None):
-        """State of number `k`, serialised."""
+        """Return the state of number `k`, serialised."""
         q = 3.05 + RATE * 1e-9 * PERIOD * k if position is None else position
         velocity = (RATE, 0.0) if self.velocities else ()
         message = joint_state(position=(wrapped(q) if self.wraps else q, 0.3), velocity=velocity)
@@ -62,7 +62,7 @@ class Turning:
         return serialize_message(message)
 
     def answer(self, k, position=None):
-        """Torque of the state of number `k`."""
+        """Return the torque of the state of number `k`."""
         data = self.state(k, position)
         return np.array(self.rig.answer_to(data, 100 * SECOND + k * PERIOD))
 

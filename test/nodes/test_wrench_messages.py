@@ -16,7 +16,7 @@ H = 1e-3  # cycle of the node [s]
 
 
 def rail():
-    """2 kg on a rail along x."""
+    """Return 2 kg on a rail along x."""
     return sled(2.0, 'sphere radius="0.1"', effort=10.0)
 
 

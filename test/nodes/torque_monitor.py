@@ -14,7 +14,7 @@ TORQUE_ROUNDING, TIME_ROUNDING = 1e-9, 1e-8
 
 
 def excess_of_rate(times, efforts, rate):
-    """How far torques changed beyond a rate, over any stretch of time [N m].
+    """Return how far torques changed beyond a rate, over any stretch of time [N m].
 
     :param times: of publication, (N,) [s]
     :param efforts: (N, n) [N m]

@@ -20,7 +20,7 @@ NUMBERS = {'double': ('d', 8), 'int32': ('i', 4), 'uint32': ('I', 4)}
 
 
 def encode(message, order='<', padding=b'\0'):
-    """Bytes of a message; `padding` is repeated where nothing is said."""
+    """Return the bytes of a message; `padding` is repeated where nothing is said."""
     encoder = _Encoder(order, padding)
     encoder.message(message)
     return encoder.data()
@@ -63,7 +63,7 @@ def with_bytes(data, at, replacement):
 
 
 def spoiled(data, rng):
-    """Copy of a message with something wrong."""
+    """Return the copy of a message with something wrong."""
     data = bytearray(data)
     for _ in range(rng.integers(1, 4)):
         at = int(rng.integers(len(data)))

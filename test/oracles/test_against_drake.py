@@ -22,7 +22,7 @@ ROBOTS = ('ur5_robot', 'kinova', 'z1', 'xarm7', 'so101', 'solo12')
 
 
 def drake_plant(text):
-    """Plant of a URDF text, its root welded to the world."""
+    """Return the plant of a URDF text, its root welded to the world."""
     plant = plants.MultibodyPlant(time_step=0.0)
     parsing.Parser(plant).AddModelsFromString(text, 'urdf')
     root = layout.read(text).links[0]
@@ -33,7 +33,7 @@ def drake_plant(text):
 
 @pytest.fixture(scope='module', params=ROBOTS)
 def both(request):
-    """Our robot, the plant, and the places of our joints in Drake's vectors."""
+    """Return our robot, the plant, and the places of our joints in Drake's vectors."""
     path = example_robots.path(request.param)
     text = example_robots.dynamics_xml(path.read_text())
     text = text.replace('"world"', '"world_link"')  # Drake's own world is called so

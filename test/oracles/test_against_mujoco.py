@@ -19,7 +19,7 @@ NOT_ACCEPTED = ('inertia', 'mass', 'mj_balance')
 
 
 def mujoco_model(text, floating_base):
-    """Model of a URDF text, None where MuJoCo refuses its inertias."""
+    """Return the model of a URDF text, None where MuJoCo refuses its inertias."""
     options = (
         '<mujoco><compiler fusestatic="false" balanceinertia="false" discardvisual="true" '
         'boundmass="0" boundinertia="0"/></mujoco>'
@@ -46,7 +46,7 @@ class MujocoBridge:
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
 
     def evaluate(self, q, v):
-        """Mass matrix and bias force in our coordinates."""
+        """Return the mass matrix and bias force in our coordinates."""
         places, data = self.places, self.data
         P, rate = np.zeros((self.model.nv, places.nv)), np.zeros(self.model.nv)
         by_name = {joint.name: joint for joint in places.joints}
@@ -75,7 +75,7 @@ class MujocoBridge:
 
 
 def cases():
-    """Every robot on both bases; whether MuJoCo accepts it shows when it is compiled."""
+    """Return every robot on both bases; whether MuJoCo accepts it shows when it is compiled."""
     return [(n, base) for n in example_robots.distinct() for base in ('fixed', 'floating')]
 
 

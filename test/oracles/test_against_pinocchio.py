@@ -42,7 +42,7 @@ class Case:
         self.frames = self.links[-1:] if floating_base else self.links
 
     def ours(self, function, *arrays, **options):
-        """Result of a function of ours for a batch."""
+        """Return the result of a function of ours for a batch."""
         return lanes.evaluate(definition_of(self.robot.model, function, **options), *arrays)
 
     def compare(self, function, ours, theirs):
@@ -52,7 +52,7 @@ class Case:
         assert error < TOLERANCE, f'{function} of {self.name}: relative error {error:.1e}'
 
     def each(self, function, *arrays):
-        """Result of a function of the bridge for each state."""
+        """Return the result of a function of the bridge for each state."""
         return np.array([function(*row) for row in zip(*arrays)])
 
 
@@ -70,7 +70,10 @@ RANDOM_TREES = {
 
 @pytest.fixture(scope='module', params=[*CASES, *RANDOM_TREES])
 def case(request):
-    """Each real robot and some random trees with every joint type, on both kinds of base."""
+    """Return each real robot and some random trees with every joint type.
+
+    On both kinds of base.
+    """
     if request.param in CASES:
         name, floating_base = CASES[request.param]
         text = example_robots.dynamics_xml(
@@ -199,7 +202,7 @@ def test_momentum_about_the_base_origin(case):
 
 
 def random_forces(case):
-    """Spatial forces in base coordinates on three links."""
+    """Return the spatial forces in base coordinates on three links."""
     rng = np.random.default_rng(11)
     links = sorted({case.links[0], case.links[len(case.links) // 2], case.links[-1]})
     return tuple(links), rng.uniform(-10, 10, (STATES, len(links), 6))

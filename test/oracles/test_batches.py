@@ -22,13 +22,13 @@ NAMES = [name for name in ARGUMENTS if name != 'integrate']
 
 @pytest.fixture(scope='module')
 def robot():
-    """Random tree with every joint type."""
+    """Return a random tree with every joint type."""
     return Robot.from_urdf(TEXT)
 
 
 @pytest.fixture(scope='module')
 def state(robot):
-    """4097 random states.
+    """Return 4097 random states.
 
     More than one task for the threads, and one row left over for any vector width.
     """
@@ -37,7 +37,7 @@ def state(robot):
 
 @pytest.fixture(scope='module')
 def results(robot, state):
-    """Results of all functions for all states."""
+    """Return the results of all functions for all states."""
     return {name: call(robot, name, state.of(name), LINK) for name in NAMES}
 
 

@@ -67,13 +67,13 @@ class Case:
 
 @pytest.fixture(autouse=True)
 def level_of_optimisation(request, monkeypatch):
-    """That of users for some robots."""
+    """Set the level that users have, for some robots."""
     if EVERYTHING or request.node.callspec.params['name'] in OPTIMISED_ROBOTS:
         monkeypatch.setenv('RBD_ROS_OPTIMISATION', '1')
 
 
 def wanted(name, base, function):
-    """Whether a test belongs to the everyday run."""
+    """Return whether a test belongs to the everyday run."""
     return (
         EVERYTHING
         or (name in ALL_FUNCTIONS and (base == 'fixed' or name in FREED))
@@ -94,7 +94,10 @@ _cases = {}
 
 
 def case_of(name, base):
-    """Case of a robot; the last few are kept, so that all tests of a robot share its kernels."""
+    """Return the case of a robot.
+
+    The last few are kept, so that all tests of a robot share its kernels.
+    """
     if (name, base) not in _cases:
         case = Case(name, base == 'floating')
         if case.robot.nv > LARGEST and not EVERYTHING:

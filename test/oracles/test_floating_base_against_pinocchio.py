@@ -16,7 +16,7 @@ CHOSEN = 5  # real robots, over the whole of the list
 
 
 def texts():
-    """Some real robots, gears among them, and trees with every type of joint."""
+    """Return some real robots, gears among them, and trees with every type of joint."""
     names = [
         name
         for name in sorted(example_robots.distinct())

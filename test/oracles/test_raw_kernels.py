@@ -21,14 +21,17 @@ TEXT = random_trees.tree(21, 6, ('revolute', 'prismatic', 'floating', 'planar', 
 
 @pytest.fixture(scope='module', params=[False, True], ids=['fixed base', 'floating base'])
 def subject(request):
-    """Robot and one random state."""
+    """Return the robot and one random state."""
     places = layout.read(TEXT, request.param)
     robot = Robot.from_urdf(TEXT, floating_base=request.param)
     return robot, places.random_states(np.random.default_rng(0)), places
 
 
 def run(kernel, *arrays):
-    """Result by the address, both through ctypes and through the function for numba loops."""
+    """Return the result by the address.
+
+    Both through ctypes and through the function for numba loops.
+    """
     packed, out, again = np.concatenate(arrays), np.full(kernel.output_size, np.nan), None
     assert kernel.input_sizes == tuple(map(len, arrays))
     ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(kernel.address)(

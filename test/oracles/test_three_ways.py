@@ -31,7 +31,7 @@ ROBOTS = {
 
 @pytest.fixture(scope='module', params=[*ROBOTS, 'random3', 'random5, floating'])
 def robot_and_state(request):
-    """Robot, its last link and random states."""
+    """Return the robot, its last link and random states."""
     if request.param in ROBOTS:
         name, floating_base = ROBOTS[request.param]
         source = example_robots.path(name)

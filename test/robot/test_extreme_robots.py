@@ -28,7 +28,7 @@ ROBOTS = {
 
 @pytest.fixture(params=ROBOTS)
 def robot(request):
-    """One of the robots."""
+    """Return one of the robots."""
     text, floating_base = ROBOTS[request.param]
     return Robot.from_urdf(text, floating_base=floating_base)
 
@@ -75,7 +75,7 @@ def test_configurations_of_a_robot_without_joints_are_empty():
 
 @pytest.fixture(scope='module')
 def long_chain():
-    """Chain of 200 revolute joints."""
+    """Return the chain of 200 revolute joints."""
     link = {
         'type': 'revolute',
         'xyz': (0.1, 0.0, 0.2),

@@ -84,7 +84,7 @@ def flat(found):
 
 @lru_cache(maxsize=None)
 def results_of_first_calls(method):
-    """Result of each kind of call, on a robot of its own."""
+    """Return the result of each kind of call, on a robot of its own."""
     owner, names = {**LOADED, **PLAIN}[method]
     named = dict(zip(names, (Q, V, A)))
     return {

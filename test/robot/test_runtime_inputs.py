@@ -39,7 +39,7 @@ GRAVITY = (0.3, -0.2, -9.7)
 
 
 def inertias(seed):
-    """Ten parameters of each link, all physical."""
+    """Return ten parameters of each link, all physical."""
     rng = np.random.default_rng(seed)
     result = {}
     for link in LINKS:
@@ -53,7 +53,7 @@ def inertias(seed):
 
 
 def urdf(parameters):
-    """Text of the robot with links of these ten parameters each."""
+    """Return the text of the robot with links of these ten parameters each."""
     text = []
     for link, (mass, *rest) in parameters.items():
         c = np.array(rest[:3]) / mass
@@ -83,14 +83,14 @@ BEFORE, AFTER = inertias(1), inertias(2)
 
 @pytest.fixture(scope='module', params=[False, True], ids=['fixed base', 'floating base'])
 def robot(request):
-    """Robot as it is loaded; its inertias and gravity are given anew with each call."""
+    """Return the robot as it is loaded; its inertias and gravity are given anew with each call."""
     robot = Robot.from_urdf(urdf(BEFORE), floating_base=request.param)
     robot.floating = request.param
     return robot
 
 
 def rebuilt(robot, runtime, gears=True):
-    """Robot with the run-time inputs in its description, and their values."""
+    """Return the robot with the run-time inputs in its description, and their values."""
     parameters, gravity, values = dict(BEFORE), (0.0, 0.0, -9.81), []
     for key in runtime:
         kind, _, link = key.partition(':')
@@ -106,7 +106,7 @@ def rebuilt(robot, runtime, gears=True):
 
 
 def flat(result):
-    """Numbers of an array, or of a tuple of arrays."""
+    """Return the numbers of an array, or of a tuple of arrays."""
     return np.concatenate(
         [np.ravel(x) for x in (result if type(result) is not np.ndarray else [result])]
     )
@@ -148,13 +148,16 @@ WITHOUT_GEARS = (
 
 @pytest.fixture(scope='module')
 def ungeared(robot):
-    """Robot whose finger moves by itself."""
+    """Return the robot whose finger moves by itself."""
     text = without_mimics(urdf(BEFORE))
     return Robot.from_urdf(text, floating_base=robot.floating)
 
 
 def takes(name, model):
-    """Whether an algorithm is one for all joints, or those of a model are simple enough for it."""
+    """Return whether an algorithm is one for all joints.
+
+    Or those of a model are simple enough for it.
+    """
     check = catalogue()[name].check
     if check in (require_simple_joints, require_free_joints) or name.startswith('hinge_'):
         try:

@@ -22,7 +22,7 @@ def ur5():
 
 
 def changed(**values):
-    """Regular configuration but for some joints."""
+    """Return the regular configuration but for some joints."""
     q = list(REGULAR)
     for name, value in values.items():
         q[int(name[-1]) - 1] = value

@@ -25,7 +25,10 @@ URDF = '<robot name="r"><link name="base"/></robot>'
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """Working directory and home with a description in each; no ROS and no examples around."""
+    """Return the working directory and home with a description in each.
+
+    No ROS and no examples around.
+    """
     home, work = tmp_path / 'home', tmp_path / 'work'
     for folder in (home, work):
         folder.mkdir()
@@ -40,7 +43,7 @@ def here(tmp_path, monkeypatch):
 
 @pytest.fixture
 def examples(here, tmp_path, monkeypatch):
-    """Folder that looks like an installed example-robot-data."""
+    """Return the folder that looks like an installed example-robot-data."""
     folder = tmp_path / 'site/cmeel.prefix/share/example-robot-data/robots/some_description/urdf'
     folder.mkdir(parents=True)
     for name in ('panda', 'ur5_robot', 'six_axis_arm'):
@@ -51,7 +54,10 @@ def examples(here, tmp_path, monkeypatch):
 
 @pytest.fixture
 def xacro(tmp_path, monkeypatch):
-    """Writes xacro files into the working directory; without xacro, the test is left out."""
+    """Return the writes xacro files into the working directory.
+
+    Without xacro, the test is left out.
+    """
     outside.load('xacro')
     monkeypatch.chdir(tmp_path)
 

@@ -13,7 +13,7 @@ from rbd_ros.simulation.drives import ACCELERATION, EFFORT, GRAVITY, POSITION, Z
 def chain(
     damping=(0.0, 0.0, 0.0), friction=(0.0, 0.0, 0.0), effort=1e6, stiffness=None, **options
 ):
-    """Three links, of which the last one slides."""
+    """Return three links, of which the last one slides."""
     parts = [link('l0')]
     for k in range(3):
         parts.append(link(f'l{k + 1}', 1.0 + k, (0.02, 0.03, 0.04), (0.1, 0.02, 0.2)))

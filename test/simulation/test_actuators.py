@@ -157,7 +157,10 @@ def test_motors_are_freedoms_of_their_own(name):
 
 
 def elastic(shaft, q, v, duration, inertia=0.2, motor=0.05, drive=0.0, **options):
-    """Turntable on an elastic shaft: motion from (joint, motor) positions and velocities."""
+    """Return the turntable on an elastic shaft.
+
+    Motion from (joint, motor) positions and velocities.
+    """
 
     def torque(t, q, v):
         shaft_torque = shaft.torque(q[1] - q[0], v[1] - v[0])

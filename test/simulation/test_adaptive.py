@@ -18,7 +18,7 @@ LENGTH, AMPLITUDE = 0.5, 2.0
 
 
 def exact_swing(t):
-    """Pendulum released at rest from `AMPLITUDE`: Jacobi's elliptic functions."""
+    """Return the pendulum released at rest from `AMPLITUDE`: Jacobi's elliptic functions."""
     k = np.sin(AMPLITUDE / 2)
     sn, *_ = ellipj(ellipk(k**2) - np.sqrt(GRAVITY / LENGTH) * t, k**2)
     return 2 * np.arcsin(k * sn)
@@ -29,7 +29,7 @@ def swing(duration=1.6, **options):
 
 
 def tumbler(**options):
-    """A free body with an arm, whose configurations are no vector space."""
+    """Return a free body with an arm, whose configurations are no vector space."""
     return robot(
         link('body', 2.0, (0.02, 0.03, 0.05), (0.02, 0.0, -0.01)),
         link('arm', 0.5, (0.004, 0.003, 0.001), (0.0, 0.0, 0.1)),

@@ -41,7 +41,7 @@ def simulator():
 
 
 def everything(simulator):
-    """State of robot and objects, and forces by who touches whom."""
+    """Return the state of robot and objects, and forces by who touches whom."""
     objects = {
         name: (simulator.object_pose(name), simulator.object_velocity(name))
         for name in ('slider', 'roller', 'lying')
@@ -51,7 +51,7 @@ def everything(simulator):
 
 
 def assert_same(a, b):
-    """To the bit."""
+    """Check the to the bit."""
     np.testing.assert_equal(a, b)
 
 

@@ -22,7 +22,7 @@ CLOSED = 1e-9
 
 
 def with_bodies(subject, **fields):
-    """Robot with other fields of its bodies, one value each."""
+    """Return the robot with other fields of its bodies, one value each."""
     model = subject.model
     bodies = [
         replace(body, **{name: values[i] for name, values in fields.items()})
@@ -236,7 +236,7 @@ def test_friction_limits_and_contact_act_together_in_a_loop(integrator, rng):
 
 
 def flying_linkage():
-    """Four-bar linkage whose ground is a body that flies."""
+    """Return the four-bar linkage whose ground is a body that flies."""
     rng = np.random.default_rng(3)
     bars = {'plate': 0.0, 'crank': 0.3, 'coupler': 0.45, 'rocker': 0.4}
     inertias = {

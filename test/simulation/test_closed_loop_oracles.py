@@ -16,7 +16,10 @@ from rbd_ros.spatial.rotation import quaternion_to_rotation
 
 
 def integrated(robot, acceleration, q, v, duration):
-    """End of the motion with an acceleration as function of q and v, by Dormand and Prince."""
+    """Return the end of the motion with an acceleration as function of q and v.
+
+    By Dormand and Prince.
+    """
 
     def rate(t, x):
         q, v = x[: robot.nq], x[robot.nq :]
@@ -144,7 +147,10 @@ def test_cassie_moves_as_by_pinocchio(rng):
     settings = pin.ProximalSettings(1e-12, 1e-3, 100)
 
     def theirs(q):
-        """Configuration, with quaternions (x, y, z, w), and velocities for ours, (nv, nv)."""
+        """Return the configuration, with quaternions (x, y, z, w), and velocities for ours.
+
+        (nv, nv).
+        """
         position, P = np.zeros(model.nq), np.zeros((model.nv, walker.nv))
         for i, body in enumerate(walker.model.bodies, start=1):
             joint = model.joints[numbers[i]]
@@ -192,7 +198,7 @@ def test_cassie_moves_as_by_pinocchio(rng):
 
 
 def four_bar_in_mujoco(mujoco, q, timestep, softness):
-    """Model of the four-bar linkage, its rocker connected to the ground; q are its zeros.
+    """Return model of the four-bar linkage, its rocker connected to the ground; q are its zeros.
 
     :param softness: time constant of the constraint [s]
     """

@@ -17,7 +17,10 @@ CLOSED = 1e-9
 
 
 def opening(simulator):
-    """Maximum error of the loops, and of their velocities relative to the maximum velocity."""
+    """Return the maximum error of the loops.
+
+    And of their velocities relative to the maximum velocity.
+    """
     K = simulator.robot.loops.closure(simulator.q).K
     v = simulator.v
     return np.abs(simulator.loop_errors).max(), np.abs(K @ v).max() / (np.abs(v).max() + 1e-3)
@@ -42,7 +45,7 @@ MECHANISMS = {
 
 
 def explicit(bars, y, torque, duration):
-    """Angle and speed of the crank by its own equation of motion, from rest."""
+    """Return the angle and speed of the crank by its own equation of motion, from rest."""
     solution = solve_ivp(
         lambda t, x: [x[1], bars.acceleration(x[0], x[1], torque)],
         (0.0, duration),

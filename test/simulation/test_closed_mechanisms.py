@@ -26,7 +26,7 @@ PLANAR = {
 
 @lru_cache(maxsize=None)
 def solved(name, duration):
-    """Mechanism, and the end of its motion by the explicit equations, as y and its rate."""
+    """Return mechanism, and the end of its motion by the explicit equations, as y and its rate."""
     mechanism, (y, force) = getattr(explicit_mechanisms, name)(), PLANAR[name]
     equations = mechanism.equations
 
@@ -127,7 +127,10 @@ def test_cassies_legs_stay_closed_for_a_minute_and_never_stop(integrator, streng
 
 
 def tilted_four_bar(tilt):
-    """Four-bar linkage, neutral where its crank is at 1 rad, the crank's axis out of true."""
+    """Return the four-bar linkage, neutral where its crank is at 1 rad.
+
+    The crank's axis out of true.
+    """
     model = loop_mechanisms.four_bar().model
     axes = [np.array([tilt, 0.0, 1.0]), np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.0])]
     bodies = [

@@ -17,7 +17,7 @@ def box():
 
 
 def pendulum():
-    """A body that carries another one on a hinge."""
+    """Return a body that carries another one on a hinge."""
     second = inertial(1.0, (0.01, 0, 0, 0.02, 0, 0.02), '0 0 -0.5')
     hinge = joint('hinge', 'base', 'bob', 'continuous', axis='1 0 0')
     return robot(link('base', inertial(3.0, (0.1, 0, 0, 0.1, 0, 0.1))), link('bob', second), hinge)

@@ -26,7 +26,7 @@ def contacts_of(subject):
 
 
 def by_hand(subject, contact, q):
-    """Gap, margin and normal from poses of links, in plain geometry."""
+    """Return the gap, margin and normal from poses of links, in plain geometry."""
     poses = subject.forward_kinematics(q)
 
     def pose(name):

@@ -14,7 +14,7 @@ M, G = T.T @ T, 9.81
 
 
 def sets(wrench, resting=range(4), pulling=None):
-    """Sets for a wrench (force, couples about x and y) beside the weight."""
+    """Return the sets for a wrench (force, couples about x and y) beside the weight."""
     return contact_sets(M, T.T @ (np.array(wrench) - [G, 0, 0]), resting, pulling)
 
 

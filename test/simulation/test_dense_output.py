@@ -25,7 +25,7 @@ LIMIT = '<limit lower="-9" upper="9" effort="9" velocity="9"/>'
 
 
 def slider():
-    """A mass on a straight rail: the velocity of its motion obeys any y' = f(y, t)."""
+    """Return a mass on a straight rail: the velocity of its motion obeys any y' = f(y, t)."""
     return robot(
         link('base'),
         link('mass', 1.0, (0.1,) * 3),
@@ -34,7 +34,7 @@ def slider():
 
 
 def rate(t, q, v):
-    """A right-hand side that is not linear: dv/dt, with dq/dt = v."""
+    """Return a right-hand side that is not linear: dv/dt, with dq/dt = v."""
     return np.array([np.cos(3.0 * t) - 0.7 * v[0] ** 2 - 2.0 * np.sin(q[0])])
 
 

@@ -48,7 +48,7 @@ class Driven:
         self._find = torque_of_drives.bind(self.simulator.physics.record, Record(self.drives))
 
     def torque(self):
-        """Torques now, and whether they are finite."""
+        """Return the torques now, and whether they are finite."""
         finite = self._find(TIMESTEP)
         return self.simulator.physics.commands.torque.copy(), bool(finite)
 
@@ -62,7 +62,7 @@ class Driven:
 
 
 def by_hybrid_dynamics(subject, drives, q, v):
-    """Torques as in the book (9.2), with NumPy; no joint friction."""
+    """Return the torques as in the book (9.2), with NumPy; no joint friction."""
     tau = np.zeros(subject.nv)
     effort, gravity = drives.mode == EFFORT, drives.mode == GRAVITY
     tau[effort] = drives.effort[effort]
@@ -80,13 +80,13 @@ def by_hybrid_dynamics(subject, drives, q, v):
 
 @pytest.fixture(scope='module')
 def chain():
-    """Six joints without friction."""
+    """Return six joints without friction."""
     return Robot.from_urdf(random_trees.tree(8, 6, ('revolute', 'prismatic'), 0, 0.5))
 
 
 @pytest.fixture(scope='module')
 def damped_chain():
-    """The same, each joint with damping."""
+    """Return the same, each joint with damping."""
     text = random_trees.tree(8, 6, ('revolute', 'prismatic'), 0, 0.5)
     parts = text.split('</joint>')
     for k, part in enumerate(parts[:-1]):

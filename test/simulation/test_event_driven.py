@@ -241,7 +241,7 @@ def test_a_particle_breaks_off_a_sphere_at_two_thirds_of_the_height():
 
 
 def two_legs(v):
-    """Thin bar without gravity on two faces, 0.2 m from its centre, that moves already."""
+    """Return thin bar without gravity on two faces, 0.2 m from its centre, that moves already."""
     legs = [FaceContact('body', (x, 0, 0)) for x in (-0.2, 0.2)]
     hover = [0.0, 2.0 * GRAVITY, 0.0]
     simulator = EventDrivenSimulator(planar_body(2.0, 0.02), legs, hover)
@@ -298,7 +298,7 @@ def test_a_point_may_come_onto_a_face_from_its_side():
 
 
 def rocking(angle, b=0.1, h=0.4, m=2.0, **options):
-    """Block on a floor between kerbs at its corners, tilted about one of them."""
+    """Return the block on a floor between kerbs at its corners, tilted about one of them."""
     corners = {'left': (-b, 0, -h), 'right': (b, 0, -h)}
     contacts = [FaceContact('body', corner) for corner in corners.values()]
     for side, normal in (('left', 1.0), ('right', -1.0)):

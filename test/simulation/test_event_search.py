@@ -24,7 +24,7 @@ class Step:
 
 
 def values(gap=None, margin=None, force=None):
-    """Values of one contact by functions of the part of the step."""
+    """Return the values of one contact by functions of the part of the step."""
 
     def evaluate(x):
         f = gap or (lambda x: 1.0)

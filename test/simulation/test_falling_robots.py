@@ -33,13 +33,16 @@ TURNED = {'b1_description': 2}
 
 @pytest.fixture(scope='module', params=ROBOTS)
 def fallen(request):
-    """A simulator, and the height that its robot falls from."""
+    """Return a simulator, and the height that its robot falls from."""
     robot = Robot.from_urdf(example_robots.path(request.param), floating_base=True)
     return Simulator(robot, H, ground=True), ROBOTS[request.param]
 
 
 def start_of(robot, height, seed):
-    """Configuration in which a robot is let go: upright for seed 0, else turned, limbs bent."""
+    """Return the configuration in which a robot is let go.
+
+    Upright for seed 0, else turned, limbs bent.
+    """
     q = robot.neutral()
     rotation = Rotation.identity()
     if seed:

@@ -14,7 +14,7 @@ h = 0.01
 
 
 def tree(name):
-    """A body with two arms."""
+    """Return a body with two arms."""
     links = (
         link(name, 2.0, (0.02, 0.03, 0.04), (0.1, -0.2, 0.3)),
         link(f'{name}l', 0.5, (0.002, 0.003, 0.004), (0.2, 0.1, 0)),
@@ -33,7 +33,7 @@ MASS = 2.0 + 0.5 + 0.7
 
 @pytest.fixture(scope='module')
 def physics():
-    """Two of them in one world, in tilted gravity."""
+    """Return two of them in one world, in tilted gravity."""
     subject = robot(
         link('world'),
         *(*tree('a'), *tree('b')),
@@ -48,12 +48,12 @@ def physics():
 
 @pytest.fixture(scope='module')
 def one():
-    """One of them alone, which says what its momentum is."""
+    """Return one of them alone, which says what its momentum is."""
     return robot(*tree('a'), floating_base=True, gravity=GRAVITY)
 
 
 def about_the_centre(subject, q, v):
-    """Mass, centre of mass, and momentum about it, in base coordinates."""
+    """Return the mass, centre of mass, and momentum about it, in base coordinates."""
     total, c = subject.momentum(q, v), subject.center_of_mass(q)
     return c, total[:3] - np.cross(c, total[3:]), total[3:]
 

@@ -17,7 +17,7 @@ def inertial(mass, moment):
 
 
 def finger(name, shape):
-    """Finger of 60 g below the palm."""
+    """Return the finger of 60 g below the palm."""
     geometry = f'<collision><origin xyz="0 0 -0.08"/><geometry>{shape}</geometry></collision>'
     return f'<link name="{name}">{inertial(0.06, 2e-5)}{geometry}</link>'
 
@@ -31,7 +31,7 @@ def slide(name, parent, child, xyz, axis, upper, effort, more=''):
 
 
 def gripper(shape):
-    """Two fingers that close together by one joint, on a palm that lifts."""
+    """Return two fingers that close together by one joint, on a palm that lifts."""
     return Robot.from_urdf(
         '<robot name="gripper"><link name="base"/>'
         f'<link name="palm">{inertial(0.88, 0.02)}</link>'

@@ -22,7 +22,7 @@ D = np.array([CONTACT.damping, *[CONTACT.tangential_damping] * 2])
 
 
 def relaxed(z, f):
-    """D (z' - z)/h = -(K z' + f), solved for z'; along the normal and both tangents."""
+    """Return D (z' - z)/h = -(K z' + f), solved for z'; along the normal and both tangents."""
     return (D * z - h * f) / (D + h * K)
 
 

@@ -60,7 +60,7 @@ def test_one_that_separates_is_hit_by_what_follows_it():
 
 
 def row(count):
-    """M of contacts in a row of equal balls."""
+    """Return M of contacts in a row of equal balls."""
     return 2.0 * np.eye(count) - np.eye(count, k=1) - np.eye(count, k=-1)
 
 

@@ -24,7 +24,7 @@ def limit(effort):
 
 
 def arm(effort=1e4, dynamics=''):
-    """Three hinges, of which gravity bends two."""
+    """Return three hinges, of which gravity bends two."""
     inside = limit(effort) + dynamics
     return robot(
         link('base'),
@@ -91,7 +91,10 @@ def test_a_step_of_one_joint_is_implicit_euler(integrator, gains):
 
 
 def solved(inertia, momentum, push, slope, effort, h):
-    """Velocity of inertia v = momentum + h clip(push - slope v), by bisection, and the torque."""
+    """Return the velocity of inertia v = momentum + h clip(push - slope v), by bisection.
+
+    And the torque.
+    """
 
     def torque(v):
         return np.clip(push - slope * v, -effort, effort)
@@ -180,7 +183,9 @@ def test_a_joint_without_effort_stays_free():
 
 
 def clipped_solution(subject, q, v, goal, kp, kd, h):
-    """Velocity of H (v' - v) + h C = h clip(kp (goal - q - h v') - kd v'), by bisection of each.
+    """Return the velocity of H (v' - v) + h C = h clip(kp (goal - q - h v') - kd v').
+
+    By bisection of each.
 
     Sweeps over the joints, each of which is solved exactly; they converge as H is positive.
     """
@@ -441,7 +446,7 @@ PRESS = {'gravity': [0, 0, -G], 'objects': {'floor': {'type': 'plane'}}}
 
 
 def press(effort, shape='sphere radius="0.1"', **options):
-    """A ball on a rail, above the floor by 1 mm."""
+    """Return a ball on a rail, above the floor by 1 mm."""
     return robot(
         link('rail'),
         link('slide', 2.0, (0.1,) * 3, shape=collision(shape)),

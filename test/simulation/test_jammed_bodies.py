@@ -11,7 +11,7 @@ OPTIMISED = True
 
 
 def slot(width):
-    """Two walls that stand so far apart."""
+    """Return two walls that stand so far apart."""
     wall = {'type': 'box', 'size': [0.1, 1.0, 1.0]}
     side = 0.5 * width + 0.05
     return {'left': {**wall, 'xyz': [-side, 0, 0]}, 'right': {**wall, 'xyz': [side, 0, 0]}}
@@ -35,7 +35,7 @@ def test_a_ball_driven_into_a_slot_that_is_too_narrow_jams(width):
 
 
 def box_on_a_rail(limit):
-    """A box along x with a lower limit."""
+    """Return a box along x with a lower limit."""
     return sled(1.0, 'box size="0.2 0.2 0.2"', limit, 1.0, velocity=10.0)
 
 

@@ -32,7 +32,10 @@ ON_THE_LAW = {
 
 
 def crossing(u, mobility, box=BOX, low=LOW, high=HIGH):
-    """Where the line v = u + mobility p meets the staircase: by looking at each of its parts."""
+    """Return where the line v = u + mobility p meets the staircase.
+
+    By looking at each of its parts.
+    """
     found = []
     for v, least, most in ((low, box, np.inf), (0.0, -box, box), (high, -np.inf, -box)):
         p = (v - u) / mobility
@@ -47,7 +50,7 @@ def crossing(u, mobility, box=BOX, low=LOW, high=HIGH):
 
 
 def part_of(v, p, box=BOX, low=LOW, high=HIGH):
-    """The parts of the staircase that a point of it lies on."""
+    """Return the parts of the staircase that a point of it lies on."""
 
     def near(a, b):
         return abs(a - b) < 1e-9

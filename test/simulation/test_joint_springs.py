@@ -30,7 +30,7 @@ def mass_on_a_spring(stiffness, rest=0.0, mass=2.0, dynamics='', axis=(1, 0, 0))
 
 
 def arm(stiffness, dynamics=''):
-    """Three hinges with springs, bent by gravity."""
+    """Return three hinges with springs, bent by gravity."""
     return robot(
         link('base'),
         link('upper', 2.0, (0.02, 0.03, 0.04), (0.1, 0.0, 0.2)),
@@ -238,7 +238,7 @@ def test_stiff_springs_never_gain_energy(integrator, stiffness):
 
 
 def exact(subject, t, q=START, v=SPEED):
-    """Motion in continuous time (DOP853)."""
+    """Return the motion in continuous time (DOP853)."""
     n = subject.nv
 
     def rate(_, y):

@@ -12,12 +12,12 @@ DURATION = 0.32
 
 @pytest.fixture(scope='module')
 def robots():
-    """Robots by joint: compiled once for all tests."""
+    """Return the robots by joint: compiled once for all tests."""
     return {}
 
 
 def released(robots, joint, h, integrator):
-    """Robot after a while of swinging and tumbling, from the same beginning."""
+    """Return the robot after a while of swinging and tumbling, from the same beginning."""
     if joint not in robots:
         robots[joint] = Robot(tree(joint, 3))
     robot, rng = robots[joint], np.random.default_rng(11)

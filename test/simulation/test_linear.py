@@ -38,7 +38,7 @@ def ancestors(parent, i):
 
 @pytest.fixture(params=TREES)
 def system(request, rng):
-    """A positive definite matrix with a tree's sparsity, and that sparsity."""
+    """Return a positive definite matrix with a tree's sparsity, and that sparsity."""
     parent = TREES[request.param]
     rows = [ancestors(parent, i) for i in range(len(parent))]
     n = len(parent)

@@ -39,7 +39,10 @@ class Looped:
         self.k = -(K[0] - K[1]) @ v / (2 * step)
 
     def solve(self, held, known):
-        """Accelerations, forces of held joints and K^T lambda, where the others' are known."""
+        """Return the accelerations, forces of held joints and K^T lambda.
+
+        Where the others' are known.
+        """
         m, r = len(held), len(self.K)
         E = np.eye(n)[held]
         matrix = np.block(

@@ -43,7 +43,10 @@ h = 0.01
 
 
 def random_loop(seed, redundant):
-    """Physics of a tree with a loop; random constraints, `redundant` of which say nothing new."""
+    """Return the physics of a tree with a loop.
+
+    Random constraints, `redundant` of which say nothing new.
+    """
     rng = np.random.default_rng(seed)
     hinge = Revolute((0.0, 0.0, 1.0))
     _, robot, q, _, _ = loop_mechanisms.closed_robot(seed, (hinge,), ((2, 7),))
@@ -68,7 +71,10 @@ def looped(request):
 
 
 def with_multipliers(H, K, right, prescribed):
-    """Solution of H v + K^T lambda = right with K v = prescribed, whatever rows are redundant."""
+    """Return the solution of H v + K^T lambda = right with K v = prescribed.
+
+    Whatever rows are redundant.
+    """
     m = len(K)
     matrix = np.block([[H, K.T], [K, np.zeros((m, m))]])
     return np.linalg.lstsq(matrix, np.r_[right, prescribed], rcond=1e-12)[0][: len(H)]

@@ -25,7 +25,7 @@ h = 0.01
 
 
 def arm(dynamics=''):
-    """Three hinges and a slide, damped as `dynamics` says."""
+    """Return three hinges and a slide, damped as `dynamics` says."""
     return robot(
         link('base'),
         link('upper', 2.0, (0.02, 0.03, 0.04), (0.1, 0.0, 0.2)),
@@ -45,7 +45,10 @@ PUSH = np.array([3.0, -2.0, 1.0, 0.5])
 
 
 def mean_acceleration(subject, q, v, tau, implicit, damping, h):
-    """Three rounds of (H + h implicit) a = tau - C(v + h/2 a) - damping v, at q in the middle."""
+    """Return three rounds of (H + h implicit) a = tau - C(v + h/2 a) - damping v.
+
+    At q in the middle.
+    """
     H, a = subject.mass_matrix(q) + h * np.diag(implicit), np.zeros(len(v))
     for _ in range(3):
         a = np.linalg.solve(H, tau - subject.bias_force(q, v + h / 2 * a) - damping * v)
@@ -93,7 +96,7 @@ def end(subject, q, v, integrator, h, wrench=None, push=1.0):
 
 
 def order_of(subject, q, v, **options):
-    """Order at which the integrator approaches short steps of Runge and Kutta."""
+    """Return the order at which the integrator approaches short steps of Runge and Kutta."""
     exact = end(subject, q, v, 'rk4', 1e-4, **options)
     errors = [
         np.abs(end(subject, q, v, 'midpoint', step, **options) - exact).max()
@@ -111,7 +114,7 @@ def test_it_is_of_second_order_with_damping_and_sliding_friction(dynamics):
 
 
 def flier():
-    """A body with an arm, tumbling."""
+    """Return a body with an arm, tumbling."""
     return robot(
         link('trunk', 3.0, (0.02, 0.05, 0.06), (0.03, -0.02, 0.05)),
         link('arm', 0.5, (4e-3, 3e-3, 1e-3), (0.0, 0.05, 0.1)),
@@ -132,7 +135,7 @@ def test_it_is_of_second_order_in_flight_with_torques_and_wrenches():
 
 
 def about_the_centre(subject, q, v):
-    """Centre of mass, and momentum about it."""
+    """Return the centre of mass, and momentum about it."""
     total, c = subject.momentum(q, v), subject.center_of_mass(q)
     return c, total[:3] - np.cross(c, total[3:]), total[3:]
 
@@ -253,7 +256,7 @@ def quadruped():
 
 
 def tumbler():
-    """A free box with a smaller one on an arm."""
+    """Return a free box with a smaller one on an arm."""
     return robot(
         link('body', 2.0, (0.02, 0.03, 0.05), (0, 0, 0), collision('box size="0.3 0.2 0.1"')),
         link('arm', 0.5, (4e-3, 3e-3, 1e-3), (0, 0, 0.1), collision('box size="0.05 0.05 0.1"')),

@@ -73,7 +73,7 @@ def post(x, radius=0.1, **options):
 
 
 def depth(simulator):
-    """Depth of the deepest overlap at the beginning of the last step [m]."""
+    """Return the depth of the deepest overlap at the beginning of the last step [m]."""
     touches = simulator.physics.touches
     return -touches.contacts.gap[: touches.counts[0]].min(initial=0.0)
 
@@ -296,7 +296,7 @@ REAL = {'go2': True, 'g1_29dof_rev_1_0': True, 'panda': False, 'so100': False}
 
 @pytest.fixture(scope='module', params=REAL)
 def crowded(request):
-    """A real robot, floating if it is legged, in a room full of things."""
+    """Return a real robot, floating if it is legged, in a room full of things."""
     robot = Robot.from_urdf(example_robots.path(request.param), floating_base=REAL[request.param])
     objects = {
         'floor': {'type': 'plane', 'xyz': [0, 0, -0.1]},

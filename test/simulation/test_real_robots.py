@@ -109,7 +109,7 @@ def test_walkers_fall_and_come_to_rest_on_the_ground(robot_paths, name):
 
 
 def all_robots():
-    """Names of all robots whose dynamics have a solution."""
+    """Return the names of all robots whose dynamics have a solution."""
     return [name for name in example_robots.loadable() if name not in example_robots.MASSLESS]
 
 

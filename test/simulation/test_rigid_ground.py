@@ -17,7 +17,10 @@ LYING = np.array([0.0, 0.05])
 
 
 def gantry():
-    """Cart on a rail along x, and a foot of half a height of 5 cm that goes up and down on it."""
+    """Return the cart on a rail along x.
+
+    And a foot of half a height of 5 cm that goes up and down on it.
+    """
     return robot(
         link('base'),
         link('cart', CART, (0.01,) * 3, shape=collision('sphere radius="0.01"', (0, 0, 2))),

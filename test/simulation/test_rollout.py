@@ -64,7 +64,7 @@ def walker(**options):
 
 
 def walker_starts(rows, rng):
-    """Above the ground and in it, with quaternions that are not of unit length."""
+    """Return the above the ground and in it, with quaternions that are not of unit length."""
     q = np.array([[*at((0, 0, 0)), 0.2, -0.3]] * rows)
     q[:, 6] = rng.uniform(0.05, 0.2, rows)
     turned = rng.normal(size=(rows, 4))
@@ -73,7 +73,7 @@ def walker_starts(rows, rng):
 
 
 def singly(simulator, q, v, torque, steps):
-    """Motion by `reset` and `step`."""
+    """Return the motion by `reset` and `step`."""
     simulator.reset(q, v)
     found = []
     for step in range(steps):

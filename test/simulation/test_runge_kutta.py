@@ -20,7 +20,7 @@ def physics():
 
 
 def started(physics, rng):
-    """The world at a random state under random torques; forces that are held as well."""
+    """Return the world at a random state under random torques; forces that are held as well."""
     q, v, applied, held = (
         physics.robot.random_configuration(rng),
         *rng.normal(size=(2, 9)),
@@ -44,7 +44,7 @@ def lie_bracket(a, b):
 
 
 def classical(subject, q, v, acceleration):
-    """End of a step of the classical method for (u, v) with q = q0 exp(u), written out."""
+    """Return end of a step of the classical method for (u, v) with q = q0 exp(u), written out."""
 
     def rates(u, w):
         once = lie_bracket(u, w)

@@ -47,7 +47,7 @@ CHILD = dict(zip(BEYOND, ('stand', 'upper', 'hand', 'plate', 'finger', 'knob')))
 
 
 def bodies():
-    """Links with masses, centres off their origins, and balls to touch things with."""
+    """Return the links with masses, centres off their origins, and balls to touch things with."""
     found = []
     for k, (name, mass) in enumerate(MASSES.items()):
         found.append(
@@ -64,7 +64,10 @@ def arm(**options):
 
 
 def momentum(robot, names, q, v):
-    """Angular momentum about the origin of the base and momentum of links, (6,), by hand."""
+    """Return the angular momentum about the origin of the base and momentum of links, (6,).
+
+    By hand.
+    """
     total = np.zeros(6)
     for name in names:
         inertia = robot.model.link(name).inertia
@@ -86,7 +89,7 @@ def momentum(robot, names, q, v):
 
 
 def weight(robot, names, q):
-    """Gravity on links, about the origin of the base, (6,)."""
+    """Return the gravity on links, about the origin of the base, (6,)."""
     total = np.zeros(6)
     for name in names:
         inertia, T = robot.model.link(name).inertia, robot.forward_kinematics(q)[name]
@@ -97,13 +100,13 @@ def weight(robot, names, q):
 
 
 def about_base(wrench, T):
-    """Wrench in the axes of a frame, about the origin of the base, (6,)."""
+    """Return the wrench in the axes of a frame, about the origin of the base, (6,)."""
     couple, force = T[:3, :3] @ wrench[:3], T[:3, :3] @ wrench[3:]
     return np.concatenate([couple + np.cross(T[:3, 3], force), force])
 
 
 def expected(simulator, name, outer):
-    """What a sensor must read about the base by the rate of momentum where the step begins.
+    """Return what a sensor must read about the base by the rate of momentum where the step begins.
 
     :param outer: what acts on the links beyond it besides gravity, (6,)
     """
@@ -256,7 +259,7 @@ def test_a_push_is_felt_by_the_sensors_before_it(pushed):
 
 
 def contact_wrenches(simulator, names, compliant):
-    """What contacts do to links, about the origin of the base, (6,), from `contacts`."""
+    """Return what contacts do to links, about the origin of the base, (6,), from `contacts`."""
     total = np.zeros(6)
     for each in simulator.contacts:
         parts = (
@@ -391,7 +394,10 @@ def test_inertial_units_read_what_differences_of_poses_tell(integrator):
 
 
 def origin_rate(robot, name, q, v, e):
-    """Velocity of the origin of a link, and its angular velocity, by differences of its poses."""
+    """Return the velocity of the origin of a link, and its angular velocity.
+
+    By differences of its poses.
+    """
     ahead, behind = (robot.forward_kinematics(robot.integrate(q, v, dt))[name] for dt in (e, -e))
     turn = (ahead[:3, :3] - behind[:3, :3]) @ robot.forward_kinematics(q)[name][:3, :3].T / (2 * e)
     return (ahead[:3, 3] - behind[:3, 3]) / (2 * e), np.array([turn[2, 1], turn[0, 2], turn[1, 0]])

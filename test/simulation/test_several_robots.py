@@ -20,7 +20,7 @@ NO_GRAVITY = (0.0, 0.0, 0.0)
 
 
 def slider(mass, radius=0.1, **options):
-    """Ball that slides along x."""
+    """Return the ball that slides along x."""
     shape = collision(f'sphere radius="{radius}"')
     inside = '<limit lower="-9" upper="9" effort="1e6" velocity="100"/>'
     return small(

@@ -11,7 +11,10 @@ BAR = 0.3
 
 
 def wrist(looped):
-    """A body on three axes through a point; with a loop, the world holds that point as well."""
+    """Return a body on three axes through a point.
+
+    With a loop, the world holds that point as well.
+    """
     held = {'type': 'spherical', 'predecessor': {'frame': 'base'}, 'successor': {'frame': 'c'}}
     return robot(
         link('base'),
@@ -49,7 +52,10 @@ def test_gimbal_lock_but_for_rounding_is_reported_at_the_start():
 
 
 def triangle(gap, kind):
-    """Two bars from the base that a pin connects, one of them `gap` beside the other's plane."""
+    """Return two bars from the base that a pin connects.
+
+    One of them `gap` beside the other's plane.
+    """
     bars = [link(name, 1.0, (0.01,) * 3, (0.1, 0, 0)) for name in ('a', 'b')]
     joints = [
         joint('left', 'base', 'a', xyz=(-0.2, 0, 0)),

@@ -19,7 +19,7 @@ def swing(length, angle, duration, timestep, integrator):
 
 
 def exact_swing(length, amplitude, t):
-    """Pendulum released at rest from `amplitude`: Jacobi's elliptic functions."""
+    """Return the pendulum released at rest from `amplitude`: Jacobi's elliptic functions."""
     k = np.sin(amplitude / 2)
     sn, cn, dn, _ = ellipj(ellipk(k**2) - np.sqrt(GRAVITY / length) * t, k**2)
     return 2 * np.arcsin(k * sn)

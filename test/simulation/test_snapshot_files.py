@@ -29,7 +29,7 @@ def arm():
 
 
 def everything(simulator):
-    """All that a simulation is, as bytes."""
+    """Return all that a simulation is, as bytes."""
     arrays = {name: array.tobytes() for name, array in simulator.physics.arrays().items()}
     return arrays, simulator.time
 
@@ -115,7 +115,7 @@ def test_handles_and_what_is_beside_come_back(arm, tmp_path):
 
 
 def heavier(text):
-    """The same URDF with a mass that differs in the last digit."""
+    """Return the same URDF with a mass that differs in the last digit."""
     at = text.index('mass value="')
     begin = at + len('mass value="')
     end = text.index('"', begin)
@@ -227,7 +227,7 @@ def test_a_byte_that_changed_is_never_read_as_something_else(good, tmp_path):
 
 
 def with_about(path, good, change):
-    """A snapshot that says something else about itself."""
+    """Return a snapshot that says something else about itself."""
     with np.load(io.BytesIO(good)) as found:
         arrays = {name: found[name] for name in found.files}
     about = change(json.loads(arrays['about'].tobytes()))

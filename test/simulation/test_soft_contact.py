@@ -20,13 +20,16 @@ def box(mass=2.0, size=(0.4, 0.3, 0.2)):
 
 
 def slope(angle):
-    """Ground that falls towards +x, and the orientation of a box that lies on it."""
+    """Return the ground that falls towards +x, and the orientation of a box that lies on it."""
     ground = HalfSpace((np.sin(angle), 0.0, np.cos(angle)))
     return ground, (np.cos(angle / 2), 0.0, np.sin(angle / 2), 0.0)
 
 
 def continuous_bounce(height, duration, mass, parameters):
-    """Book 11.73 and 11.74 for a dropped point mass, phase by phase: (p, dp/dt, z) at the end."""
+    """Return the book 11.73 and 11.74 for a dropped point mass, phase by phase.
+
+    (p, dp/dt, z) at the end.
+    """
     K, D = parameters.stiffness, parameters.damping
     t, p, v, z = 0.0, height, 0.0, 0.0
     touching = False

@@ -22,14 +22,14 @@ h = TIMESTEP
 
 @pytest.fixture(scope='module')
 def worlds():
-    """Worlds of which each law is put to the test in some."""
+    """Return the worlds of which each law is put to the test in some."""
     found = [crawling(seed) for seed in SEEDS]
     assert max(count for _, count in found) > 3
     return found
 
 
 def laws(physics, count, v, contact=CONTACT):
-    """Contact forces by the book, (count, 3), and what is left for the joints, (nv,)."""
+    """Return contact forces by the book, (count, 3), and what is left for the joints, (nv,)."""
     problem, contacts, state = physics.fields.work.problem, physics.contacts, physics.state
     forces = np.zeros((count, 3))
     for c in range(count):

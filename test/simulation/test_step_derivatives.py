@@ -20,7 +20,7 @@ NAMES = ['dq_dq', 'dq_dv', 'dq_dtau', 'dv_dq', 'dv_dv', 'dv_dtau']
 
 
 def by_differences(simulator, tau):
-    """All derivatives of a step, column by column, to sixth order."""
+    """Return all derivatives of a step, column by column, to sixth order."""
     subject, q, v = simulator.robot, simulator.q, simulator.v
 
     def end(dq, dv, dtau):
@@ -212,7 +212,7 @@ def test_objects_that_do_not_touch_the_robot_change_nothing(floats, rng):
 
 
 def quadruped_like():
-    """A body that floats, with two legs of two joints, one of them damped."""
+    """Return a body that floats, with two legs of two joints, one of them damped."""
     legs = []
     for side, y in (('left', 0.2), ('right', -0.2)):
         dynamics = '<dynamics damping="0.3" friction="0"/>' if side == 'left' else ''

@@ -43,7 +43,7 @@ def started(robot, q, v=None, integrator='rk4', timestep=1e-3):
 
 
 def energy_errors(simulator, steps):
-    """Maximum loss and gain of energy, as parts of the maximum kinetic energy."""
+    """Return the maximum loss and gain of energy, as parts of the maximum kinetic energy."""
     robot, totals, kinetic = simulator.robot, [], 0.0
     for _ in range(steps):
         energy = robot.energy(simulator.q, simulator.v)
@@ -171,7 +171,7 @@ def test_rotation_alone_counts_as_speed():
 
 
 def passing(integrator='rk4'):
-    """Simulation of a five-bar linkage in the midst of a pass, after a divided step."""
+    """Return the simulation of a five-bar linkage in the midst of a pass, after a divided step."""
     simulator = started(
         heavy_tips.five_bar(1000.0), heavy_tips.STARTS['five_bar'], None, integrator
     )

@@ -137,7 +137,10 @@ def test_external_forces_are_those_that_the_jacobians_give(rng):
 
 
 def velocity_at(subject, q, v, name, point, step=1e-6):
-    """Angular velocity of a link and velocity of its point that is at `point`, by differences."""
+    """Return the angular velocity of a link and velocity of its point that is at `point`.
+
+    By differences.
+    """
     before, after = (
         subject.forward_kinematics(subject.integrate(q, v, sign * step))[name] for sign in (-1, 1)
     )

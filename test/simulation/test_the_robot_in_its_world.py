@@ -14,7 +14,10 @@ FLOOR = {'type': 'plane', 'surface': {'friction': 1.0}}
 
 
 def feet():
-    """Two feet that slide along x and rest on the floor, each for itself: elements of a URDF."""
+    """Return two feet that slide along x and rest on the floor, each for itself.
+
+    Elements of a URDF.
+    """
     elements = [link('base')]
     for name, y in (('left', 0.0), ('right', 1.0)):
         shape = collision(f'sphere radius="{RADIUS}"')
@@ -75,7 +78,7 @@ def test_feet_of_further_robots_have_their_own_friction(tmp_path):
 
 
 def carriages(gap=0.1):
-    """Two carriages on one rail; one that is pushed meets the other."""
+    """Return two carriages on one rail; one that is pushed meets the other."""
     box = collision('box size="0.2 0.2 0.2"')
     limit = '<limit lower="-9" upper="9" effort="9" velocity="9"/>'
     return robot(

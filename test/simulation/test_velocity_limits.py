@@ -23,7 +23,10 @@ def wheel(**options):
 
 
 def gripper():
-    """Joint m from -1 to 1 at 5 rad/s; f = 0.1 - 2 m stays between -0.5 and 0.3, at 1 rad/s."""
+    """Return the joint m from -1 to 1 at 5 rad/s.
+
+    f = 0.1 - 2 m stays between -0.5 and 0.3, at 1 rad/s.
+    """
     wide = '<limit lower="-1" upper="1" effort="10" velocity="5"/>'
     narrow = '<limit lower="-0.5" upper="0.3" effort="3" velocity="1"/>'
     mimic = '<mimic joint="m" multiplier="-2" offset="0.1"/>'

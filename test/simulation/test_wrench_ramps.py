@@ -12,12 +12,12 @@ H = 1e-3
 
 
 def rail():
-    """2 kg on a rail along x."""
+    """Return 2 kg on a rail along x."""
     return sled(2.0, 'sphere radius="0.1"', effort=10.0)
 
 
 def course(simulator, name, count):
-    """Force on a link or an object of 2 kg, in each step."""
+    """Return the force on a link or an object of 2 kg, in each step."""
     speeds = [0.0]
     for _ in range(count):
         simulator.step()

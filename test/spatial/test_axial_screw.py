@@ -27,7 +27,7 @@ every_axis = pytest.mark.parametrize('axis', range(3))
 
 
 def dense_screw(axis, angle=ANGLE, d=D):
-    """Matrix of motions of the book's scrx, scry or scrz: rot(angle) xlt(d)."""
+    """Return the matrix of motions of the book's scrx, scry or scrz: rot(angle) xlt(d)."""
     u = np.eye(3)[axis]
     active = np.eye(3) + np.sin(angle) * dense.skew(u)
     active = active + (1 - np.cos(angle)) * dense.skew(u) @ dense.skew(u)
@@ -39,14 +39,14 @@ def lower(M, offset=0):
 
 
 def articulated(M, scalars=list):
-    """Articulated inertia of a dense matrix; its exact zeros are known ones."""
+    """Return the articulated inertia of a dense matrix; its exact zeros are known ones."""
     blocks = [lower(M, 3), M[:3, 3:].ravel(), lower(M)]
     a, b, c = ([0 if x == 0.0 else scalars([x])[0] for x in block] for block in blocks)
     return ArticulatedBodyInertia(a, (b[:3], b[3:6], b[6:]), c)
 
 
 def without_row_3(rng):
-    """Inertia I^a of a body behind a hinge about z: its third row and column are zero."""
+    """Return inertia I^a of a body behind a hinge about z: its third row and column are zero."""
     M = dense.positive_definite(rng, 6)
     Ia = M - np.outer(M[2], M[2]) / M[2, 2]
     Ia[2] = Ia[:, 2] = 0.0
@@ -58,7 +58,7 @@ def counting(values):
 
 
 def stored(screw):
-    """Screw of counting scalars whose derived quantities have been calculated before."""
+    """Return screw of counting scalars whose derived quantities have been calculated before."""
     result = AxialScrew(screw.axis, *counting([screw.c, screw.s, screw.d]))
     for name in DERIVED:
         setattr(result, name, Counting(getattr(screw, name)))

@@ -28,7 +28,7 @@ R = (F(1, 2), F(-2, 3), F(3, 7))
 
 @pytest.fixture
 def exact():
-    """Transform, motion, force and inertias with rational entries."""
+    """Return the transform, motion, force and inertias with rational entries."""
     X = PluckerTransform(E, R)
     v = MotionVector.from_array([F(1, 3), F(-2), F(5, 7), F(1), F(0), F(-4, 9)])
     f = ForceVector.from_array([F(2), F(1, 9), F(-5), F(3, 4), F(1, 8), F(6)])

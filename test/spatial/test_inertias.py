@@ -28,13 +28,13 @@ def force(values):
 
 @pytest.fixture
 def bodies(rng):
-    """Five random bodies (mass, centre, inertia about the centre)."""
+    """Return five random bodies (mass, centre, inertia about the centre)."""
     return [(m, rng.normal(size=3), physical_inertia(rng, m)) for m in rng.uniform(0.1, 10.0, 5)]
 
 
 @pytest.fixture
 def articulated(rng):
-    """Five random symmetric positive definite 6x6 matrices."""
+    """Return five random symmetric positive definite 6x6 matrices."""
     return [dense.positive_definite(rng, 6) for _ in range(5)]
 
 

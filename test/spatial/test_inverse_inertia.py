@@ -32,18 +32,18 @@ def force(values):
 
 
 def subspace(S):
-    """Motion subspace of the columns of a matrix."""
+    """Return the motion subspace of the columns of a matrix."""
     return MotionSubspace([motion(column) for column in np.asarray(S).T])
 
 
 def columns(S):
-    """Matrix of the columns of a motion subspace."""
+    """Return the matrix of the columns of a motion subspace."""
     return np.array([list(column) for column in S.columns], dtype=float).reshape(-1, 6).T
 
 
 @pytest.fixture
 def body(rng):
-    """A random rigid body, its dense inertia and its centre of mass."""
+    """Return a random rigid body, its dense inertia and its centre of mass."""
     m, c, I_C = 1.7, rng.normal(size=3), physical_inertia(rng, 170.0)
     return RigidBodyInertia.from_mass_centre(m, c, I_C), dense.inertia(m, c, I_C), (m, c, I_C)
 

@@ -23,7 +23,7 @@ def skew(a):
 
 
 def counting(values):
-    """Nested tuples of counting scalars."""
+    """Return the nested tuples of counting scalars."""
     values = np.asarray(values)
     return Counting(values) if values.ndim == 0 else tuple(counting(x) for x in values)
 

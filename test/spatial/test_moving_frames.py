@@ -31,7 +31,10 @@ def moving(E, r, v):
 
 @pytest.fixture
 def frame(rng):
-    """Moving frame: velocity in its coordinates, and the transform to it as a function of time."""
+    """Return the moving frame: velocity in its coordinates.
+
+    And the transform to it as a function of time.
+    """
     v = rng.normal(size=6)
     return v, moving(dense.rotation(rng), rng.normal(size=3), v)
 

@@ -80,7 +80,7 @@ class Operands:
         self.A, self.B = (self.articulated(M) for M in (self.A_dense, self.B_dense))
 
     def scalars(self, values):
-        """Nested tuples of counting scalars."""
+        """Return the nested tuples of counting scalars."""
         values = np.asarray(values)
         return Counting(values) if values.ndim == 0 else tuple(self.scalars(x) for x in values)
 
@@ -116,7 +116,7 @@ class SymbolicOperands(Operands):
         super().__init__()
 
     def scalars(self, values):
-        """Nested tuples of symbols."""
+        """Return the nested tuples of symbols."""
         values = np.asarray(values)
         if values.ndim:
             return tuple(self.scalars(x) for x in values)
@@ -163,7 +163,7 @@ OPERATIONS = {  # operation: (compact form, dense form)
 
 
 def scalars_of(result):
-    """The numbers that a result is made of."""
+    """Return the numbers that a result is made of."""
     if isinstance(result, (Counting, Symbol)):
         return [result]
     if isinstance(result, (MotionVector, ForceVector)):

@@ -32,7 +32,7 @@ def force(values):
 
 
 def in_space(values):
-    """Six coordinates of what lies in the plane."""
+    """Return six coordinates of what lies in the plane."""
     six = np.zeros(6)
     six[list(COORDINATES)] = values
     return six
@@ -45,13 +45,13 @@ def rz(angle):
 
 @pytest.fixture
 def three(rng):
-    """Four random arrays of three coordinates."""
+    """Return four random arrays of three coordinates."""
     return rng.normal(size=(4, 3))
 
 
 @pytest.fixture
 def places(rng):
-    """Ten random (angle, r)."""
+    """Return ten random (angle, r)."""
     return [
         (float(angle), r) for angle, r in zip(rng.uniform(-3, 3, 10), rng.normal(size=(10, 2)))
     ]

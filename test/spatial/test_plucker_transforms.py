@@ -18,7 +18,7 @@ TOLERANCE = {
 
 @pytest.fixture
 def pairs(rng):
-    """Ten random (E, r)."""
+    """Return ten random (E, r)."""
     return [(dense.rotation(rng), rng.normal(size=3)) for _ in range(10)]
 
 

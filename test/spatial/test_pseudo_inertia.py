@@ -19,12 +19,12 @@ seeds = pytest.mark.parametrize('seed', range(5))
 
 
 def cloud(rng, count=30):
-    """Masses and positions of points."""
+    """Return the masses and positions of points."""
     return rng.uniform(0.1, 1.0, count), rng.normal(size=(count, 3)) * (0.5, 0.2, 0.1)
 
 
 def inertia_of(masses, points):
-    """Inertia of points, by the definition of each of its ten numbers."""
+    """Return the inertia of points, by the definition of each of its ten numbers."""
     squares = np.einsum('k,ki,kj->ij', masses, points, points)
     rotational = np.trace(squares) * np.eye(3) - squares
     xx, xy, xz = rotational[0]

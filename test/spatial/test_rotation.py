@@ -21,13 +21,13 @@ HALF_TURNS = ((0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (0, 0.6, 0, 0.8), (0, -0
 
 
 def turn(q):
-    """Rotation of a quaternion (w, x, y, z)."""
+    """Return the rotation of a quaternion (w, x, y, z)."""
     w, x, y, z = q
     return Rotation.from_quat([x, y, z, w])
 
 
 def units(rng, count):
-    """Random quaternions, each near one of the axes (w, x, y, z) in turn."""
+    """Return random quaternions, each near one of the axes (w, x, y, z) in turn."""
     q = 0.4 * rng.normal(size=(count, 4)) + np.resize(np.eye(4), (count, 4))
     return q / np.linalg.norm(q, axis=1, keepdims=True)
 

@@ -17,18 +17,18 @@ TOLERANCE = {'rtol': 1e-11, 'atol': 1e-11}  # some hundred roundings of numbers 
 
 @pytest.fixture(scope='module')
 def robot():
-    """A floating tree with all types of joints, a gear and a link welded to another."""
+    """Return a floating tree with all types of joints, a gear and a link welded to another."""
     return Robot.from_urdf(random_trees.mixed_tree(4), floating_base=True)
 
 
 @pytest.fixture
 def state(robot, rng):
-    """Position, velocity and acceleration."""
+    """Return the position, velocity and acceleration."""
     return (robot.random_configuration(rng), *rng.normal(size=(2, robot.nv)))
 
 
 def welded(robot):
-    """Two links of one body."""
+    """Return two links of one body."""
     by_body = {}
     for name, link in robot.model.links.items():
         by_body.setdefault(link.body, []).append(name)
@@ -99,7 +99,10 @@ def test_force_is_the_rate_of_momentum(rng):
     # velocity v + a t in the body's coordinates, where its derivative is the spatial acceleration
 
     def motion_of_body(t):
-        """Exponential of the velocity's integral: right to third order in t, which is enough."""
+        """Return the exponential of the velocity's integral.
+
+        Right to third order in t, which is enough.
+        """
         X, steps = np.eye(6), 40
         for k in range(steps):
             middle = (k + 0.5) * t / steps

@@ -30,13 +30,13 @@ every_space = pytest.mark.parametrize('space', SPACES)
 
 
 def vector(space, bound, moment):
-    """Motion or force whose part `bound` belongs to a line."""
+    """Return the motion or force whose part `bound` belongs to a line."""
     bound, moment = tuple(map(float, bound)), tuple(map(float, moment))
     return MotionVector(bound, moment) if space == 'motion' else ForceVector(moment, bound)
 
 
 def field(space, x, point):
-    """Velocity of, or moment about, a point: what a screw looks like from there."""
+    """Return the velocity of, or moment about, a point: what a screw looks like from there."""
     return np.array(
         x.velocity_at(tuple(point)) if space == 'motion' else x.moment_about(tuple(point))
     )
@@ -44,7 +44,7 @@ def field(space, x, point):
 
 @pytest.fixture
 def cases(rng):
-    """Ten random (bound, moment)."""
+    """Return ten random (bound, moment)."""
     return rng.normal(size=(10, 2, 3))
 
 
@@ -130,7 +130,7 @@ def test_free_and_line_vectors_are_known_by_their_parts(space, cases):
 
 
 def twist(transform, q):
-    """Velocity of a joint at unit rate, from its transforms one after another."""
+    """Return the velocity of a joint at unit rate, from its transforms one after another."""
     X = transform(q)
     rate = slope(lambda t: np.array(transform(q + t).matrix(), dtype=float))
     cross = -rate @ np.linalg.inv(np.array(X.matrix(), dtype=float))

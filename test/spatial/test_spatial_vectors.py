@@ -27,7 +27,7 @@ def array(vector):
 
 @pytest.fixture
 def six(rng):
-    """Four random arrays of six coordinates."""
+    """Return four random arrays of six coordinates."""
     return rng.normal(size=(4, 6))
 
 

@@ -21,7 +21,7 @@ STEP = 2e-3  # of Richardson's scheme of sixth order: 1e-16 / STEP against STEP^
 
 
 def joint_types():
-    """All concrete types of the folder, and the example of CONTRIBUTING.md."""
+    """Return all concrete types of the folder, and the example of CONTRIBUTING.md."""
     for module in pkgutil.iter_modules(folder.__path__):
         importlib.import_module(f'{folder.__name__}.{module.name}')
     found, todo = [worked_example()], [JointType]
@@ -35,7 +35,7 @@ def joint_types():
 
 @functools.lru_cache(maxsize=None)
 def worked_example(old='', new=''):
-    """The joint type that CONTRIBUTING.md shows, from its text, with an edit."""
+    """Return the joint type that CONTRIBUTING.md shows, from its text, with an edit."""
     page = (ROOT / 'CONTRIBUTING.md').read_text(encoding='utf-8')
     section = page.split('## A new joint type')[1].split('\n## ')[0]
     (text,) = re.findall(r'^```python\n(.*?)^```', section, re.DOTALL | re.MULTILINE)
@@ -54,13 +54,13 @@ every_joint = pytest.mark.parametrize('joint', JOINTS, ids=example_id)
 
 
 def slope(function):
-    """Derivative of a function of one number at zero, to sixth order."""
+    """Return the derivative of a function of one number at zero, to sixth order."""
     weights = ((1, 3.0 / 4.0), (2, -3.0 / 20.0), (3, 1.0 / 60.0))
     return sum(w / STEP * (function(k * STEP) - function(-k * STEP)) for k, w in weights)
 
 
 def tree(joint, seed):
-    """A joint on a hinge, and a slider and the joint again on its body."""
+    """Return a joint on a hinge, and a slider and the joint again on its body."""
     rng = np.random.default_rng(seed)
     hinge, slider = Revolute((0.48, -0.6, 0.64)), Prismatic((0.0, 1.0, 0.0))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is on the pages of the public API, docs/api/*.md, and what their examples start from."""
+"""Contents of the public API's pages, docs/api/*.md, and the starting points of their examples."""
 
 ARM = """\
 import numpy as np

@@ -64,12 +64,12 @@ class Entry(NamedTuple):
 
     @property
     def is_of_family(self) -> bool:
-        """Whether it is a member of `Robot` or of a family."""
+        """True if it is a member of `Robot` or of a family."""
         return self.owner is not None and self.owner.__module__.startswith('rbd_ros.robot.')
 
     @property
     def is_shown(self) -> bool:
-        """Whether its class has an example that uses it."""
+        """True if its class has an example that uses it."""
         name = self.path.rpartition('.')[2]
         text = '' if self.owner is None else inspect.getdoc(self.owner) or ''
         return bool(re.search(rf'>>> .*[.]{name}\b', text)) and not self.computed
@@ -97,7 +97,7 @@ class Page:
         return [entry for entry in found if entry.path not in NOT_FOR_USERS]
 
     def _is_mere_heading(self, entry: Entry) -> bool:
-        """Whether it is a class whose members say all."""
+        """Return whether it is a class whose members say all."""
         is_class = inspect.isclass(entry.value) and not entry.example
         return is_class and entry is not self.entries[0]
 
@@ -108,7 +108,7 @@ class Page:
 
     @property
     def missing(self) -> List[Entry]:
-        """What should have an example and has none.
+        """Names that should have an example and have none.
 
         A class may have one for its members; those of a family that are functions want their own.
         """
@@ -118,7 +118,7 @@ class Page:
         return [e for e in found if e.value not in owners or e.value in lacking]
 
     def help(self, entry: Entry) -> str:
-        """What to do where there is no example."""
+        """Return what to do where there is no example."""
         names = re.findall(r'^(\w+(?:, \w+)*) = ', self.setup, re.MULTILINE)
         return (
             f'{entry.path} has no example. Put one at the end of its docstring, one to three '
@@ -150,25 +150,25 @@ class Page:
 
 
 def pages() -> List[Page]:
-    """All pages: the families in the order of `reference.HOMES`, then the rest."""
+    """Return all pages: the families in the order of `reference.HOMES`, then the rest."""
     families = [_family(home) for home, _ in reference.HOMES]
     return [Page(name) for name in dict.fromkeys([*families, *MODULES, 'algorithms'])]
 
 
 def contents() -> str:
-    """Table of the pages, for docs/python_api.md."""
+    """Return the table of the pages, for docs/python_api.md."""
     rows = [f'| [{p.title}](api/{p.name}.md) | {p.summary} | {p.shown} |' for p in pages()]
     return '| page | what | examples |\n|---|---|---|\n' + '\n'.join(rows) + '\n'
 
 
 def _title(name: str) -> Tuple[str, str]:
-    """Title and summary of the page of a family that has no other."""
+    """Return the title and summary of the page of a family that has no other."""
     kinds = [kind for home, kind in reference.HOMES if _family(home) == name]
     return name.replace('_', ' ').capitalize(), (inspect.getdoc(kinds[0]) or '').partition('\n')[0]
 
 
 def updated_entry(text: str) -> str:
-    """Text of docs/python_api.md with the table of the pages between its two marks made anew.
+    """Return the text of docs/python_api.md with a new table of the pages between its marks.
 
     :raises ValueError: if the marks are missing
     """
@@ -201,7 +201,7 @@ def updated_names(text: str) -> str:
 
 
 def found(path: str) -> Any:
-    """What a module and a qualified name, 'package.module:Class.method', lead to.
+    """Return what a module and a qualified name, 'package.module:Class.method', lead to.
 
     :raises AttributeError: if there is no such thing
     """
@@ -222,13 +222,13 @@ def _section(entry: Entry) -> Iterator[str]:
 
 
 def _table(members: List[Entry]) -> str:
-    """What an example of a class has shown of it."""
+    """Return what an example of a class has shown of it."""
     rows = [f'| `{member.call}` | {_summary(member)} |' for member in members]
     return '| name | what |\n|---|---|\n' + '\n'.join(rows)
 
 
 def _summary(entry: Entry) -> str:
-    """First sentence of its docstring."""
+    """Return the first sentence of its docstring."""
     return _flow(entry.text.partition('>>> ')[0].partition('\n\n')[0])
 
 
@@ -255,7 +255,7 @@ def _of_family(name: str) -> Iterator[Entry]:
 
 
 def of_class(kind: type, home: str, computed: Mapping[Any, Any] = {}) -> Iterator[Entry]:
-    """A class and what of it is public.
+    """Yield a class and what of it is public.
 
     :param kind: the class
     :param home: how a user gets at an object of it, such as 'robot.loops.'; '' for its name
@@ -326,7 +326,7 @@ def _of_module(module: Any) -> Iterator[Entry]:
 
 
 def _of_algorithms() -> Iterator[Entry]:
-    """Declared algorithms that no method computes, and all else that has an example."""
+    """Yield the declared algorithms that no method computes, and all else that has an example."""
     from rbd_ros import algorithms
 
     methods = {function.algorithm.name for function in reference.public_functions()}

@@ -14,7 +14,7 @@ REAL = ('panda', 'ur5_robot', 'xarm7', 'z1', 'so101')
 
 
 def path_of(name):
-    """Path of an arm's URDF; without the real ones, a test that asks for one is skipped."""
+    """Return path of an arm's URDF; without the real ones, a test that asks for one is skipped."""
     if name in EMBEDDED:
         return embedded_robots()[name]
     known = example_robots.paths()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What forward dynamics by assembly must give: accelerations and constraint forces of a tree."""
+"""Checks of forward dynamics by assembly: accelerations and constraint forces of a tree."""
 
 from copy import copy
 from dataclasses import replace
@@ -18,24 +18,27 @@ from support.textbook_trees import check, run
 
 
 def tolerance(book, q):
-    """Of rounding of H, and of the inverses of the bodies' inertias."""
+    """Return the tolerance for rounding of H, and of the inverses of the bodies' inertias."""
     return max(1e-11, 40 * np.finfo(float).eps * np.linalg.cond(book.mass_matrix(q)))
 
 
 def without_rotors(model):
-    """Model whose joints have no armature, so that their forces are known beforehand."""
+    """Return model whose joints have no armature, so that their forces are known beforehand."""
     return replace(model, bodies=tuple(replace(body, armature=0.0) for body in model.bodies))
 
 
 def both(tree):
-    """Model and textbook with rotors, and without."""
+    """Return the model and textbook with rotors, and without."""
     book = copy(tree.book)
     book.rotors = np.zeros_like(book.rotors)
     return (tree.model, tree.book), (without_rotors(tree.model), book)
 
 
 def check_dynamics(what, name, tree, algorithm):
-    """Accelerations of the textbook; constraint forces from those that Newton-Euler gives."""
+    """Check the accelerations of the textbook.
+
+    Constraint forces from those that Newton-Euler gives.
+    """
     for model, book in both(tree):
         for q, v, tau in tree.states:
             off = tolerance(book, q)
@@ -48,7 +51,10 @@ def check_dynamics(what, name, tree, algorithm):
 
 
 def check_constraint_forces(model, q, reactions, constraint_forces):
-    """They do no work, and the rest of the reaction is along the pseudo-inverse of S^T."""
+    """Check that they do no work.
+
+    And the rest of the reaction is along the pseudo-inverse of S^T.
+    """
     scale = max(1.0, np.abs(reactions).max())
     for i, body in model.outward():
         columns = body.joint.motion_subspace(q[body.q].tolist()).columns
@@ -65,7 +71,7 @@ every_real_robot = pytest.mark.parametrize(
 
 
 def check_joint(joint, algorithm):
-    """A tree with a joint of one type twice, against the articulated-body algorithm."""
+    """Check a tree with a joint of one type twice, against the articulated-body algorithm."""
     turning = all_joints.tree(joint, 1)
     robot = Robot(turning)
     rng = np.random.default_rng(2)
@@ -81,7 +87,7 @@ def check_joint(joint, algorithm):
 
 
 def check_robot(name, floating, method):
-    """A function of `robot.articulated`: kernels, batches, forces and `out`."""
+    """Check a function of `robot.articulated`: kernels, batches, forces and `out`."""
     outside.load('pinocchio')
     from support.pinocchio_bridge import Bridge
 

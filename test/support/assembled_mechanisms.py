@@ -29,7 +29,7 @@ def random_inertia(rng):
 
 
 def free_chain(joint, root, seed):
-    """Bodies a, b, c: the joint from a to b, a hinge from c to b; one of them moves freely.
+    """Return bodies a, b, c: the joint from a to b, a hinge from c to b; one of them moves freely.
 
     :param root: name of the body that the floating joint carries
     """
@@ -51,7 +51,7 @@ def free_chain(joint, root, seed):
 
 
 def crank_slider_parts():
-    """Inertias and joints of a planar crank-slider, book figure 4.1, in the plane z = 0."""
+    """Return inertias and joints of a planar crank-slider, book figure 4.1, in the plane z = 0."""
     inertias = {
         name: RigidBodyInertia.from_mass_centre(
             MASSES[name], CENTRES[name], np.diag([0.01, 0.02, MOMENTS[name]]).tolist()
@@ -80,7 +80,7 @@ def crank_slider(numbering=None, **others):
 
 
 def crank_slider_joints(theta):
-    """Positions of all four joints at a crank angle, by name."""
+    """Return the positions of all four joints at a crank angle, by name."""
     phi = -np.arcsin(CRANK * np.sin(theta) / ROD)
     slide = CRANK * np.cos(theta) + ROD * np.cos(phi)
     # J4 connects from the slider to the base: it is the base that moves, backwards
@@ -88,7 +88,10 @@ def crank_slider_joints(theta):
 
 
 def crank_slider_acceleration(theta, rate):
-    """Acceleration of the crank under gravity alone, by Lagrange's equation of one freedom."""
+    """Return the acceleration of the crank under gravity alone.
+
+    By Lagrange's equation of one freedom.
+    """
 
     def centres(angle):
         q = crank_slider_joints(angle)

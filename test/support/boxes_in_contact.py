@@ -9,12 +9,12 @@ GRAVITY = 9.81
 
 
 def cross(p):
-    """Matrix of p x."""
+    """Return the matrix of p x."""
     return np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
 
 
 def boxes(bodies, contacts, velocity, step=1e-3, force=None):
-    """G, g and J of free boxes that touch at points with vertical normals.
+    """Return G, g and J of free boxes that touch at points with vertical normals.
 
     :param bodies: mass [kg], lengths of edges (3,) [m] and centre (3,) [m] of each
     :param contacts: number of the upper body, of the lower one or None for the ground, and point
@@ -41,7 +41,7 @@ def boxes(bodies, contacts, velocity, step=1e-3, force=None):
 
 
 def face(points, size=0.2, height=0.0):
-    """Points of the face below a box, on a grid of sides or around its edge."""
+    """Return the points of the face below a box, on a grid of sides or around its edge."""
     if points == 4:
         xy = [(-1, -1), (-1, 1), (1, -1), (1, 1)]
     elif points == 8:
@@ -53,7 +53,7 @@ def face(points, size=0.2, height=0.0):
 
 
 def box_on_plane(points, velocity=(0, 0, 0, 0, 0, 0), mu=0.4, mass=1.0, force=None, edge=0.2):
-    """Problem of a cube on a plane, and its J."""
+    """Return the problem of a cube on a plane, and its J."""
     body = (mass, (edge,) * 3, np.array([0.0, 0.0, 0.5 * edge]))
     contacts = [(0, None, p) for p in face(points, edge)]
     G, g, J = boxes([body], contacts, velocity, force=force)
@@ -61,7 +61,7 @@ def box_on_plane(points, velocity=(0, 0, 0, 0, 0, 0), mu=0.4, mass=1.0, force=No
 
 
 def stack(below=1e-3, above=1e3, mu=0.5, velocity=(0.0,) * 12, force=None):
-    """Two cubes on top of each other, at eight points, and J."""
+    """Return two cubes on top of each other, at eight points, and J."""
     bodies = [
         (below, (0.2,) * 3, np.array([0, 0, 0.1])),
         (above, (0.2,) * 3, np.array([0, 0, 0.3])),
@@ -72,7 +72,7 @@ def stack(below=1e-3, above=1e3, mu=0.5, velocity=(0.0,) * 12, force=None):
 
 
 def tower(masses, points=4, mu=0.5, velocity=None):
-    """Cubes on top of each other, and J; velocities turn and slide them on each other."""
+    """Return cubes on top of each other, and J; velocities turn and slide them on each other."""
     bodies, contacts = [], []
     for k, mass in enumerate(masses):
         bodies.append((mass, (0.2,) * 3, np.array([0, 0, 0.1 + 0.2 * k])))
@@ -83,7 +83,10 @@ def tower(masses, points=4, mu=0.5, velocity=None):
 
 
 def random_contacts(rng, contacts, freedoms, ratio=1.0, elliptic=True):
-    """Problem of contacts in random directions, inertias up to a ratio; v = 0 is possible."""
+    """Return the problem of contacts in random directions, inertias up to a ratio.
+
+    v = 0 is possible.
+    """
     J = rng.normal(size=(3 * contacts, freedoms))
     inertia = ratio ** rng.uniform(-0.5, 0.5, freedoms)
     mu = rng.uniform(0.1, 1.0, (contacts, 2))
@@ -93,7 +96,10 @@ def random_contacts(rng, contacts, freedoms, ratio=1.0, elliptic=True):
 
 
 def legs(feet, mu=0.8, slide=0.0):
-    """Problem of a floating body that stands on legs of three joints each; one foot may slide."""
+    """Return the problem of a floating body that stands on legs of three joints each.
+
+    One foot may slide.
+    """
     rng = np.random.default_rng(feet)
     J = np.zeros((3 * feet, 6 + 3 * feet))
     for c in range(feet):
@@ -109,7 +115,10 @@ def legs(feet, mu=0.8, slide=0.0):
 
 
 def with_couples(rng, contacts, freedoms, rows=0):
-    """Random contacts with torsional and rolling friction; a loop and dry friction if asked."""
+    """Return random contacts with torsional and rolling friction.
+
+    A loop and dry friction if asked.
+    """
     J = rng.normal(size=(6 * contacts + rows, freedoms))
     return friction_problem(
         J @ J.T,
@@ -123,7 +132,7 @@ def with_couples(rng, contacts, freedoms, rows=0):
 
 
 def ball_on_plane(velocity, torsion=None, rolling=None, mu=0.5, force=(0,) * 6, step=1e-3):
-    """Problem of a ball of 2 kg and 0.1 m, and its velocity by the forces.
+    """Return the problem of a ball of 2 kg and 0.1 m, and its velocity by the forces.
 
     :param velocity: angular, then linear, (6,)
     """
@@ -181,7 +190,7 @@ class Pile:
         return self.inverse, self.velocity, self.bodies, self.jacobian
 
     def dense(self, friction, bias=0.0, **options):
-        """Problem of `solve_friction`, and its J."""
+        """Return the problem of `solve_friction`, and its J."""
         n = len(self.bodies)
         J = np.zeros((3 * n, self.velocity.size))
         for c, pair in enumerate(self.bodies):
@@ -196,7 +205,7 @@ class Pile:
 
 
 def pile_of_boxes(side=4, height=4, velocity=None):
-    """Columns of cubes on the ground beside each other."""
+    """Return the columns of cubes on the ground beside each other."""
     bodies, contacts = [], []
     for i in range(side):
         for j in range(side):
@@ -209,7 +218,7 @@ def pile_of_boxes(side=4, height=4, velocity=None):
 
 
 def pyramid(base=6):
-    """Bricks, each on two others, in one layer less at each level."""
+    """Return the bricks, each on two others, in one layer less at each level."""
     bodies, contacts, numbers = [], [], {}
     for level in range(base):
         for i in range(base - level):
@@ -226,7 +235,7 @@ def pyramid(base=6):
 
 
 def pile_of_balls(side=6, radius=0.1, mass=10.0):
-    """Balls in layers between walls, each in the hollow of four others."""
+    """Return the balls in layers between walls, each in the hollow of four others."""
     pitch = 2.0 * radius
     edge = radius * np.sqrt(2.4)  # of the cube with the same inertia
     centres = [

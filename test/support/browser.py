@@ -28,13 +28,13 @@ FLAGS = (
 
 
 def executable():
-    """Path of the browser, None if there is none."""
+    """Return the path of the browser, None if there is none."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 @contextlib.contextmanager
 def browser(folder):
-    """A browser with a profile of its own in `folder`."""
+    """Provide a browser with a profile of its own in `folder`."""
     to_browser, ours = os.pipe()
     theirs, from_browser = os.pipe()[::-1]
 
@@ -91,7 +91,7 @@ class Browser:
         self.wait(f'location.href !== "about:blank" && ({ready})')
 
     def evaluate(self, expression):
-        """Value of an expression of JavaScript; what a promise comes to."""
+        """Return the value of an expression of JavaScript; what a promise comes to."""
         found = self.call(
             'Runtime.evaluate', expression=expression, returnByValue=True, awaitPromise=True
         )
@@ -103,11 +103,11 @@ class Browser:
         until(lambda: self.evaluate(expression), expression)
 
     def screenshot(self):
-        """Picture of the page, PNG."""
+        """Return the picture of the page, PNG."""
         return base64.b64decode(self.call('Page.captureScreenshot')['data'])
 
     def whole_page(self, width):
-        """Picture of the page from top to bottom, PNG.
+        """Return the picture of the page from top to bottom, PNG.
 
         :param width: of the window [pixels]
         """
@@ -124,7 +124,7 @@ class Browser:
         return base64.b64decode(taken['data'])
 
     def call(self, method, **parameters):
-        """Result of a command."""
+        """Return the result of a command."""
         number = next(self._ids)
         message = {'id': number, 'method': method, 'params': parameters}
         if self._session is not None:

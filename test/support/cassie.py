@@ -21,7 +21,7 @@ LOOPS = tuple(
 
 
 def exact(angle):
-    """Multiple of a right angle that a number of a few digits stands for, or the number."""
+    """Return multiple of a right angle that a number of a few digits stands for, or the number."""
     right = 0.5 * np.pi * round(angle / (0.5 * np.pi))
     return right if abs(angle - right) < 1e-5 else angle
 
@@ -38,7 +38,7 @@ def placement(element, angle=exact):
 
 
 def inertia(element):
-    """Inertia of a link in its own coordinates."""
+    """Return the inertia of a link in its own coordinates."""
 
     def number(name):
         return float(element.find(f'inertia/{name}').text)
@@ -53,7 +53,7 @@ def inertia(element):
 
 
 def cassie(angle=exact):
-    """Robot, its loops closed where all joints are neutral, as the file places the links.
+    """Return robot, its loops closed where all joints are neutral, as the file places the links.
 
     The upper loops have a ball for the file's hinge, whose axis is askew by a milliradian: with
     five constraints instead of three they jam. The lower ones jam, too, if right angles of five

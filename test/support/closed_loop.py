@@ -18,12 +18,12 @@ VELOCITY_FILTER = 0.005  # of velocities that are worked out from positions [s]
 
 
 def with_wrong_model(path, factor):
-    """Robot whose link masses, inertias and joint friction are multiplied; see below."""
+    """Return robot whose link masses, inertias and joint friction are multiplied; see below."""
     return Robot.from_urdf(wrong_model_text(path, factor))
 
 
 def wrong_model_text(path, factor):
-    """URDF in which link masses, inertias and joint friction are multiplied.
+    """Return the URDF in which link masses, inertias and joint friction are multiplied.
 
     :param path: path of the URDF
     :param factor: function without arguments that returns the next factor
@@ -47,7 +47,7 @@ def _scale(element, names, factor):
 
 
 def quintic(robot, start, goal, duration=DURATION):
-    """Motion from rest to rest."""
+    """Return the motion from rest to rest."""
     rest = np.zeros((2, robot.nv))
     return JointTrajectory(robot.joint_names, [0.0, duration], [start, goal], rest, rest)
 
@@ -66,7 +66,9 @@ class Jump:
 
 
 def random_motions(robot, count, seed=0):
-    """Motions of 3 s one after another, all within the limits, and far from those of effort.
+    """Return the motions of 3 s one after another, all within the limits.
+
+    And far from those of effort.
 
     A goal is moved towards the start until gravity takes at most 0.8 of each effort limit on the
     way, and inverse dynamics with friction at most 0.95.
@@ -103,7 +105,7 @@ def _admissible(robot, motion):
 
 
 class Result:
-    """What a run recorded, at each step of the plant.
+    """Record of a run, at each step of the plant.
 
     :param error: desired minus true position, (steps, nv) [rad or m]
     :param velocity: true velocity, (steps, nv)
@@ -115,11 +117,11 @@ class Result:
         self.error, self.velocity, self.torque, self.end = error, velocity, torque, end
 
     def peak(self):
-        """Greatest error during the motion."""
+        """Return the greatest error during the motion."""
         return float(np.abs(self.error[: self.end]).max())
 
     def resting(self, after):
-        """Greatest error from some time after the end of the motion on."""
+        """Return the greatest error from some time after the end of the motion on."""
         return float(np.abs(self.error[self.end + round(after / TIMESTEP) :]).max())
 
 

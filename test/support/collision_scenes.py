@@ -19,7 +19,7 @@ NAMES = [f'{a.__name__}-{b.__name__}' for a, b in PAIRS]
 
 
 def random_shape(kind, rng):
-    """Shape of a kind, 0.1 to 1.2 m."""
+    """Return the shape of a kind, 0.1 to 1.2 m."""
     sizes = rng.uniform(0.05, 0.6, 3)
     return {
         Plane: lambda: Plane(),
@@ -38,7 +38,7 @@ def random_hull(rng):
 
 @lru_cache(maxsize=None)
 def hundred_hulls():
-    """Hulls of 4 to 60 points in a box, or of its corners."""
+    """Return the hulls of 4 to 60 points in a box, or of its corners."""
     rng, found = np.random.default_rng(100), []
     for number in range(100):
         sizes, count = rng.uniform(0.05, 0.6, 3), int(rng.integers(4, 61))
@@ -49,7 +49,7 @@ def hundred_hulls():
 
 
 def random_pose(rng, spread):
-    """Homogeneous matrix, of any direction, with a normally distributed position."""
+    """Return the homogeneous matrix, of any direction, with a normally distributed position."""
     T = np.eye(4)
     T[:3, :3] = Rotation.from_quat(rng.normal(size=4)).as_matrix()
     T[:3, 3] = spread * rng.normal(size=3)
@@ -57,7 +57,7 @@ def random_pose(rng, spread):
 
 
 def at(*position, rotation=None):
-    """Homogeneous matrix of a position and a rotation."""
+    """Return the homogeneous matrix of a position and a rotation."""
     T = np.eye(4)
     T[:3, 3] = position
     if rotation is not None:
@@ -66,18 +66,18 @@ def at(*position, rotation=None):
 
 
 def about(axis, angle):
-    """Rotation about a coordinate axis, (3, 3)."""
+    """Return the rotation about a coordinate axis, (3, 3)."""
     return Rotation.from_rotvec(angle * np.eye(3)[axis]).as_matrix()
 
 
 def scene(pair, rng, near=False):
-    """Two shapes and their poses, one after the other, as the functions take them."""
+    """Return two shapes and their poses, one after the other, as the functions take them."""
     a, b = (random_shape(kind, rng) for kind in pair)
     return a, random_pose(rng, 0.3), b, random_pose(rng, 0.4 if near else 0.7)
 
 
 def moved(T, step):
-    """Pose after a small motion of the body: rotation vector and translation, (6,)."""
+    """Return the pose after a small motion of the body: rotation vector and translation, (6,)."""
     result = T.copy()
     result[:3, :3] = Rotation.from_rotvec(step[:3]).as_matrix() @ T[:3, :3]
     result[:3, 3] += step[3:]
@@ -85,7 +85,7 @@ def moved(T, step):
 
 
 def coal_distance(coal, shape_a, pose_a, shape_b, pose_b):
-    """Signed distance by coal, as exact as it can [m]."""
+    """Return the signed distance by coal, as exact as it can [m]."""
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.gjk_tolerance, request.epa_tolerance = 1e-12, 1e-10
     request.gjk_max_iterations = request.epa_max_iterations = 1000
@@ -112,7 +112,10 @@ def _in_coal(coal, shape):
 
 
 def support(shape, pose, direction):
-    """Maximum of direction . x over a shape other than a plane: its support function [m]."""
+    """Return the maximum of direction . x over a shape other than a plane.
+
+    Its support function [m].
+    """
     d = pose[:3, :3].T @ direction
     if isinstance(shape, ConvexHull):
         return direction @ pose[:3, 3] + (shape.vertices @ d).max()
@@ -127,7 +130,10 @@ def support(shape, pose, direction):
 
 
 def from_surface(shape, pose, point):
-    """Signed distance of a point from the surface of a shape, written out independently [m]."""
+    """Return the signed distance of a point from the surface of a shape.
+
+    Written out independently [m].
+    """
     x = pose[:3, :3].T @ (point - pose[:3, 3])
     h = shape.half_sizes
     if isinstance(shape, ConvexHull):
@@ -146,7 +152,7 @@ def from_surface(shape, pose, point):
 
 
 def from_hull(vertices, x):
-    """Signed distance of a point from a hull, by a program with the point's weights [m]."""
+    """Return signed distance of a point from a hull, by a program with the point's weights [m]."""
     equations = Hull(vertices).equations
     inside = (equations[:, :3] @ x + equations[:, 3]).max()
     if inside <= 1e-9:  # of which little is known beside an edge

@@ -7,7 +7,9 @@ import numpy as np
 
 
 def enumerated(M, d, tolerance=1e-9):
-    """Solution (force, acceleration) by brute force over the active sets; None if there is none.
+    """Return the solution (force, acceleration) by brute force over the active sets.
+
+    None if there is none.
 
     Least squares for each set: those with dependent columns are solved as well, if they can be.
     """
@@ -29,7 +31,7 @@ def enumerated(M, d, tolerance=1e-9):
 
 
 def random_problem(rng, contacts, rank, kind):
-    """Matrix M = T^T H^-1 T of a rank at most, T, H, and d of a kind.
+    """Return the matrix M = T^T H^-1 T of a rank at most, T, H, and d of a kind.
 
     :param kind: 'any': most of them without solution if contacts depend on each other; 'feasible':
         d that a motion of the system has; 'tied': small integers, so that ties abound

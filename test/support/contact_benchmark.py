@@ -44,7 +44,10 @@ __all__ = [
 
 
 def made_up(the_scene, time, position=None, velocity=None, quaternion=None, touches=()):
-    """Trajectory of the free bodies of a scene; what is left out is as at the start, at rest."""
+    """Return the trajectory of the free bodies of a scene.
+
+    What is left out is as at the start, at rest.
+    """
     count = len(time)
     start = np.array([body.position for body in the_scene.free]).reshape(-1, 3)
     turned = np.array([body.quaternion for body in the_scene.free]).reshape(-1, 4)

@@ -12,7 +12,7 @@ from support.reference import STEP
 
 
 class Geometry(NamedTuple):
-    """Where contacts are, and how that changes.
+    """Geometry of contacts, and its rates.
 
     :param points: (c, 3)
     :param directions: unit vectors, (c, 3), or (c, 3, 3) with tangents
@@ -33,7 +33,7 @@ class Geometry(NamedTuple):
 
 
 def random_geometry(rng, count, tangents):
-    """Random points with orthonormal axes that turn and move."""
+    """Return random points with orthonormal axes that turn and move."""
     axes = np.linalg.qr(rng.normal(size=(count, 3, 3)))[0]
     spin = rng.normal(size=(count, 1, 3))
     rates = np.cross(spin, axes)
@@ -43,7 +43,7 @@ def random_geometry(rng, count, tangents):
 
 
 def separation(book, q, points, directions, pairs):
-    """Rows e . (Jacobian of the successor's point less that of the predecessor's), (r, nv).
+    """Return rows e . (Jacobian of the successor's point less that of the predecessor's), (r, nv).
 
     :param points: in base coordinates; they and q may be complex
     :param pairs: names of links, None for the base
@@ -56,7 +56,7 @@ def separation(book, q, points, directions, pairs):
 
 
 def _at(book, q, link, point):
-    """Jacobian of the point of a link that passes a point of space."""
+    """Return the Jacobian of the point of a link that passes a point of space."""
     if link is None:
         return np.zeros((3, book.layout.nv))
     R, p, _ = book.kinematics(q)[link]
@@ -64,7 +64,7 @@ def _at(book, q, link, point):
 
 
 def separation_bias(book, q, v, geometry, pairs):
-    """Rate of `separation`, times v, while bodies, points and directions move."""
+    """Return the rate of `separation`, times v, while bodies, points and directions move."""
 
     def along(x):
         # `Textbook.rate` makes q complex; the rest goes along.

@@ -91,7 +91,7 @@ def _is(x, constant):
 
 
 def count(results):
-    """Multiplications, additions and divisions that `results` need together."""
+    """Return the multiplications, additions and divisions that `results` need together."""
     needed, stack = {}, [x for x in results if isinstance(x, Counting)]
     while stack:
         node = stack.pop()

@@ -22,12 +22,12 @@ LIMIT = '<limit lower="-2" upper="1" effort="40" velocity="100"/>'
 
 
 def dry(friction, damping):
-    """Limits, friction and damping of a joint."""
+    """Return the limits, friction and damping of a joint."""
     return f'{LIMIT}<dynamics friction="{friction}" damping="{damping}"/>'
 
 
 def crawler():
-    """Box with two arms; the second has a slide at its end."""
+    """Return the box with two arms; the second has a slide at its end."""
     return robot(
         link('trunk', 3.0, (0.02, 0.03, 0.04), (0.01, 0.02, -0.03), BOX),
         link('left', 0.5, (2e-3, 3e-3, 4e-3), (0.2, 0.1, 0), collision('sphere radius="0.1"')),
@@ -41,7 +41,7 @@ def crawler():
 
 
 def crawling(seed, integrator='semi_implicit'):
-    """Physics of the robot at a random state low over the ground, under random forces.
+    """Return the physics of the robot at a random state low over the ground, under random forces.
 
     :return: the world, the number of contact points near the ground
     """
@@ -68,7 +68,7 @@ def crawling(seed, integrator='semi_implicit'):
 
 
 def assert_joints_obey(plant, problem, h, v, p, tolerance):
-    """Velocities and impulses are on the staircase of joint_law.py, each joint on its own."""
+    """Check that velocities and impulses obey joint_law.py, each joint on its own."""
     friction, low, high = h * plant.friction, problem.low, problem.high
     assert np.all(v >= low - tolerance) and np.all(v <= high + tolerance)
     for i in range(len(v)):

@@ -42,11 +42,11 @@ class Demo:
         assert text in self.text(), self.text()
 
     def wait(self):
-        """Exit code of the demo, when it has ended."""
+        """Return the exit code of the demo, when it has ended."""
         return self.process.wait(CEILING)
 
     def relatives(self):
-        """Processes that carry the mark and live, the demo among them."""
+        """Return the processes that carry the mark and live, the demo among them."""
         found = []
         for folder in Path('/proc').glob('[0-9]*'):
             try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many operations the recursions take for chains of hinges in general position.
+"""Operation counts of the recursions for chains of hinges in general position.
 
 The tables of Saha 1999 count for n hinges with all four Denavit-Hartenberg numbers, a mass, a
 centre of mass and an inertia in general position.
@@ -30,7 +30,7 @@ class Angle(Counting):
 
 
 def general_chain(n):
-    """Model of n hinges in general Denavit-Hartenberg form."""
+    """Return the model of n hinges in general Denavit-Hartenberg form."""
     rng = np.random.default_rng(5)
     table = []
     for _ in range(n):
@@ -56,10 +56,10 @@ def inputs(n):
 
 
 def count_inverse_dynamics(n):
-    """Multiplications, additions and divisions."""
+    """Return the multiplications, additions and divisions."""
     return count(recursive_inverse_dynamics(general_chain(n), *inputs(n)))
 
 
 def count_forward_dynamics(n):
-    """Multiplications, additions and divisions."""
+    """Return the multiplications, additions and divisions."""
     return count(recursive_forward_dynamics(general_chain(n), *inputs(n)))

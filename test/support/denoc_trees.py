@@ -37,7 +37,7 @@ every_simple_tree = pytest.mark.parametrize('name', (*FREE, *GEARED))
 
 @lru_cache(maxsize=None)
 def simple_tree(name):
-    """Tree of `FREE` or `GEARED`."""
+    """Return the tree of `FREE` or `GEARED`."""
     if name in OWN:
         text = (URDF / f'{name}.urdf').read_text(encoding='utf-8')
     elif name in REAL:
@@ -58,7 +58,9 @@ def simple_tree(name):
 
 
 def placed_at_centres(tree, q):
-    """Rotation, centre of mass in base coordinates and its Jacobian of each body, by number.
+    """Return the rotation, centre of mass in base coordinates and its Jacobian of each body.
+
+    By number.
 
     By the textbook: of all links that are fixed to one another, the composite.
     """

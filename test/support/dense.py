@@ -9,41 +9,41 @@ import numpy as np
 
 
 def skew(a):
-    """Matrix of a x."""
+    """Return the matrix of a x."""
     x, y, z = a
     return np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
 
 
 def crm(v):
-    """Matrix of the cross product with motions (book eq 2.31)."""
+    """Return the matrix of the cross product with motions (book eq 2.31)."""
     w, u = skew(v[:3]), skew(v[3:])
     return np.block([[w, np.zeros((3, 3))], [u, w]])
 
 
 def crf(v):
-    """Matrix of the cross product with forces (book eq 2.32)."""
+    """Return the matrix of the cross product with forces (book eq 2.32)."""
     w, u = skew(v[:3]), skew(v[3:])
     return np.block([[w, u], [np.zeros((3, 3)), w]])
 
 
 def motion_transform(E, r):
-    """Matrix X of motions (book eq 2.24)."""
+    """Return the matrix X of motions (book eq 2.24)."""
     return np.block([[E, np.zeros((3, 3))], [-E @ skew(r), E]])
 
 
 def force_transform(E, r):
-    """Matrix X* of forces (book eq 2.25)."""
+    """Return the matrix X* of forces (book eq 2.25)."""
     return np.block([[E, -E @ skew(r)], [np.zeros((3, 3)), E]])
 
 
 def inertia(m, c, I_C):
-    """Spatial inertia (book eq 2.63)."""
+    """Return the spatial inertia (book eq 2.63)."""
     C = skew(c)
     return np.block([[I_C + m * C @ C.T, m * C], [m * C.T, m * np.eye(3)]])
 
 
 def rotation(rng):
-    """Random proper rotation matrix."""
+    """Return a random proper rotation matrix."""
     q = rng.normal(size=4)
     w, x, y, z = q / np.linalg.norm(q)
     return np.array(
@@ -56,6 +56,6 @@ def rotation(rng):
 
 
 def positive_definite(rng, n):
-    """Random symmetric positive definite matrix."""
+    """Return a random symmetric positive definite matrix."""
     A = rng.normal(size=(n, n))
     return A @ A.T + n * np.eye(n)

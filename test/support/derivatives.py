@@ -24,7 +24,7 @@ H = 1e-30
 
 
 def root(x):
-    """Square root; of a negative number there is none, though it takes a complex step."""
+    """Return square root; of a negative number there is none, though it takes a complex step."""
     if type(x) is Lanes:
         return Lanes(np.where(np.real(x.x) < 0.0, complex(np.nan, np.nan), np.sqrt(x.x)))
     return sqrt(x)
@@ -53,7 +53,10 @@ OPERATIONS = {
 
 
 def random_program(seed, state, length=40):
-    """Instructions (operation, places of operands), regular and of moderate size at `state`."""
+    """Return the instructions (operation, places of operands).
+
+    Regular and of moderate size at `state`.
+    """
     rng = np.random.default_rng(seed)
     values, program = [*state, 0.75, -1.25], []
     while len(program) < length:
@@ -73,7 +76,10 @@ def random_program(seed, state, length=40):
 
 
 def run(program, inputs, outputs=10):
-    """Last values of a program on scalars of any kind, then an input, a constant, a negative."""
+    """Return the last values of a program on scalars of any kind, then an input, a constant.
+
+    A negative.
+    """
     values = [*inputs, 0.75, -1.25]
     for name, places in program:
         values.append(OPERATIONS[name](*(values[k] for k in places)))
@@ -81,20 +87,22 @@ def run(program, inputs, outputs=10):
 
 
 def trace(function, size):
-    """Graph, its inputs x, and the outputs of a function of a list of scalars."""
+    """Return the graph, its inputs x, and the outputs of a function of a list of scalars."""
     graph = Graph()
     x = graph.inputs('x', size)
     return graph, x, function(x)
 
 
 def at(graph, rows, **inputs):
-    """Numbers of a matrix of values, (rows, columns)."""
+    """Return the numbers of a matrix of values, (rows, columns)."""
     flat = values_of(graph, [value for row in rows for value in row], inputs)
     return np.array(flat).reshape(len(rows), -1)
 
 
 def complex_step(function, x, directions=None):
-    """Derivatives of a function of a list of scalars along directions, (outputs, directions).
+    """Return the derivatives of a function of a list of scalars along directions.
+
+    (outputs, directions).
 
     :param directions: as columns, (n, m); by default by each of the inputs
     """
@@ -125,11 +133,17 @@ every_way = pytest.mark.parametrize('way', WAYS.values(), ids=WAYS)
 
 
 def assert_close(found, expected, tolerance=1e-11):
-    """Equal relative to the largest element; what is infinite or no number is not equal."""
+    """Check the equal relative to the largest element.
+
+    What is infinite or no number is not equal.
+    """
     scale = max(1.0, np.abs(expected).max())
     assert np.abs(found - expected).max() <= tolerance * scale
 
 
 def is_regular(expected):
-    """Rows of derivatives at a regular point: across a pole complex steps are finite, but huge."""
+    """Return the rows of derivatives at a regular point.
+
+    Across a pole complex steps are finite, but huge.
+    """
     return (np.abs(expected) < 1e10).all(axis=-1)

@@ -17,7 +17,7 @@ class Checker(doctest.OutputChecker):
         return re.sub(r'\s', '', self._NUMBER.sub('#', text))
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
-        """Whether an answer is the one of the docstring."""
+        """Return whether an answer is the one of the docstring."""
         want, got = _plain(want), _plain(got)
         if self._words(want) != self._words(got):
             return super().check_output(want, got, optionflags)
@@ -38,7 +38,7 @@ def _last_digit(number: str) -> float:
 
 
 def run(example: str, names: Dict[str, Any], name: str = 'example') -> str:
-    """What went wrong in an example, '' if nothing did.
+    """Return what went wrong in an example, '' if nothing did.
 
     :param example: text with prompts and answers
     :param names: what it starts from

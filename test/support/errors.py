@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far results are from what they should be, and the worst of each algorithm."""
+"""Errors of results, and the worst of each algorithm."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ WORST = {}  # (comparison, algorithm): (error, case)
 
 
 def relative_error(ours, theirs):
-    """max|x - y| / max(1, max|y|) over one state.
+    """Return max|x - y| / max(1, max|y|) over one state.
 
     Relative for large results, absolute for small ones.
     """
@@ -20,7 +20,7 @@ def relative_error(ours, theirs):
 
 
 def worst_relative_error(ours, theirs):
-    """Worst `relative_error` of the rows of a batch."""
+    """Return the worst `relative_error` of the rows of a batch."""
     ours, theirs = np.asarray(ours), np.asarray(theirs)
     assert ours.shape == theirs.shape, f'shape {ours.shape}, expected {theirs.shape}'
     if theirs.size == 0:

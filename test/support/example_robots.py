@@ -32,7 +32,7 @@ FIXED = (
 
 
 def paths():
-    """Path of every URDF by short name: its file name, with a folder where two share one.
+    """Return path of every URDF by short name: its file name, with a folder where two share one.
 
     Empty when the package is not installed, which the end of the run then tells.
     """
@@ -54,7 +54,7 @@ def _paths(folder):
 
 
 def path(name):
-    """Path of a URDF by short name; without the package the test is skipped."""
+    """Return the path of a URDF by short name; without the package the test is skipped."""
     known = paths()
     if not known:
         pytest.skip(outside.problem('example_robot_data'))
@@ -62,7 +62,10 @@ def path(name):
 
 
 def without_losses(name):
-    """Text of a robot without limits, friction and damping: what moves it is conservative."""
+    """Return the text of a robot without limits, friction and damping.
+
+    What moves it is conservative.
+    """
     text = path(name).read_text()
     text = re.sub(r'<(visual|collision)\b.*?</\1>', '', text, flags=re.S)
     text = re.sub(r'<(limit|dynamics|mimic|safety_controller)\b[^>]*/>', '', text)
@@ -70,12 +73,12 @@ def without_losses(name):
 
 
 def loadable():
-    """Paths of the well-formed robots by short name."""
+    """Return the paths of the well-formed robots by short name."""
     return {name: path for name, path in paths().items() if name not in EMPTY}
 
 
 def distinct():
-    """Loadable robots whose dynamics differ.
+    """Return the loadable robots whose dynamics differ.
 
     Of files that differ only in shapes, limits or names of materials, one.
     """
@@ -95,7 +98,7 @@ def _distinct(robots):
 
 @functools.lru_cache(maxsize=None)
 def dynamics_xml(text, mimic=True):
-    """URDF text with nothing but what dynamics needs.
+    """Return the URDF text with nothing but what dynamics needs.
 
     Outside oracles choke on meshes they cannot find; the dynamics does not depend on them.
     """

@@ -28,11 +28,11 @@ class Explicit:
 
     @staticmethod
     def rates(function, y):
-        """Derivatives of a function of y, one a coordinate."""
+        """Return the derivatives of a function of y, one a coordinate."""
         return np.array([function(y + 1j * STEP * e).imag / STEP for e in np.eye(len(y))])
 
     def motions(self, y):
-        """Rates of the centres of mass, (n, 2) each, and angular velocities, (n,) each."""
+        """Yield rates of the centres of mass, (n, 2) each, and angular velocities, (n,) each."""
         for bar, place in self.links:
             centres = self.rates(lambda x, b=bar, f=place: f(x)[0] + b.centre * f(x)[1], y)
             u, du = place(y)[1], self.rates(lambda x, f=place: f(x)[1], y)
@@ -44,7 +44,7 @@ class Explicit:
         )
 
     def acceleration(self, y, yd, force):
-        """Acceleration ydd, (n,), for generalized forces Q on y, (n,)."""
+        """Return the acceleration ydd, (n,), for generalized forces Q on y, (n,)."""
         D = np.array([slope(lambda t, e=e: self.inertia(y + t * e)) for e in np.eye(len(y))])
         bias = np.einsum('kij,j,k', D, yd, yd) - 0.5 * np.einsum('ijk,j,k', D, yd, yd)
         weight = -sum(bar.mass * c @ GRAVITY[:2] for bar, c, _ in self.motions(y))
@@ -68,7 +68,7 @@ class Mechanism(NamedTuple):
     rates: Callable
 
     def ordered(self, values):
-        """Numbers by body in the order of the robot's variables, (4,)."""
+        """Return the numbers by body in the order of the robot's variables, (4,)."""
         return np.array([values.get(body.name, 0.0) for body in self.robot.model.bodies])
 
 
@@ -91,7 +91,7 @@ FOOT, HEAD = np.array([0.9, 0.0]), 0.6
 
 @lru_cache(maxsize=None)
 def triangle_arm():
-    """Arm that a hydraulic cylinder moves, with a forearm on it (book figure 8.3)."""
+    """Return the arm that a hydraulic cylinder moves, with a forearm on it (book figure 8.3)."""
     tree = robot_of(
         ARM.urdf('base', 'arm', (0, 0, 0)),
         CYLINDER.urdf('base', 'cylinder', (*FOOT, 0)),
@@ -135,7 +135,10 @@ SPAN = np.array([0.2, 0.0])
 
 @lru_cache(maxsize=None)
 def five_bar():
-    """Two cranks on the ground, and two rods that meet: so long that they are never stretched."""
+    """Return two cranks on the ground, and two rods that meet.
+
+    So long that they are never stretched.
+    """
     tree = robot_of(
         SIDE.urdf('base', 'left', (0, 0, 0)),
         REACH.urdf('left', 'left_rod', (SIDE.length, 0, 0)),

@@ -28,7 +28,7 @@ every_free_floating_tree = pytest.mark.parametrize('name', FREE)
 
 @lru_cache(maxsize=None)
 def floating_tree(name):
-    """Tree of `FREE` or `GEARED`."""
+    """Return the tree of `FREE` or `GEARED`."""
     kind, _, gears = name.partition(', ')
     arguments, rolling = KINDS[kind]
     text = random_trees.tree(**arguments, mimics=2 if gears else 0)
@@ -50,5 +50,5 @@ def floating_tree(name):
 
 
 def tolerance(tree, q):
-    """Rounding of H moves the solution of H a = b by cond(H) eps."""
+    """Return the rounding of H moves the solution of H a = b by cond(H) eps."""
     return max(1e-13, 4 * np.finfo(float).eps * np.linalg.cond(tree.book.mass_matrix(q)))

@@ -12,7 +12,10 @@ BARS = ((0.6, 0.15, 0.005), (0.9, 0.22, 0.015), (0.8, 0.2, 0.011))
 
 
 def positions(crank, mode=1.0):
-    """Angles of crank, coupler (relative) and rocker, by the intersection of two circles."""
+    """Return the angles of crank, coupler (relative) and rocker.
+
+    By the intersection of two circles.
+    """
     end = CRANK * np.array([np.cos(crank), np.sin(crank)])
     across = np.array([GROUND, 0.0]) - end
     d = np.hypot(*across)
@@ -31,7 +34,7 @@ def unwrapped(crank, near, mode=1.0):
 
 
 def absolute(q):
-    """Angles of the three bars against the ground."""
+    """Return the angles of the three bars against the ground."""
     return np.array([q[0], q[0] + q[1], q[2]])
 
 
@@ -47,7 +50,7 @@ def heights(q):
 
 
 def potential(q, payload=0.0, g=9.81):
-    """Potential energy; a payload hangs at the pin."""
+    """Return the potential energy; a payload hangs at the pin."""
     pin = ROCKER * np.sin(q[2])
     return g * (sum(bar[0] * h for bar, h in zip(BARS, heights(q))) + payload * pin)
 
@@ -58,13 +61,13 @@ def slope(function, x, step=1e-4):
 
 
 def holding_torque(crank, mode=1.0, payload=0.0):
-    """Torque of the crank's motor that balances gravity: dV/dy."""
+    """Return the torque of the crank's motor that balances gravity: dV/dy."""
     near = positions(crank, mode)
     return slope(lambda y: potential(unwrapped(y, near, mode), payload), crank)
 
 
 def kinetic(crank, rate, mode=1.0):
-    """Kinetic energy at a rate of the crank."""
+    """Return the kinetic energy at a rate of the crank."""
     near = positions(crank, mode)
 
     def centres(y):
@@ -85,7 +88,7 @@ def kinetic(crank, rate, mode=1.0):
 
 
 def motor_torque(crank, rate, acceleration, mode=1.0):
-    """Lagrange's equation M ydd + M' yd^2 / 2 + V' of the crank's angle."""
+    """Return Lagrange's equation M ydd + M' yd^2 / 2 + V' of the crank's angle."""
 
     def inertia(y):
         return 2.0 * kinetic(y, 1.0, mode)

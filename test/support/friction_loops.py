@@ -15,6 +15,6 @@ class Coefficients(NamedTuple):
 
 @entry_point
 def scale_alone(space: FrictionSpace, coefficients: Coefficients) -> int:
-    """`scale_space`, as Python calls it."""
+    """Return `scale_space`, as Python calls it."""
     scale_space(space, coefficients.friction)
     return 0

@@ -38,7 +38,7 @@ class State:
         self.p = np.broadcast_to(rng.normal(size=3), (n, 3)).copy()
 
     def of(self, name):
-        """Argument arrays of a function."""
+        """Return the argument arrays of a function."""
         return [getattr(self, letter) for letter in ARGUMENTS[name]]
 
 
@@ -59,5 +59,5 @@ def call(robot, name, arrays, frame):
 
 
 def kernel(robot, name, frame):
-    """Kernel behind a function."""
+    """Return the kernel behind a function."""
     return robot.kernel(name, **({'frame': frame} if name in FRAME_FUNCTIONS else {}))

@@ -64,7 +64,7 @@ def provide(package, definitions, used, folder):
 
 
 def missing():
-    """What generating needs and this machine lacks; empty if nothing."""
+    """Return what generating needs and this machine lacks; empty if nothing."""
     if not (Path(sys.prefix) / 'share' / 'rosidl_generator_py').is_dir():
         return 'no generator of messages beside rclpy'
     if not (shutil.which('gcc') and shutil.which('g++')):

@@ -34,7 +34,7 @@ class GeometryPeer:
         self.shapes.addGeometryObject(pin.GeometryObject(name, 0, placement, geometry))
 
     def number(self, shape):
-        """Number of the geometry that one of our shapes is."""
+        """Return the number of the geometry that one of our shapes is."""
         owner, _, link = shape.name.partition('/')
         if not link:
             return self.shapes.getGeometryId(owner)
@@ -48,7 +48,7 @@ class GeometryPeer:
         return self.shapes.getGeometryId(f'{link}_{k}')
 
     def distances(self, q, pairs):
-        """Signed distances in our configuration q, of pairs of our shapes, (P,) [m]."""
+        """Return the signed distances in our configuration q, of pairs of our shapes, (P,) [m]."""
         data = pin.GeometryData(self.shapes)
         model = self.bridge.model
         pin.updateGeometryPlacements(
@@ -69,7 +69,7 @@ class GeometryPeer:
 
 
 def in_coal(shape):
-    """Coal's shape of one of ours."""
+    """Return Coal's shape of one of ours."""
     if isinstance(shape, Plane):
         return coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
     if isinstance(shape, Sphere):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a link answers to forces on it, by a textbook, and by Pinocchio: what tests of handles need.
+"""Response of a link to forces, by a textbook and by Pinocchio, for tests of handles.
 
 By the definition: the acceleration of the link in the motions that forward dynamics gives with and
 without a force on it.
@@ -11,7 +11,7 @@ from support.dense import skew
 
 
 def deepest(model):
-    """Name of the link that the most independent freedoms move."""
+    """Return the name of the link that the most independent freedoms move."""
 
     def freedoms(link):
         return len({model.tree_dof_index[k] for k in model.support_dofs(link.body)})
@@ -20,7 +20,7 @@ def deepest(model):
 
 
 def on_base(book, q, link, reference, force):
-    """Force [n; f] in base coordinates, from one on a link in those of a reference."""
+    """Return the force [n; f] in base coordinates, from one on a link in those of a reference."""
     if reference == 'base':
         return force
     R, p, _ = book.kinematics(q)[link]
@@ -31,13 +31,16 @@ def on_base(book, q, link, reference, force):
 
 
 def acceleration(book, q, v, a, link, reference):
-    """J a + Jdot v, (6,)."""
+    """Return J a + Jdot v, (6,)."""
     J = book.jacobian(q, link, reference)
     return J @ a + book.rate(lambda x: book.jacobian(x, link, reference), q, v) @ v
 
 
 def response(book, q, v, tau, forces, links, reference):
-    """Phi, (6 h, 6 h), and b, (6 h,), of some links: one forward dynamics for each unit force."""
+    """Return Phi, (6 h, 6 h), and b, (6 h,), of some links.
+
+    One forward dynamics for each unit force.
+    """
 
     def accelerations(forces):
         a = book.forward_dynamics(q, v, tau, forces)
@@ -54,7 +57,7 @@ def response(book, q, v, tau, forces, links, reference):
 
 
 def pinocchio_response(bridge, q, v, tau, forces, link, reference):
-    """The same of one link, with all of the dynamics Pinocchio's."""
+    """Return the same of one link, with all of the dynamics Pinocchio's."""
     J = bridge.jacobian(q, link, reference)
     rest = bridge.jacobian_derivative(q, v, link, reference) @ v
     pose = bridge.forward_kinematics(q)[link]

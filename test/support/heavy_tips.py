@@ -16,7 +16,7 @@ LINK = Bar(0.46, 1.0, 0.23, 0.018)
 
 
 def weight(link, mass):
-    """Tip that is fixed to the end of a link."""
+    """Return the tip that is fixed to the end of a link."""
     return (
         f'<link name="tip"><inertial><mass value="{mass}"/><inertia ixx="{1e-3 * mass}" ixy="0" '
         f'ixz="0" iyy="{1e-3 * mass}" iyz="0" izz="{1e-3 * mass}"/></inertial></link>'
@@ -26,14 +26,14 @@ def weight(link, mass):
 
 
 def arm(name, x, y=0.0):
-    """Two links on the ground."""
+    """Return two links on the ground."""
     return LINK.urdf('base', f'{name}1', (x, y, 0)) + LINK.urdf(
         f'{name}1', f'{name}2', (LINK.length, 0, 0)
     )
 
 
 def closed(tree, *pins):
-    """Robot with hinges between places on two of its bodies."""
+    """Return the robot with hinges between places on two of its bodies."""
     names = [body.name for body in tree.model.bodies]
     loops = [
         LoopJoint(f'pin{k}', *(frame(names.index(name) + 1, *place) for name, place in pin), HINGE)
@@ -49,7 +49,7 @@ def two_links(mass):
 
 @lru_cache(maxsize=None)
 def five_bar(mass):
-    """Two arms that carry one tip, which is a part of the first one."""
+    """Return two arms that carry one tip, which is a part of the first one."""
     tree = robot_of(arm('a', 0.15), weight('a2', mass), arm('b', -0.15))
     end = (LINK.length,)
     return closed(tree, (('a2', end), ('b2', end)))
@@ -57,7 +57,7 @@ def five_bar(mass):
 
 @lru_cache(maxsize=None)
 def parallel_arm(mass):
-    """Three arms that carry a heavy plate."""
+    """Return three arms that carry a heavy plate."""
     plate = Bar(0.0, mass, 0.0, 1e-2 * mass)
     corners = 0.7 * np.array([unit(2.0 * np.pi / 3 * k) for k in range(3)])
     tree = robot_of(

@@ -24,7 +24,7 @@ every_tree_of_hinges = pytest.mark.parametrize('name', TREES)
 
 @lru_cache(maxsize=None)
 def tree_of_hinges(name, rotors=True):
-    """Tree of seven hinges, some along the axes of their frames and some askew."""
+    """Return the tree of seven hinges, some along the axes of their frames and some askew."""
     shape, seed = name.split()
     kinds = ('revolute', 'continuous')
     text = random_trees.tree(int(seed), 7, kinds, branching=SHAPES[shape])
@@ -39,7 +39,7 @@ def tree_of_hinges(name, rotors=True):
 
 
 def two_hinges(angle, r):
-    """Two hinges about z, the axis of the second turned about x and its origin at r."""
+    """Return two hinges about z, the axis of the second turned about x and its origin at r."""
     joint = Revolute((0.0, 0.0, 1.0))
     first, second = random_chain(2).bodies
     X = PluckerTransform(PluckerTransform.rotation_x(angle).E, r)
@@ -54,7 +54,9 @@ ANGLES = (0.0, 4e-15, 2e-13, 5e-12, 1e-9, 1e-6, 1e-3, 0.2, 0.32)
 
 
 def nearly_parallel_tree(seed, bodies=8):
-    """Tree of hinges whose axes are parallel, or not quite, as a description's digits leave them.
+    """Return the tree of hinges whose axes are parallel, or not quite.
+
+    As a description's digits leave them.
 
     Some point the other way; every other joint has its origin on its parent's axis, or next to it.
     """

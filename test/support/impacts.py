@@ -9,7 +9,7 @@ from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform, RigidBo
 
 
 def body(rng):
-    """Inertia of a random body."""
+    """Return the inertia of a random body."""
     A = rng.normal(size=(3, 3))
     return RigidBodyInertia.from_mass_centre(
         rng.uniform(0.5, 3.0),
@@ -19,7 +19,10 @@ def body(rng):
 
 
 def meeting(rng, approach=1.0):
-    """Two bodies with random velocities that approach one another at a point, along a normal."""
+    """Return two bodies with random velocities that approach one another at a point.
+
+    Along a normal.
+    """
     I1, I2 = body(rng), body(rng)
     point, normal = rng.normal(size=(2, 3))
     n = ForceVector.at_point(tuple(normal / np.linalg.norm(normal)), tuple(point))
@@ -30,7 +33,7 @@ def meeting(rng, approach=1.0):
 
 
 def pair(tree):
-    """Two links of the tree that are not fixed to one another."""
+    """Return two links of the tree that are not fixed to one another."""
     names = [name for name in tree.book.layout.links if name in tree.model.links]
     first = names[1]
     return first, next(
@@ -39,7 +42,7 @@ def pair(tree):
 
 
 def free_bodies(rng):
-    """Model of two bodies that each move freely, and their inertias."""
+    """Return the model of two bodies that each move freely, and their inertias."""
     inertias = [body(rng), body(rng)]
     names = ('first', 'second')
     bodies = [

@@ -21,7 +21,7 @@ class _Interpreted(Kernels):
 
 
 def interpreted(model):
-    """Robot of a model, of which nothing is compiled."""
+    """Return the robot of a model, of which nothing is compiled."""
     robot = Robot(model)
     robot._kernels = _Interpreted(model)
     return robot
@@ -29,7 +29,7 @@ def interpreted(model):
 
 @contextmanager
 def without_compiler():
-    """Loops and functions that are made meanwhile are not compiled, whoever makes them."""
+    """Provide a block in which loops and functions that are made are not compiled."""
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv('RBD_ROS_COMPILER', 'off')

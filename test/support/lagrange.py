@@ -30,7 +30,7 @@ class Equations(NamedTuple):
 
 
 def equations(links):
-    """Lagrange's equations of a chain in closed form."""
+    """Return Lagrange's equations of a chain in closed form."""
     sp = outside.load('sympy')
     n = len(links)
     q, qd, qdd = (sp.symbols(f'{name}:{n}', real=True) for name in ('q', 'v', 'a'))
@@ -93,7 +93,7 @@ def equations(links):
 
 
 def hollerbach(links, q, qd, qdd):
-    """Forces by the recursive Lagrangian formulation with 4x4 matrices, O(n).
+    """Return the forces by the recursive Lagrangian formulation with 4x4 matrices, O(n).
 
     tau_i = tr(dW_i/dq_i D_i) - g^T dW_i/dq_i c_i, with D_i = J_i Wdd_i^T + A_(i+1) D_(i+1) and
     c_i = m_i r_i + A_(i+1) c_(i+1): the second derivatives Wdd of the links' placements by time go
@@ -122,7 +122,7 @@ def hollerbach(links, q, qd, qdd):
 
 
 def _joint(link, x):
-    """Placement of a link on the one before, and its first two derivatives by the joint."""
+    """Return placement of a link on the one before, and its first two derivatives by the joint."""
     fixed = np.eye(4)
     roll, pitch, yaw = link.get('rpy', (0.0, 0.0, 0.0))
     fixed[:3, 3] = link.get('xyz', (0.0, 0.0, 0.0))
@@ -144,7 +144,7 @@ def _joint(link, x):
 
 
 def _pseudo_inertia(link):
-    """Sum of m r r^T over a link, r = (x, y, z, 1) from its origin."""
+    """Return the sum of m r r^T over a link, r = (x, y, z, 1) from its origin."""
     xx, xy, xz, yy, yz, zz = link['inertia']
     I = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     c, m = np.array(link['centre'], dtype=float), link['mass']

@@ -64,7 +64,9 @@ def _plain(other):
 
 
 def evaluate(definition, *arrays):
-    """Result of a function's `Definition` on arrays (N, n), run by the interpreter on `Lanes`.
+    """Return the result of a function's `Definition` on arrays (N, n).
+
+    Run by the interpreter on `Lanes`.
 
     Several outputs come one after another, flat.
     """

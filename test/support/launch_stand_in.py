@@ -72,7 +72,7 @@ class PackageNotFoundError(KeyError):
 
 
 def get_package_prefix(package):
-    """Nothing is installed where this stands in."""
+    """Find no package: nothing is installed where this stands in."""
     raise PackageNotFoundError(package)
 
 

@@ -41,7 +41,7 @@ class Layout:
     nv: int = 0
 
     def random_positions(self, rng, n=None):
-        """Random configurations, (nq,) or (n, nq).
+        """Return random configurations, (nq,) or (n, nq).
 
         Angles over the whole circle, lengths within half a metre.
         """
@@ -61,7 +61,7 @@ class Layout:
         return q[0] if n is None else q
 
     def random_states(self, rng, n=None):
-        """Random positions, velocities and accelerations."""
+        """Return random positions, velocities and accelerations."""
         shape = (self.nv,) if n is None else (n, self.nv)
         return self.random_positions(rng, n), rng.uniform(-2, 2, shape), rng.uniform(-4, 4, shape)
 
@@ -117,7 +117,7 @@ class Layout:
 
 
 def read(path_or_xml, floating_base=False):
-    """Layout of a URDF file or text."""
+    """Return the layout of a URDF file or text."""
     text = str(path_or_xml)
     if '<' not in text:
         text = Path(path_or_xml).read_text()

@@ -3,7 +3,7 @@
 
 
 def limited_arm(elbow=''):
-    """URDF of the arm, as text.
+    """Return the URDF of the arm, as text.
 
     :param elbow: XML that the joint elbow has besides
     """

@@ -39,19 +39,19 @@ class Rod(NamedTuple):
 
 
 def place(at):
-    """Transform of a point along x, of a point in space, or itself."""
+    """Return the transform of a point along x, of a point in space, or itself."""
     if isinstance(at, PluckerTransform):
         return at
     return PluckerTransform.translation((at, 0.0, 0.0) if np.isscalar(at) else tuple(at))
 
 
 def frame(body, at=0.0):
-    """Frame on a body at some place."""
+    """Return the frame on a body at some place."""
     return Frame(body, place(at))
 
 
 def linkage(rods, loops=(), seed=0, armature=0.0, massless=()):
-    """Model of rods, closed by loop joints.
+    """Return the model of rods, closed by loop joints.
 
     :param rods: bodies 1, 2, ... in order
     :param loops: (predecessor frame, successor frame, joint type) each
@@ -82,13 +82,13 @@ def linkage(rods, loops=(), seed=0, armature=0.0, massless=()):
 
 
 def closure(model, q):
-    """Position errors and Jacobian of the loops of the tree, as arrays."""
+    """Return the position errors and Jacobian of the loops of the tree, as arrays."""
     residual, K = loop_closure(model, list(q))
     return np.array(residual), np.array(K).reshape(-1, model.tree_nv)
 
 
 def closed(model, q, fixed=()):
-    """Configuration near q with the loops closed, some variables staying as they are."""
+    """Return configuration near q with the loops closed, some variables staying as they are."""
     q = np.array(q, dtype=float)
     moving = [j for j in range(len(q)) if j not in fixed]
     for _ in range(60):
@@ -99,7 +99,7 @@ def closed(model, q, fixed=()):
 
 
 def admissible(model, q, rng):
-    """Random velocity that keeps the loops closed."""
+    """Return a random velocity that keeps the loops closed."""
     _, K = closure(model, q)
     _, s, Vt = np.linalg.svd(K)
     null = Vt[np.sum(s > 1e-9 * s.max(initial=1.0)) :]
@@ -110,7 +110,7 @@ def admissible(model, q, rng):
 
 
 def acceleration_constraint(model, q, qd):
-    """K and k of K qdd = k, with k = -Kdot qd by a complex step along qd."""
+    """Return K and k of K qdd = k, with k = -Kdot qd by a complex step along qd."""
     rate = np.concatenate(
         [body.joint.position_rate(q[body.q], qd[body.v]) for body in model.bodies]
     )
@@ -120,7 +120,10 @@ def acceleration_constraint(model, q, qd):
 
 
 def kkt(model, q, qd, tau, forces=None):
-    """Accelerations of the tree by its mass matrix and Lagrange multipliers (book eq 3.17)."""
+    """Return the accelerations of the tree by its mass matrix and Lagrange multipliers.
+
+    Book eq 3.17.
+    """
     H = np.array(crba(model, list(q)))
     C = np.array(rnea(model, list(q), list(qd), [0.0] * model.tree_nv, forces))
     K, k = acceleration_constraint(model, q, qd)
@@ -134,7 +137,10 @@ def kkt(model, q, qd, tau, forces=None):
 
 
 def four_bar(joint=HINGE, lengths=(0.3, 0.25, 0.22), ground=0.5, seed=1, out_of_plane=0.0):
-    """Crank, coupler and rocker; the rocker's tip is joined to the ground by a loop joint."""
+    """Return the crank, coupler and rocker.
+
+    The rocker's tip is joined to the ground by a loop joint.
+    """
     crank, coupler, rocker = lengths
     rods = [Rod(0), Rod(1, crank), Rod(2, coupler)]
     tip = (rocker, 0.0, out_of_plane)
@@ -145,7 +151,7 @@ FOUR_BAR = (0.9, -1.2, -0.9)  # roughly closed
 
 
 def kites(joint=HINGE, arm=0.4, side=0.3):
-    """Two kites that share a side which turns: n = 5, two loops (book figure 8.2a).
+    """Return two kites that share a side which turns: n = 5, two loops (book figure 8.2a).
 
     Body 1 turns about the ground's origin A and has C at its end, B is on the ground as far from
     A. A kite is A, B, C and a point D with arms BD and CD of equal length.
@@ -159,7 +165,7 @@ def kites(joint=HINGE, arm=0.4, side=0.3):
 
 
 def kites_closed(theta, arm=0.4, side=0.3):
-    """Kites whose D lies beyond BC in the one, before it in the other."""
+    """Return the kites whose D lies beyond BC in the one, before it in the other."""
     half, q = 0.5 * theta, [theta]
     C = arm * np.exp(1j * theta)
     for sign in (1.0, -1.0):
@@ -170,7 +176,10 @@ def kites_closed(theta, arm=0.4, side=0.3):
 
 
 def folded_kites(first, second):
-    """Kites with B and C in one place: each pair of arms turns as one, at an angle of its own."""
+    """Return the kites with B and C in one place.
+
+    Each pair of arms turns as one, at an angle of its own.
+    """
     return np.array([0.0, first, first, second, second])
 
 
@@ -178,7 +187,7 @@ TRIANGLE = (0.9, 0.6)  # its sides l1 and l2
 
 
 def triangle_arm(joint=HINGE):
-    """Two-link arm whose first link is moved by a linear actuator (book figure 8.3).
+    """Return the two-link arm whose first link is moved by a linear actuator (book figure 8.3).
 
     Body 1 is the arm, which turns about the origin of the ground; body 2 the cylinder, on a hinge
     l1 along x; body 3 the piston, which slides along the cylinder's x axis; body 4 the forearm.
@@ -190,7 +199,7 @@ def triangle_arm(joint=HINGE):
 
 
 def triangle(y):
-    """Loop-closure function of figure 8.3: q = (y1, theta2, d, y2)."""
+    """Return the loop-closure function of figure 8.3: q = (y1, theta2, d, y2)."""
     l1, l2 = TRIANGLE
     x, z = l2 * cos(y[0]) - l1, l2 * sin(y[0])
     d = sqrt(l1 * l1 + l2 * l2 - 2.0 * l1 * l2 * cos(y[0]))
@@ -198,7 +207,7 @@ def triangle(y):
 
 
 def triangle_derivatives(y, yd):
-    """G and g as figure 8.3 prints them, and its u1 and u2."""
+    """Return G and g as figure 8.3 prints them, and its u1 and u2."""
     l1, l2 = TRIANGLE
     c, s = math.cos(y[0]), math.sin(y[0])
     d = math.sqrt(l1**2 + l2**2 - 2 * l1 * l2 * c)
@@ -210,7 +219,7 @@ def triangle_derivatives(y, yd):
 
 
 def clusters():
-    """System of 20 tree joints and 4 loop joints: loops 1 and 2 coupled, 3 and 4 alone.
+    """Return the system of 20 tree joints and 4 loop joints: loops 1 and 2 coupled, 3 and 4 alone.
 
     Loop joints 21 and 22 close joints 3 to 7, 23 closes 10 to 12, 24 closes 19 and 20. The second
     is a ball, the others are hinges.
@@ -223,7 +232,9 @@ def clusters():
 
 
 def ladder(rungs, joint):
-    """Ladder, extended by a square for each rung (book figure 8.4): two rails, and loops between.
+    """Return the ladder, extended by a square for each rung (book figure 8.4).
+
+    Two rails, and loops between.
 
     Bodies 1, 3, 5, ... and 2, 4, 6, ... are the rods of the rails, each on the one before; rungs
     are loop joints between the tips of the one rail and arms of the other.
@@ -242,5 +253,5 @@ def ladder(rungs, joint):
 
 
 def neutral(model):
-    """Position at which no joint has moved, (tree_nq,)."""
+    """Return the position at which no joint has moved, (tree_nq,)."""
     return np.concatenate([body.joint.neutral() for body in model.bodies])

@@ -99,17 +99,19 @@ CLOSING = [*ALL_PAIRS, *HIGHER_PAIRS]
 
 
 def skew(a):
-    """Matrix of the cross product with a vector of the numbers that it holds."""
+    """Return the matrix of the cross product with a vector of the numbers that it holds."""
     return np.array([[0 * a[0], -a[2], a[1]], [a[2], 0 * a[0], -a[0]], [-a[1], a[0], 0 * a[0]]])
 
 
 def motion_matrix(E, r):
-    """Plucker transform of motion vectors, by blocks."""
+    """Return the Plucker transform of motion vectors, by blocks."""
     return np.block([[E, np.zeros((3, 3))], [-E @ skew(r), E]])
 
 
 def textbook_T(joint, E, r):
-    """Constraint forces (6, 6 - nv) of a loop joint, in successor coordinates, by plain matrices.
+    """Return the constraint forces (6, 6 - nv) of a loop joint, in successor coordinates.
+
+    By plain matrices.
 
     :param E: rotation from predecessor to successor coordinates, (3, 3), which may be complex
     :param r: position of the successor in predecessor coordinates, (3,)

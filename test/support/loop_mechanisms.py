@@ -39,7 +39,7 @@ class Bar:
         self.length, self.mass, self.centre, self.inertia = length, mass, centre, inertia
 
     def urdf(self, parent, name, xyz, type_='continuous', axis='0 0 1'):
-        """Link and joint as URDF."""
+        """Return the link and joint as URDF."""
         origin = ' '.join(map(repr, map(float, xyz)))
         return (
             f'<link name="{name}"><inertial><origin xyz="{self.centre!r} 0 0"/>'
@@ -70,7 +70,7 @@ def robot_of(*links):
 
 @lru_cache(maxsize=None)
 def four_bar(joint=HINGE, cut='ground', copies=1):
-    """Four-bar linkage.
+    """Return the four-bar linkage.
 
     :param joint: type of the loop joint
     :param cut: where the loop is cut: at the 'ground', which leaves a chain, or at the 'rocker',
@@ -110,7 +110,7 @@ class Bars:
         return function(y + 1j * STEP).imag / STEP
 
     def spins(self, y):
-        """Angular velocities of the links per unit of yd."""
+        """Return the angular velocities of the links per unit of yd."""
         result = []
         for _, place in self.links:
             u, du = place(y)[1].real, self.rate(lambda x, f=place: f(x)[1], y)
@@ -118,7 +118,7 @@ class Bars:
         return np.array(result)
 
     def centre_rates(self, y):
-        """Velocities of the centres of mass per unit of yd."""
+        """Return the velocities of the centres of mass per unit of yd."""
 
         def centre(x, bar, place):
             start, direction = place(x)
@@ -134,13 +134,13 @@ class Bars:
         return sum(bar.mass * c @ c + bar.inertia * w * w for bar, c, w in moving)
 
     def weight(self, y):
-        """V'(y)."""
+        """Return the V'(y)."""
         g = np.array(GRAVITY[:2])
         moving = zip((bar for bar, _ in self.links), self.centre_rates(y))
         return -sum(bar.mass * g @ c for bar, c in moving)
 
     def acceleration(self, y, yd, force):
-        """Acceleration ydd for a generalized force Q on y."""
+        """Return the acceleration ydd for a generalized force Q on y."""
         bias = 0.5 * slope(lambda t: self.inertia(y + t)) * yd**2 + self.weight(y)
         return (force - bias) / self.inertia(y)
 
@@ -150,7 +150,7 @@ def unit(angle):
 
 
 def four_bar_points(crank, mode=1.0):
-    """Ends of crank and coupler: two circles that meet at one or the other side."""
+    """Return the ends of crank and coupler: two circles that meet at one or the other side."""
     B, D = CRANK.length * unit(crank), np.array([GROUND, 0.0])
     w = D - B
     square = w @ w
@@ -160,7 +160,7 @@ def four_bar_points(crank, mode=1.0):
 
 
 def four_bar_bars(cut='ground', mode=1.0):
-    """`Bars` of `four_bar`; with the cut at the rocker, its frame is at the ground."""
+    """Return `Bars` of `four_bar`; with the cut at the rocker, its frame is at the ground."""
 
     def coupler(y):
         B, C = four_bar_points(y, mode)
@@ -177,7 +177,7 @@ def four_bar_bars(cut='ground', mode=1.0):
 
 
 def four_bar_position(y, cut='ground', mode=1.0):
-    """Configuration gamma(y) of the tree, (3,)."""
+    """Return the configuration gamma(y) of the tree, (3,)."""
     bars = four_bar_bars(cut, mode)
     angles = []
     for _, place in bars.links:
@@ -197,7 +197,7 @@ RELATIVE = {
 
 
 def dense(X):
-    """Matrix of a transform of the package, by the oracle's own formula."""
+    """Return the matrix of a transform of the package, by the oracle's own formula."""
     return motion_transform(np.array(X.E, dtype=float), np.array(X.r, dtype=float))
 
 
@@ -207,7 +207,10 @@ def random_placement(rng):
 
 
 def with_random_loops(model, joints, rng, pairs):
-    """Model with loop joints between pairs of bodies, at frames anywhere: loops that are open."""
+    """Return the model with loop joints between pairs of bodies, at frames anywhere.
+
+    Loops that are open.
+    """
     loops = [
         LoopJoint(
             f'loop{k}', Frame(p, random_placement(rng)), Frame(s, random_placement(rng)), joint
@@ -218,7 +221,10 @@ def with_random_loops(model, joints, rng, pairs):
 
 
 def closed_at(model, q, joints, rng, pairs):
-    """Model with loop joints between pairs of bodies, which are closed at q, not at neutral."""
+    """Return the model with loop joints between pairs of bodies, which are closed at q.
+
+    Not at neutral.
+    """
     X0 = body_transforms(model, model.tree_position(list(map(float, q))))
     loops = []
     for k, (joint, (p, s)) in enumerate(zip(joints, pairs)):
@@ -233,7 +239,10 @@ def closed_at(model, q, joints, rng, pairs):
 
 @lru_cache(maxsize=None)
 def closed_robot(seed, joints, pairs, gears=False, bodies=8, branching=0.5):
-    """Random tree with loops, and a state in which they are closed in position and velocity."""
+    """Return a random tree with loops.
+
+    And a state in which they are closed in position and velocity.
+    """
     text = random_trees.tree(
         seed, bodies, ('revolute', 'continuous', 'prismatic'), 2 if gears else 0, branching
     )
@@ -247,7 +256,7 @@ def closed_robot(seed, joints, pairs, gears=False, bodies=8, branching=0.5):
 
 @lru_cache(maxsize=None)
 def crank_slider(joint=HINGE):
-    """Crank, connecting rod, and a slider along x on the ground: two branches."""
+    """Return the crank, connecting rod, and a slider along x on the ground: two branches."""
     slider = Bar(1.0, 1.3, 0.0, 0.02)
     tree = robot_of(
         CRANK.urdf('base', 'crank', (0, 0, 0)),
@@ -280,7 +289,7 @@ def crank_slider_position(y, mode=1.0):
 
 @lru_cache(maxsize=None)
 def parallelogram(joint=HINGE):
-    """Two equal cranks on the ground, a coupler that stays parallel to it."""
+    """Return two equal cranks on the ground, a coupler that stays parallel to it."""
     tree = robot_of(
         CRANK.urdf('base', 'crank', (0, 0, 0)),
         COUPLER.urdf('crank', 'coupler', (CRANK.length, 0, 0)),
@@ -295,7 +304,9 @@ RHOMBUS = Bar(0.3, 0.5, 0.15, 0.004)
 
 @lru_cache(maxsize=None)
 def two_rhombi():
-    """Two four-bar linkages of four equal lengths each, with a crank in common: n = 5, N_L = 2.
+    """Return two four-bar linkages of four equal lengths each, with a crank in common.
+
+    n = 5, N_L = 2.
 
     Coordinates: crank, coupler and rocker of one, coupler and rocker of the other.
     """
@@ -319,7 +330,9 @@ def two_rhombi():
 
 
 def two_rhombi_position(robot, crank, mode1='parallel', mode2='parallel'):
-    """Closed configuration: a loop moves as a parallelogram, or its crank lies on the ground.
+    """Return the closed configuration.
+
+    A loop moves as a parallelogram, or its crank lies on the ground.
 
     :param mode1: 'parallel', or the angle of the rocker that swings about the folded crank
     """

@@ -11,7 +11,7 @@ CRANK, COUPLER, ROCKER, GROUND = 0.3, 0.25, 0.22, 0.5  # [m]
 
 
 def four_bar():
-    """Planar arm of three links whose tip is hinged to the ground, GROUND along x."""
+    """Return the planar arm of three links whose tip is hinged to the ground, GROUND along x."""
     robot = Robot.from_urdf(resource_path('urdf/planar_3r.urdf'))
     model = robot.model
     tip = Frame(3, PluckerTransform.translation((ROCKER, 0.0, 0.0)))

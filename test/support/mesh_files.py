@@ -19,14 +19,14 @@ BOX_FACES = (
 
 
 def box_triangles(size):
-    """Triangles of a box about the origin, (12, 3, 3)."""
+    """Return the triangles of a box about the origin, (12, 3, 3)."""
     corners = 0.5 * np.array(size) * np.array(list(product((-1.0, 1.0), repeat=3)))
     faces = [corner for a, b, c, d in BOX_FACES for corner in ((a, b, c), (a, c, d))]
     return corners[np.array(faces)]
 
 
 def round_triangles(shape, count):
-    """Triangles of a sphere, cylinder or capsule, `count` round its axis."""
+    """Return the triangles of a sphere, cylinder or capsule, `count` round its axis."""
     half = 0.0 if isinstance(shape, Sphere) else 0.5 * shape.length
     angles = np.linspace(0.0, 0.5 * np.pi, count // 4 + 1)
     if type(shape).__name__ == 'Cylinder':
@@ -44,7 +44,7 @@ def round_triangles(shape, count):
 
 
 def write_stl(path, triangles, text=False):
-    """STL file, binary or text."""
+    """Write the STL file, binary or text."""
     if text:
         corners = '\n'.join(
             f'vertex {x!r} {y!r} {z!r}' for x, y, z in triangles.reshape(-1, 3).tolist()
@@ -58,14 +58,14 @@ def write_stl(path, triangles, text=False):
 
 
 def write_obj(path, triangles):
-    """OBJ file, each triangle with vertices of its own."""
+    """Write the OBJ file, each triangle with vertices of its own."""
     lines = [f'v {x!r} {y!r} {z!r}' for x, y, z in triangles.reshape(-1, 3).tolist()]
     lines += [f'f {3 * k + 1} {3 * k + 2} {3 * k + 3}' for k in range(len(triangles))]
     path.write_text('\n'.join(lines))
 
 
 def grid_triangles(count, size, height=lambda x, y: 0.0 * x):
-    """Triangles over a square about the origin, seen from above, (2 count^2, 3, 3)."""
+    """Return the triangles over a square about the origin, seen from above, (2 count^2, 3, 3)."""
     steps = np.linspace(-0.5 * size, 0.5 * size, count + 1)
     x, y = np.meshgrid(steps, steps[::-1])
     p = np.stack([x, y, height(x, y)], axis=-1)
@@ -75,7 +75,9 @@ def grid_triangles(count, size, height=lambda x, y: 0.0 * x):
 
 
 def ring_triangles(rings):
-    """Closed surface through rings of as many points each, the last one joined to the first.
+    """Return the closed surface through rings of as many points each.
+
+    The last one joined to the first.
 
     Seen from outside if the rings go anticlockwise about z, and up where they are outermost.
     """
@@ -87,7 +89,7 @@ def ring_triangles(rings):
 
 
 def plate_with_hole(sides, radius, half, thickness):
-    """Triangles of a square plate below z = 0 with a hole about a circle of this radius."""
+    """Return triangles of a square plate below z = 0 with a hole about a circle of this radius."""
     angles = 2.0 * np.pi * (np.arange(sides) + 0.5) / sides
     hole = np.column_stack([np.cos(angles), np.sin(angles)]) * radius / np.cos(np.pi / sides)
     border = hole / np.abs(hole).max(axis=1)[:, None] * half
@@ -96,7 +98,7 @@ def plate_with_hole(sides, radius, half, thickness):
 
 
 def bowl_triangles(radius, wall, sides=48, rings=24):
-    """Triangles of half a spherical shell, open above, about the origin."""
+    """Return the triangles of half a spherical shell, open above, about the origin."""
     angles = 2.0 * np.pi * np.arange(sides) / sides
     around = np.column_stack([np.cos(angles), np.sin(angles)])
     tilts = np.linspace(0.02, 0.5 * np.pi, rings)
@@ -106,7 +108,10 @@ def bowl_triangles(radius, wall, sides=48, rings=24):
 
 
 def angle_triangles(length, thickness):
-    """Triangles of an L: what of a bar x, y >= 0 of square section is within `thickness` of 0."""
+    """Return the triangles of an L.
+
+    What of a bar x, y >= 0 of square section is within `thickness` of 0.
+    """
     t = thickness
     outline = [(0, 0), (length, 0), (length, t), (t, t), (t, length), (0, length)]
     low, high = ([(x, y, z) for x, y in outline] for z in (-0.5 * length, 0.5 * length))

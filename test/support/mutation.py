@@ -294,7 +294,7 @@ class Mutant(NamedTuple):
 
 
 def texts() -> list[str]:
-    """All texts, from the root of the repository."""
+    """Return all texts, from the root of the repository."""
     every = [path for folder in TEXTS for path in sorted((ROOT / folder).rglob('*.py'))]
     found = dict.fromkeys(every)  # each once: folders lie in others
     names = [
@@ -304,7 +304,10 @@ def texts() -> list[str]:
 
 
 def tests_of(file: str) -> list[tuple[str, ...]]:
-    """Tests that an error in a text should fail: its own, those of its chapter, all others."""
+    """Return the tests that an error in a text should fail.
+
+    Its own, those of its chapter, all others.
+    """
     path = Path(file)
     folder = next(each for each in TEXTS if path.is_relative_to(each))
     named = Path('test', *path.parent.parts[1:], f'test_{path.name}')
@@ -315,7 +318,7 @@ def tests_of(file: str) -> list[tuple[str, ...]]:
 
 
 def equivalent() -> dict[str, str]:
-    """Reasons why nothing can notice some errors, by name."""
+    """Return the reasons why nothing can notice some errors, by name."""
     if not EQUIVALENT.exists():
         return {}
     lines = EQUIVALENT.read_text(encoding='utf-8').splitlines()
@@ -324,7 +327,7 @@ def equivalent() -> dict[str, str]:
 
 
 def mutants(file: str) -> Iterator[Mutant]:
-    """All errors that can be made in a text.
+    """Yield all errors that can be made in a text.
 
     :param file: the text, from the root of the repository
     """
@@ -332,7 +335,7 @@ def mutants(file: str) -> Iterator[Mutant]:
 
 
 def mutants_of(source: str, file: str) -> Iterator[Mutant]:
-    """All errors that can be made in a text, given as text."""
+    """Yield all errors that can be made in a text, given as text."""
     starts = [0]
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line.encode()))
@@ -354,7 +357,7 @@ def _short(text: str) -> str:
 
 
 def _evaluated(tree: ast.AST, inside: str = '') -> Iterator[tuple[str, ast.expr]]:
-    """Expressions that are evaluated when an algorithm runs, and in which function.
+    """Yield the expressions that are evaluated when an algorithm runs, and in which function.
 
     Annotations, declarations, messages and what is raised are not among them, nor the numbers that
     joint types have as examples of themselves: others would do as well.
@@ -381,7 +384,7 @@ def _below(node: ast.AST, function: str) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _errors(node: ast.expr) -> Iterator[str]:
-    """Text of an expression with an error in it."""
+    """Yield the text of an expression with an error in it."""
     if isinstance(node, ast.BinOp):
         a, b = ast.unparse(node.left), ast.unparse(node.right)
         if isinstance(node.op, ast.Add):

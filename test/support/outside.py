@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests take from outside and a machine may lack: oracles, ROS, compilers, real robots.
+"""External things that a machine may lack: oracles, ROS, compilers, real robots.
 
 The one place that looks for them. A test that needs what cannot be had is skipped with the reason
 and the cure, which test/conftest.py repeats at the end of the run; `--nothing-missing` makes the
@@ -28,7 +28,7 @@ from support.source_imports import ROOT
 
 @dataclass(frozen=True)
 class Source:
-    """Where a library comes from.
+    """Origin of a library.
 
     :param requirement: what pip installs, an extra of setup.py or one of its entries
     :param debian: packages of shared libraries that the wheel uses and does not bring along
@@ -40,7 +40,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Program:
-    """What a program is called, and where it comes from.
+    """Name and origin of a program.
 
     :param names: names on the PATH, any of which will do
     :param cure: what to do where there is none
@@ -99,7 +99,7 @@ def load(name: str) -> ModuleType:
 
 
 def problem(library: str) -> str | None:
-    """Why a library cannot be used and what to do about it, in one line; None if it can."""
+    """Return why a library cannot be used and what to do about it, in one line; None if it can."""
     error = _error(library)
     if error is None:
         return None
@@ -124,7 +124,7 @@ def lacks(name: str, text: str) -> str:
 
 
 def program_problem(name: str) -> str | None:
-    """Why one of `PROGRAMS` cannot be used and what to do about it; None if it can."""
+    """Return why one of `PROGRAMS` cannot be used and what to do about it; None if it can."""
     program = PROGRAMS[name]
     if any(map(shutil.which, program.names)):
         return None
@@ -138,28 +138,31 @@ def needs(name: str) -> pytest.MarkDecorator:
 
 
 def browser_problem() -> str | None:
-    """Why there is no browser for tests of pages, and what to do about it; None if there is."""
+    """Return why there is no browser for tests of pages, and what to do about it.
+
+    None if there is.
+    """
     if browser.executable() is not None:
         return None
     return lacks('browser', f'not installed: apt install {BROWSER}')
 
 
 def docs_python() -> Path | None:
-    """The Python of the environment that scripts/docs has made; None if there is none."""
+    """Return the Python of the environment that scripts/docs has made; None if there is none."""
     folder = os.environ.get('RBD_ROS_DOCS_VENV', ROOT / '.venv-docs')
     python = Path(folder, 'bin', 'python')
     return python if Path(folder, '.rbd_ros_docs').is_file() and python.is_file() else None
 
 
 def docs_problem() -> str | None:
-    """Why the documentation cannot be made, and what to do about it; None if it can."""
+    """Return why the documentation cannot be made, and what to do about it; None if it can."""
     if docs_python() is not None:
         return None
     return lacks('sphinx', 'not installed: scripts/docs')
 
 
 def missing() -> dict[str, str]:
-    """Lines on the libraries that tests asked for so far and that cannot be used."""
+    """Return the lines on the libraries that tests asked for so far and that cannot be used."""
     return dict(_missing)
 
 
@@ -169,7 +172,7 @@ def note(lines: dict[str, str]) -> None:
 
 
 def all_problems() -> dict[str, str]:
-    """Lines on all `LIBRARIES` that cannot be used, and on compilers."""
+    """Return the lines on all `LIBRARIES` that cannot be used, and on compilers."""
     lines = {library: problem(library) for library in LIBRARIES}
     for name in ('C compiler', 'C++ compiler'):
         lines[name] = program_problem(name)
@@ -179,14 +182,17 @@ def all_problems() -> dict[str, str]:
 
 
 def debian_packages() -> list[str]:
-    """Debian packages to install: shared libraries that `LIBRARIES` lack, and a browser."""
+    """Return Debian packages to install: shared libraries that `LIBRARIES` lack, and a browser."""
     libraries = [name for name in LIBRARIES if _SHARED_LIBRARY.search(_error(name) or '')]
     packages = {package for name in libraries for package in LIBRARIES[name].debian}
     return sorted(packages | ({BROWSER} if browser.executable() is None else set()))
 
 
 def example_robots_folder() -> Path | None:
-    """Folder of the robots of example-robot-data; None where the package is not installed."""
+    """Return the folder of the robots of example-robot-data.
+
+    None where the package is not installed.
+    """
     places = [Path(entry) for entry in sys.path if entry]
     spec = importlib.util.find_spec('pinocchio')
     if spec is not None and spec.origin:
@@ -201,7 +207,7 @@ def example_robots_folder() -> Path | None:
 
 @functools.cache
 def _error(library):
-    """What goes wrong when the library is loaded, in one line; None if nothing."""
+    """Return what goes wrong when the library is loaded, in one line; None if nothing."""
     if library == 'example_robot_data':
         return None if example_robots_folder() else 'not installed'
     try:

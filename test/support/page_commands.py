@@ -55,7 +55,7 @@ class Command:
 
     @property
     def stays(self) -> bool:
-        """Whether it runs until Ctrl-C."""
+        """True if it runs until Ctrl-C."""
         if self.listens:
             return True
         if self.begins('ros2', 'launch'):
@@ -65,12 +65,12 @@ class Command:
 
     @property
     def listens(self) -> bool:
-        """Whether it shows messages until Ctrl-C."""
+        """True if it shows messages until Ctrl-C."""
         return self.begins('ros2', 'topic', 'echo') and '--once' not in self.words
 
     @property
     def ends(self) -> bool:
-        """Whether it does something and ends."""
+        """True if it does something and ends."""
         if self.begins('ros2', 'topic', 'pub'):
             return bool({'--once', '-1', '-t', '--times'} & {*self.words})
         return (
@@ -97,7 +97,7 @@ class Command:
 
 
 def commands(page: str) -> list[Command]:
-    """Commands of the code blocks of a page that are indented by four spaces."""
+    """Return the commands of the code blocks of a page that are indented by four spaces."""
     text = (ROOT / page).read_text(encoding='utf-8')
     text = FENCE.sub(lambda fence: '\n' * fence[0].count('\n'), text)
     found, block, kept, begin, shell = [], 0, '', 0, None
@@ -176,7 +176,7 @@ def _begin() -> None:
 
 
 def environment(folder: Path, domain: int) -> dict[str, str]:
-    """Environment in which the programs are those of this Python, and no window opens."""
+    """Return environment in which the programs are those of this Python, and no window opens."""
     bin_folder = Path(folder) / 'bin'
     if not bin_folder.is_dir():
         bin_folder.mkdir()

@@ -49,7 +49,7 @@ class Bridge:
         return 'root_joint' if name == 'floating_base' else name
 
     def q(self, q):
-        """Pinocchio's configuration for ours."""
+        """Return Pinocchio's configuration for ours."""
         key = q.tobytes()
         if key not in self._known_positions:
             self._known_positions[key] = self._position(q)
@@ -74,11 +74,11 @@ class Bridge:
         return out
 
     def v(self, v):
-        """Pinocchio's velocity or acceleration for ours."""
+        """Return Pinocchio's velocity or acceleration for ours."""
         return self.P @ v
 
     def external_forces(self, q, forces):
-        """Pinocchio's force on each joint for spatial forces on links in base coordinates."""
+        """Return Pinocchio's force on each joint for link forces in base coordinates."""
         pin.framesForwardKinematics(self.model, self.data, self.q(q))
         out = [pin.Force.Zero() for _ in range(self.model.njoints)]
         for link, force in forces.items():
@@ -87,7 +87,7 @@ class Bridge:
         return out
 
     def frame(self, link):
-        """Index of a link's frame."""
+        """Return the index of a link's frame."""
         return self.model.getFrameId(link, pin.FrameType.BODY)
 
     # -- the algorithms, one state a call
@@ -105,7 +105,7 @@ class Bridge:
         return self.P.T @ H @ self.P
 
     def forward_dynamics(self, q, v, tau, forces=None):
-        """ABA where no joint mimics another, else the projected equation of motion."""
+        """Return the ABA where no joint mimics another, else the projected equation of motion."""
         if self.has_mimic:
             return np.linalg.solve(
                 self.mass_matrix(q), tau - self.inverse_dynamics(q, v, np.zeros_like(v), forces)
@@ -129,7 +129,7 @@ class Bridge:
         )
 
     def forward_kinematics(self, q):
-        """Pose of every link, (4, 4)."""
+        """Return the pose of every link, (4, 4)."""
         pin.framesForwardKinematics(self.model, self.data, self.q(q))
         return {link: self.data.oMf[self.frame(link)].homogeneous for link in self.layout.links}
 
@@ -159,24 +159,24 @@ class Bridge:
         return pin.jacobianCenterOfMass(self.model, self.data, self.q(q)) @ self.P
 
     def energy(self, q, v):
-        """Kinetic and potential energy."""
+        """Return the kinetic and potential energy."""
         kinetic = pin.computeKineticEnergy(self.model, self.data, self.q(q), self.v(v))
         return np.array([kinetic, pin.computePotentialEnergy(self.model, self.data, self.q(q))])
 
     def momentum(self, q, v):
-        """Spatial momentum about the base origin, angular first."""
+        """Return the spatial momentum about the base origin, angular first."""
         pin.ccrba(self.model, self.data, self.q(q), self.v(v))
         linear, angular = self.data.hg.linear.copy(), self.data.hg.angular.copy()
         return np.concatenate([angular + np.cross(self.center_of_mass(q), linear), linear])
 
     def point_jacobian(self, q, link, point):
-        """Velocity along base axes of a point fixed to a link."""
+        """Return the velocity along base axes of a point fixed to a link."""
         J = self.jacobian(q, link, 'base')
         position = self.forward_kinematics(q)[link] @ [*point, 1.0]
         return J[3:] - _skew(position[:3]) @ J[:3]
 
     def point_jacobian_derivative(self, q, v, link, point):
-        """Product rule on `point_jacobian`."""
+        """Return the product rule on `point_jacobian`."""
         dJ, J = self.jacobian_derivative(q, v, link, 'base'), self.jacobian(q, link, 'base')
         position = (self.forward_kinematics(q)[link] @ [*point, 1.0])[:3]
         twist = J @ v

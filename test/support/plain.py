@@ -21,7 +21,7 @@ class Plain:
         self.robot, self.layout, self._definitions = robot, layout, {}
 
     def run(self, name, *arrays, **options):
-        """Result of an algorithm, (N, ...)."""
+        """Return the result of an algorithm, (N, ...)."""
         key = name, tuple(sorted(options.items()))
         if key not in self._definitions:
             self._definitions[key] = definition_of(self.robot.model, name, **options)

@@ -66,7 +66,7 @@ class Kind:
 
 
 def message(name, fields, classes, **constants):
-    """Class of a message.
+    """Return the class of a message.
 
     :param name: its name
     :param fields: its fields, such as 'uint8 code, string[] names'
@@ -78,7 +78,7 @@ def message(name, fields, classes, **constants):
 
 
 def modules(package, messages, services, others, constants):
-    """Modules of a package, by name, as `sys.modules` has them.
+    """Return the modules of a package, by name, as `sys.modules` has them.
 
     :param package: its name
     :param messages: fields of each message

@@ -27,7 +27,7 @@ def _numbers(values):
 
 
 def _rpy(R):
-    """Roll, pitch and yaw of R = Rz Ry Rx."""
+    """Return the roll, pitch and yaw of R = Rz Ry Rx."""
     return (
         np.arctan2(R[2, 1], R[2, 2]),
         np.arcsin(-R[2, 0]),
@@ -36,7 +36,7 @@ def _rpy(R):
 
 
 def urdf(seed, types, upright, gears):
-    """URDF text of a planar tree, and the plane's normal in base coordinates."""
+    """Return the URDF text of a planar tree, and the plane's normal in base coordinates."""
     rng = np.random.default_rng(seed)
     normal = np.array([0.0, 0.0, 1.0]) if upright else rng.normal(size=3)
     normal = normal / np.linalg.norm(normal)
@@ -77,7 +77,7 @@ def urdf(seed, types, upright, gears):
 
 
 def _turn_to(rng, normal):
-    """Rotation whose z axis is `normal`."""
+    """Return the rotation whose z axis is `normal`."""
     x = np.cross(normal, rng.normal(size=3))
     x /= np.linalg.norm(x)
     return np.column_stack([x, np.cross(normal, x), normal])
@@ -88,7 +88,7 @@ def _name(i):
 
 
 def planar_tree(name):
-    """Model, independent textbook, URDF text, and the normal of a robot of `KINDS`."""
+    """Return the model, independent textbook, URDF text, and the normal of a robot of `KINDS`."""
     text, normal = urdf(*KINDS[name])
     rng = np.random.default_rng(9)
     armature = {joint: rng.uniform(0.1, 0.9) for joint in sorted(read(text).types)}

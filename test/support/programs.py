@@ -7,7 +7,7 @@ from rbd_ros.compiler.targets.interpreter import interpret
 
 
 def program(graph, *arrays, inputs=None):
-    """Program with these values as its output arrays.
+    """Return the program with these values as its output arrays.
 
     :param inputs: names and sizes of the input arrays; those of the graph's nodes by default
     """
@@ -23,7 +23,7 @@ def program(graph, *arrays, inputs=None):
 
 
 def values_of(graph, outputs, inputs):
-    """Numbers of some values of a graph, by the interpreter.
+    """Return the numbers of some values of a graph, by the interpreter.
 
     :param inputs: elements of each input array by its name
     """

@@ -20,7 +20,7 @@ def _entries(inertia):
 
 
 def physical_inertia(rng, mass):
-    """Rotational inertia about the centre of mass of a random cloud of points.
+    """Return the rotational inertia about the centre of mass of a random cloud of points.
 
     Always physical, (3, 3).
     """
@@ -30,7 +30,7 @@ def physical_inertia(rng, mass):
 
 
 def inertial_element(rng):
-    """<inertial> with random mass, centre, orientation and inertia."""
+    """Return <inertial> with random mass, centre, orientation and inertia."""
     mass = rng.uniform(0.3, 4.0)
     inertia = physical_inertia(rng, mass)
     entries = _entries(inertia[np.triu_indices(3)])
@@ -53,7 +53,7 @@ def _axis(rng, type_, plain_planar):
 
 
 def tree(seed, bodies=6, types=ALL_TYPES, mimics=0, branching=0.5, plain_planar=True):
-    """URDF text of a random tree.
+    """Return the URDF text of a random tree.
 
     :param bodies: number of links besides the base
     :param types: joint types to choose from; each is used at least once when `bodies` allows it
@@ -96,14 +96,14 @@ def tree(seed, bodies=6, types=ALL_TYPES, mimics=0, branching=0.5, plain_planar=
 
 
 def mixed_tree(seed, plain_planar=True):
-    """Tree of nine links with every joint type, one mimic joint and branches."""
+    """Return the tree of nine links with every joint type, one mimic joint and branches."""
     return tree(
         seed, bodies=8, types=ALL_TYPES, mimics=1, branching=0.6, plain_planar=plain_planar
     )
 
 
 def chain(links):
-    """URDF text of a chain given link by link.
+    """Return the URDF text of a chain given link by link.
 
     :param links: dicts with `type`, `axis`, `xyz`, `rpy`, `mass`, `centre`, `inertia` (its six
         `INERTIA_ENTRIES` about the centre of mass), `extra` (XML inside the joint); all but `type`
@@ -128,7 +128,10 @@ def chain(links):
 
 
 def chain_of_hinges(seed, joints):
-    """URDF text of a chain of hinges in general position; a longer one begins with a shorter."""
+    """Return the URDF text of a chain of hinges in general position.
+
+    A longer one begins with a shorter.
+    """
     rng, links = np.random.default_rng(seed), []
     for _ in range(joints):
         axis, centre, xyz = rng.uniform(-1.0, 1.0, (3, 3))

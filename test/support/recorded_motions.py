@@ -15,7 +15,7 @@ COUNTS = 2**18  # of an encoder, a revolution
 
 
 def fourier_motion(robot, duration, rate, rng, speed=1.0, harmonics=5):
-    """Times, positions, velocities and accelerations of a periodic motion, (N, n) each."""
+    """Return times, positions, velocities and accelerations of a periodic motion, (N, n) each."""
     times = np.arange(round(duration * rate)) / rate
     base = 2.0 * np.pi * 0.1
     q = np.tile(np.linspace(-0.4, 0.6, robot.nv), (len(times), 1))
@@ -46,7 +46,7 @@ def recorded(
     friction=None,
     offset=None,
 ):
-    """Recording of a robot with other parameters than those described.
+    """Return the recording of a robot with other parameters than those described.
 
     :param noise: standard deviation of efforts as part of their own
     :param parameters: inertial parameters of the bodies, (10 bodies,); None: the robot's
@@ -74,5 +74,5 @@ def recorded(
 
 
 def arm(name='six_axis_arm'):
-    """One of the robots of the package."""
+    """Return one of the robots of the package."""
     return Robot.from_urdf(f'urdf/{name}.urdf')

@@ -25,7 +25,7 @@ def _vector(element, name, default):
 
 
 def rpy_rotation(rpy):
-    """Rotation matrix of fixed-axis roll, pitch, yaw."""
+    """Return the rotation matrix of fixed-axis roll, pitch, yaw."""
     (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
     return np.array(
         [
@@ -37,7 +37,7 @@ def rpy_rotation(rpy):
 
 
 def rodrigues(axis, angle):
-    """Rotation matrix about a unit axis."""
+    """Return the rotation matrix about a unit axis."""
     K = skew(axis)
     return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
 
@@ -79,7 +79,7 @@ class Reference:
         self.places = {joint.name: joint for joint in self.layout.joints}
 
     def kinematics(self, q):
-        """(R, p, J) of every link.
+        """Return (R, p, J) of every link.
 
         Pose and Jacobian (6, nv) of its origin, angular rows first, in base coordinates.
         """
@@ -133,7 +133,7 @@ class Reference:
         return new, p + R @ shift, J
 
     def _at_centres(self, q):
-        """Mass, inertia about the centre, centre, Jacobian of the centre.
+        """Yield the mass, inertia about the centre, centre, Jacobian of the centre.
 
         All in base coordinates, for every link.
         """
@@ -145,15 +145,15 @@ class Reference:
                 yield m, R @ I_C @ R.T, p + R @ c, moved
 
     def mass_matrix(self, q):
-        """Sum J_t^T m J_t + J_R^T I J_R."""
+        """Return the sum J_t^T m J_t + J_R^T I J_R."""
         return sum(m * J[3:].T @ J[3:] + J[:3].T @ I @ J[:3] for m, I, _, J in self._at_centres(q))
 
     def gravity_torque(self, q):
-        """Minus sum m J_t^T g."""
+        """Return the minus sum m J_t^T g."""
         return -sum(m * J[3:].T @ self.gravity for m, _, _, J in self._at_centres(q))
 
     def center_of_mass(self, q, links):
-        """Centre of mass of some links."""
+        """Return the centre of mass of some links."""
         poses = self.kinematics(q)
         parts = [
             (self.inertials[link][0], poses[link][1] + poses[link][0] @ self.inertials[link][1])
@@ -163,7 +163,7 @@ class Reference:
         return sum(m * c for m, c in parts) / sum(m for m, _ in parts)
 
     def momentum(self, q, v):
-        """Angular momentum about the base origin, linear momentum."""
+        """Return the angular momentum about the base origin, linear momentum."""
         h = np.zeros(6, np.result_type(float, np.asarray(q)))  # as in `kinematics`
         for m, I, c, J in self._at_centres(q):
             omega, velocity = J[:3] @ v, J[3:] @ v
@@ -171,7 +171,7 @@ class Reference:
         return h
 
     def coriolis_force(self, q, v):
-        """Velocity-product force.
+        """Return the velocity-product force.
 
         Sum J_t^T m Jdot_t v + J_R^T (I Jdot_R v + omega x I omega), Jdot by a complex step, which
         neither truncates nor cancels.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a step in a world must obey: equations of motion and laws of contact, found anew.
+"""Laws that a step in a world must obey: equations of motion and of contact, found independently.
 
 Velocities x are those of the robot's joints, then angular velocity and velocity of the centre of
 mass of each movable object in world coordinates. Of a simulation are taken where and how deep
@@ -159,11 +159,11 @@ class Step:
         return np.concatenate(parts)
 
     def names(self, c):
-        """Names of both that touch."""
+        """Return the names of both that touch."""
         return self.simulator.physics.scene.names_of(int(self.touches.contacts.pair[c]))
 
     def jacobians(self, c):
-        """Relative velocity at a contact, and relative angular velocity, per velocities."""
+        """Return relative velocity at a contact, and relative angular velocity, per velocities."""
         J = np.zeros((6, len(self.H)))
         point = self.touches.contacts.position[c]
         for name, sign in zip(self.names(c), (-1.0, 1.0)):
@@ -192,7 +192,7 @@ class Step:
         return self.touches.couple[c] if len(self.touches.couple) else np.zeros(3)
 
     def push_of_contacts(self):
-        """Generalised impulse of all contacts."""
+        """Return the generalised impulse of all contacts."""
         total = np.zeros(len(self.H))
         for c in range(self.count):
             J, T = self.jacobians(c)
@@ -200,7 +200,7 @@ class Step:
         return total
 
     def push_of(self, blow):
-        """Generalised impulse of a blow."""
+        """Return the generalised impulse of a blow."""
         total = np.zeros(len(self.H))
         for c, impulse, couple in zip(blow.contacts, blow.impulse, blow.couple):
             J, T = self.jacobians(c)
@@ -208,18 +208,18 @@ class Step:
         return total
 
     def push_of_blows(self):
-        """Generalised impulse of all impacts."""
+        """Return the generalised impulse of all impacts."""
         return sum((self.push_of(blow) for blow in self.blows), np.zeros(len(self.H)))
 
     def push_of_joints(self):
-        """Generalised impulse of joint limits and joint friction."""
+        """Return the generalised impulse of joint limits and joint friction."""
         total = np.zeros(len(self.H))
         impulse = self.touches.joint_impulse
         total[: self.nv] = impulse[LOWER] - impulse[UPPER] + impulse[FRICTION]
         return total
 
     def push_from_outside(self):
-        """Generalised impulse of gravity, torques and inertia."""
+        """Return the generalised impulse of gravity, torques and inertia."""
         total = np.zeros(len(self.H))
         if self.nv:
             # After impacts, which last no time.
@@ -314,7 +314,7 @@ class Step:
             x = after
 
     def restitution(self, c):
-        """Coefficient of restitution of a contact, none where it is compliant."""
+        """Return the coefficient of restitution of a contact, none where it is compliant."""
         surface = self.surface(c)
         return 0.0 if surface[STIFFNESS] > 0.0 else surface[RESTITUTION]
 
@@ -401,7 +401,7 @@ class Step:
         assert (moved[: self.nv] >= low - 1e-12).all() and (moved[: self.nv] <= high + 1e-12).all()
 
     def _bounds_of_joints(self):
-        """Bounds of displacements of joints, inside their limits: (nv,) and (nv,)."""
+        """Return the bounds of displacements of joints, inside their limits: (nv,) and (nv,)."""
         if not self.nv:
             return np.zeros(0), np.zeros(0)
         fastest = np.ones(self.nv)
@@ -414,13 +414,13 @@ class Step:
         return low, np.minimum(most, np.maximum(0.0, self.robot.upper_limits - q))
 
     def _joints_may(self, x, island):
-        """Whether a displacement is within the bounds of joints."""
+        """Return whether a displacement is within the bounds of joints."""
         low, high = self._bounds_of_joints()
         own = island[island < self.nv]
         return bool((x[own] >= low[own]).all() and (x[own] <= high[own]).all())
 
     def _excess(self, x, island):
-        """How far a point of an object may be moved at most, by how far it may be."""
+        """Return how far a point of an object may be moved at most, by how far it may be."""
         most, worst = RETURN_SPEED * self.h, 0.0
         for o in range(len(self.bodies.mass)):
             i = self.nv + 6 * o
@@ -433,7 +433,10 @@ class Step:
         return worst
 
     def _islands(self, ways):
-        """Velocities of what touches each other, the robot as a whole: lists of their places."""
+        """Return the velocities of what touches each other, the robot as a whole.
+
+        Lists of their places.
+        """
         bodies = [np.arange(self.nv)] if self.nv else []
         bodies += [self.nv + 6 * o + np.arange(6) for o in range(len(self.bodies.mass))]
         label = list(range(len(bodies)))
@@ -446,7 +449,7 @@ class Step:
         return [np.concatenate(each) for each in found]
 
     def displaced(self):
-        """Displacements beside those that velocities explain, of all velocities."""
+        """Return the displacements beside those that velocities explain, of all velocities."""
         h, parts = self.h, []
         if self.nv:
             parts.append(self.after.q - self.before.q - h * self.end[: self.nv])
@@ -462,12 +465,15 @@ class Step:
         return np.concatenate(parts)
 
     def is_pressed(self, name):
-        """Whether anything presses on an object."""
+        """Return whether anything presses on an object."""
         impulse = self.touches.impulse
         return any(name in self.names(c) and impulse[c, 0] > 0.0 for c in range(self.count))
 
     def least_displacement(self, most):
-        """Least displacement that parts what is rigid and overlaps, by at most so much each."""
+        """Return the least displacement that parts what is rigid and overlaps.
+
+        By at most so much each.
+        """
         rigid = [c for c in range(self.count) if not self.surface(c)[STIFFNESS] > 0.0]
         if not rigid:
             return np.zeros(len(self.H))
@@ -477,7 +483,7 @@ class Step:
 
 
 def least_parting(H, J, gaps):
-    """Displacement x of least x^T H x with J x + gaps >= 0 (Lawson and Hanson 1974, ch. 23)."""
+    """Return x of least x^T H x with J x + gaps >= 0 (Lawson and Hanson 1974, ch. 23)."""
     L = np.linalg.cholesky(H)
     scale = max(np.abs(gaps).max(), 1e-30)
     E = np.vstack([np.linalg.solve(L, J.T), -gaps / scale])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rows of the theory inventory have tests: `seed` marks found in the text of the tests.
+"""Rows of the theory inventory that have tests: `seed` marks found in the text of the tests.
 
 Standard library only, and no test is imported, so that scripts/update_coverage runs anywhere.
 """
@@ -66,7 +66,7 @@ class Mark(NamedTuple):
 
 
 def rows() -> list[Row]:
-    """All rows of the inventory, in its order."""
+    """Return all rows of the inventory, in its order."""
     with ROWS.open(encoding='utf-8', newline='') as stream:
         return [Row(**fields) for fields in csv.DictReader(stream)]
 
@@ -100,7 +100,7 @@ def _is_seed_mark(node: ast.AST) -> bool:
 
 
 def all_marks() -> list[Mark]:
-    """All marks of the test suite, by file and line."""
+    """Return all marks of the test suite, by file and line."""
     return list(_marks_on_disk())
 
 
@@ -114,7 +114,7 @@ def _marks_on_disk() -> tuple[Mark, ...]:
 
 
 def proven() -> dict[str, str]:
-    """How far each row with tests is proven, `FULL` or `PART`."""
+    """Return how far each row with tests is proven, `FULL` or `PART`."""
     result: dict[str, str] = {}
     for mark in all_marks():
         if result.get(mark.row) != FULL:
@@ -123,7 +123,7 @@ def proven() -> dict[str, str]:
 
 
 def page() -> str:
-    """Text of docs/coverage.md."""
+    """Return the text of docs/coverage.md."""
     marks: dict[str, list[Mark]] = {}
     for mark in all_marks():
         marks.setdefault(mark.row, []).append(mark)
@@ -141,7 +141,7 @@ def page() -> str:
 
 
 def _totals(inventory: list[Row], kinds: dict[str, str]) -> list[str]:
-    """Table of how many rows of each family are proven."""
+    """Return the table of how many rows of each family are proven."""
     families = list(dict.fromkeys(row.row[:2] for row in inventory))
     groups = [(family, [row for row in inventory if row.row[:2] == family]) for family in families]
     groups += [(f'tier {tier}', [row for row in inventory if row.tier == tier]) for tier in '1234']

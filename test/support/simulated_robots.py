@@ -9,7 +9,7 @@ GRAVITY = 9.81
 
 
 def link(name, mass=0.0, inertia=(0.0, 0.0, 0.0), centre=(0, 0, 0), shape=''):
-    """Link with principal inertia about its centre of mass, and with collision shapes."""
+    """Return link with principal inertia about its centre of mass, and with collision shapes."""
     inertial = (
         f'<inertial><origin xyz="{_text(centre)}"/><mass value="{mass!r}"/>'
         f'<inertia ixx="{inertia[0]!r}" iyy="{inertia[1]!r}" izz="{inertia[2]!r}"'
@@ -27,7 +27,7 @@ def collision(shape, xyz=(0, 0, 0), rpy=(0, 0, 0)):
 
 
 def joint(name, parent, child, kind='continuous', axis=(0, 1, 0), xyz=(0, 0, 0), inside=''):
-    """Joint between two links."""
+    """Return the joint between two links."""
     return (
         f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
         f'<origin xyz="{_text(xyz)}"/><axis xyz="{_text(axis)}"/>{inside}</joint>'
@@ -35,7 +35,7 @@ def joint(name, parent, child, kind='continuous', axis=(0, 1, 0), xyz=(0, 0, 0),
 
 
 def robot(*elements, **options):
-    """Robot of the elements."""
+    """Return the robot of the elements."""
     return Robot.from_urdf(f'<robot name="small">{"".join(elements)}</robot>', **options)
 
 
@@ -54,7 +54,10 @@ def sled(mass, shape, lower=-100.0, upper=100.0, effort=1e9, velocity=1000.0, **
 
 
 def pendulum(mass=1.0, length=0.5, damping=0.0, friction=0.0, limit='', kind='continuous'):
-    """Point-like mass on a rod that turns about the base's y axis, hanging at angle zero."""
+    """Return the point-like mass on a rod that turns about the base's y axis.
+
+    Hanging at angle zero.
+    """
     inside = f'<dynamics damping="{damping!r}" friction="{friction!r}"/>{limit}'
     return robot(
         link('base'),
@@ -64,7 +67,7 @@ def pendulum(mass=1.0, length=0.5, damping=0.0, friction=0.0, limit='', kind='co
 
 
 def turntable(inertia=0.2, damping=0.0, friction=0.0, limit='', kind='continuous'):
-    """Body that turns about the vertical axis."""
+    """Return the body that turns about the vertical axis."""
     inside = f'<dynamics damping="{damping!r}" friction="{friction!r}"/>{limit}'
     return robot(
         link('base'),
@@ -86,7 +89,7 @@ def ball(mass=1.0, radius=0.1, share=0.4, **options):
 
 
 def at(position, quaternion=(1, 0, 0, 0)):
-    """Configuration of a free body; the quaternion, w first, may have any length."""
+    """Return the configuration of a free body; the quaternion, w first, may have any length."""
     return np.array([*(np.array(quaternion) / np.linalg.norm(quaternion)), *position], dtype=float)
 
 

@@ -180,7 +180,7 @@ OLDER = {
 
 
 def released(version):
-    """Fields of messages, requests and responses, and features, of some releases.
+    """Return the fields of messages, requests and responses, and features, of some releases.
 
     :param version: one of `OLDER`
     :return: fields of each message; of each service; names of features with their numbers
@@ -221,7 +221,7 @@ def _struct(name, fields):
 
 
 def _file(folder, fields, structs):
-    """IDL text of a file that needs the messages which its fields name."""
+    """Return the IDL text of a file that needs the messages which its fields name."""
     used = {each.split()[0].removesuffix('[]') for each in ', '.join(fields).split(', ') if each}
     includes = [
         f'#include "{OTHERS.get(name, PACKAGE)}/msg/{name}.idl"'

@@ -7,25 +7,28 @@ STEP = 2e-4
 
 
 def slope(function, step=STEP):
-    """Derivative at zero of a function of one number, to fourth order."""
+    """Return the derivative at zero of a function of one number, to fourth order."""
     one, two = (function(k * step) - function(-k * step) for k in (1, 2))
     return (8.0 * one - two) / (12.0 * step)
 
 
 def by_array(function, x):
-    """Derivatives of a function of an array by its elements, which are the last axis."""
+    """Return derivatives of a function of an array by its elements, which are the last axis."""
     columns = [slope(lambda t, e=e: np.asarray(function(x + t * e))) for e in np.eye(len(x))]
     return np.stack(columns, axis=-1)
 
 
 def by_configuration(function, q, rates):
-    """Derivatives along directions in which a configuration moves at rates, (directions, nq)."""
+    """Return the derivatives along directions in which a configuration moves at rates.
+
+    (directions, nq).
+    """
     columns = [slope(lambda t, e=e: np.asarray(function(q + t * e))) for e in rates]
     return np.stack(columns, axis=-1)
 
 
 def by_motion(function, robot, q):
-    """Derivatives of a function of a robot's configuration along each of its velocities."""
+    """Return derivatives of a function of a robot's configuration along each of its velocities."""
     columns = [
         slope(lambda t, e=e: np.asarray(function(robot.integrate(q, e, t))))
         for e in np.eye(robot.nv)
@@ -34,11 +37,11 @@ def by_motion(function, robot, q):
 
 
 def rates_of(layout, q):
-    """Rates of a configuration at unit velocity of each freedom, (nv, nq)."""
+    """Return the rates of a configuration at unit velocity of each freedom, (nv, nq)."""
     return [layout.position_rates(q, e) for e in np.eye(layout.nv)]
 
 
 def assert_slopes(found, expected, tolerance=1e-8, what=''):
-    """Whether derivatives are slopes, up to rounding over the step."""
+    """Check that derivatives are slopes, up to rounding over the step."""
     scale = max(np.abs(expected).max(initial=0.0), 1e-3)
     np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * scale, err_msg=what)

@@ -7,6 +7,9 @@ from rbd_ros.compiler import Definition, make_kernel
 
 
 def kernel(evaluate, inputs=(('x', 1),), shape=(1,), name='small', key=None):
-    """Kernel of a function of lists of scalars; never found in a cache unless a key is given."""
+    """Return the kernel of a function of lists of scalars.
+
+    Never found in a cache unless a key is given.
+    """
     key = {'small': uuid.uuid4().hex} if key is None else key
     return make_kernel(Definition.of_one_output(name, inputs, tuple(shape), evaluate, key))

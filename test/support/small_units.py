@@ -31,7 +31,7 @@ class Number:
 
 
 def numbers(pattern, joints, causality, **options):
-    """One variable a joint."""
+    """Return one variable a joint."""
     return [Number(pattern.format(joint=joint), causality, **options) for joint in joints]
 
 

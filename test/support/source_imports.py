@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a Python source imports, found in its text: lazily, relatively or by importlib too.
+"""Imports of a Python source, found in its text: lazily, relatively or by importlib too.
 
 Nothing is imported to find out, so the answer does not depend on what is installed.
 """
@@ -20,13 +20,13 @@ class Import(NamedTuple):
 
 
 def module_name(path: Path, root: Path = ROOT) -> str:
-    """Dotted name of a source file below `root`; a package goes by the name of its folder."""
+    """Return the dotted name of a source file below `root`; of a package, that of its folder."""
     parts = path.relative_to(root).with_suffix('').parts
     return '.'.join(parts[:-1] if parts[-1] == '__init__' else parts)
 
 
 def imports(source: str, module: str, is_package: bool = False) -> Iterator[Import]:
-    """Every import of a source text, wherever in the text it stands.
+    """Yield every import of a source text, wherever in the text it stands.
 
     :param source: text of the module
     :param module: its dotted name, to resolve relative imports
@@ -54,7 +54,7 @@ def _absolute(name: str, package: list[str]) -> str:
 
 
 def _dynamic_import(call: ast.Call, package: list[str]) -> Iterator[Import]:
-    """`import_module('a.b')`, `importlib.import_module(f'a.{x}')`, `__import__('a')`."""
+    """Yield `import_module('a.b')`, `importlib.import_module(f'a.{x}')`, `__import__('a')`."""
     function = call.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, 'id', '')
     if name not in ('import_module', '__import__'):
@@ -69,5 +69,5 @@ def _dynamic_import(call: ast.Call, package: list[str]) -> Iterator[Import]:
 
 
 def package_sources() -> list[Path]:
-    """All modules of the package."""
+    """Return all modules of the package."""
     return sorted((ROOT / PACKAGE).rglob('*.py'))

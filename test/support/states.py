@@ -30,7 +30,7 @@ class State(NamedTuple):
 
 @lru_cache(maxsize=None)
 def named_robot(name):
-    """Robot of `ROBOTS`, compiled once for all tests of a process."""
+    """Return the robot of `ROBOTS`, compiled once for all tests of a process."""
     return ROBOTS[name]()
 
 
@@ -40,7 +40,7 @@ def random_state(robot, seed=0):
 
 
 def random_forces(robot, seed=0):
-    """A spatial force on the first and the last link."""
+    """Return a spatial force on the first and the last link."""
     rng = np.random.default_rng(seed)
     return {robot.link_names[k]: rng.normal(size=6) for k in (1, -1)}
 

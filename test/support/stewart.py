@@ -10,7 +10,10 @@ from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 
 
 def stewart():
-    """Stewart platform: six legs of a universal joint and a slider, each with a ball on top."""
+    """Return the Stewart platform.
+
+    Six legs of a universal joint and a slider, each with a ball on top.
+    """
     inertias = {
         'platform': RigidBodyInertia.from_mass_centre(
             3.0, (0.01, 0.02, 0.03), np.diag([0.04, 0.05, 0.07]).tolist()

@@ -19,7 +19,7 @@ class Tally:
 
     @classmethod
     def nested(cls, values, operations):
-        """Nested lists of numbers as lists of what counts."""
+        """Return the nested lists of numbers as lists of what counts."""
         if hasattr(values, '__iter__'):
             return [cls.nested(x, operations) for x in values]
         return cls(values, operations)
@@ -58,20 +58,20 @@ class Tally:
         return self.value
 
     def sqrt(self):
-        """Square root."""
+        """Return the square root."""
         return self._of('square_roots', math.sqrt(self.value))
 
     def sin(self):
-        """Sine, which does not count."""
+        """Return the sine, which does not count."""
         return Tally(math.sin(self.value), self.operations)
 
     def cos(self):
-        """Cosine, which does not count."""
+        """Return the cosine, which does not count."""
         return Tally(math.cos(self.value), self.operations)
 
 
 def counted(function, *arguments):
-    """Result of a function of counting numbers, and the operations that it executed.
+    """Return the result of a function of counting numbers, and the operations that it executed.
 
     :param arguments: numbers, or nested lists of them
     """

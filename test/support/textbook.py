@@ -30,13 +30,15 @@ class Textbook(Reference):
             self.rotors[self.places[leader].v] += ratio**2 * inertia
 
     def rate(self, function, q, v):
-        """Derivative by time of a function of q, while q moves at velocity v."""
+        """Return the derivative by time of a function of q, while q moves at velocity v."""
         return function(q + 1j * STEP * self.layout.position_rates(q, v)).imag / STEP
 
     # -- kinematics
 
     def jacobian(self, q, link, reference):
-        """Jacobian of a link, (6, nv): in its coordinates, the base's, or along the base's axes.
+        """Return the Jacobian of a link, (6, nv).
+
+        In its coordinates, the base's, or along the base's axes.
 
         That in base coordinates is of the point of the moving link that passes the base's origin.
         """
@@ -48,12 +50,12 @@ class Textbook(Reference):
         return J
 
     def point_jacobian(self, q, link, point):
-        """Jacobian of a point of a link, (3, nv)."""
+        """Return the Jacobian of a point of a link, (3, nv)."""
         R, _, J = self.kinematics(q)[link]
         return J[3:] - skew(R @ point) @ J[:3]
 
     def moving_links(self):
-        """Links with a moving joint between them and the world."""
+        """Return the links with a moving joint between them and the world."""
         moving = set(self.layout.links[:1]) if 'floating_base' in self.places else set()
         for link in self.layout.links[1:]:
             _, type_, parent, *_ = self.joints[link]
@@ -62,21 +64,21 @@ class Textbook(Reference):
         return moving
 
     def moving_mass(self):
-        """Mass of the links that move."""
+        """Return the mass of the links that move."""
         return sum(self.inertials[x][0] for x in self.moving_links() if x in self.inertials)
 
     def centre(self, q):
-        """Centre of mass of the links that move, (3,)."""
+        """Return the centre of mass of the links that move, (3,)."""
         return self.center_of_mass(q, self.moving_links())
 
     def centre_jacobian(self, q):
-        """Its Jacobian, (3, nv): links that do not move add nothing."""
+        """Return its Jacobian, (3, nv): links that do not move add nothing."""
         return sum(m * J[3:] for m, _, _, J in self._at_centres(q)) / self.moving_mass()
 
     # -- energy
 
     def kinetic_energy(self, q, v):
-        """Sum of m v^2 / 2 + w . I w / 2 over links, and of the rotors'."""
+        """Return the sum of m v^2 / 2 + w . I w / 2 over links, and of the rotors'."""
         twice = self.rotors @ v**2
         for m, I, _, J in self._at_centres(q):
             omega, velocity = J[:3] @ v, J[3:] @ v
@@ -84,17 +86,17 @@ class Textbook(Reference):
         return twice / 2
 
     def potential_energy(self, q):
-        """Minus sum m g . c over the links that move."""
+        """Return the minus sum m g . c over the links that move."""
         return -self.moving_mass() * self.gravity @ self.centre(q)
 
     # -- equations of motion
 
     def mass_matrix(self, q):
-        """Sum over links, and the rotors on the diagonal."""
+        """Return the sum over links, and the rotors on the diagonal."""
         return super().mass_matrix(q) + np.diag(self.rotors)
 
     def coriolis_matrix(self, q, v):
-        """Sum J_t^T m Jdot_t + J_R^T (I Jdot_R + B J_R).
+        """Return the sum J_t^T m Jdot_t + J_R^T (I Jdot_R + B J_R).
 
         B w = w x I w leaves B open; here the one with C qd = Christoffel symbols times qd qd,
         B = ((w x) I - I (w x) - (I w) x) / 2.
@@ -108,29 +110,32 @@ class Textbook(Reference):
         return C
 
     def christoffel_matrix(self, q, v):
-        """C_ij = sum_k (dH_ij/dq_k + dH_ik/dq_j - dH_jk/dq_i) v_k / 2, if v is the rate of q."""
+        """Return C_ij = sum_k (dH_ij/dq_k + dH_ik/dq_j - dH_jk/dq_i) v_k / 2.
+
+        If v is the rate of q.
+        """
         dH = np.stack([self.rate(self.mass_matrix, q, e) for e in np.eye(len(v))], axis=-1)
         symbols = 0.5 * (dH + np.swapaxes(dH, 1, 2) - np.moveaxis(dH, 2, 0))
         return symbols @ v
 
     def external_torque(self, q, forces):
-        """Sum J^T f of forces [n; f] in base coordinates, by link."""
+        """Return the sum J^T f of forces [n; f] in base coordinates, by link."""
         zero = np.zeros(self.layout.nv)
         return sum((self.jacobian(q, x, 'base').T @ f for x, f in forces.items()), zero)
 
     def inverse_dynamics(self, q, v, a, forces):
-        """H a + C(q, v) + g - J^T f."""
+        """Return H a + C(q, v) + g - J^T f."""
         bias = self.coriolis_force(q, v) + self.gravity_torque(q)
         return self.mass_matrix(q) @ a + bias - self.external_torque(q, forces)
 
     def forward_dynamics(self, q, v, tau, forces, diagonal=0.0):
-        """Solution a of (H + diagonal) a + C(q, v) + g - J^T f = tau."""
+        """Return the solution a of (H + diagonal) a + C(q, v) + g - J^T f = tau."""
         H = self.mass_matrix(q) + np.diag(np.broadcast_to(diagonal, len(tau)))
         return np.linalg.solve(H, tau - self.inverse_dynamics(q, v, 0 * v, forces))
 
 
 def without_mimics(text):
-    """The same URDF with its followers free."""
+    """Return the same URDF with its followers free."""
     tree = ElementTree.fromstring(text)
     for joint in tree.findall('joint'):
         for mimic in joint.findall('mimic'):
@@ -139,7 +144,10 @@ def without_mimics(text):
 
 
 def rolling_joint(text):
-    """Name of a hinge that mimics no other joint; one that carries links, if there is one."""
+    """Return the name of a hinge that mimics no other joint.
+
+    One that carries links, if there is one.
+    """
     joints = ElementTree.fromstring(text).findall('joint')
     carrying = {joint.find('parent').get('link') for joint in joints}
     hinges = [
@@ -152,7 +160,7 @@ def rolling_joint(text):
 
 
 def with_rolling_joint(text, name, radius):
-    """The same URDF with a hinge that rolls along the x axis of its frame while it turns about z.
+    """Return the same URDF with a hinge that rolls along the x axis while it turns about z.
 
     URDF has no rack and pinion: it is a slider without inertia that mimics the hinge which it
     carries.

@@ -92,7 +92,7 @@ def _states(book):
 
 @lru_cache(maxsize=None)
 def named_tree(name):
-    """Tree of `FREE` or `GEARED`."""
+    """Return the tree of `FREE` or `GEARED`."""
     kind, _, gears = name.partition(', ')
     arguments, floating, rolling = KINDS[kind]
     text = random_trees.tree(**arguments, mimics=2 if gears else 0)
@@ -115,7 +115,7 @@ def named_tree(name):
 
 
 def with_pinion(model, joint):
-    """Model with a hinge made a pinion that rolls along x."""
+    """Return the model with a hinge made a pinion that rolls along x."""
     bodies = [
         replace(body, joint=RackAndPinion(RADIUS)) if body.joint_name == joint else body
         for body in model.bodies
@@ -124,7 +124,9 @@ def with_pinion(model, joint):
 
 
 def run(text, model, **arguments):
-    """Outputs of a declared text on floats, in independent coordinates: an array, or several.
+    """Return the outputs of a declared text on floats, in independent coordinates.
+
+    An array, or several.
 
     :param arguments: by symbol; external forces by body number
     """
@@ -141,7 +143,10 @@ def run(text, model, **arguments):
 
 
 def unrelated(model):
-    """Where a matrix over the joints of a tree is zero: neither joint carries the other's body."""
+    """Return where a matrix over the joints of a tree is zero.
+
+    Neither joint carries the other's body.
+    """
     mask = np.ones((model.tree_nv, model.tree_nv), dtype=bool)
     for i, body in model.outward():
         for j in model.support(i):
@@ -150,7 +155,7 @@ def unrelated(model):
 
 
 def check(what, name, ours, theirs, tolerance=1e-13):
-    """Whether a result is the textbook's; some hundred roundings, measured below 1e-14."""
+    """Check that a result is the textbook's; some hundred roundings, measured below 1e-14."""
     error = relative_error(np.asarray(ours, dtype=float), theirs)
     record('textbook', what, name, error)
     assert error < tolerance, f'{what}: relative error {error:.1e}'

@@ -7,7 +7,7 @@ LIMIT = '<limit lower="-99" upper="99" effort="9" velocity="99"/>'
 
 
 def planar_body(mass, inertia):
-    """Body that moves in the plane y = 0: q = (x, z, angle about y)."""
+    """Return the body that moves in the plane y = 0: q = (x, z, angle about y)."""
     return robot(
         link('base'), link('cart'), link('lift'), link('body', mass, (inertia,) * 3),
         joint('x', 'base', 'cart', 'prismatic', (1, 0, 0), inside=LIMIT),
@@ -17,7 +17,7 @@ def planar_body(mass, inertia):
 
 
 def row_of_balls(masses, gravity=(0.0, 0.0, 0.0)):
-    """Balls that slide along x, independent of one another."""
+    """Return the balls that slide along x, independent of one another."""
     names = [f'ball{i}' for i in range(len(masses))]
     elements = [link('base')]
     for name, mass in zip(names, masses):

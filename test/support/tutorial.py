@@ -36,7 +36,7 @@ class Stop:
 
 
 def steps(name: str) -> list[Save | Run | Stop]:
-    """What a reader of docs/tutorials/<name>.md does, in order."""
+    """Return what a reader of docs/tutorials/<name>.md does, in order."""
     page = f'docs/tutorials/{name}.md'
     lines = (ROOT / page).read_text(encoding='utf-8').splitlines()
     found, file, k = [], None, 0
@@ -67,7 +67,7 @@ def steps(name: str) -> list[Save | Run | Stop]:
 
 
 def agree(shown: str, printed: str) -> str | None:
-    """What of `shown` was not printed; None if all was.
+    """Return what of `shown` was not printed; None if all was.
 
     A line of dots stands for any lines, dots at the end of a line for its rest. A number that the
     page gives may be off by 2 % or 1 of its last digit.
@@ -98,5 +98,5 @@ def _alike(shown: str, printed: str) -> bool:
 
 
 def _last_digit(text: str) -> float:
-    """One unit of the last digit; whole numbers are exact."""
+    """Return one unit of the last digit; whole numbers are exact."""
     return 10.0 ** -len(text.partition('.')[2]) if '.' in text else 0.0

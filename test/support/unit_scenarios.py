@@ -56,7 +56,7 @@ def run_of(path):
 
 
 def write_units(folder):
-    """FMUs that many tests share: controllers of both versions, an exported arm."""
+    """Write the FMUs that many tests share: controllers of both versions, an exported arm."""
     for version in ('2.0', '3.0'):
         write_unit(folder / f'feedback{version[0]}.fmu', version, controller_variables(), FEEDBACK)
     arm = Robot.from_urdf(resource_path('urdf', 'two_link_arm.urdf'))

@@ -6,19 +6,22 @@ LIMIT = '<limit lower="-1" upper="1" velocity="2" effort="3"/>'
 
 
 def robot(*elements, name='r'):
-    """Document of the elements given."""
+    """Return the document of the elements given."""
     return f'<robot name="{name}">{"".join(elements)}</robot>'
 
 
 def link(name, inside=None, mass=1.0):
-    """Link with a plain inertia, or with the elements `inside`."""
+    """Return the link with a plain inertia, or with the elements `inside`."""
     if inside is None:
         inside = f'<inertial><mass value="{mass}"/>{INERTIA}</inertial>'
     return f'<link name="{name}">{inside}</link>'
 
 
 def joint(name, parent, child, kind='revolute', inside=None, axis='0 0 1'):
-    """Joint about z with a limit, or with the elements `inside`; no <axis> if `axis` is None."""
+    """Return the joint about z with a limit.
+
+    Or with the elements `inside`; no <axis> if `axis` is None.
+    """
     axis = '' if axis is None else f'<axis xyz="{axis}"/>'
     inside = LIMIT if inside is None else inside
     return (
@@ -28,7 +31,7 @@ def joint(name, parent, child, kind='revolute', inside=None, axis='0 0 1'):
 
 
 def chain(*kinds, inside=None):
-    """Document of a chain: link l0, joint j1 of the first kind, link l1, ..."""
+    """Return the document of a chain: link l0, joint j1 of the first kind, link l1, ..."""
     links = [link(f'l{i}') for i in range(len(kinds) + 1)]
     joints = [
         joint(f'j{i}', f'l{i - 1}', f'l{i}', kind, inside) for i, kind in enumerate(kinds, start=1)
@@ -37,12 +40,12 @@ def chain(*kinds, inside=None):
 
 
 def one_joint(kind='revolute', inside=None, axis='0 0 1'):
-    """Document with one joint `j` between links `a` and `b`."""
+    """Return the document with one joint `j` between links `a` and `b`."""
     return robot(link('a'), link('b'), joint('j', 'a', 'b', kind, inside, axis))
 
 
 def inertial(mass='1', inertia=(0.1, 0, 0, 0.1, 0, 0.1), xyz='0 0 0', rpy='0 0 0'):
-    """<inertial> with ixx, ixy, ixz, iyy, iyz, izz."""
+    """Return <inertial> with ixx, ixy, ixz, iyy, iyz, izz."""
     entries = ' '.join(
         f'{key}="{value}"'
         for key, value in zip(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), inertia)

@@ -33,7 +33,7 @@ def until(condition, what='', meanwhile=lambda: time.sleep(PERIOD), ceiling=CEIL
 
 @contextmanager
 def busy_loops(count):
-    """Processes that take all the time that they can get."""
+    """Provide processes that take all the time that they can get."""
     loops = [subprocess.Popen([sys.executable, '-c', 'while True: pass']) for _ in range(count)]
     try:
         yield

@@ -3,7 +3,7 @@
 
 
 def xacro_of(urdf: str) -> str:
-    """Xacro of the two-link arm whose lower link has the mass `mass`, and with it the URDF.
+    """Return Xacro of the two-link arm whose lower link has the mass `mass`, and with it the URDF.
 
     The mass of the upper link is the argument `upper_mass`, which has no default.
     """

@@ -110,7 +110,7 @@ def test_six_axis_arm_has_the_reach_and_mass_of_the_published_one():
 
 
 def dh(a, alpha, d, theta):
-    """Pose of a frame in the one before by the standard Denavit-Hartenberg parameters."""
+    """Return pose of a frame in the one before by the standard Denavit-Hartenberg parameters."""
     c, s, ca, sa = np.cos(theta), np.sin(theta), np.cos(alpha), np.sin(alpha)
     return np.array(
         [[c, -s * ca, s * sa, a * c], [s, c * ca, -c * sa, a * s], [0, sa, ca, d], [0, 0, 0, 1]]

@@ -21,7 +21,7 @@ def path(name):
 
 
 def command(name):
-    """Words of the command that the file's comment gives."""
+    """Return the words of the command that the file's comment gives."""
     found = re.search(
         r'#   rbd_ros (simulate .*?[^\\])\n(?!#  )', path(name).read_text(), re.DOTALL
     )
@@ -29,7 +29,7 @@ def command(name):
 
 
 def start(name):
-    """Robot and configuration of that command."""
+    """Return the robot and configuration of that command."""
     words = command(name)
     robot = Robot.from_urdf(
         resource_path('urdf', f'{words[1]}.urdf'), floating_base='--floating-base' in words

@@ -22,7 +22,7 @@ def page():
 
 
 def ask(page, method, path, body=None, **headers):
-    """Status and body of an answer."""
+    """Return the status and body of an answer."""
     port = int(page.url.rstrip('/').rpartition(':')[2])
     connection = http.client.HTTPConnection('127.0.0.1', port, timeout=10)
     given = {'Host': f'localhost:{port}', 'Content-Type': 'application/json'}
@@ -213,7 +213,7 @@ def clock(monkeypatch):
 
 @pytest.fixture
 def timed(clock, session):
-    """A session whose steps take what the clock says."""
+    """Return a session whose steps take what the clock says."""
     session.torque = clock.torque
     session._restart_clock()
     return session

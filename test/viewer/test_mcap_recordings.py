@@ -38,7 +38,7 @@ def recording():
 
 @pytest.fixture(scope='module')
 def read(recording, tmp_path_factory):
-    """Messages of a file, as the library reads them: topic -> [(schema, time, content)]."""
+    """Return messages of a file, as the library reads them: topic -> [(schema, time, content)]."""
     reader = outside.load('mcap.reader')
     path = tmp_path_factory.mktemp('mcap') / 'motion.mcap'
     recording.write(path)

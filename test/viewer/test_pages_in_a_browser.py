@@ -40,7 +40,7 @@ def page(tmp_path):
 
 
 def picture(page):
-    """Screenshot as numbers, without the bar at the bottom."""
+    """Return the screenshot as numbers, without the bar at the bottom."""
     pixels = image.imread(io.BytesIO(page.screenshot()), format='png')
     return pixels[: int(0.8 * len(pixels)), :, :3]
 

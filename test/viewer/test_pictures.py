@@ -107,7 +107,7 @@ BALL = {'type': 'sphere', 'radius': 0.2, 'color': [1.0, 0.0, 0.0], 'movable': Tr
 
 
 def red(picture):
-    """Where a picture is red."""
+    """Return where a picture is red."""
     r, g, b = (picture[..., k].astype(int) for k in range(3))
     return (r > 2 * g + 20) & (r > 2 * b + 20)
 
@@ -185,7 +185,7 @@ def recording():
 
 
 def frames_of(path):
-    """Pictures of a video, (N, rows, columns, 3)."""
+    """Return the pictures of a video, (N, rows, columns, 3)."""
     command = [video.ffmpeg(), '-loglevel', 'error', '-i', str(path)]
     raw = subprocess.run(
         [*command, '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-'], capture_output=True, check=True
@@ -242,7 +242,7 @@ def test_forces_are_seen_through_what_they_act_on():
 
 
 def looking():
-    """A camera at (1, 2, 10) that looks down, its top to the north."""
+    """Return a camera at (1, 2, 10) that looks down, its top to the north."""
     look = allocate(raster.Look)
     look.place[:], look.axes[...] = (1.0, 2.0, 10.0), np.eye(3)
     look.light[:], look.lens[:] = (0.6, 0.0, 0.8), (15.5, 11.5, 20.0, 0.5)

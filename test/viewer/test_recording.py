@@ -23,7 +23,7 @@ def robot():
 
 
 def data_of(page):
-    """What a page shows."""
+    """Return what a page shows."""
     (text,) = re.findall('<script type="application/json" id="data">(.*?)</script>', page)
     return json.loads(text)
 

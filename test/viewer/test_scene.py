@@ -20,7 +20,7 @@ def shape(role, inside, more=''):
 
 
 def rotation(q):
-    """Rotation matrix of (x, y, z, w), by the text book."""
+    """Return the rotation matrix of (x, y, z, w), by the text book."""
     x, y, z, w = q
     return np.array(
         [

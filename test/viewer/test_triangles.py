@@ -9,7 +9,7 @@ from rbd_ros.viewer.triangles import simplified
 
 
 def sphere(n):
-    """A sphere of 2 n (n - 1) triangles."""
+    """Return a sphere of 2 n (n - 1) triangles."""
     turn, rise = np.linspace(0, 2 * np.pi, 2 * n + 1), np.linspace(0, np.pi, n + 1)
     u, w = np.meshgrid(turn, rise)
     vertices = np.stack([np.sin(w) * np.cos(u), np.sin(w) * np.sin(u), np.cos(w)], -1)

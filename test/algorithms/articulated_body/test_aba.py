@@ -39,7 +39,7 @@ def accelerations(tree, state, forces=True, diagonal=None):
 
 
 def tolerance(tree, q):
-    """Rounding of H moves the solution of H a = b by cond(H) eps."""
+    """Return the rounding of H moves the solution of H a = b by cond(H) eps."""
     return max(1e-13, 4 * np.finfo(float).eps * np.linalg.cond(tree.ungeared.mass_matrix(q)))
 
 
@@ -97,7 +97,10 @@ def test_energy_changes_by_the_power_of_the_joint_forces(name):
 
 
 def ball_and_free_body():
-    """A hinge, a ball joint and a free body: as a URDF with three hinges, and as a model."""
+    """Return a hinge, a ball joint and a free body.
+
+    As a URDF with three hinges, and as a model.
+    """
     rng = np.random.default_rng(9)
 
     def solid():
@@ -141,14 +144,14 @@ X_AXIS, Y_AXIS, Z_AXIS = np.eye(3)
 
 
 def turned(angles):
-    """Rotation of hinges about x, y and z in turn."""
+    """Return the rotation of hinges about x, y and z in turn."""
     return (
         rodrigues(X_AXIS, angles[0]) @ rodrigues(Y_AXIS, angles[1]) @ rodrigues(Z_AXIS, angles[2])
     )
 
 
 def axes(angles):
-    """Columns of S of these hinges in coordinates of the last."""
+    """Return the columns of S of these hinges in coordinates of the last."""
     last = rodrigues(Z_AXIS, -angles[2])
     first = last @ rodrigues(Y_AXIS, -angles[1])
     return np.transpose([first @ X_AXIS, last @ Y_AXIS, Z_AXIS])
@@ -198,12 +201,15 @@ class DrivenTurntable(Prismatic):
     acceleration: float = 0.0
 
     def transform(self, q):
-        """Translation after the rotation."""
+        """Return the translation after the rotation."""
         shift = PluckerTransform.translation((q[0], 0.0, 0.0))
         return shift * PluckerTransform.rotation_z(self.angle)
 
     def calc(self, q, qd):
-        """v_J = S qd + sigma, and the apparent rate of sigma in c_J (book eq 3.32, 3.42)."""
+        """Return v_J = S qd + sigma, and the apparent rate of sigma in c_J.
+
+        Book eq 3.32, 3.42.
+        """
         S = self.motion_subspace(q)
         sigma = MotionVector((0.0, 0.0, self.speed), (0.0, self.speed * q[0], 0.0))
         rate = self.acceleration * q[0] + self.speed * qd[0]

@@ -33,7 +33,7 @@ from rbd_ros.spatial import (
 
 
 def cut_loose(model, i):
-    """Subtree of body i as a model: the base moves freely, and is where body i is."""
+    """Return the subtree of body i as a model: the base moves freely, and is where body i is."""
     numbers = {j: n for n, j in enumerate(model.subtree(i), start=1)}
     bodies, links = [], []
     for j, n in numbers.items():
@@ -47,7 +47,7 @@ def cut_loose(model, i):
 
 
 def projected(model, i, q, v, tau, forces):
-    """IA and pA of body i by elimination of the other accelerations from H a + C = tau.
+    """Return the IA and pA of body i by elimination of the other accelerations from H a + C = tau.
 
     In coordinates of body i, and without gravity, which is the acceleration of the base.
     """

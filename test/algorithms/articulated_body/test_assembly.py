@@ -53,7 +53,9 @@ class Pair:
         self.force = joint_force(body, self.q.tolist(), self.tau.tolist(), X)
 
     def solve(self, a1):
-        """Sum of forces f, force f_2 and acceleration of the joint for an acceleration of 1.
+        """Return the sum of forces f.
+
+        Force f_2 and acceleration of the joint for an acceleration of 1.
 
         S^T f_2 = tau - armature qdd, f_2 = I_2 (a_1 + c + S qdd) + p_2.
         """
@@ -178,7 +180,7 @@ def test_variant_1_takes_handles_that_do_not_move_freely():
 
 
 def composite(blocks, right, slope):
-    """Solution of a composite equation of table 7.2 as a constant and a slope.
+    """Return the solution of a composite equation of table 7.2 as a constant and a slope.
 
     :param blocks: coefficient matrix by blocks
     :param right: its constant right-hand side

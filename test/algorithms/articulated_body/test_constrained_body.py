@@ -57,7 +57,7 @@ class Constrained:
         return np.array([list(t) for t in self.T]).T.reshape(6, 6 - self.joint.nv)
 
     def acceleration(self):
-        """S qdd + c with qdd of the articulated-body algorithm on a tree of one body."""
+        """Return S qdd + c with qdd of the articulated-body algorithm on a tree of one body."""
         force = {1: self.X.inverse_apply(self.f)}
         qdd = aba(self.model, self.q, self.qd.tolist(), [0.0] * self.joint.nv, force)
         return self.columns @ qdd + self.c.to_array()

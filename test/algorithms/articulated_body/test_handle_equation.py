@@ -22,7 +22,10 @@ from rbd_ros.algorithms.articulated_body.handle_equation import handle_equation,
 
 
 def links_of(tree):
-    """A link that all joints of a path move, one in the middle, and one welded to a body."""
+    """Return a link that all joints of a path move, one in the middle.
+
+    And one welded to a body.
+    """
     links = list(tree.model.links)
     return {links[1], links[len(links) // 2], links[-1]}
 

@@ -14,7 +14,7 @@ from rbd_ros.spatial import ArticulatedBodyInertia, RigidBodyInertia
 
 @pytest.fixture
 def H(rng):
-    """Symmetric positive-definite matrix."""
+    """Return the symmetric positive-definite matrix."""
     A = rng.normal(size=(4, 4))
     return A @ A.T + np.eye(4)
 

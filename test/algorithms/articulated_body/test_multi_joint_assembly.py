@@ -38,7 +38,7 @@ HINGE = Revolute(Z)
 
 
 def equations(model, q, v, tau, t_stab=None):
-    """H, tau - C, K and k of the spanning tree and its loops."""
+    """Return H, tau - C, K and k of the spanning tree and its loops."""
     lists = [np.asarray(x, dtype=float).tolist() for x in (q, v)]
     H = np.array(crba(model, lists[0]))
     C = np.array(rnea(model, *lists, [0.0] * model.nv))
@@ -47,7 +47,7 @@ def equations(model, q, v, tau, t_stab=None):
 
 
 def check(robot, q, v, tau, t_stab=None):
-    """Accelerations and the loops' forces, against the multipliers of the spanning tree."""
+    """Return accelerations and the loops' forces, against the multipliers of the spanning tree."""
     model = robot.model
     found = loop_assembly_dynamics(model, q, v, tau, t_stab=t_stab)
     H, right, K, k = equations(model, q, v, tau, t_stab)
@@ -106,7 +106,7 @@ def test_two_loops_with_a_joint_in_common_and_where_they_are_flat():
 
 
 def mechanism(seed, joints, pairs):
-    """Random tree whose loops are closed at a state."""
+    """Return a random tree whose loops are closed at a state."""
     model = load_urdf(random_trees.tree(seed, 8, random_trees.SIMPLE_TYPES, branching=0.5))
     rng = np.random.default_rng(seed)
     q = rng.uniform(-1.0, 1.0, model.nv)

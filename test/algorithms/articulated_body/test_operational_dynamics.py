@@ -38,7 +38,7 @@ class Task(NamedTuple):
 
 @lru_cache(maxsize=None)
 def named_task(name):
-    """That of a tree with the most freedoms: a redundant one at the end of a chain of hinges."""
+    """Return the task with the most freedoms: a redundant one at the end of hinges."""
     if name != CHAIN:
         tree = named_tree(name)
         return Task(tree.model, tree.book, deepest(tree.model), tree.states)
@@ -58,14 +58,17 @@ def tolerance(*matrices):
 
 
 def parts(book, q, v, link, reference, rows=slice(0, 6)):
-    """H, J, Jdot v, C v and g of a textbook."""
+    """Return H, J, Jdot v, C v and g of a textbook."""
     J = book.jacobian(q, link, reference)[rows]
     rate = handles.acceleration(book, q, v, 0 * v, link, reference)[rows]
     return book.mass_matrix(q), J, rate, book.coriolis_force(q, v), book.gravity_torque(q)
 
 
 def check_task(name, book, state, link, reference, rows, found):
-    """The task's equation of motion, its torques, and its null space, by forward dynamics."""
+    """Check the task's equation of motion, its torques, and its null space.
+
+    By forward dynamics.
+    """
     q, v, tau = state
     Lambda, mu, p, J_bar, N = found
     H, J, rate, Cv, g = parts(book, q, v, link, reference, rows)

@@ -21,7 +21,7 @@ every_reference = pytest.mark.parametrize('reference', ['body', 'base', 'aligned
 
 
 def both_ways(model, q, link, reference):
-    """Mobility by articulated-body inertias, and by the inertia matrix."""
+    """Return the mobility by articulated-body inertias, and by the inertia matrix."""
     return [
         np.array(way(model, q.tolist(), model.frame(link), reference), dtype=float)
         for way in (mobility_by_articulated_bodies, mobility_by_inertia_matrix)

@@ -20,7 +20,7 @@ Y, YD, YDD = [0.8, 0.3], [1.1, -0.4], [0.5, 2.0]
 
 
 def arm():
-    """Model of figure 8.3, G, and tau_ID of the motion above."""
+    """Return the model of figure 8.3, G, and tau_ID of the motion above."""
     model = linkages.triangle_arm()
     _, _, G, _ = explicit_motion(triangle, Y, YD)
     return model, np.array(G), explicit_inverse_dynamics(model, triangle, Y, YD, YDD)

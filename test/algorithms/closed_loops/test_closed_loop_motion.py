@@ -56,12 +56,12 @@ class Mechanism(NamedTuple):
     G: Callable
 
     def g(self, y, yd):
-        """Accelerations besides G ydd."""
+        """Return the accelerations besides G ydd."""
         return slope(lambda t: self.G(y + t)) * yd**2
 
 
 def mechanism(name):
-    """Mechanism by name."""
+    """Return the mechanism by name."""
     kind, _, joint = name.partition(', ')
     joint = JOINTS.get(joint, HINGE)
     if kind == 'crank-slider':
@@ -215,7 +215,7 @@ def test_all_methods_agree_with_the_augmented_system_solved_by_least_squares(nam
 
 
 def in_pinocchio(bridge, robot, q, v, tau):
-    """Acceleration by Pinocchio's constraint dynamics, of balls and welds only."""
+    """Return the acceleration by Pinocchio's constraint dynamics, of balls and welds only."""
     pin = outside.load('pinocchio')
     models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
     for loop in robot.model.loops:
@@ -406,7 +406,10 @@ def test_what_makes_no_sense_is_refused():
 
 
 def massless_rocker():
-    """Four-bar whose rocker has no inertia: singular alone, regular once the loop is closed."""
+    """Return the four-bar whose rocker has no inertia.
+
+    Singular alone, regular once the loop is closed.
+    """
     return Robot(four_bar().model.with_link_inertia('rocker', RigidBodyInertia.zero()))
 
 

@@ -25,7 +25,7 @@ LENGTHS = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31]
 
 
 def tridiagonal(rng, N, m):
-    """Blocks of a positive-definite matrix, and the matrix."""
+    """Return the blocks of a positive-definite matrix, and the matrix."""
     A = np.zeros((N * m, N * m))
     for i in range(N):
         width = min(2, N - i) * m

@@ -16,7 +16,7 @@ SHAPES = [(1, 1, 1), (2, 5, 2), (5, 3, 2), (6, 6, 6), (6, 6, 4), (4, 7, 0), (9, 
 
 
 def matrix(rng, m, n, r):
-    """Matrix of rank r whose rows differ a thousandfold in size, and a right-hand side."""
+    """Return matrix of rank r whose rows differ a thousandfold in size, and a right-hand side."""
     K = (rng.normal(size=(m, r)) @ rng.normal(size=(r, n))) * 10.0 ** rng.uniform(-3, 0, (m, 1))
     return K, K @ rng.normal(size=n)
 

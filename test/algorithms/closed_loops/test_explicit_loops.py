@@ -217,7 +217,10 @@ def test_machine_code_knows_the_gears_of_a_chain(rng):
 
 
 def geared_arm():
-    """Figure 9.2: arm, rotor of the base's motor, forearm, rotor of the arm's; (0, 0, 1, 1)."""
+    """Return the figure 9.2: arm, rotor of the base's motor, forearm, rotor of the arm's.
+
+    (0, 0, 1, 1).
+    """
     rods = [
         linkages.Rod(0), linkages.Rod(0, (0.1, 0.2, 0.0)), linkages.Rod(1, 0.8),
         linkages.Rod(1, (0.1, 0.05, 0.0)),
@@ -233,7 +236,7 @@ def printed_gears(y):
 
 
 def by_multipliers(model, K, k, q, qd, tau):
-    """Accelerations of a tree under K qdd = k."""
+    """Return the accelerations of a tree under K qdd = k."""
     H, C = np.array(crba(model, list(q))), np.array(rnea(model, list(q), list(qd), [0.0] * len(q)))
     zero = np.zeros((len(K), len(K)))
     right = np.concatenate([tau - C, k])

@@ -144,7 +144,7 @@ def test_matrices_are_those_of_the_book():
 
 
 def spatial_loop():
-    """Seven hinges in general position."""
+    """Return the seven hinges in general position."""
     rng = np.random.default_rng(12)
     rods = []
     for i in range(6):
@@ -228,7 +228,7 @@ def test_fill_in_of_a_ring_is_counted(bodies):
 
 
 def sizes(count, make):
-    """Nonzeros of the matrix, of its factors, and of the mass matrix."""
+    """Return the nonzeros of the matrix, of its factors, and of the mass matrix."""
     model = make(count)
     q, zero = linkages.neutral(model), np.zeros(model.nv)
     system = global_system(model, q, zero, zero)

@@ -73,7 +73,7 @@ def test_a_four_bar_closed_by_a_sphere_in_a_cylinder(cut, crank, rng):
 
 
 def holonomic(joint, Rp, pp, Rs, ps):
-    """What a loop joint holds at zero, of the poses of its two frames in the world.
+    """Return what a loop joint holds at zero, of the poses of its two frames in the world.
 
     Written by geometry: points on lines, angles between axes, and a pinion that rolls.
     """
@@ -103,7 +103,10 @@ def holonomic(joint, Rp, pp, Rs, ps):
 
 
 def errors_of(tree, model):
-    """What the loop joint of a model holds, as a function of the configuration, maybe complex."""
+    """Return what the loop joint of a model holds, as a function of the configuration.
+
+    Maybe complex.
+    """
     (loop,) = model.loops
 
     def phi(q):
@@ -120,7 +123,7 @@ def errors_of(tree, model):
 
 
 def derivatives(tree, model, q, v):
-    """K and k of phi(q), by complex steps and differences of them."""
+    """Return K and k of phi(q), by complex steps and differences of them."""
     phi = errors_of(tree, model)
 
     def jacobian(q):
@@ -131,7 +134,7 @@ def derivatives(tree, model, q, v):
 
 
 def check_derivatives(tree, model, q, v):
-    """K and k against phi(q); the errors themselves."""
+    """Return K and k against phi(q); the errors themselves."""
     delta, _, K, k = run(loop_constraints, model, q=q, v=v)
     assert_allclose(delta, errors_of(tree, model)(q), atol=1e-12)
     expected, bias = derivatives(tree, model, q, v)

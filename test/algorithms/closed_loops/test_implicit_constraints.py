@@ -21,7 +21,7 @@ DISCS = ('disc1', 'disc2', 'disc3')
 
 
 def string(at):
-    """Length of a string round three discs that is left, l_1 + l_2 + l_3 + 2 pi r - p."""
+    """Return length of a string round three discs that is left, l_1 + l_2 + l_3 + 2 pi r - p."""
     a, b, c = map(at.point, DISCS)
     return [distance(a, b) + distance(b, c) + distance(c, a) + 2 * np.pi * RADIUS - PERIMETER]
 
@@ -44,7 +44,7 @@ def three_discs(gravity=(0.0, 0.0, 0.0)):
 
 
 def taut(rng):
-    """Centres of the discs, (3, 2), round which the string is taut."""
+    """Return the centres of the discs, (3, 2), round which the string is taut."""
     corners = rng.normal(size=(3, 2))
     sides = corners - np.roll(corners, 1, axis=0)
     corners *= (PERIMETER - 2 * np.pi * RADIUS) / np.linalg.norm(sides, axis=1).sum()
@@ -57,7 +57,10 @@ def centres(robot, q):
 
 
 def pulls(corners):
-    """Sum of the unit vectors to the two others, from each centre: gradient of - the length."""
+    """Return the sum of the unit vectors to the two others, from each centre.
+
+    Gradient of - the length.
+    """
     found = []
     for i in range(3):
         others = [corners[k] - corners[i] for k in range(3) if k != i]
@@ -66,7 +69,7 @@ def pulls(corners):
 
 
 def state_of(robot, corners, rng):
-    """Configuration with the centres there, by Newton's method, at any angles."""
+    """Return the configuration with the centres there, by Newton's method, at any angles."""
     q = rng.normal(size=9)
     for _ in range(3):
         J = np.vstack([robot.frame(disc, 'aligned').jacobian(q)[3:5] for disc in DISCS])
@@ -157,7 +160,7 @@ def test_a_string_pulls_and_does_not_push(outward, rng):
 
 
 def points_and_joint(names, joint):
-    """Distance of points of two links, height along the axis of one, a joint's cosine."""
+    """Return distance of points of two links, height along the axis of one, a joint's cosine."""
     first, second = names
 
     def phi(at):

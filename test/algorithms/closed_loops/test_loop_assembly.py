@@ -141,7 +141,9 @@ def test_joints_that_stay_stay_from_other_starts_as_well(robot):
 
 
 def two_hinged(joint, over):
-    """Body on two hinges, x then z, that a loop joint connects to the base, turned over or not.
+    """Return the body on two hinges, x then z, that a loop joint connects to the base.
+
+    Turned over or not.
 
     :param over: whether the frame on the body is turned by pi about x
     """
@@ -202,7 +204,7 @@ def test_errors_are_those_of_their_loop_whatever_the_numbers_of_constraints():
 
 
 def asked(model, q, closure, **options):
-    """Configurations at which `closure` is asked for errors and K, in order."""
+    """Return the configurations at which `closure` is asked for errors and K, in order."""
     seen = []
 
     def recorded(q):
@@ -214,7 +216,7 @@ def asked(model, q, closure, **options):
 
 
 def long_chain(lower, upper, joints=400):
-    """Hinges with limits, and a ball that never closes between the ends."""
+    """Return the hinges with limits, and a ball that never closes between the ends."""
     chain = random_chain(joints)
     bodies = tuple(
         replace(body, limits=JointLimits(lower=lower, upper=upper)) for body in chain.bodies

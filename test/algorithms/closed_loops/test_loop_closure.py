@@ -17,7 +17,7 @@ HINGE = Revolute((0.0, 1.0, 0.0))
 
 
 def closed(robot, crank):
-    """Configuration with the loop closed, by Newton's method on the other two joints."""
+    """Return configuration with the loop closed, by Newton's method on the other two joints."""
     q = np.array([crank, -1.2, -0.9])
     for _ in range(60):
         residual, K = robot.loops.closure(q)

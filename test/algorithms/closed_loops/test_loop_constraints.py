@@ -27,7 +27,7 @@ PAIRS_OF_BODIES = ((0, 3), (2, 5), (5, 1), (4, 6))
 
 
 def book_jacobian(tree, loop, q):
-    """Loop Jacobian J_s - J_p in base coordinates (book eq 8.18)."""
+    """Return the loop Jacobian J_s - J_p in base coordinates (book eq 8.18)."""
     zero = np.zeros((6, tree.book.layout.nv))
     one, other = (
         tree.book.jacobian(q, tree.model.body(body).name, 'base') if body else zero
@@ -37,7 +37,7 @@ def book_jacobian(tree, loop, q):
 
 
 def book_placement(tree, frame, q):
-    """Matrix of the transform from the base to a frame on a body."""
+    """Return the matrix of the transform from the base to a frame on a body."""
     R, p = np.eye(3), np.zeros(3)
     if frame.body:
         R, p, _ = tree.book.kinematics(q)[tree.model.body(frame.body).name]
@@ -45,7 +45,7 @@ def book_placement(tree, frame, q):
 
 
 def book_constraints(tree, model, q):
-    """K = T^T (J_s - J_p), T in base coordinates: eq 8.17. Positions may be complex."""
+    """Return K = T^T (J_s - J_p), T in base coordinates: eq 8.17. Positions may be complex."""
     rows = []
     for loop in model.loops:
         Xp, Xs = (book_placement(tree, f, q) for f in (loop.predecessor, loop.successor))

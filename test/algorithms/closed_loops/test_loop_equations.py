@@ -21,7 +21,7 @@ PAIRS_OF_BODIES = ((0, 3), (2, 5), (5, 1), (4, 6))
 
 
 def book_frame(tree, frame, q):
-    """Matrix X from base to frame coordinates."""
+    """Return the matrix X from base to frame coordinates."""
     R, p = np.eye(3), np.zeros(3)
     if frame.body:
         R, p, _ = tree.book.kinematics(q)[tree.model.body(frame.body).name]
@@ -227,7 +227,7 @@ def test_bodies_assembled_one_by_one_move_as_their_spanning_tree(cut):
 
 
 def state_of_bodies(arm, robot, q, v, a):
-    """State of a model whose bodies are free or on their joints, from that of the arm."""
+    """Return state of a model whose bodies are free or on their joints, from that of the arm."""
     position, velocity, acceleration = [], [], []
     for i, body in robot.model.outward():
         if body.joint.nq == 1:

@@ -20,7 +20,10 @@ from rbd_ros.spatial import PluckerTransform
 
 
 def projected(model, q, qd, tau):
-    """Accelerations by the null space of K, which does not ask that every body have inertia."""
+    """Return the accelerations by the null space of K.
+
+    Which does not ask that every body have inertia.
+    """
     K, k = linkages.acceleration_constraint(model, q, qd)
     G, g, *_ = eliminate(K, k)
     H = np.array(crba(model, q.tolist()))
@@ -32,14 +35,14 @@ WELD = PluckerTransform.translation((0.3, -0.1, 0.2)) * PluckerTransform.rotatio
 
 
 def welded_by_a_loop():
-    """A double pendulum, and a free body that a zero-DoF joint holds to its second link."""
+    """Return a double pendulum, and a free body that a zero-DoF joint holds to its second link."""
     rods = [linkages.Rod(0), linkages.Rod(1, 0.4), linkages.Rod(0, 0.0, Floating())]
     ends = linkages.Frame(2, WELD), linkages.frame(3)
     return linkages.linkage(rods, [(*ends, Fixed())], seed=14)
 
 
 def lumped():
-    """The same with the second link and that body as one."""
+    """Return the same with the second link and that body as one."""
     model = welded_by_a_loop()
     links = [
         replace(link, body=2, placement=WELD) if name == 'rod3' else link

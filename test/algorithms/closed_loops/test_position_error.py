@@ -15,7 +15,7 @@ Z = (0.0, 0.0, 1.0)
 
 
 def rotation(w):
-    """Coordinate rotation exp(-w x) by Rodrigues' formula."""
+    """Return the coordinate rotation exp(-w x) by Rodrigues' formula."""
     angle = np.linalg.norm(w)
     if angle == 0.0:
         return np.eye(3)
@@ -25,13 +25,16 @@ def rotation(w):
 
 
 def displaced(joint, q, d):
-    """X_err X_J with X_err = rot xlt of a displacement [w; u], which is 1 - d x to first order."""
+    """Return x_err X_J with X_err = rot xlt of a displacement [w; u].
+
+    Which is 1 - d x to first order.
+    """
     error = PluckerTransform(tuple(map(tuple, rotation(d[:3]).tolist())), tuple(d[3:].tolist()))
     return error * joint.transform(joint.normalize(q))
 
 
 def random_positions(joint, seed, count=3):
-    """Positions far from where the frames coincide."""
+    """Yield the positions far from where the frames coincide."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
         yield list(joint.sample(rng.random(joint.uniforms).tolist(), -2.5, 2.5)), rng

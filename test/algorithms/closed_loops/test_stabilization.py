@@ -12,7 +12,7 @@ from rbd_ros.model.joints import Prismatic, Revolute, Spherical
 
 
 def simulate(robot, q, v, tau, duration, steps, **options):
-    """States at all steps by Runge and Kutta of fourth order: on a flat joint space."""
+    """Return the states at all steps by Runge and Kutta of fourth order: on a flat joint space."""
 
     def rate(q, v):
         return v, robot.loops.forward_dynamics(q, v, tau, **options).a
@@ -31,7 +31,7 @@ def simulate(robot, q, v, tau, duration, steps, **options):
 
 
 def decay(e, ed, t, T):
-    """Solution of e'' + 2 e'/T + e/T^2 = 0."""
+    """Return the solution of e'' + 2 e'/T + e/T^2 = 0."""
     return (e + (ed + e / T) * t) * np.exp(-t / T)
 
 

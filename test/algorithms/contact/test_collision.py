@@ -88,7 +88,7 @@ def test_a_body_against_what_cannot_move(rng):
 
 
 def in_joint_space(book, q, v, links, point, normal, e):
-    """T^T H^-1 T by dense matrices, from the textbook's Jacobians (11.24 to 11.35)."""
+    """Return T^T H^-1 T by dense matrices, from the textbook's Jacobians (11.24 to 11.35)."""
     n = np.concatenate([np.cross(point, normal), normal])
     t = (book.jacobian(q, links[1], 'base') - book.jacobian(q, links[0], 'base')).T @ n
     Hinv = np.linalg.inv(book.mass_matrix(q))

@@ -16,7 +16,7 @@ with_and_without_tangents = pytest.mark.parametrize('tangents', [False, True])
 
 
 def pairs_of(model):
-    """Base and a link both ways, a link and one that it carries, two branches."""
+    """Return the base and a link both ways, a link and one that it carries, two branches."""
     names = [body.name for body in model.bodies]
     return ((None, names[-1]), (names[0], None), (names[1], names[4]), (names[3], names[5]))
 

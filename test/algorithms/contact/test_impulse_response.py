@@ -33,7 +33,7 @@ def tolerance(book, q):
 
 
 def expected_change(book, q, u, impulses):
-    """H dqd = u + sum of J^T iota (11.57 to 11.59)."""
+    """Return H dqd = u + sum of J^T iota (11.57 to 11.59)."""
     total = u + sum(book.jacobian(q, link, 'base').T @ iota for link, iota in impulses.items())
     return np.linalg.solve(book.mass_matrix(q), total)
 

@@ -49,7 +49,7 @@ class Rolling:
         return direct_solution(H, -C, K, k, constraint_rank(K))
 
     def velocity(self, q, spin):
-        """Velocity in body coordinates for an angular velocity in space, without slip."""
+        """Return velocity in body coordinates for an angular velocity in space, without slip."""
         rotation = self.robot.forward_kinematics(q)['ball'][:3, :3]
         linear = np.cross(spin, RADIUS * self.axes[0])
         return np.concatenate([rotation.T @ spin, rotation.T @ linear])

@@ -19,7 +19,7 @@ MASS, SIDES = 3.0, (0.4, 0.6, 0.2)
 
 
 def box():
-    """Inertia of a box whose centre is the origin."""
+    """Return the inertia of a box whose centre is the origin."""
     x, y, z = SIDES
     I = np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) * MASS / 12.0
     return RigidBodyInertia.from_mass_centre(MASS, (0.0, 0.0, 0.0), I.tolist())

@@ -18,7 +18,7 @@ from rbd_ros.spatial import ForceVector, MotionVector
 
 
 def directions(normal, point):
-    """Forces [n_x, n_y, n_z] through a point, the last one along the normal."""
+    """Return the forces [n_x, n_y, n_z] through a point, the last one along the normal."""
     helper = np.eye(3)[np.argmin(np.abs(normal))]
     x = np.cross(helper, normal)
     x /= np.linalg.norm(x)
@@ -84,7 +84,7 @@ def test_a_spinning_ball_that_lands_rolls_on_with_its_share(share):
 
 
 def in_joint_space(book, q, v, links, point, normal, e):
-    """Dense (11.72) with tangents, from the textbook's Jacobians."""
+    """Return the dense (11.72) with tangents, from the textbook's Jacobians."""
     N = np.array([tuple(n) for n in directions(normal, point)])
     T = N @ (book.jacobian(q, links[1], 'base') - book.jacobian(q, links[0], 'base'))
     Hinv = np.linalg.inv(book.mass_matrix(q))

@@ -81,7 +81,7 @@ def test_curvatures_that_do_not_commute_obey_the_equations_of_the_book():
     found = contacts.surface_rates(q, v, [C], [n], [W], [R])
 
     def motion(name):
-        """Angular velocity and velocity of the point at C, in base coordinates."""
+        """Return the angular velocity and velocity of the point at C, in base coordinates."""
         spatial = robot.frame(name, 'base').velocity(q, v)
         return spatial[:3], spatial[3:] + np.cross(spatial[:3], C)
 

@@ -13,7 +13,10 @@ from rbd_ros.algorithms.denoc.convective_inertia import convective_inertia
 
 
 def defined(tree, q, v):
-    """N^T (M Ndot + Mdot N) of the textbook's Jacobians, which are differentiated by steps."""
+    """Return N^T (M Ndot + Mdot N) of the textbook's Jacobians.
+
+    Which are differentiated by steps.
+    """
     N = {i: J for i, (_, _, J) in placed_at_centres(tree, q).items()}
     inertials, at = tree.ungeared.inertials, tree.ungeared.kinematics(q)
     C = np.zeros((len(v), len(v)))

@@ -73,7 +73,7 @@ def test_frames_of_general_trees_are_found(model):
 
 
 def operations(model):
-    """Operations of the program that the compiler makes of the text for a model."""
+    """Return the operations of the program that the compiler makes of the text for a model."""
     links, n = screw_links(model), len(model.bodies)
     graph = Graph()
     joints = [graph.inputs(f'joint{i}', 2) for i in range(n)]

@@ -29,12 +29,12 @@ from rbd_ros.spatial import RigidBodyInertia
 
 
 def tolerance(tree, q):
-    """Rounding of H moves the solution of H a = b by cond(H) eps."""
+    """Return the rounding of H moves the solution of H a = b by cond(H) eps."""
     return max(1e-13, 8 * np.finfo(float).eps * np.linalg.cond(tree.book.mass_matrix(q)))
 
 
 def operations(definition):
-    """Multiplications, divisions and additions: sines and cosines are free in print."""
+    """Return the multiplications, divisions and additions: sines and cosines are free in print."""
     count = definition.program().count
     return count.multiplications + count.divisions + count.additions
 

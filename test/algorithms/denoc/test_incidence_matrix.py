@@ -13,7 +13,7 @@ from rbd_ros.spatial import ForceVector, MotionVector
 
 
 def dense_incidence(tree, q):
-    """P with blocks 1 and -iX_j, from the poses of the textbook."""
+    """Return P with blocks 1 and -iX_j, from the poses of the textbook."""
     at, n = tree.ungeared.kinematics(q), len(tree.model.bodies)
     P = np.eye(6 * n)
     for i, body in tree.model.outward():

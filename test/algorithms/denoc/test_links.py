@@ -29,12 +29,12 @@ from rbd_ros.spatial import ForceVector
 
 
 def array(pair):
-    """Twist or wrench as six numbers."""
+    """Return the twist or wrench as six numbers."""
     return np.array([*pair[0], *pair[1]], dtype=float)
 
 
 def dense_propagation(link):
-    """B_ij of a link and its parent, in their own axes."""
+    """Return b_ij of a link and its parent, in their own axes."""
     E = np.array(link.E, dtype=float)
     return np.block([[E, np.zeros((3, 3))], [skew(link.c) @ E, E]])
 

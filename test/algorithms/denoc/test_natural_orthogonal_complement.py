@@ -26,12 +26,12 @@ from rbd_ros.algorithms.denoc.natural_orthogonal_complement import (
 
 
 def stacked(vectors):
-    """Twists or wrenches by body number as one vector, (6n,)."""
+    """Return the twists or wrenches by body number as one vector, (6n,)."""
     return np.array([x for i in sorted(vectors) if i for pair in vectors[i] for x in pair], float)
 
 
 def jacobians(tree, q):
-    """Stacked Jacobians of the centres of mass, (6n, n), of all joints of the tree."""
+    """Return the stacked Jacobians of the centres of mass, (6n, n), of all joints of the tree."""
     return np.vstack([J for _, _, J in placed_at_centres(tree, q).values()])
 
 

@@ -95,7 +95,7 @@ TABLE_2 = {
 
 
 def printed(row, n):
-    """Multiplications and additions by the formulas of the table."""
+    """Return the multiplications and additions by the formulas of the table."""
     return [sum(c * n**k for k, c in enumerate(TABLE_2[row][which])) for which in (0, 1)]
 
 

@@ -60,7 +60,7 @@ def of_spherical_joint():
 
 
 def turns(angles):
-    """Rotations Rz, Ry, Rx; complex angles, too."""
+    """Return the rotations Rz, Ry, Rx; complex angles, too."""
     (cz, cy, cx), (sz, sy, sx) = np.cos(angles), np.sin(angles)
     return (
         np.array([[cz, -sz, 0], [sz, cz, 0], [0, 0, 1]]),
@@ -70,14 +70,14 @@ def turns(angles):
 
 
 def rates_matrix(angles):
-    """Matrix J of w = J rates, the angular velocity in coordinates of the turned body."""
+    """Return matrix J of w = J rates, the angular velocity in coordinates of the turned body."""
     Rz, Ry, Rx = turns(angles)
     z, y, x = np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([1, 0, 0])
     return np.column_stack([(Ry @ Rx).T @ z, Rx.T @ y, x])
 
 
 def expanded(J):
-    """J for all joints: one before and one after the spherical one."""
+    """Return J for all joints: one before and one after the spherical one."""
     G = np.eye(5, dtype=J.dtype)
     G[1:4, 1:4] = J
     return G

@@ -19,7 +19,10 @@ from rbd_ros.spatial import RigidBodyInertia
 
 
 def articulated_inertias(tree, q):
-    """Inertia I^A and pivot D of each body by dense matrices, in body coordinates (book 7.1)."""
+    """Return the inertia I^A and pivot D of each body by dense matrices, in body coordinates.
+
+    Book 7.1.
+    """
     model, at = tree.model, tree.ungeared.kinematics(q)
     IA, D = {i: b.inertia.matrix().astype(float) for i, b in model.outward()}, {}
     for i, body in model.inward():

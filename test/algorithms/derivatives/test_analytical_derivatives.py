@@ -23,7 +23,7 @@ every_lower_pair = pytest.mark.parametrize(
 
 
 def differentiated(model, state, forces):
-    """The same by the compiler's differentiation of the Newton-Euler equations, on floats."""
+    """Return same by the compiler's differentiation of the Newton-Euler equations, on floats."""
     definition = by_differentiation(model, 'inverse_dynamics_derivatives', forces=tuple(forces))
     assert definition.tangents
     flat = definition.interpret(*(np.asarray(x).tolist() for x in (*state, *forces.values())))
@@ -32,7 +32,10 @@ def differentiated(model, state, forces):
 
 
 def written_out(model, state, forces):
-    """Results of the text, in independent coordinates, with forces in base coordinates by link."""
+    """Return the results of the text, in independent coordinates.
+
+    With forces in base coordinates by link.
+    """
     on_bodies = {}
     for link, force in forces.items():
         body, force = model.link(link).body, ForceVector.from_array(force)
@@ -92,14 +95,14 @@ def test_a_motion_subspace_that_depends_on_the_position_is_refused_by_name():
 
 
 def nodes(joints, inner_products):
-    """Nodes of the program for a chain of hinges about axes of all directions."""
+    """Return the nodes of the program for a chain of hinges about axes of all directions."""
     text = random_trees.chain_of_hinges(5, joints)
     definition = definition_of(load_urdf(text), 'inverse_dynamics_analytical_derivatives')
     return len(definition.program(inner_products).live)
 
 
 def curvature(function):
-    """Second difference of a function of the number of joints, over the steps squared."""
+    """Return second difference of a function of the number of joints, over the steps squared."""
     few, some, many = (function(joints) for joints in (10, 20, 30))
     return (many - 2 * some + few) / 10**2
 

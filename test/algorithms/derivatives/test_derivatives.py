@@ -26,7 +26,7 @@ MANY = 40
 
 
 def interpreted(definition, *arrays):
-    """Results of a definition without machine code."""
+    """Return the results of a definition without machine code."""
     flat = definition.interpret(*(np.asarray(x).tolist() for x in arrays))
     return [
         np.array(x, dtype=float).reshape(output.shape)

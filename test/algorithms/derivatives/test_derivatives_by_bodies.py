@@ -27,7 +27,7 @@ every_lower_pair = pytest.mark.parametrize(
 
 
 def results(name, model, state, forces):
-    """Results on floats in independent coordinates, forces in base coordinates by link."""
+    """Return results on floats in independent coordinates, forces in base coordinates by link."""
     definition = by_differentiation(model, name, forces=tuple(forces))
     flat = definition.interpret(*(np.asarray(x).tolist() for x in (*state, *forces.values())))
     return [

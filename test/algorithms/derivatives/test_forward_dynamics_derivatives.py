@@ -33,7 +33,7 @@ FIELDS = ForwardDynamicsDerivatives._fields
 
 
 def interpreted(definition, state, forces):
-    """Results of a definition on floats, with forces in base coordinates by link."""
+    """Return the results of a definition on floats, with forces in base coordinates by link."""
     flat = definition.interpret(*(np.asarray(x).tolist() for x in (*state, *forces.values())))
     shapes = [output.shape for output in definition.outputs]
     return [np.array(x, dtype=float).reshape(shape) for x, shape in zip(flat, shapes)]
@@ -41,7 +41,10 @@ def interpreted(definition, state, forces):
 
 @lru_cache(maxsize=None)
 def all_ways(name):
-    """Definitions of a textbook tree: differentiated, and by hand where that is possible."""
+    """Return the definitions of a textbook tree.
+
+    Differentiated, and by hand where that is possible.
+    """
     found = named_tree(name)
     links = tuple(found.forces)
     ways = [by_differentiation(found.model, NAME, forces=links)]
@@ -195,7 +198,7 @@ def test_a_joint_that_moves_no_mass_is_named():
 
 
 def ways(name):
-    """Declarations of all ways to the same results, each by itself."""
+    """Yield the declarations of all ways to the same results, each by itself."""
     found = declared(name)
     while found is not None:
         yield replace(found, instead=None)
@@ -228,7 +231,7 @@ def test_where_there_are_many_freedoms_only_ways_by_hand_are_tried():
 
 
 def operations(definition):
-    """Operations of a definition's program, however it is stored."""
+    """Return the operations of a definition's program, however it is stored."""
     count = definition.program().count
     return count.multiplications + count.additions
 

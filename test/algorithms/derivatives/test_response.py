@@ -16,7 +16,7 @@ from rbd_ros.compiler import Graph
 
 
 def supported_forces(model, rng, count):
-    """Forces on one freedom and all that share a branch with it, zero elsewhere."""
+    """Return the forces on one freedom and all that share a branch with it, zero elsewhere."""
     H = np.array(mass_matrix(model, Robot(model).random_configuration(rng).tolist()))
     forces = rng.normal(size=(count, model.nv))
     for k, force in enumerate(forces):

@@ -16,7 +16,10 @@ from rbd_ros.algorithms.derivatives.second_derivatives import (
 
 
 def interpreted(robot, name, state, forces=None):
-    """Results without machine code, which takes seconds to compile for a robot of 14 freedoms."""
+    """Return the results without machine code.
+
+    Which takes seconds to compile for a robot of 14 freedoms.
+    """
     forces = forces or {}
     definition = definition_of(robot.model, name, forces=tuple(sorted(forces)))
     arrays = (*state, *(forces[link] for link in sorted(forces)))

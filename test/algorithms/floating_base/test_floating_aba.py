@@ -28,7 +28,7 @@ from rbd_ros.spatial import ForceVector, MotionVector
 
 
 def textbook(tree, state, forces):
-    """Acceleration of base and joints; nothing but external forces acts on the base."""
+    """Return the acceleration of base and joints; nothing but external forces acts on the base."""
     tau = np.concatenate([np.zeros(6), state.a[6:]])
     return tree.book.forward_dynamics(state.q, state.v, tau, forces)
 

@@ -12,7 +12,7 @@ from rbd_ros.algorithms.floating_base.floating_momentum import floating_momentum
 
 
 def in_world(tree, q, h):
-    """Momentum about the world's origin along its axes, from that in base coordinates."""
+    """Return momentum about the world's origin along its axes, from that in base coordinates."""
     R, p, _ = tree.book.kinematics(q)[tree.book.layout.links[0]]
     n, f = R @ h[:3], R @ h[3:]
     return np.concatenate([n + np.cross(p, f), f])

@@ -17,7 +17,7 @@ from rbd_ros.algorithms.hybrid.hybrid_dynamics import (
 
 
 def partitions(robot, seed=3):
-    """All forces given, all accelerations given, and some of both."""
+    """Return all forces given, all accelerations given, and some of both."""
     rng = np.random.default_rng(seed)
     return [
         np.ones(robot.nv),

@@ -20,7 +20,7 @@ from rbd_ros.spatial import RigidBodyInertia
 
 
 def sets_of_bodies(model, seed=2):
-    """No joints, all joints, one of each, and random ones."""
+    """Return no joints, all joints, one of each, and random ones."""
     rng, n = np.random.default_rng(seed), len(model.bodies)
     singles = [{i} for i in range(1, n + 1)]
     random = [{int(i) + 1 for i in np.flatnonzero(rng.integers(0, 2, n))} for _ in range(5)]
@@ -65,7 +65,7 @@ def test_bodies_that_no_joint_of_the_set_carries_are_not_looked_at(name):
 
 
 def nearest(parents, i, fd):
-    """First ancestor of a body in a set, or the base."""
+    """Return the first ancestor of a body in a set, or the base."""
     i = parents[i - 1]
     while i and i not in fd:
         i = parents[i - 1]
@@ -96,7 +96,7 @@ def test_two_joints_at_the_root_of_a_tree_are_welded():
 
 
 def related(parents, i, j):
-    """Whether one of two bodies carries the other."""
+    """Return whether one of two bodies carries the other."""
     i, j = sorted((i, j))
     while j > i:
         j = parents[j - 1]

@@ -46,7 +46,7 @@ every_model = pytest.mark.parametrize('model', MODELS.values(), ids=MODELS)
 
 
 def operations(model, q):
-    """Operations that the text executes for a model."""
+    """Return the operations that the text executes for a model."""
     found = Counter()
 
     def tally(value):

@@ -11,7 +11,7 @@ from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
 
 
 def dense(factors):
-    """L and D as matrices."""
+    """Return L and D as matrices."""
     L = np.eye(len(factors.L))
     for i, row in enumerate(factors.L):
         for j, value in row.items():
@@ -20,7 +20,7 @@ def dense(factors):
 
 
 def check(H, factors, rng):
-    """L is unit lower triangular, L^T D L is H, and solutions are NumPy's."""
+    """Check that L is unit lower triangular, L^T D L is H, and solutions are NumPy's."""
     L, D = dense(factors)
     assert np.array_equal(L, np.tril(L)) and np.all(np.diag(L) == 1.0)
     assert_allclose(L.T @ D @ L, H, rtol=0, atol=1e-14 * np.abs(H).max())

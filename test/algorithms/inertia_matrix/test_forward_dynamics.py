@@ -15,7 +15,7 @@ from rbd_ros.model import load_urdf
 
 
 def tolerance(tree, q):
-    """Rounding of H moves the solution of H a = b by cond(H) eps."""
+    """Return the rounding of H moves the solution of H a = b by cond(H) eps."""
     return max(1e-13, 4 * np.finfo(float).eps * np.linalg.cond(tree.book.mass_matrix(q)))
 
 

@@ -97,7 +97,7 @@ def between_axes(model, i):
 
 
 def product(screws):
-    """Transform of all screws, one after the other."""
+    """Return the transform of all screws, one after the other."""
     X = AxialScrew(2, *screws.theta0.cosine_and_sine(), screws.d0).transform()
     X = AxialScrew(0, *screws.alpha.cosine_and_sine(), screws.a).transform() * X
     X = AxialScrew(1, 1.0, 0.0, screws.b).transform() * X
@@ -105,7 +105,10 @@ def product(screws):
 
 
 def check_screws(model):
-    """They lead where they should, to rounding, and are none much longer than the way is."""
+    """Check that they lead where they should, to rounding.
+
+    And are none much longer than the way is.
+    """
     screws = hinge_frames(model).screws
     plain = [i for i, x in screws.items() if not x.direction]
     reach = max(np.linalg.norm(body.tree_transform.r) for body in model.bodies)
@@ -192,7 +195,7 @@ def test_axes_that_coincide_or_meet_take_no_rounding_along():
 
 
 def row_of(*steps):
-    """Chain of hinges about z: each turned about x by an angle, its origin at r."""
+    """Return the chain of hinges about z: each turned about x by an angle, its origin at r."""
     joint = Revolute((0.0, 0.0, 1.0))
     bodies = [
         replace(
@@ -261,7 +264,7 @@ def test_parallel_children_of_a_body_share_its_frame():
 
 
 def as_described(model, name):
-    """Definition of a text that takes the frames and inertias of the description."""
+    """Return the definition of a text that takes the frames and inertias of the description."""
     declaration = replace(declared(name), instead=None, model=AS_IT_IS)
     return definition(model, variant(model, declaration))
 

@@ -30,7 +30,7 @@ every_way = pytest.mark.parametrize('way', WAYS, ids=lambda f: f.__name__)
 
 
 def check(found, H):
-    """Either is wrong by some cond(H) eps of the largest element."""
+    """Check that either is wrong by some cond(H) eps of the largest element."""
     found = np.array(found, dtype=float)
     expected = np.linalg.inv(H)
     tolerance = 10 * np.finfo(float).eps * np.linalg.cond(H) * np.abs(expected).max()

@@ -17,7 +17,7 @@ DT = 0.03
 
 
 def iterated(book, q, v, tau, diagonal, rounds, dt=DT):
-    """Fixed-point iteration on (H + dt diag) a = tau - C(q, v + dt/2 a), from a = 0."""
+    """Return the fixed-point iteration on (H + dt diag) a = tau - C(q, v + dt/2 a), from a = 0."""
     a = np.zeros(len(v))
     for _ in range(rounds):
         a = book.forward_dynamics(q, v + 0.5 * dt * a, tau, {}, dt * diagonal)
@@ -26,7 +26,10 @@ def iterated(book, q, v, tau, diagonal, rounds, dt=DT):
 
 
 def tolerance(tree, q):
-    """Rounding of H moves the solution of H a = b by cond(H) eps, in each of three rounds."""
+    """Return the rounding of H moves the solution of H a = b by cond(H) eps.
+
+    In each of three rounds.
+    """
     return max(1e-12, 32 * np.finfo(float).eps * np.linalg.cond(tree.book.mass_matrix(q)))
 
 

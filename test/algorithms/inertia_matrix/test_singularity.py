@@ -15,7 +15,7 @@ from rbd_ros.model import load_urdf, ModelError, SingularMassMatrixError
 
 
 def arm(tip, inside=LIMIT, kind='revolute', axis='0 0 1', middle=None):
-    """Two joints j, k; the last link holds the elements `tip`, the middle one `middle`."""
+    """Return two joints j, k; the last link holds the elements `tip`, the middle one `middle`."""
     return robot(
         link('a'),
         link('b', middle),

@@ -44,7 +44,7 @@ both = pytest.mark.parametrize('unit', [False, True], ids=['general', 'unit'])
 
 
 def matrix(parents, rng):
-    """Symmetric positive-definite matrix with the zeros of a tree."""
+    """Return the symmetric positive-definite matrix with the zeros of a tree."""
     n = len(parents)
     places = np.array(pattern(parents))
     lower = np.where(places, np.tril(rng.normal(size=(n, n))), 0.0)
@@ -52,7 +52,7 @@ def matrix(parents, rng):
 
 
 def factor(parents, rng, unit):
-    """A lower-triangular matrix with the zeros of a tree, and what a text may see of it."""
+    """Return a lower-triangular matrix with the zeros of a tree, and what a text may see of it."""
     n = len(parents)
     L = np.where(np.array(pattern(parents)), np.tril(rng.normal(size=(n, n))), 0.0)
     L[np.diag_indices(n)] = 1.0 if unit else rng.uniform(0.5, 1.5, n)
@@ -64,7 +64,7 @@ def factor(parents, rng, unit):
 
 
 def lower(A, parents):
-    """What a text may see of a symmetric matrix: the rest is NaN."""
+    """Return what a text may see of a symmetric matrix: the rest is NaN."""
     n = len(parents)
     return np.where(np.array(pattern(parents)) & np.tri(n, dtype=bool), A, np.nan).tolist()
 

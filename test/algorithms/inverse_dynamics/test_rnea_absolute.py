@@ -13,7 +13,7 @@ from rbd_ros.algorithms.inverse_dynamics.rnea_absolute import rnea_absolute, rne
 
 
 def spatial_jacobian(book, q, link):
-    """Jacobian of a link's spatial velocity about the base's origin."""
+    """Return the Jacobian of a link's spatial velocity about the base's origin."""
     _, p, J = book.kinematics(q)[link]
     return np.vstack([J[:3], J[3:] + skew(p) @ J[:3]])
 

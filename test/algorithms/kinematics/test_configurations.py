@@ -31,12 +31,12 @@ FREE = random_trees.tree(1, 1, ('floating',))
 
 @pytest.fixture(scope='module')
 def robot():
-    """Floating base, planar, floating and simple joints."""
+    """Return the floating base, planar, floating and simple joints."""
     return Robot.from_urdf(TEXT, floating_base=True)
 
 
 def pose(joint, q):
-    """Homogeneous matrix of a planar or floating joint's position."""
+    """Return the homogeneous matrix of a planar or floating joint's position."""
     T = np.eye(4)
     if joint.type == 'planar':
         T[:3, :3], T[:2, 3] = Rotation.from_euler('z', q[0]).as_matrix(), q[1:]
@@ -46,7 +46,7 @@ def pose(joint, q):
 
 
 def turned(joint, q, step):
-    """Pose after a step of constant body velocity: T exp([w x, v; 0, 0])."""
+    """Return the pose after a step of constant body velocity: T exp([w x, v; 0, 0])."""
     if joint.type == 'planar':
         step = np.array([0.0, 0.0, step[0], step[1], step[2], 0.0])
     twist = np.zeros((4, 4))

@@ -16,7 +16,7 @@ POINT = np.array([0.3, -0.1, 0.7])
 
 
 def links(tree):
-    """The base, moving links, and one that is fixed to another: those that forces act on."""
+    """Return base, moving links, and one that is fixed to another: those that forces act on."""
     return tree.forces
 
 

@@ -20,7 +20,7 @@ from rbd_ros.algorithms.momentum.centroidal import (
 
 
 def about_centre(book, q, v):
-    """Sum of (x - c) x m x' + I w and of m x' over the links that move."""
+    """Return the sum of (x - c) x m x' + I w and of m x' over the links that move."""
     h, c = book.momentum(q, v), book.centre(q)
     return np.concatenate([h[:3] - np.cross(c, h[3:]), h[3:]])
 

@@ -13,7 +13,7 @@ from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 
 
 def planar_arm():
-    """Two hinges about z in a vertical plane, gravity along -y."""
+    """Return two hinges about z in a vertical plane, gravity along -y."""
     first = urdf_text.inertial(2.0, (0.1, 0, 0, 0.2, 0, 0.25), '0.3 0.1 0')
     second = urdf_text.inertial(1.0, (0.05, 0, 0, 0.06, 0, 0.1), '0.2 -0.05 0')
     text = urdf_text.robot(

@@ -24,7 +24,7 @@ def arm():
 
 
 def samples(robot, count, seed=0, noise=0.0):
-    """Regressors of random states and the forces in them."""
+    """Return the regressors of random states and the forces in them."""
     rng = np.random.default_rng(seed)
     states = robot.random_configurations(count, rng), *rng.normal(size=(2, count, robot.nv))
     Y = robot.regressors.torque(*states)
@@ -33,7 +33,7 @@ def samples(robot, count, seed=0, noise=0.0):
 
 
 def other_bodies(parameters, seed=1, size=0.3):
-    """Parameters of bodies that are somewhat different."""
+    """Return the parameters of bodies that are somewhat different."""
     rng = np.random.default_rng(seed)
     found = []
     for ten in np.reshape(parameters, (-1, 10)):
@@ -44,7 +44,7 @@ def other_bodies(parameters, seed=1, size=0.3):
 
 
 def divergence(parameters, expected):
-    """Sum of trace(J0^-1 J) - log det(J0^-1 J) - 4, written out."""
+    """Return the sum of trace(J0^-1 J) - log det(J0^-1 J) - 4, written out."""
     total = 0.0
     for ten, other in zip(np.reshape(parameters, (-1, 10)), np.reshape(expected, (-1, 10))):
         J, J0 = (

@@ -28,7 +28,7 @@ def parameters(model):
 
 
 def rotor_force(model, a):
-    """Forces that turn the rotors, of the independent coordinates."""
+    """Return the forces that turn the rotors, of the independent coordinates."""
     rates = model.tree_velocity(a.tolist())
     force = [0.0] * model.tree_nv
     for _, body in model.outward():

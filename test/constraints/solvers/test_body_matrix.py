@@ -22,7 +22,10 @@ from rbd_ros.constraints.solvers.body_matrix import (
 
 
 def ordered(pairs, members):
-    """A matrix in whose room nothing may be read that was not written, and whether it has room."""
+    """Return a matrix in whose room nothing may be read that was not written.
+
+    And whether it has room.
+    """
     pairs = np.array(pairs)
     matrix = allocate(BodyMatrix, **matrix_sizes(members))
     for array in matrix:

@@ -30,13 +30,16 @@ from rbd_ros.constraints.solvers.friction_body_space import (
 
 
 def worst(found):
-    """Largest residual of a solution."""
+    """Return the largest residual of a solution."""
     r = found.residuals
     return max(r.signorini, r.contact, r.cone, r.dual)
 
 
 def random_bodies(rng, bodies=4, contacts=6):
-    """Bodies of any inertia with contacts in any direction, of themselves and with the world."""
+    """Return the bodies of any inertia with contacts in any direction.
+
+    Of themselves and with the world.
+    """
     A = rng.normal(size=(bodies, 6, 6))
     inverse = np.einsum('bij,bkj->bik', A, A) + 0.1 * np.eye(6)
     pairs = np.array([rng.permutation(bodies + 1)[:2] - 1 for _ in range(contacts)])
@@ -47,7 +50,7 @@ def random_bodies(rng, bodies=4, contacts=6):
 
 
 def space_of(pile, friction, room=0, couples=False):
-    """Space with a pile in it, and so many bodies and contacts to spare."""
+    """Return the space with a pile in it, and so many bodies and contacts to spare."""
     B, n = len(pile.velocity), len(pile.bodies)
     sizes = matrix_sizes(B + room)
     space = allocate(BodySpace, B=B + room, C=n + room, K=n + room if couples else 0, **sizes)
@@ -63,7 +66,7 @@ def space_of(pile, friction, room=0, couples=False):
 
 
 def effects(pile, jacobian):
-    """Change of the velocity of both bodies by forces along the rows of a Jacobian."""
+    """Return the change of the velocity of both bodies by forces along the rows of a Jacobian."""
     return np.einsum('nsrj,nsjk->nsrk', jacobian, pile.inverse[pile.bodies])
 
 

@@ -27,7 +27,7 @@ from rbd_ros.constraints.solvers.friction_body_space import (
 
 
 def space_of(pile, friction, state=STICK, compliance=0.0):
-    """Space with a pile in it, prepared, and room for three numbers twice."""
+    """Return the space with a pile in it, prepared, and room for three numbers twice."""
     B, n = len(pile.velocity), len(pile.bodies)
     space = allocate(BodySpace, B=B, C=n, K=0, **matrix_sizes(B))
     space.sizes[:2], space.velocity[:] = (B, n), pile.velocity
@@ -40,7 +40,7 @@ def space_of(pile, friction, state=STICK, compliance=0.0):
 
 
 def random_stars(rng, mu, sliding):
-    """Bodies in general position on one that slides, or does not, as `mu` says."""
+    """Return the bodies in general position on one that slides, or does not, as `mu` says."""
     A = rng.normal(size=(4, 6, 6))
     pile = Pile([], [])
     pile.inverse = np.einsum('bij,bkj->bik', A, A) + 0.1 * np.eye(6)

@@ -41,18 +41,18 @@ J = np.diag([1.0, -1.0, -1.0])
 
 
 def arrow(x):
-    """Matrix of the Jordan product with x."""
+    """Return the matrix of the Jordan product with x."""
     return x[0] * np.eye(3) + np.outer([1, 0, 0], [0, *x[1:]]) + np.outer([0, *x[1:]], [1, 0, 0])
 
 
 def inside(rng, nearness=1.0):
-    """Point inside the cone."""
+    """Return the point inside the cone."""
     t = rng.normal(size=2)
     return np.array([np.linalg.norm(t) + nearness * rng.uniform(0.01, 1.0), *t])
 
 
 def ready(problem):
-    """Space of a problem, ready for the method alone."""
+    """Return the space of a problem, ready for the method alone."""
     space, _ = scaled_space(problem)
     space.report[BEST], space.report[TOLERANCE] = math.inf, 1e-10
     return space
@@ -245,7 +245,7 @@ def test_it_begins_near_what_is_there_within_cones_and_bounds():
 
 
 def random_rows(rng, contacts):
-    """Contacts, a loop, a limit, dry friction, a row that is held at one force."""
+    """Return the contacts, a loop, a limit, dry friction, a row that is held at one force."""
     A = rng.normal(size=(3 * contacts + 4, 3 * contacts + 8))
     return friction_problem(
         A @ A.T / A.shape[1],
@@ -257,7 +257,7 @@ def random_rows(rng, contacts):
 
 
 def random_moments(rng, contacts):
-    """Contacts with torsional and rolling friction, and the rows of `random_rows`."""
+    """Return the contacts with torsional and rolling friction, and the rows of `random_rows`."""
     A = rng.normal(size=(6 * contacts + 4, 6 * contacts + 12))
     return friction_problem(
         A @ A.T / A.shape[1],
@@ -271,7 +271,7 @@ def random_moments(rng, contacts):
 
 
 def cones_of(space):
-    """Blocks that are cones."""
+    """Return the blocks that are cones."""
     return [b for b in range(blocks_of(space)) if is_cone(space, b)]
 
 
@@ -318,7 +318,7 @@ def test_steps_solve_the_equations_to_first_order(moments):
         changes, dy, upper = space.turn, space.bound_turn[:, 0], space.bound_turn[:, 1]
 
         def left(share, space=space, dy=dy, upper=upper, changes=changes, cones=cones):
-            """What is missing from y - upper = u + s."""
+            """Return what is missing from y - upper = u + s."""
             y = -space.A @ (space.z + share * space.step) - space.b
             y[9:13] += space.y[9:13] + share * dy[:4] - space.upper[:4] - share * upper[:4]
             for b in cones:

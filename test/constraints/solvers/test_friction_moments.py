@@ -50,7 +50,7 @@ INERTIA = 0.4 * MASS * RADIUS**2
 
 
 def worst(found):
-    """Largest residual of a solution."""
+    """Return the largest residual of a solution."""
     r = found.residuals
     return max(r.signorini, r.contact, r.cone, r.dual, r.rows)
 

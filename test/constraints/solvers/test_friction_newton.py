@@ -31,7 +31,7 @@ from rbd_ros.constraints.solvers.friction_newton import (
 
 
 def space_of(problem):
-    """Space of a problem, ready for parts of the solver."""
+    """Return the space of a problem, ready for parts of the solver."""
     space, scale = scaled_space(problem)
     space.report[BEST], space.report[TOLERANCE] = math.inf, 1e-10
     return space, scale

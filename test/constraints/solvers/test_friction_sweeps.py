@@ -14,7 +14,7 @@ from rbd_ros.constraints.solvers.friction_sweeps import solve_one, sweep
 
 
 def random_contact(rng, tilt=1.0):
-    """G, g and friction of one contact whose normal and tangents are coupled."""
+    """Return G, g and friction of one contact whose normal and tangents are coupled."""
     A = np.eye(3) + tilt * rng.normal(size=(3, 3))
     return A @ A.T, rng.normal(size=3), rng.uniform(0.1, 1.5, (1, 2))
 

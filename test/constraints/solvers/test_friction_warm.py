@@ -22,14 +22,14 @@ from rbd_ros.constraints.solvers.friction_newton import correct_start, guess_sta
 
 
 def next_problem(problem, g):
-    """Same contacts and rows, another velocity without forces."""
+    """Return the same contacts and rows, another velocity without forces."""
     return friction_problem(
         problem.G, g, problem.friction, problem.low, problem.high, problem.compliance
     )
 
 
 def next_space(problem, space, scale):
-    """Space of a problem with the solution of another one as start, and its scale."""
+    """Return the space of a problem with the solution of another one as start, and its scale."""
     following, unit = scaled_space(problem)
     np.divide(space.x * scale, unit, out=following.x, where=unit > 0.0)
     following.state[:], following.direction[:] = space.state, space.direction

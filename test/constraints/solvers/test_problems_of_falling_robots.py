@@ -24,7 +24,7 @@ NAMES = sorted({name.partition('/')[0] for name in SAVED.files})
 
 
 def space_of(name):
-    """The problem, and where its step began."""
+    """Return the problem, and where its step began."""
     n, m = map(int, SAVED[f'{name}/sizes'])
     space = allocate(FrictionSpace, N=3 * n + m, n=n, m=m, blocks=n + m)
     space.sizes[:2] = n, m

@@ -39,7 +39,7 @@ def test_a_soft_body_stays_sunk_for_as_long_as_it_lies():
 
 
 def implicit_euler(z, v, mass, K, D, h, count):
-    """Heights of a ball over a compliant floor, by the law as it is written down."""
+    """Return the heights of a ball over a compliant floor, by the law as it is written down."""
     found = []
     for _ in range(count):
         gap, free = z - R, v - h * G

@@ -29,7 +29,10 @@ def by_the_interpreter():
 
 
 def arm(side, sign, friction):
-    """Three links in a row, a ball at the end of each; the second motor drives two joints."""
+    """Return three links in a row, a ball at the end of each.
+
+    The second motor drives two joints.
+    """
     inertia = (0.002, 0.003, 0.004)
     shape = collision(f'sphere radius="{R}"', (0.15, 0, 0))
     held = f'<dynamics friction="{friction}" damping="0"/>'
@@ -81,7 +84,7 @@ def surfaces(rng, names, **further):
 
 
 def crowded(robot, law=None, bounce=None):
-    """A robot that is in the way of itself, and objects in its way."""
+    """Return a robot that is in the way of itself, and objects in its way."""
     rng = np.random.default_rng(1)
     objects = {
         'a': ball(radius=0.08, mass=0.7),
@@ -344,7 +347,7 @@ def test_objects_in_each_others_way(is_pile, kind, monkeypatch):
 
 @pytest.fixture(scope='module')
 def linkage(by_the_interpreter):
-    """A four-bar linkage with balls in its way."""
+    """Return a four-bar linkage with balls in its way."""
     bars = Robot.from_urdf(
         resource_path('urdf', 'four_bar.urdf'), extension=resource_path('config', 'four_bar.yaml')
     )

@@ -76,7 +76,7 @@ def test_what_spins_stops_after_the_angle_that_its_energy_lasts(shape, spin):
 
 
 def turntable(friction=0.0, inertia=0.3):
-    """Disc that turns about the vertical, its upper side at z = 0."""
+    """Return the disc that turns about the vertical, its upper side at z = 0."""
     return Robot.from_urdf(f"""<robot name="turntable">
       <link name="world"/><link name="disc">
         <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="{inertia}"
@@ -310,7 +310,7 @@ def test_objects_come_and_go_beside_couples():
 
 
 def plate_on_balls(speed, c, n=20, plate_mass=5.0):
-    """Plate that moves on balls, which roll: both stop alike."""
+    """Return the plate that moves on balls, which roll: both stop alike."""
     balls = {
         f'ball{k}': ball(
             x=0.3 * (k % 5), y=0.3 * (k // 5), friction=0.8, rolling=c,

@@ -108,7 +108,7 @@ def test_a_blow_that_is_not_solved_is_counted(law, way, monkeypatch):
 
 
 def three_balls(law, first, second):
-    """Two balls that hit one between them at the same instant, and what returns where."""
+    """Return two balls that hit one between them at the same instant, and what returns where."""
     balls = {
         name: ball(x, z=0.0, velocity=(v, 0, 0), friction=0.0)
         for name, x, v in (('a', -0.2001, 1.0), ('b', 0.0, 0.0), ('c', 0.2001, -1.0))
@@ -123,8 +123,10 @@ def three_balls(law, first, second):
 
 
 def test_laws_differ_where_coefficients_do():
-    """All stop under an impulse of one each. Newton: both gaps grow by e times the speed of
-    approach. Poisson: the impulses of expansion are e times that; then a and b touch again.
+    """All stop under an impulse of one each.
+
+    Newton: both gaps grow by e times the speed of approach. Poisson: the impulses of expansion are
+    e times that; then a and b touch again.
     """
     for law in LAWS:
         assert np.abs(three_balls(law, 0.5, 0.5) - [-0.5, 0.0, 0.5]).max() < 1e-12
@@ -159,7 +161,10 @@ def rod(tilt, velocity, spin, mu, e, law):
 
 
 def by_hand(simulator, tilt, velocity, spin, mu, e, law):
-    """Velocity and spin after the blow, in the plane: y is along the floor, x along the normal."""
+    """Return the velocity and spin after the blow, in the plane.
+
+    y is along the floor, x along the normal.
+    """
     inertia = simulator.physics.plant.scene.bodies.inertia[0, 1, 1]
     # From the centre to the contact, along the floor and up.
     s, t = -LENGTH / 2 * np.sin(tilt), -LENGTH / 2 * np.cos(tilt) - RADIUS
@@ -179,7 +184,10 @@ def by_hand(simulator, tilt, velocity, spin, mu, e, law):
 
 
 def blow(G, u, mu, rebound):
-    """Impulse after which the contact separates by -rebound: it sticks, or slides to a side."""
+    """Return the impulse after which the contact separates by -rebound.
+
+    It sticks, or slides to a side.
+    """
     wanted = u + (rebound, 0.0)
     stuck = -np.linalg.solve(G, wanted)
     if abs(stuck[1]) <= mu * stuck[0]:

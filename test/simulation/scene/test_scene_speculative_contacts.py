@@ -18,7 +18,7 @@ BOX = 'box size="0.2 0.2 0.2"'
 
 
 def box_on_a_rail(upper=1.0, **options):
-    """A box of 1 kg, whose front is 0.1 m ahead of its origin."""
+    """Return a box of 1 kg, whose front is 0.1 m ahead of its origin."""
     return sled(1.0, BOX, -1.0, upper, **options)
 
 
@@ -49,7 +49,7 @@ def test_a_drive_that_jumps_pushes_what_is_in_its_way(servo, distance):
 
 
 def row(count, gap, restitution, speed=20.0):
-    """Balls in a row, of which the first flies into the others."""
+    """Return the balls in a row, of which the first flies into the others."""
     return {
         f'ball_{k:02d}': ball(
             k * (0.2 + gap), z=0.0, mass=0.1, restitution=restitution,

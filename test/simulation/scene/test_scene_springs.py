@@ -37,7 +37,7 @@ def law(d, rate, K, c, n):
 
 
 def bounce(mass, v, K, c, n, gravity=G):
-    """Contact time and coefficient of restitution of a ball, by the equation of motion."""
+    """Return contact time and coefficient of restitution of a ball, by the equation of motion."""
 
     def rates(_, state):
         return [state[1], law(-state[0], -state[1], K, c, n) / mass - gravity]
@@ -88,7 +88,7 @@ def test_a_bounce_tends_to_that_of_the_equation_of_motion(K, c, n):
 
 
 def restitution(cv):
-    """Coefficient of restitution by dissipation and speed, whatever K, n and the mass are.
+    """Return coefficient of restitution by dissipation and speed, whatever K, n and the mass are.
 
     The integral of v dv/(1 + c v) = -K/m d^n dd is the same for both halves of a bounce, so that
     c v (1 + e) = ln((1 + c v)/(1 - c v e)).

@@ -59,7 +59,7 @@ UNEQUAL = [
 
 @pytest.fixture
 def efforts(monkeypatch):
-    """Sweeps and steps of the solvers, of each problem; none where forces are kept."""
+    """Return the sweeps and steps of the solvers, of each problem; none where forces are kept."""
     found = []
 
     def keep(*arguments):

@@ -36,7 +36,7 @@ def by_the_interpreter():
 
 @pytest.fixture
 def always(monkeypatch):
-    """Attempts are made of new contacts too, and after changes."""
+    """Attempt new contacts too, and after changes."""
     monkeypatch.setattr(island, 'all_steady', lambda *rest: True)
 
 
@@ -86,7 +86,10 @@ def compared(monkeypatch):
 
 
 def crawler():
-    """A trunk on rails with two legs, which end in balls; its joints have friction and limits."""
+    """Return a trunk on rails with two legs, which end in balls.
+
+    Its joints have friction and limits.
+    """
     inside = '<limit lower="-2" upper="2" effort="100" velocity="50"/>'
     held = '<dynamics friction="0.2" damping="0.1"/>'
     inertia = (0.02, 0.03, 0.04)
@@ -105,7 +108,7 @@ def crawler():
 
 
 def bodies(kind):
-    """A world: what is in it, and what the robot's joints begin with."""
+    """Return a world: what is in it, and what the robot's joints begin with."""
     pairs = [{'between': ['floor', 'thing'], 'friction': [0.3, 0.5], 'direction': [1, 0, 0]}]
     soft = {'compliance': {'stiffness': 1e4, 'damping': 30.0}}
     if kind == 'rests':
