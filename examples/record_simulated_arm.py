@@ -43,8 +43,8 @@ def main() -> None:
     rows = []
     for step in range(round(1000 * trajectory.duration)):
         q, v, a = trajectory.sample(trajectory.start_time + 1e-3 * step)
-        wanted = a + 400.0 * (q - simulator.q) + 40.0 * (v - simulator.v)
-        effort = robot.inverse_dynamics(simulator.q, simulator.v, wanted)
+        desired = a + 400.0 * (q - simulator.q) + 40.0 * (v - simulator.v)
+        effort = robot.inverse_dynamics(simulator.q, simulator.v, desired)
         effort += robot.damping * v + robot.friction * np.tanh(v / 1e-3)
         if step % (1000 // RATE) == 0:
             # Torques as currents show them, positions as encoders do.

@@ -19,7 +19,7 @@ from rbd_ros.fmi import compile_unit, make_unit  # noqa: E402
 from rbd_ros.resources import resource_path  # noqa: E402
 
 PYTHON = {'controller': {'python': 'rbd_ros.hil.controllers:computed_torque'}}
-_INPUTS = ('position', 'velocity', 'wanted_position', 'wanted_velocity', 'wanted_acceleration')
+_INPUTS = ('position', 'velocity', 'desired_position', 'desired_velocity', 'desired_acceleration')
 _LAW = """
     static const double kp[6] = {1200, 1200, 600, 60, 20, 2}, kd[6] = {80, 80, 40, 2, 0.5, 0.02};
     for (int k = 0; k < 6; ++k)

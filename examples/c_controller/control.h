@@ -11,13 +11,13 @@
  * joints   number of joints, n
  * time     of the state [s]
  * q, v     measured positions and velocities, [n] each [rad, m, /s]
- * wanted_q, wanted_v, wanted_a   motion that is wanted, [n] each
+ * desired_q, desired_v, desired_a   desired motion, [n] each
  * torque   out, [n] [N m, N]
  *
  * Returns 0, or another number if it cannot: the run then ends, and tells the number.
  */
 typedef int controller(int64_t joints, double time, const double q[], const double v[],
-                       const double wanted_q[], const double wanted_v[], const double wanted_a[],
+                       const double desired_q[], const double desired_v[], const double desired_a[],
                        double torque[]);
 
 /* Gravity, and a spring and a damper at each joint */

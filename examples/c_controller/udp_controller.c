@@ -46,14 +46,14 @@ int main(int count, char **words)
         struct state_head head;
         if (got < 0) return fail("recvfrom");
         if (!packet_is_state(state, (size_t)got, ARM_NV, &head)) continue;
-        double q[ARM_NV], v[ARM_NV], wanted_q[ARM_NV], wanted_v[ARM_NV], wanted_a[ARM_NV];
+        double q[ARM_NV], v[ARM_NV], desired_q[ARM_NV], desired_v[ARM_NV], desired_a[ARM_NV];
         double torque[ARM_NV];
         packet_vector(state, ARM_NV, 0, q);
         packet_vector(state, ARM_NV, 1, v);
-        packet_vector(state, ARM_NV, 2, wanted_q);
-        packet_vector(state, ARM_NV, 3, wanted_v);
-        packet_vector(state, ARM_NV, 4, wanted_a);
-        if (control(ARM_NV, 1e-9 * (double)head.stamp, q, v, wanted_q, wanted_v, wanted_a,
+        packet_vector(state, ARM_NV, 2, desired_q);
+        packet_vector(state, ARM_NV, 3, desired_v);
+        packet_vector(state, ARM_NV, 4, desired_a);
+        if (control(ARM_NV, 1e-9 * (double)head.stamp, q, v, desired_q, desired_v, desired_a,
                     torque) != 0) {
             continue; /* No answer is an answer, too: who waits for it stops the robot. */
         }

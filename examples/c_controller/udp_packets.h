@@ -52,7 +52,7 @@ static inline int packet_is_state(const unsigned char *data, size_t size, int jo
     return 1;
 }
 
-/* Vector of a state: 0 position, 1 velocity, 2 to 4 wanted position, velocity, acceleration */
+/* Vector of a state: 0 position, 1 velocity, 2 to 4 desired position, velocity, acceleration */
 static inline void packet_vector(const unsigned char *data, int joints, int which, double values[])
 {
     packet_doubles(data + 32 + 8 * joints * which, joints, values);

@@ -40,7 +40,7 @@ class Run:
     :param time: time before the step, (T,) [s]
     :param q: positions then, (T, n) [rad, m]
     :param v: velocities then, (T, n) [rad/s, m/s]
-    :param wanted: positions of the trajectory, (T, n) [rad, m]
+    :param desired: positions of the trajectory, (T, n) [rad, m]
     :param torque: torques that acted in the step, (T, n) [N m, N]
     :param delay: simulated age of the state that the command in force answers, (T,) [s]; NaN
         before the first command
@@ -56,7 +56,7 @@ class Run:
     time: FloatArray
     q: FloatArray
     v: FloatArray
-    wanted: FloatArray
+    desired: FloatArray
     torque: FloatArray
     delay: FloatArray
     answer_times: FloatArray
@@ -67,11 +67,11 @@ class Run:
 
     @property
     def error(self) -> FloatArray:
-        """Wanted less true positions, (T, n) [rad, m].
+        """Desired less true positions, (T, n) [rad, m].
 
         Whole turns of joints without limits do not count.
         """
-        difference: FloatArray = self.wanted - self.q
+        difference: FloatArray = self.desired - self.q
         return Wraparound(self.periods)(difference) if self.periods.size else difference
 
     @property
@@ -105,7 +105,7 @@ class Bench:
         self._simulators: Dict[Tuple[Any, ...], Simulator] = {}
         steps, h = scenario.steps, scenario.step
         self._time: FloatArray = np.array([k * h for k in range(steps)])
-        self._wanted = np.array([scenario.trajectory.sample(t)[0] for t in self._time])
+        self._desired = np.array([scenario.trajectory.sample(t)[0] for t in self._time])
         # Compiled before time runs.
         for payloads in sets_of_payloads(scenario.faults):
             self._simulator(payloads)
@@ -188,7 +188,7 @@ class Bench:
             np.array(self._time[:done]),
             q[:done],
             v[:done],
-            self._wanted[:done],
+            self._desired[:done],
             torque[:done],
             delay[:done],
             np.array(answers),

@@ -3,8 +3,8 @@
 
     int control(int64_t joints, double time,
                 const double position[], const double velocity[],
-                const double wanted_position[], const double wanted_velocity[],
-                const double wanted_acceleration[], double torque[]);
+                const double desired_position[], const double desired_velocity[],
+                const double desired_acceleration[], double torque[]);
 
 or, with `arguments`, a function that `rbd_ros codegen` has exported, which takes some of these
 vectors, then `double torque[]`, and returns nothing. A function that crashes takes the process
@@ -20,9 +20,9 @@ from typing import Any, List
 import numpy as np
 
 from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.hil.desired import ARRAYS, desired_samples
 from rbd_ros.hil.failures import ControllerFailure
 from rbd_ros.hil.scenario import Scenario
-from rbd_ros.hil.wanted import ARRAYS, wanted_motion
 
 
 class CController:
@@ -39,9 +39,9 @@ class CController:
             self._library = ctypes.CDLL(self._path)
         except OSError as error:
             raise ValueError(f'controller {self._path}: {error}; give a shared library') from None
-        self._wanted = wanted_motion(scenario.trajectory, scenario.timestep)
+        self._desired = desired_samples(scenario.trajectory, scenario.timestep)
         n = self._count = scenario.robot.nv
-        # One block, so that what is wanted is copied at once; what a call may change is apart.
+        # One block, so that the desired motion is copied at once; what a call may change is apart.
         self._values: FloatArray = np.zeros(len(ARRAYS) * n)
         self._torque: FloatArray = np.zeros(n)
         places = {name: self._values[k * n :].ctypes.data for k, name in enumerate(ARRAYS)}
@@ -81,7 +81,7 @@ class CController:
         """
         n, values = self._count, self._values
         with self._mutex:
-            values[:n], values[n : 2 * n], values[2 * n :] = q, v, self._wanted.at(time)
+            values[:n], values[n : 2 * n], values[2 * n :] = q, v, self._desired.at(time)
             self._torque[:] = np.nan  # what a function leaves out is noticed
             self._time.value = time
             code = self._function(*self._arguments)

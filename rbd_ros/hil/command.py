@@ -99,7 +99,7 @@ def execute(
     check_recording(arguments)
     if arguments.scenario is None:
         raise ValueError('give the path of a scenario file, see docs/hil.md')
-    about_timing = timing_commands.wanted(arguments)
+    about_timing = timing_commands.is_requested(arguments)
     if arguments.seeds is not None or arguments.replay is not None:
         return _campaign(arguments, folder, apart)
     for name in ('vary', 'scheduler', 'table'):

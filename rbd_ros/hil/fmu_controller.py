@@ -9,14 +9,14 @@ from weakref import finalize
 import numpy as np
 
 from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.hil.desired import ARRAYS, desired_samples
 from rbd_ros.hil.failures import ControllerFailure
 from rbd_ros.hil.fmu import FmuError, missing, named, open_unit
 from rbd_ros.hil.scenario import Scenario
-from rbd_ros.hil.wanted import ARRAYS, wanted_motion
 
 
 class FmuController:
-    """Gives an FMU what is measured and wanted, lets it take a step, and reads its torques.
+    """Gives an FMU measured and desired motion, lets it take a step, and reads its torques.
 
     Variables are those of `named`: by default '<joint>.position' and so on, '<joint>.effort'.
 
@@ -55,7 +55,7 @@ class FmuController:
         self._outputs = self._instance.channel(efforts)
         self._places = np.array(places, dtype=np.intp)
         self._all: FloatArray = np.zeros(len(ARRAYS) * len(joints))
-        self._wanted = wanted_motion(scenario.trajectory, scenario.timestep)
+        self._desired = desired_samples(scenario.trajectory, scenario.timestep)
         self._steps = 0  # taken, which is the time of the FMU
 
     def __call__(self, time: float, q: FloatArray, v: FloatArray) -> FloatArray:
@@ -65,19 +65,19 @@ class FmuController:
         :raises ControllerFailure: if the FMU fails
         """
         n, values, h = len(q), self._all, self._timestep
-        wanted = round(time / h) + 1
-        if wanted > self._steps:
-            values[:n], values[n : 2 * n], values[2 * n :] = q, v, self._wanted.at(time)
+        due = round(time / h) + 1
+        if due > self._steps:
+            values[:n], values[n : 2 * n], values[2 * n :] = q, v, self._desired.at(time)
             np.take(values, self._places, out=self._inputs.values)
             try:
                 self._instance.write(self._inputs)
                 # States that did not come leave a gap, which is gone through in steps alike.
-                for k in range(self._steps, wanted):
+                for k in range(self._steps, due):
                     self._instance.step(k * h, h)
                 self._instance.read(self._outputs)
             except FmuError as error:
                 raise ControllerFailure(str(error)) from None
-            self._steps = wanted
+            self._steps = due
         return self._outputs.values
 
 

@@ -100,7 +100,7 @@ class FmuPlant:
     def step(self, torque: FloatArray) -> None:
         """Take a step.
 
-        :param torque: torques wanted, which are cut at the limits, (n,) [N m, N]
+        :param torque: desired torques, which are cut at the limits, (n,) [N m, N]
         :raises PlantFailure: if the FMU fails, or its state is not finite
         """
         instance, h = self._open, self._timestep

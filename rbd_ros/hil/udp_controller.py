@@ -14,13 +14,13 @@ import numpy as np
 
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.hil.bench import Bench, Run
+from rbd_ros.hil.desired import desired_samples
 from rbd_ros.hil.failures import ControllerFailure
 from rbd_ros.hil.process import ControllerProcess, start_timeout
 from rbd_ros.hil.recording import RunRecorder
 from rbd_ros.hil.scenario import Scenario
 from rbd_ros.hil.udp_exchange import UdpExchange
 from rbd_ros.hil.udp_packets import PacketError
-from rbd_ros.hil.wanted import wanted_motion
 
 NANOSECONDS = 1_000_000_000
 PORT = '{port}'  # in the words of a command: where the program is to listen
@@ -42,7 +42,7 @@ class UdpController:
         options = scenario.controller.options
         self._scenario, self._ended = scenario, ended
         self._exchange = UdpExchange(options['address'], options['port'], scenario.robot.nv)
-        self._wanted = wanted_motion(scenario.trajectory, scenario.timestep)
+        self._desired = desired_samples(scenario.trajectory, scenario.timestep)
         self._values = self._exchange.writer.values
 
     def __enter__(self) -> UdpController:
@@ -79,7 +79,7 @@ class UdpController:
     ) -> Optional[FloatArray]:
         n = len(q)
         values = self._values
-        values[:n], values[n : 2 * n], values[2 * n :] = q, v, self._wanted.at(time)
+        values[:n], values[n : 2 * n], values[2 * n :] = q, v, self._desired.at(time)
         try:
             return self._exchange.exchange(round(time * NANOSECONDS), timeout, self._ended)
         except PacketError as error:

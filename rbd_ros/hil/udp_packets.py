@@ -10,7 +10,7 @@ Numbers are little-endian and packed without gaps. Of n joints a state has 32 + 
     16  int64      stamp [ns]
     24  uint32     flags: bit 0, a motion begins
     28  uint32     0
-    32  double[n]  position, velocity, wanted position, wanted velocity, wanted acceleration
+    32  double[n]  position, velocity, desired position, desired velocity, desired acceleration
 
 and an answer 16 + 8 n bytes:
 
@@ -28,7 +28,7 @@ import struct
 import numpy as np
 
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.hil.wanted import ARRAYS
+from rbd_ros.hil.desired import ARRAYS
 
 STATE_MAGIC, ANSWER_MAGIC, VERSION = b'RBDS', b'RBDA', 1
 BEGINS = 1  # flag of the first state of a motion

@@ -52,7 +52,7 @@ class Verdict(NamedTuple):
 
 def position_error(run: Run) -> FloatArray:
     """Return the largest position error of any joint at each step, (T,) [rad, m]."""
-    if not run.wanted.size:
+    if not run.desired.size:
         return np.zeros(0)
     return np.asarray(np.abs(run.error).max(axis=1))
 

@@ -13,8 +13,8 @@ def hold(robot, trajectory, timestep, deadly=-1.0):
     def control(time, q, v):
         if deadly >= 0.0 and abs(q[0] - deadly) < 1e-12:
             os.kill(os.getpid(), signal.SIGKILL)
-        wanted = trajectory.sample(time)[0]
-        return 40.0 * (wanted - q) - 2.0 * v + robot.gravity_torque(q)
+        desired = trajectory.sample(time)[0]
+        return 40.0 * (desired - q) - 2.0 * v + robot.gravity_torque(q)
     return control
 """
 

@@ -34,8 +34,8 @@ FEEDBACK = (
 PYTHON = """
 def feedback(robot, trajectory, timestep):
     def control(time, q, v):
-        wanted = trajectory.sample(time)
-        return 40.0 * (wanted[0] - q) + 2.0 * (wanted[1] - v) + 0.1 * wanted[2] + 0.01 * time
+        desired = trajectory.sample(time)
+        return 40.0 * (desired[0] - q) + 2.0 * (desired[1] - v) + 0.1 * desired[2] + 0.01 * time
     return control
 """
 
@@ -92,11 +92,11 @@ def test_the_example_follows_its_trajectory(example, tmp_path, function, most):
     path.write_text(yaml.safe_dump(content))
     run = run_of(path)
     assert not run.failure and len(run.time) == 5000
-    assert np.abs(run.wanted - run.q).max() < most
+    assert np.abs(run.desired - run.q).max() < most
 
 
 def test_an_exported_function_is_a_controller_as_it_is(example, tmp_path):
-    three = ['wanted_position', 'wanted_velocity', 'wanted_acceleration']
+    three = ['desired_position', 'desired_velocity', 'desired_acceleration']
     given = {'library': str(example / 'libcontrol.so'), 'function': 'arm_inverse_dynamics'}
     content = yaml.safe_load((EXAMPLE / 'scenario.yaml').read_text())
     content.update(faults=[], limits={}, duration=0.3)

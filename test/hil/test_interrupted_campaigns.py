@@ -25,8 +25,8 @@ import time
 def hold(robot, trajectory, timestep):
     time.sleep(0.1)
     def control(time, q, v):
-        wanted = trajectory.sample(time)[0]
-        return 40.0 * (wanted - q) - 2.0 * v + robot.gravity_torque(q)
+        desired = trajectory.sample(time)[0]
+        return 40.0 * (desired - q) - 2.0 * v + robot.gravity_torque(q)
     return control
 """
 

@@ -271,7 +271,7 @@ def test_without_faults_the_run_is_that_of_a_simulator(tmp_path):
         assert np.array_equal(run.torque[k], simulator.tau)
     assert run.counts['states_sent'] == run.counts['commands_sent'] == 500
     assert np.all(run.delay == 0.0) and len(run.answer_times) == 500 and not run.failure
-    assert np.array_equal(run.wanted[399], scenario.trajectory.sample(0.399)[0])
+    assert np.array_equal(run.desired[399], scenario.trajectory.sample(0.399)[0])
 
 
 NOISY = [
@@ -441,7 +441,7 @@ def test_what_did_no_step_is_never_passed(tmp_path):
     scenario = read_scenario(scenario_of(tmp_path))
     whole = made_run(lambda t: 0.0 * t)
     assert judge(scenario, whole).passed
-    rows = ('time', 'q', 'v', 'wanted', 'torque', 'delay', 'answer_times')
+    rows = ('time', 'q', 'v', 'desired', 'torque', 'delay', 'answer_times')
     none = replace(whole, **{name: getattr(whole, name)[:0] for name in rows})
     verdict = judge(scenario, none)
     assert not verdict.passed and verdict.failure == 'no time step was done'

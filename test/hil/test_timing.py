@@ -233,7 +233,7 @@ def test_a_controller_at_another_rate_is_called_so_often_and_holds_between(tmp_p
         assert np.array_equal(torque, np.repeat(torque[:, :1], held, axis=1))
         assert len(np.unique(torque[:, 0, 0])) > 200
         assert np.isclose(np.nanmax(each.run.delay), (held - 1) * 0.0005)
-    # The faster, the nearer to what is wanted, or nearly so; and never the same.
+    # The faster, the nearer to the desired motion, or nearly so; and never the same.
     assert len({each.run.digest for each in results}) == 3
 
 

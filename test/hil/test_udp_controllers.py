@@ -21,10 +21,10 @@ from rbd_ros.cli.main import main
 from rbd_ros.control import JointTrajectory
 from rbd_ros.hil import Bench, read_scenario, ScenarioError, udp_controller
 from rbd_ros.hil.controllers import make_controller
+from rbd_ros.hil.desired import DesiredSamples, MOST_ROWS
 from rbd_ros.hil.udp_controller import own_port
 from rbd_ros.hil.udp_exchange import UdpExchange
 from rbd_ros.hil.udp_packets import MOST_JOINTS, PacketError, sequence_of, StateWriter, torque_of
-from rbd_ros.hil.wanted import MOST_ROWS, WantedMotion
 
 # Written from the page, without anything of the package: what somebody else would write.
 PROGRAM = """
@@ -85,9 +85,9 @@ while True:
 LAW = """
 def feedback(robot, trajectory, timestep):
     def control(time, q, v):
-        wanted = trajectory.sample(time)
+        desired = trajectory.sample(time)
         stamp = round(time * 1e9)
-        return 40.0 * (wanted[0] - q) + 2.0 * (wanted[1] - v) + 0.1 * wanted[2] + 1e-11 * stamp
+        return 40.0 * (desired[0] - q) + 2.0 * (desired[1] - v) + 0.1 * desired[2] + 1e-11 * stamp
     return control
 """
 
@@ -415,24 +415,24 @@ def test_a_refusal_of_the_packet_before_does_not_cost_the_next(pair):
         assert len(again.recv(200)) == 112
 
 
-# -- what is wanted -------------------------------------------------------------------------------
+# -- the desired motion ---------------------------------------------------------------------------
 
 
 def test_what_is_wanted_is_the_sample_to_the_bit_at_each_step():
     line = JointTrajectory(['a', 'b'], [0.1, 0.5, 1.03], [[0, 0], [1.0, 2.0], [0.5, 0.0]])
-    wanted = WantedMotion(line, 0.001)
+    desired = DesiredSamples(line, 0.001)
     for k in [*range(0, 1200), 5000, 10**7]:
         expected = np.concatenate(line.sample(k * 0.001))
-        assert np.array_equal(wanted.at(k * 0.001), expected), k
-    assert_allclose(wanted.at(-0.5), [0, 0, 0, 0, 0, 0])
+        assert np.array_equal(desired.at(k * 0.001), expected), k
+    assert_allclose(desired.at(-0.5), [0, 0, 0, 0, 0, 0])
 
 
 def test_long_motions_are_not_kept_whole():
     line = JointTrajectory(['a'], [0.0, 500.0], [[0.0], [1.0]])
-    wanted = WantedMotion(line, 0.001)
-    assert len(wanted._rows) == MOST_ROWS
+    desired = DesiredSamples(line, 0.001)
+    assert len(desired._rows) == MOST_ROWS
     for time in (99.0, 250.0, 499.0, 600.0):
-        assert np.array_equal(wanted.at(time), np.concatenate(line.sample(time)))
+        assert np.array_equal(desired.at(time), np.concatenate(line.sample(time)))
 
 
 def test_a_program_is_not_made_in_process(tmp_path):

@@ -83,7 +83,7 @@ class State:
             '<4sHHQqII', data
         )
         assert (magic, version, n, zero) == (b'RBDS', 1, 2, 0)
-        self.q, self.v, self.q_wanted, self.v_wanted, self.a_wanted = np.reshape(
+        self.q, self.v, self.q_desired, self.v_desired, self.a_desired = np.reshape(
             struct.unpack_from('<10d', data, 32), (5, 2)
         )
 
@@ -143,8 +143,8 @@ def test_states_go_out_and_torques_come_back_within_the_limits(rig):
         state = program.states[-1]
         assert_allclose(state.q, Q, atol=1e-15)
         assert_allclose(state.v, V, atol=1e-15)
-        assert_allclose(state.q_wanted, Q, atol=1e-15)
-        assert not state.v_wanted.any() and not state.a_wanted.any()
+        assert_allclose(state.q_desired, Q, atol=1e-15)
+        assert not state.v_desired.any() and not state.a_desired.any()
         stamps = {c.header.stamp.sec * 10**9 + c.header.stamp.nanosec for c in rig.commands}
         assert {each.stamp for each in program.states} & stamps
         numbers = [each.sequence for each in program.states]
@@ -161,10 +161,10 @@ def test_a_trajectory_is_shown_to_the_program(rig):
         rig.comes((1.5, -0.5))
         trajectories.publish(JointTrajectory(joint_names=list(NAMES), points=[point]))
         rig.ros.until(
-            lambda: np.allclose(program.states[-1].q_wanted, goal, atol=1e-12), 'the goal'
+            lambda: np.allclose(program.states[-1].q_desired, goal, atol=1e-12), 'the goal'
         )
-        assert any(each.v_wanted[0] > 0.01 for each in program.states)
-        assert any(each.a_wanted[0] > 0.01 for each in program.states)
+        assert any(each.v_desired[0] > 0.01 for each in program.states)
+        assert any(each.a_desired[0] > 0.01 for each in program.states)
 
 
 def test_the_program_is_shown_the_turn_that_is_nearest():

@@ -13,8 +13,8 @@ from rbd_ros.resources import resource_path
 from support.small_units import Number, numbers, write_unit
 
 JOINTS = ('shoulder', 'elbow')
-ARRAYS = ('position', 'velocity', 'wanted_position', 'wanted_velocity', 'wanted_acceleration')
-# Of two joints: positions at 0, velocities at 2, wanted ones at 4 to 9, efforts at 10.
+ARRAYS = ('position', 'velocity', 'desired_position', 'desired_velocity', 'desired_acceleration')
+# Of two joints: positions at 0, velocities at 2, desired ones at 4 to 9, efforts at 10.
 FEEDBACK = """
     for (int k = 0; k < 2; ++k) x[10 + k] = x[12] * (x[4 + k] - x[k]) + 2.0 * (x[6 + k] - x[2 + k])
         + 0.1 * x[8 + k];
@@ -22,8 +22,8 @@ FEEDBACK = """
 PYTHON = """
 def feedback(robot, trajectory, timestep, stiffness=40.0):
     def control(time, q, v):
-        q_wanted, v_wanted, a_wanted = trajectory.sample(time)
-        return stiffness * (q_wanted - q) + 2.0 * (v_wanted - v) + 0.1 * a_wanted
+        q_desired, v_desired, a_desired = trajectory.sample(time)
+        return stiffness * (q_desired - q) + 2.0 * (v_desired - v) + 0.1 * a_desired
     return control
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The motion that a scenario wants, ready for each time step: what controllers are shown of it."""
+"""Desired motion of a scenario at each time step, as controllers receive it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.control import JointTrajectory
 
 #: Vectors that a controller behind a binary interface is shown, one number a joint each, in the
-#: order of a packet: what is measured, and what is wanted.
-ARRAYS = ('position', 'velocity', 'wanted_position', 'wanted_velocity', 'wanted_acceleration')
+#: order of a packet: what is measured, and what is desired.
+ARRAYS = ('position', 'velocity', 'desired_position', 'desired_velocity', 'desired_acceleration')
 
 #: Time steps that are computed beforehand; times beyond are computed one by one.
 MOST_ROWS = 100_000
 
 
-class WantedMotion:
-    """Wanted positions, velocities and accelerations at whole time steps, side by side.
+class DesiredSamples:
+    """Desired positions, velocities and accelerations at whole time steps, side by side.
 
     :param trajectory: the motion, of n joints
     :param timestep: time between two steps [s]
 
     >>> from rbd_ros.control import JointTrajectory
-    >>> from rbd_ros.hil.wanted import WantedMotion
+    >>> from rbd_ros.hil.desired import DesiredSamples
     >>> line = JointTrajectory(['a', 'b'], [0.0, 2.0], [[0.0, 0.0], [1.0, 2.0]])
-    >>> WantedMotion(line, 0.001).at(1.0)
+    >>> DesiredSamples(line, 0.001).at(1.0)
     array([0.5 , 1.  , 0.75, 1.5 , 0.  , 0.  ])
     """
 
@@ -53,12 +53,12 @@ class WantedMotion:
 
 
 # Made once for all runs of a scenario.
-_tables: WeakKeyDictionary[JointTrajectory, WantedMotion] = WeakKeyDictionary()
+_tables: WeakKeyDictionary[JointTrajectory, DesiredSamples] = WeakKeyDictionary()
 
 
-def wanted_motion(trajectory: JointTrajectory, timestep: float) -> WantedMotion:
+def desired_samples(trajectory: JointTrajectory, timestep: float) -> DesiredSamples:
     """Return the wanted motion of a trajectory; that of the last time step asked for is kept."""
     known = _tables.get(trajectory)
     if known is None or known.timestep != timestep:
-        known = _tables[trajectory] = WantedMotion(trajectory, timestep)
+        known = _tables[trajectory] = DesiredSamples(trajectory, timestep)
     return known
