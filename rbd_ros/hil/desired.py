@@ -40,7 +40,7 @@ class DesiredSamples:
         self._rests = (count - 1) * timestep >= trajectory.end_time
 
     def at(self, time: float) -> FloatArray:
-        """Return the wanted motion at a time, (3n,); not to be changed.
+        """Return the desired motion at a time, (3n,); not to be changed.
 
         :param time: a multiple of the time step [s]
         """
@@ -57,7 +57,7 @@ _tables: WeakKeyDictionary[JointTrajectory, DesiredSamples] = WeakKeyDictionary(
 
 
 def desired_samples(trajectory: JointTrajectory, timestep: float) -> DesiredSamples:
-    """Return the wanted motion of a trajectory; that of the last time step asked for is kept."""
+    """Return the desired motion of a trajectory; that of the last time step asked for is kept."""
     known = _tables.get(trajectory)
     if known is None or known.timestep != timestep:
         known = _tables[trajectory] = DesiredSamples(trajectory, timestep)

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def wanted(arguments: argparse.Namespace) -> bool:
+def is_requested(arguments: argparse.Namespace) -> bool:
     """Return whether one of these is asked for.
 
     :raises ValueError: if both are, or one beside a campaign
