@@ -10,11 +10,12 @@ from support.simulated_robots import ball, turntable
 
 outside.load('rclpy')
 
-from node_harness import joint_state
+from node_harness import joint_state, TWO_LINK_ARM
 from rclpy.serialization import deserialize_message, serialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
+from rbd_ros import Robot
 from rbd_ros.nodes.simulator.control_tag import NO_TAG
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
 from rbd_ros.nodes.simulator.interface import check_simulator_parameters, SIMULATOR_PARAMETERS
@@ -86,6 +87,17 @@ def test_commands_move_the_robot_and_every_cycle_sends_its_state():
     assert ports.states[-1].velocity[0] == pytest.approx(10 * 1e-3 / 0.2)
     stamps = [each.header.stamp.sec * 10**9 + each.header.stamp.nanosec for each in ports.states]
     assert np.all(np.diff(stamps[sent:]) == 10**6)
+
+
+def test_the_first_state_shows_the_effort_that_holds_the_arm():
+    """Before the first step as after it: an observer must not see a torque that comes and goes."""
+    robot = Robot.from_urdf(TWO_LINK_ARM)
+    expected = list(robot.gravity_torque(np.array([0.5, -0.8])))
+    for command, effort in (('gravity', expected), ('hold', expected), ('zero', [0.0, 0.0])):
+        cycle, ports = make(robot, initial_command=command, initial_positions=[0.5, -0.8])
+        assert list(ports.states[-1].effort) == pytest.approx(effort)
+        cycle.run()
+        assert list(ports.states[-1].effort) == pytest.approx(effort)
 
 
 def test_a_free_base_is_sent_too():

@@ -482,7 +482,8 @@ class SimulationCycle:
 
     def _effort(self) -> np.ndarray:
         """Return what acts on the joints, (nv,) [N m or N]."""
-        return self._brakes.effort if self._brakes.engaged else self.simulator.tau
+        at_start = not self.simulator.time and self._parameters['initial_command'] != 'zero'
+        return self._brakes.effort if self._brakes.engaged or at_start else self.simulator.tau
 
     def _look_at_old_commands(self, now: float) -> None:
         # Who is waited for is never too late.
