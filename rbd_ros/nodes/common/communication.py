@@ -102,7 +102,7 @@ def service(node: Node, declaration: Service, callback: Callable[[Any, Any], Any
     return node.create_service(message_type(declaration.kind), declaration.name, callback)
 
 
-def flush(target: Publisher, timeout: float = 0.2) -> None:
+def flush(target: Publisher, timeout: float = 1.0) -> None:
     """Wait until subscribers have received what was published, for `timeout` [s] at most."""
     try:
         target.wait_for_all_acked(Duration(seconds=timeout))
