@@ -26,7 +26,7 @@ def world_of(scene: Scene) -> Dict[str, Any]:
             for second in names[:i]:
                 mu = scene.friction_of(second, first)
                 if mu:
-                    pairs.append({'between': [second, first], 'friction': float(mu)})
+                    pairs.append({'links': [second, first], 'friction': float(mu)})
         surface['friction'] = 0.0
     else:
         surface['friction'] = float(scene.friction)
@@ -38,7 +38,7 @@ def world_of(scene: Scene) -> Dict[str, Any]:
     if pairs:
         made['pairs'] = pairs
     if scene.machine is not None:
-        made['ignore'] = [[ROBOT, ROBOT]]
+        made['disable_collisions'] = [[ROBOT, ROBOT]]
     return made
 
 
@@ -55,7 +55,7 @@ def _object(body: Body) -> Dict[str, Any]:
     made['quaternion'] = dict(zip('wxyz', map(float, body.quaternion)))
     if body.mass is not None:
         made |= {
-            'movable': True,
+            'static': False,
             'mass': float(body.mass),
             'inertia': {
                 **{f'i{axis}{axis}': float(x) for axis, x in zip('xyz', body.moments)},

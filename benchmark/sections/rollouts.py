@@ -119,7 +119,9 @@ def _calls(
     # Neither touches itself, and both take Euler's steps; ours are by default of second order.
     around: Dict[str, Any] = {'ground': HalfSpace()} if on_ground else {}
     if on_ground and rigid:
-        around = {'world': {'objects': {'floor': {'type': 'plane'}}, 'ignore': _NOT_ITSELF}}
+        around = {
+            'world': {'objects': {'floor': {'type': 'plane'}}, 'disable_collisions': _NOT_ITSELF}
+        }
     simulator = Simulator(model, _TIMESTEP, 'semi_implicit', **around)
     peer = mujoco_models.model(path, _TIMESTEP, robot.floating_base, on_ground)
     rng = np.random.default_rng(0)
@@ -160,7 +162,7 @@ def _pressing(
     around = {'ground': HalfSpace(offset=face[2])}
     if rigid:
         floor = {'type': 'plane', 'xyz': [0.0, 0.0, float(face[2])]}
-        around = {'world': {'objects': {'floor': floor}, 'ignore': _NOT_ITSELF}}
+        around = {'world': {'objects': {'floor': floor}, 'disable_collisions': _NOT_ITSELF}}
     simulator = Simulator(model, _TIMESTEP, 'semi_implicit', **around)
     peer = mujoco_models.model_of(text, _TIMESTEP, False, True, face[2])
     rng = np.random.default_rng(0)

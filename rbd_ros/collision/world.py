@@ -282,7 +282,7 @@ class World:
         :param model: model of the robot that is simulated, see `put_together`
 
         >>> from rbd_ros.collision import read_world
-        >>> arm = {'urdf': 'urdf/six_axis_arm.urdf', 'xyz': [1, 0, 0], 'movable': True}
+        >>> arm = {'urdf': 'urdf/six_axis_arm.urdf', 'xyz': [1, 0, 0], 'static': False}
         >>> world = read_world({'robots': {'second_arm': arm}})
         >>> both = Robot.combine({'': robot, 'second_arm': robot})
         >>> [each.name for each in world.moving_in(both.model)]
@@ -379,14 +379,14 @@ class World:
         return True
 
     def names_links(self, first: str, second: str) -> bool:
-        """Return whether an entry of `pairs` names two links, which touch if `ignore` allows it.
+        """Return whether `pairs` names two links, which touch unless in `disable_collisions`.
 
         :param first: name of a link, as 'robot/link'
         :param second: another one
 
         >>> from rbd_ros.collision import read_world
         >>> pair = ['robot/tool0', 'robot/base_link']
-        >>> world = read_world({'pairs': [{'between': pair, 'friction': 0.5}]})
+        >>> world = read_world({'pairs': [{'links': pair, 'friction': 0.5}]})
         >>> world.names_links('robot/base_link', 'robot/tool0')
         True
         """

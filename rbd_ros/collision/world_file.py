@@ -34,13 +34,15 @@ from rbd_ros.model.mesh_paths import MeshPaths
 PAGE = 'docs/world.md'
 
 #: Sections of a world file.
-SECTIONS = ('gravity', 'defaults', 'robot', 'objects', 'robots', 'poses', 'pairs', 'ignore')
+SECTIONS = (
+    'gravity', 'defaults', 'robot', 'objects', 'robots', 'poses', 'pairs', 'disable_collisions',
+)  # fmt: skip
 
 #: Sections that say what further objects there are.
-FURTHER = ('defaults', 'objects', 'pairs', 'ignore')
+FURTHER = ('defaults', 'objects', 'pairs', 'disable_collisions')
 
 _MORE_OF_ROBOTS = (
-    'floating', 'movable', 'configuration', 'extension', 'srdf', 'surface', 'links',
+    'floating', 'static', 'initial_joint_positions', 'extension', 'srdf', 'surface', 'links',
 )  # fmt: skip
 
 #: Largest acceleration of gravity along an axis [m/s^2].
@@ -98,17 +100,17 @@ def extend_world(
 
     :param world: what there is
     :param source: YAML text, or a mapping with the same content: the sections `objects`,
-        `defaults`, which count for these objects, `pairs` and `ignore` of a world file, all of
-        which may be left out; files are looked for from the working directory. What `pairs` says
-        counts before what the world says of the same two
+        `defaults`, which count for these objects, `pairs` and `disable_collisions` of a world
+        file, each of them optional; files are looked for from the working directory. An entry of
+        `pairs` replaces that of the world for the same two
     :param robot: model of the robot in this world, if its links are to be checked
     :param package_paths: directories in which package:// names are looked for first
     :raises WorldFileError: for whatever is wrong with it, and names that something has already
 
     >>> from rbd_ros.collision import extend_world, read_world
     >>> world = read_world('config/push_world.yaml')
-    >>> ball = '{type: sphere, radius: 0.05, movable: true, mass: 0.2}'
-    >>> pair = '{between: [ball, table], restitution: 0.8}'
+    >>> ball = '{type: sphere, radius: 0.05, static: false, mass: 0.2}'
+    >>> pair = '{links: [ball, table], restitution: 0.8}'
     >>> world = extend_world(world, f'{{objects: {{ball: {ball}}}, pairs: [{pair}]}}')
     >>> world.names[-1], world.surface_between('ball', 'table').surface.restitution
     ('ball', 0.8)
@@ -141,7 +143,7 @@ def read_object(
     :raises WorldFileError: for whatever is wrong with it, naming line, key and cure
 
     >>> from rbd_ros.collision.world_file import read_object
-    >>> read_object('ball', '{type: sphere, radius: 0.05, movable: true, density: 700}').movable
+    >>> read_object('ball', '{type: sphere, radius: 0.05, static: false, density: 700}').movable
     True
     """
     try:
@@ -312,10 +314,10 @@ class _Reader:
             )
         except ModelError as error:
             raise entries['urdf'].error(str(error)) from None
-        movable = 'movable' in entries and entries['movable'].boolean()
+        movable = 'static' in entries and not entries['static'].boolean()
         if movable and not model.nv:
-            raise entries['movable'].error(
-                'none of its joints moves; add "floating: true", or leave "movable" out'
+            raise entries['static'].error(
+                'it has no movable joint; add "floating: true", or leave "static" out'
             )
         surface = defaults.surface
         if 'surface' in entries:
@@ -323,8 +325,9 @@ class _Reader:
         if 'links' in entries:
             links.update(_surfaces_of_links(name, entries['links'], surface, model))
         configuration: Dict[str, float] = {}
-        if 'configuration' in entries:
-            for joint, position in entries['configuration'].mapping((), None).items():
+        if 'initial_joint_positions' in entries:
+            positions = entries['initial_joint_positions'].mapping((), None)
+            for joint, position in positions.items():
                 configuration[joint] = _position(model, joint, position)
         srdf = file_of(entries['srdf'], self.paths) if 'srdf' in entries else None
         try:
@@ -353,10 +356,12 @@ class _Reader:
         if 'pairs' not in self.entries:
             return dict(world.pairs)
         for field in self.entries['pairs'].sequence():
-            entries = field.mapping(('between',), SURFACE)
-            first, second = self._pair(entries['between'], world)
+            entries = field.mapping(('links',), SURFACE)
+            first, second = self._pair(entries['links'], world)
             if len(entries) == 1:
-                raise field.error('it says nothing of the pair; add "friction: ...", or ignore it')
+                raise field.error(
+                    'it has no property of the pair; add "friction: ...", or disable_collisions'
+                )
             if (first, second) in pairs or (second, first) in pairs:
                 raise field.error(f'{first!r} and {second!r} have an entry already; keep one')
             a, b = world.surface_of(first), world.surface_of(second)
@@ -375,9 +380,10 @@ class _Reader:
         return {**before, **pairs}
 
     def _ignored(self, world: World) -> FrozenSet[Tuple[str, str]]:
-        if 'ignore' not in self.entries:
+        if 'disable_collisions' not in self.entries:
             return frozenset()
-        return frozenset(self._pair(field, world) for field in self.entries['ignore'].sequence())
+        pairs = self.entries['disable_collisions'].sequence()
+        return frozenset(self._pair(field, world) for field in pairs)
 
     def _pair(self, field: Field, world: World) -> Tuple[str, str]:
         """Return the names of two things that there are."""

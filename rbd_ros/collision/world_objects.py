@@ -57,16 +57,16 @@ def world_object(name: str, field: Field, defaults: Defaults, paths: MeshPaths) 
     entries = field.mapping(('type',), None)
     kind = entries['type'].choice(_SHAPES)
     keys, make = _SHAPES[kind]
-    known = (*keys, *POSE, 'surface', 'color', 'movable', *_MASS)
+    known = (*keys, *POSE, 'surface', 'color', 'static', *_MASS)
     entries = field.mapping(('type',), known)
     shape = make(field, entries, paths)
     convex = 'convex' in entries and entries['convex'].boolean()
-    movable = 'movable' in entries and entries['movable'].boolean()
+    movable = 'static' in entries and not entries['static'].boolean()
     if movable and isinstance(shape, STATIC_SHAPES):
-        raise entries['movable'].error(f'a {kind} has no bounded volume; leave "movable" out')
+        raise entries['static'].error(f'a {kind} has no bounded volume; leave "static" out')
     for key in _MASS:
         if key in entries and not movable:
-            raise entries[key].error('only movable objects have it; add "movable: true"')
+            raise entries[key].error('only movable objects have it; add "static: false"')
     pose = placement(field, entries)
     surface = defaults.surface
     if 'surface' in entries:
@@ -310,7 +310,7 @@ def _inertia(
     if 'mass' in entries:
         if entries['mass'].number() == 0.0:
             raise entries['mass'].error(
-                f'{name!r} moves freely and has no mass; give a positive one, or leave "movable" '
+                f'{name!r} moves freely and has no mass; give a positive one, or leave "static" '
                 'out'
             )
         mass = bounded(entries['mass'], MASSES, ' kg')

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, NamedTuple
 import yaml
 
 from rbd_ros.bounded_files import MAX_TEXT, read_text
-from rbd_ros.launching.arguments import ArgumentError, TRUE
+from rbd_ros.launching.arguments import ArgumentError, FALSE, TRUE
 from rbd_ros.model.bounded_yaml import load_yaml
 from rbd_ros.model.mesh_paths import MeshPaths
 from rbd_ros.worlds import find_world, WorldNotFoundError
@@ -41,7 +41,7 @@ def further_robots(world: str) -> List[FurtherRobot]:
     found, paths = [], MeshPaths(str(path.parent), ())
     entries: Dict[Any, Any] = robots if isinstance(robots, dict) else {}
     for name, entry in entries.items():
-        if not isinstance(entry, dict) or not _is_true(entry.get('movable')):
+        if not isinstance(entry, dict) or not _is_false(entry.get('static')):
             continue
         urdf = paths.resolve(str(entry.get('urdf')))
         if urdf is not None and not _is_true(entry.get('floating')):
@@ -51,3 +51,7 @@ def further_robots(world: str) -> List[FurtherRobot]:
 
 def _is_true(word: Any) -> bool:
     return isinstance(word, str) and word.lower() in TRUE
+
+
+def _is_false(word: Any) -> bool:
+    return isinstance(word, str) and word.lower() in FALSE

@@ -108,7 +108,7 @@ def _read_source(
         )
     if contact_links is not None:
         raise ValueError(
-            'contact_links is about a ground; a world says by `ignore` what does not touch: leave '
+            'contact_links is for a ground; a world has `disable_collisions` for that: leave '
             'the argument out'
         )
     if isinstance(source, World):
@@ -150,7 +150,7 @@ class SimulatedObjects:
     def robots(self) -> Tuple[str, ...]:
         """Names of the robots of the world that move; they are parts of `robot`.
 
-        >>> arm = {'urdf': 'urdf/six_axis_arm.urdf', 'xyz': [1.5, 0, 0], 'movable': True}
+        >>> arm = {'urdf': 'urdf/six_axis_arm.urdf', 'xyz': [1.5, 0, 0], 'static': False}
         >>> simulator = Simulator(robot, world={'robots': {'second_arm': arm}})
         >>> simulator.robots, simulator.robot.nv, simulator.robot.joint_names[6]
         (('second_arm',), 12, 'second_arm/shoulder_pan_joint')
@@ -183,7 +183,7 @@ class SimulatedObjects:
         :param name: its name
         :raises ValueError: for an unknown name
 
-        >>> ball = {'ball': {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}}
+        >>> ball = {'ball': {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}}
         >>> simulator = Simulator(None, world={'objects': ball})
         >>> simulator.step(n=100)  # it falls for 0.1 s
         >>> round(simulator.object_pose('ball')[2, 3], 6)  # [m]
@@ -205,7 +205,7 @@ class SimulatedObjects:
         :param name: its name
         :raises ValueError: for an unknown name
 
-        >>> ball = {'ball': {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}}
+        >>> ball = {'ball': {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}}
         >>> simulator = Simulator(None, world={'objects': ball})
         >>> simulator.step(n=100)
         >>> simulator.object_velocity('ball').round(6)
@@ -234,7 +234,7 @@ class SimulatedObjects:
         :raises ValueError: for an unknown name, a wrong shape, or what is no pose; nothing is
             changed
 
-        >>> ball = {'ball': {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}}
+        >>> ball = {'ball': {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}}
         >>> simulator = Simulator(None, world={'objects': ball})
         >>> simulator.place_object('ball', velocity=[0, 0, 0, 0, 0, 9.81])  # up
         >>> simulator.step(n=2000)
@@ -327,7 +327,7 @@ class SimulatedObjects:
 
         >>> simulator = Simulator(robot, world='config/push_world.yaml')
         >>> simulator.step(n=10)
-        >>> ball = {'type': 'sphere', 'radius': 0.05, 'movable': True, 'mass': 0.2}
+        >>> ball = {'type': 'sphere', 'radius': 0.05, 'static': False, 'mass': 0.2}
         >>> simulator.add_object('ball', {**ball, 'xyz': [0.6, -0.3, 0.5]})
         >>> simulator.step(n=10)
         >>> simulator.objects, round(simulator.time, 6), simulator.object_pose('ball')[2, 3] < 0.5

@@ -38,7 +38,7 @@ _NAMED = 5
 _PART = f'they are moved apart slowly, by at most {RETURN_SPEED:g} m/s'
 _STAY = (
     'they stay so: no joint within its limits and nothing movable can part them without pressing '
-    'others deeper; put them elsewhere, or let them not touch: by `ignore` of a world'
+    'others deeper; move them, or disable their contact: by `disable_collisions` of a world'
 )
 
 
@@ -128,7 +128,7 @@ def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], Touching]:
     :return: by pair of names
 
     >>> from rbd_ros.simulation.start_overlaps import other_overlaps
-    >>> ball = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
+    >>> ball = {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}
     >>> objects = {'floor': {'type': 'plane'}, 'ball': {**ball, 'xyz': [2.0, 0.0, 0.09]}}
     >>> found = other_overlaps(Simulator(robot, world={'objects': objects}).physics)
     >>> {pair: (round(each.depth, 6), each.stays) for pair, each in found.items()}
@@ -168,7 +168,7 @@ def robot_warnings(scene: Scene, plant: Plant, q: FloatArray, least: float) -> L
     return [
         f'{found.first!r} starts {1e3 * found.depth:.1f} mm deep in {found.second!r}{others}, '
         'and is moved out slowly, as far as its joints can; start elsewhere, or let them not '
-        'touch: by `ignore` of a world, or contact_links for a ground'
+        'touch: by `disable_collisions` of a world, or contact_links for a ground'
     ]
 
 
@@ -195,7 +195,7 @@ def newcomer_warnings(physics: Physics, names: Collection[str], least: float) ->
 
     >>> from rbd_ros.simulation.start_overlaps import newcomer_warnings
     >>> simulator = Simulator(robot, world={'objects': {'floor': {'type': 'plane'}}})
-    >>> ball = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
+    >>> ball = {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}
     >>> simulator.add_object('ball', {**ball, 'xyz': [2.0, 0.0, 0.09]})
     >>> simulator.step()
     >>> newcomer_warnings(simulator.physics, ['ball'], 1e-3)[0].split(';')[0]

@@ -205,7 +205,7 @@ def test_a_world_is_shown_around_the_robot(capsys, tmp_path):
 def test_robots_of_a_world_move_without_another(capsys, tmp_path):
     world = tmp_path / 'world.yaml'
     arm = resource_path('urdf', 'six_axis_arm.urdf')
-    world.write_text(f'robots: {{left: {{urdf: {arm}, movable: true}}}}')
+    world.write_text(f'robots: {{left: {{urdf: {arm}, static: false}}}}')
     path = tmp_path / 'motion.html'
     options = ['--world', str(world), '--duration', '0.1', '--record', str(path)]
     assert main(['simulate', *options, '--hold-start', '--start', '0,1,1,0,0,0']) == 0

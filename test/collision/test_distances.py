@@ -34,7 +34,7 @@ WORLD = {
             'type': 'sphere',
             'radius': 0.1,
             'xyz': [-0.4, 0.3, 0.5],
-            'movable': True,
+            'static': False,
             'mass': 1.0,
         },
     }
@@ -391,7 +391,7 @@ def test_objects_stand_at_their_start_or_where_they_are_said_to():
 
 
 def test_a_turned_object_is_turned():
-    world = {'objects': {'bar': {'type': 'box', 'size': [1, 0.1, 0.1], 'movable': True}}}
+    world = {'objects': {'bar': {'type': 'box', 'size': [1, 0.1, 0.1], 'static': False}}}
     world['objects']['bar']['mass'] = 1.0
     arm = RobotInWorld(real('allegro_left_hand').robot, world, [('robot', 'bar')])
     rng = np.random.default_rng(16)

@@ -16,12 +16,12 @@ BASE = {
     'defaults': {'surface': {'friction': 0.3, 'restitution': 0.1}, 'density': 500},
     'objects': {
         'floor': {'type': 'plane'},
-        'box': {'type': 'box', 'size': [1, 1, 1], 'movable': True},
+        'box': {'type': 'box', 'size': [1, 1, 1], 'static': False},
     },
-    'pairs': [{'between': ['box', 'floor'], 'friction': 0.9}],
-    'ignore': [['robot', 'box']],
+    'pairs': [{'links': ['box', 'floor'], 'friction': 0.9}],
+    'disable_collisions': [['robot', 'box']],
 }
-BALL = 'type: sphere, radius: 0.1, movable: true, mass: 1'
+BALL = 'type: sphere, radius: 0.1, static: false, mass: 1'
 INERTIA = '<inertia ixx="1e-3" iyy="1e-3" izz="1e-3" ixy="0" ixz="0" iyz="0"/>'
 INERTIAL = f'<inertial><mass value="2"/>{INERTIA}</inertial>'
 SPHERE = '<collision><geometry><sphere radius="0.05"/></geometry></collision>'
@@ -43,7 +43,7 @@ def test_what_there_is_stays_as_it_is_and_further_objects_follow(world):
 
 def test_defaults_of_a_text_are_for_its_own_objects(world):
     text = 'defaults: {surface: {friction: 0.7}, density: 100}\nobjects: {b: {type: sphere, '
-    more = extend_world(world, text + 'radius: 1, movable: true}}')
+    more = extend_world(world, text + 'radius: 1, static: false}}')
     assert more['b'].inertia.mass == pytest.approx(400.0 / 3.0 * np.pi)
     assert more.surface_of('b').friction == (0.7, 0.7)
     assert more.surface_of('b').restitution == 0.1
@@ -51,14 +51,14 @@ def test_defaults_of_a_text_are_for_its_own_objects(world):
 
 
 def test_pairs_of_a_text_count_before_those_of_the_world(world):
-    more = extend_world(world, 'pairs: [{between: [floor, box], restitution: 0.5}]')
+    more = extend_world(world, 'pairs: [{links: [floor, box], restitution: 0.5}]')
     found = more.surface_between('box', 'floor').surface
     assert (found.restitution, found.friction) == (0.5, (0.3, 0.3))
     assert len(more.pairs) == 1
     more = extend_world(
         world,
-        f'objects: {{ball: {{{BALL}}}}}\nignore: [[ball, box]]\n'
-        'pairs: [{between: [ball, robot], friction: 2}]',
+        f'objects: {{ball: {{{BALL}}}}}\ndisable_collisions: [[ball, box]]\n'
+        'pairs: [{links: [ball, robot], friction: 2}]',
     )
     assert not more.touch('ball', 'box') and not more.touch('robot', 'box')
     assert more.surface_between('robot/hand', 'ball').surface.friction == (2.0, 2.0)
@@ -88,12 +88,12 @@ def test_what_is_taken_out_takes_along_what_is_said_of_it(world):
         ('gravity: [0, 0, 0]', "unknown key 'gravity'"),
         ('robots: {}', "unknown key 'robots'"),
         ('objects:\n\n  b: {type: bocks}', r"objects: line 3: objects: b: type: .*'bocks'"),
-        ('pairs: [{between: [box, flor], friction: 1}]', "'flor'; did you mean 'floor'"),
+        ('pairs: [{links: [box, flor], friction: 1}]', "'flor'; did you mean 'floor'"),
         (
-            'pairs: [{between: [box, floor], friction: 1}, {between: [floor, box], friction: 2}]',
+            'pairs: [{links: [box, floor], friction: 1}, {links: [floor, box], friction: 2}]',
             'have an entry already',
         ),
-        ('ignore: [[robot/hnd, box]]', "unknown link 'hnd'; did you mean 'hand'"),
+        ('disable_collisions: [[robot/hnd, box]]', "unknown link 'hnd'; did you mean 'hand'"),
         ('', 'expected a mapping such as "objects:'),
         ('- a', 'expected a mapping'),
         ('objects: [', 'line 1'),

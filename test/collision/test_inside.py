@@ -145,7 +145,7 @@ def test_nothing_is_lifted_that_is_beside_a_height_field():
         'type': 'sphere',
         'radius': 0.05,
         'xyz': [0.87, 1.2, -0.8],
-        'movable': True,
+        'static': False,
         'mass': 1.0,
     }
     simulator = Simulator(None, world={'objects': {'h': field, 'ball': ball}})

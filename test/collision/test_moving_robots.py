@@ -23,13 +23,13 @@ def arm():
 
 
 def world(**entry):
-    entry = {'urdf': str(ARM), 'xyz': [1.2, 0.1, 0], 'movable': True, **entry}
+    entry = {'urdf': str(ARM), 'xyz': [1.2, 0.1, 0], 'static': False, **entry}
     return read_world({'objects': {'floor': {'type': 'plane'}}, 'robots': {'other': entry}})
 
 
 def test_robots_move_only_if_the_file_says_so():
     assert world()['other'].movable
-    assert not world(movable=False)['other'].movable
+    assert not world(static=True)['other'].movable
     assert not read_world('config/table_world.yaml')['second_arm'].movable
 
 
@@ -57,11 +57,11 @@ def test_it_moves_with_a_model_that_has_all_of_its_links(arm):
     assert found is around['other']
     assert around.moving_in(arm.model) == ()
     assert around.moving_in(Robot.combine({'': arm, 'others': arm}).model) == ()
-    assert world(movable=False).moving_in(whole.model) == ()
+    assert world(static=True).moving_in(whole.model) == ()
 
 
 def test_carriers_of_its_shapes_are_its_bodies(arm):
-    around = world(configuration=ELBOW)
+    around = world(initial_joint_positions=ELBOW)
     whole = Robot.combine({'': arm, 'other': arm}, {'other': around['other'].placement.pose()})
     moving = make_scene(whole.model, around)
     standing = make_scene(arm.model, around)
@@ -77,7 +77,7 @@ def test_carriers_of_its_shapes_are_its_bodies(arm):
 
 @pytest.mark.parametrize('floating', [False, True])
 def test_standing_or_moving_it_starts_at_the_same_place(arm, floating):
-    around = world(configuration=ELBOW, floating=floating, rpy=[0.1, 0.2, 0.3])
+    around = world(initial_joint_positions=ELBOW, floating=floating, rpy=[0.1, 0.2, 0.3])
     other = around['other']
     whole = Robot.combine(
         {'': arm, 'other': Robot(other.model)}, {'other': other.base_placement.pose()}
@@ -99,7 +99,7 @@ def test_standing_or_moving_it_starts_at_the_same_place(arm, floating):
 
 
 def test_distances_have_gradients_by_the_joints_of_all_robots_that_move(arm):
-    around = world(configuration=ELBOW)
+    around = world(initial_joint_positions=ELBOW)
     whole = Robot.combine({'': arm, 'other': arm}, {'other': around['other'].placement.pose()})
     pair = ('robot/wrist_3_link', 'other/wrist_3_link')
     both = RobotInWorld(whole, around, [pair, ('other/wrist_3_link', 'floor')])
@@ -142,7 +142,9 @@ def test_links_that_overlap_touch_if_they_are_of_two_robots(arm):
 
 
 def test_the_pose_of_a_base_that_floats_is_in_the_world():
-    around = world(floating=True, rpy=[0.1, 0.2, 0.3], configuration={'elbow_joint': 1.5})
+    around = world(
+        floating=True, rpy=[0.1, 0.2, 0.3], initial_joint_positions={'elbow_joint': 1.5}
+    )
     other = around['other']
     q = start_configuration(other)
     assert np.array_equal(other.base_placement.r, [0, 0, 0])
@@ -153,4 +155,4 @@ def test_the_pose_of_a_base_that_floats_is_in_the_world():
 
 def test_the_page_says_what_the_key_means():
     text = (Path(__file__).parents[2] / 'docs' / 'world.md').read_text()
-    assert '| `movable` | `true`: it moves' in text
+    assert '| `static` | `false`: it moves' in text

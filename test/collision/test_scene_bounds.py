@@ -180,7 +180,7 @@ def test_bounding_spheres_tell_how_far_shapes_are_apart(kinds, seed):
 def two_boxes(gap):
     """Return a scene of two boxes beside each other, room for it, and for contacts."""
     objects = {
-        name: {'type': 'box', 'size': [0.2] * 3, 'movable': True, 'mass': 1.0} for name in 'ab'
+        name: {'type': 'box', 'size': [0.2] * 3, 'static': False, 'mass': 1.0} for name in 'ab'
     }
     model = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
     scene = make_scene(model, read_world({'objects': objects}))

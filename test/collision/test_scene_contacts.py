@@ -27,7 +27,7 @@ def model():
 
 def boxes(**positions):
     return {
-        name: {'type': 'box', 'size': [0.2] * 3, 'xyz': xyz, 'movable': True, 'mass': 1.0}
+        name: {'type': 'box', 'size': [0.2] * 3, 'xyz': xyz, 'static': False, 'mass': 1.0}
         for name, xyz in positions.items()
     }
 
@@ -44,7 +44,7 @@ def test_pairs_are_those_that_the_world_lets_touch(model):
                 'wall': {'type': 'box', 'size': [1, 1, 1]},
                 **boxes(a=[1, 0, 0], b=[2, 0, 0]),
             },
-            'ignore': [['a', 'wall'], ['robot/tool0', 'floor']],
+            'disable_collisions': [['a', 'wall'], ['robot/tool0', 'floor']],
         }
     )
     pairs = pair_names(make_scene(model, world))
@@ -181,7 +181,7 @@ def test_points_of_a_tilted_face_are_in_the_plane_that_it_lies_on(lower):
     else:
         objects[lower] = {'type': 'box', 'size': [1, 1, 0.2], 'xyz': [0, 0, -0.1]}
     if lower == 'block':
-        objects[lower] |= {'movable': True, 'mass': 1.0}
+        objects[lower] |= {'static': False, 'mass': 1.0}
     scene = make_scene(empty, read_world({'objects': objects}))
     assert not scene.table.of_robot.any()
     scene.table.of_robot[:] = 1  # as if they were links
@@ -219,7 +219,7 @@ def test_a_single_point_is_on_what_does_not_move():
     """Feet that stand on one table touch it in one plane, each a pair of its own."""
     empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
     balls = {
-        name: {'type': 'sphere', 'radius': 0.05, 'movable': True, 'mass': 1.0} for name in 'ab'
+        name: {'type': 'sphere', 'radius': 0.05, 'static': False, 'mass': 1.0} for name in 'ab'
     }
     table = {'type': 'box', 'size': [1, 1, 0.2], 'xyz': [0, 0, -0.1]}
     scene = make_scene(empty, read_world({'objects': {'table': table, **balls}}))
@@ -368,7 +368,7 @@ def test_lists_change_nothing_of_what_turns_and_moves_together(together, tmp_pat
         {'type': 'mesh', 'file': str(tmp_path / 'round.stl'), 'convex': True},
     ]
     objects = {
-        f'{name}{k}': {**kind, 'movable': True, 'mass': 1.0}
+        f'{name}{k}': {**kind, 'static': False, 'mass': 1.0}
         for k in range(2)
         for name, kind in zip('abcde', kinds)
     }

@@ -84,7 +84,7 @@ def test_meshes_of_links_are_hulls_and_of_objects_what_is_asked_for(tmp_path):
     scene = scene_of(
         robot_with(f'file://{path}', f'file://{path}'),
         solid=mesh(path),
-        hull=mesh(path, convex=True, movable=True, mass=1.0),
+        hull=mesh(path, convex=True, static=False, mass=1.0),
     )
     kinds = {each.name: type(each.shape) for each in scene.shapes}
     assert kinds['robot/l0'] is ConvexHull and kinds['hull'] is ConvexHull
@@ -127,10 +127,10 @@ def test_each_thing_has_the_tables_of_its_own_shape(tmp_path):
     write_obj(tmp_path / 'coarse.obj', grid_triangles(3, 2.0, lambda x, y: 0.5 + 0.0 * x))
     peak = box_triangles((0.4, 0.4, 0.6)) * [1, 1, 0.5] + [0, 0, 0.15]
     write_obj(tmp_path / 'peak.obj', peak)
-    ball = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
+    ball = {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}
     low, high = ({'type': 'height_field', 'size': [2, 2], 'heights': [[z] * 3] * (2 + k)}
                  for k, z in enumerate((-0.125, 0.75)))  # fmt: skip
-    solid = {'convex': True, 'movable': True, 'mass': 1.0}
+    solid = {'convex': True, 'static': False, 'mass': 1.0}
     world = {
         'floor': {'type': 'plane', 'xyz': [0, 0, -1]},
         'cube': mesh(tmp_path / 'cube.obj', xyz=[0, 0, -0.9], **solid),
@@ -216,8 +216,8 @@ def test_a_mesh_inside_out_is_turned_and_holds_what_falls_on_it(tmp_path, movabl
     write_obj(tmp_path / 'cube.obj', CUBE[:, ::-1])
     cube = mesh(tmp_path / 'cube.obj', xyz=[0, 0, 0.1])
     if movable:
-        cube |= {'movable': True, 'mass': 1.0}
-    ball = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0, 'xyz': [0, 0, 0.3]}
+        cube |= {'static': False, 'mass': 1.0}
+    ball = {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0, 'xyz': [0, 0, 0.3]}
     simulator = Simulator(None, world={'objects': {'cube': cube, 'ball': ball, 'floor': PLANE}})
     (notice,) = simulator.warnings
     assert notice.endswith('cube.obj: its triangles are inside out and are turned round')
@@ -229,7 +229,7 @@ def test_a_sheet_and_edges_of_three_triangles_are_touched_as_they_are(tmp_path):
     floor = grid_triangles(4, 2.0)
     fin = np.array([[[0.5, 0.5, 0], [0.5, 0, 0], [0.5, 0.5, 0.3]]])
     write_obj(tmp_path / 'fin.obj', np.concatenate([floor, fin]))
-    box = {'type': 'box', 'size': [0.2] * 3, 'movable': True, 'mass': 1.0, 'xyz': [0, 0, 0.1]}
+    box = {'type': 'box', 'size': [0.2] * 3, 'static': False, 'mass': 1.0, 'xyz': [0, 0, 0.1]}
     simulator = Simulator(None, world={'objects': {'a': mesh(tmp_path / 'fin.obj'), 'box': box}})
     (notice,) = simulator.warnings
     assert notice.endswith('fin.obj: 1 of its edges belong to more than two triangles')
@@ -239,7 +239,7 @@ def test_a_sheet_and_edges_of_three_triangles_are_touched_as_they_are(tmp_path):
 
 def test_two_concave_meshes_do_not_touch_and_the_notice_says_what_to_do(tmp_path):
     write_obj(tmp_path / 'cube.obj', CUBE)
-    cube = mesh(tmp_path / 'cube.obj', movable=True, mass=1.0)
+    cube = mesh(tmp_path / 'cube.obj', static=False, mass=1.0)
     field = {'type': 'height_field', 'size': [2, 2], 'heights': [[0, 0], [0, 0]]}
     objects = {
         'a': {**cube, 'xyz': [0, 0, 0.1]},

@@ -46,7 +46,7 @@ SLOPE = 0.4
                     'type': 'box',
                     'size': [0.2] * 3,
                     'xyz': [0, 0, 0.1],
-                    'movable': True,
+                    'static': False,
                     'mass': 1.0,
                 },
                 'wall': {'type': 'box', 'size': [0.1, 4, 4], 'xyz': [0.1501, 0, 0]},

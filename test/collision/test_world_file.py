@@ -37,7 +37,7 @@ def one(**entry):
 
 
 def movable(**entry):
-    return one(**{**BOX, 'movable': True, **entry})
+    return one(**{**BOX, 'static': False, **entry})
 
 
 # -- the example
@@ -105,7 +105,9 @@ def test_a_file_written_anew_is_the_same(tmp_path):
     assert again.names == first.names
 
 
-@pytest.mark.parametrize('content', ['', 'objects:\n', '# nothing\n', 'pairs: []\nignore: []\n'])
+@pytest.mark.parametrize(
+    'content', ['', 'objects:\n', '# nothing\n', 'pairs: []\ndisable_collisions: []\n']
+)
 def test_an_empty_world_is_one(tmp_path, content):
     path = tmp_path / 'empty.yaml'
     path.write_text(content)
@@ -146,7 +148,7 @@ def test_velocities_along_the_world_s_axes_are_kept_along_those_of_the_object():
 def test_masses_and_densities():
     assert_allclose(movable(mass=3).inertia.mass, 3.0)
     assert_allclose(movable(density=1000).inertia.mass, 24.0)
-    world = read_world({'defaults': {'density': 100}, 'objects': {'it': {**BOX, 'movable': True}}})
+    world = read_world({'defaults': {'density': 100}, 'objects': {'it': {**BOX, 'static': False}}})
     assert_allclose(world['it'].inertia.mass, 2.4)
     scaled = np.array(movable(density=1000).inertia.parameters()) / 8.0
     assert_allclose(movable(mass=3).inertia.parameters(), scaled)
@@ -201,7 +203,7 @@ def test_a_pair_of_springs_that_cannot_be_combined_has_one_of_its_own():
             'a': {**BOX, 'surface': {'compliance': {'stiffness': 1e6, 'exponent': 2}}},
             'b': {**BOX, 'surface': {'compliance': {'stiffness': 1e4, 'damping': 5}}},
         }
-        return read_world({'objects': objects, 'pairs': [{'between': ['a', 'b'], **entry}]})
+        return read_world({'objects': objects, 'pairs': [{'links': ['a', 'b'], **entry}]})
 
     with pytest.raises(WorldFileError, match='pairs.*of exponent 2 and linear, cannot be put in'):
         world(friction=0.3)
@@ -215,7 +217,7 @@ def test_meshes_are_found_from_the_folder_of_the_file(tmp_path):
     path = tmp_path / 'world.yaml'
     path.write_text(
         'objects:\n  part: {type: mesh, file: meshes/part.stl, scale: [0.001, 0.001, 0.001], '
-        'movable: true, density: 1000}\n'
+        'static: false, density: 1000}\n'
         f'  same: {{type: mesh, file: "package://{tmp_path.name}/meshes/part.stl", '
         'convex: true}\n'
     )
@@ -232,7 +234,7 @@ def test_meshes_are_found_from_the_folder_of_the_file(tmp_path):
 def test_an_open_mesh_moves_by_its_hull_or_a_given_inertia(tmp_path):
     path = tmp_path / 'cup.stl'
     write_stl(path, box_triangles((1.0, 1.0, 1.0))[:-2])
-    entry = {'type': 'mesh', 'file': str(path), 'movable': True, 'mass': 2}
+    entry = {'type': 'mesh', 'file': str(path), 'static': False, 'mass': 2}
     with pytest.raises(WorldFileError, match="'it': file|it: file: .*cup.stl is not closed"):
         one(**entry)
     assert_allclose(one(**entry, convex=True).inertia.mass, 2.0)
@@ -356,7 +358,7 @@ def test_what_the_robot_itself_is_like_to_touch_link_by_link():
             },
             'objects': {'table': {'type': 'plane', 'surface': {'friction': 0.4}}},
             'robots': {'other': other},
-            'pairs': [{'between': ['robot/wrist_3_link', 'other/wrist_3_link'], 'friction': 0.7}],
+            'pairs': [{'links': ['robot/wrist_3_link', 'other/wrist_3_link'], 'friction': 0.7}],
         },
         robot=MODEL,
     )
@@ -405,7 +407,7 @@ def test_entries_of_pairs_say_only_what_differs():
 
     def pair(**entry):
         return read_world(
-            {'objects': objects, 'pairs': [{'between': ['plain', 'belt'], **entry}]}
+            {'objects': objects, 'pairs': [{'links': ['plain', 'belt'], **entry}]}
         ).surface_between('belt', 'plain')
 
     bounced = pair(restitution=0.9)
@@ -419,7 +421,7 @@ def test_entries_of_pairs_say_only_what_differs():
 
 
 def test_links_of_the_robot_are_checked_if_its_model_is_there():
-    content = {'objects': {'it': BOX}, 'ignore': [['robot/tol0', 'it']]}
+    content = {'objects': {'it': BOX}, 'disable_collisions': [['robot/tol0', 'it']]}
     assert not read_world(content).touch('robot/tol0', 'it')
     with pytest.raises(WorldFileError, match="unknown link 'tol0'; did you mean 'tool0'"):
         read_world(content, robot=load_urdf(ARM))
@@ -449,7 +451,7 @@ ERRORS = [
     ('type: plane', 'type: plain', "line 8: objects: floor: type: unknown type 'plain'; did you"),
     ('type: plane', 'tpye: plane', 'line 8: objects: floor: type is missing'),
     ('type: plane', 'type: plane\n    radius: 1', "line 9: .*floor: unknown key 'radius'"),
-    ('type: plane', 'type: plane\n    movable: true', 'line 9: .*a plane has no bounded volume'),
+    ('type: plane', 'type: plane\n    static: false', 'line 9: .*a plane has no bounded volume'),
     ('size: [0.8, 1.2, 0.04]', 'colour: [1, 1, 1]', "line 11: .*table: unknown key 'colour'; did"),
     ('size: [0.8, 1.2, 0.04]', 'size: [0.8, 1.2]', 'line 11: .*size: expected 3 lengths, got 2'),
     ('size: [0.8, 1.2, 0.04]', 'size: [0.8, -1.2, 0.04]', r'line 11: .*size\[2\]: -1.2 m is not'),
@@ -463,11 +465,11 @@ ERRORS = [
     ('{friction: 0.5}', '{friction: [1, -1]}', r'line 14: .*friction\[2\]: -1 is not between'),
     ('{friction: 0.5}', 'rough', "line 14: .*surface: expected a mapping, got 'rough'"),
     (
-        'movable: true\n    mass',
-        'movable: 1\n    mass',
+        'static: false\n    mass',
+        'static: 1\n    mass',
         "line 19: .*expected true or false, got '1'",
     ),
-    ('movable: true\n    mass: 0.5', 'mass: 0.5', 'line 19: .*only movable objects have it'),
+    ('static: false\n    mass: 0.5', 'mass: 0.5', 'line 19: .*only movable objects have it'),
     ('mass: 0.5', 'mass: 0', "line 20: .*mass: 'box' moves freely and has no mass"),
     ('mass: 0.5', 'mass: 1e-300', 'line 20: .*mass: 1e-300 kg is not between 1e-20 and 1e'),
     ('mass: 0.5', 'mass: -1', 'line 20: .*mass: -1 kg is not between'),
@@ -522,21 +524,25 @@ ERRORS = [
     (
         '[box, table]',
         '[box, tabel]',
-        r"line 67: pairs\[1\]: between\[2\]: .*'tabel'; did you mean",
+        r"line 67: pairs\[1\]: links\[2\]: .*'tabel'; did you mean",
     ),
-    ('[box, table]', '[box]', r'line 67: pairs\[1\]: between: expected 2 names, got 1'),
+    ('[box, table]', '[box]', r'line 67: pairs\[1\]: links: expected 2 names, got 1'),
     ('[box, table]', '[box, box]', r'line 67: .*both are .box.'),
     ('[box, table]', '[box/lid, table]', r"line 67: .*'box' is an object and has no link 'lid'"),
     ('second_arm/tool0, ', 'second_arm/tol0, ', "line 68: .*link of 'second_arm' 'tol0'; did you"),
     (
         ', friction: 0.3, restitution: 0.0}',
         '}',
-        r'line 67: pairs\[1\]: it says nothing of the pair',
+        r'line 67: pairs\[1\]: it has no property of the pair',
     ),
     ('[second_arm/tool0, peg]', '[table, box]', 'line 68: .*have an entry already'),
-    ('between: [box, table]', 'betwen: [box, table]', "line 67: .*unknown key 'betwen'; did you"),
-    ('[robot, floor]', '[robot, flor]', r"line 71: ignore\[2\]\[2\]: .*'flor'; did you mean"),
-    ('[robot, floor]', 'floor', r"line 71: ignore\[2\]: expected a list, got 'floor'"),
+    ('links: [box, table]', 'lnks: [box, table]', "line 67: .*unknown key 'lnks'; did you"),
+    (
+        '[robot, floor]',
+        '[robot, flor]',
+        r"line 71: disable_collisions\[2\]\[2\]: .*'flor'; did you mean",
+    ),
+    ('[robot, floor]', 'floor', r"line 71: disable_collisions\[2\]: expected a list, got 'floor'"),
     ('gravity: [0', 'gravity: [[0', 'line 3: expected'),
     ('type: plane', 'type: *plane', 'line 8: aliases are not accepted'),
     ('type: plane', 'type: !!python/name:os.system x', 'line 8: .*is not accepted'),
@@ -568,7 +574,7 @@ def test_errors_name_file_line_and_entry(tmp_path, old, new, message):
         ({'objects': []}, 'objects: expected a mapping, got a list'),
         ({'objects': {'': BOX}}, "'' is no name"),
         ({'objects': {'it': None}}, 'it: expected a mapping, got nothing'),
-        ({'objects': {'it': {**BOX, 'movable': True}}}, 'it: .it. moves freely and has no mass'),
+        ({'objects': {'it': {**BOX, 'static': False}}}, 'it: .it. moves freely and has no mass'),
         ({'robots': {'it': {}}}, 'it: urdf is missing'),
         ({'robots': {'it': {'urdf': 'a\0b'}}}, 'there is no file'),
     ],
@@ -636,10 +642,10 @@ def test_bad_height_fields(tmp_path, monkeypatch, entry, message):
         ({}, 'file is missing'),
         ({'file': 'bad.stl', 'scale': [1, 1, 0]}, 'scale: .* flattens the mesh'),
         (
-            {'file': 'bad.stl', 'movable': True, 'mass': 1},
+            {'file': 'bad.stl', 'static': False, 'mass': 1},
             'file: .*bad.stl is damaged .it is neither',
         ),
-        ({'file': 'flat.stl', 'movable': True, 'mass': 1, 'convex': True}, 'enclose no volume'),
+        ({'file': 'flat.stl', 'static': False, 'mass': 1, 'convex': True}, 'enclose no volume'),
     ],
 )
 def test_bad_meshes(tmp_path, monkeypatch, entry, message):
@@ -654,7 +660,7 @@ def test_positions_at_the_start_may_lie_on_a_limit_but_for_rounding():
     limit = load_urdf(ARM).body(3).limits.upper
 
     def arm(position):
-        entry = {'urdf': str(ARM), 'configuration': {'elbow_joint': position}}
+        entry = {'urdf': str(ARM), 'initial_joint_positions': {'elbow_joint': position}}
         return read_world({'robots': {'arm': entry}})['arm']
 
     for sign in (1.0, -1.0):
@@ -667,9 +673,9 @@ def test_positions_at_the_start_may_lie_on_a_limit_but_for_rounding():
 def test_joints_that_follow_others_have_no_position_of_their_own(tmp_path):
     path = tmp_path / 'gripper.urdf'
     path.write_text(gripper())
-    entry = {'urdf': str(path), 'configuration': {'right': 0.01}}
+    entry = {'urdf': str(path), 'initial_joint_positions': {'right': 0.01}}
     assert read_world({'robots': {'it': entry}})['it'].configuration == {'right': 0.01}
-    entry['configuration'] = {'left': 0.01}
+    entry['initial_joint_positions'] = {'left': 0.01}
     with pytest.raises(WorldFileError, match="left: it follows joint 'right'"):
         read_world({'robots': {'it': entry}})
 
@@ -731,7 +737,7 @@ def test_errors_of_a_robot_s_files_name_them(tmp_path):
     with pytest.raises(WorldFileError, match='robot: srdf: .*line 2: .*has no link2'):
         read_world(own)
     bar = str(resource_path('urdf', 'four_bar.urdf'))
-    free = {'urdf': bar, 'floating': True, 'configuration': {'floating_base': 0.0}}
+    free = {'urdf': bar, 'floating': True, 'initial_joint_positions': {'floating_base': 0.0}}
     with pytest.raises(WorldFileError, match='floating_base: only joints of one freedom'):
         read_world({'robots': {'bar': free}})
 
@@ -833,9 +839,9 @@ def test_words_that_yaml_reads_as_booleans_are_names(tmp_path):
     file.write_text(
         'objects:\n'
         '  on: {type: box, size: [1, 1, 1]}\n'
-        '  No: {type: sphere, radius: 0.1, xyz: [3, 0, 0], movable: yes, mass: 1}\n'
+        '  No: {type: sphere, radius: 0.1, xyz: [3, 0, 0], static: false, mass: 1}\n'
         'pairs:\n'
-        '  - {between: [on, No], friction: 0.25}\n'
+        '  - {links: [on, No], friction: 0.25}\n'
     )
     world = read_world(file)
     assert [each.name for each in world.objects] == ['on', 'No'] and world['No'].movable

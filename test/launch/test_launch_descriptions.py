@@ -140,7 +140,7 @@ def test_each_moving_robot_of_a_world_gets_a_controller_in_its_namespace(machine
 
 
 def test_robots_that_no_torque_node_can_drive_get_no_controller(machine):
-    entry = f'{{urdf: {ARM}, movable: true'
+    entry = f'{{urdf: {ARM}, static: false'
     (machine.folder / 'w.yaml').write_text(
         f'robots: {{a: {entry}, floating: true}}, b: {{urdf: {ARM}}}, on: {entry}}}}}'
     )

@@ -109,7 +109,7 @@ def test_packages_are_found_without_ros_as_those_of_meshes_are(package, tmp_path
 
 
 def test_a_robot_of_a_world_may_be_xacro(package, tmp_path):
-    entry = {'urdf': str(package), 'movable': True}
+    entry = {'urdf': str(package), 'static': False}
     world = read_world({'robots': {'second': entry}}, package_paths=(str(tmp_path / 'roots'),))
     assert world.robots[0].model.nv == 1
 

@@ -47,8 +47,8 @@ OBJECTS = ('box', 'ball')  # that can be moved, of the world
 WORLD = """
 objects:
   floor: {type: plane, xyz: [0, 0, -2]}
-  box: {type: box, size: [0.2, 0.2, 0.2], xyz: [0, 2, -1.9], movable: true, mass: 1.0}
-  ball: {type: sphere, radius: 0.1, xyz: [0, 4, -1.9], movable: true, mass: 0.5}
+  box: {type: box, size: [0.2, 0.2, 0.2], xyz: [0, 2, -1.9], static: false, mass: 1.0}
+  ball: {type: sphere, radius: 0.1, xyz: [0, 4, -1.9], static: false, mass: 0.5}
 """
 FRAMES = (
     *('', 'wing', '/tool', '//tool', 'tool ', 'TOOL', 'tool\n', 'Werkzeug_ä', '🦾', '\x1b[2J'),

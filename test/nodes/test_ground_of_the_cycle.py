@@ -16,7 +16,7 @@ from rbd_ros.collision import extend_world
 OPTIMISED = False
 
 HEIGHT = 0.15  # 6 cm below the foot [m]
-BALL = {'type': 'sphere', 'radius': 0.05, 'xyz': [1, 0, 0.5], 'movable': True, 'mass': 1.0}
+BALL = {'type': 'sphere', 'radius': 0.05, 'xyz': [1, 0, 0.5], 'static': False, 'mass': 1.0}
 
 
 @pytest.fixture(scope='module')

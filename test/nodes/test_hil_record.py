@@ -223,7 +223,7 @@ def test_a_world_around_the_robot_is_replayed_too(controller, tmp_path):
     world.write_text(
         'objects:\n'
         '  floor: {type: plane, xyz: [0, 0, -0.4]}\n'
-        '  ball: {type: sphere, radius: 0.1, xyz: [0.9, 0, 0.3], movable: true, mass: 0.5}\n'
+        '  ball: {type: sphere, radius: 0.1, xyz: [0.9, 0, 0.3], static: false, mass: 0.5}\n'
     )
     sphere = '<link name="tool"><collision><geometry><sphere radius="0.1"/></geometry></collision>'
     arm = controller(

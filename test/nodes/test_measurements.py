@@ -344,9 +344,9 @@ def make_three(tmp_path, ports=None, **parameters):
     world = tmp_path / 'three.yaml'
     world.write_text(
         'robots:\n'
-        '  second: {urdf: arm.urdf, xyz: [0, 9, 0], movable: true, '
-        'configuration: {shoulder: 0.4, elbow: -0.1}}\n'
-        '  ball: {urdf: ball.urdf, xyz: [0, 3, 2], movable: true, floating: true}\n'
+        '  second: {urdf: arm.urdf, xyz: [0, 9, 0], static: false, '
+        'initial_joint_positions: {shoulder: 0.4, elbow: -0.1}}\n'
+        '  ball: {urdf: ball.urdf, xyz: [0, 3, 2], static: false, floating: true}\n'
         '  still: {urdf: arm.urdf, xyz: [0, -9, 0]}\n'
     )
     values = {each.name: each.default for each in SIMULATOR_PARAMETERS}

@@ -31,11 +31,11 @@ from rbd_ros.nodes.torque.following import Moment
 
 OK = 1
 PAUSED = 2
-CRATE = '{type: box, size: [0.1, 0.1, 0.1], movable: true, mass: 1}'
+CRATE = '{type: box, size: [0.1, 0.1, 0.1], static: false, mass: 1}'
 WORLD = """
 objects:
   wall: {type: box, size: [1, 1, 1], xyz: [5, 0, 0]}
-  ball: {type: sphere, radius: 0.1, xyz: [0, 3, 1], movable: true, mass: 0.5}
+  ball: {type: sphere, radius: 0.1, xyz: [0, 3, 1], static: false, mass: 0.5}
 poses:
   bin: {xyz: [1, 2, 3], tags: [place], size: [2, 4, 1]}
 """

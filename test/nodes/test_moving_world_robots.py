@@ -18,7 +18,8 @@ ARM = resource_path('urdf', 'six_axis_arm.urdf')
 
 
 def test_joints_of_robots_of_the_world_are_driven_and_told_by_their_names(tmp_path):
-    entry = f'{{urdf: {ARM}, xyz: [3, 0, 0], movable: true, configuration: {{elbow_joint: 1.0}}}}'
+    start = 'initial_joint_positions: {elbow_joint: 1.0}'
+    entry = f'{{urdf: {ARM}, xyz: [3, 0, 0], static: false, {start}}}'
     arm = Robot.from_urdf(ARM)
     rig = Rig(tmp_path, arm, f'robots: {{other: {entry}}}')
     start = np.array([0.0] * 8 + [1.0] + [0.0] * 3)

@@ -25,12 +25,12 @@ NOT_UNIQUE, NAME_INVALID, UNSUPPORTED, NO_RESOURCE = 101, 102, 103, 104
 NAMESPACE_INVALID, PARSE_ERROR, POSE_INVALID = 105, 106, 109
 NEW = """
 objects:
-  new: {type: sphere, radius: 0.1, xyz: [5, 0, 0.1], movable: true, mass: 3.0}
+  new: {type: sphere, radius: 0.1, xyz: [5, 0, 0.1], static: false, mass: 3.0}
   post: {type: cylinder, radius: 0.1, length: 1, xyz: [8, 0, 0.5]}
 pairs:
-  - {between: [new, floor], restitution: 0.5}
+  - {links: [new, floor], restitution: 0.5}
 """
-CUBE = '{type: box, size: [0.2, 0.2, 0.2], xyz: [0, 0, 0.1], movable: true, mass: 1.0}'
+CUBE = '{type: box, size: [0.2, 0.2, 0.2], xyz: [0, 0, 0.1], static: false, mass: 1.0}'
 URDF = """<robot name="crate"><link name="crate"><inertial><origin xyz="0 0 0.1"/>
 <mass value="2"/><inertia ixx="0.1" iyy="0.2" izz="0.15" ixy="0" ixz="0" iyz="0"/></inertial>
 <visual><geometry><box size="1 1 1"/></geometry><material name="red"><color rgba="1 0 0 1"/>
@@ -108,7 +108,7 @@ def test_spawned_objects_are_told_shown_and_touched(rig):
 
 
 def test_what_is_spawned_into_something_is_told_once_and_parted(rig):
-    ball = '{type: sphere, radius: 0.1, movable: true, mass: 1.0, xyz: [%g, 2.0, %g]}'
+    ball = '{type: sphere, radius: 0.1, static: false, mass: 1.0, xyz: [%g, 2.0, %g]}'
     for name, *place in (('sunk', 3.0, 0.07), ('touching', 5.0, 0.0999)):
         rig.changes.on_spawn(String(data=f'objects: {{{name}: {ball % tuple(place)}}}'))
         rig.run()
@@ -149,7 +149,7 @@ def test_what_is_placed_in_something_is_told(rig):
 
 @pytest.mark.parametrize('name', ['world', 'odom'])
 def test_frames_of_poses_are_no_names_of_objects(rig, name):
-    ball = '{type: sphere, radius: 0.1, movable: true, mass: 1.0, xyz: [3, 2, 1]}'
+    ball = '{type: sphere, radius: 0.1, static: false, mass: 1.0, xyz: [3, 2, 1]}'
     rig.changes.on_spawn(String(data=f'objects: {{{name}: {ball}}}'))
     assert 'the frame that poses are given in' in rig.told.texts[-1]
     assert name not in rig.simulator.objects
@@ -218,12 +218,12 @@ def test_a_change_that_another_has_overtaken_is_made_all_the_same(rig):
 
 def test_friction_of_a_pair_is_changed_while_it_slides(rig):
     """The box, pushed sideways by half its weight, which the friction until now bears."""
-    rig.changes.on_spawn(String(data='pairs: [{between: [floor, box], friction: 0.6}]'))
+    rig.changes.on_spawn(String(data='pairs: [{links: [floor, box], friction: 0.6}]'))
     rig.cycle.wrenches._forces = {'box': acting([0, 0, 0, 0.5 * 9.81, 0, 0])}
     rig.run(100)
     x = rig.pose('box')[0][0]
     assert abs(x) < 1e-6
-    rig.changes.on_spawn(String(data='pairs: [{between: [box, floor], friction: 0.1}]'))
+    rig.changes.on_spawn(String(data='pairs: [{links: [box, floor], friction: 0.1}]'))
     rig.run(100)
     assert rig.pose('box')[0][0] - x == pytest.approx(0.5 * 0.4 * 9.81 * 0.1**2, rel=0.03)
     assert rig.told.texts[-1].startswith('added: what pairs are like to touch (prepared')

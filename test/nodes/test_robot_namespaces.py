@@ -22,8 +22,9 @@ class Rig:
         (ros.folder / 'arm.urdf').write_text(TWO_LINK_ARM)
         world = ros.folder / 'arms.yaml'
         world.write_text(
-            'robots: {left: {urdf: arm.urdf, xyz: [0, 3, 0], movable: true, '
-            f'configuration: {{shoulder: {THERE["shoulder"]}, elbow: {THERE["elbow"]}}}}}}}\n'
+            'robots: {left: {urdf: arm.urdf, xyz: [0, 3, 0], static: false, '
+            f'initial_joint_positions: {{shoulder: {THERE["shoulder"]}, '
+            f'elbow: {THERE["elbow"]}}}}}}}\n'
         )
         self.parameters = {
             'robot_description': TWO_LINK_ARM,

@@ -227,7 +227,7 @@ def world(simulator):
     from rbd_ros import Simulator as Physics
     from rbd_ros.nodes.simulator.interface import SIMULATOR_PARAMETERS
 
-    ball = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
+    ball = {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}
     objects = {
         'floor': {'type': 'plane', 'xyz': [0, 0, -5]},
         'red_ball': {**ball, 'xyz': [1, 2, 3]},

@@ -22,9 +22,9 @@ WORLD = """
 objects:
   floor: {type: plane, xyz: [0, 0, -2]}
   wall: {type: box, size: [1, 2, 3], xyz: [5, 0, 0]}
-  ball: {type: sphere, radius: 0.5, xyz: [0, 4, 3], movable: true, mass: 0.5}
+  ball: {type: sphere, radius: 0.5, xyz: [0, 4, 3], static: false, mass: 0.5}
 robots:
-  drone: {urdf: drone.urdf, floating: true, movable: true, xyz: [0, 8, 3]}
+  drone: {urdf: drone.urdf, floating: true, static: false, xyz: [0, 8, 3]}
   statue: {urdf: arm.urdf, xyz: [0, -8, 0]}
 poses:
   bin: {xyz: [1, 2, 3], rpy: [0, 0, 1.5707963267948966], tags: [place, spawn], size: [2, 4, 1],
@@ -221,7 +221,7 @@ def spawn(rig, name, text, **rest):
     return request
 
 
-CRATE = '{type: box, size: [0.1, 0.1, 0.1], movable: true, mass: 1}'
+CRATE = '{type: box, size: [0.1, 0.1, 0.1], static: false, mass: 1}'
 
 
 def test_several_entities_are_spawned_and_each_has_its_result(rig):
@@ -415,7 +415,7 @@ def test_a_world_that_cannot_be_used_changes_nothing(rig):
         ('/no/such/world.yaml', '', 102),
         ('', '<sdf/>', 101),
         ('', 'objects: {x: {type: cone}}', 103),
-        ('', 'objects: {tool: {type: sphere, radius: 1, movable: true, mass: 1}}', 103),
+        ('', 'objects: {tool: {type: sphere, radius: 1, static: false, mass: 1}}', 103),
         ('', 'objects: {}', FAILED),  # the drone moves, and cannot come or go
     ):
         answer = load(rig, uri, text)

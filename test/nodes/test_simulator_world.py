@@ -24,8 +24,8 @@ from rbd_ros.viewer.watching import WatchSession
 WORLD = """
 objects:
   floor: {type: plane, xyz: [0, 0, -2]}
-  box: {type: box, size: [0.2, 0.2, 0.2], xyz: [0, 2, -1.9], movable: true, mass: 1.0}
-  ball: {type: sphere, radius: 0.1, xyz: [0, 4, -1.9], movable: true, mass: 0.5}
+  box: {type: box, size: [0.2, 0.2, 0.2], xyz: [0, 2, -1.9], static: false, mass: 1.0}
+  ball: {type: sphere, radius: 0.1, xyz: [0, 4, -1.9], static: false, mass: 0.5}
 """
 START = [0.5, -0.8]
 
@@ -122,7 +122,7 @@ def test_objects_are_spawned_and_deleted_while_time_goes_on(rig):
     delete = ros.publisher(String, '/simulator/delete_object', reliable(10))
     moving = ros.listen(MarkerArray, '/simulator/object_markers', reliable(1))
     standing = ros.listen(MarkerArray, '/simulator/world_markers', reliable(1, True))
-    entry = '{type: box, size: [0.2, 0.2, 0.2], xyz: [0, 6, -1.8], movable: true, mass: 1.0}'
+    entry = '{type: box, size: [0.2, 0.2, 0.2], xyz: [0, 6, -1.8], static: false, mass: 1.0}'
     spawn.publish(String(data=f'objects: {{crate: {entry}}}'))
     ros.until(lambda: 'crate' in rig.objects[-1].joint_names, 'the crate')
     ros.until(lambda: abs(rig.height('crate') + 1.9) < 1e-6, 'the crate has fallen on the floor')
@@ -147,7 +147,7 @@ def test_the_page_of_watch_follows_objects_and_contacts(rig, monkeypatch):
     ros = rig.ros
     monkeypatch.setenv('ROS_DOMAIN_ID', str(ros.domain))
     robot = Robot.from_urdf(TWO_LINK_ARM)
-    more = '  post: {type: sphere, radius: 0.1, movable: true, mass: 0.5}\n'
+    more = '  post: {type: sphere, radius: 0.1, static: false, mass: 0.5}\n'
     scene = make_scene(robot.model, world=read_world(yaml.safe_load(WORLD + more)))
     session = WatchSession(robot, scene, port=0)
     try:
@@ -195,7 +195,9 @@ def test_a_world_that_cannot_be_used_ends_the_node_and_is_named(rig):
     ros = rig.ros
     bad, other = ros.folder / 'bad_world.yaml', ros.folder / 'other_world.yaml'
     bad.write_text('objects:\n  box: {type: box, size: [1, 1, -1]}\n')
-    other.write_text('objects: {floor: {type: plane}}\nignore:\n- [robot/wing, floor]\n')
+    other.write_text(
+        'objects: {floor: {type: plane}}\ndisable_collisions:\n- [robot/wing, floor]\n'
+    )
     started = [
         (ros.start('simulator', {'robot_description': TWO_LINK_ARM, **parameters}), text)
         for parameters, text in (
@@ -203,7 +205,7 @@ def test_a_world_that_cannot_be_used_ends_the_node_and_is_named(rig):
             ({'world': str(bad)}, 'line 2: objects: box: size'),
             ({'world': 'table_world', 'ground': True}, 'ground is not for a simulation'),
             # Its links are known when there is a robot.
-            ({'world': str(other)}, "line 3: ignore[1][1]: unknown link 'wing'"),
+            ({'world': str(other)}, "line 3: disable_collisions[1][1]: unknown link 'wing'"),
         )
     ]
     for process, text in started:

@@ -37,7 +37,7 @@ FAULTS = """faults:
 WORLD = """
 objects:
   floor: {type: plane, xyz: [0, 0, -2]}
-  ball: {type: sphere, radius: 0.1, xyz: [0, 4, -1.5], movable: true, mass: 0.5}
+  ball: {type: sphere, radius: 0.1, xyz: [0, 4, -1.5], static: false, mass: 0.5}
 """
 
 

@@ -33,19 +33,19 @@ WORLD = """
 objects:
   floor: {type: plane, color: [0.5, 0.6, 0.7]}
   wall: {type: box, size: [0.1, 2, 1], xyz: [3, 0, 0.5], rpy: [0, 0, 0.5]}
-  box: {type: box, size: [0.2, 0.2, 0.2], xyz: [0, 0, 0.1], movable: true, mass: 1.0}
+  box: {type: box, size: [0.2, 0.2, 0.2], xyz: [0, 0, 0.1], static: false, mass: 1.0}
   ball:
     type: sphere
     radius: 0.1
     xyz: [1, 0, 0.1]
-    movable: true
+    static: false
     mass: 0.5
     center_of_mass: [0.01, 0.02, -0.05]
     inertia: {ixx: 0.002, iyy: 0.003, izz: 0.004, ixy: 0.0001, ixz: 0, iyz: 0}
     velocity: {linear: [0.3, 0.1, 0], angular: [1, 2, 3]}
-  pill: {type: capsule, radius: 0.05, length: 0.2, xyz: [2, 0, 3], movable: true, mass: 1.0}
+  pill: {type: capsule, radius: 0.05, length: 0.2, xyz: [2, 0, 3], static: false, mass: 1.0}
 pairs:
-  - {between: [robot, box], friction: 0}  # with friction, statics is indeterminate
+  - {links: [robot, box], friction: 0}  # with friction, statics is indeterminate
 """
 
 
@@ -537,9 +537,9 @@ def test_what_only_compliant_ground_knows_is_refused_with_rigid_ground(parameter
     [
         ('objects: {box: {type: bocks}}', {}, r"world\.yaml': line 1: objects: box: .*'bocks'"),
         ('gravity: [0, 0, -1.62]', {}, r'gravity \[0.0, 0.0, -1.62\], parameter gravity'),
-        ('ignore: [[robot/wing, robot/foot]]', {}, "'wing'"),
+        ('disable_collisions: [[robot/wing, robot/foot]]', {}, "'wing'"),
         (
-            'objects: {foot: {type: sphere, radius: 1, movable: true, mass: 1}}',
+            'objects: {foot: {type: sphere, radius: 1, static: false, mass: 1}}',
             {},
             "object 'foot' has the name of a link",
         ),
@@ -572,7 +572,7 @@ MOVING = """
 objects:
   floor: {type: plane}
 robots:
-  swing: {urdf: swing.urdf, xyz: [0, 3, 0.5], configuration: {pin: -0.5}, movable: true}
+  swing: {urdf: swing.urdf, xyz: [0, 3, 0.5], initial_joint_positions: {pin: -0.5}, static: false}
 """
 
 

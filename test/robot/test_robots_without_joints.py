@@ -14,7 +14,7 @@ BLOCK = """
   <collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision>
 </link></robot>
 """
-BOX = {'type': 'box', 'size': [0.1] * 3, 'xyz': [0, 0, 0.2], 'movable': True, 'mass': 1.0}
+BOX = {'type': 'box', 'size': [0.1] * 3, 'xyz': [0, 0, 0.2], 'static': False, 'mass': 1.0}
 WORLD = {'objects': {'floor': {'type': 'plane'}, 'box': BOX}}
 NONE = np.zeros(0)
 

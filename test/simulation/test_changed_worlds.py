@@ -8,7 +8,7 @@ from support.simulated_robots import ball
 from rbd_ros import Robot, Simulator
 from rbd_ros.collision import extend_world, World, WorldFileError
 
-BALL = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
+BALL = {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}
 WORLD = {
     'defaults': {'surface': {'friction': 0.5}},
     'objects': {
@@ -20,15 +20,15 @@ WORLD = {
             'type': 'box',
             'size': [0.2, 0.2, 0.2],
             'xyz': [0, -3, 0.1],
-            'movable': True,
+            'static': False,
             'mass': 2.0,
             'velocity': {'linear': [3, 0, 0]},
         },
         'roller': {**BALL, 'xyz': [0, 2, 0.1], 'velocity': {'linear': [0, 1, 0]}},
         'lying': {**BALL, 'xyz': [0, 5, 1.15]},
     },
-    'pairs': [{'between': ['slider', 'floor'], 'friction': 0.3}],
-    'ignore': [['roller', 'shelf']],
+    'pairs': [{'links': ['slider', 'floor'], 'friction': 0.3}],
+    'disable_collisions': [['roller', 'shelf']],
 }
 
 
@@ -228,7 +228,7 @@ def test_rollouts_are_in_the_world_that_there_is():
 
 
 def test_robots_that_move_can_neither_come_nor_go():
-    arm = {'urdf': 'urdf/two_link_arm.urdf', 'xyz': [2, 0, 0], 'movable': True}
+    arm = {'urdf': 'urdf/two_link_arm.urdf', 'xyz': [2, 0, 0], 'static': False}
     simulator = Simulator(Robot.from_urdf('urdf/two_link_arm.urdf'), world={'robots': {'b': arm}})
     simulator.step([5.0, 0.0, 0.0, 5.0], n=20)
     q = simulator.q

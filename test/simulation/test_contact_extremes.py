@@ -28,7 +28,7 @@ def test_so_do_piles_of_them(many):
         for k in range(many)
     }
     plate = cube(z=-5.0, size=10.0)
-    plate.update(movable=False)
+    plate.update(static=True)
     for each in ('mass', 'velocity'):
         del plate[each]
     simulator = simulated(False, gravity=(0.0, 0.0, 0.0), plate=plate, **start)
@@ -49,7 +49,7 @@ def test_velocities_that_are_as_good_as_none_are_solved():
 @pytest.mark.parametrize('friction', [1e3, 1e4, 1e6, 1e12])
 def test_friction_however_large_holds(friction):
     start = cube(z=0.3, turned=(0.3, 0.2, 0.0), velocity=(1.0, 0.5, 0.0))
-    pairs = [{'between': ['floor', 'thing'], 'friction': friction}]
+    pairs = [{'links': ['floor', 'thing'], 'friction': friction}]
     simulator = simulated(pairs=pairs, thing=start)
     simulator.step(n=2500)
     assert simulator.status.unconverged_steps == 0

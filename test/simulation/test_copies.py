@@ -34,7 +34,7 @@ def in_a_world():
         speed_limit=50.0,
     )
     simulator.remove_object('peg')
-    ball = {'type': 'sphere', 'radius': 0.05, 'movable': True, 'mass': 0.2}
+    ball = {'type': 'sphere', 'radius': 0.05, 'static': False, 'mass': 0.2}
     simulator.add_object('another', {**ball, 'xyz': [0.6, -0.3, 0.5]})
     simulator.set_joint_pd(kp=50.0, kd=1.0)
     simulator.apply_wrench('another', [0, 0, 0, 1.0, 0, 0], duration=0.03)
@@ -64,7 +64,7 @@ def changed():
 
 
 def of_objects():
-    ball = {'type': 'sphere', 'radius': 0.1, 'xyz': [0, 0, 0.3], 'movable': True, 'mass': 1.0}
+    ball = {'type': 'sphere', 'radius': 0.1, 'xyz': [0, 0, 0.3], 'static': False, 'mass': 1.0}
     return Simulator(None, world={'objects': {'floor': {'type': 'plane'}, 'ball': ball}})
 
 

@@ -92,7 +92,7 @@ def test_robots_of_the_world_are_where_it_has_them(tmp_path):
     other = {
         'urdf': str(tmp_path / 'ball.urdf'),
         'floating': True,
-        'movable': True,
+        'static': False,
         'xyz': [0, 0, 0.5],
     }
     world = {'objects': {'floor': {'type': 'plane'}}, 'robots': {'other': other}}
@@ -176,7 +176,7 @@ def test_a_walker_of_the_world_stands_unless_it_is_placed(placed, height):
     entry = {
         'urdf': str(resource_path('urdf', 'quadruped.urdf')),
         'floating': True,
-        'movable': True,
+        'static': False,
         **({'xyz': [0, 0, 0.7]} if placed else {}),
     }
     world = {'objects': {'floor': {'type': 'plane'}}, 'robots': {'walker': entry}}

@@ -19,7 +19,7 @@ def flying(size, spin, h=1e-3):
         'type': 'box',
         'size': list(size),
         'mass': 1.5,
-        'movable': True,
+        'static': False,
         'velocity': {'linear': [0.1, 0.2, 0.3], 'angular': list(spin)},
     }
     return Simulator(None, world={'gravity': [0, 0, 0], 'objects': {'b': box}}, timestep=h)

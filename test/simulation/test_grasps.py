@@ -53,7 +53,7 @@ def lift(shape, held, offset, force, friction, acceleration=2.0, duration=0.25):
     :return: slip in the hand [m], and its turn [rad]
     """
     height = held['size'][2] if 'size' in held else held['length']
-    at = {'xyz': [0.0, offset, 0.5 * height], 'movable': True}
+    at = {'xyz': [0.0, offset, 0.5 * height], 'static': False}
     objects = {'floor': {'type': 'plane'}, 'held': {**held, **at}}
     world = {'defaults': {'surface': {'friction': friction}}, 'objects': objects}
     simulator = Simulator(gripper(shape), world=world)
@@ -110,7 +110,7 @@ def test_a_body_that_slides_freely_slides_on():
     world = {
         'defaults': {'surface': {'friction': 0.4}},
         'objects': {'floor': {'type': 'plane'}, 'box': {
-            'type': 'box', 'size': [0.1, 0.1, 0.02], 'xyz': [0, 0, 0.01], 'movable': True,
+            'type': 'box', 'size': [0.1, 0.1, 0.02], 'xyz': [0, 0, 0.01], 'static': False,
             'mass': 1.0}},
     }  # fmt: skip
     simulator = Simulator(

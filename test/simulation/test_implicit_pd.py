@@ -480,7 +480,7 @@ def test_in_a_world_no_step_exceeds_the_effort_whoever_hits():
             'type': 'box',
             'size': [0.2, 0.2, 0.2],
             'xyz': [0, 0, 0.66],
-            'movable': True,
+            'static': False,
             'mass': 30.0,
         },
     }
@@ -529,7 +529,7 @@ def test_a_blow_is_too_short_for_a_servo():
             'type': 'sphere',
             'radius': 0.1,
             'xyz': [0, 0, 0.62],
-            'movable': True,
+            'static': False,
             'mass': 1.0,
             'surface': {'restitution': 1.0, 'friction': 0.0},
         },

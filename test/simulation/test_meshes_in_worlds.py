@@ -41,7 +41,7 @@ def mesh(file, **further):
 
 
 def movable(shape, *xyz, mass=1.0, **further):
-    return {**shape, 'xyz': list(xyz), 'movable': True, 'mass': mass, **further}
+    return {**shape, 'xyz': list(xyz), 'static': False, 'mass': mass, **further}
 
 
 def simulator_of(friction=0.4, gravity=(0.0, 0.0, -G), robot=None, **objects):
@@ -395,7 +395,9 @@ def test_an_arm_of_hulls_sinks_to_the_floor_and_is_held_by_it(files, name):
     arm = Robot.from_urdf(example_robots.path(name))
     base = f'robot/{arm.link_names[0]}'
     floor = floors(files)['mesh']
-    simulator = Simulator(arm, world={'objects': {'floor': floor}, 'ignore': [[base, 'floor']]})
+    simulator = Simulator(
+        arm, world={'objects': {'floor': floor}, 'disable_collisions': [[base, 'floor']]}
+    )
     simulator.step(np.zeros(arm.nv), n=6000)
     assert np.abs(simulator.v).max() < 1e-6
     q, moment = simulator.q, np.zeros(arm.nv)

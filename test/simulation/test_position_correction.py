@@ -219,7 +219,7 @@ def test_a_joint_with_a_faster_mimic_is_moved_slowly():
 
 def test_no_point_of_an_object_is_fast():
     """A rod that is deep in a floor at one end turns, and its other end moves as well."""
-    rod = {'type': 'box', 'size': [1.0, 0.02, 0.02], 'movable': True, 'mass': 1.0}
+    rod = {'type': 'box', 'size': [1.0, 0.02, 0.02], 'static': False, 'mass': 1.0}
     rod.update(xyz=[0, 0, 0.03], rpy=[0, 0.2, 0], surface=SMOOTH)
     simulator = simulated(True, NOTHING, rod=rod)
     ends, moved = np.array([[0.5, 0, 0], [-0.5, 0, 0]]), []
@@ -302,7 +302,7 @@ def crowded(request):
         'floor': {'type': 'plane', 'xyz': [0, 0, -0.1]},
         'wall': {'type': 'plane', 'xyz': [0.4, 0, 0], 'rpy': [0.1, -1.5, 0.2]},
         'post': {'type': 'cylinder', 'radius': 0.05, 'length': 1, 'xyz': [0.2, 0.1, 0.2]},
-        'box': {'type': 'box', 'size': [0.2] * 3, 'xyz': [0.1, -0.1, 0.3], 'movable': True,
+        'box': {'type': 'box', 'size': [0.2] * 3, 'xyz': [0.1, -0.1, 0.3], 'static': False,
                 'mass': 1.0},
     }  # fmt: skip
     return Simulator(robot, world={'objects': objects})

@@ -21,7 +21,7 @@ def box(x, y, z, size=0.2, mass=1.0, friction=0.4, **further):
         'type': 'box',
         'size': [size] * 3,
         'xyz': [x, y, z],
-        'movable': True,
+        'static': False,
         'mass': mass,
         'surface': {'friction': friction},
         **further,
@@ -33,7 +33,7 @@ def ball(x, y, z, radius=0.1, mass=1.0, friction=0.0, restitution=0.0, **further
         'type': 'sphere',
         'radius': radius,
         'xyz': [x, y, z],
-        'movable': True,
+        'static': False,
         'mass': mass,
         'surface': {'friction': friction, 'restitution': restitution},
         **further,
@@ -64,7 +64,7 @@ def arm():
 
 def test_a_sliding_cube_stops_where_coulomb_says():
     mu, v, h = 0.4, 1.0, 1e-3
-    pairs = [{'between': ['floor', 'cube'], 'friction': mu}]
+    pairs = [{'links': ['floor', 'cube'], 'friction': mu}]
     start = box(0, 0, 0.1, velocity={'linear': [v, 0, 0]})
     simulator = Simulator(None, world=world(cube=start, pairs=pairs), timestep=h)
     largest = 0.0
@@ -84,7 +84,7 @@ def test_a_sliding_cube_stops_where_coulomb_says():
 def test_a_cube_on_a_slope_slides_where_friction_is_less_than_its_tangent(friction, moves):
     slope = np.arctan(0.6)
     gravity = (G * np.sin(slope), 0.0, -G * np.cos(slope))
-    pairs = [{'between': ['floor', 'cube'], 'friction': friction}]
+    pairs = [{'links': ['floor', 'cube'], 'friction': friction}]
     simulator = Simulator(None, world=world(gravity=gravity, cube=box(0, 0, 0.1), pairs=pairs))
     simulator.step(n=500)
     expected = G * (np.sin(slope) - friction * np.cos(slope)) * 0.5 if moves else 0.0
@@ -94,7 +94,7 @@ def test_a_cube_on_a_slope_slides_where_friction_is_less_than_its_tangent(fricti
 def test_friction_across_a_direction_is_that_of_the_world_file():
     surface = {'friction': [0.6, 0.1], 'direction': [0, 1, 0]}
     cube = box(0, 0, 0.1, rpy=[0, 0, np.pi / 2], velocity={'linear': [1, 1, 0]})
-    pairs = [{'between': ['cube', 'floor'], **surface}]
+    pairs = [{'links': ['cube', 'floor'], **surface}]
     simulator = Simulator(None, world=world(cube=cube, pairs=pairs))
     simulator.step()
     # The cube's y axis is the world's -x: 0.6 along it, 0.1 along y. Friction is what dissipates
@@ -108,7 +108,7 @@ def test_friction_across_a_direction_is_that_of_the_world_file():
 def test_a_ball_rolls_down_a_slope_as_galilei_says():
     slope = 0.3
     gravity = (G * np.sin(slope), 0.0, -G * np.cos(slope))
-    pairs = [{'between': ['floor', 'ball'], 'friction': 0.5}]
+    pairs = [{'links': ['floor', 'ball'], 'friction': 0.5}]
     simulator = Simulator(None, world=world(gravity=gravity, ball=ball(0, 0, 0.1), pairs=pairs))
     simulator.step(n=1000)
     velocity = simulator.object_velocity('ball')

@@ -114,7 +114,7 @@ def test_of_several_overlaps_the_deepest_is_told(simulator, monkeypatch):
         ({}, {'type': 'height_field', 'size': [1, 1], 'heights': [[0.2, 0.2]] * 2}, None),
         (
             {},
-            {'type': 'sphere', 'radius': 0.07, 'movable': True, 'mass': 1.0},
+            {'type': 'sphere', 'radius': 0.07, 'static': False, 'mass': 1.0},
             ('robot/foot', 'thing', 0.02),
         ),
     ],
@@ -185,7 +185,7 @@ def test_gravity_is_that_of_the_robot():
         ({'contact_links': ['foto']}, "unknown link 'foto'; did you mean 'foot'"),
         ({'world': {}}, 'a world has its own ground'),
         ({'ground': None, 'world': {}, 'contact': ContactParameters()}, 'surfaces are like'),
-        ({'ground': None, 'world': {}, 'contact_links': ['foot']}, '`ignore`'),
+        ({'ground': None, 'world': {}, 'contact_links': ['foot']}, '`disable_collisions`'),
         ({'ground': 1}, 'None, True or a HalfSpace'),
     ],
 )

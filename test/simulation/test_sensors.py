@@ -306,7 +306,7 @@ def test_a_blow_on_a_link_beyond_a_sensor_is_not_what_it_transmits(law):
     )
     world = {
         'objects': {'floor': {'type': 'plane'}},
-        'pairs': [{'between': ['robot', 'floor'], 'restitution': 0.5, 'friction': 0.3}],
+        'pairs': [{'links': ['robot', 'floor'], 'restitution': 0.5, 'friction': 0.3}],
     }
     simulator = Simulator(foot, world=world, restitution_model=law, integrator='semi_implicit')
     simulator.reset([1, 0, 0, 0, 0, 0, 0.605], [0, 0, 0, 0, 0, -2.0])
@@ -332,7 +332,7 @@ def test_torsional_friction_on_a_link_beyond_a_sensor_is_taken_off():
     )
     world = {
         'objects': {'floor': {'type': 'plane'}},
-        'pairs': [{'between': ['robot', 'floor'], 'torsional': 0.02, 'friction': 0.5}],
+        'pairs': [{'links': ['robot', 'floor'], 'torsional': 0.02, 'friction': 0.5}],
     }
     simulator = Simulator(top, world=world, integrator='semi_implicit')
     simulator.reset([0.0, 0.0], [0.0, 5.0])
@@ -353,7 +353,7 @@ def test_what_touches_within_the_links_beyond_cancels():
         joint('one', 'palm', 'left', 'prismatic', (1, 0, 0), (-0.2, 0, 0), LIMIT),
         joint('two', 'palm', 'right', 'prismatic', (1, 0, 0), (0.2, 0, 0), LIMIT),
     )
-    world = {'objects': {}, 'pairs': [{'between': ['robot/left', 'robot/right'], 'friction': 0}]}
+    world = {'objects': {}, 'pairs': [{'links': ['robot/left', 'robot/right'], 'friction': 0}]}
     simulator = Simulator(tongs, world=world, integrator='semi_implicit')
     simulator.reset([0.1, -0.1])
     sensors = simulator.sensors(force_torque=['wrist', 'one'])
@@ -492,7 +492,7 @@ def test_sensors_stay_on_the_robot_when_its_world_changes():
 def test_robots_of_a_world_have_sensors_by_their_names(tmp_path):
     (tmp_path / 'arm.urdf').write_text(ARM.format(links=bodies()))
     (tmp_path / 'world.yaml').write_text(
-        'objects: {}\nrobots: {other: {urdf: arm.urdf, movable: true, xyz: [3, 0, 0]}}\n'
+        'objects: {}\nrobots: {other: {urdf: arm.urdf, static: false, xyz: [3, 0, 0]}}\n'
     )
     simulator = Simulator(None, world=tmp_path / 'world.yaml')
     found = simulator.sensors(['other/hand'], ['other/wrist']).wrenches['other/wrist']

@@ -37,7 +37,7 @@ def moving(name, robot, place=(0.0, 0.0, 0.0), **options):
 
 
 def arm_entry(**further):
-    return {'urdf': str(ARM), 'movable': True, **further}
+    return {'urdf': str(ARM), 'static': False, **further}
 
 
 @pytest.fixture(scope='module')
@@ -52,7 +52,8 @@ def test_the_whole_is_the_robot_and_those_that_move(arm):
     world = {
         'robots': {
             'second_arm': arm_entry(
-                xyz=[2, 0, 0], configuration={'elbow_joint': 1.5, 'shoulder_lift_joint': -1.2}
+                xyz=[2, 0, 0],
+                initial_joint_positions={'elbow_joint': 1.5, 'shoulder_lift_joint': -1.2},
             ),
             'third_arm': {'urdf': str(ARM), 'xyz': [-2, 0, 0]},
         }
@@ -76,7 +77,7 @@ def test_the_whole_is_the_robot_and_those_that_move(arm):
 
 def test_robots_that_touch_nothing_move_as_alone_to_the_bit(arm):
     start = {'shoulder_lift_joint': -1.2, 'elbow_joint': 1.5}
-    entry = arm_entry(xyz=[5, 0, 0], configuration=start)
+    entry = arm_entry(xyz=[5, 0, 0], initial_joint_positions=start)
     # A limit that acts on one robot makes the step of all of them semi-implicit.
     simulator = Simulator(arm, world={'robots': {'other': entry}}, enforce_velocity_limits=False)
     first = Simulator(arm, world={}, enforce_velocity_limits=False)
@@ -132,7 +133,7 @@ def test_without_a_robot_those_of_the_world_are_simulated():
     world = {
         'gravity': [0, 0, -3.7],
         'objects': {
-            'ball': {'type': 'sphere', 'radius': 0.1, 'xyz': [9, 0, 1], 'movable': True, 'mass': 1}
+            'ball': {'type': 'sphere', 'radius': 0.1, 'xyz': [9, 0, 1], 'static': False, 'mass': 1}
         },
         'robots': {'left': arm_entry(), 'right': arm_entry(xyz=[0, 3, 0])},
     }
@@ -184,11 +185,11 @@ def test_loops_of_other_robots_are_closed(arm):
     mechanism = {
         'urdf': str(resource_path('urdf', 'four_bar.urdf')),
         'extension': str(resource_path('config', 'four_bar.yaml')),
-        'movable': True,
+        'static': False,
         'xyz': [3, 0, 0],
-        'configuration': {'crank_joint': 0.8},
+        'initial_joint_positions': {'crank_joint': 0.8},
     }
-    world = {'robots': {'bar': mechanism}, 'ignore': [['bar', 'bar']]}
+    world = {'robots': {'bar': mechanism}, 'disable_collisions': [['bar', 'bar']]}
     simulator = Simulator(arm, world=world)
     assert simulator.integrator == 'semi_implicit'
     assert np.abs(simulator.loop_errors).max() < 1e-9
@@ -197,7 +198,7 @@ def test_loops_of_other_robots_are_closed(arm):
     simulator.step(n=300)
     assert np.abs(simulator.loop_errors).max() < 1e-9
     linkage = Robot.from_urdf(mechanism['urdf'], extension=mechanism['extension'])
-    alone = Simulator(linkage, world={'ignore': [['robot', 'robot']]})
+    alone = Simulator(linkage, world={'disable_collisions': [['robot', 'robot']]})
     alone.reset(start[6:])
     alone.step(n=300)
     assert np.abs(simulator.q[6:] - alone.q).max() < 1e-9
@@ -304,10 +305,13 @@ def test_forces_between_two_arms_are_equal_and_opposite(arm, stands):
     entry = arm_entry(
         xyz=[1.1, 0.15, 0],
         rpy=[0, 0, np.pi],
-        movable=not stands,
-        configuration={'shoulder_lift_joint': 1.4},
+        static=stands,
+        initial_joint_positions={'shoulder_lift_joint': 1.4},
     )
-    world = {'robots': {'other': entry}, 'ignore': [['robot', 'robot'], ['other', 'other']]}
+    world = {
+        'robots': {'other': entry},
+        'disable_collisions': [['robot', 'robot'], ['other', 'other']],
+    }
     simulator = Simulator(arm, world=world, enforce_velocity_limits=False)
     whole, q = simulator.robot, simulator.q
     assert whole.nv == 6 if stands else 12
@@ -399,7 +403,7 @@ def test_an_object_is_pushed_by_one_robot_onto_another():
             'type': 'box',
             'size': [0.2] * 3,
             'xyz': [0.2, 0, 0],
-            'movable': True,
+            'static': False,
             'mass': 3.0,
             'surface': {'friction': 0.0},
         }
@@ -421,10 +425,10 @@ def test_an_object_is_pushed_by_one_robot_onto_another():
 @pytest.mark.parametrize(
     'robots, message',
     [
-        ({'a': {'movable': 'yes'}}, 'robots: a: movable: .*yes'),
-        ({'robot': {'movable': True}}, "'robot' is the robot that moves in this world"),
-        ({'a': {'configuration': {'elbow': 1}}}, "elbow: unknown moving joint 'elbow'"),
-        ({'a': {'configuration': {'elbow_joint': 9}}}, '9 is not within the limits'),
+        ({'a': {'static': 'yes'}}, 'robots: a: static: .*yes'),
+        ({'robot': {'static': False}}, "'robot' is the robot that moves in this world"),
+        ({'a': {'initial_joint_positions': {'elbow': 1}}}, "elbow: unknown moving joint 'elbow'"),
+        ({'a': {'initial_joint_positions': {'elbow_joint': 9}}}, '9 is not within the limits'),
     ],
 )
 def test_entries_of_robots_that_move(arm, robots, message):
@@ -438,8 +442,8 @@ def test_a_robot_without_joints_moves_only_with_a_free_base(tmp_path, arm):
         '<robot name="stone"><link name="stone"><inertial><mass value="1"/><inertia ixx="1" '
         'iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
     )
-    entry = {'urdf': str(tmp_path / 'stone.urdf'), 'movable': True}
-    with pytest.raises(ModelError, match='robots: stone: movable: none of its joints moves'):
+    entry = {'urdf': str(tmp_path / 'stone.urdf'), 'static': False}
+    with pytest.raises(ModelError, match='robots: stone: static: it has no movable joint'):
         Simulator(arm, world={'robots': {'stone': entry}})
     simulator = Simulator(arm, world={'robots': {'stone': {**entry, 'floating': True}}})
     simulator.step(n=100)
@@ -468,7 +472,7 @@ def test_loops_that_cannot_be_closed_are_named(tmp_path, arm):
     extension.write_text(text.replace('xyz: [0.45, 0, 0]', 'xyz: [4.5, 0, 0]'))
     entry = {'urdf': str(resource_path('urdf', 'four_bar.urdf')), 'extension': str(extension)}
     with pytest.raises(ValueError, match="loop joint 'bar/pin' is open"):
-        Simulator(arm, world={'robots': {'bar': {**entry, 'movable': True}}})
+        Simulator(arm, world={'robots': {'bar': {**entry, 'static': False}}})
 
 
 def test_nothing_to_simulate_and_what_is_no_robot():

@@ -27,7 +27,7 @@ faulthandler.enable()
 sys.setswitchinterval(1e-5)
 
 def ball(z):
-    shape = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
+    shape = {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}
     return {**shape, 'xyz': [0.0, 0.0, z]}
 
 objects = {'floor': {'type': 'plane'}, 'lower': ball(0.1), 'upper': ball(0.31)}

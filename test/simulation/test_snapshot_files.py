@@ -19,7 +19,7 @@ from rbd_ros.simulation import load_snapshot, save_snapshot, snapshot_file, Snap
 
 ARM = resource_path('urdf', 'six_axis_arm.urdf')
 WORLD = resource_path('config', 'table_world.yaml')
-BALL = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
+BALL = {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}
 TAU = np.array([3.0, -20.0, 5.0, 1.0, -1.0, 0.5])
 
 

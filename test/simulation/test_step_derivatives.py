@@ -193,7 +193,7 @@ def test_objects_that_do_not_touch_the_robot_change_nothing(floats, rng):
         joint('swing', 'body', 'rod', axis=(0, 1, 0), xyz=(0, 0.2, 0)),
         floating_base=floats,
     )
-    sphere = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0, 'xyz': [0, 0, 0.3]}
+    sphere = {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0, 'xyz': [0, 0, 0.3]}
     options = {'integrator': 'rk4' if floats else 'midpoint'}
     within = Simulator(subject, h, world={'objects': {'ball': sphere}}, **options)
     alone = Simulator(subject, h, **options)

@@ -59,7 +59,7 @@ def test_feet_of_different_friction_slide_differently():
     own = {'surface': {'friction': 0.36}, 'links': {'left_foot': {'friction': 0.04}}}
     assert slowed({'robot': own}, robot(*feet())) == pytest.approx([0.2, 0.6], rel=1e-6)
     # What is said of a pair counts before what is said of its links.
-    pair = {'between': ['robot/left_foot', 'floor'], 'friction': 0.5}
+    pair = {'links': ['robot/left_foot', 'floor'], 'friction': 0.5}
     assert slowed({'robot': own, 'pairs': [pair]}, robot(*feet())) == pytest.approx(
         [0.5, 0.6], rel=1e-6
     )
@@ -70,7 +70,7 @@ def test_feet_of_further_robots_have_their_own_friction(tmp_path):
     path.write_text(f'<robot name="feet">{"".join(feet())}</robot>')
     other = {
         'urdf': str(path),
-        'movable': True,
+        'static': False,
         'surface': {'friction': 0.36},
         'links': {'left_foot': {'friction': 0.04}},
     }
@@ -116,7 +116,7 @@ def test_what_is_given_counts_before_what_the_world_says(tmp_path):
     assert both.distance_pairs == (('robot/left', 'robot/right'),)
 
 
-NAMED = {'pairs': [{'between': ['robot/right', 'robot/left'], 'friction': 0.3}]}
+NAMED = {'pairs': [{'links': ['robot/right', 'robot/left'], 'friction': 0.3}]}
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ NAMED = {'pairs': [{'between': ['robot/right', 'robot/left'], 'friction': 0.3}]}
         (-0.1, {}, ENABLED, True, "'robot/left' starts 100.0 mm deep in 'robot/right'"),
         (-0.1, NAMED, None, True, "'robot/left' starts 100.0 mm deep in 'robot/right'"),
         (-0.1, NAMED, DISABLED, True, "'robot/left' starts 100.0 mm deep in 'robot/right'"),
-        (-0.1, {**NAMED, 'ignore': [['robot/left', 'robot/right']]}, None, False, ''),
+        (-0.1, {**NAMED, 'disable_collisions': [['robot/left', 'robot/right']]}, None, False, ''),
     ],
 )
 def test_links_that_overlap_do_not_touch_unless_they_are_put_back(gap, world, srdf, touch, told):
@@ -153,8 +153,8 @@ def test_links_of_further_robots_are_put_back_as_well(tmp_path):
         + '</robot>'
     )
     (tmp_path / 'a.srdf').write_text(ENABLED)
-    other = {'urdf': str(path), 'movable': True}
-    pair = {'between': ['other/left', 'other/right'], 'friction': 0.3}
+    other = {'urdf': str(path), 'static': False}
+    pair = {'links': ['other/left', 'other/right'], 'friction': 0.3}
     for world, touch in (
         ({'robots': {'other': other}}, False),
         ({'robots': {'other': {**other, 'srdf': str(tmp_path / 'a.srdf')}}}, True),
@@ -181,7 +181,7 @@ def test_objects_that_are_bolted_together_are_a_robot_of_one_body(tmp_path):
     elements.append(joint('bolts', 'ball', 'other', 'fixed', xyz=(0.3, 0, 0)))
     path = tmp_path / 'dumbbell.urdf'
     path.write_text(f'<robot name="dumbbell">{"".join(elements)}</robot>')
-    bolted = {'urdf': str(path), 'floating': True, 'movable': True, 'xyz': [0, 0, RADIUS]}
+    bolted = {'urdf': str(path), 'floating': True, 'static': False, 'xyz': [0, 0, RADIUS]}
     world = {'objects': {'floor': FLOOR}, 'robots': {'dumbbell': bolted}}
     simulator = Simulator(None, world=world)
     simulator.step(n=100)

@@ -15,7 +15,7 @@ from rbd_ros.viewer.foxglove import messages, SCHEMAS
 WORLD = {
     'objects': {
         'floor': {'type': 'plane', 'color': [0.5, 0.6, 0.7]},
-        'box': {'type': 'box', 'size': [0.1, 0.2, 0.3], 'movable': True, 'mass': 1.0},
+        'box': {'type': 'box', 'size': [0.1, 0.2, 0.3], 'static': False, 'mass': 1.0},
         'pill': {'type': 'capsule', 'radius': 0.1, 'length': 0.4, 'xyz': [1, 0, 1]},
         'ball': {'type': 'sphere', 'radius': 0.1, 'xyz': [1, 0, 1]},
         'hill': {'type': 'height_field', 'size': [1, 1], 'heights': [[0, 0], [0, 1]]},

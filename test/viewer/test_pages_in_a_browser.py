@@ -204,7 +204,7 @@ WORLD = {
             'length': 0.4,
             'xyz': [0.0, -0.5, 0.3],
             'color': [1, 0, 0],
-            'movable': True,
+            'static': False,
             'mass': 1.0,
         },
         'hill': {

@@ -103,7 +103,7 @@ def test_pixels_are_means_of_their_samples():
     assert np.allclose(made.pixels, expected)
 
 
-BALL = {'type': 'sphere', 'radius': 0.2, 'color': [1.0, 0.0, 0.0], 'movable': True, 'mass': 1.0}
+BALL = {'type': 'sphere', 'radius': 0.2, 'color': [1.0, 0.0, 0.0], 'static': False, 'mass': 1.0}
 
 
 def red(picture):

@@ -192,7 +192,7 @@ def test_what_cannot_be_pulled_is_said_and_changes_nothing(session, value, messa
 
 # -- objects
 
-FREE = {'type': 'box', 'size': [0.1, 0.2, 0.3], 'movable': True, 'mass': 2.0}
+FREE = {'type': 'box', 'size': [0.1, 0.2, 0.3], 'static': False, 'mass': 2.0}
 OFF = {**FREE, 'center_of_mass': [0.02, 0.01, -0.03]}
 OFF['inertia'] = {'ixx': 0.02, 'iyy': 0.025, 'izz': 0.03, 'ixy': 0.002, 'ixz': 0.001, 'iyz': 0.0}
 

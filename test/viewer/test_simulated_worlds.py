@@ -13,7 +13,7 @@ from rbd_ros.viewer.session import contact_forces, object_poses, record
 WORLD = {
     'objects': {
         'floor': {'type': 'plane'},
-        'ball': {'type': 'sphere', 'radius': 0.1, 'xyz': [1, 0, 0.5], 'movable': True, 'mass': 2},
+        'ball': {'type': 'sphere', 'radius': 0.1, 'xyz': [1, 0, 0.5], 'static': False, 'mass': 2},
     }
 }
 
@@ -82,7 +82,7 @@ def test_objects_that_are_not_simulated_stay_at_their_start():
 
 
 def two_arms():
-    entry = {'urdf': str(resource_path('urdf', 'six_axis_arm.urdf')), 'movable': True}
+    entry = {'urdf': str(resource_path('urdf', 'six_axis_arm.urdf')), 'static': False}
     return {'left': {**entry, 'xyz': [0, 2, 0]}, 'right': {**entry, 'xyz': [0, -2, 0]}}
 
 
@@ -102,7 +102,7 @@ def test_robots_of_the_world_that_move_are_seen_to():
 
 def test_forces_on_robots_of_the_world_are_those_of_what_stands():
     world = {'robots': two_arms(), 'objects': {'floor': {'type': 'plane', 'xyz': [0, 0, 0.1]}}}
-    world['ignore'] = [
+    world['disable_collisions'] = [
         [f'{a}/{link}', 'floor']
         for a in ('left', 'right')
         for link in ('base_link_inertia', 'shoulder_link')
@@ -119,7 +119,7 @@ def test_forces_on_robots_of_the_world_are_those_of_what_stands():
 
 
 def test_forces_between_two_robots_are_those_on_the_second():
-    world = {'robots': two_arms(), 'ignore': [['left', 'left'], ['right', 'right']]}
+    world = {'robots': two_arms(), 'disable_collisions': [['left', 'left'], ['right', 'right']]}
     world['robots']['left']['xyz'] = [0, 0, 0]
     world['robots']['right'].update(xyz=[1.1, 0.15, 0], rpy=[0, 0, np.pi])
     simulator = Simulator(None, world=world)

@@ -34,7 +34,7 @@ def shape_of(scene, owner):
 
 @pytest.mark.parametrize('movable', [False, True])
 def test_objects_have_their_shapes_poses_and_colours(movable):
-    more = {'movable': True, 'density': 1000.0} if movable else {}
+    more = {'static': False, 'density': 1000.0} if movable else {}
     place = {'xyz': [1.0, 2.0, 3.0], 'rpy': [0.1, -0.2, 0.3], **more}
     world = {name: {**entry, **place} for name, entry in SIZES.items()}
     world['ball']['color'] = [0.1, 0.2, 0.3, 0.4]
@@ -84,7 +84,7 @@ def test_names_of_objects_and_links_may_be_alike():
     model = load_urdf(
         urdf(link('box', '<visual><geometry><sphere radius="1"/></geometry></visual>'))
     )
-    box = {'type': 'box', 'size': [1, 1, 1], 'movable': True, 'mass': 1.0}
+    box = {'type': 'box', 'size': [1, 1, 1], 'static': False, 'mass': 1.0}
     scene = make_scene(model, world={'objects': {'box': box}})
     assert scene.frames == ('box', 'object/box')
     assert [scene.frame_of(shape) for shape in scene.shapes] == [0, 1]
@@ -160,7 +160,7 @@ def test_of_a_convex_mesh_the_hull_is_drawn(tmp_path):
 
 
 def test_the_weight_is_that_of_what_moves(arm):
-    box = {'type': 'box', 'size': [1, 1, 1], 'movable': True, 'mass': 2.0}
+    box = {'type': 'box', 'size': [1, 1, 1], 'static': False, 'mass': 2.0}
     still = {'type': 'box', 'size': [1, 1, 1]}
     world = {'gravity': [0, 0, -2], 'objects': {'box': box, 'still': still}}
     assert np.isclose(make_scene(None, world=world).weight, 4.0)
@@ -255,7 +255,7 @@ def test_the_camera_knows_how_large_shapes_are():
 
 
 def test_what_moves_and_what_stands_near_it_is_in_view():
-    free = {'movable': True, 'density': 1000.0}
+    free = {'static': False, 'density': 1000.0}
     world = {
         'ball': {**SIZES['ball'], **free, 'xyz': [13.0, 0, 0]},
         'pill': {**SIZES['pill'], **free, 'xyz': [10.0, 0, 0], 'rpy': [np.pi / 2, 0, 0.0]},

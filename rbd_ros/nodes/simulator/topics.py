@@ -227,7 +227,7 @@ SIMULATOR_TOPICS: Tuple[Topic, ...] = (
         'std_msgs/msg/String',
         'in',
         'YAML that adds objects to the world, or says what pairs are like to touch: the '
-        'sections `objects`, `defaults`, `pairs` and `ignore` of a world file.',
+        'sections `objects`, `defaults`, `pairs` and `disable_collisions` of a world file.',
         depth=10,
         optional=WITH_WORLD,
     ),

@@ -105,7 +105,7 @@ def test_a_stack_sinks_as_springs_in_series():
 
 def test_compliant_and_rigid_contacts_are_one_problem():
     """A cube on a rigid floor carries one on springs, and a rigid one on top of that."""
-    pairs = [{'between': ['a', 'b'], 'compliance': spring(1e4, 200.0)}]
+    pairs = [{'links': ['a', 'b'], 'compliance': spring(1e4, 200.0)}]
     simulator = simulated(pairs=pairs, a=cube(), b=cube(z=0.3), c=cube(z=0.5))
     simulator.step(n=3000)
     sunk = 2 * G / 4e4
@@ -124,7 +124,7 @@ def test_only_rigid_contacts_of_an_island_are_parted(count):
     plate = cube(z=0.1 - sunk, mass=mass)
     plate['size'] = [6.0, 6.0, 0.2]
     cubes = {f'c{k}': cube(x=0.6 * k - 2.0, z=0.3 - sunk - deep) for k in range(count)}
-    pairs = [{'between': ['floor', 'plate'], 'compliance': spring(K, 1e5)}]
+    pairs = [{'links': ['floor', 'plate'], 'compliance': spring(K, 1e5)}]
     simulator = simulated(pairs=pairs, plate=plate, **cubes)
     simulator.step(n=40)
     assert abs(height(simulator, 'plate') - (0.1 - sunk)) < 5e-4
@@ -165,7 +165,7 @@ def test_a_tall_stack_on_springs_sinks_likewise():
 
 def test_friction_is_coulombs_on_top_of_the_spring():
     mu, K, mass, n = 0.3, 1e4, 2.0, 200
-    pairs = [{'between': ['body', 'floor'], 'friction': mu}]
+    pairs = [{'links': ['body', 'floor'], 'friction': mu}]
     start = ball(z=R - mass * G / K, mass=mass, velocity=(3.0, 0, 0), compliance=spring(K, 50.0))
     simulator = simulated(pairs=pairs, body=start)
     for _ in range(n):
@@ -213,7 +213,7 @@ def test_stiff_contacts_are_stable_and_take_energy_only():
 
 def test_a_robot_stands_on_springs_too():
     robot, K = body(2.0, [0.4 * 2.0 * R**2] * 3, collision(f'sphere radius="{R}"')), 1e4
-    pairs = [{'between': ['robot', 'floor'], 'compliance': spring(K, 100.0)}]
+    pairs = [{'links': ['robot', 'floor'], 'compliance': spring(K, 100.0)}]
     simulator = simulated(robot=robot, pairs=pairs)
     simulator.reset(at((0, 0, R)))
     simulator.step(n=2000)

@@ -79,7 +79,7 @@ def surfaces(rng, names, **further):
                 surface['torsional'] = round(rng.uniform(0.001, 0.1), 4)
             if rng.random() < 0.6:
                 surface['rolling'] = round(rng.uniform(0.001, 0.1), 4)
-            found.append({'between': [a, b], **surface, **further})
+            found.append({'links': [a, b], **surface, **further})
     return found
 
 
@@ -177,7 +177,7 @@ def wall(rng, number, make, **further):
 def test_what_slows_down_a_bounce_does_so_in_expansion_too(surface):
     # So fast that compression does not stop it.
     falls = ball(z=0.1003, velocity=(4.0, 3.0, -1.0), spin=(30, -40, 50))
-    pairs = [{'between': ['floor', 'ball'], 'restitution': 0.6, **surface}]
+    pairs = [{'links': ['floor', 'ball'], 'restitution': 0.6, **surface}]
     step = Step(simulated(law='poisson', pairs=pairs, ball=falls))
     assert len(step.blows) == 1
     step.check()
@@ -303,7 +303,7 @@ def test_the_guard_on_speed_holds_what_something_hits(side):
 
 @pytest.mark.parametrize('e', [0.0, 0.7])
 def test_in_a_blow_servos_do_nothing(e):
-    pairs = [{'between': ['robot', 'hammer'], 'restitution': e, 'friction': 0.2}]
+    pairs = [{'links': ['robot', 'hammer'], 'restitution': e, 'friction': 0.2}]
     hammer = ball(x=R + 0.1 + 3e-4, velocity=(-1.0, 0.1, 0.0), z=0.0)
     simulator = simulated(floor=False, robot=slider(1.0), pairs=pairs, hammer=hammer)
     simulator.reset([0.0], [0.0])

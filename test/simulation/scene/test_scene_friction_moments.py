@@ -15,7 +15,7 @@ R = 0.1  # of all balls [m]
 
 
 def on_floor(first, **surface):
-    return [{'between': [first, 'floor'], **surface}]
+    return [{'links': [first, 'floor'], **surface}]
 
 
 @pytest.mark.parametrize('angle', [0.0, 2.2])
@@ -92,7 +92,7 @@ def test_a_turntable_hands_its_spin_to_what_stands_on_it(shape):
     """By c m g, until both turn alike; friction in the joint is in the same problem."""
     c, mass, held = 0.01, 2.0, 0.05
     make, I = (ball, 0.4 * mass * R**2) if shape == 'ball' else (cube, mass * 0.2**2 / 6)
-    pairs = [{'between': ['robot', 'body'], 'friction': 0.0, 'torsional': c}]
+    pairs = [{'links': ['robot', 'body'], 'friction': 0.0, 'torsional': c}]
     simulator = simulated(floor=False, pairs=pairs, robot=turntable(held), body=make(mass=mass))
     w, n = 2.0, 50
     simulator.reset([0.0], [w])
@@ -124,7 +124,7 @@ def test_a_geared_turntable_feels_the_couple_by_its_ratio():
             inside='<mimic joint="motor" multiplier="-2"/>',
         ),
     )  # fmt: skip
-    pairs = [{'between': ['robot', 'body'], 'friction': 0.0, 'torsional': c}]
+    pairs = [{'links': ['robot', 'body'], 'friction': 0.0, 'torsional': c}]
     simulator = simulated(floor=False, pairs=pairs, robot=robot, body=ball(mass=mass))
     simulator.reset(np.zeros(robot.nq), np.ones(robot.nv))
     simulator.step(n=n)
@@ -234,7 +234,7 @@ def test_what_has_no_couples_moves_as_in_a_world_without_any():
 def mixed_scene():
     start = ball(velocity=(0.4, 0.1, 0), spin=(-1, 4, 6), friction=0.5, rolling=0.003)
     top = cube(0.0, 0.0, 0.1, size=0.2, spin=(0, 0, 4), friction=0.3, torsional=0.01)
-    pairs = [{'between': ['robot', 'cube'], 'friction': 0.3, 'torsional': 0.02}]
+    pairs = [{'links': ['robot', 'cube'], 'friction': 0.3, 'torsional': 0.02}]
     return simulated(
         floor=False,
         robot=turntable(0.01),

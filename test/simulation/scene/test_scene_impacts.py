@@ -114,8 +114,8 @@ def three_balls(law, first, second):
         for name, x, v in (('a', -0.2001, 1.0), ('b', 0.0, 0.0), ('c', 0.2001, -1.0))
     }
     pairs = [
-        {'between': ['a', 'b'], 'friction': 0.0, 'restitution': first},
-        {'between': ['b', 'c'], 'friction': 0.0, 'restitution': second},
+        {'links': ['a', 'b'], 'friction': 0.0, 'restitution': first},
+        {'links': ['b', 'c'], 'friction': 0.0, 'restitution': second},
     ]
     simulator = simulated(law=law, floor=False, gravity=(0, 0, 0), pairs=pairs, **balls)
     simulator.step()
@@ -152,11 +152,11 @@ def rod(tilt, velocity, spin, mu, e, law):
         'radius': RADIUS,
         'xyz': [0, 0, height],
         'rpy': [0, tilt, 0],
-        'movable': True,
+        'static': False,
         'mass': MASS,
         'velocity': {'linear': [velocity[0], 0, velocity[1]], 'angular': [0, spin, 0]},
     }
-    pairs = [{'between': ['rod', 'floor'], 'friction': mu, 'restitution': e}]
+    pairs = [{'links': ['rod', 'floor'], 'friction': mu, 'restitution': e}]
     return simulated(law=law, h=1e-4, gravity=(0, 0, 0), pairs=pairs, rod=start)
 
 
@@ -319,7 +319,7 @@ def test_a_ball_that_bounces_and_grips_rolls_afterwards(law):
     """About the contact, only the couple c (1 + e) m v changes the angular momentum."""
     c, speed, inertia, arm = 0.005, 1.0, 0.004, 0.10025  # to the middle of the gap
     start = ball(z=0.1005, velocity=(speed, 0, -1.0), friction=0.9, restitution=0.5, rolling=c)
-    pairs = [{'between': ['floor', 'ball'], 'friction': 0.9, 'restitution': 0.5, 'rolling': c}]
+    pairs = [{'links': ['floor', 'ball'], 'friction': 0.9, 'restitution': 0.5, 'rolling': c}]
     simulator = simulated(law=law, gravity=(0, 0, 0), pairs=pairs, ball=start)
     simulator.step()
     found = simulator.object_velocity('ball')
@@ -331,7 +331,7 @@ def test_a_ball_that_bounces_and_grips_rolls_afterwards(law):
 def test_friction_has_the_directions_of_the_pair_in_expansion_too(axis, mu):
     """The ball slides all the time, so that it loses mu times the whole normal impulse."""
     surface = {'friction': [0.3, 0.1], 'direction': [1, 0, 0], 'restitution': 0.5}
-    pairs = [{'between': ['floor', 'ball'], **surface}]
+    pairs = [{'links': ['floor', 'ball'], **surface}]
     velocity = np.array([2.0, 0.0]) if axis == 0 else np.array([0.0, 2.0])
     start = ball(z=0.1005, velocity=(*velocity.tolist(), -1.0))
     simulator = simulated(law='poisson', gravity=(0, 0, 0), pairs=pairs, ball=start)

@@ -31,7 +31,7 @@ for k, (x, y) in enumerate([(1, 0), (-1, 0), (0, 1), (0, -1)]):
         'xyz': [0.02005 * x, 0.02005 * y, 0.03],
     }
 objects['peg'] = {
-    'type': 'box', 'size': [0.02, 0.02, 0.08], 'xyz': [0, 0, 0.04], 'movable': True, 'mass': 0.25,
+    'type': 'box', 'size': [0.02, 0.02, 0.08], 'xyz': [0, 0, 0.04], 'static': False, 'mass': 0.25,
     'velocity': {'linear': [0.04, 0.02, 0.0]},
 }
 world = {'objects': objects, 'defaults': {'surface': {'friction': 0.0}}}

@@ -89,7 +89,7 @@ def test_a_robot_that_strikes_a_row_loses_what_the_row_gets(restitution):
     balls = {f'ball_{k}': ball(0.205 + 0.201 * k, z=0, mass=1.0, **surface) for k in range(4)}
     simulator = simulated(
         robot=box_on_a_rail(gravity=(0.0, 0.0, 0.0)), floor=False, gravity=(0, 0, 0),
-        pairs=[{'between': ['robot', name], **surface} for name in balls], **balls,
+        pairs=[{'links': ['robot', name], **surface} for name in balls], **balls,
     )  # fmt: skip
     simulator.reset([0.0], [20.0])
     for _ in range(20):

@@ -193,8 +193,8 @@ def test_the_law_holds_at_each_vertex_of_a_cube_that_tumbles():
 def test_compliant_and_rigid_contacts_are_one_problem():
     """A cube on a rigid floor carries one on springs of one kind, and that one of another."""
     pairs = [
-        {'between': ['a', 'b'], 'compliance': spring(1e6)},
-        {'between': ['b', 'c'], 'compliance': {'stiffness': 1e4, 'damping': 100.0}},
+        {'links': ['a', 'b'], 'compliance': spring(1e6)},
+        {'links': ['b', 'c'], 'compliance': {'stiffness': 1e4, 'damping': 100.0}},
     ]
     simulator = simulated(pairs=pairs, a=cube(), b=cube(z=0.3), c=cube(z=0.5))
     simulator.step(n=4000)
@@ -249,7 +249,7 @@ def test_stiff_springs_are_stable_and_take_energy_only():
 
 def test_friction_is_coulombs_on_top_of_the_spring():
     mu, K, mass, n = 0.3, 1e6, 2.0, 200
-    pairs = [{'between': ['body', 'floor'], 'friction': mu}]
+    pairs = [{'links': ['body', 'floor'], 'friction': mu}]
     sunk = (mass * G / K) ** (2 / 3)
     start = ball(z=R - sunk, mass=mass, velocity=(3.0, 0, 0), compliance=spring(K, 0.2))
     simulator = simulated(pairs=pairs, body=start)
@@ -268,7 +268,7 @@ def test_a_spring_under_a_robot_is_one_problem_with_the_friction_of_its_joint():
         '<axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="500" velocity="50"/>'
         f'<dynamics friction="{grip}"/></joint>'
     )
-    pairs = [{'between': ['robot', 'floor'], 'compliance': spring(K, c, n)}]
+    pairs = [{'links': ['robot', 'floor'], 'compliance': spring(K, c, n)}]
     simulator = simulated(robot=robot(link('base'), foot, guide), pairs=pairs, h=h)
     z, v, pressed = R, -1.0, 0
     simulator.reset([z], [v])
@@ -315,7 +315,7 @@ def test_springs_that_cannot_be_combined_are_refused_by_name():
     with pytest.raises(ValueError, match=text):
         simulated(soft=soft, linear=linear)
     simulated(soft=soft, linear=linear, pairs=[
-        {'between': ['soft', 'linear'], 'compliance': {'stiffness': 1e5}},
+        {'links': ['soft', 'linear'], 'compliance': {'stiffness': 1e5}},
     ])  # fmt: skip
 
 

@@ -53,7 +53,7 @@ MOVING = {
     'rolls': ball(velocity=(0.5, 0, 0), spin=(0, 5.0, 0), friction=0.5, rolling=0.002),
 }
 UNEQUAL = [
-    {'between': ['floor', 'thing'], 'friction': [0.2, 0.4], 'direction': [1, 0, 0]},
+    {'links': ['floor', 'thing'], 'friction': [0.2, 0.4], 'direction': [1, 0, 0]},
 ]
 
 
@@ -105,7 +105,7 @@ def test_steps_of_an_object_that_goes_on_take_nothing_to_solve(
 @pytest.mark.parametrize('side', [1.0, -1.0])
 def test_steps_of_a_robot_that_goes_on_take_nothing_to_solve(side, efforts):
     """Its joints slide to either side, but for one that rests."""
-    pairs = [{'between': ['floor', 'robot'], 'friction': 0.5, 'rolling': 0.002}]
+    pairs = [{'links': ['floor', 'robot'], 'friction': 0.5, 'rolling': 0.002}]
     simulator = simulated(pairs=pairs, robot=on_rails())
     simulator.reset([0.0, 0.1, 0.0], [0.5 * side, 0.0, 5.0 * side])
     check_that_it_goes_on(simulator, efforts)
@@ -113,7 +113,7 @@ def test_steps_of_a_robot_that_goes_on_take_nothing_to_solve(side, efforts):
 
 def test_a_robot_that_stays_at_its_limit_takes_nothing_to_solve(efforts):
     """Pushed against it, so that the limit has a force, with friction of joints that rest."""
-    pairs = [{'between': ['floor', 'robot'], 'friction': 0.5}]
+    pairs = [{'links': ['floor', 'robot'], 'friction': 0.5}]
     simulator = simulated(pairs=pairs, robot=on_rails())
     for q in (9.0, -9.0):
         simulator.reset([q, 0.1, 0.0], [0.0, 0.0, 0.0])

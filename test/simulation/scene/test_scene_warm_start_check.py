@@ -109,7 +109,7 @@ def crawler():
 
 def bodies(kind):
     """Return a world: what is in it, and what the robot's joints begin with."""
-    pairs = [{'between': ['floor', 'thing'], 'friction': [0.3, 0.5], 'direction': [1, 0, 0]}]
+    pairs = [{'links': ['floor', 'thing'], 'friction': [0.3, 0.5], 'direction': [1, 0, 0]}]
     soft = {'compliance': {'stiffness': 1e4, 'damping': 30.0}}
     if kind == 'rests':
         return simulated(gravity=(1.0, -0.5, -9.81), thing=cube(friction=0.4)), None
@@ -119,7 +119,7 @@ def bodies(kind):
         return simulated(thing=cube(mass=2.0), upper=cube(z=0.3, x=0.03, friction=0.2)), None
     if kind == 'soft':
         return simulated(thing=cube(z=0.0997, **soft), near=ball(x=1.0, z=0.1004)), None
-    robot = {'between': ['floor', 'robot'], 'friction': 0.5}
+    robot = {'links': ['floor', 'robot'], 'friction': 0.5}
     if kind == 'robot':
         return simulated(pairs=[robot], robot=crawler()), [0.0, 0.05, 0.0, 0.0]
     if kind == 'robot on a cube':
