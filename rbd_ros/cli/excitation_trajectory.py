@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     if scale > 1.0:
         raise ValueError(f'--velocity-scaling must be at most 1, got {scale:g}')
     robot = robot_of(named_robot(arguments), model_options(arguments))
-    with TerminalProgress('optimizing the motion') as progress:
+    with TerminalProgress('computing the motion') as progress:
         found = excitation(
             robot,
             period=arguments.period,

@@ -235,7 +235,7 @@ def facts(found: Found, confidence: float) -> Dict[str, Any]:
         result['payload'] = {
             'link': found.link,
             'mass': _known(found.mass),
-            'centre': _known(found.centre),
+            'center_of_mass': _known(found.centre),
             'inertia': _known(found.inertia),
             'not_determined': [name for name in NAMES if name not in found.seen],
             'adjusted': found.adjusted,

@@ -139,7 +139,7 @@ def _mobility(model: Model, q: Optional[Sequence[float]]) -> Dict[str, Any]:
     found = mobility(model, at)
     return {
         'configuration': [float(x) for x in at],
-        'freedoms': found.freedoms,
+        'degrees_of_freedom': found.freedoms,
         'constraints': found.constraints,
         'rank': found.rank,
         'mobility': found.mobility,
@@ -273,8 +273,8 @@ def _loop_lines(facts: Dict[str, Any]) -> List[str]:
         '',
         'Loops',
         *table(head, rows, '.....>>'),
-        f'Mobility {motion["mobility"]}: {motion["freedoms"]} degrees of freedom of the tree '
-        f'minus {motion["rank"]}, the rank of {plural(motion["constraints"], "constraint")} '
+        f'Mobility {motion["mobility"]}: {motion["degrees_of_freedom"]} degrees of freedom of the '
+        f'tree minus {motion["rank"]}, the rank of {plural(motion["constraints"], "constraint")} '
         f'({motion["overconstraint"]} redundant)',
         'Closed at q = ' + ' '.join(_number(x) for x in motion['configuration']),
         f'Actuated: {", ".join(facts["actuated"]) or "no joint"}',

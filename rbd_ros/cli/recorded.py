@@ -100,9 +100,9 @@ def plot_efforts(
         lines = [(before.measured, MEASURED, 2.4, 'measured')]
         lines += [(before.predicted, WRONG if after else PREDICTED, 1.0, 'model')]
         lines += [(found.predicted, PREDICTED, 1.0, 'identified') for found in after]
-        for values, colour, width, label in lines:
+        for values, color, width, label in lines:
             shown = np.insert(values[:, j], breaks, np.nan)
-            axes.plot(t, shown, color=colour, lw=width, label=label)
+            axes.plot(t, shown, color=color, lw=width, label=label)
         if not j:
             axes.legend(fontsize=7, frameon=False)
     panels.figure.suptitle(plot_name(title), fontsize=10, color=INK)

@@ -44,11 +44,11 @@ def plot_static_torque(facts: Dict[str, Any], found: Holding, path: str) -> None
         share = 100.0 * torques / limit
         low, q1, q3, high = np.percentile(share, (0.0, 25.0, 75.0, 100.0))
         widest = max(widest, -low, high)
-        colour = HELD if joint['held'] else OVER
-        axes.plot([low, high], [y, y], color=colour, lw=2.0, solid_capstyle='round', zorder=2)
-        axes.plot([q1, q3], [y, y], color=colour, lw=7.0, solid_capstyle='round', zorder=3)
+        color = HELD if joint['held'] else OVER
+        axes.plot([low, high], [y, y], color=color, lw=2.0, solid_capstyle='round', zorder=2)
+        axes.plot([q1, q3], [y, y], color=color, lw=7.0, solid_capstyle='round', zorder=3)
         worst = 100.0 * joint['torque'] / limit
-        axes.plot(worst, y, 'D', color=colour, ms=6.5, mec='white', mew=0.8, zorder=4)
+        axes.plot(worst, y, 'D', color=color, ms=6.5, mec='white', mew=0.8, zorder=4)
         axes.annotate(
             f'{joint["torque"]:.3g} of {limit:.4g}',
             (worst, y),
@@ -56,7 +56,7 @@ def plot_static_torque(facts: Dict[str, Any], found: Holding, path: str) -> None
             textcoords='offset points',
             ha='center',
             fontsize=7.5,
-            color=colour,
+            color=color,
         )
     axes.set_xlim(-1.12 * widest, 1.12 * widest)
     axes.set_ylim(len(joints) - 0.5, -0.75)

@@ -90,7 +90,7 @@ def _json(found: Evaluation) -> str:
             else {
                 'link': payload.link,
                 'mass': payload.mass,
-                'centre': payload.centre.tolist(),
+                'center_of_mass': payload.centre.tolist(),
                 'explains': found.payload_explains,
             },
             'notes': list(found.notes),

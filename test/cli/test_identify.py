@@ -170,7 +170,7 @@ def test_what_a_recording_does_not_determine_has_no_number(tmp_path, capsys):
     assert '; m, m cy, ' in captured.err and 'are chosen, not measured' in captured.err
     assert main(['identify', urdf, csv, '--payload-link', 'l', '--json']) == 0
     payload = json.loads(capsys.readouterr().out)['payload']
-    assert payload['mass'] is None and payload['centre'] == [None] * 3
+    assert payload['mass'] is None and payload['center_of_mass'] == [None] * 3
     assert payload['not_determined'] == ['m', 'm cy', 'Ixx', 'Ixy', 'Ixz', 'Iyz', 'Izz']
     assert main(['validate-model', out, csv, '--json']) == 0
     (joint,) = json.loads(capsys.readouterr().out)['joints']

@@ -46,7 +46,7 @@ def test_a_pipe_gets_nothing():
 @pytest.mark.parametrize(
     ('words', 'what'),
     [
-        (['excitation-trajectory', 'two_link_arm', '-o', 'OUT.csv'], 'optimizing the motion: '),
+        (['excitation-trajectory', 'two_link_arm', '-o', 'OUT.csv'], 'computing the motion: '),
         (
             ['simulate', 'two_link_arm', '--record', 'OUT.html', '--duration', '0.2'],
             'simulating: ',

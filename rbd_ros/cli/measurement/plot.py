@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Sequence, Tuple
 from rbd_ros.plot_names import plot_name
 
 INK, FAINT = '#1f2933', '#9aa5b1'
-# Series in the order of drawing: key, label, colour, marker.
+# Series in the order of drawing: key, label, color, marker.
 SERIES = (
     ('theirs', 'Pinocchio, one call from Python', '#9aa5b1', 'o'),
     ('single', 'rbd_ros, one call from Python', '#1769aa', 'o'),
@@ -108,13 +108,13 @@ def _draw_panel(axes: Any, title: str, rows: List[Row], handles: Dict[str, Any])
             zorder=1,
             solid_capstyle='round',
         )
-        for key, label, colour, marker in SERIES:
+        for key, label, color, marker in SERIES:
             if key in known:
                 handles[label] = axes.plot(
                     known[key],
                     y,
                     marker,
-                    color=colour,
+                    color=color,
                     ms=7,
                     mec='white',
                     mew=0.8,
@@ -122,12 +122,12 @@ def _draw_panel(axes: Any, title: str, rows: List[Row], handles: Dict[str, Any])
                     zorder=3,
                 )[0]
         ours = sorted(
-            (known[key], key, colour)
-            for key, _, colour, _ in SERIES[1:]
+            (known[key], key, color)
+            for key, _, color, _ in SERIES[1:]
             if key in known and factors.get(key)
         )
         close = len(ours) == 2 and ours[1][0] < 1.35 * ours[0][0]
-        for (value, key, colour), side in zip(ours, ('right', 'left')):
+        for (value, key, color), side in zip(ours, ('right', 'left')):
             axes.annotate(
                 f'{_factor(factors[key])}x',
                 (value, y),
@@ -135,7 +135,7 @@ def _draw_panel(axes: Any, title: str, rows: List[Row], handles: Dict[str, Any])
                 textcoords='offset points',
                 ha=side if close else 'center',
                 fontsize=8,
-                color=colour,
+                color=color,
             )
     axes.set_ylim(len(rows) - 0.5, -0.75)
     axes.set_yticks(range(len(rows)), [label for label, *_ in rows], fontsize=9, color=INK)
