@@ -4,7 +4,7 @@
 
     ros_endurance.py WANTED JOINT ...       WANTED: what endurance.py asks for, as JSON
 
-A torque node and the trajectory annotator get the next message when they have answered the last
+A torque node and trajectory_feedforward get the next message when they have answered the last
 one; the simulator is in lockstep, and each of its states gets a command. After `warm` messages,
 the node's counters and its memory are noted, and again after `messages` more, or after `seconds`
 if that is sooner; the warm-up ends after `warm_seconds` at the latest. The last line printed is
@@ -164,8 +164,8 @@ def traffic_of(name: str, node: Node, joints: List[str]) -> Any:
     """Return the messages for a node."""
     if name == 'simulator':
         return States(node, joint_states(joints, ('position',)))
-    if name == 'trajectory_annotator':
-        topics = 'joint_trajectory', 'annotated_trajectory'
+    if name == 'trajectory_feedforward':
+        topics = 'joint_trajectory', 'feedforward_trajectory'
         return Answers(node, JointTrajectory, topics, trajectories(joints))
     topics = 'joint_states', 'joint_commands'
     return Answers(

@@ -26,7 +26,7 @@ class Interrupt:
 sys.meta_path.insert(0, Interrupt())
 """
 NODES = ('simulator', 'inverse_dynamics', 'gravity_compensation', 'external_torque_observer',
-         'trajectory_annotator', 'udp_bridge')  # fmt: skip
+         'trajectory_feedforward', 'udp_bridge')  # fmt: skip
 OTHERS = {
     'rbd_ros': ('rbd_ros.cli.main', ('info', 'six_axis_arm'), ('rbd_ros.cli.progress', 'numpy')),
     'hil_record': ('rbd_ros.nodes.bench.hil_record', ('x.mcap',), ('rclpy',)),

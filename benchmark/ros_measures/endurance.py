@@ -38,20 +38,20 @@ MEANWHILE = 50  # steps that the simulator may do while it writes a report
 PARAMETERS: Dict[str, Dict[str, Any]] = {
     'gravity_compensation': {'output': 'joint_state'},
     'inverse_dynamics': {'output': 'joint_state'},
-    'trajectory_annotator': {},
+    'trajectory_feedforward': {},
     'simulator': {'lockstep': 'stamp'},
 }
 #: Counters that must have grown by the messages sent, and those that must not have grown
 SENT = {
     'gravity_compensation': ('states_received', 'torques_published'),
     'inverse_dynamics': ('states_received', 'torques_published'),
-    'trajectory_annotator': ('trajectories_annotated',),
+    'trajectory_feedforward': ('trajectories_published',),
     'simulator': ('commands_accepted',),
 }
 REFUSED = {
     'gravity_compensation': ('states_refused',),
     'inverse_dynamics': ('states_refused',),
-    'trajectory_annotator': ('trajectories_refused',),
+    'trajectory_feedforward': ('trajectories_refused',),
     'simulator': ('commands_refused',),
 }
 

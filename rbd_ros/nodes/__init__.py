@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ROS 2 nodes, thin shells around the core: the only folder that imports rclpy and messages.
 
-Nodes: `simulator`, `gravity_compensation`, `inverse_dynamics`, `trajectory_annotator`,
+Nodes: `simulator`, `gravity_compensation`, `inverse_dynamics`, `trajectory_feedforward`,
 `external_torque_observer`, `udp_bridge`. Each is a module with a `main`, also run by
 `python -m rbd_ros.nodes.<name>`. What they share lives in the other modules; importing this
 package imports none of them.

@@ -17,7 +17,7 @@ NODES = (
     'gravity_compensation',
     'inverse_dynamics',
     'simulator',
-    'trajectory_annotator',
+    'trajectory_feedforward',
     'udp_bridge',
 )
 EXAMPLES = ('gripper_world', 'peg_world', 'push_world', 'steps_world', 'two_arms_world')

@@ -20,7 +20,7 @@ from lifecycle_harness import (
 import node_harness
 from node_harness import effort_by_name, gravity_torque, joint_state, TWO_LINK_ARM
 from safety_harness import gravity_of, lines_of, POSE, states_at
-from test_trajectory_annotator_node import efforts, trajectory
+from test_trajectory_feedforward_node import efforts, trajectory
 from trajectory_msgs.msg import JointTrajectory
 
 SCRIPT = Path(__file__).parent / 'failing_node.py'
@@ -98,14 +98,14 @@ def test_a_fault_in_the_torque_line_ends_with_the_timeout_command(faulty, timeou
         rig.life.must('deactivate')
 
 
-# -- the annotator --------------------------------------------------------------------------------
+# -- trajectory_feedforward -----------------------------------------------------------------------
 
 
 @pytest.fixture(scope='module')
-def annotator(ros):
+def feedforward(ros):
     parameters = {'robot_description': TWO_LINK_ARM, 'autostart': False}
-    process = ros.start('trajectory_annotator', parameters)
-    life = Managed(ros, '/trajectory_annotator')
+    process = ros.start('trajectory_feedforward', parameters)
+    life = Managed(ros, '/trajectory_feedforward')
     life.until(UNCONFIGURED)
     yield life
     assert process.alive()
@@ -114,15 +114,15 @@ def annotator(ros):
     assert 'Traceback' not in process.output()
 
 
-def test_the_annotator_answers_trajectories_when_it_is_active(ros, annotator):
-    out = ros.listen(JointTrajectory, 'annotated_trajectory')
+def test_the_feedforward_node_answers_trajectories_when_it_is_active(ros, feedforward):
+    out = ros.listen(JointTrajectory, 'feedforward_trajectory')
     trajectories = ros.publisher(JointTrajectory, 'joint_trajectory')
     pose = joint_state(position=POSE, effort=list(gravity_torque(POSE).values()))
 
     def refused(text):
         since = len(ros.diagnostics)
         trajectories.publish(trajectory(POSE, POSE))
-        ros.until_status(text, 'trajectory_annotator: trajectory', since=since)
+        ros.until_status(text, 'trajectory_feedforward: trajectory', since=since)
         return not out
 
     def answered():
@@ -132,14 +132,14 @@ def test_the_annotator_answers_trajectories_when_it_is_active(ros, annotator):
         return efforts(out.pop())[-1] == pytest.approx(list(effort_by_name(pose).values()))
 
     assert refused('there is no robot description yet')
-    annotator.must('configure')
-    assert refused('the node is inactive: ros2 lifecycle set /trajectory_annotator activate')
-    annotator.must('activate')
+    feedforward.must('configure')
+    assert refused('the node is inactive: ros2 lifecycle set /trajectory_feedforward activate')
+    feedforward.must('activate')
     assert answered()
-    annotator.must('deactivate')
+    feedforward.must('deactivate')
     assert refused('the node is inactive')
-    ros.until_status('not active', 'trajectory_annotator: trajectory')
-    annotator.must('cleanup')
+    ros.until_status('not active', 'trajectory_feedforward: trajectory')
+    feedforward.must('cleanup')
     assert refused('there is no robot description yet')
-    annotator.must('configure', 'activate')
+    feedforward.must('configure', 'activate')
     assert answered()

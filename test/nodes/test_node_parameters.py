@@ -45,7 +45,7 @@ def test_the_nodes_are_found():
         'gravity_compensation',
         'inverse_dynamics',
         'simulator',
-        'trajectory_annotator',
+        'trajectory_feedforward',
         'udp_bridge',
     ]
     assert all(interface.name == name for name, interface in INTERFACES.items())

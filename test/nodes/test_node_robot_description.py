@@ -115,7 +115,7 @@ def test_bad_descriptions_are_reported_and_a_good_one_on_the_topic_is_taken(
     [
         ('inverse_dynamics', 'moves no mass'),
         ('external_torque_observer', 'moves has a mass'),
-        ('trajectory_annotator', 'moves has a mass'),
+        ('trajectory_feedforward', 'moves has a mass'),
     ],
 )
 def test_a_robot_without_masses_is_refused_by_whoever_needs_its_weight(ros, module, text):

@@ -28,7 +28,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-NODES = ('gravity_compensation', 'inverse_dynamics', 'simulator', 'trajectory_annotator')
+NODES = ('gravity_compensation', 'inverse_dynamics', 'simulator', 'trajectory_feedforward')
 TORQUE_NODES = NODES[:2]
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 INSTANTS = 4  # of the start-up of each node, spread over all of it

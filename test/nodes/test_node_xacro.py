@@ -79,7 +79,7 @@ def refused(ros, parameters, module='gravity_compensation'):
     return line
 
 
-@pytest.mark.parametrize('module', ['simulator', 'trajectory_annotator'])
+@pytest.mark.parametrize('module', ['simulator', 'trajectory_feedforward'])
 def test_a_missing_argument_is_named_with_the_cure(ros, file, module):
     line = refused(ros, {'robot_description_file': str(file)}, module)
     for text in ('robot description', 'arm.urdf.xacro', 'upper_mass:=VALUE'):

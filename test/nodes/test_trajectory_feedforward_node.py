@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The trajectory annotator over DDS: what it adds to trajectories, and what it refuses."""
+"""The node trajectory_feedforward over DDS: what it adds to trajectories, and what it refuses."""
 
 import pytest
 from support import outside
@@ -15,7 +15,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from rbd_ros import Robot
 from rbd_ros.control import annotate, Feedforward, JointTrajectory as Motion
 
-NODE = '/trajectory_annotator'
+NODE = '/trajectory_feedforward'
 NAMES = ('shoulder', 'elbow')
 
 
@@ -29,8 +29,8 @@ class Rig:
 
     def __init__(self, ros):
         self.ros = ros
-        self.process = ros.start('trajectory_annotator', {'robot_description': TWO_LINK_ARM})
-        self.out = ros.listen(JointTrajectory, 'annotated_trajectory')
+        self.process = ros.start('trajectory_feedforward', {'robot_description': TWO_LINK_ARM})
+        self.out = ros.listen(JointTrajectory, 'feedforward_trajectory')
         self.trajectories = ros.publisher(JointTrajectory, 'joint_trajectory')
         self.states = ros.publisher(JointState, 'joint_states')
         ros.until_status('waiting for trajectories', 'trajectory')

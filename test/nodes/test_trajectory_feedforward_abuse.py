@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The trajectory annotator under attack, over DDS: it stays, and what it publishes is whole."""
+"""The node trajectory_feedforward under attack, over DDS: what it publishes is whole."""
 
 import itertools
 
@@ -13,7 +13,7 @@ outside.load('rclpy')
 
 from sensor_msgs.msg import JointState
 from test_node_floods import trajectory_bytes
-from test_trajectory_annotator_node import NAMES, Rig, trajectory
+from test_trajectory_feedforward_node import NAMES, Rig, trajectory
 
 MESSAGES = 400
 LIMITS = {'shoulder': 40.0, 'elbow': 15.0}
@@ -98,6 +98,6 @@ def test_a_flood_of_large_trajectories_is_survived(rig):
     ids=str,
 )
 def test_parameters_that_make_no_sense_are_refused_with_a_reason(rig, values):
-    (result,) = rig.ros.set_parameters('/trajectory_annotator', **values)
+    (result,) = rig.ros.set_parameters('/trajectory_feedforward', **values)
     assert not result.successful and result.reason
     goes_on(rig)

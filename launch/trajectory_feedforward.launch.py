@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Start the trajectory annotator.
+"""Start the node trajectory_feedforward.
 
-ros2 launch rbd_ros trajectory_annotator.launch.py urdf:=/path/to/robot.urdf
+ros2 launch rbd_ros trajectory_feedforward.launch.py urdf:=/path/to/robot.urdf
 """
 
 from rbd_ros.launching import node_launch_description
@@ -9,4 +9,4 @@ from rbd_ros.launching import node_launch_description
 
 def generate_launch_description():
     """Describe the arguments and the node."""
-    return node_launch_description('trajectory_annotator')
+    return node_launch_description('trajectory_feedforward')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The node trajectory_annotator, composed of its parts."""
+"""The node trajectory_feedforward, composed of its parts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SUBJECT = 'trajectory'
 SHOWN = 3  # limits that a message names
 
 
-class AnnotatorNode(AnsweringNode[Feedforward]):
+class FeedforwardNode(AnsweringNode[Feedforward]):
     """A node that answers trajectories with the same ones and their efforts, while it is active.
 
     :param interface: interface of the node
@@ -49,8 +49,8 @@ class AnnotatorNode(AnsweringNode[Feedforward]):
     def __init__(self, interface: NodeInterface):
         super().__init__(interface, SUBJECT)
         self._positions: Dict[str, Tuple[float, float]] = {}  # and when they arrived [s]
-        self._annotated = self._refused = 0
-        self._publisher = publisher(self, interface.topic('annotated_trajectory'))
+        self._published = self._refused = 0
+        self._publisher = publisher(self, interface.topic('feedforward_trajectory'))
         self._states, self._trajectories = JointStateReader(), JointTrajectoryReader()
         subscription(self, interface.topic('joint_states'), self._on_states, raw=True)
         subscription(self, interface.topic('joint_trajectory'), self._on_trajectory, raw=True)
@@ -141,7 +141,7 @@ class AnnotatorNode(AnsweringNode[Feedforward]):
             )
             return
         self._publisher.publish(result)
-        self._annotated += 1
+        self._published += 1
         self.diagnostics.condition(SUBJECT, OK, 'trajectories are answered', code='answering')
 
     def _answer(self, feedforward: Feedforward, data: JointTrajectoryData) -> Message:
@@ -196,7 +196,7 @@ class AnnotatorNode(AnsweringNode[Feedforward]):
 
     def _values(self) -> Dict[str, Any]:
         return {
-            'trajectories_annotated': self._annotated,
+            'trajectories_published': self._published,
             'trajectories_refused': self._refused,
         }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The node trajectory_annotator: fills the efforts of trajectories out, for other controllers."""
+"""The node trajectory_feedforward: fills in the efforts of trajectories for controllers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SHARED = (
 )
 
 INTERFACE = NodeInterface(
-    name='trajectory_annotator',
+    name='trajectory_feedforward',
     summary='Publishes trajectories with the efforts that they take.',
     parameters=(
         *DESCRIPTION_PARAMETERS,
@@ -81,7 +81,7 @@ INTERFACE = NodeInterface(
             depth=10,
         ),
         Topic(
-            'annotated_trajectory',
+            'feedforward_trajectory',
             'trajectory_msgs/msg/JointTrajectory',
             'out',
             'The same with efforts, to be remapped to the topic of a controller.',
@@ -103,9 +103,9 @@ INTERFACE = NodeInterface(
 
 
 def _load() -> Callable[[], Any]:
-    from rbd_ros.nodes.annotator.node import AnnotatorNode
+    from rbd_ros.nodes.feedforward.node import FeedforwardNode
 
-    return lambda: AnnotatorNode(INTERFACE)
+    return lambda: FeedforwardNode(INTERFACE)
 
 
 def main(args: Optional[Sequence[str]] = None) -> int:
