@@ -7,6 +7,7 @@ pages, from the lists of index.md, pages of the source files that they link to, 
 that scripts/docs makes.
 """
 
+from importlib.util import find_spec
 from pathlib import Path
 import sys
 from xml.etree import ElementTree
@@ -21,7 +22,8 @@ _manifest = HERE.parent / 'package.xml'
 version = ElementTree.parse(_manifest).getroot().findtext('version') if _manifest.is_file() else ''
 release = version
 
-extensions = ['hil_reports', 'myst_parser', 'page_tree', 'repository_links', 'sphinx_copybutton']
+extensions = ['hil_reports', 'myst_parser', 'page_tree', 'repository_links']
+extensions += filter(find_spec, ['sphinx_copybutton'])
 source_suffix = {'.md': 'markdown', '.rst': 'restructuredtext'}
 exclude_patterns = ['_extensions', 'requirements.txt']
 root_doc = 'index'
@@ -32,11 +34,13 @@ highlight_language = 'text'  # what is indented is mostly commands, without a la
 pygments_style = 'friendly'
 pygments_dark_style = 'monokai'
 
-html_theme = 'furo'
+# rosdoc2 brings the theme of Read the Docs, and neither furo nor the buttons that copy.
+html_theme = 'furo' if find_spec('furo') else 'sphinx_rtd_theme'
 html_title = f'{project} {version}'.strip()
 html_static_path = ['_static']
 html_css_files = ['site.css']
-html_theme_options = {'navigation_with_keys': True, 'top_of_page_buttons': []}
+if html_theme == 'furo':
+    html_theme_options = {'navigation_with_keys': True, 'top_of_page_buttons': []}
 html_copy_source = False
 html_show_sourcelink = False
 html_show_copyright = False
