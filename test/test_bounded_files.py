@@ -30,7 +30,7 @@ OWN_FILES = {
     'compiler/runtime/memory.py',
     'compiler/source.py',
     'doctor/machine.py',
-    'fmi/unit.py',
+    'fmi/fmu.py',
     'launching/bringup.py',
     'nodes/common/realtime.py',
     'viewer/page_text.py',
@@ -139,14 +139,14 @@ def refused(read, path):
         ('rbd_ros.collision', 'read_world', 'a.yaml'),
         ('rbd_ros.collision.self_collision', 'read_srdf', 'a.srdf'),
         ('rbd_ros.hil', 'read_scenario', 'a.yaml'),
-        ('rbd_ros.hil.fmu', 'open_unit', 'a.fmu'),
+        ('rbd_ros.hil.fmu', 'open_fmu', 'a.fmu'),
         ('rbd_ros.simulation', 'load_snapshot', 'a.npz'),
         ('rbd_ros.control.trajectory_files', 'read_trajectory', 'a.csv'),
         ('rbd_ros.control.trajectory_files', 'read_trajectory', 'a.yaml'),
         ('rbd_ros.identification', 'read_recording', 'a.csv'),
         ('rbd_ros.identification', 'read_recording', 'a.mcap'),
         ('rbd_ros.identification', 'read_recording', 'a.db3'),
-        ('rbd_ros.identification', 'read_description', 'a.mcap'),
+        ('rbd_ros.identification', 'read_robot_description', 'a.mcap'),
         ('rbd_ros.model.side_file', 'read_armature', 'a.yaml'),
     ],
 )
@@ -193,7 +193,7 @@ def test_an_archive_is_bounded_before_it_is_unpacked(tmp_path, method):
 
 def test_the_description_of_an_fmu_is_bounded_before_it_is_unpacked(tmp_path):
     outside.load('fmpy')
-    from rbd_ros.hil.fmu import MAX_DESCRIPTION, open_unit
+    from rbd_ros.hil.fmu import MAX_DESCRIPTION, open_fmu
 
     path = tmp_path / 'a.fmu'
     with zipfile.ZipFile(path, 'w', zipfile.ZIP_DEFLATED) as archive:
@@ -202,7 +202,7 @@ def test_the_description_of_an_fmu_is_bounded_before_it_is_unpacked(tmp_path):
                 file.write(b' ' * 2**20)
     assert path.stat().st_size < 10**6
     with pytest.raises(ValueError, match=f'a.fmu: modelDescription.xml has more than {2**26}'):
-        open_unit(str(path))
+        open_fmu(str(path))
 
 
 @pytest.mark.parametrize('compression', ['zstd', 'lz4', ''])

@@ -15,7 +15,7 @@ from support.small_units import Number, numbers, write_unit  # noqa: E402
 import yaml  # noqa: E402
 
 from rbd_ros import Robot  # noqa: E402
-from rbd_ros.fmi import compile_unit, make_unit  # noqa: E402
+from rbd_ros.fmi import compile_fmu, make_fmu  # noqa: E402
 from rbd_ros.resources import resource_path  # noqa: E402
 
 PYTHON = {'controller': {'python': 'rbd_ros.hil.controllers:computed_torque'}}
@@ -56,8 +56,8 @@ def in_process(folder: Path, names: List[str], duration: float) -> Dict[str, Pat
         build_example(folder / 'build')
     robot = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
     if any('plant' in name for name in names):
-        unit = make_unit(robot, 0.001, 'semi_implicit')
-        (folder / 'arm.fmu').write_bytes(unit.archive(compile_unit(unit)))
+        unit = make_fmu(robot, 0.001, 'semi_implicit')
+        (folder / 'arm.fmu').write_bytes(unit.archive(compile_fmu(unit)))
     if 'FMU' in names:
         joints = robot.joint_names
         inputs = [v for each in _INPUTS for v in numbers(f'{{joint}}.{each}', joints, 'input')]

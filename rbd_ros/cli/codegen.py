@@ -16,7 +16,7 @@ from rbd_ros.algorithms.kinds import REFERENCES
 from rbd_ros.cli.common_options import add_output_option
 from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
 from rbd_ros.contact import HalfSpace
-from rbd_ros.fmi import compile_unit, make_unit
+from rbd_ros.fmi import compile_fmu, make_fmu
 from rbd_ros.robot.export import c_library, REALS
 from rbd_ros.simulation.physics import INTEGRATORS
 
@@ -137,7 +137,7 @@ def _write_unit(arguments: argparse.Namespace) -> int:
         named_robot(arguments),
         **model_options(arguments),
     )
-    unit = make_unit(
+    unit = make_fmu(
         robot,
         arguments.timestep,
         arguments.integrator,
@@ -149,7 +149,7 @@ def _write_unit(arguments: argparse.Namespace) -> int:
     path = out if out.suffix == '.fmu' else out / f'{unit.identifier}.fmu'
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        binaries = compile_unit(unit)
+        binaries = compile_fmu(unit)
         path.write_bytes(unit.archive(binaries))
     except OSError as error:
         raise ValueError(f'--output {out} cannot be written: {error.strerror or error}') from error

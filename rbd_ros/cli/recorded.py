@@ -17,7 +17,7 @@ from rbd_ros.cli.common_options import (
 )
 from rbd_ros.cli.joint_panels import INK, JointPanels
 from rbd_ros.cli.robot_options import add_robot_options, named_robot
-from rbd_ros.identification import Evaluation, read_description, read_recording, Recording
+from rbd_ros.identification import Evaluation, read_recording, read_robot_description, Recording
 from rbd_ros.plot_names import plot_name
 
 MEASURED, PREDICTED, WRONG = '#9aa5b1', '#1769aa', '#e4572e'
@@ -59,7 +59,7 @@ def described(arguments: argparse.Namespace) -> Union[str, bytes]:
     :raises ValueError: if there is none in either place
     """
     if arguments.robot is None:
-        return read_description(arguments.recording).encode()
+        return read_robot_description(arguments.recording).encode()
     return named_robot(arguments)
 
 

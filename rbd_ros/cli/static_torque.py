@@ -32,8 +32,8 @@ from rbd_ros.cli.option_values import (
 )
 from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
 from rbd_ros.cli.text_table import plural
-from rbd_ros.control import hardest_poses, Holding, holding
-from rbd_ros.control.static_holding import NOTHING, TOLERANCE, UnjudgedError
+from rbd_ros.control import static_torque_margin, StaticTorqueMargin, worst_case_poses
+from rbd_ros.control.static_torque_margin import NOTHING, TOLERANCE, UnjudgedError
 from rbd_ros.robot import Robot
 
 FORMAT = 'rbd_ros static-torque 1'
@@ -114,7 +114,7 @@ def _unknown(reason: str) -> Dict[str, Any]:
     return {'held': None, 'not_judged': [{'joint': None, 'reason': reason}]}
 
 
-def _examined(robot: Robot, arguments: argparse.Namespace) -> Holding:
+def _examined(robot: Robot, arguments: argparse.Namespace) -> StaticTorqueMargin:
     """Return the torques in the given poses, or in random poses and the worst ones found."""
     options: Dict[str, Any] = {}
     if arguments.gravity is not None:
@@ -124,15 +124,15 @@ def _examined(robot: Robot, arguments: argparse.Namespace) -> Holding:
         options.update(payload=load, payload_link=link)
     if arguments.pose:
         poses = np.array([_pose(robot, text) for text in arguments.pose])
-        return holding(robot, poses, **options)
+        return static_torque_margin(robot, poses, **options)
     rng = np.random.default_rng(arguments.seed)
     poses = robot.random_configurations(arguments.samples, rng)
     if robot.model.loops:
-        from rbd_ros.control.closed_loop_holding import ClosedPoses
+        from rbd_ros.control.closed_loop_statics import ClosedPoses
 
         poses = ClosedPoses(robot).possible(poses)
-    hardest = hardest_poses(robot, poses, **options)
-    return holding(robot, np.concatenate([poses, hardest]), **options)
+    hardest = worst_case_poses(robot, poses, **options)
+    return static_torque_margin(robot, np.concatenate([poses, hardest]), **options)
 
 
 def _pose(robot: Robot, text: str) -> np.ndarray:
@@ -160,7 +160,7 @@ def _pose(robot: Robot, text: str) -> np.ndarray:
 
 
 def summary(
-    robot: Robot, found: Holding, sampled: bool = True, payload: Optional[str] = None
+    robot: Robot, found: StaticTorqueMargin, sampled: bool = True, payload: Optional[str] = None
 ) -> Dict[str, Any]:
     """Return facts about the static torques in the types of JSON; an absent limit is None.
 

@@ -7,13 +7,13 @@ from typing import Any, Dict
 
 import numpy as np
 
-from rbd_ros.control import Holding
+from rbd_ros.control import StaticTorqueMargin
 from rbd_ros.plot_names import plot_name
 
 INK, FAINT, HELD, OVER = '#1f2933', '#9aa5b1', '#1769aa', '#e4572e'
 
 
-def plot_static_torque(facts: Dict[str, Any], found: Holding, path: str) -> None:
+def plot_static_torque(facts: Dict[str, Any], found: StaticTorqueMargin, path: str) -> None:
     """Plot the range of the torques of each joint in shares of its limit, and write the picture.
 
     :param facts: those of `rbd_ros.cli.static_torque.summary`

@@ -24,7 +24,13 @@ if TYPE_CHECKING:
     from rbd_ros.collision.distances import Distances, Minimum, RobotInWorld
     from rbd_ros.collision.ground_plane import level_ground
     from rbd_ros.collision.named_poses import NamedPose
-    from rbd_ros.collision.queries import ContactPoints, contacts, distance, Nearest, supported
+    from rbd_ros.collision.queries import (
+        ContactPoints,
+        contacts,
+        distance,
+        Nearest,
+        pair_is_supported,
+    )
     from rbd_ros.collision.self_collision import allowed_pairs, SrdfError
     from rbd_ros.collision.shapes import (
         Box,
@@ -36,7 +42,7 @@ if TYPE_CHECKING:
         Sphere,
     )
     from rbd_ros.collision.solids import solid_inertia, triangles_inertia
-    from rbd_ros.collision.surfaces import combined, Surface
+    from rbd_ros.collision.surfaces import combine_surfaces, Surface
     from rbd_ros.collision.world import PairSurface, World, WorldObject, WorldRobot
     from rbd_ros.collision.world_file import extend_world, read_world, WorldFileError
     from rbd_ros.meshes.triangles import MeshError
@@ -66,14 +72,14 @@ __all__ = [
     'WorldRobot',
     'NamedPose',
     'allowed_pairs',
-    'combined',
+    'combine_surfaces',
     'contacts',
     'distance',
     'extend_world',
     'level_ground',
     'read_world',
     'solid_inertia',
-    'supported',
+    'pair_is_supported',
     'triangles_inertia',
 ]
 
@@ -104,14 +110,14 @@ __getattr__, __dir__ = lazy_names(
         'WorldRobot': 'rbd_ros.collision.world',
         'NamedPose': 'rbd_ros.collision.named_poses',
         'allowed_pairs': 'rbd_ros.collision.self_collision',
-        'combined': 'rbd_ros.collision.surfaces',
+        'combine_surfaces': 'rbd_ros.collision.surfaces',
         'contacts': 'rbd_ros.collision.queries',
         'distance': 'rbd_ros.collision.queries',
         'extend_world': 'rbd_ros.collision.world_file',
         'level_ground': 'rbd_ros.collision.ground_plane',
         'read_world': 'rbd_ros.collision.world_file',
         'solid_inertia': 'rbd_ros.collision.solids',
-        'supported': 'rbd_ros.collision.queries',
+        'pair_is_supported': 'rbd_ros.collision.queries',
         'triangles_inertia': 'rbd_ros.collision.solids',
     },
 )

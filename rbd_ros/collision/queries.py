@@ -81,7 +81,7 @@ class _Workspace(threading.local):
 _workspace = _Workspace()
 
 
-def supported(a: Union[Shape, Type[Shape]], b: Union[Shape, Type[Shape]]) -> bool:
+def pair_is_supported(a: Union[Shape, Type[Shape]], b: Union[Shape, Type[Shape]]) -> bool:
     """Return whether contact of two shapes, or of two classes of them, can be found.
 
     There are all pairs of which one is convex, but those of two planes, and of a plane and a
@@ -90,9 +90,9 @@ def supported(a: Union[Shape, Type[Shape]], b: Union[Shape, Type[Shape]]) -> boo
     :param a: one shape
     :param b: the other one
 
-    >>> from rbd_ros.collision import Box, Cylinder, Plane, supported
-    >>> supported(Box, Plane), supported(Cylinder, Box), supported(Plane, Plane)
-    (True, True, False)
+    >>> from rbd_ros.collision import Box, Cylinder, Plane, pair_is_supported
+    >>> [pair_is_supported(*pair) for pair in ((Box, Plane), (Cylinder, Box), (Plane, Plane))]
+    [True, True, False]
     """
     return (min(a.kind, b.kind), max(a.kind, b.kind)) in PAIRS
 
@@ -169,10 +169,10 @@ def _find(
     margin: float,
     nearest: bool,
 ) -> Tuple[Pair, int]:
-    if not supported(shape_a, shape_b):
+    if not pair_is_supported(shape_a, shape_b):
         names = [type(each).__name__ for each in (shape_a, shape_b)]
         raise ValueError(
-            f'contact of {names[0]} and {names[1]} cannot be found; `supported` tells which can'
+            f'contact of {names[0]} and {names[1]} is not supported; see `pair_is_supported`'
         )
     sizes, tables = tabulated((shape_a, shape_b))
     kinds = shape_a.kind, shape_b.kind

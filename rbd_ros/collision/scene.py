@@ -14,7 +14,7 @@ from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.collision import shapes
 from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.collision.overlapping_links import LEFT_OUT, left_out_notice, overlapping_links
-from rbd_ros.collision.queries import supported
+from rbd_ros.collision.queries import pair_is_supported
 from rbd_ros.collision.scene_arrays import SceneTable, STIFFNESS
 from rbd_ros.collision.scene_shapes import reach, ShapeMaker
 from rbd_ros.collision.self_collision import allowed_pairs, connected_bodies, enabled_pairs
@@ -276,7 +276,7 @@ def _pairs(
             if bodies in linked and frozenset(bodies) not in beside:
                 connected.add((a.name, b.name))
             continue
-        if not supported(a.shape, b.shape):
+        if not pair_is_supported(a.shape, b.shape):
             unknown.add((a.name, b.name))
             continue
         if own:

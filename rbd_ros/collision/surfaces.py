@@ -102,7 +102,7 @@ class Surface:
         return 1.0 if low == high else math.inf if low == 0.0 else high / low
 
 
-def combined(first: Surface, second: Surface) -> Surface:
+def combine_surfaces(first: Surface, second: Surface) -> Surface:
     """Return the properties of a pair of surfaces of which nothing else is said.
 
     Friction is the geometric mean, restitution, torsional and rolling friction the maximum.
@@ -117,9 +117,9 @@ def combined(first: Surface, second: Surface) -> Surface:
     :param second: the other surface
     :raises ValueError: if both are compliant by different laws
 
-    >>> from rbd_ros.collision import combined, Surface
+    >>> from rbd_ros.collision import combine_surfaces, Surface
     >>> ice, rubber = Surface((0.04, 0.04)), Surface((1.0, 1.0), restitution=0.7)
-    >>> pair = combined(ice, rubber)
+    >>> pair = combine_surfaces(ice, rubber)
     >>> pair.friction, pair.restitution
     ((0.2, 0.2), 0.7)
     """

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from rbd_ros.collision.named_poses import NamedPose
 from rbd_ros.collision.self_collision import allowed_pairs
-from rbd_ros.collision.surfaces import combined, directed_by_first, Surface
+from rbd_ros.collision.surfaces import combine_surfaces, directed_by_first, Surface
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.model.geometry import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
 from rbd_ros.model.model import Model
@@ -395,7 +395,7 @@ class World:
     def surface_between(self, first: str, second: str) -> PairSurface:
         """Return the properties of a pair.
 
-        Its own entry if there is one, else `combined` ones of both.
+        Its own entry if there is one, else the surfaces of both, combined.
 
         Of several entries that of links counts before that of their robots.
 
@@ -410,7 +410,7 @@ class World:
                 return PairSurface(self.pairs[pair], leading)
         a, b = self.surface_of(first), self.surface_of(second)
         try:
-            surface = combined(a, b)
+            surface = combine_surfaces(a, b)
         except ValueError as error:
             raise ValueError(f'{first!r} and {second!r} touch: {error}') from None
         return PairSurface(surface, first if directed_by_first(a, b) else second)

@@ -9,7 +9,7 @@ from typing import Any, Dict, FrozenSet, Iterator, List, Mapping, Optional, Tupl
 
 from rbd_ros.collision.named_poses import NamedPose
 from rbd_ros.collision.self_collision import allowed_pairs, enabled_pairs, read_srdf
-from rbd_ros.collision.surfaces import combined, directed_by_first, rigid, Surface
+from rbd_ros.collision.surfaces import combine_surfaces, directed_by_first, rigid, Surface
 from rbd_ros.collision.world import ROBOT, World, WorldObject, WorldRobot
 from rbd_ros.collision.world_objects import (
     bounded,
@@ -366,7 +366,7 @@ class _Reader:
                 raise field.error(f'{first!r} and {second!r} have an entry already; keep one')
             a, b = world.surface_of(first), world.surface_of(second)
             try:
-                base = combined(a, rigid(b) if 'compliance' in entries else b)
+                base = combine_surfaces(a, rigid(b) if 'compliance' in entries else b)
             except ValueError as error:
                 raise field.error(str(error)) from None
             if 'friction' in entries or 'direction' in entries:

@@ -11,6 +11,10 @@ from rbd_ros.control.gains import DAMPING_RATIO, default_gains, NATURAL_FREQUENC
 from rbd_ros.control.gravity_direction import mounted_gravity
 from rbd_ros.control.guards import StateGuard, StateProblem
 from rbd_ros.control.hand_guiding import GuidingSettings, HandGuiding
+from rbd_ros.control.insufficient_stiffness import (
+    describe_insufficient_stiffness,
+    insufficient_stiffness_joints,
+)
 from rbd_ros.control.law_settings import (
     FEEDBACKS,
     FEEDFORWARDS,
@@ -31,12 +35,15 @@ from rbd_ros.control.motion_plan import MotionPlan
 from rbd_ros.control.payload import payload_parameters
 from rbd_ros.control.prepared_law import LawMemory
 from rbd_ros.control.servo_offset import servo_command
-from rbd_ros.control.static_holding import hardest_poses, Holding, holding
+from rbd_ros.control.static_torque_margin import (
+    static_torque_margin,
+    StaticTorqueMargin,
+    worst_case_poses,
+)
 from rbd_ros.control.torque import TorqueLaw
 from rbd_ros.control.trajectory import JointTrajectory
 from rbd_ros.control.trajectory_checks import TrajectoryError
 from rbd_ros.control.trajectory_report import check_trajectory, Margin, TrajectoryReport
-from rbd_ros.control.weak_joints import describe_weak_joints, weak_joints
 
 __all__ = [
     'AnnotatedTrajectory',
@@ -51,7 +58,7 @@ __all__ = [
     'STATE_LOSS_POLICIES',
     'GuidingSettings',
     'HandGuiding',
-    'Holding',
+    'StaticTorqueMargin',
     'JointTrajectory',
     'LawMemory',
     'LawSettings',
@@ -74,13 +81,13 @@ __all__ = [
     'annotate',
     'check_trajectory',
     'default_gains',
-    'describe_weak_joints',
+    'describe_insufficient_stiffness',
     'friction_torque',
-    'hardest_poses',
-    'holding',
+    'worst_case_poses',
+    'static_torque_margin',
     'mounted_gravity',
     'payload_parameters',
     'pd_gains',
     'servo_command',
-    'weak_joints',
+    'insufficient_stiffness_joints',
 ]

@@ -2,10 +2,10 @@
 """Robots as Functional Mock-up Units (FMI 3.0, co-simulation): torque in, joint state out.
 
 variables.py says what goes in and out, description.py writes the XML, physics_source.py the C text
-of a simulation step, functions.py the functions of the standard around it; unit.py makes the
+of a simulation step, functions.py the functions of the standard around it; fmu.py makes the
 archive.
 """
 
-from rbd_ros.fmi.unit import compile_unit, make_unit, Unit
+from rbd_ros.fmi.fmu import compile_fmu, Fmu, make_fmu
 
-__all__ = ['Unit', 'compile_unit', 'make_unit']
+__all__ = ['Fmu', 'compile_fmu', 'make_fmu']

@@ -11,7 +11,7 @@ from rbd_ros.hil.fault_injector import Change, FaultInjector
 from rbd_ros.hil.faults import Fault, FaultError, Kind, KINDS, read_faults
 from rbd_ros.hil.message_link import Disturbance, MessageLink
 from rbd_ros.hil.plant_faults import PlantFaults
-from rbd_ros.hil.recorded_run import RecordingError
+from rbd_ros.hil.recorded_run import HilRecordingError
 from rbd_ros.hil.recording import RunRecorder
 from rbd_ros.hil.run_replay import Replay, replay
 from rbd_ros.hil.scenario import Limits, read_scenario, Scenario, ScenarioError
@@ -34,7 +34,7 @@ __all__ = [
     'MessageLink',
     'PlantFailure',
     'PlantFaults',
-    'RecordingError',
+    'HilRecordingError',
     'Replay',
     'Run',
     'RunRecorder',

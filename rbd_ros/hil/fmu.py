@@ -92,7 +92,7 @@ class FmuVariable(NamedTuple):
     maximum: float
 
 
-class Unit:
+class LoadedFmu:
     """An FMU, unpacked into a folder that exists as long as this does.
 
     :param path: path of the archive
@@ -174,7 +174,7 @@ class Instance:
     :raises FmuError: if it refuses
     """
 
-    def __init__(self, unit: Unit, slave: Any):
+    def __init__(self, unit: LoadedFmu, slave: Any):
         self._unit, self._slave, self._said = unit, slave, ''
         # The FMU's functions run without Python's lock, and FMI allows one thread at a time.
         self._mutex = threading.RLock()
@@ -345,10 +345,10 @@ class Channel:
         self.arguments = [component, self._references, size, at, *([size] if counted else [])]
 
 
-_units: Dict[Tuple[str, int, int], Unit] = {}
+_units: Dict[Tuple[str, int, int], LoadedFmu] = {}
 
 
-def open_unit(path: str) -> Unit:
+def open_fmu(path: str) -> LoadedFmu:
     """Return the FMU at a path, unpacked once for all that use it.
 
     :raises FmuError: if it is none that can be used
@@ -359,7 +359,7 @@ def open_unit(path: str) -> Unit:
         raise FmuError(f'{path}: {error.strerror or error}; give the path of an FMU') from None
     key = (path, facts.st_mtime_ns, facts.st_size)
     if key not in _units:
-        _units[key] = Unit(path)
+        _units[key] = LoadedFmu(path)
     return _units[key]
 
 
@@ -371,7 +371,7 @@ def named(pattern: str, joints: Sequence[str]) -> List[str]:
     return [pattern.format(joint=joint, index=k, index1=k + 1) for k, joint in enumerate(joints)]
 
 
-def missing(unit: Unit, names: Sequence[str], causality: str) -> List[str]:
+def missing(unit: LoadedFmu, names: Sequence[str], causality: str) -> List[str]:
     """Return the names that an FMU has no variable of.
 
     :param causality: what the others must be: 'input' or 'output'

@@ -11,7 +11,7 @@ import numpy as np
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.hil.desired import ARRAYS, desired_samples
 from rbd_ros.hil.failures import ControllerFailure
-from rbd_ros.hil.fmu import FmuError, missing, named, open_unit
+from rbd_ros.hil.fmu import FmuError, missing, named, open_fmu
 from rbd_ros.hil.scenario import Scenario
 
 
@@ -27,7 +27,7 @@ class FmuController:
     def __init__(self, scenario: Scenario):
         (path,), options = scenario.controller.words, scenario.controller.options
         joints, self._timestep = scenario.robot.joint_names, scenario.timestep
-        unit = open_unit(path)
+        unit = open_fmu(path)
         patterns = {
             name: options['variables'].get(name, f'{{joint}}.{name}')
             for name in (*ARRAYS, 'effort')

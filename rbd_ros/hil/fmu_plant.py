@@ -11,7 +11,7 @@ import numpy as np
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.hil.failures import PlantFailure
 from rbd_ros.hil.faults import Fault
-from rbd_ros.hil.fmu import FmuError, Instance, missing, named, open_unit
+from rbd_ros.hil.fmu import FmuError, Instance, missing, named, open_fmu
 from rbd_ros.hil.plant import INSIDE, inside, Plant
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
@@ -33,7 +33,7 @@ class FmuPlant:
 
     def __init__(self, plant: Plant, robot: Robot, timestep: float):
         self._declared, self._timestep = plant, timestep
-        self._unit = open_unit(plant.path)
+        self._unit = open_fmu(plant.path)
         joints = robot.joint_names
         names = {key: named(pattern, joints) for key, pattern in plant.patterns.items()}
         for key, each in names.items():

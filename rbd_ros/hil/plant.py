@@ -12,7 +12,7 @@ import numpy as np
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.hil.controller_entry import read_fmu
 from rbd_ros.hil.faults import KINDS
-from rbd_ros.hil.fmu import FmuError, open_unit
+from rbd_ros.hil.fmu import FmuError, open_fmu
 from rbd_ros.model.extension.fields import Field
 from rbd_ros.robot import Robot
 
@@ -85,7 +85,7 @@ def joints_of_plant(plant: Plant, field: Field) -> Robot:
     try:
         if not found:
             raise FmuError('the name of efforts has no {joint}; name the robot beside the plant')
-        unit = open_unit(plant.path)
+        unit = open_fmu(plant.path)
         for name in unit.names:
             middle = name[len(before) : len(name) - len(after)]
             if name != f'{before}{middle}{after}' or not middle:

@@ -17,7 +17,7 @@ from rbd_ros.mcap_files import Found, McapFileError, McapReader
 from rbd_ros.nodes.common.wire import JointStateReader, WireError
 
 
-class RecordingError(ValueError):
+class HilRecordingError(ValueError):
     """A recording that cannot be used; the message names file, time and cure."""
 
 
@@ -56,7 +56,7 @@ class RecordedRun:
 def about_of(path: Any) -> Dict[str, str]:
     """Return what a recording of ours says about itself.
 
-    :raises RecordingError: if it is none, or cannot be read
+    :raises HilRecordingError: if it is none, or cannot be read
     """
     reader = McapReader(path)
     for _ in _messages(reader, path):
@@ -65,7 +65,7 @@ def about_of(path: Any) -> Dict[str, str]:
     about = reader.metadata.get(ABOUT, {})
     if about.get('format') != FORMAT:
         found = about.get('format', 'nothing that says how it was made')
-        raise RecordingError(
+        raise HilRecordingError(
             f'{path} has {found[:80]}, and this replays {FORMAT!r}: record by --record or '
             'hil_record'
         )
@@ -76,9 +76,9 @@ def _messages(reader: McapReader, path: Any) -> Any:
     try:
         yield from reader
     except McapFileError as error:
-        raise RecordingError(f'{path} is no MCAP file: {error}') from None
+        raise HilRecordingError(f'{path} is no MCAP file: {error}') from None
     except OSError as error:
-        raise RecordingError(
+        raise HilRecordingError(
             f'{path} cannot be read: {error.strerror or error}; check the path'
         ) from None
 
@@ -87,12 +87,12 @@ def read_run(path: Any) -> RecordedRun:
     """Read a run of the bench.
 
     :param path: the file
-    :raises RecordingError: if it is no such recording, if joints or states are missing, or time
+    :raises HilRecordingError: if it is no such recording, if joints or states are missing, or time
         goes back
     """
     about = about_of(path)
     if about.get('kind') != 'bench':
-        raise RecordingError(
+        raise HilRecordingError(
             f'{path} is a recording of a simulator node, which has no scenario: replay it by '
             f'hil_run --replay-recording {path}'
         )
@@ -101,7 +101,7 @@ def read_run(path: Any) -> RecordedRun:
         timestep, seed = float(about['timestep']), int(about['seed'])
         faults = tuple(_fault(each) for each in json.loads(about['faults']))
     except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise RecordingError(
+        raise HilRecordingError(
             f'{path} does not say what was run ({type(error).__name__}: {error}); record it again'
         ) from None
     reader, decode = McapReader(path), JointStateReader()
@@ -113,7 +113,7 @@ def read_run(path: Any) -> RecordedRun:
         elif found.topic == COMMANDS:
             commands.add(decode, found)
     if not states.times:
-        raise RecordingError(
+        raise HilRecordingError(
             f'{path} has no state on {TRUE}: it ended before the first; record it again'
         )
     time = np.array(states.times, dtype=np.int64)
@@ -156,17 +156,17 @@ class _Rows:
         try:
             message = decode.read(bytes(found.data))
         except WireError as error:
-            raise RecordingError(f'{when} cannot be read: {error}; record it again') from None
+            raise HilRecordingError(f'{when} cannot be read: {error}; record it again') from None
         names = message.names.names
         if missing := [name for name in self._joints if name not in names]:
-            raise RecordingError(
+            raise HilRecordingError(
                 f'{when} lacks joint {", ".join(missing)}: record all joints of the robot'
             )
         order = [names.index(name) for name in self._joints]
         for field in self._fields:
             values = getattr(message, field)
             if values is None or len(values) != len(names):
-                raise RecordingError(
+                raise HilRecordingError(
                     f'{when} has no {field} of each joint: record position, velocity and effort'
                 )
             self.rows.append(np.array(values)[order])
@@ -177,11 +177,11 @@ class _Rows:
 def _check_times(path: Any, time: IntArray, step: int) -> None:
     """Refuse states between which others are missing, and those that go back.
 
-    :raises RecordingError: saying where
+    :raises HilRecordingError: saying where
     """
     label = Path(path).name
     if time[0] != BEGIN:
-        raise RecordingError(
+        raise HilRecordingError(
             f'{label} begins at {(time[0] - BEGIN) / NANOSECONDS:.6f} s: the states before are '
             'not known; record from the start'
         )
@@ -192,6 +192,6 @@ def _check_times(path: Any, time: IntArray, step: int) -> None:
     ):
         if wrong.any():
             at = (time[int(np.argmax(wrong))] - BEGIN) / NANOSECONDS
-            raise RecordingError(
+            raise HilRecordingError(
                 f'{label}: {text.format(at)}; cut the recording there, or record it again'
             )

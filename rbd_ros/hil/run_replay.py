@@ -11,7 +11,7 @@ import numpy as np
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.hil.bench import Bench
 from rbd_ros.hil.faults import KINDS
-from rbd_ros.hil.recorded_run import read_run, RecordedRun, RecordingError
+from rbd_ros.hil.recorded_run import HilRecordingError, read_run, RecordedRun
 from rbd_ros.hil.recording import BEGIN, fingerprint, NANOSECONDS
 from rbd_ros.hil.scenario import Scenario
 
@@ -58,7 +58,7 @@ def replay(scenario: Scenario, path: Any) -> Replay:
 
     :param scenario: the scenario that was recorded
     :param path: the file
-    :raises RecordingError: if it cannot be used: damaged, with gaps, or of another robot
+    :raises HilRecordingError: if it cannot be used: damaged, with gaps, or of another robot
     """
     recorded = read_run(path)
     # Asked at each step: a delayed command takes effect between two states, too.
@@ -67,7 +67,7 @@ def replay(scenario: Scenario, path: Any) -> Replay:
     faults = [each for each in recorded.faults if each.kind in _OF_THE_MACHINE]
     unknown = [each.kind for each in recorded.faults if each.kind not in KINDS]
     if unknown:
-        raise RecordingError(f'{path}: there is no fault {unknown[0]!r}; record it again')
+        raise HilRecordingError(f'{path}: there is no fault {unknown[0]!r}; record it again')
     run = Bench(scenario).run(_Recorded(recorded), recorded.seed, faults)
     steps = min(len(recorded.time), len(run.time))
     difference, before = '', steps
@@ -116,22 +116,22 @@ class _Recorded:
 def _check_robot(scenario: Scenario, recorded: RecordedRun, path: Any) -> None:
     about, robot = recorded.about, scenario.robot
     if tuple(recorded.joints) != tuple(robot.joint_names):
-        raise RecordingError(
+        raise HilRecordingError(
             f'{path} is of another robot, {about.get("robot", "")!r} with the joints '
             f'{", ".join(recorded.joints)}; give the scenario that was recorded'
         )
     if about.get('description') != fingerprint(scenario.description):
-        raise RecordingError(
+        raise HilRecordingError(
             f'{path} is of another robot: the description of {robot.name!r} was another one then; '
             'give the scenario that was recorded'
         )
     if recorded.timestep != scenario.timestep:
-        raise RecordingError(
+        raise HilRecordingError(
             f'{path} has a time step of {recorded.timestep:g} s, and the scenario one of '
             f'{scenario.timestep:g} s; give the scenario that was recorded'
         )
     if not np.array_equal(recorded.q[0], scenario.start):
-        raise RecordingError(
+        raise HilRecordingError(
             f'{path} begins elsewhere than the trajectory of the scenario; give the one that was '
             'recorded'
         )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rbd_ros.identification.evaluation import evaluate, Evaluation, JointFit
     from rbd_ros.identification.fourier_excitation import Excitation, excitation
     from rbd_ros.identification.payload import identify_payload, PayloadEstimate
-    from rbd_ros.identification.reading import read_description, read_recording
+    from rbd_ros.identification.reading import read_recording, read_robot_description
     from rbd_ros.identification.recording import Recording, RecordingError
     from rbd_ros.identification.regression import Estimate
     from rbd_ros.identification.urdf_patch import patched_urdf
@@ -34,7 +34,7 @@ __all__ = [
     'identify_base_parameters',
     'identify_payload',
     'patched_urdf',
-    'read_description',
+    'read_robot_description',
     'read_recording',
 ]
 
@@ -54,7 +54,7 @@ __getattr__, __dir__ = lazy_names(
         'identify_base_parameters': 'rbd_ros.identification.base_parameters',
         'identify_payload': 'rbd_ros.identification.payload',
         'patched_urdf': 'rbd_ros.identification.urdf_patch',
-        'read_description': 'rbd_ros.identification.reading',
+        'read_robot_description': 'rbd_ros.identification.reading',
         'read_recording': 'rbd_ros.identification.reading',
     },
 )

@@ -55,7 +55,7 @@ def read_recording(path: str, topic: str = TOPIC) -> Recording:
     return series.recording()
 
 
-def read_description(path: str) -> str:
+def read_robot_description(path: str) -> str:
     """Return robot description in a recording: the URDF that was on `robot_description` meanwhile.
 
     :param path: file .mcap or .db3, or the folder of a bag

@@ -13,18 +13,18 @@ from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from rbd_ros.viewer.live import LivePage
-    from rbd_ros.viewer.recording import Recording
+    from rbd_ros.viewer.recording import MotionRecording
     from rbd_ros.viewer.scene import make_scene, Scene
     from rbd_ros.viewer.session import LiveSession
 
-__all__ = ['LivePage', 'LiveSession', 'Recording', 'Scene', 'make_scene']
+__all__ = ['LivePage', 'LiveSession', 'MotionRecording', 'Scene', 'make_scene']
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
         'LivePage': 'rbd_ros.viewer.live',
         'LiveSession': 'rbd_ros.viewer.session',
-        'Recording': 'rbd_ros.viewer.recording',
+        'MotionRecording': 'rbd_ros.viewer.recording',
         'Scene': 'rbd_ros.viewer.scene',
         'make_scene': 'rbd_ros.viewer.scene',
     },

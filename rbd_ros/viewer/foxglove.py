@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rbd_ros.model.geometry import Colour
 from rbd_ros.viewer.page_text import arrow_length
-from rbd_ros.viewer.recording import Recording
+from rbd_ros.viewer.recording import MotionRecording
 from rbd_ros.viewer.scene import quaternions, Scene, STONE
 from rbd_ros.viewer.shapes import SceneShape
 
@@ -41,7 +41,7 @@ class Message(NamedTuple):
     content: Json
 
 
-def messages(recording: Recording) -> Iterator[Message]:
+def messages(recording: MotionRecording) -> Iterator[Message]:
     """Yield the messages of a recording in their order.
 
     :raises ValueError: if there is no frame

@@ -9,12 +9,12 @@ from typing import Dict, Tuple
 
 from rbd_ros.mcap_files import McapWriter, unavailable_reason
 from rbd_ros.viewer.foxglove import messages, SCHEMAS
-from rbd_ros.viewer.recording import Recording
+from rbd_ros.viewer.recording import MotionRecording
 
 __all__ = ['unavailable_reason', 'write_mcap']
 
 
-def write_mcap(recording: Recording, path: Path) -> None:
+def write_mcap(recording: MotionRecording, path: Path) -> None:
     """Write a recording.
 
     :raises ValueError: if there is no frame, no library, or the file cannot be begun

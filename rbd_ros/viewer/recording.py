@@ -21,14 +21,14 @@ FloatArray = NDArray[np.float64]
 FORMATS = ('.html', '.mp4', '.mcap')
 
 
-class Recording:
+class MotionRecording:
     """A motion of a robot.
 
     :param robot: the robot
     :param scene: what there is to see; None: the robot's visual shapes
     :param ground: what the grid is drawn on; None for no grid
 
-    >>> recording = Recording(robot)
+    >>> recording = MotionRecording(robot)
     >>> simulator = Simulator(robot)
     >>> for _ in range(60):
     ...     recording.add(simulator.time, simulator.q)
@@ -68,7 +68,8 @@ class Recording:
     def objects(self) -> FloatArray:
         """Poses of the movable objects in each frame, (N, O, 4, 4).
 
-        >>> recording = Recording(robot, make_scene(robot.model, world='config/table_world.yaml'))
+        >>> scene = make_scene(robot.model, world='config/table_world.yaml')
+        >>> recording = MotionRecording(robot, scene)
         >>> recording.add(0.0, q)
         >>> recording.objects.shape, recording.objects[0, 0, :3, 3]
         ((1, 4, 4, 4), array([0.7 , 0.  , 0.45]))
@@ -79,7 +80,7 @@ class Recording:
     def contacts(self) -> Tuple[FloatArray, ...]:
         """Position and force of the contacts in each frame, N times (C, 6) [m, N].
 
-        >>> recording = Recording(robot)
+        >>> recording = MotionRecording(robot)
         >>> recording.add(0.0, q, contacts=[[0.5, 0.0, 0.0, 0.0, 0.0, 20.0]])
         >>> recording.contacts[0].shape
         (1, 6)
@@ -91,7 +92,7 @@ class Recording:
 
         Position and quaternion (x, y, z, w), (N, frames, 7).
 
-        >>> recording = Recording(robot)
+        >>> recording = MotionRecording(robot)
         >>> recording.add(0.0, q)
         >>> recording.poses().shape == (1, len(recording.scene.frames), 7)
         True
@@ -114,7 +115,7 @@ class Recording:
         :param contacts: position and force of each contact, (C, 6) [m, N]; None for none
         :raises ValueError: for a wrong shape or time, or what is not finite; nothing is added
 
-        >>> recording = Recording(robot)
+        >>> recording = MotionRecording(robot)
         >>> recording.add(0.0, q)
         >>> len(recording)
         1
@@ -163,7 +164,7 @@ class Recording:
     def radius(self) -> float:
         """Radius of what there is to see in the first frame [m].
 
-        >>> recording = Recording(robot)
+        >>> recording = MotionRecording(robot)
         >>> recording.add(0.0, robot.neutral())
         >>> 0.5 < recording.radius < 0.7
         True

@@ -15,7 +15,7 @@ from rbd_ros.simulation.simulated_objects import ContactPoint
 from rbd_ros.viewer.live import LivePage
 from rbd_ros.viewer.page_text import floats, page, reach, SMALLEST
 from rbd_ros.viewer.pull import LinkPull, ObjectPull, Pull
-from rbd_ros.viewer.recording import Recording
+from rbd_ros.viewer.recording import MotionRecording
 from rbd_ros.viewer.scene import Scene
 from rbd_ros.viewer.shapes import ROBOT
 
@@ -310,7 +310,7 @@ def record(
     duration: float,
     torque: Optional[Torque] = None,
     progress: Optional[Callable[[float], Any]] = None,
-) -> Recording:
+) -> MotionRecording:
     """Simulate for a while and record it, 60 frames a second.
 
     :param simulator: the simulation
@@ -326,7 +326,7 @@ def record(
     >>> len(recording), recording.page()[:15]
     (61, '<!DOCTYPE html>')
     """
-    recording = Recording(simulator.robot, scene, simulator.ground)
+    recording = MotionRecording(simulator.robot, scene, simulator.ground)
     start = simulator.time
     recording.add(*_frame(simulator, scene))
     frames = max(1, math.ceil(duration / FRAME - 1e-9))

@@ -13,7 +13,7 @@ import numpy as np
 
 from rbd_ros.compiler.loops import interpreted_reason
 from rbd_ros.viewer.picture import Camera
-from rbd_ros.viewer.recording import Recording
+from rbd_ros.viewer.recording import MotionRecording
 
 RATE = 30  # pictures a second
 
@@ -40,7 +40,9 @@ def unavailable_reason() -> str:
     return f'the pictures of a video are drawn by machine code, and {reason}' if reason else ''
 
 
-def write_video(recording: Recording, path: Path, width: int = 960, height: int = 540) -> None:
+def write_video(
+    recording: MotionRecording, path: Path, width: int = 960, height: int = 540
+) -> None:
     """Write a recording as it moves, seen from where its page is seen first.
 
     :param width: columns, an even number

@@ -18,9 +18,9 @@ from rbd_ros.collision import (
     distance,
     HeightField,
     MeshError,
+    pair_is_supported,
     Plane,
     Sphere,
-    supported,
     TriangleMesh,
 )
 from rbd_ros.meshes import hull_triangles
@@ -231,8 +231,8 @@ def test_a_mesh_rests_on_a_plane_as_its_hull():
 def test_pairs_without_a_convex_shape_are_refused():
     mesh, field = FLOORS
     for a, b in ((mesh, mesh), (mesh, field), (field, field), (Plane(), field)):
-        assert not supported(a, b)
-        with pytest.raises(ValueError, match='cannot be found'):
+        assert not pair_is_supported(a, b)
+        with pytest.raises(ValueError, match='is not supported'):
             contacts(a, HERE, b, HERE)
 
 

@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 
 from rbd_ros.collision import (
     allowed_pairs,
-    combined,
+    combine_surfaces,
     shapes,
     Surface,
     World,
@@ -123,9 +123,9 @@ def test_combination_does_not_depend_on_the_order(rng):
             )
             for _ in range(2)
         )
-        assert combined(a, b) == combined(b, a)
+        assert combine_surfaces(a, b) == combine_surfaces(b, a)
         assert directed_by_first(a, b) != directed_by_first(b, a)
-        pair = combined(a, b)
+        pair = combine_surfaces(a, b)
         assert pair.restitution == max(a.restitution, b.restitution)
         assert pair.rolling == max(a.rolling, b.rolling)
         assert pair.torsional == max(a.torsional, b.torsional)
@@ -135,15 +135,15 @@ def test_combination_does_not_depend_on_the_order(rng):
 
 def test_combination_of_equals_changes_nothing():
     surface = Surface((0.7, 0.7), (0.0, 1.0, 0.0), 0.01, 0.02, 0.3)
-    assert combined(surface, surface) == surface
+    assert combine_surfaces(surface, surface) == surface
 
 
 def test_directions_are_those_of_the_surface_that_depends_on_them_more():
     belt, steel = Surface((0.9, 0.1), (0.0, 1.0, 0.0)), Surface((0.5, 0.5), (0.0, 0.0, 1.0))
-    assert_allclose(combined(steel, belt).friction, np.sqrt([0.45, 0.05]))
-    assert combined(steel, belt).direction == belt.direction
+    assert_allclose(combine_surfaces(steel, belt).friction, np.sqrt([0.45, 0.05]))
+    assert combine_surfaces(steel, belt).direction == belt.direction
     ice, brushed = Surface((0.0, 0.5)), Surface((0.4, 0.1))
-    assert_allclose(combined(brushed, ice).friction, (0.0, 0.1**0.5))
+    assert_allclose(combine_surfaces(brushed, ice).friction, (0.0, 0.1**0.5))
     slightly = Surface((0.5, 0.4), (0.0, 1.0, 0.0))
     assert directed_by_first(slightly, steel) and not directed_by_first(steel, slightly)
     assert (slightly.anisotropy, steel.anisotropy, ice.anisotropy) == (1.25, 1.0, math.inf)
@@ -152,12 +152,14 @@ def test_directions_are_those_of_the_surface_that_depends_on_them_more():
 
 def test_springs_and_dampers_are_in_series():
     a, b = Surface(stiffness=3e4, damping=30.0), Surface(stiffness=6e4, damping=60.0)
-    assert_allclose(combined(a, b).stiffness, 2e4)
-    assert_allclose(combined(a, b).damping, 20.0)
-    assert combined(a, Surface()).stiffness == combined(Surface(), a).stiffness == 3e4
-    assert combined(a, Surface()).damping == combined(Surface(), a).damping == 30.0
-    assert combined(a, Surface(stiffness=1.0)).damping == 0.0
-    assert combined(a, b).exponent is None
+    assert_allclose(combine_surfaces(a, b).stiffness, 2e4)
+    assert_allclose(combine_surfaces(a, b).damping, 20.0)
+    assert (
+        combine_surfaces(a, Surface()).stiffness == combine_surfaces(Surface(), a).stiffness == 3e4
+    )
+    assert combine_surfaces(a, Surface()).damping == combine_surfaces(Surface(), a).damping == 30.0
+    assert combine_surfaces(a, Surface(stiffness=1.0)).damping == 0.0
+    assert combine_surfaces(a, b).exponent is None
 
 
 @pytest.mark.parametrize('n', [1.0, 1.5, 3.0])
@@ -169,20 +171,20 @@ def test_springs_of_one_exponent_are_in_series(n, rng):
         slow, rate = rng.uniform(0.0, 3.0), rng.uniform(-0.3, 1.0)
         a = Surface(stiffness=K_1, exponent=n, dissipation=slow / share)
         b = Surface(stiffness=K_2, exponent=n, dissipation=slow / (1.0 - share))
-        pair = combined(a, b)
-        assert combined(b, a) == pair and pair.exponent == n
+        pair = combine_surfaces(a, b)
+        assert combine_surfaces(b, a) == pair and pair.exponent == n
         force = K_1 * (share * d) ** n * (1.0 + a.dissipation * share * rate)
         other = K_2 * ((1.0 - share) * d) ** n * (1.0 + b.dissipation * (1.0 - share) * rate)
         assert_allclose(force, other)
         assert_allclose(pair.stiffness * d**n * (1.0 + pair.dissipation * rate), force)
-        assert combined(a, Surface()) == combined(Surface(), a) == a
+        assert combine_surfaces(a, Surface()) == combine_surfaces(Surface(), a) == a
 
 
 @pytest.mark.parametrize('n, K_1, K_2', [(1.5, 2e5, 5e5), (2.0, 1e6, 3e5)])
 def test_dissipation_in_series_loses_what_both_lose(n, K_1, K_2):
     """Pressed to and fro slowly, one surface on another that loses nothing."""
     c, deep, swing = 1.0, 0.01, 0.004
-    pair = combined(
+    pair = combine_surfaces(
         Surface(stiffness=K_1, exponent=n, dissipation=c), Surface(stiffness=K_2, exponent=n)
     )
 
@@ -203,9 +205,9 @@ def test_dissipation_in_series_loses_what_both_lose(n, K_1, K_2):
 def test_springs_of_different_laws_are_not_combined():
     hertz, linear = Surface(stiffness=1e6, exponent=1.5), Surface(stiffness=1e4)
     with pytest.raises(ValueError, match='linear and of exponent 1.5, cannot be put in series'):
-        combined(linear, hertz)
+        combine_surfaces(linear, hertz)
     with pytest.raises(ValueError, match='exponent 1.5 and of exponent 2, .* of its own'):
-        combined(hertz, Surface(stiffness=1e6, exponent=2.0))
+        combine_surfaces(hertz, Surface(stiffness=1e6, exponent=2.0))
     soft = (
         WorldObject('a', CUBE, surface=hertz, inertia=BODY),
         WorldObject('b', CUBE, surface=linear, inertia=BODY),

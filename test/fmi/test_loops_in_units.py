@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support import loop_mechanisms, outside
 from support.four_bar_statics import holding_torque, positions
-from test_unit import (
+from test_fmu import (
     COMPILERS,
     efforts,
     outputs,
@@ -20,7 +20,7 @@ from test_unit import (
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
-from rbd_ros.fmi import make_unit
+from rbd_ros.fmi import make_fmu
 from rbd_ros.resources import resource_path
 
 pytestmark = outside.needs('gcc or clang')
@@ -35,13 +35,13 @@ def four_bar():
 def running(tmp_path_factory):
     """Return the robot and its FMU."""
     robot = four_bar()
-    return robot, Running(tmp_path_factory.mktemp('four_bar'), make_unit(robot))
+    return robot, Running(tmp_path_factory.mktemp('four_bar'), make_fmu(robot))
 
 
 @pytest.mark.parametrize('integrator', ['semi_implicit', 'rk4'])
 def test_a_four_bar_moves_as_in_the_simulator(tmp_path, integrator):
     robot = four_bar()
-    running = Running(tmp_path, make_unit(robot, 1e-3, integrator))
+    running = Running(tmp_path, make_fmu(robot, 1e-3, integrator))
     simulator = Simulator(robot, 1e-3, integrator)
     assert worst_difference(robot, running.instance(), simulator, 1500, 3.0) < 1e-9
     assert np.ptp(simulator.q) > 0.5 and np.abs(simulator.loop_errors).max() < 1e-9
@@ -52,7 +52,7 @@ def test_other_linkages_and_the_ground_do_not_disturb_them(tmp_path):
         folder = Path(tmp_path, str(k))
         folder.mkdir()
         ground = HalfSpace(normal=(0.0, 0.0, 1.0), offset=-5.0) if k else None
-        running = Running(folder, make_unit(robot, ground=ground))
+        running = Running(folder, make_fmu(robot, ground=ground))
         simulator = Simulator(robot, ground=ground)
         assert worst_difference(robot, running.instance(), simulator, 400, 1.0) < 1e-9
 
@@ -91,7 +91,7 @@ def test_an_open_loop_at_the_start_is_refused_by_name(running):
 
 
 def test_the_sources_compile_without_warnings(tmp_path):
-    for name, text in make_unit(four_bar()).files.items():
+    for name, text in make_fmu(four_bar()).files.items():
         (tmp_path / Path(name).name).write_text(text, encoding='utf-8')
     sources = sorted(tmp_path.glob('*.c'))
     command = [COMPILERS[0], *STRICT, '-O1', '-shared', '-fPIC', '-o', tmp_path / 'it.so']

@@ -14,9 +14,9 @@ import yaml
 from rbd_ros.cli.main import main
 from rbd_ros.hil import (
     Bench,
+    HilRecordingError,
     read_scenario,
     recording as recording_module,
-    RecordingError,
     replay,
     RunRecorder,
 )
@@ -348,7 +348,7 @@ def test_a_file_cut_off_anywhere_is_replayed_as_far_as_it_goes(recorded, tmp_pat
     found = replay(scenario, cut)
     assert found.same and 20 < found.steps < 400 and 'ends too early' in str(found)
     cut.write_bytes(data[: chunks[0].chunk_start_offset + 9])
-    with pytest.raises(RecordingError, match='no state on /true_joint_states'):
+    with pytest.raises(HilRecordingError, match='no state on /true_joint_states'):
         replay(scenario, cut)
 
 
@@ -388,7 +388,7 @@ def test_gaps_and_time_that_goes_back_are_told_with_their_place(recorded, tmp_pa
         (twice, 'time goes back, or stands still, at 0.070000 s'),
     ):
         target = rewritten(path, tmp_path / 'g.mcap', changed('/true_joint_states', work))
-        with pytest.raises(RecordingError, match=f'g.mcap.*{words}'):
+        with pytest.raises(HilRecordingError, match=f'g.mcap.*{words}'):
             replay(scenario, target)
 
 
@@ -409,7 +409,7 @@ def test_missing_joints_and_fields_are_told_with_their_place(recorded, tmp_path)
         ('/true_joint_states', lambda t, d: [(t, d[:50])], 'cannot be read'),
     ):
         target = rewritten(path, tmp_path / 'm.mcap', changed(topic, work))
-        with pytest.raises(RecordingError, match=f'm.mcap.*{words}'):
+        with pytest.raises(HilRecordingError, match=f'm.mcap.*{words}'):
             replay(scenario, target)
 
 
@@ -446,7 +446,7 @@ def test_recordings_of_others_are_told(recorded, tmp_path):
         ({'trajectory': elsewhere}, 'begins elsewhere'),
     ):
         given = read_scenario(scenario_of(tmp_path, **changes))
-        with pytest.raises(RecordingError, match=words):
+        with pytest.raises(HilRecordingError, match=words):
             replay(given, path)
 
 
@@ -463,7 +463,7 @@ def test_what_is_no_recording_is_told(recorded, tmp_path):
         (tmp_path, 'cannot be read'),
         (foreign, 'nothing that says how it was made'),
     ):
-        with pytest.raises(RecordingError, match=words):
+        with pytest.raises(HilRecordingError, match=words):
             replay(scenario, given)
     for about, words in (
         ({'format': 'rbd_ros recording 9'}, 'has rbd_ros recording 9, and this replays'),
@@ -474,7 +474,7 @@ def test_what_is_no_recording_is_told(recorded, tmp_path):
         ({'joints': '3'}, 'does not say what was run'),
     ):
         change = changed('about', lambda _, then, new=about: {**then, **new})
-        with pytest.raises(RecordingError, match=words):
+        with pytest.raises(HilRecordingError, match=words):
             replay(scenario, rewritten(path, tmp_path / 'o.mcap', change))
 
 

@@ -14,8 +14,8 @@ from support import outside
 from support.recorded_motions import arm, recorded
 
 from rbd_ros.identification import (
-    read_description,
     read_recording,
+    read_robot_description,
     Recording,
     RecordingError,
 )
@@ -152,7 +152,7 @@ def test_bags_that_are_compressed_as_files_are_read(tmp_path, original, ending):
     for place in (path, path.parent):
         same(read_recording(str(place)), original)
     with pytest.raises(RecordingError, match='has no robot description: name the robot'):
-        read_description(str(path))
+        read_robot_description(str(path))
     path.write_bytes(path.read_bytes()[:4] + b'no more')
     with pytest.raises(RecordingError, match='cannot be unpacked'):
         read_recording(str(path))
@@ -446,11 +446,11 @@ def test_the_robot_is_read_from_a_bag(tmp_path, original, topic):
     path = tmp_path / 'run.db3'
     write_bag(path, original)
     with pytest.raises(RecordingError, match='run.db3 has no robot description: name the robot'):
-        read_description(str(path))
+        read_robot_description(str(path))
     add_to_bag(path, '/other', 'std_msgs/msg/String', string('nothing'))
     add_to_bag(path, topic, 'std_msgs/msg/String', string('<robot name="me"/>'))
     for place in (path, tmp_path):
-        assert read_description(str(place)) == '<robot name="me"/>'
+        assert read_robot_description(str(place)) == '<robot name="me"/>'
 
 
 def test_what_is_no_description_is_refused(tmp_path, original):
@@ -458,7 +458,7 @@ def test_what_is_no_description_is_refused(tmp_path, original):
     write_bag(path, original)
     add_to_bag(path, '/robot_description', 'std_msgs/msg/String', b'\0\1\0\0\xff\xff')
     with pytest.raises(RecordingError, match='run.db3: its robot description'):
-        read_description(str(path))
+        read_robot_description(str(path))
     (tmp_path / 'run.csv').write_text('time,a.position,a.effort\n')
     for name, words in (
         ('run.csv', 'run.csv has no robot description'),
@@ -468,4 +468,4 @@ def test_what_is_no_description_is_refused(tmp_path, original):
         if name == 'text.db3':
             (tmp_path / name).write_text('this is no database at all, but some text' * 40)
         with pytest.raises(RecordingError, match=words):
-            read_description(str(tmp_path / name))
+            read_robot_description(str(tmp_path / name))

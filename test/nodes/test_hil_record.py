@@ -24,7 +24,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from rbd_ros.cli.main import main
-from rbd_ros.hil import RecordingError
+from rbd_ros.hil import HilRecordingError
 from rbd_ros.mcap_files import McapReader, McapWriter, ROS2
 from rbd_ros.nodes.bench.node_replay import replay_node
 from rbd_ros.nodes.common.wire import ros2msg_schema
@@ -292,7 +292,7 @@ def test_gaps_and_time_that_goes_back_are_told(recorded, tmp_path):
         ),
         (of('joint_states', lambda d: []), 'has no joint states'),
     ):
-        with pytest.raises(RecordingError, match=f'bad.mcap.*{words}'):
+        with pytest.raises(HilRecordingError, match=f'bad.mcap.*{words}'):
             replay_node(rewritten(path, target, change))
     # A state that nobody recorded is no gap in the commands.
     lost = of('joint_states', lambda d: [] if stamp_of(d) == third else [d])
@@ -340,7 +340,7 @@ def test_another_robot_or_none_is_told(recorded, tmp_path):
         (lambda a: {**a, 'parameters': 'x'}, 'with which parameters'),
         (lambda a: {**a, 'kind': 'bench'}, 'give its scenario'),
     ):
-        with pytest.raises(RecordingError, match=words):
+        with pytest.raises(HilRecordingError, match=words):
             replay_node(rewritten(path, target, about=about))
     assert replay_node(rewritten(path, target, about=lambda a: {**in_file(a), 'description': ''}))
 
@@ -357,7 +357,7 @@ def test_faults_that_were_told_meanwhile_are_refused(controller, tmp_path):
     code, text = finish(arm, recording, 20)
     assert code == 0, text
     assert '1 of /faulty/simulator/faults' in text
-    with pytest.raises(RecordingError, match='faults were told'):
+    with pytest.raises(HilRecordingError, match='faults were told'):
         replay_node(tmp_path / 'f.mcap')
 
 
@@ -373,7 +373,7 @@ def test_one_without_a_simulator_says_so(ros, tmp_path):
     ros.until(heard, 'a state in the file')
     code, text = recording.end(signal.SIGTERM)
     assert code == 0 and ' of /alone/joint_states' in text and 'no replay' in text
-    with pytest.raises(RecordingError, match='nothing that says how it was made'):
+    with pytest.raises(HilRecordingError, match='nothing that says how it was made'):
         replay_node(tmp_path / 'a.mcap')
 
 

@@ -9,10 +9,10 @@ from scipy.optimize import nnls
 from scipy.spatial import ConvexHull as Hull
 from scipy.spatial.transform import Rotation
 
-from rbd_ros.collision import Box, Capsule, ConvexHull, Cylinder, Plane, Sphere, supported
+from rbd_ros.collision import Box, Capsule, ConvexHull, Cylinder, pair_is_supported, Plane, Sphere
 
 KINDS = (Plane, Sphere, Capsule, Box, Cylinder, ConvexHull)
-PAIRS = [pair for pair in combinations_with_replacement(KINDS, 2) if supported(*pair)]
+PAIRS = [pair for pair in combinations_with_replacement(KINDS, 2) if pair_is_supported(*pair)]
 #: Those with a cylinder that are not in closed form
 CURVED = [(a, b) for a, b in PAIRS if Cylinder in (a, b) and a not in (Plane, Sphere)]
 NAMES = [f'{a.__name__}-{b.__name__}' for a, b in PAIRS]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import yaml
 
 from rbd_ros import Robot
-from rbd_ros.fmi import compile_unit, make_unit
+from rbd_ros.fmi import compile_fmu, make_fmu
 from rbd_ros.hil import Bench, read_scenario
 from rbd_ros.hil.controllers import make_controller
 from rbd_ros.resources import resource_path
@@ -60,6 +60,6 @@ def write_units(folder):
     for version in ('2.0', '3.0'):
         write_unit(folder / f'feedback{version[0]}.fmu', version, controller_variables(), FEEDBACK)
     arm = Robot.from_urdf(resource_path('urdf', 'two_link_arm.urdf'))
-    unit = make_unit(arm, 0.001, 'semi_implicit')
-    (folder / 'arm.fmu').write_bytes(unit.archive(compile_unit(unit)))
+    unit = make_fmu(arm, 0.001, 'semi_implicit')
+    (folder / 'arm.fmu').write_bytes(unit.archive(compile_fmu(unit)))
     (folder / 'feedback.py').write_text(PYTHON)

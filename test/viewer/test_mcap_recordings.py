@@ -9,7 +9,7 @@ from support import outside
 
 from rbd_ros import Robot
 from rbd_ros.resources import resource_path
-from rbd_ros.viewer import make_scene, Recording
+from rbd_ros.viewer import make_scene, MotionRecording
 from rbd_ros.viewer.foxglove import messages, SCHEMAS
 
 WORLD = {
@@ -26,7 +26,7 @@ WORLD = {
 @pytest.fixture(scope='module')
 def recording():
     robot = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
-    made = Recording(robot, make_scene(robot.model, world=WORLD))
+    made = MotionRecording(robot, make_scene(robot.model, world=WORLD))
     rng = np.random.default_rng(5)
     for k in range(4):
         moved = np.eye(4)
@@ -143,7 +143,7 @@ def test_arrows_point_along_the_forces(read, recording):
 
 
 def test_an_arrow_against_x_and_one_without_a_force(recording):
-    made = Recording(recording.robot, recording.scene)
+    made = MotionRecording(recording.robot, recording.scene)
     forces = [[0, 0, 0, -2.0, 0, 0], [0, 0, 0, 0, 0, 0]]
     made.add(0.0, recording.robot.neutral(), contacts=forces)
     (content,) = (each.content for each in messages(made) if each.topic == '/contacts')

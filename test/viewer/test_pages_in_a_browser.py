@@ -11,7 +11,7 @@ from support.waiting import CEILING, until
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.resources import resource_path
-from rbd_ros.viewer import LiveSession, make_scene, Recording, session as session_module
+from rbd_ros.viewer import LiveSession, make_scene, MotionRecording, session as session_module
 from rbd_ros.viewer.session import record
 
 pytestmark = pytest.mark.slow
@@ -219,7 +219,7 @@ WORLD = {
 
 def test_a_world_is_drawn_and_its_objects_move(robot, page, tmp_path):
     scene = make_scene(robot.model, world=WORLD)
-    recording = Recording(robot, scene)
+    recording = MotionRecording(robot, scene)
     force = [0.0, -0.5, 0.6, 0.0, 0.0, 300.0]
     for k, contacts in enumerate(([], [force, force])):
         moved = scene.start.copy()

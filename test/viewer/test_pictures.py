@@ -13,7 +13,7 @@ from support import outside
 from rbd_ros import Robot
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.resources import resource_path
-from rbd_ros.viewer import make_scene, raster, Recording, video
+from rbd_ros.viewer import make_scene, MotionRecording, raster, video
 from rbd_ros.viewer.picture import Camera, SKY
 from rbd_ros.viewer.primitives import arrow
 
@@ -178,7 +178,7 @@ def test_coloured_planes_are_painted_and_hide():
 @pytest.fixture(scope='module')
 def recording():
     robot = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
-    made = Recording(robot, make_scene(robot.model))
+    made = MotionRecording(robot, make_scene(robot.model))
     for k in range(31):
         made.add(0.1 + k / 60.0, np.full(6, 0.02 * k))
     return made

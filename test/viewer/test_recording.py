@@ -13,7 +13,7 @@ from support.urdf_text import joint, link, robot as urdf
 from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
 from rbd_ros.resources import resource_path
-from rbd_ros.viewer import make_scene, Recording
+from rbd_ros.viewer import make_scene, MotionRecording
 from rbd_ros.viewer.session import advance, record
 
 
@@ -33,7 +33,7 @@ def floats(text):
 
 
 def test_frames_of_the_page_are_those_of_the_kinematics(robot):
-    recording = Recording(robot)
+    recording = MotionRecording(robot)
     rng = np.random.default_rng(3)
     frames = [robot.random_configuration(rng) for _ in range(7)]
     for k, q in enumerate(frames):
@@ -59,7 +59,7 @@ def test_meshes_of_the_page_are_those_of_the_files(tmp_path):
     mesh = '<visual><geometry><mesh filename="m.obj" scale="2 2 2"/></geometry></visual>'
     path = tmp_path / 'robot.urdf'
     path.write_text(urdf(link('a', mesh), link('b'), joint('j', 'a', 'b')))
-    recording = Recording(Robot.from_urdf(path))
+    recording = MotionRecording(Robot.from_urdf(path))
     recording.add(0.0, [0.0])
     (part,) = data_of(recording.page())['parts']
     corners = np.frombuffer(base64.b64decode(part['corners']), '<u4' if part['wide'] else '<u2')
@@ -69,7 +69,7 @@ def test_meshes_of_the_page_are_those_of_the_files(tmp_path):
 
 
 def test_the_page_loads_nothing(robot):
-    recording = Recording(robot)
+    recording = MotionRecording(robot)
     recording.add(0.0, robot.neutral())
     page = recording.page()
     # Names of XML's namespaces are no addresses to load from.
@@ -88,7 +88,7 @@ def test_names_cannot_break_out_of_the_page():
     text = urdf(
         link(html.escape(name), shape), link('b'), joint('j', html.escape(name), 'b'), name='x'
     ).replace('name="x"', f'name="{html.escape(name)}"')
-    recording = Recording(Robot.from_urdf(text))
+    recording = MotionRecording(Robot.from_urdf(text))
     recording.add(0.0, [0.0])
     page = recording.page()
     assert data_of(page)['links'] == [name]
@@ -105,7 +105,7 @@ def test_names_cannot_break_out_of_the_page():
     ],
 )
 def test_frames_that_are_none_are_refused(robot, time, q, message):
-    recording = Recording(robot)
+    recording = MotionRecording(robot)
     recording.add(1.0, np.zeros(6))
     with pytest.raises(ValueError, match=message):
         recording.add(time, q)
@@ -113,7 +113,7 @@ def test_frames_that_are_none_are_refused(robot, time, q, message):
 
 
 def test_an_empty_recording_and_a_bad_path_are_refused(robot, tmp_path):
-    recording = Recording(robot)
+    recording = MotionRecording(robot)
     with pytest.raises(ValueError, match='empty: add a frame'):
         recording.write(tmp_path / 'a.html')
     recording.add(0.0, robot.neutral())
@@ -122,14 +122,14 @@ def test_an_empty_recording_and_a_bad_path_are_refused(robot, tmp_path):
 
 
 def test_there_is_no_grid_where_nothing_is(robot):
-    recording = Recording(robot)
+    recording = MotionRecording(robot)
     recording.add(0.0, robot.neutral())
     assert data_of(recording.page())['grounds'] == []
 
 
 def test_the_ground_is_where_the_simulation_has_it(robot):
     slope = HalfSpace((0.0, -0.6, 0.8), 0.5)
-    recording = Recording(robot, ground=slope)
+    recording = MotionRecording(robot, ground=slope)
     recording.add(0.0, robot.neutral())
     (ground,) = data_of(recording.page())['grounds']
     pose = np.array(ground['pose']).reshape(4, 4)
@@ -172,7 +172,7 @@ def test_numbers_of_vertices_have_room(robot, side, wide, tmp_path):
     path = tmp_path / 'heights.npy'
     np.save(path, np.random.default_rng(1).normal(size=(side, side)))
     field = {'type': 'height_field', 'size': [1, 1], 'file': str(path)}
-    recording = Recording(robot, make_scene(robot.model, world={'objects': {'hill': field}}))
+    recording = MotionRecording(robot, make_scene(robot.model, world={'objects': {'hill': field}}))
     recording.add(0.0, robot.neutral())
     (part,) = data_of(recording.page())['parts']
     corners = np.frombuffer(base64.b64decode(part['corners']), '<u4' if wide else '<u2')

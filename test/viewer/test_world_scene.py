@@ -9,7 +9,7 @@ from rbd_ros import Robot
 from rbd_ros.collision import read_world, World, WorldFileError
 from rbd_ros.model import load_urdf
 from rbd_ros.resources import resource_path
-from rbd_ros.viewer import make_scene, Recording
+from rbd_ros.viewer import make_scene, MotionRecording
 from rbd_ros.viewer.page_text import arrow_length, reach
 from rbd_ros.viewer.primitives import surface
 from rbd_ros.viewer.scene import RED, STONE
@@ -210,14 +210,14 @@ def test_what_is_wrong_with_a_world_is_said():
     ],
 )
 def test_frames_that_do_not_fit_the_world_are_refused(arm, given, message):
-    recording = Recording(arm, make_scene(arm.model, world='config/table_world.yaml'))
+    recording = MotionRecording(arm, make_scene(arm.model, world='config/table_world.yaml'))
     with pytest.raises(ValueError, match=message):
         recording.add(0.0, arm.neutral(), **given)
     assert len(recording) == 0
 
 
 def test_objects_stay_where_they_were(arm):
-    recording = Recording(arm, make_scene(arm.model, world='config/table_world.yaml'))
+    recording = MotionRecording(arm, make_scene(arm.model, world='config/table_world.yaml'))
     moved = np.tile(np.eye(4), (4, 1, 1))
     for time, objects in ((0.0, None), (1.0, moved), (2.0, None)):
         recording.add(time, arm.neutral(), objects)

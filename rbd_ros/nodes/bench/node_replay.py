@@ -15,7 +15,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 import numpy as np
 
 from rbd_ros.bounded_files import MAX_TEXT, read_text
-from rbd_ros.hil.recorded_run import about_of, RecordingError
+from rbd_ros.hil.recorded_run import about_of, HilRecordingError
 from rbd_ros.hil.recording import fingerprint, JOINT_STATE, STRING
 from rbd_ros.hil.run_replay import first_difference, Replay
 from rbd_ros.mcap_files import McapReader
@@ -66,15 +66,15 @@ def replay_node(path: Any) -> Replay:
     """Replay a recording of a simulator node in lockstep.
 
     :param path: the file, as hil_record wrote it
-    :raises RecordingError: if it cannot be used: damaged, not in lockstep, of another robot, with
-        gaps or faults, or time goes back
+    :raises HilRecordingError: if it cannot be used: damaged, not in lockstep, of another robot,
+        with gaps or faults, or time goes back
     """
     recorded = _read(path)
     cycle, ports = _cycle(recorded, path)
     label = Path(path).name
     first = min(recorded.states)
     if stamp_of(ports.state) != first:
-        raise RecordingError(
+        raise HilRecordingError(
             f'{label} begins at {first / NANOSECONDS:.6f} s: what came before is not known; begin '
             'hil_record before the first answer to the simulator'
         )
@@ -99,7 +99,7 @@ def replay_node(path: Any) -> Replay:
                 break
             command = answers.get(stamp) if isinstance(answers, dict) else next(answers, None)
             if command is None:
-                raise RecordingError(
+                raise HilRecordingError(
                     f'{label}: the state of {stamp / NANOSECONDS:.6f} s has no answer, and later '
                     'ones are there: messages were lost, or the simulator was paused, stepped or '
                     'put elsewhere; record it again without'
@@ -127,7 +127,7 @@ def _by_stamp(commands: List[Command]) -> Dict[int, Command]:
 def _read(path: Any) -> RecordedNode:
     about = about_of(path)
     if about.get('kind') != 'simulator':
-        raise RecordingError(f'{path} is a recording of a scenario: give its scenario, too')
+        raise HilRecordingError(f'{path} is a recording of a scenario: give its scenario, too')
     recorded = RecordedNode(_parameters(about, path))
     label, newest, reader = Path(path).name, -1, McapReader(path)
     described = ''
@@ -136,7 +136,7 @@ def _read(path: Any) -> RecordedNode:
         if found.schema == JOINT_STATE and name == 'joint_states':
             stamp = stamp_of(found.data)
             if stamp < newest:
-                raise RecordingError(
+                raise HilRecordingError(
                     f'{label}: time goes back from {newest / NANOSECONDS:.6f} s to '
                     f'{stamp / NANOSECONDS:.6f} s: another simulation began, or another one '
                     'publishes joint_states; record them apart'
@@ -148,7 +148,7 @@ def _read(path: Any) -> RecordedNode:
         elif found.schema == ARRAY and name == 'effort_commands':
             recorded.commands.append(Command(BY_ORDER, bytes(found.data)))
         elif found.schema == STRING and name == 'faults':
-            raise RecordingError(
+            raise HilRecordingError(
                 f'{label}: faults were told to the simulator, and nobody knows between which '
                 'states; record it without, or let a scenario have them (rbd_ros hil --record)'
             )
@@ -158,7 +158,7 @@ def _read(path: Any) -> RecordedNode:
             except WireError:
                 pass
     if not recorded.states:
-        raise RecordingError(f'{label} has no joint states; record them again')
+        raise HilRecordingError(f'{label} has no joint states; record them again')
     recorded.description = _description(recorded.parameters, described, about, label)
     recorded.note = reader.note
     return recorded
@@ -173,22 +173,22 @@ def _parameters(about: Mapping[str, str], path: Any) -> Dict[str, Any]:
         }
         check_simulator_parameters(values)
     except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise RecordingError(
+        raise HilRecordingError(
             f'{path} does not say with which parameters the simulator ran '
             f'({type(error).__name__}: {error}); record it again'
         ) from None
     if values['lockstep'] == OFF:
-        raise RecordingError(
+        raise HilRecordingError(
             f'{path} was not recorded in lockstep, and commands came when they came: start the '
             'simulator with lockstep:=stamp'
         )
     if values['lockstep_update_rate']:
-        raise RecordingError(
+        raise HilRecordingError(
             f'{path} was recorded with a controller_manager (lockstep_update_rate), and nobody '
             'knows which commands came in time; record a scenario instead (rbd_ros hil --record)'
         )
     if values['robot_namespaces']:
-        raise RecordingError(
+        raise HilRecordingError(
             f'{path} is of robots with topics of their own (robot_namespaces), which are not '
             'recorded; let them share theirs'
         )
@@ -200,7 +200,7 @@ def _description(
 ) -> str:
     """Return the URDF of the robot, or the path of its file.
 
-    :raises RecordingError: if there is none, or another one than then
+    :raises HilRecordingError: if there is none, or another one than then
     """
     text: str = parameters['robot_description']
     if text.strip():
@@ -208,7 +208,7 @@ def _description(
     path = parameters['robot_description_file']
     if not path:
         if not described:
-            raise RecordingError(
+            raise HilRecordingError(
                 f'{label} has no robot description; begin hil_record before the simulator'
             )
         return described
@@ -217,14 +217,14 @@ def _description(
         if about['description'] and about['description'] != fingerprint(
             read_text(place, MAX_TEXT)
         ):
-            raise RecordingError(
+            raise HilRecordingError(
                 f'{label} is of another robot: {path} has changed since; give it back what it had'
             )
         return described_by(
             place, xacro_mappings(parameters['xacro_args']), parameters['package_paths']
         ).source
     except (OSError, UnicodeDecodeError, RobotNotFoundError) as error:
-        raise RecordingError(
+        raise HilRecordingError(
             f'{label}: the robot description {path} cannot be read: {error}'
         ) from None
 
@@ -253,7 +253,7 @@ def _cycle(recorded: RecordedNode, path: Any) -> Tuple[SimulationCycle, ReplayPo
             read_control_tag(recorded.description),
         )
     except ValueError as error:
-        raise RecordingError(f'{path}: the simulator cannot be made again: {error}') from None
+        raise HilRecordingError(f'{path}: the simulator cannot be made again: {error}') from None
     return cycle, ports
 
 
@@ -328,10 +328,10 @@ def _check_joints(cycle: SimulationCycle, recorded: RecordedNode, label: str) ->
     try:
         names = JointStateReader().read(recorded.states[min(recorded.states)]).names.names
     except WireError as error:
-        raise RecordingError(f'{label}: the first state cannot be read: {error}') from None
+        raise HilRecordingError(f'{label}: the first state cannot be read: {error}') from None
     own = cycle.commands.names
     if missing := [name for name in own if name not in names]:
-        raise RecordingError(
+        raise HilRecordingError(
             f'{label} is of another robot: its states lack joint {", ".join(missing)}, and have '
             f'{", ".join(names)}'
         )

@@ -8,7 +8,11 @@ from typing import Any, Callable, Dict, Optional
 
 import numpy as np
 
-from rbd_ros.control import describe_weak_joints, TorqueLimiter, weak_joints
+from rbd_ros.control import (
+    describe_insufficient_stiffness,
+    insufficient_stiffness_joints,
+    TorqueLimiter,
+)
 from rbd_ros.control.loop_closing import LoopClosing
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, FORGOTTEN, OK, WARN
 from rbd_ros.nodes.common.interface import NodeInterface
@@ -270,11 +274,16 @@ class TorqueNode(ManagedNode):
         """Warn of joints whose stiffness is below the gradient of gravity."""
         if self._closing is not None:
             return
-        found = weak_joints(self.robot, prepared.settings, prepared.payload_link or None)
+        found = insufficient_stiffness_joints(
+            self.robot, prepared.settings, prepared.payload_link or None
+        )
         weak = [joint for joint in found if joint[0] in self._freedoms.actuated]
         if weak:
             self.diagnostics.condition(
-                GAINS, WARN, describe_weak_joints(weak), code=f'weak {shorten(j[0] for j in weak)}'
+                GAINS,
+                WARN,
+                describe_insufficient_stiffness(weak),
+                code=f'weak {shorten(j[0] for j in weak)}',
             )
         else:
             self.diagnostics.condition(GAINS, OK, 'no joint is known to be too weak', code='good')

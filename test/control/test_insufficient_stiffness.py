@@ -12,11 +12,11 @@ from support.simulated_robots import pendulum
 from rbd_ros import Robot
 from rbd_ros.control import (
     default_gains,
-    describe_weak_joints,
+    describe_insufficient_stiffness,
+    insufficient_stiffness_joints,
     LawSettings,
     payload_parameters,
     pd_gains,
-    weak_joints,
 )
 from rbd_ros.control.gravity_gradient import gravity_gradient, needed_stiffness
 from rbd_ros.control.robot_joints import workspace
@@ -39,11 +39,11 @@ def pd(robot, kp, **options):
 def test_a_pendulum_needs_its_weight_times_its_length():
     robot = pendulum(mass=2.0, length=0.5)
     gradient = 2.0 * 0.5 * 9.81  # -m g l where it stands upright
-    assert not weak_joints(robot, pd(robot, 1.01 * gradient / TAKEN))
+    assert not insufficient_stiffness_joints(robot, pd(robot, 1.01 * gradient / TAKEN))
     # More than gravity, but not by what the model may be wrong: it needs as much as any other.
-    (weak,) = weak_joints(robot, pd(robot, 1.1 * gradient))
+    (weak,) = insufficient_stiffness_joints(robot, pd(robot, 1.1 * gradient))
     assert_allclose(weak.needed, gradient / TAKEN, rtol=1e-2)
-    (weak,) = weak_joints(robot, pd(robot, 0.5 * gradient))
+    (weak,) = insufficient_stiffness_joints(robot, pd(robot, 0.5 * gradient))
     assert weak.joint == 'swing'
     assert weak.kp == 0.5 * gradient
     assert_allclose(weak.needed, gradient / TAKEN, rtol=1e-2)
@@ -51,23 +51,25 @@ def test_a_pendulum_needs_its_weight_times_its_length():
 
 def test_gains_from_inertia_alone_are_too_weak_for_the_default_robot(arm):
     kp, kd = pd_gains(arm, workspace(arm, 32), 10.0)
-    named = [joint.joint for joint in weak_joints(arm, pd(arm, kp, kd=kd))]
+    named = [joint.joint for joint in insufficient_stiffness_joints(arm, pd(arm, kp, kd=kd))]
     assert 'shoulder_lift_joint' in named
     assert 'wrist_1_joint' in named
     assert 'shoulder_pan_joint' not in named  # it turns about the vertical
 
 
 def test_what_a_joint_needs_is_enough(arm):
-    weak = {joint.joint: joint.needed for joint in weak_joints(arm, pd(arm, 5.0))}
+    weak = {
+        joint.joint: joint.needed for joint in insufficient_stiffness_joints(arm, pd(arm, 5.0))
+    }
     kp = np.array([weak.get(name, 5.0) for name in arm.joint_names])
-    assert not weak_joints(arm, pd(arm, 1.0001 * kp))
+    assert not insufficient_stiffness_joints(arm, pd(arm, 1.0001 * kp))
     least = np.linalg.eigvalsh(np.diag(kp) + gravity_gradient(arm, workspace(arm, 500)))
     assert least.min() > 0.0
 
 
 def test_default_gains_are_strong_enough(arm):
     kp, kd, ki = default_gains(arm, 'pd')
-    assert not weak_joints(arm, pd(arm, kp, kd=kd, ki=ki))
+    assert not insufficient_stiffness_joints(arm, pd(arm, kp, kd=kd, ki=ki))
 
 
 @pytest.mark.parametrize('gravity', [9.81, 98.1])
@@ -87,36 +89,38 @@ def test_default_gains_leave_a_fifth_of_themselves_to_gravity(gravity):
 @pytest.mark.parametrize('words', [{'feedback': 'computed_torque'}, {'feedforward': 'gravity'},
                                    {'feedback': 'none'}, {'feedback': 'damping'}])  # fmt: skip
 def test_gravity_at_the_measured_position_needs_no_stiffness(arm, words):
-    assert not weak_joints(arm, pd(arm, 1.0, **words))
+    assert not insufficient_stiffness_joints(arm, pd(arm, 1.0, **words))
 
 
 @pytest.mark.parametrize('feedforward', ['inverse_dynamics', 'none'])
 def test_gravity_elsewhere_or_nowhere_does(arm, feedforward):
-    assert weak_joints(arm, pd(arm, 1.0, feedforward=feedforward))
+    assert insufficient_stiffness_joints(arm, pd(arm, 1.0, feedforward=feedforward))
 
 
 def test_without_gravity_no_joint_is_weak(arm):
-    assert not weak_joints(arm, pd(arm, 1e-6, gravity=(0, 0, 0)))
+    assert not insufficient_stiffness_joints(arm, pd(arm, 1e-6, gravity=(0, 0, 0)))
 
 
 def test_a_payload_asks_for_more(arm):
     kp, kd, _ = default_gains(arm, 'pd')
     settings = pd(arm, kp, kd=kd, payload=payload_parameters(10.0, (0, 0, 0.2)))
-    assert weak_joints(arm, settings, 'tool0')
-    assert not weak_joints(arm, settings)
+    assert insufficient_stiffness_joints(arm, settings, 'tool0')
+    assert not insufficient_stiffness_joints(arm, settings)
 
 
 def test_the_same_settings_get_the_same_answer(arm):
-    assert weak_joints(arm, pd(arm, 5.0)) == weak_joints(arm, pd(arm, 5.0))
+    assert insufficient_stiffness_joints(arm, pd(arm, 5.0)) == insufficient_stiffness_joints(
+        arm, pd(arm, 5.0)
+    )
 
 
 def test_the_sentence_names_joint_and_numbers(arm):
-    weak = weak_joints(arm, pd(arm, 5.0))
-    text = describe_weak_joints(weak)
+    weak = insufficient_stiffness_joints(arm, pd(arm, 5.0))
+    text = describe_insufficient_stiffness(weak)
     for joint in weak:
         assert joint.joint in text
         assert f'{joint.needed:.4g}' in text
-    assert describe_weak_joints(()) == ''
+    assert describe_insufficient_stiffness(()) == ''
 
 
 @pytest.mark.parametrize('seed', range(5))

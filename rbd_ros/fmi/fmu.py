@@ -28,7 +28,7 @@ _OPTIONS = ['-std=c99', '-O2', '-ffp-contract=off', '-fPIC', '-shared', '-fvisib
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same input makes the same archive
 
 
-class Unit(NamedTuple):
+class Fmu(NamedTuple):
     """The content of an FMU.
 
     :param identifier: name of the binary, a name in C
@@ -57,14 +57,14 @@ class Unit(NamedTuple):
         return made.getvalue()
 
 
-def make_unit(
+def make_fmu(
     robot: Robot,
     timestep: float = 1e-3,
     integrator: Optional[str] = None,
     ground: Optional[HalfSpace] = None,
     name: Optional[str] = None,
     tool: str = 'rbd_ros',
-) -> Unit:
+) -> Fmu:
     """Return the robot as an FMU that steps as `rbd_ros.Simulator` does.
 
     :param timestep: h, of which communication steps are multiples [s]
@@ -102,10 +102,10 @@ def make_unit(
         'sources/buildDescription.xml': build_description(identifier, sources),
         **{f'sources/{file}': text for file, text in files.items()},
     }
-    return Unit(identifier, content, made.stack)
+    return Fmu(identifier, content, made.stack)
 
 
-def compile_unit(unit: Unit) -> Dict[str, bytes]:
+def compile_fmu(unit: Fmu) -> Dict[str, bytes]:
     """Return the binary of an FMU for this machine by its path.
 
     Empty without a C compiler or off Linux.

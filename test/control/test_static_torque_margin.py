@@ -8,8 +8,8 @@ from support.random_trees import mixed_tree
 from support.urdf_text import chain, joint, link, one_joint, robot
 
 from rbd_ros import Robot
-from rbd_ros.control import hardest_poses, holding, payload_parameters
-from rbd_ros.control.static_holding import UnjudgedError
+from rbd_ros.control import payload_parameters, static_torque_margin, worst_case_poses
+from rbd_ros.control.static_torque_margin import UnjudgedError
 from rbd_ros.resources import resource_path
 
 G = 9.81
@@ -52,11 +52,11 @@ def torques_by_hand(q, payload=0.0, g=G):
 
 def test_torques_are_those_of_statics(planar):
     poses = np.array([[0.0, 0.0], [0.3, -1.2], [-1.0, 2.5]])
-    found = holding(planar, poses)
+    found = static_torque_margin(planar, poses)
     assert found.joints == ('shoulder', 'elbow')
     np.testing.assert_allclose(found.torques, [torques_by_hand(q) for q in poses], atol=1e-12)
     load = payload_parameters(1.5)
-    found = holding(planar, poses, (0.0, 0.0, -1.62), load, 'tool')
+    found = static_torque_margin(planar, poses, (0.0, 0.0, -1.62), load, 'tool')
     np.testing.assert_allclose(
         found.torques, [torques_by_hand(q, 1.5, 1.62) for q in poses], atol=1e-12
     )
@@ -64,7 +64,7 @@ def test_torques_are_those_of_statics(planar):
 
 def test_margins_are_those_of_the_worst_pose_of_each_joint(planar):
     poses = np.array([[0.0, 1.5], [0.9, -0.9], [1.5, 0.0]])
-    found = holding(planar, poses)
+    found = static_torque_margin(planar, poses)
     by_hand = np.array([torques_by_hand(q) for q in poses])
     assert found.worst.tolist() == [0, 1]
     np.testing.assert_allclose(found.maxima, [by_hand[0, 0], by_hand[1, 1]])
@@ -77,7 +77,7 @@ def test_margins_are_those_of_the_worst_pose_of_each_joint(planar):
 def test_only_poses_within_all_limits_are_held(planar):
     load = payload_parameters(0.5)
     poses = np.array([[0.0, 0.0], [0.0, np.pi / 2], [np.pi / 2, 0.0], [0.9, -0.9]])
-    found = holding(planar, poses, None, load, 'tool')
+    found = static_torque_margin(planar, poses, None, load, 'tool')
     # 16.2 and 3.9; 12.3 and 0; 0 and 0; 7.6 + 3.9 and 3.9 N m, of 12 and 3
     assert found.held.tolist() == [False, False, True, False]
     assert (found.margins < 0.0).all()
@@ -85,16 +85,16 @@ def test_only_poses_within_all_limits_are_held(planar):
 
 def test_the_search_finds_the_arm_stretched_out(planar):
     random = planar.random_configurations(20, np.random.default_rng(3))
-    found = holding(planar, hardest_poses(planar, random))
+    found = static_torque_margin(planar, worst_case_poses(planar, random))
     stretched = torques_by_hand((0.0, 0.0))
     assert np.abs(found.maxima) == pytest.approx(np.abs(stretched), rel=1e-4)
-    assert (np.abs(found.maxima) >= np.abs(holding(planar, random).maxima)).all()
+    assert (np.abs(found.maxima) >= np.abs(static_torque_margin(planar, random).maxima)).all()
 
 
 def test_the_search_stays_within_the_limits():
     text = PLANAR.replace('lower="-1" upper="2"', 'lower="0.5" upper="2"')
     narrow = Robot.from_urdf(text)
-    poses = hardest_poses(narrow, narrow.random_configurations(10, np.random.default_rng(0)))
+    poses = worst_case_poses(narrow, narrow.random_configurations(10, np.random.default_rng(0)))
     assert (poses >= narrow.lower_limits).all() and (poses <= narrow.upper_limits).all()
     # the shoulder at its limit, the forearm level
     assert poses[0] == pytest.approx([0.5, -0.5], abs=0.02)
@@ -103,8 +103,8 @@ def test_the_search_stays_within_the_limits():
 def test_the_search_goes_on_from_the_worst_pose_of_any_robot():
     tree = Robot.from_urdf(mixed_tree(4))
     poses = tree.random_configurations(200, np.random.default_rng(1))
-    before = np.abs(holding(tree, poses).maxima)
-    after = np.abs(holding(tree, hardest_poses(tree, poses)).maxima)
+    before = np.abs(static_torque_margin(tree, poses).maxima)
+    after = np.abs(static_torque_margin(tree, worst_case_poses(tree, poses)).maxima)
     assert (after >= before - 1e-12).all() and (after > 1.0001 * before).any()
 
 
@@ -115,77 +115,87 @@ def test_torques_are_those_of_pinocchio():
     poses = arm.random_configurations(20, np.random.default_rng(2))
     data = model.createData()
     expected = [pin.computeGeneralizedGravity(model, data, q).copy() for q in poses]
-    np.testing.assert_allclose(holding(arm, poses).torques, expected, atol=1e-10)
+    np.testing.assert_allclose(static_torque_margin(arm, poses).torques, expected, atol=1e-10)
 
 
 def test_springs_are_held_too(planar):
     sprung = Robot(planar.model.with_springs({'elbow': 4.0}, rest={'elbow': 0.25}))
     q = (0.3, 0.75)
     shoulder, elbow = torques_by_hand(q)
-    assert holding(sprung, q).torques[0] == pytest.approx([shoulder, elbow + 4.0 * 0.5])
+    assert static_torque_margin(sprung, q).torques[0] == pytest.approx(
+        [shoulder, elbow + 4.0 * 0.5]
+    )
 
 
 def test_a_joint_without_limit_is_held_and_one_with_limit_zero_is_not():
     free = Robot.from_urdf(PLANAR.replace('effort="3"', 'effort="0"'))
-    found = holding(free, [[0.0, 0.0], [0.0, -np.pi / 2]])
+    found = static_torque_margin(free, [[0.0, 0.0], [0.0, -np.pi / 2]])
     assert found.held.tolist() == [False, True]
     assert found.margins[1] == -np.inf
     continuous = one_joint('continuous', '', axis='0 1 0')
-    found = holding(Robot.from_urdf(continuous), [0.0])
+    found = static_torque_margin(Robot.from_urdf(continuous), [0.0])
     assert (found.margins[0], found.held[0]) == (1.0, True)
 
 
 def test_robots_that_no_joints_hold_are_refused(planar):
     with pytest.raises(ValueError, match='floating base, which no joint holds; load it on a fix'):
-        holding(Robot.from_urdf(PLANAR, floating_base=True), np.zeros(9))
+        static_torque_margin(Robot.from_urdf(PLANAR, floating_base=True), np.zeros(9))
     with pytest.raises(ValueError, match='no joint that moves: there is nothing to hold'):
-        holding(Robot.from_urdf(chain('fixed')), [])
+        static_torque_margin(Robot.from_urdf(chain('fixed')), [])
 
 
 def test_a_joint_that_floats_is_known_by_its_kind(planar):
     text = PLANAR.replace('"shoulder" type="revolute"', '"shoulder" type="floating"')
     assert text != PLANAR
     with pytest.raises(UnjudgedError, match="floats by its joint 'shoulder', which holds nothing"):
-        holding(Robot.from_urdf(text), np.zeros(8))
+        static_torque_margin(Robot.from_urdf(text), np.zeros(8))
     inner = PLANAR.replace('"elbow" type="revolute"', '"elbow" type="floating"')
-    found = holding(Robot.from_urdf(inner), np.eye(8)[1])
+    found = static_torque_margin(Robot.from_urdf(inner), np.eye(8)[1])
     assert found.unjudged == {'elbow': 'it floats, so that nothing holds what it carries'}
     assert not found.held[0]
     named = PLANAR.replace('"shoulder"', '"floating_base"')  # the name alone is nothing
-    found, same = (holding(Robot.from_urdf(x), [0.1, 0.2]) for x in (PLANAR, named))
+    found, same = (static_torque_margin(Robot.from_urdf(x), [0.1, 0.2]) for x in (PLANAR, named))
     np.testing.assert_array_equal(found.torques, same.torques)
 
 
 def test_no_pose_is_known_to_be_held_while_a_mass_is_missing():
     shape = '<visual><geometry><sphere radius="0.1"/></geometry></visual>'
     text = PLANAR.replace(ROD.format(centre=0.25, mass=2), shape)
-    found = holding(Robot.from_urdf(text), [0.0, 0.0])
+    found = static_torque_margin(Robot.from_urdf(text), [0.0, 0.0])
     assert found.unjudged == {'shoulder': "link 'upper' has shapes but no mass"}
     assert (found.held[0], found.within_limits[0]) == (False, True)
     payload = payload_parameters(1.0)
-    found = holding(Robot.from_urdf(text), [0.0, 0.0], payload=payload, payload_link='upper')
+    found = static_torque_margin(
+        Robot.from_urdf(text), [0.0, 0.0], payload=payload, payload_link='upper'
+    )
     assert 'shoulder' in found.unjudged  # what it carries does not say what it weighs
     with pytest.raises(UnjudgedError, match="no link of 'planar' that moves has a mass"):
-        holding(Robot.from_urdf(text.replace(ROD.format(centre=0.2, mass=1), '')), [0.0, 0.0])
+        static_torque_margin(
+            Robot.from_urdf(text.replace(ROD.format(centre=0.2, mass=1), '')), [0.0, 0.0]
+        )
 
 
 def test_a_frame_without_shapes_has_no_unknown_mass(planar):
-    assert holding(planar, [0.0, 0.0]).unjudged == {}  # `tool` is one
+    assert static_torque_margin(planar, [0.0, 0.0]).unjudged == {}  # `tool` is one
     bare = Robot.from_urdf(PLANAR.replace(ROD.format(centre=0.2, mass=1), ''))
-    assert holding(bare, [0.0, 0.0]).unjudged == {'elbow': 'nothing that it moves has a mass'}
+    assert static_torque_margin(bare, [0.0, 0.0]).unjudged == {
+        'elbow': 'nothing that it moves has a mass'
+    }
     load = payload_parameters(1.0)
-    carrying = holding(bare, [0.0, 0.0], payload=load, payload_link='tool')
+    carrying = static_torque_margin(bare, [0.0, 0.0], payload=load, payload_link='tool')
     assert carrying.unjudged == {}
 
 
 def test_bad_arguments_are_named(planar):
     with pytest.raises(ValueError, match=r'poses must have shape \(N, 2\)'):
-        holding(planar, [0.0, 0.0, 0.0])
+        static_torque_margin(planar, [0.0, 0.0, 0.0])
     with pytest.raises(ValueError, match='poses must be finite'):
-        holding(planar, [0.0, np.nan])
+        static_torque_margin(planar, [0.0, np.nan])
     with pytest.raises(ValueError, match='gravity must be 3 finite numbers'):
-        holding(planar, [0.0, 0.0], gravity=[0.0, np.inf, 0.0])
+        static_torque_margin(planar, [0.0, 0.0], gravity=[0.0, np.inf, 0.0])
     with pytest.raises(ValueError, match='needs the link that carries it'):
-        holding(planar, [0.0, 0.0], payload=payload_parameters(1.0))
+        static_torque_margin(planar, [0.0, 0.0], payload=payload_parameters(1.0))
     with pytest.raises(ValueError, match='nowhere'):
-        holding(planar, [0.0, 0.0], payload=payload_parameters(1.0), payload_link='nowhere')
+        static_torque_margin(
+            planar, [0.0, 0.0], payload=payload_parameters(1.0), payload_link='nowhere'
+        )

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from rbd_ros import Robot
-from rbd_ros.control import hardest_poses, holding, payload_parameters
-from rbd_ros.control.closed_loop_holding import ClosedPoses
+from rbd_ros.control import payload_parameters, static_torque_margin, worst_case_poses
+from rbd_ros.control.closed_loop_statics import ClosedPoses
 from rbd_ros.resources import resource_path
 
 STEP = 1e-5
@@ -46,7 +46,7 @@ def energy(linkage, q, load=0.0):
 @pytest.mark.parametrize('angle', [0.6, 1.2, 2.0])
 def test_the_torque_of_the_actuator_is_the_slope_of_the_energy(linkage, angle, load):
     options = {'payload': payload_parameters(load), 'payload_link': 'coupler'} if load else {}
-    found = holding(linkage, crank(linkage, angle), **options)
+    found = static_torque_margin(linkage, crank(linkage, angle), **options)
     ends = ClosedPoses(linkage).closed(crank(linkage, angle - STEP, angle + STEP))
     slope = np.diff([energy(linkage, q, load) for q in ends]) / (2.0 * STEP)
     k = linkage.joint_names.index('crank_joint')
@@ -57,7 +57,7 @@ def test_the_torque_of_the_actuator_is_the_slope_of_the_energy(linkage, angle, l
 
 
 def test_poses_are_told_closed(linkage):
-    found = holding(linkage, crank(linkage, 0.8, 1.5))
+    found = static_torque_margin(linkage, crank(linkage, 0.8, 1.5))
     for q, angle in zip(found.configurations, (0.8, 1.5)):
         assert q[linkage.joint_names.index('crank_joint')] == pytest.approx(angle)
         assert gap(linkage, q) < 1e-8
@@ -83,8 +83,8 @@ def test_random_poses_are_those_that_close_within_all_limits(linkage):
 
 def test_the_hardest_poses_are_the_worst_of_those_given(linkage):
     poses = crank(linkage, 0.4, 1.0, 1.6)
-    worst = hardest_poses(linkage, poses)
-    every = holding(linkage, poses)
+    worst = worst_case_poses(linkage, poses)
+    every = static_torque_margin(linkage, poses)
     k = linkage.joint_names.index('crank_joint')
     np.testing.assert_array_equal(worst[k], every.configurations[every.worst[k]])
 
@@ -99,7 +99,7 @@ def test_a_freedom_without_an_actuator_is_refused_by_name():
     urdf = resource_path('urdf', 'four_bar.urdf').read_text().replace('</robot>', PENDULUM)
     limp = Robot.from_urdf(urdf, extension=str(resource_path('config', 'four_bar.yaml')))
     with pytest.raises(ValueError, match="no actuator of .* holds joint 'swing'"):
-        holding(limp, limp.neutral())
+        static_torque_margin(limp, limp.neutral())
 
 
 def test_a_pose_that_closes_no_loop_is_told_by_its_number(linkage, monkeypatch):

@@ -11,7 +11,7 @@ from support import example_robots, outside, random_trees, simulated_robots
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
-from rbd_ros.fmi import compile_unit, make_unit
+from rbd_ros.fmi import compile_fmu, make_fmu
 
 fmpy = outside.load('fmpy')
 fmi1 = outside.load('fmpy.fmi1')
@@ -30,7 +30,7 @@ class Running:
 
     def __init__(self, folder, unit):
         self.path = Path(folder, f'{unit.identifier}.fmu')
-        self.path.write_bytes(unit.archive(compile_unit(unit)))
+        self.path.write_bytes(unit.archive(compile_fmu(unit)))
         assert validation.validate_fmu(str(self.path)) == []
         self.description = fmpy.read_model_description(str(self.path))
         self.references = {v.name: v.valueReference for v in self.description.modelVariables}
@@ -62,7 +62,7 @@ class Running:
 def arm(tmp_path_factory):
     """Return the robot and its FMU, which many tests share."""
     robot = Robot.from_urdf(example_robots.path('ur5_robot'))
-    return robot, Running(tmp_path_factory.mktemp('arm'), make_unit(robot))
+    return robot, Running(tmp_path_factory.mktemp('arm'), make_fmu(robot))
 
 
 def efforts(robot):
@@ -116,7 +116,7 @@ def worst_difference(robot, made, simulator, steps, effort, seed=0):
 @pytest.mark.parametrize('name', ['ur5_robot', 'panda', 'xarm7'])
 def test_an_arm_moves_as_in_the_simulator(tmp_path, name, integrator):
     robot = Robot.from_urdf(example_robots.path(name))
-    running = Running(tmp_path, make_unit(robot, 1e-3, integrator))
+    running = Running(tmp_path, make_fmu(robot, 1e-3, integrator))
     simulator = Simulator(robot, 1e-3, integrator)
     worst = worst_difference(robot, running.instance(), simulator, 2000, 20.0)
     # What is left is rounding (kernels fuse products with sums, C does not), grown in 2 s.
@@ -136,7 +136,7 @@ def test_friction_limits_damping_and_fast_rotation_are_the_simulators(tmp_path):
     ):
         folder = tmp_path / str(k)
         folder.mkdir()
-        running, simulator = Running(folder, make_unit(robot, 2e-3)), Simulator(robot, 2e-3)
+        running, simulator = Running(folder, make_fmu(robot, 2e-3)), Simulator(robot, 2e-3)
         worst = worst_difference(robot, running.instance(), simulator, 1500, 12.0)
         assert worst < 1e-12
     assert simulator.status.substeps > 0
@@ -144,7 +144,7 @@ def test_friction_limits_damping_and_fast_rotation_are_the_simulators(tmp_path):
 
 def test_a_legged_robot_flies_as_in_the_simulator(tmp_path):
     robot = Robot.from_urdf(example_robots.path('solo12'), floating_base=True)
-    running, simulator = Running(tmp_path, make_unit(robot)), Simulator(robot)
+    running, simulator = Running(tmp_path, make_fmu(robot)), Simulator(robot)
     rng = np.random.default_rng(3)
     q, v = robot.random_configuration(rng), 0.3 * rng.normal(size=robot.nv)
     # Quaternions of any length are set, unit ones used.
@@ -162,7 +162,7 @@ def test_contact_with_the_ground_is_the_simulators(tmp_path):
     robot = simulated_robots.body(
         2.0, (0.02, 0.03, 0.04), simulated_robots.collision('box size="0.2 0.3 0.1"')
     )
-    running = Running(tmp_path, make_unit(robot, ground=HalfSpace()))
+    running = Running(tmp_path, make_fmu(robot, ground=HalfSpace()))
     simulator = Simulator(robot, ground=HalfSpace())
     q = simulated_robots.at((0.0, 0.0, 0.4), (0.9, 0.1, 0.3, 0.2))
     v = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
@@ -181,7 +181,7 @@ def test_contact_with_the_ground_is_the_simulators(tmp_path):
 def test_a_start_within_the_ground_throws_nothing(tmp_path):
     shape = simulated_robots.collision('box size="0.2 0.3 0.1"')
     robot = simulated_robots.body(2.0, (0.02, 0.03, 0.04), shape)
-    running = Running(tmp_path, make_unit(robot, ground=HalfSpace()))
+    running = Running(tmp_path, make_fmu(robot, ground=HalfSpace()))
     simulator, q = Simulator(robot, ground=HalfSpace()), simulated_robots.at((0.0, 0.0, 0.04))
     made = starting_at(running, robot, q, np.zeros(6))
     simulator.reset(q)
@@ -202,7 +202,7 @@ def test_efforts_that_are_set_before_the_start_act(arm):
 def test_random_trees_with_gears_move_as_in_the_simulator(tmp_path, seed):
     text = random_trees.tree(seed, bodies=5, mimics=1)
     robot = Robot.from_urdf(text)
-    running, simulator = Running(tmp_path, make_unit(robot)), Simulator(robot)
+    running, simulator = Running(tmp_path, make_fmu(robot)), Simulator(robot)
     assert worst_difference(robot, running.instance(), simulator, 400, 0.5, seed) < 1e-9
 
 
@@ -210,7 +210,7 @@ def test_random_trees_with_gears_move_as_in_the_simulator(tmp_path, seed):
 @pytest.mark.parametrize(('integrator', 'ground'), [('semi_implicit', True), ('rk4', False)])
 def test_sources_compile_without_a_warning(tmp_path, compiler, integrator, ground):
     robot = Robot.from_urdf(example_robots.path('solo12'), floating_base=True)
-    unit = make_unit(robot, 1e-3, integrator, HalfSpace() if ground else None)
+    unit = make_fmu(robot, 1e-3, integrator, HalfSpace() if ground else None)
     for name, text in unit.files.items():
         (tmp_path / Path(name).name).write_text(text, encoding='utf-8')
     sources = sorted(tmp_path.glob('*.c'))
@@ -265,7 +265,7 @@ def test_states_go_back_exactly_also_as_bytes(arm):
 
 def test_a_reset_begins_anew(tmp_path):
     robot = Robot.from_urdf(example_robots.path('panda'))
-    running = Running(tmp_path, make_unit(robot))
+    running = Running(tmp_path, make_fmu(robot))
     made = running.instance()
     first = made.getFloat64([0, *efforts(robot), *outputs(robot)])
     made.setFloat64(efforts(robot), [1.0] * robot.nv)
@@ -335,7 +335,7 @@ def test_wrong_sizes_and_tokens_are_refused(arm, monkeypatch):
 
 def test_an_orientation_of_zero_is_refused(tmp_path):
     robot = simulated_robots.body()
-    running = Running(tmp_path, make_unit(robot))
+    running = Running(tmp_path, make_fmu(robot))
     made = running.instance(begin=False)
     made.setFloat64(outputs(robot)[:4], [0.0] * 4)
     made.enterInitializationMode()
@@ -344,7 +344,7 @@ def test_an_orientation_of_zero_is_refused(tmp_path):
 
 def test_the_description_has_names_units_and_start_values(tmp_path):
     robot = Robot.from_urdf(example_robots.path('panda'))
-    running = Running(tmp_path, make_unit(robot, 0.002, tool='a tool'))
+    running = Running(tmp_path, make_fmu(robot, 0.002, tool='a tool'))
     description = running.description
     by_name = {v.name: v for v in description.modelVariables}
     for joint, limit in zip(robot.joint_names, robot.effort_limits):
@@ -366,25 +366,25 @@ def test_names_of_any_kind_are_written(tmp_path):
     text = random_trees.tree(1, bodies=2)
     first = Robot.from_urdf(text).joint_names[0]
     text = text.replace(f'"{first}"', '"a &lt;joint&gt; */ &quot;ü&quot;"')
-    unit = make_unit(Robot.from_urdf(text))
+    unit = make_fmu(Robot.from_urdf(text))
     running = Running(tmp_path, unit)
     assert any(name.startswith('a <joint> */ "ü".') for name in running.references)
 
 
 def test_the_same_robot_makes_the_same_archive():
     robot = Robot.from_urdf(example_robots.path('ur5_robot'))
-    first = make_unit(robot).archive()
-    assert make_unit(Robot.from_urdf(example_robots.path('ur5_robot'))).archive() == first
-    assert make_unit(robot, 2e-3).archive() != first
+    first = make_fmu(robot).archive()
+    assert make_fmu(Robot.from_urdf(example_robots.path('ur5_robot'))).archive() == first
+    assert make_fmu(robot, 2e-3).archive() != first
 
 
 def test_models_that_are_not_simulated_are_refused_by_name():
     robot = simulated_robots.pendulum()
     with pytest.raises(ValueError, match='unknown integrator'):
-        make_unit(robot, integrator='euler')
+        make_fmu(robot, integrator='euler')
     with pytest.raises(ValueError, match='timestep must be positive'):
-        make_unit(robot, 0.0)
+        make_fmu(robot, 0.0)
     with pytest.raises(ValueError, match='no name in C'):
-        make_unit(robot, name='7 axes')
+        make_fmu(robot, name='7 axes')
     with pytest.raises(ValueError, match='no joint that moves'):
-        make_unit(Robot.from_urdf('<robot name="r"><link name="a"/></robot>'))
+        make_fmu(Robot.from_urdf('<robot name="r"><link name="a"/></robot>'))

@@ -11,7 +11,7 @@ from rbd_ros.control.robot_joints import dof_names, workspace
 from rbd_ros.robot import Robot
 
 
-class WeakJoint(NamedTuple):
+class InsufficientStiffness(NamedTuple):
     """A joint whose position gain does not hold against gravity.
 
     :param joint: name of the joint
@@ -25,13 +25,13 @@ class WeakJoint(NamedTuple):
     needed: float
 
 
-def weak_joints(
+def insufficient_stiffness_joints(
     robot: Robot,
     settings: LawSettings,
     payload_link: Optional[str] = None,
     margin: float = MARGIN,
     count: int = 500,
-) -> Tuple[WeakJoint, ...]:
+) -> Tuple[InsufficientStiffness, ...]:
     """Return joints whose position gain does not hold against gravity somewhere in the workspace.
 
     Empty unless gravity is taken at the desired position, or nowhere: feedback 'pd' without
@@ -43,10 +43,10 @@ def weak_joints(
     :param count: number of configurations that are examined
 
     >>> soft = LawSettings.for_robot(robot, feedback='pd', kp=30.0, kd=5.0)
-    >>> from rbd_ros.control import weak_joints
-    >>> [joint.joint for joint in weak_joints(robot, soft)]
+    >>> from rbd_ros.control import insufficient_stiffness_joints
+    >>> [joint.joint for joint in insufficient_stiffness_joints(robot, soft)]
     ['shoulder_lift_joint', 'elbow_joint']
-    >>> weak_joints(robot, settings)  # gravity at the measured position
+    >>> insufficient_stiffness_joints(robot, settings)  # gravity at the measured position
     ()
     """
     if settings.feedback != 'pd' or settings.feedforward == 'gravity':
@@ -56,20 +56,20 @@ def weak_joints(
     )
     needed = needed_stiffness(settings.kp, gradients, margin)
     return tuple(
-        WeakJoint(name, float(kp), float(most))
+        InsufficientStiffness(name, float(kp), float(most))
         for name, kp, most in zip(dof_names(robot), settings.kp, needed)
         if most > kp
     )
 
 
-def describe_weak_joints(joints: Sequence[WeakJoint]) -> str:
+def describe_insufficient_stiffness(joints: Sequence[InsufficientStiffness]) -> str:
     """Return one sentence about weak joints, for a log; empty if there are none.
 
-    >>> from rbd_ros.control import describe_weak_joints, weak_joints
+    >>> from rbd_ros.control import describe_insufficient_stiffness, insufficient_stiffness_joints
     >>> soft = LawSettings.for_robot(robot, feedback='pd', kp=30.0, kd=5.0)
-    >>> describe_weak_joints(weak_joints(robot, soft))[:62]
+    >>> describe_insufficient_stiffness(insufficient_stiffness_joints(robot, soft))[:62]
     'the arm may fall: kp is below the gradient of gravity in some '
-    >>> describe_weak_joints(())
+    >>> describe_insufficient_stiffness(())
     ''
     """
     if not joints:

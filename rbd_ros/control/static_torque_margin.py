@@ -34,7 +34,7 @@ class UnjudgedError(ValueError):
     """Nothing can be said about whether a robot is held; the message says why."""
 
 
-class Holding(NamedTuple):
+class StaticTorqueMargin(NamedTuple):
     """Torques that hold a robot still in some poses, beside what its joints can exert.
 
     :param joints: name of the joint of each degree of freedom, (nv,)
@@ -43,8 +43,8 @@ class Holding(NamedTuple):
     :param limits: effort limits, (nv,) [N m or N]; infinite where none is given
     :param unjudged: why a joint cannot be judged, by joint: masses that it carries are not known
 
-    >>> from rbd_ros.control import holding
-    >>> found = holding(robot, np.array([np.zeros(6), q]))
+    >>> from rbd_ros.control import static_torque_margin
+    >>> found = static_torque_margin(robot, np.array([np.zeros(6), q]))
     >>> found.worst.shape, found.joints[int(np.argmin(found.margins))]
     ((6,), 'elbow_joint')
     """
@@ -64,7 +64,7 @@ class Holding(NamedTuple):
     def maxima(self) -> FloatArray:
         """Torque of each joint in its worst pose, with its sign, (nv,) [N m or N].
 
-        >>> holding(robot, np.array([np.zeros(6), q])).maxima  # [N m]
+        >>> static_torque_margin(robot, np.array([np.zeros(6), q])).maxima  # [N m]
         array([ -0.   ,   2.505, -17.303,  -1.787,   0.302,   0.   ])
         """
         found: FloatArray = self.torques[self.worst, np.arange(len(self.joints))]
@@ -76,7 +76,7 @@ class Holding(NamedTuple):
 
         Where the limit is zero, they are zero without torque and infinite with some.
 
-        >>> holding(robot, q).loads
+        >>> static_torque_margin(robot, q).loads
         array([[0.   , 0.017, 0.115, 0.064, 0.011, 0.   ]])
         """
         size = np.abs(self.torques)
@@ -97,7 +97,7 @@ class Holding(NamedTuple):
     def held(self) -> Any:
         """True if each pose is known to be held, (N,): none while a joint cannot be judged.
 
-        >>> holding(robot, np.array([np.zeros(6), q])).held
+        >>> static_torque_margin(robot, np.array([np.zeros(6), q])).held
         array([ True,  True])
         """
         return self.within_limits & (not self.unjudged)
@@ -106,19 +106,19 @@ class Holding(NamedTuple):
     def within_limits(self) -> Any:
         """True if the torques of each pose are within limits, as far as masses are known, (N,).
 
-        >>> holding(robot, np.array([np.zeros(6), q])).within_limits
+        >>> static_torque_margin(robot, np.array([np.zeros(6), q])).within_limits
         array([ True,  True])
         """
         return (self.loads <= 1.0 + TOLERANCE).all(axis=1)
 
 
-def holding(
+def static_torque_margin(
     robot: Robot,
     configurations: Any,
     gravity: Any = None,
     payload: Any = None,
     payload_link: Optional[str] = None,
-) -> Holding:
+) -> StaticTorqueMargin:
     """Return the torques that hold a robot still in some poses, against its effort limits.
 
     :param robot: robot on a base that is held; with loops, torques are those of its actuators
@@ -132,12 +132,12 @@ def holding(
     :raises ValueError: for an unknown link, what is not finite, loops that a pose does not close,
         or a freedom of theirs without an actuator
 
-    >>> from rbd_ros.control import holding, payload_parameters
-    >>> found = holding(robot, q)
+    >>> from rbd_ros.control import static_torque_margin, payload_parameters
+    >>> found = static_torque_margin(robot, q)
     >>> found.maxima, found.held  # [N m]
     (array([ -0.   ,   2.505, -17.303,  -1.787,   0.302,   0.   ]), array([ True]))
     >>> load = payload_parameters(40.0)  # [kg]
-    >>> holding(robot, q, payload=load, payload_link='tool0').held
+    >>> static_torque_margin(robot, q, payload=load, payload_link='tool0').held
     array([False])
     """
     _check(robot)
@@ -152,14 +152,16 @@ def holding(
     torque = _holding_torque(robot, gravity, payload, payload_link)
     unjudged = _unjudged(robot, gravity, payload, payload_link)
     if robot.model.loops:
-        from rbd_ros.control.closed_loop_holding import ClosedPoses
+        from rbd_ros.control.closed_loop_statics import ClosedPoses
 
         loops = ClosedPoses(robot)
         poses, torque = loops.closed(poses), loops.held_by(torque)
-    return Holding(dof_names(robot), poses, torque(poses), np.array(robot.effort_limits), unjudged)
+    return StaticTorqueMargin(
+        dof_names(robot), poses, torque(poses), np.array(robot.effort_limits), unjudged
+    )
 
 
-def hardest_poses(
+def worst_case_poses(
     robot: Robot,
     configurations: Any,
     gravity: Any = None,
@@ -177,17 +179,17 @@ def hardest_poses(
 
     :param robot: robot on a base that is held
     :param configurations: poses to begin with, (N, nq) [rad or m]
-    :param gravity: as for `holding`
-    :param payload: as for `holding`
-    :param payload_link: as for `holding`
-    :raises ValueError: as `holding`
+    :param gravity: as for `static_torque_margin`
+    :param payload: as for `static_torque_margin`
+    :param payload_link: as for `static_torque_margin`
+    :raises ValueError: as `static_torque_margin`
 
-    >>> from rbd_ros.control import hardest_poses, holding
-    >>> poses = hardest_poses(robot, [q])
-    >>> np.abs(holding(robot, poses).maxima[1:4])  # the arm stretched out [N m]
+    >>> from rbd_ros.control import worst_case_poses, static_torque_margin
+    >>> poses = worst_case_poses(robot, [q])
+    >>> np.abs(static_torque_margin(robot, poses).maxima[1:4])  # the arm stretched out [N m]
     array([61.666, 20.349,  1.909])
     """
-    begin = holding(robot, configurations, gravity, payload, payload_link)
+    begin = static_torque_margin(robot, configurations, gravity, payload, payload_link)
     if robot.model.loops:
         worst: FloatArray = begin.configurations[begin.worst]
         return worst
