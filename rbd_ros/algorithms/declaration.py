@@ -14,7 +14,7 @@
 The function stays what it is; `declaration_of` finds what was said. From it follow (in
 rbd_ros.robot and elsewhere) the gears between the robot's coordinates and the tree's, checks of
 arguments, kernels for single states and batches, run-time inputs, named outputs, the key of the
-cache, the case of the benchmark and its peer, and what docs/api says of it.
+cache, the case of the benchmark and its equivalent in Pinocchio, and what docs/api says of it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from rbd_ros.model import Model
 
 Kind = Union[Array, Choice, Wrenches]
 Check = Callable[[Model, Sequence[int], Mapping[str, Any]], None]
-Text = TypeVar('Text', bound=Callable[..., Any])
+Function = TypeVar('Function', bound=Callable[..., Any])
 
 #: Coordinates that a text works in: those of all joints, or those of the public interface.
 TREE, INDEPENDENT = 'tree', 'independent'
@@ -49,29 +49,29 @@ TREE, INDEPENDENT = 'tree', 'independent'
 EQUIVALENT, AS_IT_IS, REDUCED = 'equivalent', 'as it is', 'reduced'
 
 
-class Instead(NamedTuple):
+class Specialization(NamedTuple):
     """Another algorithm for the same outputs, which some models are better served by.
 
     :param algorithm: its declaration, under the name of what it stands for
-    :param where: whether it takes the place of the other for a model, unseen
-    :param possible: whether it computes the same for a model, so that a kernel can be made of the
-        one with fewer operations
+    :param prefer_when: whether it takes the place of the other for a model, unseen
+    :param applicable_when: whether it computes the same for a model, so that a kernel can be made
+        of the one with fewer operations
     """
 
     algorithm: Declaration
-    where: Callable[[Model], bool]
-    possible: Callable[[Model], bool]
+    prefer_when: Callable[[Model], bool]
+    applicable_when: Callable[[Model], bool]
 
 
 @dataclass(frozen=True, eq=False)
 class Declaration:
     """Declaration of an algorithm: the arguments of `algorithm`, and what follows from them.
 
-    :param text: the function declared
+    :param function: the function declared
     :param along: symbols of the inputs to differentiate by, none as a rule; see `derivatives_of`
-    :param instead: what takes its place for some models, None as a rule
+    :param specialization: what takes its place for some models, None as a rule
     :param differentiates: whether the text asks its scalars for derivatives
-    :param patient: whether a quick kernel is worth a long time to compile
+    :param slow_compile: whether a quick kernel is worth a long time to compile
     :param arrays: the inputs that are arrays, by symbol
     :param choices: the inputs that are chosen when it is compiled, by symbol
     :param takes_forces: whether external forces are among the inputs
@@ -79,7 +79,7 @@ class Declaration:
     """
 
     name: str
-    text: Callable[..., Any]
+    function: Callable[..., Any]
     inputs: Mapping[str, Kind]
     outputs: Mapping[str, Array]
     coordinates: str
@@ -87,11 +87,11 @@ class Declaration:
     source: str
     result: Optional[type] = None
     check: Optional[Check] = None
-    peer: Optional[str] = None
+    pinocchio_equivalent: Optional[str] = None
     along: Tuple[str, ...] = ()
-    instead: Optional[Instead] = None
+    specialization: Optional[Specialization] = None
     differentiates: bool = False
-    patient: bool = False
+    slow_compile: bool = False
     arrays: Dict[str, Array] = field(init=False, repr=False)
     choices: Dict[str, Choice] = field(init=False, repr=False)
     takes_forces: bool = field(init=False, repr=False)
@@ -104,10 +104,10 @@ class Declaration:
         self._check()
 
     def _check(self) -> None:
-        parameters = list(inspect.signature(self.text).parameters)
+        parameters = list(inspect.signature(self.function).parameters)
         if parameters != ['model', *self.inputs]:
             raise TypeError(
-                f'{self.name}: the text takes {parameters}, the inputs declared are '
+                f'{self.name}: the function takes {parameters}, the inputs declared are '
                 f'{list(self.inputs)}'
             )
         symbols = [kind.symbol for kind in self.inputs.values()]
@@ -140,18 +140,18 @@ class Declaration:
 
     def suited_to(self, model: Model) -> Declaration:
         """Return declaration that a model's kernel is made of: this one, or its specialization."""
-        if self.instead is not None and self.instead.where(model):
-            return self.instead.algorithm.suited_to(model)
+        if self.specialization is not None and self.specialization.prefer_when(model):
+            return self.specialization.algorithm.suited_to(model)
         return self
 
     def as_it_is(self) -> Declaration:
         """Return the variant for the model as it is, even if an equivalent one agrees."""
-        instead = self.instead
-        if instead is not None and instead.algorithm.model == REDUCED:
-            instead = None
-        if instead is not None:
-            instead = instead._replace(algorithm=instead.algorithm.as_it_is())
-        return replace(self, model=AS_IT_IS, instead=instead)
+        specialization = self.specialization
+        if specialization is not None and specialization.algorithm.model == REDUCED:
+            specialization = None
+        if specialization is not None:
+            specialization = specialization._replace(algorithm=specialization.algorithm.as_it_is())
+        return replace(self, model=AS_IT_IS, specialization=specialization)
 
     def __call__(self, model: Model, arguments: Mapping[str, Any]) -> Tuple[Any, ...]:
         """Run the text; flat lists of the outputs in independent coordinates, no derivatives.
@@ -165,7 +165,7 @@ class Declaration:
             if isinstance(kind, Array) and kind.to_tree and self.coordinates == TREE:
                 value = kind.to_tree(model, value)
             given[parameter] = value
-        returned = self.text(model, **given)
+        returned = self.function(model, **given)
         values = returned if len(self.outputs) > 1 else (returned,)
         return tuple(
             kind.from_tree(model, value)
@@ -189,13 +189,13 @@ def algorithm(
     model: str = AS_IT_IS,
     result: Optional[type] = None,
     check: Optional[Check] = None,
-    peer: Optional[str] = None,
+    pinocchio_equivalent: Optional[str] = None,
     differentiates: bool = False,
-    patient: bool = False,
-    written_out: Optional[Callable[..., Any]] = None,
-    where: Callable[[Model], bool] = _never,
-    possible: Callable[[Model], bool] = _never,
-) -> Callable[[Text], Text]:
+    slow_compile: bool = False,
+    specialization: Optional[Callable[..., Any]] = None,
+    prefer_when: Callable[[Model], bool] = _never,
+    applicable_when: Callable[[Model], bool] = _never,
+) -> Callable[[Function], Function]:
     """Declare the function below it to be an algorithm.
 
     :param name: name of the algorithm for `Robot.kernel`
@@ -208,102 +208,104 @@ def algorithm(
     :param result: named tuple that it returns, if it has several outputs
     :param check: called before it is compiled with the model, the numbers of the bodies that get
         inertia at run time, and what is chosen, by symbol; raises if it makes no sense
-    :param peer: function of Pinocchio's binding that computes the same from the same inputs
+    :param pinocchio_equivalent: function of Pinocchio's binding that computes the same from the
+        same inputs
     :param differentiates: whether the text asks its scalars for derivatives
         (`rbd_ros.spatial.scalar.derivatives`), so that it always runs on symbols
-    :param patient: whether a kernel that is quick to run is worth a long time to compile, some
-        ten seconds for a humanoid
-    :param written_out: declared algorithm of the same inputs and results that takes its place for
-        some models
-    :param where: whether a model is one of those, without a look at the operations
-    :param possible: whether it can take its place: a kernel is made of the one that takes fewer
-        operations
+    :param slow_compile: whether a kernel that is quick to run is worth a long time to compile,
+        some ten seconds for a humanoid
+    :param specialization: declared algorithm of the same inputs and results that takes its place
+        for some models
+    :param prefer_when: whether a model is one of those, without a look at the operations
+    :param applicable_when: whether it can take its place: a kernel is made of the one that takes
+        fewer operations
     :raises TypeError: if text and declaration contradict each other
     """
 
-    def declare(text: Text) -> Text:
-        instead = _instead(name, result, written_out, where, possible)
-        text.declaration = Declaration(  # type: ignore[attr-defined]
+    def declare(function: Function) -> Function:
+        special = _specialization(name, result, specialization, prefer_when, applicable_when)
+        function.declaration = Declaration(  # type: ignore[attr-defined]
             name,
-            text,
+            function,
             inputs,
             outputs,
             coordinates,
             model,
-            source if instead is None else f'{source}; {instead.algorithm.source}',
+            source if special is None else f'{source}; {special.algorithm.source}',
             result,
             check,
-            peer,
-            instead=instead,
+            pinocchio_equivalent,
+            specialization=special,
             differentiates=differentiates,
-            patient=patient,
+            slow_compile=slow_compile,
         )
-        return text
+        return function
 
     return declare
 
 
 def derivatives_of(
-    text: Callable[..., Any],
+    function: Callable[..., Any],
     name: str,
     *,
     by: Sequence[str],
     result: type,
-    written_out: Optional[Callable[..., Any]] = None,
-    where: Callable[[Model], bool] = _never,
-    possible: Callable[[Model], bool] = _never,
-    peer: Optional[str] = None,
+    specialization: Optional[Callable[..., Any]] = None,
+    prefer_when: Callable[[Model], bool] = _never,
+    applicable_when: Callable[[Model], bool] = _never,
+    pinocchio_equivalent: Optional[str] = None,
 ) -> Declaration:
     """Return the declaration of an algorithm together with the derivatives of all its outputs.
 
     The derivative of an output x by an input y is called dx_dy and has the freedoms of y as its
     last axis; by a configuration it is along the velocities (book 4.4).
 
-    :param text: declared algorithm
+    :param function: declared algorithm
     :param name: name of what is declared here, for `Robot.kernel`
     :param by: symbols of the inputs to differentiate by
     :param result: named tuple of the outputs and their derivatives
-    :param written_out: declared algorithm of the same inputs and results, derivatives included,
+    :param specialization: declared algorithm of the same inputs and results, derivatives included,
         which takes the place of differentiation for some models
-    :param where: whether a model is one of those, without a look at the operations
-    :param possible: whether it can take its place: a kernel is made of the one that takes fewer
-        operations
-    :param peer: function of Pinocchio's binding that computes the same from the same inputs
+    :param prefer_when: whether a model is one of those, without a look at the operations
+    :param applicable_when: whether it can take its place: a kernel is made of the one that takes
+        fewer operations
+    :param pinocchio_equivalent: function of Pinocchio's binding that computes the same from the
+        same inputs
     :raises TypeError: if a function is not declared, or the names do not agree
     """
-    declared = _required(text)
-    instead = _instead(name, result, written_out, where, possible)
+    declared = _required(function)
+    special = _specialization(name, result, specialization, prefer_when, applicable_when)
     return replace(
         declared,
         name=name,
         along=tuple(by),
         result=result,
-        source='; '.join([declared.source, *(instead.algorithm.source for _ in [0] if instead)]),
-        peer=peer,
-        instead=instead,
+        source='; '.join([declared.source, *(special.algorithm.source for _ in [0] if special)]),
+        pinocchio_equivalent=pinocchio_equivalent,
+        specialization=special,
     )
 
 
-def _instead(
+def _specialization(
     name: str,
     result: Optional[type],
-    written_out: Optional[Callable[..., Any]],
-    where: Callable[[Model], bool],
-    possible: Callable[[Model], bool],
-) -> Optional[Instead]:
+    specialization: Optional[Callable[..., Any]],
+    prefer_when: Callable[[Model], bool],
+    applicable_when: Callable[[Model], bool],
+) -> Optional[Specialization]:
     """Return what takes the place of an algorithm for some models, None if nothing does."""
-    if written_out is None:
+    if specialization is None:
         return None
-    algorithm = replace(_required(written_out), name=name)
+    algorithm = replace(_required(specialization), name=name)
     if algorithm.result is not result:
-        raise TypeError(f'{name}: {written_out!r} has other results')
-    return Instead(algorithm, where, possible)
+        raise TypeError(f'{name}: {specialization!r} has other results')
+    return Specialization(algorithm, prefer_when, applicable_when)
 
 
-def _required(text: Callable[..., Any]) -> Declaration:
-    declared = declaration_of(text)
+def _required(function: Callable[..., Any]) -> Declaration:
+    declared = declaration_of(function)
     if declared is None:
-        raise TypeError(f'{text!r} is no declared algorithm: put @algorithm above it')
+        raise TypeError(f'{function!r} is no declared algorithm: put @algorithm above it')
     return declared
 
 

@@ -102,10 +102,10 @@ def in_plane(text: Text, normal: Optional[Vector3] = None) -> Text:
         planar.declaration = replace(  # type: ignore[attr-defined]
             declared,
             name=f'{declared.name}_in_plane',
-            text=planar,
+            function=planar,
             source=f'{declared.source}; 2.16',
-            peer=None,
-            instead=None,  # which would be a text in space
+            pinocchio_equivalent=None,
+            specialization=None,  # which would be a text in space
         )
     return cast(Text, planar)
 

@@ -59,7 +59,7 @@ class Definition:
         come the derivatives of each of them along each of these, directions as last axis
     :param differentiates: whether `evaluate` asks its scalars for derivatives, and so always takes
         symbols
-    :param patient: whether a function that is quick to run is worth a long time to compile
+    :param slow_compile: whether a function that is quick to run is worth a long time to compile
     :param alternative: another way to the same outputs; the program is that of fewer operations
     """
 
@@ -76,7 +76,7 @@ class Definition:
     tangents: Tuple[Tangent, ...] = ()
     differentiates: bool = False
     alternative: Optional[Definition] = None
-    patient: bool = False
+    slow_compile: bool = False
 
     def __post_init__(self) -> None:
         if len(self.outputs) > 1 and self.result is None:
@@ -124,7 +124,7 @@ class Definition:
         summary = self.doc.partition('\n--\n\n')[2] or self.doc  # without the signature
         summary = summary.strip().partition('\n')[0]
         return Program(
-            self.name, self.inputs, self.outputs, graph, tuple(values), summary, self.patient
+            self.name, self.inputs, self.outputs, graph, tuple(values), summary, self.slow_compile
         )
 
     def interpret(self, *arrays: Scalars) -> Sequence[Scalars]:

@@ -55,7 +55,7 @@ class Program:
     :param graph: the graph, in which there may be more than this program needs
     :param values: values of each output array, row by row: symbols of the graph, or floats
     :param doc: what the function computes, in one line, for whoever reads what a target writes
-    :param patient: whether a function that is quick to run is worth a long time to compile
+    :param slow_compile: whether a function that is quick to run is worth a long time to compile
     :raises ValueError: if the values do not fill the outputs
     """
 
@@ -65,7 +65,7 @@ class Program:
     graph: Graph
     values: Tuple[Tuple[Value, ...], ...]
     doc: str = ''
-    patient: bool = False
+    slow_compile: bool = False
 
     def __post_init__(self) -> None:
         found = [len(values) for values in self.values]

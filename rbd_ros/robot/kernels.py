@@ -99,7 +99,7 @@ class Kernels:
         arguments = [re.sub(r'\W', '_', key) + usual.get(key, '') for key in inputs]
         if chosen.mapping:
             arguments.append(f'{chosen.mapping}=None')
-        text = inspect.getdoc(chosen.algorithm.text) or ''
+        text = inspect.getdoc(chosen.algorithm.function) or ''
         return f'{name}({", ".join(arguments)})\n--\n\n{text}'
 
 

@@ -68,7 +68,7 @@ def source_key(model: Model, *makers: Any) -> str:
     """
     joints = {kind for body in model.bodies for kind in _types(body.joint)}
     joints |= {kind for loop in model.loops for kind in _types(loop.joint)}
-    texts = [maker.text if isinstance(maker, Declaration) else maker for maker in makers]
+    texts = [maker.function if isinstance(maker, Declaration) else maker for maker in makers]
     # A text made from another one depends on both.
     texts += [text.__wrapped__ for text in texts if hasattr(text, '__wrapped__')]
     return source_digest(*_MAKERS, *sorted(joints, key=repr), *texts)

@@ -152,8 +152,8 @@ def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
     :param doc: documentation of the function that is made of it
     """
     algorithm, alternative = variant.algorithm, None
-    if algorithm.instead is not None and algorithm.instead.possible(model):
-        other = replace(variant, algorithm=algorithm.instead.algorithm)
+    if algorithm.specialization is not None and algorithm.specialization.applicable_when(model):
+        other = replace(variant, algorithm=algorithm.specialization.algorithm)
         alternative = definition(model, other, doc)
     return Definition(
         name=variant.algorithm.name,
@@ -174,7 +174,7 @@ def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
         tangents=variant.tangents(model),
         differentiates=variant.algorithm.differentiates,
         alternative=alternative,
-        patient=variant.algorithm.patient,
+        slow_compile=variant.algorithm.slow_compile,
     )
 
 

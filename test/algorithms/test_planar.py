@@ -127,7 +127,7 @@ def test_compiled_planar_kernels_take_forces_and_gravity_at_run_time():
 @pytest.mark.seed('PV05', kind='full')
 def test_planar_kernels_take_fewer_operations_where_the_plane_is_no_coordinate_plane():
     """Than the same text in space, that is. Where it is one, known zeros save as much."""
-    in_space = replace(declaration_of(forward_dynamics), instead=None)
+    in_space = replace(declaration_of(forward_dynamics), specialization=None)
     counts = {}
     for name in ('tilted arm', 'upright arm'):
         robot = Robot.from_urdf(planar_tree(name)[2], gravity=GRAVITY)
@@ -251,7 +251,7 @@ def test_key_of_a_planar_kernel_follows_both_texts():
     )
     assert len({spatial, planar, other}) == 3
     declared = declaration_of(in_plane(mass_matrix))
-    assert declared.name == 'mass_matrix_in_plane' and declared.text is not mass_matrix
+    assert declared.name == 'mass_matrix_in_plane' and declared.function is not mass_matrix
 
 
 def test_robot_that_leaves_the_plane_is_refused():

@@ -163,7 +163,7 @@ def test_short_programs_are_not_rolled(monkeypatch):
     assert '_table' in core_function(program)[0]
     # nor is what is worth its time to compile, up to another limit; it is optimised as well
     monkeypatch.setattr(straight_line, '_HURRIED_NODES', 1)
-    patient = replace(program, patient=True)
+    patient = replace(program, slow_compile=True)
     text = core_function(patient)[0]
     assert '_table' not in text and 'optnone' not in text
     monkeypatch.setattr(straight_line, '_PATIENT_NODES', len(program.live) - 1)

@@ -14,4 +14,6 @@ def definition_of(model, name, **options):
 
 def by_differentiation(model, name, **options):
     """Return definition that the compiler differentiates, even if another way takes its place."""
-    return definition(model, variant(model, replace(declared(name), instead=None), **options))
+    return definition(
+        model, variant(model, replace(declared(name), specialization=None), **options)
+    )

@@ -57,10 +57,10 @@ INVERSE_DYNAMICS_DERIVATIVES = derivatives_of(
     'inverse_dynamics_derivatives',
     by=('q', 'v', 'a'),
     result=InverseDynamicsDerivatives,
-    written_out=derivatives_by_bodies,
-    where=has_many_freedoms,
-    possible=has_constant_subspaces,
-    peer='computeRNEADerivatives',
+    specialization=derivatives_by_bodies,
+    prefer_when=has_many_freedoms,
+    applicable_when=has_constant_subspaces,
+    pinocchio_equivalent='computeRNEADerivatives',
 )
 
 
@@ -123,9 +123,9 @@ def bias_force_analytical_derivatives(
     model=EQUIVALENT,
     source='RBDA 2.11',
     check=require_constant_subspaces,
-    written_out=bias_force_analytical_derivatives,
-    where=has_very_many_freedoms,
-    possible=always,
+    specialization=bias_force_analytical_derivatives,
+    prefer_when=has_very_many_freedoms,
+    applicable_when=always,
 )
 def bias_force_derivatives_by_bodies(
     model: Model,
@@ -148,9 +148,9 @@ BIAS_FORCE_DERIVATIVES = derivatives_of(
     'bias_force_derivatives',
     by=('q', 'v'),
     result=BiasForceDerivatives,
-    written_out=bias_force_derivatives_by_bodies,
-    where=has_many_freedoms,
-    possible=has_constant_subspaces,
+    specialization=bias_force_derivatives_by_bodies,
+    prefer_when=has_many_freedoms,
+    applicable_when=has_constant_subspaces,
 )
 
 
@@ -170,7 +170,7 @@ GRAVITY_TORQUE_DERIVATIVES = derivatives_of(
     'gravity_torque_derivatives',
     by=('q',),
     result=GravityTorqueDerivatives,
-    peer='computeGeneralizedGravityDerivatives',
+    pinocchio_equivalent='computeGeneralizedGravityDerivatives',
 )
 
 

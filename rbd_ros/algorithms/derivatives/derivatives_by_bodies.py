@@ -73,9 +73,9 @@ def always(model: Model) -> bool:
     model=EQUIVALENT,
     source='RBDA 2.11',
     check=require_constant_subspaces,
-    written_out=analytical_derivatives,
-    where=has_very_many_freedoms,
-    possible=always,
+    specialization=analytical_derivatives,
+    prefer_when=has_very_many_freedoms,
+    applicable_when=always,
 )
 def derivatives_by_bodies(
     model: Model,

@@ -89,8 +89,8 @@ class ForwardDynamicsDerivatives(NamedTuple):
     model=EQUIVALENT,
     source='Carpentier and Mansard, RSS 2018; Singh, Russell and Wensing, IEEE RA-L 2022',
     check=require_regular_mass_matrix,
-    patient=True,
-    peer='computeABADerivatives',
+    slow_compile=True,
+    pinocchio_equivalent='computeABADerivatives',
 )
 def forward_dynamics_analytical_derivatives(
     model: Model,
@@ -120,11 +120,11 @@ def forward_dynamics_analytical_derivatives(
     model=EQUIVALENT,
     source='Carpentier and Mansard, RSS 2018; RBDA 2.11',
     check=require_regular_mass_matrix,
-    patient=True,
-    peer='computeABADerivatives',
-    written_out=forward_dynamics_analytical_derivatives,
-    where=has_very_many_freedoms,
-    possible=always,
+    slow_compile=True,
+    pinocchio_equivalent='computeABADerivatives',
+    specialization=forward_dynamics_analytical_derivatives,
+    prefer_when=has_very_many_freedoms,
+    applicable_when=always,
 )
 def forward_dynamics_derivatives_by_bodies(
     model: Model,
@@ -183,12 +183,12 @@ def _analytical_derivatives(
     model=EQUIVALENT,
     source='RBDA 6.1',
     check=require_regular_mass_matrix,
-    patient=True,
-    peer='computeABADerivatives',
+    slow_compile=True,
+    pinocchio_equivalent='computeABADerivatives',
     differentiates=True,
-    written_out=forward_dynamics_derivatives_by_bodies,
-    where=has_many_freedoms,
-    possible=has_constant_subspaces,
+    specialization=forward_dynamics_derivatives_by_bodies,
+    prefer_when=has_many_freedoms,
+    applicable_when=has_constant_subspaces,
 )
 def forward_dynamics_derivatives(
     model: Model,

@@ -21,9 +21,9 @@ Matrix = List[List[Scalar]]
     coordinates=INDEPENDENT,
     model=EQUIVALENT,
     source='RBDA table 6.2; 9.6 with gears',
-    peer='crba',
-    written_out=hinge_mass_matrix,
-    possible=has_few_free_hinges,
+    pinocchio_equivalent='crba',
+    specialization=hinge_mass_matrix,
+    applicable_when=has_few_free_hinges,
 )
 def mass_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
     """Return joint-space inertia matrix of the independent coordinates, rotor inertia included.

@@ -23,7 +23,7 @@ Matrix = List[List[Scalar]]
     outputs={'H': INERTIA_MATRIX},
     model=EQUIVALENT,
     source='RBDA eq 6.13 and 6.14',
-    peer='crba',
+    pinocchio_equivalent='crba',
 )
 def crba_absolute(model: Model, q: Sequence[Scalar]) -> Matrix:
     """Return the joint-space inertia matrix.

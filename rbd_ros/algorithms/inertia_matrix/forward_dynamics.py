@@ -43,9 +43,9 @@ from rbd_ros.spatial.scalar import Scalar
     model=EQUIVALENT,
     source='RBDA table 7.1; 9.6 with gears',
     check=require_regular_mass_matrix,
-    peer='aba',
-    written_out=hinge_forward_dynamics,
-    possible=has_free_hinges,
+    pinocchio_equivalent='aba',
+    specialization=hinge_forward_dynamics,
+    applicable_when=has_free_hinges,
 )
 def forward_dynamics(
     model: Model,

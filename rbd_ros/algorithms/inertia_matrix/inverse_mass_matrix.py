@@ -37,7 +37,7 @@ _DEEP = 40
     model=EQUIVALENT,
     source='RBDA tables 6.2 and 6.3; Carpentier 2018',
     check=require_regular_mass_matrix,
-    peer='computeMinverse',
+    pinocchio_equivalent='computeMinverse',
 )
 def inverse_mass_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
     """Return the inverse of the joint-space inertia matrix, by the shorter way.

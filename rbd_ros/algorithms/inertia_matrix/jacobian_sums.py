@@ -61,7 +61,7 @@ class LinkJacobian(NamedTuple):
     inputs={'q': CONFIGURATION},
     outputs={'H': INERTIA_MATRIX},
     source='sum of J_t^T m J_t + J_R^T I J_R over links',
-    peer='crba',
+    pinocchio_equivalent='crba',
 )
 def mass_matrix_from_jacobians(model: Model, q: Sequence[Scalar]) -> Matrix:
     """Return the joint-space inertia matrix as a sum over links, rotor inertia included.

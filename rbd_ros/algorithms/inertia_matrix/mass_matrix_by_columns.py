@@ -41,7 +41,7 @@ def columns_by_inverse_dynamics(model: Model, q: Sequence[Scalar]) -> Matrix:
     outputs={'H': INERTIA_MATRIX},
     model=EQUIVALENT,
     source='RBDA eq 6.4; Walker and Orin 1982, method 1',
-    peer='crba',
+    pinocchio_equivalent='crba',
 )
 def mass_matrix_by_columns(model: Model, q: Sequence[Scalar]) -> Matrix:
     """Return the inertia matrix by method 1, without what cancels: H e_k = ID_delta(q, e_k).

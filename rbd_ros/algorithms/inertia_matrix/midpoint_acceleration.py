@@ -82,8 +82,8 @@ def hinge_midpoint_acceleration(
     model=EQUIVALENT,
     source='Hairer, Lubich, Wanner 2006, II.3',
     check=require_regular_mass_matrix,
-    written_out=hinge_midpoint_acceleration,
-    possible=has_free_hinges,
+    specialization=hinge_midpoint_acceleration,
+    applicable_when=has_free_hinges,
 )
 def midpoint_acceleration(
     model: Model,

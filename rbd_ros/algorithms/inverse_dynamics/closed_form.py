@@ -54,7 +54,7 @@ def coriolis_tensor(model: Model, q: Sequence[Scalar]) -> Tensor:
     outputs={'tau': FORCE},
     model=EQUIVALENT,
     source='RBDA eq 5.6',
-    peer='rnea',
+    pinocchio_equivalent='rnea',
 )
 def closed_form_inverse_dynamics(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]

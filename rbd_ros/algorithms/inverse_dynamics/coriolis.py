@@ -31,7 +31,7 @@ from rbd_ros.spatial.scalar import Scalar
     outputs={'C': MATRIX},
     model=EQUIVALENT,
     source='Echeandia and Wensing, J. Comput. Nonlinear Dyn. 2021',
-    peer='computeCoriolisMatrix',
+    pinocchio_equivalent='computeCoriolisMatrix',
 )
 def coriolis_matrix(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> List[List[Scalar]]:
     """Return the Coriolis matrix C(q, qd): C qd is the force of Coriolis and centrifugal effects.

@@ -74,7 +74,7 @@ def require_revolute_chain(
     outputs={'tau': FORCE},
     source='Luh, Walker and Paul 1980; RBDA table 5.2',
     check=require_revolute_chain,
-    peer='rnea',
+    pinocchio_equivalent='rnea',
 )
 def luh_walker_paul(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]

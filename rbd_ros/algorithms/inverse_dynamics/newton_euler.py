@@ -43,9 +43,9 @@ from rbd_ros.spatial.scalar import Scalar
     outputs={'tau': FORCE},
     model=EQUIVALENT,
     source='RBDA 5.3 and 5.4',
-    peer='rnea',
-    written_out=hinge_inverse_dynamics,
-    possible=has_few_free_hinges,
+    pinocchio_equivalent='rnea',
+    specialization=hinge_inverse_dynamics,
+    applicable_when=has_few_free_hinges,
 )
 def newton_euler(
     model: Model,
@@ -118,7 +118,7 @@ def transmitted_forces(
     outputs={'C': FORCE},
     model=EQUIVALENT,
     source='RBDA eq 6.2',
-    peer='nonLinearEffects',
+    pinocchio_equivalent='nonLinearEffects',
 )
 def bias_force(
     model: Model,
@@ -141,7 +141,7 @@ def bias_force(
     outputs={'tau': FORCE},
     model=EQUIVALENT,
     source='RBDA 5.3',
-    peer='computeGeneralizedGravity',
+    pinocchio_equivalent='computeGeneralizedGravity',
 )
 def gravity_torque(model: Model, q: Sequence[Scalar]) -> List[Scalar]:
     """Return the joint forces that hold the tree still against gravity.

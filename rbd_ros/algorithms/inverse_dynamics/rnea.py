@@ -28,7 +28,7 @@ from rbd_ros.spatial.scalar import Scalar
     outputs={'tau': FORCE},
     model=EQUIVALENT,
     source='RBDA table 5.1',
-    peer='rnea',
+    pinocchio_equivalent='rnea',
 )
 def rnea(
     model: Model,

@@ -59,7 +59,7 @@ _INPUTS: Mapping[str, Kind] = {
     inputs=_INPUTS,
     outputs={'tau': FORCE},
     source='RBDA eq 5.7 to 5.11',
-    peer='rnea',
+    pinocchio_equivalent='rnea',
 )
 def rnea_absolute(
     model: Model,

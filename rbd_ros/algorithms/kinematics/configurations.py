@@ -15,7 +15,7 @@ from rbd_ros.spatial.scalar import Scalar
     outputs={'q': CONFIGURATION},
     coordinates=INDEPENDENT,
     source='RBDA eq 4.12 to 4.15',
-    peer='integrate',
+    pinocchio_equivalent='integrate',
 )
 def integrate(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], dt: Sequence[Scalar]
@@ -42,7 +42,7 @@ def integrate(
     outputs={'v': VELOCITY},
     coordinates=INDEPENDENT,
     source='RBDA 4.4',
-    peer='difference',
+    pinocchio_equivalent='difference',
 )
 def difference(model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> List[Scalar]:
     """Return the velocity that leads from `q0` to `q1` in unit time, (nv,) [rad/s, m/s].

@@ -32,7 +32,7 @@ Matrix = List[List[Scalar]]
     inputs={'q': CONFIGURATION, 'frame': FRAME, 'reference': REFERENCE},
     outputs={'J': JACOBIAN},
     source='RBDA example 4.2',
-    peer='computeFrameJacobian',
+    pinocchio_equivalent='computeFrameJacobian',
 )
 def jacobian(model: Model, q: Sequence[Scalar], frame: Frame, reference: str) -> Matrix:
     """Return the Jacobian J of the spatial velocity v = J qd of a frame.

@@ -83,7 +83,7 @@ def apparent_column_rates(
     inputs={'q': CONFIGURATION},
     outputs={'poses': LINK_POSES},
     source='RBDA example 4.3',
-    peer='framesForwardKinematics',
+    pinocchio_equivalent='framesForwardKinematics',
 )
 def forward_kinematics(model: Model, q: Sequence[Scalar]) -> Dict[str, PluckerTransform]:
     """Return the pose of each link, as the transform from base to link coordinates, by name.

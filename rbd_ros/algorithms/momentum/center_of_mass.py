@@ -30,7 +30,7 @@ def require_mass(model: Model, given_later: Sequence[int], chosen: Mapping[str, 
     outputs={'p': POSITION},
     source='RBDA 2.13',
     check=require_mass,
-    peer='centerOfMass',
+    pinocchio_equivalent='centerOfMass',
 )
 def center_of_mass(model: Model, q: Sequence[Scalar]) -> Vector3:
     """Return the centre of mass of all moving bodies in base coordinates, (3,) [m].
@@ -49,7 +49,7 @@ def center_of_mass(model: Model, q: Sequence[Scalar]) -> Vector3:
     outputs={'J': POINT_JACOBIAN},
     source='RBDA 2.13, example 4.2',
     check=require_mass,
-    peer='jacobianCenterOfMass',
+    pinocchio_equivalent='jacobianCenterOfMass',
 )
 def center_of_mass_jacobian(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
     """Return the Jacobian of the velocity of the centre of mass in base coordinates, (3, tree_nv).

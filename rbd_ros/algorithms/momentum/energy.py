@@ -62,7 +62,7 @@ def energy(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Energy:
     inputs={'q': CONFIGURATION, 'qd': VELOCITY},
     outputs={'h': MOMENTUM},
     source='RBDA eq 2.58',
-    peer='computeCentroidalMomentum',
+    pinocchio_equivalent='computeCentroidalMomentum',
 )
 def momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> ForceVector:
     """Return the spatial momentum of all moving bodies in base coordinates, (6,) [N m s, N s].

@@ -47,7 +47,7 @@ def unit_inertias() -> Tuple[RigidBodyInertia, ...]:
     inputs={'q': CONFIGURATION, 'qd': VELOCITY, 'qdd': ACCELERATION},
     outputs={'Y': TORQUE_REGRESSOR},
     source='Atkeson, An and Hollerbach 1986; RBDA 9.7',
-    peer='computeJointTorqueRegressor',
+    pinocchio_equivalent='computeJointTorqueRegressor',
 )
 def torque_regressor(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]

@@ -74,7 +74,7 @@ class PinocchioPeer:
 
     def _call(self, function: str) -> Optional[Callable[..., Any]]:
         """Return the function of Pinocchio that the declaration of an algorithm names."""
-        return getattr(self.pin, declared(function).peer or '', None)
+        return getattr(self.pin, declared(function).pinocchio_equivalent or '', None)
 
     def _arguments(
         self, function: str, state: Tuple[np.ndarray, ...], frame: str

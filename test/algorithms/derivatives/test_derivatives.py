@@ -192,5 +192,5 @@ def test_what_takes_the_place_of_derivatives_must_return_the_same():
             'mass_matrix_derivative',
             by=['q'],
             result=result,
-            written_out=analytical_derivatives,
+            specialization=analytical_derivatives,
         )

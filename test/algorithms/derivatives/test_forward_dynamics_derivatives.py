@@ -201,8 +201,8 @@ def ways(name):
     """Yield the declarations of all ways to the same results, each by itself."""
     found = declared(name)
     while found is not None:
-        yield replace(found, instead=None)
-        found = found.instead and found.instead.algorithm
+        yield replace(found, specialization=None)
+        found = found.specialization and found.specialization.algorithm
 
 
 @pytest.mark.parametrize('name', [NAME, 'inverse_dynamics_derivatives', 'bias_force_derivatives'])

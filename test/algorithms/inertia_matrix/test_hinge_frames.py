@@ -265,7 +265,7 @@ def test_parallel_children_of_a_body_share_its_frame():
 
 def as_described(model, name):
     """Return the definition of a text that takes the frames and inertias of the description."""
-    declaration = replace(declared(name), instead=None, model=AS_IT_IS)
+    declaration = replace(declared(name), specialization=None, model=AS_IT_IS)
     return definition(model, variant(model, declaration))
 
 

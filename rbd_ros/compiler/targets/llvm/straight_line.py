@@ -70,7 +70,7 @@ def straight_line(
     """
     widest = angles_together()
     many_more, many = _MANY_MORE_NODES, _HURRIED_NODES
-    if program.patient:
+    if program.slow_compile:
         many_more, many = max(many_more, _PATIENT_NODES), max(many, _PATIENT_NODES)
     if len(program.live) + program.different > many_more:
         return rolled(name, lanes, attributes, program, widest)
