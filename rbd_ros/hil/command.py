@@ -33,51 +33,59 @@ MOST_RUNS = 10_000_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument('scenario', nargs='?', help='path of a scenario file, see docs/hil.md')
+    parser.add_argument('scenario', nargs='?', help='scenario file, see docs/hil_reference.md')
     parser.add_argument(
         '--report',
         metavar='DIR',
         default='hil_report',
-        help='where report.html, junit.xml and result.json are written (default: %(default)s)',
+        help='folder for report.html, junit.xml and result.json (default: %(default)s)',
     )
     parser.add_argument(
-        '--seed', type=int, metavar='N', help='of all chance, instead of that of the file'
+        '--seed',
+        type=int,
+        metavar='N',
+        help='seed of the random numbers (default: that of the file)',
     )
     parser.add_argument(
-        '--seeds', type=int, metavar='N', help='do a campaign of so many runs, a row each'
+        '--seeds', type=int, metavar='N', help='run a campaign of N runs with different seeds'
     )
     parser.add_argument(
         '--vary',
         metavar='FAULT=LOW:HIGH,...',
-        help='what differs between the runs of a campaign, as payload=0:5,latency=0:20ms',
+        help='draw values of faults for each run, such as payload=0:5,latency=0:20ms',
     )
     parser.add_argument(
         '--jobs',
         type=int,
         metavar='N',
         default=os.cpu_count() or 1,
-        help='processes of a campaign (default: the number of cores)',
+        help='number of processes of a campaign (default: the number of cores)',
     )
     parser.add_argument(
-        '--record', metavar='FILE', help='write the run as an MCAP file for Foxglove, PlotJuggler'
+        '--record',
+        metavar='FILE',
+        help='write the run as an MCAP file, for example for Foxglove or PlotJuggler',
     )
     parser.add_argument(
         '--replay-recording',
         metavar='FILE',
-        help='give the commands of a recording to the robot again: is it the same to the bit?',
+        help='replay the commands of a recording, and check that the motion is bitwise identical',
     )
     parser.add_argument(
-        '--replay', type=int, metavar='RUN', help='do one run of the campaign in DIR again'
+        '--replay',
+        type=int,
+        metavar='RUN',
+        help='repeat run RUN of the campaign in the folder of --report',
     )
     parser.add_argument(
         '--scheduler',
         metavar='ADDRESS',
-        help='do a campaign by Dask: the address of a scheduler as tcp://..., or local',
+        help='run a campaign on Dask: address of a scheduler, such as tcp://server:8786, or local',
     )
     parser.add_argument(
         '--table',
         metavar='FILE',
-        help='write the rows of a campaign also there, as .parquet or .csv',
+        help='also write the rows of a campaign to FILE, .parquet or .csv',
     )
     timing_commands.add_arguments(parser)
 

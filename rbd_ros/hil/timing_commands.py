@@ -21,12 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--dead-time',
         action='store_true',
-        help='find the largest further delay of commands with which all limits are kept',
+        help='find the maximum additional delay of commands that keeps all limits',
     )
     parser.add_argument(
         '--rates',
         metavar='R,...',
-        help='call the controller at these parts of its rate, as 0.5,1,2, and compare',
+        help='compare the controller at these factors of its rate, such as 0.5,1,2',
     )
 
 
