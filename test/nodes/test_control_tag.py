@@ -339,7 +339,7 @@ def test_the_end_of_position_commands_is_noticed(switching, count, timeout, leve
     commands.watch(switching.now + 0.9 * patience, timeout)
     assert texts.condition_now[:2] == (OK, 'receiving')
     commands.watch(switching.now + 1.1 * patience, timeout)
-    assert texts.condition_now[:2] == (level, 'silent')
+    assert texts.condition_now[:2] == (level, 'command_timeout')
     assert all(name in texts.condition_now[2] for name in (A, B, f'{patience:g} s'))
     assert switching.drive(A) == (POSITION, 0.3)
     switching.now += 10.0

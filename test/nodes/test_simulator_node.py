@@ -122,7 +122,7 @@ def test_silence_after_position_commands_is_told_and_the_position_is_held(rig):
             rig.ros.until(lambda: abs(rig.states[-1].position[0] - 0.7) < 1e-3, 'the position')
             since = len(rig.ros.diagnostics)
             rig.ros.spin(0.3)
-        return rig.ros.until_status('silent for 0.3 s', 'commands', since=since).level
+        return rig.ros.until_status('command timeout after 0.3 s', 'commands', since=since).level
 
     # Beside other work the commands may come in pieces, which are no stream that ends.
     rig.ros.until(lambda: level_of_silence() == WARN, 'a warning')

@@ -460,7 +460,7 @@ def test_two_controllers_for_the_same_joints_are_named(another):
     rig = another()
     hear_only_nodes(rig)
     both = [controller(rig, name, []) for name in ('left', 'right')]
-    status = rig.until_told('several controllers', 'rivals')
+    status = rig.until_told('several controllers', 'publisher_conflict')
     assert f'{rig.namespace}/left' in status.message and f'{rig.namespace}/right' in status.message
     for each in both:
         each.process.stop()
@@ -476,7 +476,9 @@ def test_controllers_for_different_joints_are_no_rivals(another):
     rig.ros.spin(2.5)  # a look at the rivals each second, with torques of both each time
     since = len(rig.ros.diagnostics)
     rig.ros.spin(2.5)
-    told = [s for s in rig.ros.diagnostics[since:] if s.name == f'{rig.name[1:]}: rivals']
+    told = [
+        s for s in rig.ros.diagnostics[since:] if s.name == f'{rig.name[1:]}: publisher_conflict'
+    ]
     assert not any('several controllers' in s.message for s in told)
     for each in both:
         each.process.stop()
@@ -491,9 +493,9 @@ def test_two_simulators_on_one_clock_are_named(another):
         {'robot_description': TWO_LINK_ARM},
         ('-r', '__ns:=/third', '-r', f'/clock:={rig.namespace}/clock'),
     )
-    status = rig.until_told('two simulators', 'rivals')
+    status = rig.until_told('two simulators', 'publisher_conflict')
     assert '/third/simulator' in status.message and f'{rig.namespace}/clock' in status.message
-    assert other.status('rivals') is None  # it has a clock of its own
+    assert other.status('publisher_conflict') is None  # it has a clock of its own
     process.stop()
     rig.ros.processes.remove(process)
 

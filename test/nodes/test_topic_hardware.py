@@ -171,7 +171,7 @@ def test_death_in_position_mode_is_told_and_a_new_manager_goes_on(rig):
     rig.until_at(0.4, -0.4)
     since = len(rig.ros.diagnostics)
     rig.kill()
-    rig.ros.until_status('silent for 0.3 s', 'commands', level=WARN, since=since)
+    rig.ros.until_status('command timeout after 0.3 s', 'commands', level=WARN, since=since)
     rig.until_at(0.4, -0.4)
     rig.start()
     rig.claim(position=(0.5, -0.6), effort=(0.0, 0.0))

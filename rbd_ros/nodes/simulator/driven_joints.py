@@ -138,7 +138,7 @@ class DrivenJoints:
             )
 
     def watch(self, now: float, timeout: float) -> None:
-        """Tell who has fallen silent, and which commands contradict each other.
+        """Report command timeouts, and commands that contradict each other.
 
         A position has no timeout, for it is safe to keep; that nobody sends one is told all the
         same.
@@ -160,8 +160,8 @@ class DrivenJoints:
         kept = shorten(self.names[i] for i in np.flatnonzero(commanded))
         self.reports.condition(
             WARN if streamed else OK,
-            f'silent for {patience:g} s: the last command still holds for {kept}',
-            'silent',
+            f'command timeout after {patience:g} s: the last command still holds for {kept}',
+            'command_timeout',
         )
 
     def _tell_beside(self, beside: np.ndarray) -> None:

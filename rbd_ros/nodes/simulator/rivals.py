@@ -11,7 +11,7 @@ from rclpy.node import Node
 from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
 from rbd_ros.nodes.common.text import shorten
 
-SUBJECT = 'rivals'
+SUBJECT = 'publisher_conflict'
 
 # What rmw calls a node of which it knows a publisher, but not yet the name
 _NOT_KNOWN_YET = '_NODE_NAME_UNKNOWN_'
