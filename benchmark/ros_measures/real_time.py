@@ -12,7 +12,7 @@ from ros_measures.row import at_most, Row
 FACTOR = 'real-time factor, distance from 1'
 MISSED = 'states missed by a subscriber that keeps up'
 LARGEST_DISTANCE = 0.001
-PARAMETERS = {'clock_publish_rate': 100.0}
+PARAMETERS = {'clock_publish_rate': 100.0, 'clock_policy': 'fixed_rate'}
 
 
 def measure(seconds: float, progress: Progress) -> List[Row]:

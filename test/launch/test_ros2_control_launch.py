@@ -262,6 +262,7 @@ VALUES = {
     'timestep': '0.002',
     'substeps': '2',
     'clock_publish_rate': '500.0',
+    'clock_policy': 'fixed_rate',
     'state_publish_rate': '500.0',
     'command_timeout': '0.0',
     'initial_command': 'gravity',

@@ -59,7 +59,7 @@ class SimulatorRig:
             {
                 'robot_description': TWO_LINK_ARM,
                 'initial_positions': START,
-                'clock_publish_rate': 100.0,
+                'clock_policy': 'fixed_rate',
                 'state_publish_rate': 100.0,  # the test has other things to do than to listen
                 **(parameters or {}),
             },

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated time on /clock: at a rate, or as often as whoever follows it needs."""
+"""Simulated time on /clock: at a rate, or every cycle for a controller manager."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Callable, Mapping, Sequence
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.wire import ClockWriter
 from rbd_ros.nodes.simulator.cycle_ports import Ports
-from rbd_ros.nodes.simulator.parameters import AUTOMATIC, USUAL_CLOCK_RATE
+from rbd_ros.nodes.simulator.parameters import ADAPTIVE
 
 CONTROLLER_MANAGER = 'controller_manager'  # what the names of such nodes contain
 
@@ -24,10 +24,9 @@ class ClockOutput:
     """
 
     def __init__(self, parameters: Mapping[str, Any], timestep: int, ports: Ports):
-        self._parameters, self._timestep = parameters, timestep
-        rate = parameters['clock_publish_rate']
-        rate = USUAL_CLOCK_RATE if rate == AUTOMATIC else rate
-        self._period = max(NANOSECONDS / rate, timestep) if rate > 0.0 else math.inf
+        self._timestep, self._rate = timestep, parameters['clock_publish_rate']
+        self._is_adaptive = parameters['clock_policy'] == ADAPTIVE and self._rate > 0.0
+        self._period = self._period_of(self._rate)
         #: Simulated time at which the next message is due [ns].
         self.due: float = 0
         #: Real time of the last message [s].
@@ -35,6 +34,10 @@ class ClockOutput:
         self._followed = False
         self._message = ClockWriter()
         self.use_ports(ports)
+
+    def _period_of(self, rate: float) -> float:
+        """Return the simulated time between messages [ns]."""
+        return max(NANOSECONDS / rate, self._timestep) if rate > 0.0 else math.inf
 
     @property
     def is_followed(self) -> bool:
@@ -72,10 +75,9 @@ class ClockOutput:
         :param time: simulated time [ns]
         """
         self._followed = any(CONTROLLER_MANAGER in name for name in listeners())
-        if self._parameters['clock_publish_rate'] != AUTOMATIC:
+        if not self._is_adaptive:
             return
-        rate = math.inf if self._followed else USUAL_CLOCK_RATE
-        period = max(NANOSECONDS / rate, self._timestep)
+        period = self._period_of(math.inf if self._followed else self._rate)
         if period != self._period:
             self._period = period
             self.due = math.ceil(time / period) * period

@@ -9,7 +9,7 @@ from typing import Any, Mapping
 from rbd_ros.nodes.common.interface import NodeInterface
 from rbd_ros.nodes.common.timing_thresholds import check_thresholds
 from rbd_ros.nodes.common.update_rate import steps_of_period
-from rbd_ros.nodes.simulator.parameters import AUTOMATIC, RIGID, SIMULATOR_PARAMETERS
+from rbd_ros.nodes.simulator.parameters import RIGID, SIMULATOR_PARAMETERS
 from rbd_ros.nodes.simulator.services import SIMULATOR_ACTIONS, SIMULATOR_SERVICES
 from rbd_ros.nodes.simulator.topics import SIMULATOR_TOPICS
 from rbd_ros.spatial.rotation import NORM_TOLERANCE
@@ -59,10 +59,6 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
         raise ValueError(
             f'servo_bandwidth {values["servo_bandwidth"]:g} rad/s is too high for a timestep of '
             f'{values["timestep"]:g} s: at most {0.5 / values["timestep"]:g}'
-        )
-    if AUTOMATIC < values['clock_publish_rate'] < 0.0:
-        raise ValueError(
-            f'clock_publish_rate must be -1, 0 or positive, got {values["clock_publish_rate"]:g}'
         )
     if not values['odom_frame'].strip('/'):
         raise ValueError("odom_frame must be a name, such as odom, got ''")

@@ -19,8 +19,7 @@ from rbd_ros.nodes.common.update_rate import MAX_UPDATE_RATE
 
 ACTIONS = ('hold', 'gravity', 'zero')
 FARTHEST = 1e5  # [rad or m]
-AUTOMATIC = -1.0  # a rate that follows from who listens
-USUAL_CLOCK_RATE = 100.0  # [Hz]
+ADAPTIVE = 'adaptive'  # clock_policy: every cycle while a controller manager follows
 STATE_FIELDS = ('position', 'velocity', 'effort')
 RIGID = 'rigid'
 GROUND_CONTACT_MODELS = (RIGID, 'compliant')
@@ -446,11 +445,17 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     ),
     Parameter(
         'clock_publish_rate',
-        AUTOMATIC,
-        'Rate of /clock in simulated time [Hz]; 0: /clock is not published; -1: every cycle while '
-        'a controller_manager follows it, else 100.',
-        minimum=AUTOMATIC,
+        100.0,
+        'Rate of /clock in simulated time [Hz]; 0: /clock is not published.',
+        minimum=0.0,
         maximum=1e6,
+    ),
+    Parameter(
+        'clock_policy',
+        ADAPTIVE,
+        'When /clock is published. adaptive: every cycle while a controller_manager subscribes to '
+        'it, otherwise at clock_publish_rate; fixed_rate: always at clock_publish_rate.',
+        choices=(ADAPTIVE, 'fixed_rate'),
     ),
     # Off: that it does not keep up with time is told anyway, and what a cycle takes depends on
     # the world.
