@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A page that shows what another process moves, over ROS 2: a robot, and the world of a simulator.
 
-The robot is where its joint states say; of a world, `simulator/objects` and `simulator/contacts`
+The robot is where its joint states say; of a world, `simulator/object_states` and
+`simulator/contact_markers`
 of the simulator node say where the objects are, and what touches.
 """
 
@@ -26,7 +27,7 @@ FloatArray = NDArray[np.float64]
 
 NODE = 'rbd_ros_viewer'
 #: Topics of a simulator node of that name, about its world.
-OBJECTS, CONTACTS = 'simulator/objects', 'simulator/contacts'
+OBJECTS, CONTACTS = 'simulator/object_states', 'simulator/contact_markers'
 _SILENT = 2.0  # without a message, before the page says so [s]
 _ARROW_SCALE = 0.005  # of the arrows of contacts, if the simulator's is as it is by default [m/N]
 _NAMED = 5  # of what is not shown

@@ -342,7 +342,7 @@ class Attack(Flood):
         example = packed_joint_state(NAMES, (2, 2, 2))
         target.output(JointState, 'joint_states', example, (None, None, LIMIT))
         objects = packed_bodies('base', fuzz_messages.OBJECTS)
-        target.output(MultiDOFJointState, 'simulator/objects', objects, (None,) * 3)
+        target.output(MultiDOFJointState, 'simulator/object_states', objects, (None,) * 3)
         self._parameter_requests(target)
         # A reset forgets commands that wait to be taken: no resets while they are counted.
         afterwards = Afterwards(list(target.senders), SHARE_TAKEN)

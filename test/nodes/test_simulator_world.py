@@ -44,7 +44,7 @@ class Rig:
                 'external_wrench_duration': 0.05,
             },
         )
-        self.objects = ros.listen(MultiDOFJointState, '/simulator/objects', reliable(1))
+        self.objects = ros.listen(MultiDOFJointState, '/simulator/object_states', reliable(1))
         self.states = ros.listen(JointState, 'joint_states', reliable(1))
         ros.until(lambda: self.objects and self.states, 'objects')
 
@@ -72,7 +72,7 @@ def test_the_world_is_shown_from_the_beginning_and_to_whom_comes_late(rig):
     ros = rig.ros
     standing = ros.listen(MarkerArray, '/simulator/world_markers', reliable(1, True))
     moving = ros.listen(MarkerArray, '/simulator/object_markers', reliable(1))
-    contacts = ros.listen(MarkerArray, '/simulator/contacts', reliable(1))
+    contacts = ros.listen(MarkerArray, '/simulator/contact_markers', reliable(1))
     wrenches = ros.listen(WrenchStamped, '/simulator/contact_wrenches', reliable(100))
     ros.until(lambda: standing and moving and contacts and wrenches, 'markers and wrenches')
     assert [each.ns for each in standing[-1].markers] == ['floor']

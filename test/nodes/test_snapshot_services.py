@@ -329,7 +329,7 @@ def test_objects_are_there_again_and_go_on_to_the_bit(ros, tmp_path):
         },
         ['-r', '__ns:=/around'],
     )
-    objects = ros.listen(MultiDOFJointState, f'{name}/objects', reliable(1000))
+    objects = ros.listen(MultiDOFJointState, f'{name}/object_states', reliable(1000))
     ros.until(lambda: objects, 'objects')
     trigger = Trigger.Request()
 

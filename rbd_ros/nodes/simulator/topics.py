@@ -163,7 +163,7 @@ SIMULATOR_TOPICS: Tuple[Topic, ...] = (
         optional=f'{EACH_ROBOT} whose base floats, where nav_msgs is installed',
     ),
     Topic(
-        '~/objects',
+        '~/object_states',
         'sensor_msgs/msg/MultiDOFJointState',
         'out',
         'Pose and velocity of all movable objects by name, in the axes of the world, and what '
@@ -192,7 +192,7 @@ SIMULATOR_TOPICS: Tuple[Topic, ...] = (
         optional=WITH_WORLD,
     ),
     Topic(
-        '~/contacts',
+        '~/contact_markers',
         'visualization_msgs/msg/MarkerArray',
         'out',
         'Contact forces as arrows; the namespace of each names who touches whom.',

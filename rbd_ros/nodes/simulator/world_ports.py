@@ -14,7 +14,7 @@ from rbd_ros.nodes.common.sturdy import by_hand
 from rbd_ros.nodes.simulator.interface import INTERFACE
 from rbd_ros.nodes.simulator.ports import send_nothing, taker
 
-WRENCHES, CONTACTS, OBJECT_MARKERS = '~/contact_wrenches', '~/contacts', '~/object_markers'
+WRENCHES, CONTACTS, OBJECT_MARKERS = '~/contact_wrenches', '~/contact_markers', '~/object_markers'
 
 
 class RosWorldPorts:
@@ -30,7 +30,7 @@ class RosWorldPorts:
 
         self._place = subscription(node, INTERFACE.topic('~/place_object'), by_hand, raw=True)
         self.take_placement: Callable[[], Optional[Tuple[bytes, Any]]] = taker(self._place)
-        self._objects = make('~/objects')
+        self._objects = make('~/object_states')
         self.send_objects: Callable[[bytes], None] = raw(self._objects)
         self.send_frames: Callable[[bytes], None] = send_nothing
         self._tf = None
