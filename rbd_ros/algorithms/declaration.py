@@ -257,7 +257,7 @@ def derivatives_of(
 ) -> Declaration:
     """Return the declaration of an algorithm together with the derivatives of all its outputs.
 
-    The derivative of an output x by an input y is called dx_dy and has the freedoms of y as its
+    The derivative of an output x by an input y is called dx_dy and has the DoFs of y as its
     last axis; by a configuration it is along the velocities (book 4.4).
 
     :param function: declared algorithm

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of the arrays of this room, kinds of shapes, and records that compiled loops work on."""
+"""Types of the arrays of this package, kinds of shapes, and records of compiled loops."""
 
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ MAX_POINTS = 8
 
 
 class FoundPoints(NamedTuple):
-    """Room for the contact points of two shapes, all in the common frame.
+    """Buffers for the contact points of two shapes, all in the common frame.
 
     :param on_a: points on the surface of the first shape, (MAX_POINTS, 3) [m]
     :param on_b: points on the surface of the second one, (MAX_POINTS, 3) [m]

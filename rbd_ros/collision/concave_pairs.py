@@ -143,7 +143,7 @@ def triangle_contacts(
     :param one_sided: whether it is touched from outside only
     :param solid_below: whether what is below it is to be lifted, however deep
     :param free: whether the triangle is taken for itself, without neighbours
-    :param middle: a point of the shape, which tells its side of what is not one-sided, (3,) [m]
+    :param middle: a point of the shape, which decides its side of what is not one-sided, (3,) [m]
     :param own: pose of the mesh in itself: none, (12,)
     :param kind: kind of the shape
     :param size: its sizes, (3,) [m]
@@ -170,7 +170,7 @@ def triangle_contacts(
         for r in range(3):
             face_normal[r] = -face_normal[r]
     radius = radius_of(kind, size)
-    # Most triangles are told by their plane: it takes no search.
+    # Most triangles are decided by their plane: it takes no search.
     for number in range(2):
         sign = -1.0 if number == 0 else 1.0
         if number == 1 and solid_below:

@@ -2,7 +2,7 @@
 """Distances of all pairs of a scene and their gradients by the velocity, in compiled loops.
 
 The rate of a distance is that of the nearest points along the normal, whatever else they do
-(envelope theorem): n . (v_b - v_a), and linear in v. Freedoms that move both shapes alike do not
+(envelope theorem): n . (v_b - v_a), and linear in v. DoFs that move both shapes alike do not
 change it and are left out.
 """
 
@@ -38,7 +38,7 @@ class DistanceTable(NamedTuple):
     :param kinematics: address of the robot's kernel contact_kinematics
     :param first: of each pair and behind the last one, its first entry in the following arrays,
         (P + 1,)
-    :param column: freedoms of the tree that move one of the shapes, (N,)
+    :param column: degrees of freedom of the tree that move one of the shapes, (N,)
     :param freedom: degree of freedom of the robot that each of them goes with, (N,)
     :param factor: how fast it goes with that, negative if it moves the first shape, (N,)
     """

@@ -187,7 +187,7 @@ class RobotInWorld:
         self._of_thread = threading.local()
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        # Made anew: its memory belongs to the threads of this process.
+        # Newly made: its memory belongs to the threads of this process.
         return type(self), (self.robot, self.world, self._wanted_pairs)
 
     def distances(

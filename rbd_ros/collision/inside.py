@@ -2,7 +2,7 @@
 """Shapes that are wholly inside a closed triangle mesh, or under a height field.
 
 Nothing of the surface is in them, so that the way to it is as long as for what is outside: which
-of both it is, a ray tells that counts how often it leaves.
+of both it is, a ray decides that counts how often it leaves.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def meets_box(point: FloatArray, ray: FloatArray, box: FloatArray) -> bool:
 def meets_triangle(point: FloatArray, ray: FloatArray, corners: FloatArray) -> bool:
     """Return whether a ray meets a triangle.
 
-    What it passes an edge on is told by the same number for both triangles there, so that it meets
+    What it passes an edge on has the same number for both triangles there, so that it meets
     one of them.
 
     :param point: where it begins, (3,) [m]

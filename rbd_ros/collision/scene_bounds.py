@@ -110,7 +110,7 @@ def has_sped_up(scene: SceneTable, room: SceneRoom, timestep: float) -> bool:
     :param timestep: h [s]
     """
     change = vector(6)
-    # In most steps nothing has: told without roots, as (a + b)^2 is at most 2 a^2 + 2 b^2.
+    # In most steps nothing has: decided without roots, as (a + b)^2 is at most 2 a^2 + 2 b^2.
     most = 0.0
     for carrier in range(len(room.pose)):
         v, w, at = room.velocity[carrier], room.ahead[carrier], room.pose[carrier]
@@ -130,7 +130,7 @@ def has_sped_up(scene: SceneTable, room: SceneRoom, timestep: float) -> bool:
         speed += angular_speed(change) * scene.carrier_arm[carrier]
         second = max(second, min(first, speed))
         first = max(first, speed)
-    # Of two that approach each other; what has no end is for others to tell.
+    # Of two that approach each other; what has no end is decided by others.
     return MARGIN < timestep * (first + second) < math.inf
 
 

@@ -29,7 +29,7 @@ def drop_implied(scene: SceneTable, room: SceneRoom, contacts: SceneContacts, co
     """Drop contacts that others imply; return how many remain, in the same order.
 
     :param scene: what may touch what
-    :param room: room to work in
+    :param room: buffers to work in
     :param contacts: all contacts, changed
     :param count: how many there are
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Surface properties of contact, of one surface and of two that touch each other.
 
-Where nothing is said of a pair, friction is the geometric mean of both and restitution the maximum
+Where a pair has no entry, friction is the geometric mean of both and restitution the maximum
 of both, as in Box2D (b2MixFriction, b2MixRestitution): anything slides on ice, and a rubber ball
 bounces on anything. Other engines take the minimum (Gazebo), the product (Bullet) or the maximum
 (MuJoCo) of frictions; no rule is physical, so what matters should be given for the pair.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vectors, poses and found points, as compiled loops of this room work on them.
+"""Vectors, poses and found points, as compiled loops of this package work on them.
 
 A pose is the rotation of a shape in the common frame, row by row, and its position: (12,).
 """

@@ -96,7 +96,7 @@ def extend_world(
     robot: Optional[Model] = None,
     package_paths: Tuple[str, ...] = (),
 ) -> World:
-    """Return the world with further objects, and with what is said of pairs with them.
+    """Return the world with further objects, and with what is known of pairs with them.
 
     :param world: what there is
     :param source: YAML text, or a mapping with the same content: the sections `objects`,
@@ -374,7 +374,7 @@ class _Reader:
             elif not directed_by_first(a, b):
                 first, second = second, first
             pairs[first, second] = surface_of(entries, base)
-        # What is said now counts before what was said of the same two.
+        # What is said now counts before what was declared for the same two.
         said = {frozenset(pair) for pair in pairs}
         before = {p: each for p, each in world.pairs.items() if frozenset(p) not in said}
         return {**before, **pairs}

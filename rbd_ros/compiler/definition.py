@@ -120,7 +120,7 @@ class Definition:
         if graph.has_inner_products and (self.tangents or not inner_products):
             values = split(expand(graph, [x for each in values for x in each]), values)
         values += self._derivatives(graph, symbols, values)
-        # A builtin's documentation begins with its signature, which CPython tells by this mark.
+        # A builtin's documentation begins with its signature, which CPython finds by this mark.
         summary = self.doc.partition('\n--\n\n')[2] or self.doc  # without the signature
         summary = summary.strip().partition('\n')[0]
         return Program(

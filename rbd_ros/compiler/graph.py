@@ -35,7 +35,7 @@ class Graph:
 
     `nodes[k]` is (INPUT, name, index), (CONSTANT, value that is not negative), or an operation
     with the numbers of its operands. A node is only created if there is no equal one.
-    (INNER, a, b, c, d, ...) is the scalar product a b + c d + ...; whoever does not ask for these
+    (INNER, a, b, c, d, ...) is the scalar product a b + c d + ...; targets without these
     gets them written out (rbd_ros/compiler/passes/expand.py).
 
     :ivar has_inner_products: whether there are such nodes
@@ -210,7 +210,7 @@ class Symbol:
                 return Symbol(graph, node[2], self.negative) * factor
             other = graph.constant(other)
         a, b = self.number, other.number
-        # A constant comes first, wherever it was made: `c1 (c2 x)` above is told by that.
+        # A constant comes first, wherever it was made: `c1 (c2 x)` above is recognized by that.
         if b < a or graph.nodes[b][0] == CONSTANT:
             a, b = b, a
         if graph.nodes[b][0] == CONSTANT:

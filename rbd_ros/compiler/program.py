@@ -33,7 +33,7 @@ class Output(NamedTuple):
 
 
 def identity(value: Value) -> Hashable:
-    """Return the key that tells an output's value from all others; zero has no sign."""
+    """Return the key that distinguishes an output's value from all others; zero has no sign."""
     if isinstance(value, Symbol):
         return value.number, value.negative
     return float(value) + 0.0
@@ -54,7 +54,7 @@ class Program:
     :param outputs: names and shapes of the output arrays
     :param graph: the graph, in which there may be more than this program needs
     :param values: values of each output array, row by row: symbols of the graph, or floats
-    :param doc: what the function computes, in one line, for whoever reads what a target writes
+    :param doc: what the function computes, in one line, for anyone who reads what a target writes
     :param slow_compile: whether a function that is quick to run is worth a long time to compile
     :raises ValueError: if the values do not fill the outputs
     """

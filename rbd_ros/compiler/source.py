@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Digest of the source text that something is made by: of modules, and of all that they import.
 
-With it in the key of a cache, an edit or an upgrade makes anew what depends on the text, and
+With it in the key of a cache, an edit or an upgrade rebuilds what depends on the text, and
 nothing else. Of a package a module depends on what defines the names that it imports, not on all
 that the package's `__init__` happens to import as well.
 """
@@ -19,7 +19,7 @@ from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
 _PACKAGE = __name__.partition('.')[0]
 _ROOT = Path(__file__).resolve().parents[1]
 # Regular expressions, since each first call waits for this: a parser takes far longer.
-# Imports for type checkers alone, which change nothing at run time; those of a package tell where
+# Imports for type checkers alone, which change nothing at run time; those of a package show where
 # the names are that it loads on first use.
 _FOR_TYPES = re.compile(r'^if TYPE_CHECKING:\n(?:[ \t].*\n|\n)+', re.MULTILINE)
 _IMPORT = re.compile(
@@ -51,7 +51,7 @@ def source_digest(*roots: Any) -> str:
 def _digest(modules: Iterable[str], more: Iterable[Tuple[str, str]]) -> str:
     digest = hashlib.sha256(repr(more).encode())
     for name in sorted(closure(modules)):
-        # Whole files, docstrings included: cheap to tell, and what is compiled anew is a second.
+        # Whole files, docstrings included: cheap to find, and what is compiled again is a second.
         digest.update(name.encode() + b'\0' + _text(name).encode() + b'\0')
     return digest.hexdigest()
 

@@ -115,7 +115,7 @@ def solve_friction(
 
 
 def scaled_space(problem: FrictionProblem) -> Tuple[FrictionSpace, Array]:
-    """Return room for compiled loops with the scaled problem in it, and its unit of each force.
+    """Return buffers for compiled loops with the scaled problem in it, and its unit of each force.
 
     :param problem: as `friction_problem` makes it
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frictional contact problems as compiled loops see them: rows and cones, and room to work in.
+"""Frictional contact problems as compiled loops see them: rows and cones, and buffers to work in.
 
 Scaled with D = diag(1, mu_1, mu_2) of every contact, each friction cone is the Lorentz cone
 |x_t| <= x_n, which is its own dual, whatever the friction; contacts and rows are scaled once more,
@@ -57,7 +57,7 @@ EPSILON = 2.220446049250313e-16
 
 
 class FrictionSpace(NamedTuple):
-    """Room for a scaled problem of up to n contacts and m rows, N = 3n + m, and its solution.
+    """Buffers for a scaled problem of up to n contacts and m rows, N = 3n + m, and its solution.
 
     :param sizes: how many contacts, rows and rows of moments the problem in it has; they follow
         each other at once, in A as in `state`, and rows and moments share the room of the rows
@@ -317,7 +317,7 @@ def residual(space: FrictionSpace) -> float:
 
 @compiled
 def return_to_best(space: FrictionSpace) -> None:
-    """Take the best forces so far, whoever goes on."""
+    """Take the best forces so far, whichever variant goes on."""
     if space.report[BEST] < math.inf:
         for i in range(size_of(space)):
             space.x[i] = space.best[i]

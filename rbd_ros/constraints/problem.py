@@ -35,7 +35,7 @@ class LcpSolution(NamedTuple):
 
     :param force: contact forces lambda, (r,) [N]; a basic solution: those that are positive belong
         to contact normals that are linearly independent
-    :param acceleration: separation accelerations zeta_dot, (r,) [m/s^2]: zero to the bit where the
+    :param acceleration: separation accelerations zeta_dot, (r,) [m/s^2]: exactly zero where the
         force is positive
     :param active: which forces are positive, (r,) of bool
     :param persists: which contacts do not break, zeta_dot = 0, (r,) of bool

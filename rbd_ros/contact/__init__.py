@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contact: shapes and their contact points, the ground, the law of soft contact (book ch. 11).
 
-The names below are loaded on first use: compiling a loop of this room takes none of them.
+The names below are loaded on first use: compiling a loop of this package takes none of them.
 """
 
 from __future__ import annotations

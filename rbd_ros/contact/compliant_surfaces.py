@@ -9,7 +9,7 @@ they touch, p = z (a body below z, as steps of an integrator may leave it, touch
     dz/dt = -(K z + f_n)/D                                 (11.73, 11.76)
 
 These laws are what law.py discretises, one function of time at a time, for any integrator: they
-give forces and rates, and whoever calls them integrates the states. A contact point may wander
+give forces and rates, and anyone who calls them integrates the states. A contact point may wander
 over the surface: spring, damper and their states then go with it.
 """
 
@@ -218,7 +218,7 @@ class SurfaceMemory:
     """A linear surface whose state need not be integrated (book 11.8).
 
     Where there is contact, the deformation is the gap; afterwards it is known in closed form from
-    when and where contact was lost. Whoever integrates the body calls `keep` after each step.
+    when and where contact was lost. Anyone who integrates the body calls `keep` after each step.
 
     :param surface: the surface
 

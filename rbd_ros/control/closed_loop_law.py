@@ -234,7 +234,7 @@ class ClosedLoopLaw:
         self._gravity = np.array(gravity)
 
     def applied(self, torque: FloatArray) -> None:
-        """Tell what was sent instead of the last torque: where it was cut, the integral waits."""
+        """Report what was sent instead of the last torque; the integral waits where it was cut."""
         self._cut = bool(np.any(torque != self._wanted))
 
     def reset(self) -> None:

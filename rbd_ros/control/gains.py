@@ -32,7 +32,7 @@ def default_gains(
 
     With w the frequency and z the ratio, they are the coefficients of
     (p^2 + 2 z w p + w^2)(p + w) = p^3 + kd p^2 + kp p + ki, with 'pd' times the minimum inertia of
-    each joint and raised where friction and gravity require it; docs/control_law.md tells how.
+    each joint and raised where friction and gravity require it; docs/control_law.md explains how.
 
     :param robot: the robot
     :param feedback: 'computed_torque' or 'pd'; of others, the gains are zero

@@ -38,9 +38,9 @@ class StateProblem:
 
 
 class StateGuard:
-    """Tells usable states from others.
+    """Distinguishes usable states from others.
 
-    A clock that was set back (a simulation that began again) is told from a stray old state by
+    A clock that was set back (a simulation that began again) differs from a stray old state by
     repetition: `recover_after` older states, in order among themselves, make a new time line.
 
     :param joint_names: names for the messages, (n,)

@@ -124,7 +124,7 @@ class HandGuiding:
     that distance. The damping d takes all velocities away alike. The brake beta is zero up to the
     limits of speed and kinetic energy, and full `MARGIN` beyond the first that is exceeded.
 
-    :param robot: robot whose positions can be subtracted (one freedom a joint)
+    :param robot: robot whose positions can be subtracted (one degree of freedom a joint)
     :param settings: see `GuidingSettings.for_robot`; others may be assigned at any time
 
     >>> from rbd_ros.control.hand_guiding import GuidingSettings, HandGuiding

@@ -108,7 +108,7 @@ class LimiterMemory(NamedTuple):
     :param last: part of the inputs: torque before, (nv,) [N m or N]
     :param step: part of the inputs: maximum change from there, (nv,) [N m or N]
     :param rate: maximum rate of change, (nv,) [N m/s or N/s]; negative: any
-    :param result: room for the output of the kernel, (nv + 1,)
+    :param result: buffer for the output of the kernel, (nv + 1,)
     :param unlimited: what stands for a change without a limit [N m or N]
     :param standing: of the last torque: its time [s]; 1.0 if there is one, or 0.0; at how many
         joints the torque wanted was beyond the effort limits; (3,)

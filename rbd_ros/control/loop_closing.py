@@ -35,9 +35,9 @@ class ClosedState(NamedTuple):
 
 
 class LoopClosing:
-    """Completes measured states of a robot with loops, each joint of which has one freedom.
+    """Completes measured states of a robot with loops, each joint of which has one DoF.
 
-    The independent joints are as many as the mechanism has freedoms: actuated ones first, since
+    The independent joints are as many as the mechanism has DoFs: actuated ones first, since
     these are measured, then others if there are too few.
 
     :param robot: the robot
@@ -48,14 +48,14 @@ class LoopClosing:
         self.robot = robot
         n, names = robot.nv, robot.joint_names
         self._wraparound = Wraparound(robot.position_periods)
-        #: Freedoms that have actuators
+        #: Degrees of freedom that have actuators
         self.actuated = [names.index(name) for name in robot.model.actuated_joints]
         #: Last configuration that was found, (nv,)
         self.q: FloatArray = robot.loops.project(robot.neutral(), starts=STARTS)
         self.home = self.q.copy()
         K = np.asarray(robot.loops.closure(self.q).K)
         rows = K
-        #: Freedoms from which all others follow, (n - r,)
+        #: Degrees of freedom from which all others follow, (n - r,)
         self.independent: List[int] = []
         rank = _rank(rows)
         for k in (*self.actuated, *(k for k in range(n) if k not in self.actuated)):

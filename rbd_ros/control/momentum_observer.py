@@ -96,7 +96,7 @@ class MomentumObserver:
     def update(self, time: float, q: FloatArray, v: FloatArray, effort: FloatArray) -> FloatArray:
         """Take a state and return the estimate, (nv,) [N m or N].
 
-        A time that is not later than the last, or later by more than 0.1 s, begins anew.
+        A time that is not later than the last, or later by more than 0.1 s, begins again.
 
         :param time: of the state [s]
         :param q: positions, (nv,) [rad or m]

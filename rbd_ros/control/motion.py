@@ -191,7 +191,7 @@ class DesiredMotion:
         self._intervals.usual(dt, states)
 
     def ended(self) -> bool:
-        """Tell, once, that the last trajectory has ended: a position is held from then on."""
+        """Report, once, that the last trajectory has ended: a position is held from then on."""
         ended, self._ended = self._ended, False
         return ended
 
@@ -279,7 +279,7 @@ class DesiredMotion:
         return self._resume(q_measured, 'states had failed')
 
     def time_restarted(self, q_measured: Any) -> str:
-        """Continue although the time of the states began anew (a simulation or bag restarted).
+        """Continue although the time of the states began again (a simulation or bag restarted).
 
         A trajectory that was to begin at a certain time is dropped in any case.
 

@@ -121,7 +121,7 @@ class LawMemory(NamedTuple):
 
     :param address: address of the kernel, for `call_kernel`
     :param inputs: inputs of the kernel, packed; all but the motion and the time are filled in
-    :param result: room for the output of the kernel
+    :param result: buffer for the output of the kernel
     :param motion: measured and desired motion, in the order of `SOURCES`, (9, nv); the first five
         rows are to be filled in, and `fill_goal` fills in the sixth
     :param sources: which rows of `motion` the first inputs are, (8,)

@@ -20,7 +20,7 @@ def servo_command(
 
     In [rad or m].
 
-    A servo that pulls with k (command - q) stands at the target q if it is told target + tau / k,
+    A servo that pulls with k (command - q) stands at the target q if it gets target + tau / k,
     with tau the torque that it takes there.
 
     :param target: where joints are to be, (n,) [rad or m]

@@ -130,7 +130,7 @@ def static_torque_margin(
     :raises UnjudgedError: for a body that floats, a robot without joints, or one whose moving
         links have no mass although there is gravity
     :raises ValueError: for an unknown link, what is not finite, loops that a pose does not close,
-        or a freedom of theirs without an actuator
+        or a degree of freedom of theirs without an actuator
 
     >>> from rbd_ros.control import static_torque_margin, payload_parameters
     >>> found = static_torque_margin(robot, q)

@@ -2,7 +2,7 @@
 """The torque law as an object with memory: settings, integral, and the terms of the last torque.
 
 The law itself is in law.py, what follows from settings in prepared_law.py, limits of torque are in
-limits.py: a law computes the torque it wants, and `TorqueLaw.applied` tells it what became of it.
+limits.py: a law computes the torque it wants, and `TorqueLaw.applied` reports what became of it.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ class TorqueLaw:
     def _take_over(self, active: PreparedLaw) -> None:
         """Change to other settings, at the beginning of a call."""
         before, after = self._current.settings, active.settings
-        # The integral is what one model lacks, and tells nothing about another one.
+        # The integral is what one model lacks, and says nothing about another one.
         same_model = (before.feedforward, before.friction) == (after.feedforward, after.friction)
         kept = np.where(active.integrates & same_model, self.integral, 0.0)
         kept = np.clip(kept, -active.bound, active.bound)
@@ -329,7 +329,7 @@ class TorqueLaw:
     # -- what became of the torque ----------------------------------------------------------------
 
     def applied(self, torque: FloatArray) -> None:
-        """Tell what was sent instead of the last torque, so that the integral does not wind up.
+        """Report what was sent instead of the last torque, so that the integral does not wind up.
 
         :param torque: torque after limits, (nv,) [N m or N]
         """

@@ -20,7 +20,7 @@ class Transfer:
 
     At a change the difference of the torques before and after is taken at the measured position,
     and added with a weight that falls from 1 to 0 without steps of its rate:
-    w(s) = 1 - 3 s^2 + 2 s^3, s from 0 to 1. A change amid another one begins anew from the torque
+    w(s) = 1 - 3 s^2 + 2 s^3, s from 0 to 1. A change amid another one begins again from the torque
     that is added then.
 
     :param holding: function that gives the torque against gravity, (nv,), at a configuration

@@ -15,7 +15,7 @@ from rbd_ros.plot_names import plot_name
 COLOURS = ('#d1495b', '#edae49', '#00798c', '#6a4c93')
 INK, FAINT = '#2b2d42', '#d9dce3'
 FLOOR = 1e-6  # smallest error shown [rad or m]
-MOST_POINTS = 1500  # of a curve; more cannot be told apart
+MOST_POINTS = 1500  # of a curve; more cannot be distinguished
 PANEL_HEIGHTS = (2.2, 1.3, 1.4)
 STYLE = {
     'font.size': 9,

@@ -23,7 +23,7 @@ STOP_SIGNALS = tuple(
 )
 GENTLE_TIMEOUT = 10.0  # time for a node to publish its last command and end [s]
 FIRM_TIMEOUT = 5.0
-LAST_TIMEOUT = 60.0  # time for the system to end what it was told to kill [s]
+LAST_TIMEOUT = 60.0  # time for the system to end what it was asked to kill [s]
 POLL = 0.02
 PR_SET_PDEATHSIG = 1
 URGENT = -10  # added to the niceness

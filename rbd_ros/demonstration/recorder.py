@@ -47,7 +47,7 @@ QUEUE = 1000
 # Nothing that is waited for takes so long, unless it never comes: the first time of all, the
 # simulation's loops are compiled, beside whatever else the machine does [s].
 CEILING = 600.0
-PATIENCE = 5.0  # after which the reader is told what is waited for [s]
+PATIENCE = 5.0  # after which it is printed what is waited for [s]
 WAY_PART = 0.8  # fraction of the lead for the way to the start of the motion
 SETTLING = 0.05  # recorded after the motion [s]
 CONTROLLER = 'inverse_dynamics'

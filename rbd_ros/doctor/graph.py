@@ -24,9 +24,9 @@ from rbd_ros.doctor.graph_time import clock_findings, sim_time_findings
 
 #: Joint states that come more seldom are too few for control [Hz].
 SLOW = 50.0
-#: Longest gap between two messages, in means, from which on it is told.
+#: Longest gap between two messages, in means, from which on it is reported.
 GAP = 10.0
-#: Gaps that are shorter may be those of whoever listens [s].
+#: Gaps that are shorter may be those of the listener [s].
 SHORT_GAP = 0.05
 #: Last parts of the names of topics that command joints.
 COMMANDS = ('joint_commands', 'effort_commands', 'commands')

@@ -94,7 +94,7 @@ class HeardClock:
     :param topic: full name of the topic, /clock if nothing else was asked for
     :param duration: time that was listened [s]
     :param arrivals: times when messages came, (N,) [s]
-    :param times: times that they told, (N,) [s]
+    :param times: times that they carried, (N,) [s]
 
     >>> from rbd_ros.doctor.graph_snapshot import HeardClock
     >>> HeardClock('/clock', 1.0, (0.0, 0.5, 1.0), (20.0, 20.25, 20.5)).factor  # by real time
@@ -108,7 +108,7 @@ class HeardClock:
 
     @property
     def factor(self) -> Optional[float]:
-        """Real-time factor: simulated time by real time; None if that was too short to tell."""
+        """Real-time factor: simulated time by real time; None if that was too short to measure."""
         if len(self.arrivals) < 2 or not self.arrivals[-1] > self.arrivals[0]:
             return None
         return (self.times[-1] - self.times[0]) / (self.arrivals[-1] - self.arrivals[0])
@@ -116,7 +116,7 @@ class HeardClock:
 
 @dataclass(frozen=True)
 class Graph:
-    """Snapshot of a ROS graph, without whoever took it.
+    """Snapshot of a ROS graph, without the node that took it.
 
     :param nodes: full names of the nodes, twice if there are two of one name
     :param topics: topics

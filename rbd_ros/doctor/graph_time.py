@@ -18,10 +18,10 @@ _SUBJECT = 'use_sim_time'
 
 
 def sim_time_findings(graph: Graph) -> List[Finding]:
-    """Return the nodes that take another time than the rest, or a time that nobody tells.
+    """Return the nodes that take another time than the rest, or a time that nobody publishes.
 
-    Whoever publishes simulated time has a time of its own, and is not asked for another one. A
-    node that follows it subscribes to it: that tells to which topic, if it was remapped.
+    Anyone who publishes simulated time has a time of its own, and is not asked for another one. A
+    node that follows it subscribes to it: that shows to which topic, if it was remapped.
 
     :param graph: the snapshot
 

@@ -298,7 +298,7 @@ def _corners(geometry: Geometry, link: Link) -> Optional[FloatArray]:
 def chain_findings(model: Model) -> List[Finding]:
     """Return the light bodies that carry heavy ones, far frames, and matrices that cost accuracy.
 
-    :param model: the model; if it has loops or many freedoms, its matrices are not looked at
+    :param model: the model; if it has loops or many DoFs, its matrices are not looked at
 
     >>> from rbd_ros.doctor.urdf_lint import chain_findings
     >>> from rbd_ros.spatial import RigidBodyInertia

@@ -34,7 +34,7 @@ def model_description(
 
     :param name: name of the model, any text
     :param identifier: name of the binary, a name in C
-    :param token: what tells this FMU from others
+    :param token: what distinguishes this FMU from others
     :param timestep: internal step [s]
     :param tool: program that made it
     :param about: what it is, in a sentence

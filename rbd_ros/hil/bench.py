@@ -76,7 +76,7 @@ class Run:
 
     @property
     def digest(self) -> str:
-        """Fingerprint of the motion: two runs with the same one are the same to the bit."""
+        """Fingerprint of the motion: two runs with the same one are bitwise identical."""
         total = hashlib.sha256()
         for each in (self.time, self.q, self.v, self.torque, self.delay):
             total.update(np.ascontiguousarray(each).tobytes())
@@ -119,7 +119,7 @@ class Bench:
     ) -> Run:
         """Run the scenario once.
 
-        :param controller: the controller under test, made anew
+        :param controller: the controller under test, newly made
         :param seed: of all that happens by chance; None: that of the scenario
         :param faults: what goes wrong; None: what the scenario says
         :param recorder: writes down what happens; None: nobody does
@@ -207,7 +207,7 @@ class Bench:
 
         :param failure: why there is no answer
         :param seed: as for `run`
-        :param recorder: is told what would have run; None: nobody is
+        :param recorder: is called with what would have run; None: nobody is
         """
         scenario, n = self.scenario, self.scenario.robot.nv
         seed = scenario.seed if seed is None else seed

@@ -26,7 +26,7 @@ from rbd_ros.hil.scenario import Scenario
 
 
 class CController:
-    """Calls a function in C; made anew for each run, which `begin` tells the library of.
+    """Calls a function in C; newly made for each run, which `begin` announces to the library.
 
     :param scenario: what is run
     :raises ValueError: if there is no such library or function

@@ -71,7 +71,7 @@ class Campaign:
         self.variations = tuple(variations)
         varied(self.scenario.faults, {each.kind: each.low for each in variations})
         if controller.kind in IN_PROCESS:
-            make_controller(self.scenario)  # what cannot be made is told now
+            make_controller(self.scenario)  # what cannot be made is reported now
         elif self._apart is None:
             raise ValueError('a controller that is a process needs ROS: use rbd_ros hil')
 
@@ -86,7 +86,7 @@ class Campaign:
         return self.scenario.seed + number
 
     def replay(self, number: int) -> Tuple[Scenario, Run]:
-        """Do one run again, to the bit; the scenario is the one with the values of this run."""
+        """Do one run again, bitwise; the scenario is the one with the values of this run."""
         faults = varied(self.scenario.faults, self.values(number))
         seed = self.seed(number)
         if self.scenario.controller.kind in IN_PROCESS:
@@ -104,7 +104,7 @@ class Campaign:
 
         :param count: number of runs
         :param jobs: number of processes
-        :param progress: told how many runs are done, of how many
+        :param progress: called with how many runs are done, of how many
         :param scheduler: address of a Dask scheduler, or 'local' for one with so many processes;
             None: without Dask
         :raises ValueError: if the folder has another campaign, another process is at it, or it
@@ -153,7 +153,7 @@ class Campaign:
                 file.write(line(columns, rows[number]))
                 file.flush()
                 progress(len(rows.keys() & set(range(count))), count)
-        # In order, whoever was first: the same campaign gives the same file.
+        # In order, whichever was first: the same campaign gives the same file.
         self._write(table, columns, rows)
 
     def _row(self, number: int, facts: Any, columns: Sequence[str]) -> Row:

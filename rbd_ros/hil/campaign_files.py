@@ -75,7 +75,7 @@ def line(columns: Sequence[str], values: Row) -> str:
 
 
 def cell(value: Any) -> str:
-    """Return the cell of a table; in one line, and a number to the bit."""
+    """Return the cell of a table; in one line, and a number with all of its bits."""
     text = repr(value) if isinstance(value, float) else str(value)
     return ' '.join(text.split())
 

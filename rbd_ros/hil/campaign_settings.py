@@ -58,7 +58,7 @@ def _origin(module: str) -> str:
     """Return the file of a module; '' if there is none."""
     try:
         spec = importlib.util.find_spec(module)
-    except Exception:  # whatever somebody's package raises; who makes the controller tells it
+    except Exception:  # whatever somebody's package raises; making the controller reports it
         return ''
     return '' if spec is None or spec.origin is None else spec.origin
 

@@ -132,7 +132,7 @@ def _udp(given: Field, folder: Path) -> Controller:
 def read_fmu(
     given: Field, folder: Path, patterns: Tuple[str, ...]
 ) -> Tuple[str, Mapping[str, Any]]:
-    """Return the path of an FMU, and what is said of its variables.
+    """Return the path of an FMU, and what is known of its variables.
 
     :param given: the path, or a mapping with the keys file, variables and parameters
     :param folder: that of the scenario, which the path starts from

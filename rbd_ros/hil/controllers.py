@@ -54,7 +54,7 @@ def find_factory(name: str) -> Callable[..., Callback]:
 
 
 def make_controller(scenario: Scenario) -> Callback:
-    """Return the controller of a scenario, made anew, in this process.
+    """Return the controller of a scenario, newly made, in this process.
 
     :raises ValueError: if there is none, or it cannot be made
     """

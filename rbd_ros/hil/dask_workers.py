@@ -49,7 +49,7 @@ def in_dask(
             f'--scheduler {address} needs dask.distributed: pip install distributed'
         ) from None
     for name in ('client', 'comm', 'core', 'nanny', 'scheduler', 'worker'):
-        # What is wrong is told once, by us.
+        # What is wrong is reported once, by us.
         logging.getLogger(f'distributed.{name}').setLevel(logging.CRITICAL)
     if address != LOCAL and '://' not in address:
         raise ValueError(f'--scheduler {address}: give local, or an address as tcp://host:8786')

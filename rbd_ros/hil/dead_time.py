@@ -89,7 +89,7 @@ def find_dead_time(
 
     :param scenario: the scenario, with at least one limit, or every delay is allowed
     :param run: runs a scenario, with the same seed each time
-    :param progress: told of each try
+    :param progress: called with each try
     """
     tries: List[Try] = []
 
@@ -119,7 +119,7 @@ def find_dead_time(
     return DeadTime(found, scenario.step, broken, tuple(sorted(tries, key=lambda e: e.dead_time)))
 
 
-# -- what is told ---------------------------------------------------------------------------------
+# -- what is reported -----------------------------------------------------------------------------
 
 
 def summary(scenario: Scenario, found: DeadTime) -> str:

@@ -179,7 +179,7 @@ class FaultInjector:
         }
 
     def recall(self, memory: Dict[str, Any], shift: float = 0.0) -> None:
-        """Go back to a `memory`; what began and ended, and the counts of messages, stay told.
+        """Go back to a `memory`; what began and ended, and the counts of messages, stay reported.
 
         :param memory: of an injector for the same joints
         :param shift: how much later it is now than it was then [s]

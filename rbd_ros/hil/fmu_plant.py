@@ -72,7 +72,7 @@ class FmuPlant:
         """Do nothing: faults of friction are refused before."""
 
     def reset(self, q: FloatArray) -> None:
-        """Begin anew at rest.
+        """Begin again at rest.
 
         :param q: positions, (n,) [rad, m]
         :raises FmuError: if the FMU refuses, or begins elsewhere

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Age and lateness of commands in a run: percentiles for reports.
 
-Two things are told apart. The age of a command is simulated: it is what faults of messages do, and
+There are two things. The age of a command is simulated: it is what faults of messages do, and
 the same in every run. The time from state to command is real: how long the controller took, with
 the middleware on both ways if it is a process.
 """

@@ -22,7 +22,7 @@ _loaded: WeakKeyDictionary[Robot, Dict[Key, Robot]] = WeakKeyDictionary()
 
 
 def key_of(payloads: Iterable[Fault]) -> Key:
-    """Return the key that tells sets of payloads apart, whatever their order."""
+    """Return the key that distinguishes sets of payloads, whatever their order."""
     return tuple(sorted((each.link, each.value, each.center_of_mass) for each in payloads))
 
 

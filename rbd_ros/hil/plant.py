@@ -41,7 +41,7 @@ class Plant:
 class PlantJoints:
     """Joints of the robot of a plant without a description.
 
-    It stands where else a `Robot` does; what only dynamics could tell is an AttributeError.
+    It stands where else a `Robot` does; what only dynamics could know is an AttributeError.
 
     :param name: what it is called
     :param joint_names: names of its joints, each with one degree of freedom, (n,)

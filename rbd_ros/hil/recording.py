@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the bench as MCAP files: messages of ROS 2, readable by whoever reads bags.
+"""Runs of the bench as MCAP files: messages of ROS 2, readable by anyone who reads bags.
 
 Time 0 of a scenario is the stamp `BEGIN`, as it is for a controller that is a process.
 """
@@ -201,7 +201,7 @@ class RunRecorder:
         self._write(topic, message.data(), _stamp(time))
 
     def _write(self, topic: str, data: bytes, time: int) -> None:
-        # A full disk is no fault of the controller: it is told when the run has ended.
+        # A full disk is no fault of the controller: it is reported when the run has ended.
         if not self._problem:
             try:
                 self._file.write(self._channels[topic], time, data)

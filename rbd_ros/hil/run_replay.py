@@ -41,7 +41,7 @@ class Replay:
 
     @property
     def same(self) -> bool:
-        """True if all states are the same to the bit."""
+        """True if all states are bitwise identical."""
         return not self.difference
 
     def __str__(self) -> str:

@@ -101,7 +101,7 @@ class Scenario:
         """Time step of the simulation [s]."""
         if self.substeps == 1:
             return self.timestep
-        # In whole nanoseconds, so that it is the same to the bit for all that divide it.
+        # In whole nanoseconds, so that it is bitwise identical for all that divide it.
         return round(1e9 * self.timestep / self.substeps) / 1e9
 
     @property

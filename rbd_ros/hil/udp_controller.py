@@ -127,7 +127,7 @@ def over_udp_apart(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run
 
 
 def at_port(scenario: Scenario, port: int) -> Scenario:
-    """Return the scenario whose program listens at a port, which its command is told.
+    """Return the scenario whose program listens at a port, which its command gets.
 
     :param port: the port
     """

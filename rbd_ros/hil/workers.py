@@ -48,7 +48,7 @@ class _Worker:
         try:
             self.pipe.send(number)
         except OSError:
-            pass  # it has died; reading tells
+            pass  # it has died; reading shows it
 
     def end(self) -> None:
         self.pipe.close()

@@ -19,7 +19,7 @@ from rbd_ros.identification.preparation import LowPass, motions
 from rbd_ros.identification.recording import Floats, Recording, RecordingError
 from rbd_ros.robot import Robot
 
-#: Share of the squared error that a cause explains for it to be told, and size of the error
+#: Share of the squared error that a cause explains for it to be reported, and size of the error
 #: beside the effort.
 TOLD, LARGE = 0.3, 0.02
 
@@ -66,7 +66,7 @@ class Evaluation:
     :param times: (S,) [s]
     :param measured: (S, n) [N m or N]
     :param predicted: (S, n) [N m or N]
-    :param joints: what is said of each joint
+    :param joints: what is known of each joint
     :param payload: payload of the last link that would explain the errors; None if none would
     :param payload_explains: share of the squared errors, each joint by its own effort, that it
         would explain
@@ -157,7 +157,7 @@ def _fit(name: str, y: Floats, p: Floats, v: Floats, sign: Floats) -> JointFit:
     )
 
 
-_ALIKE = 1e-2  # singular value below which causes cannot be told apart
+_ALIKE = 1e-2  # singular value below which causes cannot be distinguished
 _CAUSES = (
     'offset of the effort sensor of {:.3g}',
     'effort is {:.3g} times the model: inertia, motor constant or gear ratio',

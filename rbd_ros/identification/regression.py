@@ -134,7 +134,7 @@ def _weighted(parts: Sequence[Equations], names: Sequence[str]) -> Tuple[Floats,
     for _ in range(3):
         x = _solved(*_stacked(parts, weights), names)
         squares = sum((((p.A @ x - p.b) * p.used) ** 2).sum(axis=0) for p in parts)
-        # Each joint has spent a share of the freedom of the parameters.
+        # Each joint has spent a share of the degree of freedom of the parameters.
         left = np.maximum(used - len(x) / max(1, (used > 0.0).sum()), 1.0)
         noise = np.sqrt(squares / left)
         floor = 1e-9 * max(float(noise.max()), 1e-12)

@@ -244,7 +244,7 @@ def _rviz(request: Request) -> Action:
     fixed_frame = ['-f', request.frame_prefix + root] if root else []
     floating = request.arguments.boolean('floating_base', ('',)) == 'true'
     if floating and _has_world(request.arguments):
-        fixed_frame = ['-f', 'world']  # in which the simulator tells where the base is
+        fixed_frame = ['-f', 'world']  # in which the simulator publishes the base
     return start_node(
         request.context,
         RVIZ,

@@ -26,7 +26,7 @@ def further_robots(world: str) -> List[FurtherRobot]:
 
     Those that a torque node can drive.
 
-    What else is wrong with the file, the simulator tells.
+    The simulator reports what else is wrong with the file.
 
     :param world: world file, as in the parameter `world`
     :raises ArgumentError: if there is no such file, or it is none

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """YAML of bounded depth: what is nested deeper is refused before it can overflow a stack.
 
-Whoever composes YAML recurses, and libyaml's composer does so in C: some tens of thousands of
+Composing YAML recurses, and libyaml's composer does so in C: some tens of thousands of
 brackets, which are a small file, would end the process.
 """
 

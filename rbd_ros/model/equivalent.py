@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dynamically equivalent models with fewer parameters (book 9.7): same torques, less arithmetic.
 
-Two freedoms of a model do not show in its equations of motion. A joint's axis may be described by
+Two DoFs of a model do not show in its equations of motion. A joint's axis may be described by
 any of its points, so the frame of a body can be moved along the axis, to the point where the
 translation from the parent's frame is shortest. And what a joint cannot excite of the inertia of
 its body (for a revolute joint: the mass, the first moment along the axis, and an equal inertia

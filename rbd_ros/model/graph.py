@@ -194,7 +194,7 @@ class ConnectivityGraph:
         """Return the graph with a joint from the base to the first body of each such group.
 
         The joints are called 'free_' and the name of the body; they are to have six degrees of
-        freedom, which constrain nothing (book 4.1).
+        degree of freedom, which constrain nothing (book 4.1).
         """
         free = (Arc(FREE_JOINT + group[0], self.base, group[0]) for group in self.unconnected)
         return replace(self, joints=(*self.joints, *free))

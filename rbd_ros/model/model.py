@@ -244,7 +244,7 @@ class Model(GearedTree):
 
         :param stiffness: by joint name [N m/rad or N/m], 0 for none; other joints keep theirs
         :param rest: position where the spring is not deformed, 0 where it is left out [rad or m]
-        :raises ModelError: for an unknown joint, one with several freedoms or one that moves as
+        :raises ModelError: for an unknown joint, one with several DoFs or one that moves as
             a function of time, a negative stiffness, or what is not finite
 
         >>> sprung = Robot(model.with_springs({'elbow_joint': 40.0}, rest={'elbow_joint': -1.5}))

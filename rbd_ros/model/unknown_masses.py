@@ -2,7 +2,7 @@
 """Links without known mass: those with shapes but without inertia.
 
 A massless link is legal in URDF, as a frame is. A link that has shapes is a thing that weighs
-something: without a mass, torques that carry it are too small, and nothing else tells.
+something: without a mass, torques that carry it are too small, and nothing else shows it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Dict, Mapping, Tuple
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.model import Model
 
-#: What is said of links that move and have shapes, before their names.
+#: What is known of links that move and have shapes, before their names.
 WITHOUT_MASS = 'links that move have shapes but no mass, so torques leave out their weight'
 
 

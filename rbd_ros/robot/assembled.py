@@ -24,7 +24,7 @@ def assembled(model: Model, extension: Extension) -> Tuple[Model, NDArray[np.flo
 
     :param model: model with loops
     :param extension: where they come from
-    :raises ModelError: if the loops do not close; it tells how near the closest assembly comes
+    :raises ModelError: if the loops do not close; it states how near the closest assembly comes
     """
     neutral = [x for i in model.independent for x in model.body(i).joint.neutral()]
     residual = loop_closure(model, model.tree_position(neutral)).residual

@@ -167,7 +167,7 @@ class RobotFrame(Compiled):
 
         :param out: arrays for both
         :return: J, (6, nv), and dJ_dq, (6, nv, nv): element i, j, k is the derivative of J_ij
-            along freedom k
+            along degree of freedom k
 
         >>> J, dJ_dq = robot.frame('tool0').jacobian_gradient(q)
         >>> np.allclose(dJ_dq @ v, robot.frame('tool0').jacobian_derivative(q, v))
@@ -220,7 +220,7 @@ class RobotFrame(Compiled):
 
         It grows without bound where the Jacobian loses rank, which `require_regular` finds out.
 
-        :raises ModelError: if fewer than six freedoms move the frame
+        :raises ModelError: if fewer than six degrees of freedom move the frame
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
 
         >>> tool = robot.frame('tool0', 'aligned')
@@ -241,7 +241,7 @@ class RobotFrame(Compiled):
         :return: Lambda, (6, 6), mu and p, (6,) [N m, N], the dynamically consistent generalized
             inverse J_bar of the Jacobian, (nv, 6), and the projection N on generalized forces that
             do not accelerate the frame, (nv, nv)
-        :raises ModelError: if fewer than six freedoms move the frame
+        :raises ModelError: if fewer than six degrees of freedom move the frame
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
 
         >>> tool = robot.frame('tool0', 'aligned')
@@ -263,7 +263,7 @@ class RobotFrame(Compiled):
         Jacobian is that of the origin, `point_jacobian` of (0, 0, 0).
 
         :param out: arrays for all five
-        :raises ModelError: if fewer than three freedoms move the frame
+        :raises ModelError: if fewer than three degrees of freedom move the frame
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
 
         >>> task = robot.frame('tool0').translational_operational_dynamics(q, v)
@@ -362,7 +362,7 @@ class RobotFrame(Compiled):
         :param out: arrays for both
         :return: the articulated-body inertia I, (6, 6) [kg m^2, kg m, kg], and the bias force p,
             (6,) [N m, N]
-        :raises ModelError: if fewer than six freedoms move the frame
+        :raises ModelError: if fewer than six degrees of freedom move the frame
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
 
         >>> tool = robot.frame('tool0')

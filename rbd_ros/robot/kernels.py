@@ -37,7 +37,7 @@ class Kernels:
         self._by_options: Dict[Tuple[Any, ...], AnyKernel] = {}
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        # Machine code stays here: it is made anew, or found on the disk.
+        # Machine code stays here: it is made again, or found on the disk.
         return type(self), (self.model,)
 
     def get(self, algorithm: Algorithm, **options: Any) -> AnyKernel:

@@ -5,7 +5,7 @@ Compiled functions share their arguments: the records of plant.py, state.py and 
 the names of their fields, `h` for the length of the (sub)step [s], `v` for the velocity at its
 end, (nv,) [rad/s, m/s], and `count` for the number of contact points near the ground.
 
-The names below are loaded on first use: compiling a loop of this room takes none of them.
+The names below are loaded on first use: compiling a loop of this package takes none of them.
 """
 
 from __future__ import annotations

@@ -254,7 +254,7 @@ class JointFriction:
 
 
 def with_motors(robot: Robot, inertia: Mapping[str, float], suffix: str = '_motor') -> Robot:
-    """Return robot with motors of their own freedom, for joints that elastic transmissions drive.
+    """Return robot with motors of their own DoF, for joints that elastic transmissions drive.
 
     Each motor is one more joint, its rotor turning beside the base: position and velocity
     variables after those of the robot, in the order of `inertia`. Nothing connects it to its

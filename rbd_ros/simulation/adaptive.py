@@ -51,7 +51,7 @@ class OdeSolution(NamedTuple):
     :param q: configurations, (K + 1, nq)
     :param v: velocities, (K + 1, nv)
     :param rejected: number of steps that were taken again with a shorter one; 0 for dop853, which
-        does not tell
+        does not report
     :param evaluations: number of times that the dynamics were evaluated
     :param steps: the steps, which can be interpolated; none for `semi_implicit`
 
@@ -184,7 +184,7 @@ def applied_force(robot: Robot, torque: Torque) -> Acceleration:
     :raises ValueError: if constant torques have a wrong shape
     """
     damping, stiffness, rest = robot.damping, robot.stiffness, robot.spring_rest
-    # Springs are at joints with one freedom, and these have one position.
+    # Springs are at joints with one degree of freedom, and these have one position.
     at_q = np.zeros(robot.nv, dtype=np.int64)
     for where_q, where_v in robot.model.independent_slices.values():
         if where_v.stop - where_v.start == 1:
@@ -340,7 +340,7 @@ def _by_dop853(
         times.append(step.end)
         states.append((q, v))
         steps.append(step)
-    # SciPy does not tell how many steps it took again.
+    # SciPy does not report how many steps it took again.
     return _rollout(times, states, 0, acceleration.calls, steps)
 
 

@@ -332,7 +332,7 @@ def _sparsity(model: Model) -> Tuple[IntArray, IntArray]:
     Book 6.3, 6.5.
     """
     rows: List[Set[int]] = [set() for _ in range(model.nv)]
-    # H couples the freedoms that move one body; below the diagonal is enough.
+    # H couples the degrees of freedom that move one body; below the diagonal is enough.
     for i, _ in model.outward():
         moving = {model.tree_dof_index[k] for k in model.support_dofs(i)}
         for k in moving:
@@ -376,7 +376,7 @@ def _free_bases(robot: Robot) -> Tuple[IntArray, FloatArray]:
     for i, (at_q, at_v) in model.independent_slices.items():
         body = model.body(i)
         pose = body.joint.pose_variables()
-        # Rotors (armature) have momentum of their own, which the mass matrix does not tell apart.
+        # Rotors (armature) have momentum of their own, which the mass matrix does not distinguish.
         # A loop that is closed by the world holds the base.
         held = any(
             (i in model.support(loop.predecessor.body))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The step of a robot that nothing touches, by an integrator that may be told from another."""
+"""The step of a robot that nothing touches, by an integrator of one's choice."""
 
 from __future__ import annotations
 

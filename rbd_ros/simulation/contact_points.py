@@ -156,7 +156,7 @@ class CandidateContacts:
     def __init__(self, robot: Robot, contacts: Sequence[CandidateContact]):
         model = robot.model
         self._kinematics = robot.kernel('contact_kinematics').function
-        # Which freedoms of the tree move each body, and how fast they go for given v.
+        # Which degrees of freedom of the tree move each body, and how fast they go for given v.
         self._moves = np.zeros((len(model.bodies) + 1, model.tree_nv))
         for i, _ in model.outward():
             self._moves[i, list(model.support_dofs(i))] = 1.0

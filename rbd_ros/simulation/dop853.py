@@ -2,7 +2,7 @@
 """Reference motions by DOP853, the method of order 8 of E. Hairer, as SciPy has it.
 
 Each step has coordinates of its own: q = q0 exp(u), see dense_output.py. SciPy's stepper begins
-anew at each, in u and v, and passes the length of its next step on.
+again at each, in u and v, and passes the length of its next step on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Dop853Step:
 
     def __init__(self, group: Group, solver: Any, q: FloatArray):
         self.t, self.h = float(solver.t_old), float(solver.t - solver.t_old)
-        #: Time at its end, to the bit: t + h may be another number [s].
+        #: Time at its end, bitwise: t + h may be another number [s].
         self.end = float(solver.t)
         self._group, self._solver, self._q = group, solver, q
         self._within: Any = None

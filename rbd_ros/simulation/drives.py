@@ -57,16 +57,16 @@ class Drives(NamedTuple):
     :param velocity: desired velocity, (n,) [rad/s, m/s]
     :param acceleration: desired acceleration, (n,) [rad/s^2, m/s^2]
     :param received: when the last command came; infinite: none is awaited, (n,) [s]
-    :param gravity: room for gravity torques, (nv,)
+    :param gravity: buffer for gravity torques, (nv,)
     :param given: inputs of hybrid dynamics one after another: q, v, `known` and `forward`,
         (nq + 3 nv,)
     :param known: of it, accelerations under servo, forces elsewhere, (nv,)
     :param forward: of it, 0 under servo, 1 elsewhere, (nv,)
-    :param found: room for what it finds: accelerations, forces, (2 nv,)
-    :param problem: room for the same with loops, of no size without
-    :param inertia: room for a mass matrix with implicit damping, of no size with loops, (nv, nv)
-    :param system: room for the part of it that is free, likewise
-    :param free: room for the accelerations that are free, (nv,)
+    :param found: buffer for what it finds: accelerations, forces, (2 nv,)
+    :param problem: buffer for the same with loops, of no size without
+    :param inertia: buffer for a mass matrix with implicit damping, of no size with loops, (nv, nv)
+    :param system: buffer for the part of it that is free, likewise
+    :param free: buffer for the accelerations that are free, (nv,)
     """
 
     bandwidth: float

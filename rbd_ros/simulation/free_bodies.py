@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Movable objects: free rigid bodies beside the robot.
 
-Their state is the angular momentum, not the angular velocity, so that it is conserved to the bit
+Their state is the angular momentum, not the angular velocity, so that it is conserved exactly
 where nothing acts. Free flight is exact but for the rotation, which is that of the implicit
 midpoint rule.
 """
@@ -71,7 +71,7 @@ def rotational_mobility(
     :param inertia: in body coordinates, symmetric and positive definite, (3, 3) [kg m^2]
     :param R: from body to world coordinates, (3, 3)
     :param inverse: the result, (3, 3)
-    :param room: room, (3, 3)
+    :param room: buffer, (3, 3)
     """
     for r in range(3):
         s, t = (r + 1) % 3, (r + 2) % 3
@@ -268,7 +268,7 @@ def is_round(inertia: FloatArray) -> bool:
 def are_lost(objects: Objects, work: SceneWork) -> bool:
     """Return whether a pose is not finite.
 
-    `touched` of such objects is -1, for whom tells of it.
+    `touched` of such objects is -1, for reports of it.
     """
     lost = False
     for o in range(len(objects.position)):

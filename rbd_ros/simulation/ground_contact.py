@@ -178,7 +178,7 @@ def add_contact(
     :param h: time step [s]
     :param A: matrix of the system, (nv, nv)
     :param x: right-hand side of the system, (nv,)
-    :param product: room for h slope J, (3, nv)
+    :param product: buffer for h slope J, (3, nv)
     """
     n = len(x)
     J_0, J_1, J_2 = J[0], J[1], J[2]

@@ -84,7 +84,7 @@ def next_segment(
         return LOWER
     if segment == UPPER and p <= slack - box:
         return UPPER
-    # The line rises and the law falls, so that they meet once. Where, its point at p = 0 tells:
+    # The line rises and the law falls, so that they meet once. Where, its point at p = 0 shows:
     # the lines through the corners of the law at v = 0 have theirs at +-mobility * box.
     u = v - mobility * p
     if u + mobility * box < low:

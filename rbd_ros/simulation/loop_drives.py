@@ -30,7 +30,7 @@ def closed_hybrid_dynamics(
 ) -> None:
     """Find accelerations and forces of a robot with loops at the present state.
 
-    :param problem: room for it
+    :param problem: buffer for it
     :param known: forces where `forward` is 1, accelerations elsewhere, (nv,)
     :param forward: whether the force is known, 1, or the acceleration, 0, (nv,)
     :param found: accelerations, then forces, (2 nv,)
@@ -90,7 +90,7 @@ def balance_by_held(
 
     What these joints do not move takes no part.
 
-    :param problem: room for it
+    :param problem: buffer for it
     :param forward: 0 for the joints that may bear the load, 1 for the others, (nv,)
     :param load: the force, then theirs, (nv,)
     """

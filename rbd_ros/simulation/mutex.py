@@ -2,7 +2,7 @@
 """One thread at a time: the mutex of what works on memory of its own.
 
 Machine code runs for long without the interpreter's lock, in memory that belongs to a simulation.
-Whoever reads or changes that memory holds the mutex of the simulation; other threads wait.
+A thread that reads or changes that memory holds the mutex of the simulation; other threads wait.
 """
 
 from __future__ import annotations

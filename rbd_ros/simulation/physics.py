@@ -166,7 +166,7 @@ class Physics:
         self.objects, self.touches = self.fields.objects, self.fields.touches
         # It keeps the table whose address machine code has.
         self.record = Record(self.fields)
-        #: Held by whoever reads or changes the records, while threads share the simulation.
+        #: Held while a thread reads or changes the records, while threads share the simulation.
         self.mutex = Mutex()
         self.start_time = 0.0
         #: How the loops were closed at the last reset; None without loops.
@@ -180,7 +180,7 @@ class Physics:
         )
 
     def allow_servos(self) -> None:
-        """Let joints have servos from now on: the loop that takes steps is made anew for them.
+        """Let joints have servos from now on: the loop that takes steps is made again for them.
 
         >>> from rbd_ros.simulation import Physics
         >>> physics = Physics(robot)
@@ -273,7 +273,7 @@ class Physics:
         return self.start_time + int(self.state.counters[STEPS]) * self.plant.timestep
 
     def allow_external_forces(self) -> None:
-        """Let external forces act from now on: the loop that takes steps is made anew for them."""
+        """Let external forces act from now on: the loop of steps is made again for them."""
         with self.mutex:
             if not self.plant.has_external_forces:
                 self._replace_plant(with_external_forces(self.plant, self.robot))
@@ -363,7 +363,7 @@ class Physics:
         )
 
     def reset(self, q: FloatArray, v: FloatArray, time: float = 0.0) -> int:
-        """Start anew: external forces, counters and the deformation of the ground are cleared.
+        """Start again: external forces, counters and the deformation of the ground are cleared.
 
         Servos keep their gains, and what they go to. Loops that are open are closed, see
         `assembly`.

@@ -30,7 +30,7 @@ class Memory(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Rollouts: what they begin with, and room for what they come to.
+    """Rollouts: what they begin with, and buffers for what they come to.
 
     Where an array has one row, it is that of all rollouts, or of all steps.
 

@@ -113,7 +113,7 @@ def is_at_limit(plant: Plant, state: State) -> bool:
             return True
         if plant.position[i] >= 0:
             q = state.q[plant.position[i]]
-            # Also at a limit: there the joint may be held, which only the implicit solve tells.
+            # Also at a limit: there the joint may be held, which only the implicit solve decides.
             if q <= plant.lower[i] or q >= plant.upper[i]:
                 return True
     return False
@@ -181,7 +181,7 @@ def travel(
             move(plant, motion, stages.q)
         if stage == 4:
             break
-        # The forces at the beginning of the step have been found by whoever takes it.
+        # The forces at the beginning of the step have been found by its caller.
         if stage > 0:
             copy(motion.next_q, state.q)
             copy(motion.next_v, state.v)

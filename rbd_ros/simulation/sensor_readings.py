@@ -3,7 +3,7 @@
 
 See sensors.py for their meaning.
 
-A step tells its mean acceleration; what bodies transmit for it follows by the Newton-Euler
+A step has a mean acceleration; what bodies transmit for it follows by the Newton-Euler
 algorithm (book 5.3) where the step takes its forces, at its beginning or, with integrators that
 look at the middle, there. What the world does to links that are beyond a sensor is not transmitted
 by it, and taken off.
@@ -78,7 +78,7 @@ class SensorRoom(NamedTuple):
     :param angular_velocity: in its axes [rad/s]
     :param acceleration: proper acceleration in its axes [m/s^2]
     :param wrench: couple and force of each gauge, in its axes, about its origin [N m, N]
-    :param torque: what each gauge transmits along its freedom [N m, N]
+    :param torque: what each gauge transmits along its degree of freedom [N m, N]
     :param given: inputs of kernels one after another
     :param q: of it, configuration
     :param v: of it, velocity

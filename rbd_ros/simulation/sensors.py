@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sensors on a simulated robot: inertial units, force and torque sensors, joint torque sensors.
 
-They read what is exact: noise is whoever's who wants it. Nothing is computed until they are read.
+They read what is exact: noise is left to the caller. Nothing is computed until they are read.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Sensors:
     Force and torque sensors read what the parent of a joint exerts on its child, about the origin
     and in the axes of the child link: [couple; force], the mean of the last step. It is what the
     motion of all beyond the joint takes, less gravity, contacts and external forces there. Joint
-    torques are its part along the joint's freedom: what drive, friction, limits, springs and
+    torques are its part along the joint's DoF: what drive, friction, limits, springs and
     damping exert together, less what the rotor (armature) takes.
 
     In a step that is divided because joints turn fast, contact forces are those of its last part.
@@ -105,7 +105,7 @@ class Sensors:
         #: Kernel of the reactions at all cuts, of the robot with its inertias or with others.
         self._reactions: WeakKeyDictionary[Robot, Any] = WeakKeyDictionary()
         self.prepare(physics.loaded)
-        # The kernel tells of all bodies but the base.
+        # The kernel has all bodies but the base.
         self._cut_bodies = np.array(cut_bodies, dtype=np.int64) - 1
         self.room = allocate(
             SensorRoom,

@@ -292,7 +292,7 @@ class SimulatedObjects:
 
     @property
     def distance_pairs(self) -> Tuple[Tuple[str, str], ...]:
-        """Names of the pairs that `distances` tells, in its order.
+        """Names of the pairs that `distances` returns, in its order.
 
         >>> simulator = Simulator(robot, world={'objects': {'floor': {'type': 'plane'}}})
         >>> ('robot/wrist_3_link', 'floor') in simulator.distance_pairs
@@ -301,7 +301,7 @@ class SimulatedObjects:
         return self._robot_in_world().pairs
 
     def _robot_in_world(self) -> RobotInWorld:
-        # Made when somebody asks, and anew where the world is another one.
+        # Made when somebody asks, and again where the world is another one.
         physics, made = self._physics, self._distances
         if made is None or made[0] is not physics.world:
             made = self._distances = (
@@ -316,7 +316,7 @@ class SimulatedObjects:
     def add_object(self, name: str, entry: Mapping[str, Any]) -> None:
         """Let a further object be in the world from now on; the motion of all else goes on.
 
-        It is where its entry says, also after the next `reset`. Machine code is compiled anew only
+        It is where its entry says, also after the next `reset`. Machine code is compiled only
         if it has a kind of shape that nothing in the world had so far.
 
         :param name: name that nothing has yet

@@ -22,22 +22,22 @@ class SimulatedServos:
     def set_joint_pd(self, q: Any = None, v: Any = None, kp: Any = None, kd: Any = None) -> None:
         """Hold joints by tau + kp (q_d - q) + kd (v_d - v), cut at the effort limits.
 
-        It is in force from the next step on, until it is told otherwise; tau is what `step` is
+        It is in force from the next step on, until another call; tau is what `step` is
         given. q and v are those of the end of each step, so that a step is stable however large
-        the gains are. `tau` tells the torque of the last step, with that of the servos.
+        the gains are. `tau` is the torque of the last step, with that of the servos.
 
         A joint that turns without limits goes the shorter way: q_d - q is taken modulo 2 pi.
 
-        The first call compiles the loop that takes steps anew.
+        The first call compiles the loop that takes steps again.
 
         :param q: configuration q_d to go to, (nq,), of which joints without gains take nothing;
             None: as before, at first where the robot is
         :param v: velocity v_d to have there, (nv,); None: zero if there is a `q`, else as before
         :param kp: gain of the position [N m/rad, N/m], (nv,), or a number for all joints with
-            motors that have one freedom; None: as before
+            motors that have one degree of freedom; None: as before
         :param kd: gain of the velocity [N m s/rad, N s/m], likewise; both zero release a joint
         :raises ValueError: for a wrong shape, what is not finite, a negative gain, a gain of a
-            joint that has several freedoms, or if there were no gains yet; nothing is changed
+            joint that has several DoFs, or if there were no gains yet; nothing is changed
 
         >>> simulator = Simulator(robot)
         >>> simulator.reset(q)

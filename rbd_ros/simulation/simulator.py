@@ -88,7 +88,7 @@ class SimulationStatus(NamedTuple):
     :param limit_steps: substeps in which a joint was at a limit
     :param unconverged_steps: substeps whose forces are those of the sweeps, not exact
     :param contacts_truncated: contact points for which there was no room
-    :param unparted_steps: substeps in which bodies of a world overlapped, and could not be parted
+    :param unparted_steps: substeps in which bodies of a world overlapped for good
     :param contacts: points that touch the ground now
     """
 
@@ -219,7 +219,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
     @exclusive
     def __reduce__(self) -> Tuple[Any, ...]:
-        # Made anew by its arguments, and brought to the same state.
+        # Newly made by its arguments, and brought to the same state.
         physics, plant = self._physics, self._physics.plant
         robot, contact, contact_links = self._given
         arguments = {
@@ -435,7 +435,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
     @exclusive
     def reset(self, q: Any = None, v: Any = None, time: float = 0.0) -> None:
-        """Start anew: external wrenches, counters and the memory of contacts are cleared.
+        """Start again: external wrenches, counters and the memory of contacts are cleared.
 
         Servos keep their gains, and what they go to.
 
@@ -540,7 +540,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         """
         if tau is None:
             tau = self._nothing
-        # What a controller passes all day is told by its header alone. Whether it is finite, the
+        # What a controller passes all day is known by its header alone. Whether it is finite, the
         # world finds out; anything else is converted, or refused in words.
         elif not (type(tau) is np.ndarray and tau.dtype is _FLOAT64 and tau.shape == self._shape):
             tau = _finite_array('tau', tau, self.robot.nv)
@@ -589,7 +589,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         """Simulate from many starts at once, in several threads; this simulation stays as it is.
 
         Each motion is that of a `Simulator` which is reset to its start and takes the steps one by
-        one, to the bit, however many threads there are: `rbd_ros.robot.set_threads`. There are no
+        one, bitwise, however many threads there are: `rbd_ros.robot.set_threads`. There are no
         external wrenches, and nothing but `torque`, cut at the effort limits, and servos drive
         the joints: those of `set_joint_pd`, with its gains.
 
@@ -621,7 +621,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         ((16, 200, 6), (16, 200, 6), True)
         >>> simulator.reset(starts[7])
         >>> simulator.step(robot.gravity_torque(q), n=200)
-        >>> np.array_equal(motions.q[7, -1], simulator.q)  # to the bit
+        >>> np.array_equal(motions.q[7, -1], simulator.q)  # bitwise identical
         True
         """
         robot = self.robot
@@ -647,7 +647,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         from rbd_ros.simulation.rollout_threads import RolloutThreads
 
         with physics.mutex:
-            # Copies, since servos may be told anew meanwhile.
+            # Copies, since servos may change again meanwhile.
             servo = physics.state.servo
             goals = servo.q.reshape(1, 1, -1) if target is None else self._goals(given.target)
             held = (servo.kp.copy(), servo.kd.copy(), np.array(goals, order='C'), servo.v.copy())
@@ -702,7 +702,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
             raise ValueError(f'duration must be positive, got {duration}')
         if not 0.0 <= ramp < math.inf:
             raise ValueError(f'ramp must be finite and not negative, got {ramp}')
-        # After the checks: for an unknown link or a wrong shape, nothing is compiled anew.
+        # After the checks: for an unknown link or a wrong shape, nothing is compiled again.
         self._physics.allow_external_forces()
         forces, counters = self._physics.external_forces, self._physics.state.counters
         use = forces.use
@@ -819,7 +819,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         ...     simulator.restore(start)
         ...     simulator.step(n=100)
         ...     ends.append(simulator.q)
-        >>> np.array_equal(*ends)  # to the bit
+        >>> np.array_equal(*ends)  # bitwise identical
         True
         """
         self._check(snapshot)

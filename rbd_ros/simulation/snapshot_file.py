@@ -50,7 +50,7 @@ def save_snapshot(snapshot: Snapshot, path: Union[str, 'os.PathLike[str]']) -> N
     ...     other.restore(load_snapshot(os.path.join(folder, 'falling.npz')))
     >>> simulator.step(n=100)
     >>> other.step(n=100)
-    >>> other.time, np.array_equal(simulator.q, other.q)  # to the bit
+    >>> other.time, np.array_equal(simulator.q, other.q)  # bitwise identical
     (0.2, True)
     """
     place = Path(path)

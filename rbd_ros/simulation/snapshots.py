@@ -34,7 +34,7 @@ class Snapshot:
     :param objects: names of the movable objects
     :param identity: of which simulation it is, see `identity_of`
     :param frictional: whether joints may have dry friction
-    :param beside: what whoever runs the simulation keeps with it, JSON values
+    :param beside: what anyone who runs the simulation keeps with it, JSON values
     """
 
     robot: str

@@ -105,7 +105,7 @@ class State(NamedTuple):
     touching: IntArray = integers('points')
     counters: IntArray = integers(COUNTERS)
     servo: Servo = _nested(Servo)
-    # What the last step was like, for whoever asks: after a snapshot is restored, too. The next
+    # What the last step was like, for anyone who asks: after a snapshot is restored, too. The next
     # step itself asks for the acceleration.
     saturated: IntArray = integers('nv')
     applied: FloatArray = floats('nv')
@@ -136,7 +136,7 @@ class ExternalForces(NamedTuple):
     point: FloatArray = floats(MAX_FORCES, 3)
     use: IntArray = integers(MAX_FORCES, 3)
     ramp: IntArray = integers(MAX_FORCES, 2)
-    # For whoever asks what the last step was like.
+    # For anyone who asks what the last step was like.
     link: IntArray = integers(MAX_FORCES)
     acted: IntArray = integers(MAX_FORCES)
     wrench: FloatArray = floats(MAX_FORCES, 6)

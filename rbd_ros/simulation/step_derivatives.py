@@ -39,7 +39,7 @@ class StepDerivatives(NamedTuple):
     """State after a step, and its derivatives by the state before and by the torque.
 
     Derivatives of and by configurations are along the velocities, as in `Robot.derivatives`: a
-    quaternion counts as the three freedoms that it has.
+    quaternion counts as the three degrees of freedom that it has.
 
     :param q: configuration after the step, (nq,) [rad, m]
     :param v: velocity after it, (nv,) [rad/s, m/s]
@@ -105,7 +105,7 @@ class _System(NamedTuple):
         :param h: time step [s], 0 for where they are
         """
         plant, position = self.plant, np.maximum(self.plant.position, 0)
-        # A joint with one freedom has one position, which changes by its velocity.
+        # A joint with one degree of freedom has one position, which changes by its velocity.
         x, dx = start.q[position], start.dq
         ahead, dahead = h * lead * start.v, h * lead[:, None] * start.dv
         force = -plant.stiffness * (x + ahead - plant.spring_rest)

@@ -114,7 +114,7 @@ def take_substep(
             return False
         done = found == EVERYTHING
     elif plant.midpoint:
-        # Where a joint is at a limit or a contact near, the implicit solve tells whether either
+        # Where a joint is at a limit or a contact near, the implicit solve decides whether either
         # stops anything.
         stopped = count > 0 or is_at_limit(plant, state)
         if stopped:

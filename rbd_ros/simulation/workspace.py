@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Room for intermediate results of a step. Nothing here outlives the step that wrote it.
+"""Buffers for intermediate results of a step. Nothing here outlives the step that wrote it.
 
 Besides the sizes of state.py: `bodies` of the robot with its base, `freedoms` of its kinematic
 tree, `free` bases, `constraints` of the loops; `coupled` is nv if there are loops, else 0.
@@ -78,8 +78,8 @@ class Loops(NamedTuple):
     :param system: matrix of a linear system in them
     :param fixed: 1 for joints that a correction must not move
     :param error: errors that a correction is to remove, by row of K
-    :param correction: room for a velocity or displacement
-    :param spare: room for another one
+    :param correction: buffer for a velocity or displacement
+    :param spare: buffer for another one
     :param counts: see above
     """
 

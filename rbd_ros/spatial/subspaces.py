@@ -40,7 +40,7 @@ def complement(S: Motions) -> Tuple[ForceVector, ...]:
 def complement_of_forces(T: Sequence[ForceVector]) -> MotionSubspace:
     """Return the motions S that span the orthogonal complement of the forces T.
 
-    The freedom they leave.
+    The degree of freedom they leave.
 
     :param T: forces, (6, n), not necessarily independent
     :return: 6 - rank(T) independent motions

@@ -72,7 +72,7 @@ class LivePage:
                 return taken
 
     def close(self) -> None:
-        """Serve no more: open pages are told that it has ended."""
+        """Serve no more: open pages are notified that it has ended."""
         self._server.publish(None)
         self._server.shutdown()
         self._server.server_close()

@@ -20,7 +20,7 @@ from rbd_ros.viewer.scene import Scene
 from rbd_ros.viewer.shapes import ROBOT
 
 FloatArray = NDArray[np.float64]
-#: Torque for a simulation, found anew for every step; a reset calls its `restart`, if it has one.
+#: Torque for a simulation, found again for every step; a reset calls its `restart`, if it has one.
 Torque = Callable[[Simulator], Optional[FloatArray]]
 
 FRAME = 1.0 / 60.0  # time between pictures [s]
@@ -34,7 +34,7 @@ _HOLD = 2.0  # how long a page holds a body without saying so again [s]
 
 
 class LiveSession:
-    """A simulation that runs in real time for browsers on this machine, until it is told to end.
+    """A simulation that runs in real time for browsers on this machine, until it is stopped.
 
     :param simulator: the simulation; it begins where that is, and so it does after a reset
     :param scene: what there is to see

@@ -50,8 +50,8 @@ class Array:
     :param from_tree: the flat array, from the model and what a text on tree coordinates returns;
         None if such a text cannot give it
     :param flat: the flat array, from what a text on independent coordinates returns
-    :param tangents: rates of the elements along each freedom, (freedoms, size), from the model and
-        the array; None if each element is a freedom of its own
+    :param tangents: rates of the elements along each DoF, (freedoms, size), from the model and
+        the array; None if each element is a degree of freedom of its own
     :param default: an input that is a constant unless asked for; its value where none is chosen
     :param usual: of a number, what it is in calls that do not give it
     :param symmetric: a matrix that equals its transpose, so that one triangle says it all

@@ -37,7 +37,7 @@ def square(model: Model, H: Sequence[Scalars]) -> Scalars:
 def symmetric(H: Sequence[Scalars]) -> Scalars:
     """Return one triangle, and its mirror image.
 
-    Symmetric to the bit also where gears sum elements.
+    bitwise symmetric also where gears sum elements.
     """
     return [H[max(i, j)][min(i, j)] for i in range(len(H)) for j in range(len(H))]
 
@@ -90,7 +90,7 @@ def motion_columns(model: Model, S: Mapping[int, Sequence[MotionVector]]) -> Sca
 
 
 def position_rates(model: Model, q: Scalars) -> Sequence[Scalars]:
-    """Return the rate of the configuration at unit velocity of each freedom (book 4.4, eq 3.7)."""
+    """Return the rate of the configuration at unit velocity of each DoF (book 4.4, eq 3.7)."""
     rows: List[List[Scalar]] = []
     for i, (at_q, _) in model.independent_slices.items():
         joint = model.body(i).joint

@@ -78,7 +78,7 @@ def propagated(
     >>> IA = ArticulatedBodyInertia.from_rigid(hand.inertia)
     >>> S = hand.joint.motion_subspace([0.0])
     >>> result = propagated(IA, ForceVector.zero(), S, MotionVector.zero(), [0.0])
-    >>> S.T @ (result.Ia * S.columns[0])  # nothing along its freedom
+    >>> S.T @ (result.Ia * S.columns[0])  # nothing along its degree of freedom
     [0.0]
     """
     U = [IA * s for s in S.columns]

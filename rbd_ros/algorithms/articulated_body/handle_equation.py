@@ -3,7 +3,7 @@
 
 The articulated body is the whole robot, with its base, its gears and the forces that act on it;
 the handle is any frame of it. Two forms: a = Phi f + b, which always exists (eq 7.3), and
-f = I a + p, for a handle with six freedoms (eq 7.2).
+f = I a + p, for a handle with six degrees of freedom (eq 7.2).
 """
 
 from typing import Any, List, Mapping, NamedTuple, Optional, Sequence

@@ -70,7 +70,7 @@ def subtract_matrices(A: Rows, B: Rows) -> Matrix:
 
 
 def symmetric(A: Rows) -> Matrix:
-    """Return the lower triangle of `A` and its mirror image: symmetric to the bit."""
+    """Return the lower triangle of `A` and its mirror image: bitwise symmetric."""
     n = range(len(A))
     return [[A[max(i, j)][min(i, j)] for j in n] for i in n]
 
@@ -95,7 +95,7 @@ def solved(factors: LTDL, B: Rows) -> Matrix:
 
 
 def inverse(H: Rows) -> Matrix:
-    """Return the inverse of a symmetric positive-definite matrix, symmetric to the bit."""
+    """Return the inverse of a symmetric positive-definite matrix, bitwise symmetric."""
     return symmetric(solved(ltdl(H), identity(len(H))))
 
 

@@ -61,7 +61,7 @@ def multi_handle_inverse_inertia(
     :param q: independent configuration, (nq,) [rad, m]
     :param frames: the frames, with their places on their bodies
     :param reference: what motions and forces are expressed in; see `jacobian`
-    :return: (6 h, 6 h) for h frames, symmetric to the bit
+    :return: (6 h, 6 h) for h frames, bitwise symmetric
     """
     tree_q = model.tree_position(q)
     J: Matrix = []

@@ -22,7 +22,7 @@ from rbd_ros.spatial.scalar import Scalar
 
 Matrix = List[List[Scalar]]
 
-# Up to so many freedoms between base and frame the inertia matrix takes fewer operations.
+# Up to so many DoFs between base and frame the inertia matrix takes fewer operations.
 _SHORT_PATH = 15
 
 _SOURCE = (
@@ -82,7 +82,7 @@ def mobility_by_articulated_bodies(
     """Return the inverse operational-space inertia of a tree without gears by ABA.
 
     Six unit forces on the frame are propagated to the base. Joint i yields to what arrives at it,
-    F_i, with the force e_i = S_i^T F_i along its freedom, and its parent gets the rest,
+    F_i, with the force e_i = S_i^T F_i along its degree of freedom, and its parent gets the rest,
     X_i^T (1 - U_i D_i^-1 S_i^T) F_i. As H^-1 has the factors of these two, J H^-1 J^T is the sum
     of e_i^T D_i^-1 e_i over the joints that carry the frame (Kreutz-Delgado, Jain and Rodriguez,
     "Recursive formulation of operational space control", 1992). Arguments are those of
@@ -136,7 +136,7 @@ def _unit_forces(
 
 
 def _gram_matrix(rows: Matrix, scaled: Matrix) -> Matrix:
-    """Return products of each row with each of the scaled ones, (6, 6), symmetric to the bit."""
+    """Return products of each row with each of the scaled ones, (6, 6), bitwise symmetric."""
     lower = [
         [sum((x * y for x, y in zip(rows[i], scaled[j])), 0.0) for j in range(i + 1)]
         for i in range(6)

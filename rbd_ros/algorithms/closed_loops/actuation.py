@@ -14,9 +14,9 @@ Floats = NDArray[np.float64]
 
 
 class ActuatorForces(NamedTuple):
-    """Forces u of the actuated freedoms, and what kind of actuation it is.
+    """Forces u of the actuated degrees of freedom, and what kind of actuation it is.
 
-    :param u: forces in the order in which the actuated freedoms were named, (p,) [N m, N]; of all
+    :param u: forces in the order in which the actuated DoFs were named, (p,) [N m, N]; of all
         that do the same, those with the smallest sum of squares
     :param tau: the same among the forces of all joints of the tree, (n,), zero where unactuated
     :param missing: what the actuators cannot do, G^T tau_ID - G_u^T u, (n - r,)
@@ -51,17 +51,17 @@ def actuator_forces(
 ) -> ActuatorForces:
     """Return the forces u of G_u^T u = G^T tau_ID (book eq 8.63).
 
-    They are no generalized forces of y unless the actuated freedoms are y themselves.
+    They are no generalized forces of y unless the actuated degrees of freedom are y themselves.
 
     :param G: velocities of the tree by those of the independent variables, (n, n - r)
     :param tau_ID: inverse dynamics of the spanning tree, (n,) [N m, N]
-    :param actuated: freedoms of the tree that have actuators, p of them
+    :param actuated: degrees of freedom of the tree that have actuators, p of them
     :param tolerance: see `rbd_ros.algorithms.closed_loops.elimination.eliminate`
-    :raises ValueError: for wrong shapes, or freedoms that do not exist or are named twice
+    :raises ValueError: for wrong shapes, or DoFs that do not exist or are named twice
 
     >>> from rbd_ros.algorithms.closed_loops.actuation import actuator_forces
     >>> from rbd_ros.algorithms.closed_loops.elimination import eliminate
-    >>> G = eliminate(terms.K).G  # (3, 1): one freedom is left
+    >>> G = eliminate(terms.K).G  # (3, 1): one degree of freedom is left
     >>> hold = actuator_forces(G, terms.C, actuated=[0])  # by a motor at the first joint
     >>> hold.u, np.allclose(hold.missing, 0.0)  # [N m]
     (array([0.826]), True)

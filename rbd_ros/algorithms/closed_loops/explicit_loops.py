@@ -7,7 +7,7 @@ Where a loop, or a gear, has a solution in closed form, its user writes it as a 
         return [y[0], -2.0 * y[0], 2.0 * length * cos(y[0])]
 
 Its derivatives follow. Only y is integrated, so that loops stay closed without stabilisation, and
-dynamics is that of as many variables as there are freedoms.
+dynamics is that of as many variables as there are degrees of freedom.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class GlobalSystem(NamedTuple):
     :param c: accelerations along the constraints, (n_c + gears,)
     :param velocity_products: acceleration across each joint besides S qdd, (6 N_J,)
     :param tau: forces of the joints of the tree, (tree_nv,)
-    :param armature: rotor inertia of each freedom of the tree, (tree_nv,)
+    :param armature: rotor inertia of each degree of freedom of the tree, (tree_nv,)
     :param gears: constraints of gears on the velocities of the tree, W^T qd = 0, (tree_nv, gears)
     :param blocks: rows and columns of the whole matrix that belong together: one block for each
         body, then one for each joint with constraints, then one for each gear

@@ -86,7 +86,7 @@ def assemble_loops(
 
     :param model: model with loops
     :param q: configuration to begin with, (nq,) [rad, m]
-    :param fixed: independent freedoms that stay where they are
+    :param fixed: independent degrees of freedom that stay where they are
     :param starts: how many random configurations are tried if it fails from `q`, the same ones in
         every call
     :param iterations: most steps from each start

@@ -22,7 +22,7 @@ class LoopCluster(NamedTuple):
     :param loops: numbers of the loops, places in `Model.loops`
     :param bodies: bodies whose tree joints lie on these loops, in ascending order
     :param rows: rows of K that the loops' constraints are
-    :param columns: columns of K that need not be zero in these rows: the independent freedoms
+    :param columns: columns of K that need not be zero in these rows: the independent DoFs
         of these joints
     """
 
@@ -49,7 +49,7 @@ def loop_clusters(model: Model) -> Tuple[LoopCluster, ...]:
     >>> cluster.bodies, cluster.columns  # the loop goes through all of them
     ((1, 2, 3), (0, 1, 2))
     """
-    gathered: List[Tuple[Set[int], Set[int]]] = []  # loops, freedoms
+    gathered: List[Tuple[Set[int], Set[int]]] = []  # loops, degrees of freedom
     for number, loop in enumerate(model.loops):
         loops, freedoms = {number}, _freedoms(model, loop_path(model, loop))
         apart = []
@@ -76,7 +76,7 @@ def loop_clusters(model: Model) -> Tuple[LoopCluster, ...]:
 
 
 def unconstrained_columns(model: Model) -> Tuple[int, ...]:
-    """Return the columns of K that are zero: independent freedoms of joints on no loop."""
+    """Return the columns of K that are zero: independent DoFs of joints on no loop."""
     on_loops = {column for cluster in loop_clusters(model) for column in cluster.columns}
     return tuple(column for column in range(model.nv) if column not in on_loops)
 
@@ -144,5 +144,5 @@ def eliminate_by_clusters(
 
 
 def _freedoms(model: Model, bodies: Tuple[int, ...]) -> Set[int]:
-    """Return the independent freedoms that move some joints."""
+    """Return the independent degrees of freedom that move some joints."""
     return {k for i in bodies for k in model.tree_dof_index[model.body(i).v]}

@@ -85,7 +85,7 @@ def loop_equations(
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
-    :param loop_forces: active forces of the loop joints along their freedoms [N m, N]
+    :param loop_forces: active forces of the loop joints along their degrees of freedom [N m, N]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     """
     motion = bias_motion(model, q, qd)
@@ -105,7 +105,7 @@ def bias_less_active_forces(
     """Return the bias force of the spanning tree less tau^a, C' = C - tau^a (book table 8.3).
 
     :param motion: what `bias_motion` returns
-    :param loop_forces: active forces of the loop joints along their freedoms [N m, N]
+    :param loop_forces: active forces of the loop joints along their degrees of freedom [N m, N]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     :return: generalized forces, (tree_nv,) [N m, N]
     """

@@ -16,7 +16,7 @@ from rbd_ros.spatial.scalar import Scalar
 
 
 class LoopMotion(NamedTuple):
-    """Positions and velocities of the loop joints, one freedom after another.
+    """Positions and velocities of the loop joints, one degree of freedom after another.
 
     :param position: angles and displacements from where the frames coincide, [rad, m]
     :param rate: velocities, [rad/s, m/s]

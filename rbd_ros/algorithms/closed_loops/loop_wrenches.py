@@ -42,7 +42,7 @@ def loop_wrenches(
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param multipliers: constraint force variables lambda, (n^c,) [N m, N]
-    :param loop_forces: active forces of the loop joints along their freedoms [N m, N]
+    :param loop_forces: active forces of the loop joints along their degrees of freedom [N m, N]
     :return: a force for each loop joint, in base coordinates [N m, N]
     """
     X0 = body_transforms(model, q)

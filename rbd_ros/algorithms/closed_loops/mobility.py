@@ -29,7 +29,7 @@ class RedundantLoop(NamedTuple):
 class Mobility(NamedTuple):
     """Degrees of motion freedom of a system with loops, in one configuration (book 8.10).
 
-    :param freedoms: n, independent freedoms of the spanning tree
+    :param freedoms: n, independent degrees of freedom of the spanning tree
     :param total_freedoms: n_tot, those of the loop joints included
     :param loops: N_L, number of loops
     :param constraints: n_c, number of loop constraints
@@ -158,7 +158,7 @@ def mobility_changes(
 
 
 def _jacobian(model: Model, q: ArrayLike) -> NDArray[np.float64]:
-    """Return the Jacobian K of the loop constraints by the independent freedoms, (n_c, nv)."""
+    """Return the Jacobian K of the loop constraints by the independent DoFs, (n_c, nv)."""
     position: Sequence[float] = np.asarray(q, dtype=float).tolist()
     K = loop_closure(model, model.tree_position(position)).K
     columns = model.independent_columns(K)

@@ -127,7 +127,7 @@ def relative_jacobian(model: Model, q: Scalars, frames: Tuple[Frame, ...]) -> Li
 
 
 def inverse_inertia(factors: LTDL, T: Sequence[Scalars]) -> List[List[Scalar]]:
-    """Return the matrix M = T^T H^-1 T (book eq 11.35), symmetric to the bit, (n, n).
+    """Return the matrix M = T^T H^-1 T (book eq 11.35), bitwise symmetric, (n, n).
 
     :param factors: of H
     :param T: its columns as rows, (n, nv)

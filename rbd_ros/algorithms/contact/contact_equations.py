@@ -97,7 +97,7 @@ def contact_equations(
 ) -> ContactEquations:
     """Return the contact equations of a tree, gears included, by factors of its inertia matrix.
 
-    With H = L^T D L, M is Y^T D^-1 Y, where L^T Y = T: symmetric to the bit.
+    With H = L^T D L, M is Y^T D^-1 Y, where L^T Y = T: bitwise symmetric.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]

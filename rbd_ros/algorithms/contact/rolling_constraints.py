@@ -2,7 +2,7 @@
 """Rolling without slipping: constraints that are linear in the velocity alone (book 3.4).
 
 Neither body moves relative to the other where they touch, K v = 0 with three rows a contact, which
-no function of the configuration has as its rate (eq 3.29): a ball that rolls has three freedoms of
+no function of the configuration has as its rate (eq 3.29): a ball that rolls has three DoFs of
 velocity, and yet gets to any place in any orientation. Their derivative is an equation like that
 of any other constraint, K a = k (eq 3.30).
 """

@@ -7,7 +7,7 @@ derivatives of rigid-body dynamics using spatial vector algebra" (IEEE RA-L 2022
 and sums over subtrees these are. All is in the coordinates of one body, where those are plain
 sums.
 
-Where freedom k of joint j moves, all bodies that it carries are displaced along its column s_k of
+Where DoF k of joint j moves, all bodies that it carries are displaced along its column s_k of
 S_j. For one of them, body i, and p the parent of j,
 
     dv_i/dq_k = s_k x v_i + psid_k                   psid_k = v_p x s_k
@@ -138,7 +138,7 @@ def analytical_derivatives(
         v[i] = v[p] + v_joint
         psid[i] = [v[p].cross(s) for s in S[i]]
         psidd[i] = [a[p].cross(s) + v[p].cross(ds) for s, ds in zip(S[i], psid[i])]
-        # v_i x v_j is v_p x v_j, and a joint of one freedom does not turn its own column.
+        # v_i x v_j is v_p x v_j, and a joint of one DoF does not turn its own column.
         a[i] = a[p] + columns @ qdd[body.v] + MotionSubspace(psid[i]) @ qd[body.v]
         turning[i] = [
             2.0 * ds if len(S[i]) == 1 else 2.0 * ds + v_joint.cross(s)

@@ -39,7 +39,7 @@ from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import Scalar
 
-# Of the robots tried, none with more freedoms takes fewer operations by differentiation. It is not
+# Of the robots tried, none with more DoFs takes fewer operations by differentiation. It is not
 # tried, since its time grows faster than the number of joints.
 _MANY_FREEDOMS = 12
 

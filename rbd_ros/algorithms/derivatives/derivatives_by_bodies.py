@@ -44,7 +44,7 @@ from rbd_ros.spatial import (
 from rbd_ros.spatial.linear3 import add, apply, apply_transpose, cross, dot, Vector3, ZERO3
 from rbd_ros.spatial.scalar import Scalar, side_by_side
 
-# With more freedoms the number of operations is not worth its being found out: scalar products
+# With more DoFs the number of operations is not worth its being found out: scalar products
 # are compiled in a fraction of the time.
 _VERY_MANY_FREEDOMS = 60
 

@@ -3,8 +3,8 @@
 
 A force on the joints of some branch and of what carries it makes the rest of the tree follow:
 there H x is zero, so that x_i = -(L_ij x_j summed over the j above i), and in the end a product T
-of the freedoms where the rest is joined on. T is the same for all forces on other branches, and
-has a column for the freedoms of the trunk only.
+of the DoFs where the rest is joined on. T is the same for all forces on other branches, and
+has a column for the degrees of freedom of the trunk only.
 """
 
 from collections import Counter
@@ -17,11 +17,11 @@ Columns = List[List[Scalar]]
 
 
 class Followers:
-    """Rows of T: how a freedom that no force acts on follows those that the rest is joined to.
+    """Rows of T: how a DoF that no force acts on follows those that the rest is joined to.
 
     :param factors: factors of H
     :ivar factors: the same
-    :ivar above: freedoms above each one
+    :ivar above: degrees of freedom above each one
     """
 
     def __init__(self, factors: LTDL):
@@ -29,7 +29,7 @@ class Followers:
         self._rows: Dict[Tuple[int, FrozenSet[int]], Dict[int, Scalar]] = {}
 
     def row(self, i: int, joined: FrozenSet[int]) -> Dict[int, Scalar]:
-        """Return elements t_k with x_i = -(t_k x_k), summed over the freedoms `joined`, by k."""
+        """Return elements t_k with x_i = -(t_k x_k), summed over the DoFs `joined`, by k."""
         key = (i, joined)
         if key not in self._rows:
             row = self.factors.L[i]
@@ -73,7 +73,7 @@ def responses_by(followers: Followers, forces: Sequence[Sequence[Scalar]]) -> Co
     touched = [
         set().union(*({i, *above[i]} for i, x in enumerate(b) if not is_zero(x))) for b in forces
     ]
-    # How many right-hand sides make a freedom follow the same others: whether T is worth its while
+    # How many right-hand sides make a DoF follow the same others: whether T is worth its while
     uses = Counter(
         (i, frozenset(above[i] & held)) for held in touched for i in range(n) if i not in held
     )
@@ -95,7 +95,7 @@ def responses_by(followers: Followers, forces: Sequence[Sequence[Scalar]]) -> Co
 
 
 def _above(factors: LTDL) -> List[Set[int]]:
-    """Return the freedoms that the rest of a row of L^-1 is not zero for, by row."""
+    """Return the degrees of freedom that the rest of a row of L^-1 is not zero for, by row."""
     above: List[Set[int]] = []
     for row in factors.L:
         above.append(set(row).union(*(above[k] for k in row)))

@@ -3,7 +3,7 @@
 
 A second derivative by the configuration is along two velocities, one after the other: X_k (X_j f),
 where X_j f is what f changes by per unit of velocity of freedom j. Where the velocity is the rate
-of the position, and between different joints, the order is none; for two freedoms of one joint
+of the position, and between different joints, the order is none; for two DoFs of one joint
 that turns about several axes both orders differ by the derivative along their bracket.
 
 Those of forward dynamics follow from ID(q, v, FD(q, v, tau)) = tau, differentiated twice: with F
@@ -51,13 +51,13 @@ _Forces = Optional[Mapping[int, ForceVector]]
 
 
 class InverseDynamicsSecondDerivatives(NamedTuple):
-    """Second derivatives of inverse dynamics, (nv, nv, nv) each: force, first freedom, second.
+    """Second derivatives of inverse dynamics, (nv, nv, nv) each: force, first DoF, second.
 
     :param dtau_dqdq: along two velocities, the first one first
     :param dtau_dqdv: by the configuration, then the velocity
     :param dtau_dvdv: by the velocity twice
     :param dtau_dqda: by the configuration, then the acceleration: element i, j, k is the
-        derivative of H_ik along freedom j
+        derivative of H_ik along degree of freedom j
     """
 
     dtau_dqdq: Any
@@ -73,7 +73,7 @@ class ForwardDynamicsSecondDerivatives(NamedTuple):
     :param da_dqdv: by the configuration, then the velocity
     :param da_dvdv: by the velocity twice
     :param da_dqdtau: by the configuration, then the generalized force: element i, j, k is the
-        derivative of (H^-1)_ik along freedom j
+        derivative of (H^-1)_ik along degree of freedom j
     """
 
     da_dqdq: Any
@@ -230,7 +230,7 @@ def _directions(
 
 
 def _kin(model: Model) -> List[int]:
-    """Return the number of the body whose joint has each freedom, (nv,)."""
+    """Return the number of the body whose joint has each degree of freedom, (nv,)."""
     return [i for i in model.independent for _ in range(model.body(i).joint.nv)]
 
 

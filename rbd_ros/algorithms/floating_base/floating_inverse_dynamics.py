@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Floating-base inverse dynamics: joints that move as told, a base that yields (book 9.5)."""
+"""Floating-base inverse dynamics: joints with given motion, a base that yields (book 9.5)."""
 
 from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
 

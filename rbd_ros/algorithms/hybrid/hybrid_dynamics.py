@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hybrid dynamics: forces given at some freedoms, accelerations at the others (book 9.1, 9.2).
+"""Hybrid dynamics: forces given at some DoFs, accelerations at the others (book 9.1, 9.2).
 
 With all forces given it is forward dynamics, with all accelerations given inverse dynamics. Which
 is which may be known when the text is run, or be a number 0 or 1 like any other: what is known
@@ -33,7 +33,7 @@ Scalars = Sequence[Scalar]
 
 
 class HybridDynamics(NamedTuple):
-    """Motion and forces of all freedoms, those that were given included.
+    """Motion and forces of all degrees of freedom, those that were given included.
 
     :param a: acceleration, (nv,) [rad/s^2, m/s^2]
     :param tau: generalized force, (nv,) [N m, N]
@@ -67,14 +67,14 @@ def hybrid_dynamics(
     forward: Scalars,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> HybridDynamics:
-    """Return the accelerations and forces of all freedoms, by whichever algorithm suits the model.
+    """Return the accelerations and forces of all DoFs, by whichever algorithm suits the model.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
     :param known: force where `forward` is 1, acceleration where it is 0, (nv,)
     :param forward: 1 where the force is given, else 0, (nv,)
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
-    :return: both for all freedoms, what was given included
+    :return: both for all degrees of freedom, what was given included
     """
     solve = by_inertia_matrix if model.couplings else articulated_body_hybrid_dynamics
     return solve(model, q, qd, known, forward, external_forces)
@@ -117,7 +117,7 @@ def articulated_body_hybrid_dynamics(
 
     Book table 9.3.
 
-    A freedom of given acceleration does not yield to forces, so that nothing is taken off the
+    A DoF of given acceleration does not yield to forces, so that nothing is taken off the
     articulated-body inertia; its acceleration adds to the velocity-product terms.
 
     Arguments are those of `hybrid_dynamics`, for a tree without gears.

@@ -63,7 +63,7 @@ def hybrid_dynamics_by_submatrix(
     :param known: force at the joints of `fd`, acceleration at the others, (nv,)
     :param fd: bodies whose joints have their forces given, by number
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
-    :return: both for all freedoms, what was given included
+    :return: both for all degrees of freedom, what was given included
 
     >>> elbow = robot.kernel('hybrid_dynamics_by_submatrix', forward_joints=('elbow_joint',))
     >>> known = np.where(np.arange(6) == 2, tau, a)  # the elbow's torque, other accelerations
@@ -100,7 +100,7 @@ def crba_of_joints(model: Model, q: Sequence[Scalar], fd: Iterable[int]) -> Matr
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param fd: bodies of these joints, by number
-    :return: H11 of the freedoms of these joints, in the order of the tree
+    :return: H11 of the degrees of freedom of these joints, in the order of the tree
     """
     fd = frozenset(fd)
     nu = carried(model, fd)

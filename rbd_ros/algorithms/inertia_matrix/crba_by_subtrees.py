@@ -20,7 +20,7 @@ class InertiaAndBaseForces(NamedTuple):
 
     :param H: joint-space inertia matrix, (nv, nv) [kg m^2, kg m, kg]
     :param F: spatial force [n; f] that the base transmits per unit of acceleration of each
-        freedom, in base coordinates, (6, nv); H without rotors, and the momentum is F v
+        degree of freedom, in base coordinates, (6, nv); H without rotors, and the momentum is F v
     """
 
     H: Any
@@ -46,7 +46,7 @@ def crba_by_subtrees(model: Model, q: Sequence[Scalar]) -> InertiaAndBaseForces:
     """
     n = model.tree_nv
     Ic = {i: body.inertia for i, body in model.outward()}
-    # By body: the forces of its subtree, in its coordinates, by the freedom that causes them.
+    # By body: the forces of its subtree, in its coordinates, by the DoF that causes them.
     F: Dict[int, Dict[int, ForceVector]] = {i: {} for i in range(len(model.bodies) + 1)}
     H: List[List[Scalar]] = [[0.0] * n for _ in range(n)]
     for i, body in model.inward():

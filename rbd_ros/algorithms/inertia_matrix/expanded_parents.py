@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Expanded parent array: the tree of joint variables instead of joints (book 6.5, table 6.4).
 
-Each joint of several freedoms is a chain of one-freedom joints. The array says where an inertia
+Each joint of several DoFs is a chain of one-DoF joints. The array says where an inertia
 matrix has branch-induced zeros, which the sparse factorisations (sparse_factors.py) skip.
 """
 
@@ -17,7 +17,7 @@ Parents = Sequence[int]
 def expand_parents(parents: Parents, freedoms: Sequence[int]) -> Tuple[int, ...]:
     """Return the expanded parent array lambda' of a tree (book table 6.4).
 
-    A joint without a freedom, such as a weld, has no place in the new array: what it carries
+    A joint without a DoF, such as a weld, has no place in the new array: what it carries
     belongs to the variable before.
 
     :param parents: parent of each body, (bodies,), the base being 0

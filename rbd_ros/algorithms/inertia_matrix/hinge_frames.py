@@ -17,7 +17,7 @@ from rbd_ros.spatial import linear3, PluckerTransform
 from rbd_ros.spatial.scalar import cos, is_zero, Scalar, sin
 
 # What counts as rounding of a sine, a cosine, or a length of unit order. No more than that: axes
-# that a description's digits leave parallel but for 1e-13 are not, and results would tell.
+# that a description's digits leave parallel but for 1e-13 are not, and results would show it.
 _ROUNDING = 2e-15
 # Distances along an axis beyond this multiple of that between two frames, as axes have that are
 # parallel but for a small angle, would cost digits.

@@ -24,7 +24,7 @@ from rbd_ros.spatial.scalar import Scalar
 Matrix = List[List[Scalar]]
 KnownRows = Callable[[int, FrozenSet[int]], Optional[Dict[int, Scalar]]]
 
-# Up to so many freedoms between a body and the base factors take fewer operations: so it is with
+# Up to so many DoFs between a body and the base factors take fewer operations: so it is with
 # general chains, and trees of that depth are sparser than chains.
 _DEEP = 40
 
@@ -72,7 +72,7 @@ def inverse_by_factors(model: Model, q: Sequence[Scalar]) -> Matrix:
 
 
 def symmetric_inverse(factors: LTDL, known: Optional[KnownRows] = None) -> Matrix:
-    """Return the inverse of a matrix from its factors, (n, n), symmetric to the bit.
+    """Return the inverse of a matrix from its factors, (n, n), bitwise symmetric.
 
     :param factors: what `ltdl` returns
     :param known: gives a shorter row in the place of that of L for an unrelated column, where

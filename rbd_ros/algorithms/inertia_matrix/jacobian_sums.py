@@ -40,7 +40,7 @@ class LinkJacobian(NamedTuple):
 
     :param mass: mass m [kg]
     :param I: rotational inertia about the centre of mass, in body coordinates, (3, 3) [kg m^2]
-    :param places: freedoms of the tree that move the body, in the order of the columns
+    :param places: degrees of freedom of the tree that move the body, in the order of the columns
     :param t: columns of J_t, velocity of the centre of mass along the base's axes
     :param R: columns of J_R, angular velocity in body coordinates
     :param t_rate: columns of the derivative of J_t by time

@@ -92,6 +92,6 @@ def columns_by_subtrees(model: Model, q: Sequence[Scalar]) -> Matrix:
 
 
 def _units(model: Model) -> List[List[Scalar]]:
-    """Return the unit accelerations of each freedom of the tree, (tree_nv, tree_nv)."""
+    """Return the unit accelerations of each degree of freedom of the tree, (tree_nv, tree_nv)."""
     n = model.tree_nv
     return [[1.0 if i == k else 0.0 for i in range(n)] for k in range(n)]

@@ -25,7 +25,7 @@ def massless_joints(model: Model) -> Tuple[str, ...]:
     """Return the joints that, moved alone, store no kinetic energy at any configuration.
 
     Their places on the diagonal of the mass matrix are zero. Joints that mimic one of them move
-    with it. A joint of several degrees of freedom counts if one of its freedoms stores none.
+    with it. A joint of several degrees of freedom counts if one of its DoFs stores none.
 
     :param model: the model
     :return: names of the independent joints, in their order; empty for a model fit for forward
@@ -45,7 +45,7 @@ def massless_joints(model: Model) -> Tuple[str, ...]:
 def singular_joints(model: Model, q: Optional[ArrayLike] = None) -> Tuple[str, ...]:
     """Return the joints of a motion that stores no kinetic energy at any configuration.
 
-    These are the massless joints and those that share a freedom, as two joints on one axis with
+    These are the massless joints and those that share a DoF, as two joints on one axis with
     nothing between them: neither is massless, but their difference moves nothing.
 
     :param model: the model
@@ -149,7 +149,7 @@ def _mass_matrix(
     size = np.zeros(model.tree_nv)
     for i, inertia in composite_inertias(model, positions).items():
         size[model.body(i).v] = np.abs(inertia.matrix()).max()
-    # A joint and those that mimic it share a freedom.
+    # A joint and those that mimic it share a degree of freedom.
     scale = np.zeros(model.nv)
     index = np.array(model.tree_dof_index, dtype=np.int64)
     np.add.at(scale, index, np.square(model.tree_dof_ratio) * size)

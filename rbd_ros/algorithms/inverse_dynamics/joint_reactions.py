@@ -37,7 +37,7 @@ def joint_reactions(
 ) -> Dict[int, ForceVector]:
     """Return the force f_i from its parent on each body, in body coordinates, by body number.
 
-    Its part along the joint's freedom, S^T f, is the joint force less what turns the rotor; the
+    Its part along the joint's DoF, S^T f, is the joint force less what turns the rotor; the
     rest is what the bearings carry.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]

@@ -146,7 +146,7 @@ def _express(s: MotionVector, XF: PluckerTransform, reference: str) -> MotionVec
 
 
 def _assemble(model: Model, frame: Frame, column: Callable[[int, int], MotionVector]) -> Matrix:
-    """Return rows of a matrix of six rows: `column(j, k)` for freedom k of the joint of body j.
+    """Return rows of a matrix of six rows: `column(j, k)` for DoF k of the joint of body j.
 
     Joints that do not move the frame have columns of zeros.
     """

@@ -3,7 +3,7 @@
 
 Integers have 64 bits and wrap. A division by zero gives an infinity or NaN, of integers 0: there
 is nobody to catch an exception. Nothing is reordered or fused: results are those of the
-interpreter to the bit.
+interpreter bit by bit.
 """
 
 from __future__ import annotations

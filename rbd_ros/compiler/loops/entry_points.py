@@ -143,7 +143,7 @@ class EntryPoint:
             except RuntimeError:  # what cannot be read is as good as none
                 pass
         try:
-            # Here, not above: whoever finds machine code on the disk has no need of a compiler.
+            # Here, not above: anyone who finds machine code on the disk has no need of a compiler.
             from rbd_ros.compiler.loops.translation import object_file
 
             _progress.info('compiling %s.%s', self._module, self.__name__)

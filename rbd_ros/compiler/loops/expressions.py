@@ -143,7 +143,7 @@ class Expressions:
     def _word(self, table: str, word: int, llvm_type: str) -> str:
         place = self.code.first(f'getelementptr inbounds i64, ptr {table}, i64 {word}')
         # Arrays and tables might overlap, for all that LLVM knows: it would read a field again
-        # after every store, if it were not told that the table stays as it is.
+        # after every store, if it did not know that the table stays as it is.
         return self.code.first(f'load {llvm_type}, ptr {place}, !invariant.load !0')
 
     def _Subscript(self, node: ast.Subscript) -> Value:

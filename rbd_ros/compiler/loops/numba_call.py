@@ -57,6 +57,6 @@ def _choose():
 
 
 #: ``call_kernel(address, inputs, outputs)``: run the kernel with that `address` on packed arrays:
-#: all inputs one after another, and room for the outputs; both float64, 1-D and contiguous.
+#: all inputs one after another, and buffers for the outputs; both float64, 1-D and contiguous.
 #: Callable from numba's nopython mode.
 call_kernel = _choose()

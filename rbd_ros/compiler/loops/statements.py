@@ -61,7 +61,7 @@ def function_text(
     :param instances: where the functions come from that it calls
     :param instance: the function, and the types of its arguments
     :param large: number of instructions above which it is not to be merged into its callers
-    :raises Refused: if it cannot be compiled; it tells the line
+    :raises Refused: if it cannot be compiled; it names the line
     """
     widened: Dict[str, Number] = {}
     # Instructions that are written stay, so that all is written again. Ranks only rise, so it

@@ -41,7 +41,7 @@ def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
     :param function: the entry point
     :param kinds: kinds of its records
     :param numbers: kinds of its other arguments: int, float, bytes or FloatArray
-    :raises ValueError: if it cannot be compiled; it tells function and line
+    :raises ValueError: if it cannot be compiled; it names function and line
     """
     instances = Instances()
     types: List[Type] = [record_type(kind, instances.records) for kind in kinds]
@@ -52,7 +52,7 @@ def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
     while instances.waiting:
         instance = instances.waiting.pop()
         texts.append(_text(instances, instance))
-    # The nodes: an empty one for `!invariant.load !0`, and what is said of every loop.
+    # The nodes: an empty one for `!invariant.load !0`, and what is known of every loop.
     whole = [
         _entry(top),
         loop_function(len(kinds), numbers),
@@ -120,7 +120,7 @@ def object_file(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
 
     Arguments are those of `module_text`.
 
-    :raises ValueError: if it cannot be compiled; it tells function and line
+    :raises ValueError: if it cannot be compiled; it names function and line
     """
     text = module_text(function, kinds, numbers)
     with native.compile_lock:

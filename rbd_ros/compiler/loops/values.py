@@ -207,7 +207,7 @@ def convert(code: Routine, value: Value, kind: Number, what: str) -> Value:
         return value
     if own.rank > kind.rank:
         raise Refused(f'{what} must be of type {kind}, not {own}; write {kind}(...)')
-    # What is known stays known, for whoever asks for a literal.
+    # What is known stays known, for anyone who asks for a literal.
     if value.known is not None:
         return constant(float(value.known) if kind == FLOAT else int(value.known))
     if kind == INT:

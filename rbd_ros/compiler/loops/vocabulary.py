@@ -29,7 +29,7 @@ def compiled(function: Callable) -> Callable:
 
 
 def call_kernel(address: int, inputs: np.ndarray, outputs: np.ndarray) -> None:
-    """Run a robot's kernel: all inputs one after another, and room for the outputs."""
+    """Run a robot's kernel: all inputs one after another, and buffers for the outputs."""
     # Views, since the arrays are contiguous: the kernel writes into the caller's.
     inputs, outputs = inputs.reshape(-1), outputs.reshape(-1)
     if native.unavailable_reason() is not None:
@@ -71,7 +71,7 @@ def matrix(rows: int, columns: int) -> np.ndarray:
 def side_by_side(*bounds: int) -> range:
     """Return the range of a loop whose rounds may run in vector registers, all that fit in.
 
-    No round may read what another one writes; results are the same to the bit. Worth it where
+    No round may read what another one writes; results are bitwise identical. Worth it where
     rows of twenty elements and more are added; of fewer, to ask how many there are takes longer.
     """
     return range(*bounds)

@@ -96,14 +96,14 @@ class _Edges:
     def eliminate(self, vertices: Set[int]) -> None:
         """Eliminate vertices, the cheapest of those that are left first."""
         costs = {vertex: self._cost(vertex) for vertex in vertices}
-        # A queue cannot be told that a cost has changed: the vertex is queued once more, and what
+        # A queue does not learn that a cost has changed: the vertex is queued once more, and what
         # is out of date is passed over. Ties go to the lower number, so that results repeat.
         queue = [(cost, vertex) for vertex, cost in costs.items()]
         heapq.heapify(queue)
         while queue:
             cost, vertex = heapq.heappop(queue)
             if costs.get(vertex) != cost:
-                continue  # eliminated, or queued anew since
+                continue  # eliminated, or queued again since
             del costs[vertex]
             for neighbour in self._take_out(vertex):
                 if neighbour in costs:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes replaced: scalar products by sums of products, for whoever takes no other operations."""
+"""Nodes replaced: scalar products by sums of products, for targets without these."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ class BatchFunction:
 
     @property
     def kept_scratch(self) -> int:
-        """Address of a scratch array for whoever keeps the interpreter's lock."""
+        """Address of a scratch array for anyone who keeps the interpreter's lock."""
         start: int = self._kept.ctypes.data
         return start + -start % _ALIGNMENT
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results of calls that are used again, in machine code: found, renewed and kept.
 
-Functions of the routine in calls.py; what they keep is told in reuse.py.
+Functions of the routine in calls.py; reuse.py describes what they keep.
 """
 
 from __future__ import annotations

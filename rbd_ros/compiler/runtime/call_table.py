@@ -20,7 +20,7 @@ MOST_INPUTS, MOST_OUTPUTS, MOST_AXES, MOST_LINKS = 16, 16, 4, 8
 # How many kernels for forces on other links each are known: those asked for last.
 MOST_FORCED = 4
 
-# What the routine is told about a kernel, in a table of 64-bit words: single numbers; of each
+# What the routine knows about a kernel, in a table of 64-bit words: single numbers; of each
 # input its size, whether it is a number, its value if it is not given, whether it is drawn then;
 # names of the arguments (inputs, external forces, out); number of axes, elements and shape of each
 # output; of each kernel with forces the number of its links, its code, what that is bound to, and
@@ -72,7 +72,7 @@ class CallTable:
         self._set('outputs', len(outputs))
         self._set('one', one)
         self._set('lanes', native.simd_lanes())
-        # Room for all inputs as numbers; not none, of which there would be no address.
+        # Memory for all inputs as numbers; not none, of which there would be no address.
         self._set('total', max(1, sum(size for _, size in inputs)))
         if definition.result is not None:
             self._set('result_type', self._object(definition.result))

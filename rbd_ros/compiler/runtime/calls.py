@@ -9,7 +9,7 @@ likes.
 
 Here is the whole way of a call, and how the kernel is run. Arguments are in call_arguments.py,
 results in call_results.py and, those that are used again, in call_own_results.py; what the routine
-is told about a kernel is in call_table.py.
+knows about a kernel is in call_table.py.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def text() -> str:
 
 @lru_cache(maxsize=1)
 def routine() -> Tuple[native.MachineCode, int]:
-    """Return the machine code of the routine and its address, from disk or made anew."""
+    """Return the machine code of the routine and its address, from disk or newly made."""
     key = {
         'source': source_digest(__name__),
         'python': sys.version_info[:2],

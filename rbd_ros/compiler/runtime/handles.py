@@ -8,7 +8,7 @@ from typing import Any, Callable, List
 import numpy as np
 from numpy.typing import NDArray
 
-# Never emptied: loops keep handles as they keep addresses, and nobody tells when they are done.
+# Never emptied: loops keep handles as they keep addresses, and nobody reports when they are done.
 _functions: List[Callable[..., Any]] = []
 
 
@@ -31,6 +31,6 @@ def call(handle: int, inputs: NDArray[np.float64], outputs: NDArray[np.float64])
 
     :param handle: what `register` returned
     :param inputs: all inputs, one after another
-    :param outputs: room for all outputs
+    :param outputs: buffer for all outputs
     """
     _functions[handle](inputs, outputs)

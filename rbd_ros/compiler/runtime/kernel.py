@@ -195,7 +195,7 @@ class BaseKernel:
         return arguments, rows
 
     def _float_array(self, name: str, given: Any) -> np.ndarray:
-        # What is as it has to be is told by its header, before anything is called.
+        # What is as it has to be is recognized by its header, before anything is called.
         if type(given) is np.ndarray and given.dtype is _FLOAT64 and given.flags.carray:
             return given
         try:
@@ -318,7 +318,7 @@ class Kernel(BaseKernel):
         part: str,
         build: Callable[[Program], List[Function]],
     ) -> Tuple[native.MachineCode, OperationCount]:
-        """Return the machine code of a part and its operations, from disk or made anew."""
+        """Return the machine code of a part and its operations, from disk or newly made."""
         name = cache.entry_name(self.definition.name, part, self._digest)
         entry = cache.load(name)
         if entry is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machine code that is the same for all kernels: loaded once, from disk or made anew."""
+"""Machine code that is the same for all kernels: loaded once, from disk or newly made."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sharing the rows of a batch among threads, in machine code that needs no interpreter.
 
-A job says what is to be done, in words of 64 bit. Whoever has one calls `run`, which hangs it out
+A job says what is to be done, in words of 64 bit. Its owner calls `run`, which hangs it out
 for the helpers and begins itself at once. All take chunks of rows until none is left, so a helper
 that comes late, or never, is not waited for; only for a chunk that it has begun. The helpers are
 threads that sleep in `help` for ever. One job hangs out at a time: who finds another one there
@@ -68,7 +68,7 @@ class _Text(Routine):
         self.put('%job', 'i64', value, str(JOB[name]))
 
     def count(self, name: str) -> str:
-        """Return value of a word of the job, which becomes one more, whoever else counts it."""
+        """Return value of a word of the job, and add one to it, atomically."""
         word = self.at('%job', 'i64', str(JOB[name]))
         return self.value(f'atomicrmw add ptr {word}, i64 1 monotonic')
 
@@ -81,7 +81,7 @@ class _Text(Routine):
         self.value(f'call i32 {self.pool("unlock")}(ptr {self.pool("mutex")})')
 
     def wait(self, condition: str) -> None:
-        """Sleep until a condition is told; the mutex is free meanwhile."""
+        """Sleep until a condition is signaled; the mutex is free meanwhile."""
         condition, mutex = self.pool(condition), self.pool('mutex')
         self.value(f'call i32 {self.pool("wait")}(ptr {condition}, ptr {mutex})')
 
@@ -112,7 +112,7 @@ def _take_function() -> str:
     """Return the text of `take`: do chunks of a job until none is left.
 
     Who has the job begins with the first rows, the helpers with the last: from one batch to the
-    next each finds in its own caches what it read and wrote before. Where chunks went to whoever
+    next each finds in its own caches what it read and wrote before. Where chunks went to anyone
     came first, two processors sometimes took as long as one: what one wrote the other had to give.
     """
     r = _Text('internal void @take(ptr %job, ptr %room, i1 %helps)')
@@ -175,7 +175,7 @@ def _run_function() -> str:
     # there.
     with r.only_if(r.same(r.pool('job'), '%job')):
         r.hang_out('null')
-    # A condition may also be told by the helpers of another job: whether this one's are done is
+    # A condition may also come from the helpers of another job: whether this one's are done is
     # asked each time.
     r.label('check')
     r.when(r.same(r.word('helpers'), '0', 'i64'), 'complete')
@@ -281,7 +281,7 @@ class Sharing:
         values.update({name: ctypes.addressof(lock) for name, lock in self._locks.items()})
         for name, function in _LIBRARY.items():
             values[name] = address(getattr(library, function))
-        # Anew, not the old ones: one that another thread of the parent held would stay locked for
+        # Again, not the old ones: one that another thread of the parent held would stay locked for
         # ever.
         library.pthread_mutex_init(self._locks['mutex'], None)
         library.pthread_cond_init(self._locks['arrived'], None)

@@ -133,7 +133,7 @@ def function(program: Program, name: Optional[str] = None, real: str = 'double')
     Its arguments are the arrays that go in, by name, then those that come out, matrices row by
     row, with one underscore or more after a name that C or another argument has taken. No two may
     overlap. A not-a-number or an infinity in any input makes every output not-a-number, which a
-    compiler that is told of finite numbers only (-ffast-math) may undo.
+    compiler that assumes finite numbers only (-ffast-math) may undo.
 
     :param name: name of the function; that of the program if None
     :param real: kind of its numbers, 'double' or 'float'
@@ -332,7 +332,7 @@ class _Text:
         return f'v{number}' if number in here else f'{self._array("kept")}[{self._slots[number]}]'
 
     def _literal(self, value: float) -> str:
-        """Return constant of C, the nearest number of its kind; doubles are exact to the bit."""
+        """Return constant of C, the nearest number of its kind; doubles are bitwise exact."""
         if math.isnan(value):
             return 'NAN'
         if math.isinf(value):

@@ -25,7 +25,7 @@ MEMBERS, PAIRS = 0, 1
 
 
 class BodyMatrix(NamedTuple):
-    """Room for a matrix of up to S bodies, of which up to P pairs are coupled.
+    """Buffers for a matrix of up to S bodies, of which up to P pairs are coupled.
 
     :param sizes: how many there are in it
     :param pair: number of the pair of two of them; -1 if nothing couples them
@@ -293,7 +293,7 @@ def multiply_by(A: FloatArray, B: FloatArray) -> None:
 def invert(A: FloatArray, exchanged: IntArray) -> None:
     """Replace a matrix of six dimensions by its inverse (Gauss and Jordan, partial pivoting).
 
-    :param exchanged: room, (6,)
+    :param exchanged: buffer, (6,)
     """
     for k in range(6):
         pivot = k

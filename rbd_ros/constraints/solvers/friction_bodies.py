@@ -139,8 +139,8 @@ def finish(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> f
     All other forces stay. Forces are left as they were if they were better.
 
     :param enough: residual of a solution
-    :param q: room, (3,)
-    :param new: room, (3,)
+    :param q: buffer, (3,)
+    :param new: buffer, (3,)
     """
     x, rest, way, kept = space.x, space.before, space.way, space.kept
     contacts = space.sizes[CONTACTS]
@@ -216,8 +216,8 @@ def response(space: BodySpace, c: int, r: int) -> float:
 def sweep_one(space: BodySpace, c: int, q: FloatArray, new: FloatArray) -> float:
     """Solve one contact while all others stay as they are; return its residual before.
 
-    :param q: room, (3,)
-    :param new: room, (3,)
+    :param q: buffer, (3,)
+    :param new: buffer, (3,)
     """
     x, block = space.x[c], space.block[c]
     if space.friction[c, 0] == 0.0 and space.friction[c, 1] == 0.0:
@@ -252,8 +252,8 @@ def sweep_one(space: BodySpace, c: int, q: FloatArray, new: FloatArray) -> float
 def sweep_couple(space: BodySpace, c: int, u: FloatArray, new: FloatArray) -> float:
     """Solve the couples of one contact while all else stays as it is; return their residual.
 
-    :param u: room, (3,)
-    :param new: room, (3,)
+    :param u: buffer, (3,)
+    :param new: buffer, (3,)
     """
     y, block, bound = space.y[c], space.turning_block[c], max(space.x[c, 0], 0.0)
     before: float = couple_residual(space, c, u)

@@ -50,8 +50,8 @@ def newton_bodies(space: BodySpace, enough: float, q: FloatArray, new: FloatArra
     Couples stay as they are. Forces are left as they were if they were better.
 
     :param enough: residual of a solution
-    :param q: room, (3,)
-    :param new: room, (3,)
+    :param q: buffer, (3,)
+    :param new: buffer, (3,)
     """
     x, kept, contacts = space.x, space.kept, space.sizes[CONTACTS]
     renew(space)
@@ -118,7 +118,7 @@ def reuse_forces(space: BodySpace) -> None:
 def find_velocities(space: BodySpace, room: FloatArray) -> float:
     """Find the scaled velocities `image` of all contacts; return the largest residual.
 
-    :param room: room, (3,)
+    :param room: buffer, (3,)
     """
     worst = 0.0
     for c in range(space.sizes[CONTACTS]):
@@ -163,8 +163,8 @@ def find_stiffness(space: BodySpace, c: int) -> bool:
 def take_step(space: BodySpace, q: FloatArray, new: FloatArray) -> None:
     """Change the forces by a step of Newton's method.
 
-    :param q: room, (3,)
-    :param new: room, (3,)
+    :param q: buffer, (3,)
+    :param new: buffer, (3,)
     """
     matrix, contacts = space.matrix, space.sizes[CONTACTS]
     for i in range(space.sizes[MEMBERS]):
@@ -231,7 +231,7 @@ def correct_states(space: BodySpace, floor: float, room: FloatArray) -> bool:
     """Change states that forces or velocities contradict; return whether there are any.
 
     :param floor: velocity that counts as none
-    :param room: room, (3,)
+    :param room: buffer, (3,)
     """
     state, changed, moved = space.state, False, False
     for c in range(space.sizes[CONTACTS]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contacts among many bodies as compiled loops see them, and room to solve them in.
+"""Contacts among many bodies as compiled loops see them, and buffers to solve them in.
 
 With D = diag(1, mu_1, mu_2) d of each contact, d such that the largest element of its own block is
 one, x = D^-1 lambda and u = D v: each cone is the Lorentz cone, as in friction_space.py.
@@ -36,7 +36,7 @@ WORLD = -1
 
 
 class BodySpace(NamedTuple):
-    """Room for up to B bodies that touch each other and the world at up to C contacts.
+    """Buffers for up to B bodies that touch each other and the world at up to C contacts.
 
     Couples of torsional and rolling friction have room if K is C; if there are none, K is zero.
 
@@ -246,7 +246,7 @@ def residual_of(space: BodySpace, c: int, u: FloatArray, room: FloatArray) -> fl
     """Return the residual of a contact, of the velocities as they are.
 
     :param u: its scaled velocity, a result, (3,)
-    :param room: room, (3,); may be u, which is lost then
+    :param room: buffer, (3,); may be u, which is lost then
     """
     for r in range(3):
         u[r] = contact_velocity(space, c, r)
@@ -260,7 +260,7 @@ def residual_of(space: BodySpace, c: int, u: FloatArray, room: FloatArray) -> fl
 def largest_residual(space: BodySpace, u: FloatArray) -> float:
     """Return the largest residual of all contacts, of the velocities as they are.
 
-    :param u: room, (3,)
+    :param u: buffer, (3,)
     """
     worst = 0.0
     for c in range(space.sizes[CONTACTS]):
@@ -360,7 +360,7 @@ def turning_velocity(space: BodySpace, c: int, u: FloatArray) -> None:
 def couple_residual(space: BodySpace, c: int, u: FloatArray) -> float:
     """Return the residual of the couples of a contact, of the velocities as they are.
 
-    :param u: room, (3,)
+    :param u: buffer, (3,)
     """
     turning_velocity(space, c, u)
     bound = max(space.x[c, 0], 0.0)

@@ -146,7 +146,7 @@ def aim_at(
     :param v: unit vector of the scaling, (3,)
     :param predicted: change of x that the predictor found, (3,); zero for the predictor itself
     :param aim: product of x and y that is aimed at
-    :param d: room, (3,)
+    :param d: buffer, (3,)
     :param h: the result, (3,), with dy = h - W^2 dx
     """
     # lambda o lambda and the product of both predicted changes: lambda o lambda - d o (lambda + d)

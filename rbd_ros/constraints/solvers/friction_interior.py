@@ -327,7 +327,7 @@ def find_step(space: FrictionSpace, aim: float) -> None:
 def velocity_step(space: FrictionSpace, b: int, d: FloatArray) -> None:
     """Find the change of a cone's velocity, dy = h - W^2 dx.
 
-    :param d: room, (3,)
+    :param d: buffer, (3,)
     """
     beta, v, turn = space.beta[b], space.axis[b], space.turn[b]
     scale(beta, v, space.change[b], d)
@@ -364,8 +364,8 @@ def bound_step(space: FrictionSpace, k: int) -> None:
 def right_side(space: FrictionSpace, aim: float, d: FloatArray, h: FloatArray) -> None:
     """Find the right-hand side, C h - (u + s - y), and what is aimed at.
 
-    :param d: room, (3,)
-    :param h: room, (3,)
+    :param d: buffer, (3,)
+    :param h: buffer, (3,)
     """
     u, step = space.u, space.step
     contacts = space.sizes[CONTACTS]

@@ -70,7 +70,7 @@ def newton(space: FrictionSpace, limit: int, careful: bool) -> bool:
 
     :param limit: most steps
     :param careful: whether a step ends where the first contact opens. Of more contacts than a body
-        has freedoms, a rounding error of their gaps decides which one bears nothing: whole steps
+        has DoFs, a rounding error of their gaps decides which one bears nothing: whole steps
         are as long as the matrix is near to singular, and would open several
     """
     report = space.report

@@ -113,7 +113,7 @@ def solve_block(
         size = math.sqrt(u_1 * u_1 + u_2 * u_2)
         u_1, u_2 = u_1 / size, u_2 / size
     p_1, p_2 = u_1 * p_1 + u_2 * p_2, u_1 * p_2 - u_2 * p_1
-    # What has one freedom, as a hip, stops along tangents as soon as it stops along the normal.
+    # What has one DoF, as a hip, stops along tangents as soon as it stops along the normal.
     # Then both are rounding, whose quotient is any force at all.
     whole = (1.0 + (abs(c_1) + abs(c_2)) / a) * abs(q[0]) + abs(q[1]) + abs(q[2])
     p_1, p_2 = without_rounding(p_1, e_1, whole), without_rounding(p_2, e_2, whole)
@@ -152,7 +152,7 @@ def solve_block(
         length = math.sqrt(x_1 * x_1 + x_2 * x_2)
         x_n = max(x_n, 0.0)
         if length > 0.0:
-            # Onto the boundary to the bit, and the direction of sliding for Newton's method.
+            # Exactly onto the boundary, and the direction of sliding for Newton's method.
             direction[0] = -(u_1 * x_1 - u_2 * x_2) / length
             direction[1] = -(u_2 * x_1 + u_1 * x_2) / length
             x_1, x_2 = x_1 * (x_n / length), x_2 * (x_n / length)
@@ -164,8 +164,8 @@ def solve_block(
 def sweep(space: FrictionSpace, q: FloatArray, new: FloatArray) -> bool:
     """Solve each contact and each row once; return whether all states are as before.
 
-    :param q: room, (3,)
-    :param new: room, (3,)
+    :param q: buffer, (3,)
+    :param new: buffer, (3,)
     """
     A, x, u, state = space.A, space.x, space.u, space.state
     contacts = space.sizes[CONTACTS]
@@ -205,8 +205,8 @@ def sweep_until(
 
     :param limit: most sweeps
     :param settled: how many sweeps may leave all states as they are
-    :param q: room, (3,)
-    :param new: room, (3,)
+    :param q: buffer, (3,)
+    :param new: buffer, (3,)
     """
     report = space.report
     unchanged = 0

@@ -5,7 +5,7 @@
 
 The dual method of Goldfarb and Idnani (Mathematical Programming 27, 1983) begins with the free
 motion and takes in one violated contact after another, letting go of those whose force would turn
-negative. It has no more active contacts than freedoms, however many contacts there are, and gives
+negative. It has no more active contacts than DoFs, however many contacts there are, and gives
 the contact forces as its multipliers. A contact that can neither be taken in nor exchanged proves
 that there is no solution.
 """

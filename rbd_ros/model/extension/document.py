@@ -26,7 +26,7 @@ MAX_DEPTH = 16
 Source = Union[str, 'os.PathLike[str]', Mapping[str, Any]]
 
 _TAGS = {f'tag:yaml.org,2002:{name}': name for name in ('bool', 'float', 'int', 'null')}
-#: What is said of files that are no text, and the cure.
+#: What is known of files that are no text, and the cure.
 _UNREADABLE, _READABLE = 'an unreadable', 'give a YAML file in UTF-8'
 #: What may be a name: texts, and words such as `off`, which are texts where a name is meant.
 _NAMES = ('tag:yaml.org,2002:str', 'tag:yaml.org,2002:bool')

@@ -18,7 +18,7 @@ SHORTEST_AXIS = 1e-12
 
 
 class Field:
-    """A value with what is said of it in errors: the file, the line and the way to it.
+    """A value with what is known of it in errors: the file, the line and the way to it.
 
     :param document: the extension
     :param item: the value

@@ -46,7 +46,7 @@ def with_gears(model: Model, section: Field) -> Model:
 
 
 def _single(model: Model, numbers: Dict[str, int], name: str, field: Field) -> int:
-    """Return the number of the body of a joint with one freedom."""
+    """Return the number of the body of a joint with one degree of freedom."""
     if name not in numbers:
         raise field.error(unknown_name('moving joint', name[:80], numbers))
     joint = model.body(numbers[name]).joint

@@ -13,7 +13,7 @@ from rbd_ros.spatial.linear3 import IDENTITY3, ZERO3
 
 @dataclass(frozen=True)
 class Fixed(JointType):
-    """No freedom at all.
+    """No degree of freedom at all.
 
     As a loop joint it is universal: with a massless body behind a joint of the tree, it closes a
     loop by any type of joint. In a tree, bodies welded together are better made one body.

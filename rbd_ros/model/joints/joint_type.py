@@ -175,7 +175,7 @@ class JointType(ABC):
         """True if the joint depends on time, which is then its first position variable [s]."""
         return False
 
-    # -- loop joints: what the transform between their frames tells (implicit jcalc, book 4.4)
+    # -- loop joints: what the transform between their frames says (implicit jcalc, book 4.4)
 
     @property
     def closes_loops(self) -> bool:
@@ -206,7 +206,7 @@ class JointType(ABC):
         return self.motion_subspace(self.neutral())
 
     def displacement_at(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
-        """Return the displacement along each freedom, (nv,), zero at the neutral position.
+        """Return the displacement along each DoF, (nv,), zero at the neutral position.
 
         Its rates are the velocity variables, but for rotations about several axes, which have a
         rotation vector.

@@ -3,7 +3,7 @@
 
 A lower pair has the same motion subspace S and constraint forces T wherever it is. These
 functions are the defaults of `JointType.loop_error` and `displacement_at`; a screw is a pair with
-a freedom that both turns and slides along one axis. Where the axis misses the frame's origin, they
+a DoF that both turns and slides along one axis. Where the axis misses the frame's origin, they
 look at the same pair in frames whose origins lie on it.
 """
 
@@ -57,11 +57,11 @@ def position_error(X: PluckerTransform, S: MotionSubspace) -> MotionVector:
 
 
 def displacement(X: PluckerTransform, S: MotionSubspace) -> Tuple[Scalar, ...]:
-    """Return the displacement of a lower pair along its freedoms.
+    """Return the displacement of a lower pair along its degrees of freedom.
 
-    A freedom that turns has the angle about its axis, between -pi and pi; three of them have the
+    A DoF that turns has the angle about its axis, between -pi and pi; three of them have the
     rotation vector. A screw has the angle that belongs to where it is along its axis, any number
-    of turns. A freedom that only translates has the successor's position along it, in predecessor
+    of turns. A DoF that only translates has the successor's position along it, in predecessor
     coordinates.
 
     :param X: transform from predecessor to successor coordinates

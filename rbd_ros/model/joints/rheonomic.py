@@ -17,7 +17,7 @@ from rbd_ros.spatial.scalar import cos, Scalar, sin
 
 
 class Motion(Protocol):
-    """A motion as a function of time; its `repr` must tell it from others, as a dataclass's does.
+    """A motion as a function of time; its `repr` must be unique, as a dataclass's is.
 
     Its text counts for the key of the cache only if it is in this module.
     """

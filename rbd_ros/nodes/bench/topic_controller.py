@@ -97,7 +97,7 @@ class TopicController:
         rclpy.shutdown(context=self._context)
 
     def begin_anew(self, timeout: float) -> None:
-        """Have what has run begin anew: nodes with a lifecycle are deactivated and activated.
+        """Have what has run begin again: nodes with a lifecycle are deactivated and activated.
 
         Others have to see by the stamps of states, which go back.
 

@@ -99,7 +99,7 @@ class BridgeCommander(Commander):
         return torque
 
     def tell_of_silence(self, timeout: float) -> None:
-        """Tell that no answer could be used for so long, until one can.
+        """Report that no answer could be used for so long, until one can.
 
         :param timeout: how long there was none [s]
         """

@@ -26,7 +26,7 @@ UNUSED = {'coulomb_smoothing_velocity': 0.0}
 
 
 class BridgeReference(TrajectoryReference):
-    """The motion that the program is shown; where it begins anew, the next packet says so."""
+    """The motion that the program is shown; where it begins again, the next packet says so."""
 
     def begin(self, state: MeasuredState) -> None:
         """Hold the first measured position."""

@@ -17,10 +17,10 @@ Prepared = TypeVar('Prepared')
 class AnsweringNode(ManagedNode, Generic[Prepared]):
     """A node that answers messages with what follows from a robot and parameters.
 
-    Whoever derives from it says what that is (`_prepare`) and ends its constructor by `come_up`.
+    A subclass says what that is (`_prepare`) and ends its constructor by `come_up`.
 
     :param interface: interface of the node
-    :param subject: subject of its diagnostics that tells of the answers
+    :param subject: subject of its diagnostics that reports the answers
     """
 
     def __init__(self, interface: NodeInterface, subject: str):

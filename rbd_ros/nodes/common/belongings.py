@@ -40,7 +40,7 @@ class Belongings:
         yield from ((each, _destroy_action) for each in node.waitables)
 
     def give_back(self) -> None:
-        """Destroy all entities that came since, and forget what subjects that did have told."""
+        """Destroy all entities that came since, and forget what such subjects have reported."""
         for entity, destroy in list(self._entities()):
             if id(entity) not in self._kept:
                 destroy(entity)

@@ -106,5 +106,5 @@ def flush(target: Publisher, timeout: float = 1.0) -> None:
     """Wait until subscribers have received what was published, for `timeout` [s] at most."""
     try:
         target.wait_for_all_acked(Duration(seconds=timeout))
-    except Exception:  # not every middleware can tell; a short sleep is all that is left
+    except Exception:  # not every middleware knows; a short sleep is all that is left
         time.sleep(0.05)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rate and execution time of a loop: summed up by Welford's method in one call of machine code.
 
-The loop notes each of its cycles; whoever reports takes what came together since the last time.
+The loop notes each of its cycles; anyone who reports takes what came together since the last time.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def note(memory: CycleMemory, begin: float, end: float) -> int:
 
 @entry_point
 def take(memory: CycleMemory) -> int:
-    """Put the sums aside and begin anew.
+    """Put the sums aside and begin again.
 
     :param memory: what is known
     :return: 0

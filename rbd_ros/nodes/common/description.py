@@ -175,7 +175,7 @@ class RobotSource:
         if text is not None and not text.lstrip('\ufeff \t\r\n').startswith('<'):
             raise ValueError('not a URDF: the text does not begin with an XML element')
         if origin == TOPIC and is_xacro(source):
-            # Expressions are evaluated only of files that whoever starts the node names.
+            # Expressions are evaluated only of files that anyone who starts the node names.
             raise ValueError(
                 'it is xacro, not URDF; let robot_state_publisher publish what xacro makes of it'
             )

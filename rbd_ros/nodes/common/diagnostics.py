@@ -36,7 +36,7 @@ BURST = 10.0  # changes that are published at once although they come close toge
 PERIOD = 1.0  # seconds between publications when nothing changes
 LOG_PERIOD = 5.0  # seconds between two lines of the log about the same thing
 MOST_EVENTS = 32  # kinds of events that are remembered of a subject; the oldest give way
-FORGOTTEN = 'not configured'  # condition of what a node that was cleaned up had told about
+FORGOTTEN = 'not configured'  # condition of what a node that was cleaned up had reported
 
 Values = Callable[[], Dict[str, Any]]
 
@@ -194,7 +194,7 @@ class Diagnostics:
                 message.status = [self._status(subject) for subject in self._subjects]
             try:
                 self._publisher.publish(message)
-            except Exception:  # the context is going down: nobody is left to tell
+            except Exception:  # the context is going down: nobody is left to report to
                 pass
 
     def flush(self) -> None:

@@ -71,7 +71,7 @@ class Inbox:
             wait(LONGEST_WAIT)
             taken = take(kind, True)
             if taken is not None:
-                # zero: the middleware does not tell
+                # zero: the middleware does not report it
                 if 0 < taken[1]['received_timestamp'] < ended:
                     self.overruns += 1
                 use(taken[0])

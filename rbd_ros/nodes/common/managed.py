@@ -43,7 +43,7 @@ class TransitionRefused(RuntimeError):
 class ManagedNode(LifecycleNodeMixin, SturdyNode, ABC):
     """A node with a robot, which is configured, activated, deactivated and cleaned up.
 
-    Whoever derives from it composes the node (`compose`, `take_apart`), lets it act (`engage`) and
+    A subclass composes the node (`compose`, `take_apart`), lets it act (`engage`) and
     stops that (`disengage`, `leave`); all five are called on the executor. Constructors set
     `parameters` and `diagnostics` and end with `come_up`.
 

@@ -130,7 +130,7 @@ class ParameterTable:
             raise StartupError(f'parameter {readable(error)}') from None
         told = descriptor(declaration)
         told.dynamic_typing = not self._static
-        # An empty list does not tell its type: it is declared with one element and emptied.
+        # An empty list does not show its type: it is declared with one element and emptied.
         first = value if not declaration.is_list or value else (declaration.element(),)
         self._node.declare_parameter(declaration.name, _for_ros(first), told, ignore_override=True)
         if first is not value:

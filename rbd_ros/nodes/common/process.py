@@ -160,7 +160,7 @@ def destroy_at_the_end(node: Any) -> None:
 
 
 def _destroy_nodes() -> None:
-    """Tell others that nodes are gone; they would see them for many seconds more."""
+    """Notify others that nodes are gone; they would see them for many seconds more."""
     for node in _nodes:
         _end(node.destroy_node, node.get_logger())
 
@@ -227,7 +227,7 @@ def _exit(code: int) -> NoReturn:
     """End the process without taking it apart.
 
     What a compiler leaves in memory takes seconds to take apart, on a busy machine many, and
-    whoever waits for the end of the node could not hurry that.
+    a client that waits for the end of the node could not hurry that.
     """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, OSError, ValueError):

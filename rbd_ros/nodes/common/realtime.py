@@ -2,7 +2,7 @@
 """Real-time options of a node: priority and cores of its threads, memory that is locked.
 
 They are asked for by parameters with the names that controller_manager uses. What the system does
-not permit is told with its cure, and the node goes on without.
+not permit is reported with its cure, and the node goes on without.
 """
 
 from __future__ import annotations

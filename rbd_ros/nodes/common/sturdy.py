@@ -98,7 +98,7 @@ def _check_clock(message: Clock) -> None:
 
 
 def _explained(request: Any, response: Any, error: Exception) -> Any:
-    """Return the answer that tells of an error, where it has room for that."""
+    """Return the answer that reports an error, where it has room for that."""
     refusal = SetParametersResult(successful=False, reason=readable(error))
     if hasattr(response, 'results') and hasattr(request, 'parameters'):
         # What came before is done; what follows is not looked at.

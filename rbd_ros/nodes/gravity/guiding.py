@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hand guiding in a node: switched on and off without a step, and told of in the diagnostics."""
+"""Hand guiding in a node: switched on and off without a step, and reported in the diagnostics."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class ImuGravity:
         return self._poses[frame](q)[:3, :3]
 
     def _direction(self, message: Imu, R: np.ndarray) -> Optional[np.ndarray]:
-        """Return unit vector downwards in the base, (3,); None if the message tells nothing of it.
+        """Return unit vector downwards in the base, (3,); None if the message does not have it.
 
         :raises ValueError: for numbers that make no sense
         """

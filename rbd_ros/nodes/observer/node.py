@@ -33,7 +33,7 @@ from rbd_ros.robot import Robot
 SUBJECT, STATES = 'observer', 'joint_states'
 #: Threshold of a collision unless one is given: part of the effort limit, or without one [N m, N].
 OF_LIMIT, WITHOUT_LIMIT = 0.1, 10.0
-#: Condition number of the Jacobian from which on the wrench is told to be uncertain.
+#: Condition number of the Jacobian from which on the wrench is reported as uncertain.
 UNCERTAIN = 1e3
 
 
@@ -46,7 +46,7 @@ class Estimator(NamedTuple):
 
 
 class ObserverNode(AnsweringNode[Estimator]):
-    """A node that tells what the surroundings exert on a robot, while it is active.
+    """A node that estimates what the surroundings exert on a robot, while it is active.
 
     :param interface: interface of the node
     """
@@ -216,7 +216,7 @@ class ObserverNode(AnsweringNode[Estimator]):
 
     def _get_ready_to_stop(self, response: str) -> None:
         """Have the topic on which robots are stopped, before one has to be."""
-        # Whoever listens has to be found first, which takes DDS longer than a collision.
+        # A listener has to be found first, which takes DDS longer than a collision.
         if response == STOP and self._stops is None:
             self._stops = publisher(self, self._interface.topic('joint_trajectory'))
 
@@ -241,7 +241,7 @@ class ObserverNode(AnsweringNode[Estimator]):
     # -- diagnostics ------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Tell of silence, and of its end."""
+        """Report silence and its end."""
         estimator, timeout = self._prepared, self.parameters['state_timeout']
         if estimator is None or not self.active or not self._estimates or not timeout:
             return

@@ -68,8 +68,8 @@ class ClockOutput:
     def follow_listeners(self, listeners: Callable[[], Sequence[str]], time: int) -> None:
         """Publish every cycle while one who follows the clock needs that; callable by any thread.
 
-        A controller manager wakes up by it: one of 200 Hz that is told the time 100 times a second
-        does 100 cycles. To others each message costs more than it tells.
+        A controller manager wakes up by it: one of 200 Hz that gets the time 100 times a second
+        does 100 cycles. To others each message costs more than it is worth.
 
         :param listeners: finds the names of the nodes that follow it
         :param time: simulated time [ns]

@@ -16,7 +16,7 @@ from rbd_ros.simulation import Simulator
 
 #: Configurations that are tried if the loops do not close from the one that is asked for.
 STARTS = 40
-#: Displacement by the assembly of which nobody needs to be told [rad, m].
+#: Displacement by the assembly that needs no report [rad, m].
 ROUNDING = 1e-6
 
 
@@ -26,11 +26,11 @@ def assembled_start(
     """Return the configuration near `q` in which all loops are closed, (nq,).
 
     Joints that are to be kept stay where they are, if the loops can be closed so; what had to be
-    moved is told.
+    moved is reported.
 
     :param q: configuration to begin with, (nq,)
     :param kept: names of joints
-    :param warn: told about it
+    :param warn: called with it
     :raises ValueError: if the loops cannot be closed, naming the one that stays open
     """
     robot = simulator.robot
@@ -39,7 +39,7 @@ def assembled_start(
     try:
         closed = robot.loops.project(q, fixed=kept, starts=STARTS)
     except LoopClosureError:
-        # With these joints anywhere; if that fails too, the simulator tells which loop it is.
+        # With these joints anywhere; if that fails too, the simulator reports which loop it is.
         simulator.reset(q)
         closed = simulator.q.copy()
     moved = np.abs(np.asarray(robot.difference(q, closed)))

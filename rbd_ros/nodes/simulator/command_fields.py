@@ -38,7 +38,7 @@ class NamedJoints(NamedTuple):
 
         None: of all, one after another.
 
-        :raises MessageProblem: if it cannot be told
+        :raises MessageProblem: if that is unknown
         """
         if count == self.naming.size:
             return None

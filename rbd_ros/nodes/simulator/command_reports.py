@@ -39,14 +39,14 @@ class CommandReports:
             self.condition(OK, 'receiving', 'receiving')
 
     def refuse(self, problem: Union[MessageProblem, WireError]) -> None:
-        """Count a message that cannot be used, and tell why."""
+        """Count a message that cannot be used, and report why."""
         self.refused += 1
         self.event(WARN, f'command refused: {problem}', problem.code)
 
     def event(self, level: bytes, text: str, code: str) -> None:
-        """Tell what has happened."""
+        """Report what has happened."""
         self.diagnostics.event(SUBJECT, level, text, code=code)
 
     def condition(self, level: bytes, text: str, code: str) -> None:
-        """Tell how things are from now on."""
+        """Report how things are from now on."""
         self.diagnostics.condition(SUBJECT, level, text, code=code)

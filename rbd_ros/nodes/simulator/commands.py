@@ -2,7 +2,7 @@
 """Command messages: which joint they drive by what, and which are refused.
 
 What a controller sends all day is taken by machine code (compiled_cycle.py), which learns from the
-first messages how they look. Everything else is read here, and what is odd about it is told.
+first messages how they look. Everything else is read here, and what is odd about it is reported.
 """
 
 from __future__ import annotations

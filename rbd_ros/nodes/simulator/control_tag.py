@@ -3,7 +3,7 @@
 
 Hardware of ros2_control that speaks by topics sends the names of all joints of its tag, and for
 each interface the values of those joints alone that declare it, one after another. Only the tag
-tells whose they are.
+says whose they are.
 """
 
 from __future__ import annotations

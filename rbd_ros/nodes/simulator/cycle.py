@@ -68,7 +68,7 @@ class ReadyWorld(NamedTuple):
 
     :param scene: the world
     :param run: what takes the steps of a cycle in it
-    :param view: what is told of it
+    :param view: what is published of it
     :param sensors: sensors in it
     """
 
@@ -85,7 +85,7 @@ class SimulationCycle:
     :param parameters: values of the simulator's parameters (interface.py)
     :param diagnostics: where to report
     :param ports: where messages come from and go to
-    :param warn: told what is odd about the robot and its start
+    :param warn: called with what is odd about the robot and its start
     :param world_ports: likewise, about the world around the robot; called if there is one
     :param tag: interfaces of the joints in the robot description, for ros2_control
     :param measurement_ports: where what sensors measure goes to; called if there is anything
@@ -495,7 +495,7 @@ class SimulationCycle:
         self.commands.watch(now, timeout)
 
     def _explain(self, taken: int) -> None:
-        """Tell, or raise, why fewer steps were taken than asked for.
+        """Report, or raise, why fewer steps were taken than asked for.
 
         :param taken: what `run_cycle` returned
         :raises FloatingPointError: if the dynamics are not finite

@@ -140,7 +140,7 @@ class DrivenJoints:
     def watch(self, now: float, timeout: float) -> None:
         """Report command timeouts, and commands that contradict each other.
 
-        A position has no timeout, for it is safe to keep; that nobody sends one is told all the
+        A position has no timeout, for it is safe to keep; a lack of them is reported all the
         same.
 
         :param timeout: of commands [s]; 0: none
@@ -165,7 +165,7 @@ class DrivenJoints:
         )
 
     def _tell_beside(self, beside: np.ndarray) -> None:
-        """Tell which joints get more than one command at a time.
+        """Report which joints get more than one command at a time.
 
         :param beside: as in `Sent`
         """

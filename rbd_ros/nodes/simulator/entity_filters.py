@@ -31,7 +31,7 @@ def matching(population: Population, infos: EntityInfos, filters: Any) -> Tuple[
     """Return the names of entities that all filters let through.
 
     :param population: what there is
-    :param infos: what is told of it
+    :param infos: its information
     :param filters: EntityFilters of any version of the standard
     :raises RefusedRequestError: for filters that make no sense
     """

@@ -41,7 +41,7 @@ class EntityInfos:
         return Info(self._population.category(name), self._population.description(name), ())
 
     def set(self, name: str, message: Any) -> None:
-        """Let an EntityInfo be told of an entity from now on, until it is taken out.
+        """Show an EntityInfo of an entity from now on, until it is taken out.
 
         :raises RefusedRequestError: for a category that there is not, and very long texts
         """

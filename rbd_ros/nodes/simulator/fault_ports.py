@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of a running simulation: told by a topic, put between its cycle and its ports."""
+"""Faults of a running simulation: set by a topic, put between its cycle and its ports."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class FaultPorts:
     :param true: message of the state, as the cycle has it
     :param measured: another one like it
     :param injector: the faults
-    :param time: tells simulated time [ns]
+    :param time: returns simulated time [ns]
     :param changed: called when faults have begun or ended
     """
 
@@ -205,7 +205,7 @@ def live_faults(text: str, cycle: SimulationCycle) -> Tuple[Fault, ...]:
     faults = read_faults(text, names, tuple(cycle.robot.model.links))
     for each in faults:
         if each.kind == 'effort_derating':
-            # Now, not when it is due: nobody would be told then.
+            # Now, not when it is due: nobody would get the error then.
             for name, at in zip(names, cycle.commands.at_v):
                 if (not each.joints or name in each.joints) and not math.isfinite(limits[at]):
                     raise ValueError(
@@ -332,7 +332,7 @@ class Faults:
         self._seed = seed
 
     def _changed(self) -> None:
-        """Let the robot carry what it is to carry now, and tell what acts."""
+        """Let the robot carry what it is to carry now, and report what acts."""
         cycle = self._node.cycle
         cycle.load(with_payloads(cycle.robot, self._ports.injector.payloads))
         self._tell()

@@ -49,7 +49,7 @@ def initial_configuration(
     :param described: the robot by itself
     :param commands: commands of all joints
     :param parameters: values of the simulator's parameters
-    :param warn: told what had to be moved so that loops are closed
+    :param warn: called with what had to be moved so that loops are closed
     :raises ValueError: for positions that do not fit the robot
     """
     state = parameters['initial_group_state']
@@ -145,7 +145,7 @@ class StartWarnings:
     """Warnings about the start of a simulation, and about the shapes of its world.
 
     :param simulator: the simulation
-    :param warn: told about it
+    :param warn: called with it
     """
 
     def __init__(self, simulator: Simulator, warn: Callable[[str], Any]):
@@ -153,7 +153,7 @@ class StartWarnings:
         self._told_notices = False
 
     def tell(self) -> None:
-        """Tell what is odd about the start; of the shapes of a world, some, and once."""
+        """Report what is odd about the start; of the shapes of a world, some, and once."""
         scene = self._simulator.physics.scene
         notices = () if scene is None else scene.notices
         for warning in self._simulator.warnings:

@@ -2,7 +2,7 @@
 """Lockstep: the simulation waits for the answer to each state, and takes one cycle for it.
 
 The pace is that of the controller, and no clock of the machine decides anything: the same answers
-to the same states give the same motion, to the bit.
+to the same states give the same motion, bitwise.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OFF, BY_STAMP, IN_ORDER = 'off', 'stamp', 'order'
 MODES = (OFF, BY_STAMP, IN_ORDER)
 
 WAIT = 0.01  # for a message, before requests are looked for again [s]
-# Until the first answer, how often the state is sent again: whoever starts late must see it [s].
+# Until the first answer, how often the state is sent again: a late starter must see it [s].
 FIRST_CONTACT = 0.1
 MOST_FORGOTTEN = 100  # messages of a topic, which a flood could fill again and again
 RECENT = 4096  # delays of answers that statistics are made of
@@ -66,7 +66,7 @@ class LockstepPorts:
     :param mode: 'stamp' or 'order'
     :param wait: waits for a command, for so many seconds
     :param diagnostics: where to report
-    :param timeout: real time of an answer after which its absence is told, and the state is sent
+    :param timeout: real time of an answer after which it is reported, and the state is sent
         again; 0: never [s]
     """
 
@@ -201,7 +201,7 @@ class LockstepPorts:
         self._diagnostics.event(SUBJECT, WARN, text, code=code)
 
     def _watch(self, now: float) -> None:
-        """Send the state again, and tell that nobody answers, when it is time for that."""
+        """Send the state again, and report that nobody answers, when it is time for that."""
         timeout, waiting = self._timeout(), now - self._sent_at
         if timeout > 0.0 and waiting > timeout and not self._silent:
             self._silent = True

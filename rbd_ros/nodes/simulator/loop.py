@@ -47,7 +47,7 @@ class Steps:
         self.error: Optional[BaseException] = None
 
     def finish(self) -> None:
-        """Tell that nothing more will be done."""
+        """Report that nothing more will be done."""
         self.finished.set()
         if self._tell is not None:
             self._tell(self)
@@ -84,7 +84,7 @@ class SimulationLoop:
         self._cycle, self._idle = cycle, idle
         self._stepped, self._failed = stepped, failed
         self.real_time_factor = real_time_factor
-        #: How much faster than the schedule lag is made good, at most; 1: not at all. Whoever
+        #: How much faster than the schedule lag is made good, at most; 1: not at all. Anyone who
         #: controls the robot must keep up.
         self.catch_up_rate = 1.0
         self._lag = 0.0  # to be made good [s]
@@ -206,7 +206,7 @@ class SimulationLoop:
                 remaining = deadline - monotonic()
                 if remaining > LONG_SLEEP:
                     if remaining > VERY_LONG_SLEEP:
-                        self._idle()  # whoever comes late sees where the robot is
+                        self._idle()  # late subscribers see where the robot is
                     self._wait(min(remaining, 0.5))
                     # A changed factor must not have to wait for a far deadline.
                     deadline = min(
@@ -261,7 +261,7 @@ class SimulationLoop:
             return
         if not steps.left:
             self._steps = None
-            self._stepped()  # the state that was reached is shown before anybody is told of it
+            self._stepped()  # the state that was reached is shown before it is reported
             steps.finish()
 
     def _cancel(self, by: str) -> None:

@@ -61,7 +61,7 @@ class ManagerPorts(LockstepPorts):
         self.held_periods = 0
         self._held = self._paced = True  # of the last period, and of this one
         self._pace = PACE  # of a period in which the robot is held [s]
-        self._clock: Optional[bytes] = None  # of this period, not told yet
+        self._clock: Optional[bytes] = None  # of this period, not published yet
         self._clock_writer, self._nudges = ClockWriter(), 0
         self._reader = JointStateReader()
 
@@ -85,7 +85,7 @@ class ManagerPorts(LockstepPorts):
         self._time_is_told(PACE / 2 if self._paced else 0.0)
 
     def _time_is_told(self, seconds: float) -> bool:
-        """Tell the time once the state has been taken; return whether it has been told.
+        """Publish the time once the state has been taken; return whether it has been published.
 
         :param seconds: how long to wait for that
         """

@@ -23,7 +23,7 @@ class MeasuredBase(NamedTuple):
     :param child: frame of its link
     :param at_q: where its quaternion and position begin in q
     :param at_v: where its velocity begins in v
-    :param tells_frame: whether its frame is told here, on /tf; if not, it is told with the world
+    :param tells_frame: whether its frame is published here, on /tf, not with the world
     """
 
     frame: str
@@ -34,10 +34,10 @@ class MeasuredBase(NamedTuple):
 
 
 class MeasuredRobot(NamedTuple):
-    """A robot whose joint torques and odometry are told.
+    """A robot whose joint torques and odometry are published.
 
     :param prefix: what the names of its topics, and its joints in the simulation, begin with
-    :param joints: joints whose torque is told, by their names in the simulation; empty: none
+    :param joints: joints whose torque is published, by their names in the simulation; empty: none
     :param base: its base, if it moves freely
     """
 
@@ -55,11 +55,11 @@ def measured_robots(
     odom: str,
     world_frame: str,
 ) -> List[MeasuredRobot]:
-    """Return the robots that tell of themselves: the one that is described, and those with topics.
+    """Return the robots with measurements: the one that is described, and those with topics.
 
     :param simulator: the simulation
     :param robots: names of the further robots that have topics of their own
-    :param joints: joints whose torque is told, by their names in the simulation
+    :param joints: joints whose torque is published, by their names in the simulation
     :param base: link of the described robot that moves freely, '' if there is none
     :param frame_prefix: what names of frames begin with
     :param odom: frame that the pose of that link is in, without the prefix

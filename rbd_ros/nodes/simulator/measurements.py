@@ -57,7 +57,7 @@ class _Base:
     :param base: the base
     :param prefix: what the name of its topic begins with
     :param ports: where messages go to
-    :param publish_tf: whether anything is to be told on /tf
+    :param publish_tf: whether anything is published on /tf
     """
 
     def __init__(self, base: MeasuredBase, prefix: str, ports: MeasurementPorts, publish_tf: bool):
@@ -71,7 +71,7 @@ class _Base:
         self._told_frame = -1
 
     def send(self, simulator: Simulator, time: int) -> None:
-        """Tell what somebody listens to.
+        """Publish what somebody listens to.
 
         :param time: simulated time [ns]
         """
@@ -98,7 +98,7 @@ class Measurements:
     :param simulator: the simulation
     :param parameters: values of the simulator node's parameters
     :param names: sensors that there are
-    :param robots: robots whose joint torques and odometry are told
+    :param robots: robots whose joint torques and odometry are published
     :param ports: where messages go to
     :param timestep: of a cycle [ns]
     """

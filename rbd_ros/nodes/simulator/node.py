@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 SUBJECT = 'simulation'
 SLOW = 0.95  # part of the real-time factor asked for below which a warning is due
-Outcome = Tuple[bool, str]  # whether it worked, and what to tell
+Outcome = Tuple[bool, str]  # whether it worked, and what to report
 OWN_CLOCK = 'the simulator makes /clock and cannot follow it'
 
 
@@ -317,7 +317,7 @@ class SimulatorNode(SturdyNode):
             self.faults = Faults(self)
         return self.faults
 
-    # -- verbs, for both kinds of services: whether it worked, and what to tell -------------------
+    # -- verbs, for both kinds of services: whether it worked, and a text -------------------------
 
     def pause(self, paused: bool) -> Outcome:
         """Let simulated time stand still, or go on."""
@@ -339,7 +339,7 @@ class SimulatorNode(SturdyNode):
     def step(
         self, count: int, after_each: Optional[Callable[[int], None]] = None
     ) -> Union[Outcome, Later]:
-        """Simulate `count` cycles while paused; the last state is published before this is told.
+        """Simulate `count` cycles while paused; the last state is published before the answer.
 
         They end early by ~/pause, ~/reset, a failure, or the end of the node.
 
@@ -521,7 +521,7 @@ class SimulatorNode(SturdyNode):
         loop, now = self.loop, self.get_clock().now().nanoseconds * 1e-9
         cycles, overruns, interruptions, then = self._seen
         self._seen = (loop.cycles, loop.overruns, loop.interruptions, now)
-        # Of a second in which time also stood still, there is no speed to tell.
+        # Of a second in which time also stood still, there is no speed to report.
         interrupted = interruptions != loop.interruptions
         even = not (interrupted or loop.paused)
         self._timing.refresh(loop.real_time_factor / cycle.timestep if even else 0.0)

@@ -63,7 +63,7 @@ def make_measurements(
     :param tag: sensors in the robot description
     :param ports: makes the ports of the measurements
     :param timestep: of a cycle [ns]
-    :param warn: told about sensors that there cannot be
+    :param warn: called with sensors that there cannot be
     :param world_frame: frame of the world, '' if there is none
     """
     if ports is None:

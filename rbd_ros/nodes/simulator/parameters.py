@@ -457,7 +457,7 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         'it, otherwise at clock_publish_rate; fixed_rate: always at clock_publish_rate.',
         choices=(ADAPTIVE, 'fixed_rate'),
     ),
-    # Off: that it does not keep up with time is told anyway, and what a cycle takes depends on
+    # Off: that it does not keep up with time is reported anyway, and what a cycle takes depends on
     # the world.
     *threshold_parameters(),
 )

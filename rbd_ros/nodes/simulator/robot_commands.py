@@ -12,7 +12,7 @@ class RobotCommands(Commands):
     """Commands that reach the same drives as those of the whole, for the joints of one robot.
 
     What machine code has learnt of messages is each robot's own; which commands are too old, and
-    the reports, are the affair of the whole: who is told of a timeout is told of its end.
+    the reports, are the affair of the whole: a reported timeout gets its end reported.
 
     :param whole: commands of all joints
     :param prefix: what the names of the robot's joints begin with there, such as 'left/'

@@ -29,7 +29,7 @@ def sensors_of(
 
     :param parameters: values of the simulator's parameters
     :param tag: what the robot description says
-    :param warn: told which sensors of the description cannot be placed, or stay NaN elsewhere
+    :param warn: called with sensors that cannot be placed, or stay NaN elsewhere
     :raises ValueError: for a parameter that names what the robot has not, or what has no sensor
     """
     imus: Dict[str, str] = {}

@@ -67,7 +67,7 @@ class Snapshots:
         }
 
     def _told(self, verb: Callable[[], str]) -> Outcome:
-        """Do something, and tell what came of it in the answer, the log and diagnostics."""
+        """Do something, and report what came of it in the answer, the log and diagnostics."""
         node = self._node
         try:
             if node.loop is None:

@@ -37,7 +37,7 @@ def spawned(request: Any, surface: Surface, package_paths: Tuple[str, ...]) -> W
     Its name is '' if the request has none.
 
     :param request: of any version of the standard
-    :param surface: what it is like to touch where nothing is said of it
+    :param surface: what it is like to touch where nothing is known of it
     :param package_paths: directories in which package:// names are looked for first
     :raises RefusedRequestError: for what cannot be an object
     """
@@ -57,7 +57,7 @@ def spawnable(uri: str, surface: Surface, package_paths: Tuple[str, ...]) -> Wor
     """Return the object of a file that may be spawned, without a name.
 
     :param uri: its URI
-    :param surface: what it is like to touch where nothing is said of it
+    :param surface: what it is like to touch where nothing is known of it
     :param package_paths: directories in which package:// names are looked for first
     :raises RefusedRequestError: for what cannot be an object
     """

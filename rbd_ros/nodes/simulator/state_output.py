@@ -24,7 +24,7 @@ class StateOutput:
 
     :param simulator: the simulation
     :param commands: commands of all joints, which know their order
-    :param shown: which of these joints each field tells of (control_tag.py)
+    :param shown: which of these joints each field has (control_tag.py)
     :param period: simulated time between two messages [ns]
     :param has_base: whether the robot's root link moves freely
     :param ports: where messages go to; `use_ports` sets others
@@ -47,7 +47,7 @@ class StateOutput:
         self.last_at = 0.0
         #: The message of the state.
         self.message = self.new_message()
-        #: Tells each robot's state by itself, if they have topics of their own.
+        #: Publishes each robot's state by itself, if they have topics of their own.
         self.robot_topics: Optional[RobotTopics] = None
 
     @property

@@ -34,7 +34,7 @@ class StepAction:
 
     def __init__(self, node: Any, kind: Any):
         self._node, self._kind = node, kind
-        self._under_way: list = []  # goals with their outcomes, whether it worked and what to tell
+        self._under_way: list = []  # goals with their outcomes, whether it worked and a text
         self._timer = node.create_timer(PERIOD, self._look, clock=STEADY_CLOCK)
         self._timer.cancel()
         self._server = PatientServer(

@@ -318,7 +318,7 @@ class Surroundings:
             self.publish(time)
 
     def publish(self, time: int) -> None:
-        """Publish what there is to tell.
+        """Publish the view of the world.
 
         :param time: simulated time [ns]
         """
@@ -369,7 +369,7 @@ class Surroundings:
     def _send_wrenches(
         self, motion: Motion, touch: Touch, wrenches: np.ndarray, time: int
     ) -> None:
-        """Tell each body that is pressed, and those that were before, what it feels."""
+        """Report to each body that is pressed, and those that were before, what it feels."""
         first, bodies = self._state.first_object, self._state.bodies
         now = {bodies[b]: int(b) for b in np.flatnonzero(self._state.touched(touch))}
         links: Dict[str, np.ndarray] = {}

@@ -97,7 +97,7 @@ class IndependentReference:
         self._reference.interrupted(self._of(state), gap)
 
     def time_restarted(self, state: MeasuredState) -> None:
-        """Continue although the time of the states began anew."""
+        """Continue although the time of the states began again."""
         self._reference.time_restarted(self._of(state))
 
     def desired(self, state: MeasuredState) -> Motion:

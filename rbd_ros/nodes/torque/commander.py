@@ -27,7 +27,7 @@ class Commander:
     :param output: where torques go
     :param limiter: limits of torque and of its rate in real time
     :param quick: whether the law has memory for machine code
-    :param stops: bounds of torque before the limits, if there are; then answers go the long way
+    :param stops: bounds of torque before the limits, if there are; then answers take the slow path
     """
 
     def __init__(
@@ -42,9 +42,9 @@ class Commander:
         quick = quick and stops is None and UsualAnswers.quick()
         self._usual = UsualAnswers(limiter, output) if quick else None
         self._stops = stops
-        #: Held during an answer: whoever holds it changes what two answers are computed with
+        #: Held during an answer: its holder changes what two answers are computed with
         self.lock = threading.Lock()
-        #: 1 while states may go the shortest way, (1,); set to 0 after any change, see UsualCycle
+        #: 1 while states may take the fast path, (1,); set to 0 after any change, see UsualCycle
         self.shortest = np.zeros(1, dtype=np.int64)
         #: Torques that were sent, and that were saturated, (2,)
         self.counts = np.zeros(2, dtype=np.int64)
@@ -87,7 +87,7 @@ class Commander:
         return self._quickly and self._adjust is None and not self._closed
 
     def send(self) -> None:
-        """Send the messages that machine code has filled in; only for whoever holds the lock."""
+        """Send the messages that machine code has filled in; only for the holder of the lock."""
         self._output.send()
 
     def prepare(self, law: TorqueLaw) -> None:
@@ -130,7 +130,7 @@ class Commander:
         return applied
 
     def _sent(self) -> None:
-        """Note that a torque of the law was sent; only for whoever holds the lock."""
+        """Note that a torque of the law was sent; only for the holder of the lock."""
         self.limiter.sent(time.monotonic())
         self.commanding = self.ever = True
         self.counts[0] += 1

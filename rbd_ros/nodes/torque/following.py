@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Outcomes of followed trajectories: reached, off the path, dropped, cancelled.
 
-The control loop judges, as it alone sees every state; whoever waits for the outcome looks at it on
+The control loop judges, as it alone sees every state; a client that waits looks at the outcome on
 the executor. Trajectories without tolerances that nobody waits for are not looked at.
 """
 
@@ -25,7 +25,7 @@ class Outcome(NamedTuple):
     """Outcome of following a trajectory.
 
     :param kind: one of the words above
-    :param text: what happened, for the log and for whoever sent it
+    :param text: what happened, for the log and for its sender
     """
 
     kind: str
@@ -54,7 +54,7 @@ class Following:
 
     :param plan: the plan, which `DesiredMotion.follow` has taken
     :param tolerances: how far its joints may be from it
-    :param goal: handle of whoever waits for the outcome; None: nobody
+    :param goal: handle of the client that waits for the outcome; None: nobody
     """
 
     def __init__(self, plan: MotionPlan, tolerances: Tolerances, goal: Any = None):
@@ -119,7 +119,7 @@ class Following:
             motion.stop_at(state.q, state.v, self.plan)
 
     def drop(self, text: str) -> None:
-        """Note that it has ended for a reason that no state tells; the first outcome counts."""
+        """Note that it has ended for a reason that no state shows; the first outcome counts."""
         if self.outcome is None:
             self._end(DROPPED, text)
 

@@ -196,7 +196,7 @@ class ControlLoop:
             self._states.lost(1.0)
 
     def _continue(self, state: MeasuredState, law: TorqueLaw, now: float) -> None:
-        """Tell the reference if states were missing, or their time began anew, before this one."""
+        """Notify the reference if states were missing, or time restarted, before this one."""
         self.timer.interrupt()
         if not self._begun:
             law.reset()

@@ -237,7 +237,7 @@ class TorqueNode(ManagedNode):
         return Commander(output, limiter, self._closing is None, self._stops)
 
     def _tell_of_silence(self, timeout: float) -> None:
-        """Tell that no torque of the law was sent for so long [s]: states have failed."""
+        """Report that no torque of the law was sent for so long [s]: states have failed."""
         self._states.lost(timeout)
 
     def _compose_own(self, prepared: Prepared) -> None:

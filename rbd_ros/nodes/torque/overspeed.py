@@ -33,7 +33,7 @@ class Overspeed:
         self.tripped = False
 
     def reset(self) -> None:
-        """Begin anew, as the node is activated."""
+        """Begin again, as the node is activated."""
         self.tripped = False
         self._diagnostics.condition(SUBJECT, OK, 'no joint is too fast', code='good')
 

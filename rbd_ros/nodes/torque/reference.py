@@ -37,7 +37,7 @@ class Reference(Protocol):
         """Continue after usable states had been absent for `gap` [s]."""
 
     def time_restarted(self, state: MeasuredState) -> None:
-        """Continue although the time of the states began anew."""
+        """Continue although the time of the states began again."""
 
     def desired(self, state: MeasuredState) -> Motion:
         """Return desired position, velocity and acceleration at a measured state, each (n,)."""
@@ -115,7 +115,7 @@ class MeasuredPosition:
         """Have nothing to look after."""
 
     def values(self) -> Dict[str, Any]:
-        """Tell nothing."""
+        """Report nothing."""
         return {}
 
     def rest(self) -> None:

@@ -61,7 +61,7 @@ class MeasuredState:
     :param time: time of the leading source (see `StateInput`), by its stamps if it has any [ns]
     :param dt: time that passed at the leading source since the state before; may be anything that
         stamps can say, and is 0 for messages of other sources [s]
-    :param restarted: whether the leading source's time began anew
+    :param restarted: whether the leading source's time began again
     """
 
     q: np.ndarray
@@ -363,8 +363,8 @@ class StateInput:
     def _check(
         self, source: _Source, stamp: int, position: np.ndarray, velocity: Optional[np.ndarray]
     ) -> bool:
-        """Refuse implausible values and times; return whether the source's time began anew."""
-        # Stamp zero means that the publisher does not tell the time.
+        """Refuse implausible values and times; return whether the source's time began again."""
+        # Stamp zero means that the publisher does not know the time.
         guard = source.guard if stamp else source.unstamped
         at = stamp / NANOSECONDS if stamp else float(source.messages)
         still = np.zeros(position.size) if velocity is None else velocity

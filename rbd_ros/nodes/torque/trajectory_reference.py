@@ -201,7 +201,7 @@ class TrajectoryReference:
         :param names: names of its joints; for these and what follows see `DesiredMotion.plan`
         :param stamp: when it begins [ns]; 0: now
         :param tolerances: what the robot is to keep, of these joints at least
-        :param goal: handle of whoever waits for the outcome; None: nobody
+        :param goal: handle of the client that waits for the outcome; None: nobody
         :raises TrajectoryError: if it cannot be followed
         """
         values = self._node.parameters
@@ -276,12 +276,12 @@ class TrajectoryReference:
         return 'states of the robot have failed' if now - self._silent_since > patience else ''
 
     def rest(self) -> None:
-        """Give whoever waits for a trajectory a result, as it is not followed on."""
+        """Give a client that waits for a trajectory a result, as it is not followed on."""
         if self._goals is not None:
             self._goals.drop('the node was deactivated')
 
     def stop(self) -> None:
-        """Give whoever waits for a trajectory a result."""
+        """Give a client that waits for a trajectory a result."""
         if self._goals is not None:
             self._goals.stop()
 

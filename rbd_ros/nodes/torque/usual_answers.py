@@ -18,7 +18,7 @@ from rbd_ros.nodes.torque.state_input import MeasuredState
 
 
 class UsualAnswers:
-    """Answers states as law and limiter would, to the bit, as long as nothing goes wrong.
+    """Answers states as law and limiter would, bitwise, as long as nothing goes wrong.
 
     It works on the memory of law and limiter, which may be called in between.
 
@@ -38,7 +38,7 @@ class UsualAnswers:
 
     @staticmethod
     def quick() -> bool:
-        """Return whether there is machine code; without it, this is the long way."""
+        """Return whether there is machine code; without it, this is the slow path."""
         return interpreted_reason() is None
 
     def prepare(self, law: TorqueLaw) -> None:

@@ -2,7 +2,7 @@
 """Shortest way of the control loop: from the bytes of a state to those of its torque in one call.
 
 It is open while nothing but the state changes: the motion that is wanted is at rest, the law and
-all options are those of the state before. Whoever changes any of that closes it, after the change;
+all options are those of the state before. Any change of these closes it, after the change;
 the next state then goes through the parts of the loop one by one, with the same result, and opens
 it again if it may be.
 """
@@ -40,7 +40,7 @@ class CycleState(NamedTuple):
     :param fed: when the watchdog was fed last [s], (1,)
     :param measured: 1 if the desired position is the measured one, 0 if it is that of before, (1,)
     :param counts: torques that were sent, and that were saturated, (2,)
-    :param passed: states that the reference has not been told of, and the time of the last of
+    :param passed: states that the reference has not been notified of, and the time of the last of
         them [ns], (2,)
     :param rested: time by which they have advanced its motion, and between the last two [s], (2,)
     """
@@ -123,7 +123,7 @@ def _decline(data: bytes, size: int, now: float) -> int:
 
 
 class UsualCycle:
-    """The shortest way, and whether it is open.
+    """The fast path, and whether it is open.
 
     `close` is for any thread; `run` for the one that holds `lock`; the rest for the control loop.
 
@@ -191,7 +191,7 @@ class UsualCycle:
             )
 
     def close(self) -> None:
-        """Let no state go this way, and tell the reference of those that did."""
+        """Let no state go this way, and notify the reference of those that did."""
         self._open[0] = 0
         with self._lock:
             passed, time = self._state.passed.tolist()

@@ -203,7 +203,7 @@ class UsualStates:
         return self._seen.item()
 
     def noted(self) -> None:
-        """Tell that the last one has been noted elsewhere."""
+        """Report that the last one has been noted elsewhere."""
         self._seen[0] = -math.inf
 
     def expect(self, q: np.ndarray, v: np.ndarray, stamp: int) -> None:

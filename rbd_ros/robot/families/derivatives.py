@@ -34,8 +34,8 @@ from rbd_ros.robot.other_names import with_former_names
 class DerivativeFunctions(Compiled):
     """Dynamics together with its derivatives; those by q are along the velocities.
 
-    The last axis is that of the freedoms along which the derivative is taken (book 4.4): a
-    quaternion counts as the three freedoms that it has. Arguments are the configuration q, (nq,)
+    The last axis is that of the DoFs along which the derivative is taken (book 4.4): a
+    quaternion counts as the three DoFs that it has. Arguments are the configuration q, (nq,)
     [rad, m], the velocity v, (nv,) [rad/s, m/s], the acceleration a, (nv,) [rad/s^2, m/s^2], the
     generalized forces tau, (nv,) [N m, N], and `out`, arrays for all results.
     """
@@ -53,7 +53,7 @@ class DerivativeFunctions(Compiled):
         """Return generalized forces as `Robot.inverse_dynamics` gives them, and their derivatives.
 
         The derivative by q is along the velocities (book 4.4), so that a quaternion counts as the
-        three freedoms that it has.
+        three degrees of freedom that it has.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -171,7 +171,7 @@ class DerivativeFunctions(Compiled):
         """Return the joint-space inertia matrix H, and its derivatives.
 
         :return: H, (nv, nv) [kg m^2, kg m, kg], and dH_dq, (nv, nv, nv): element i, j, k is the
-            derivative of H_ij along freedom k
+            derivative of H_ij along degree of freedom k
         :raises ValueError: for a wrong shape or dtype
 
         >>> D = robot.derivatives.mass_matrix(q)
@@ -218,7 +218,7 @@ class DerivativeFunctions(Compiled):
         """Return the Jacobian of the centre of mass, and its derivatives.
 
         :return: J, (3, nv), and dJ_dq, (3, nv, nv): element i, j, k is the derivative of J_ij
-            along freedom k
+            along degree of freedom k
         :raises ModelError: if nothing that moves has mass
         :raises ValueError: for a wrong shape or dtype
 
@@ -240,9 +240,9 @@ class DerivativeFunctions(Compiled):
     ) -> InverseDynamicsSecondDerivatives:
         """Return the second derivatives of inverse dynamics.
 
-        Element i, j, k is along freedom j, then k.
+        Element i, j, k is along degree of freedom j, then k.
 
-        For two freedoms of one joint that turns about several axes the order counts in dtau_dqdq.
+        For two DoFs of one joint that turns about several axes the order counts in dtau_dqdq.
 
         :param external_forces: as for `Robot.inverse_dynamics`
         :return: dtau_dqdq, dtau_dqdv, dtau_dvdv and dtau_dqda, (nv, nv, nv) each
@@ -266,9 +266,9 @@ class DerivativeFunctions(Compiled):
     ) -> ForwardDynamicsSecondDerivatives:
         """Return the second derivatives of forward dynamics.
 
-        Element i, j, k is along freedom j, then k.
+        Element i, j, k is along degree of freedom j, then k.
 
-        For two freedoms of one joint that turns about several axes the order counts in da_dqdq.
+        For two DoFs of one joint that turns about several axes the order counts in da_dqdq.
         Those that are not returned are zero.
 
         :param external_forces: as for `Robot.inverse_dynamics`

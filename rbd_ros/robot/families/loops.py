@@ -66,7 +66,7 @@ class LoopFunctions(Compiled):
     """Constraints and motion of kinematic loops, all loop joints one after another (book ch. 8).
 
     A loop joint counts its constraints in the order of its type's constraint forces T, n^c of
-    them in total, and its freedoms in the order of its type's motion subspace S.
+    them in total, and its degrees of freedom in the order of its type's motion subspace S.
     """
 
     @computes('loop_closure')
@@ -104,7 +104,7 @@ class LoopFunctions(Compiled):
 
     @computes('loop_motion')
     def motion(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> LoopMotion:
-        """Return the positions and velocities of the loop joints along their freedoms.
+        """Return the positions and velocities of the loop joints along their degrees of freedom.
 
         Forces of springs and dampers in loop joints are functions of them.
 
@@ -134,7 +134,7 @@ class LoopFunctions(Compiled):
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
-        :param loop_forces: active forces of the loop joints, a number for each of their freedoms
+        :param loop_forces: active forces of the loop joints, a number for each of their DoFs
             [N m, N]; zeros if they are passive
         :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
             [N m, N]
@@ -165,7 +165,7 @@ class LoopFunctions(Compiled):
 
         :param q: configuration, (nq,) [rad, m]
         :param multipliers: constraint force variables, (n^c,) [N m, N]
-        :param loop_forces: active forces of the loop joints, a number for each of their freedoms
+        :param loop_forces: active forces of the loop joints, a number for each of their DoFs
             [N m, N]; zeros if they are passive
         :param out: array for the result
         :return: (loops, 6) [N m, N]
@@ -217,7 +217,7 @@ class LoopFunctions(Compiled):
         :param starts: how many other configurations to begin with, if it fails from `q`: nearby
             ones first
         :param iterations: most steps from each
-        :raises LoopClosureError: if none is found; it tells how near the closest one comes
+        :raises LoopClosureError: if none is found; it states how near the closest one comes
         :raises ValueError: for a wrong shape, numbers that are not finite, or an unknown joint
 
         >>> robot.loops.project([0.9, -0.8, -1.5], fixed=['joint_1'])
@@ -298,7 +298,7 @@ class LoopFunctions(Compiled):
         :param t_stab: time constant of Baumgarte's stabilization [s], None for none
         :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
             [N m, N]
-        :param loop_forces: active forces of the loop joints, a number for each of their freedoms
+        :param loop_forces: active forces of the loop joints, a number for each of their DoFs
             [N m, N]; None if they are passive
         :param rank_tolerance: singular values of K below this part of the largest count as zero
         :param out: arrays for a and multipliers

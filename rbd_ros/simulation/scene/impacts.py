@@ -38,7 +38,7 @@ from rbd_ros.simulation.scene.state import ContactState, Objects, ScenePlant, Sc
 from rbd_ros.simulation.state import State, UNCONVERGED
 from rbd_ros.simulation.workspace import Workspace
 
-#: Rounds of impacts in a step, each of which hands a blow on to the next body: so many, and these
+#: Rounds of impacts in a step, each of which goes on to the next body: so many, and these
 #: for each contact, as a row of balls has one for each of its contacts.
 MAX_IMPACTS, IMPACTS_OF_CONTACT = 100, 2
 
@@ -71,11 +71,11 @@ def collide(
 ) -> bool:
     """Let what bounces rebound, changing velocities; return whether anything did.
 
-    A blow that is not solved to the tolerance, or that goes on after all rounds, is counted.
+    An impact that is not solved to the tolerance, or that goes on after all rounds, is counted.
 
     Contacts that approach each other take part, all at once, with Newton's law of restitution or
     Poisson's (impacts.py); what they set in motion towards others, in the next round. So a
-    blow runs through a row of balls.
+    impact runs through a row of balls.
 
     :param count: number of contacts
     :param h: time step [s]
@@ -159,7 +159,7 @@ def solve_rebound(
 ) -> bool:
     """Find the impulses `blow` of listed contacts that rebound; return whether they are exact.
 
-    :param n: number of contacts, whose velocities after the blow are in `rebound` but for
+    :param n: number of contacts, whose velocities after the impact are in `rebound` but for
         expansion
     """
     space = scene.space

@@ -220,7 +220,7 @@ def solve_matrix_free_impacts(
 ) -> bool:
     """Find the impulses of listed contacts that rebound, `blow`; return whether they are exact.
 
-    :param n: number of contacts, whose velocities after the blow are in `rebound`
+    :param n: number of contacts, whose velocities after the impact are in `rebound`
     """
     space, nothing = work.pile, vector(3)
     enter_bodies(objects, work)

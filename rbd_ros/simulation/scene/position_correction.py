@@ -55,7 +55,7 @@ from rbd_ros.simulation.scene.state import ContactState, NOW, Objects, SceneWork
 from rbd_ros.simulation.state import State, UNPARTED
 from rbd_ros.simulation.workspace import Problem, Workspace
 
-#: Depth from which on bodies are parted [m]: above rounding, below what anybody can see.
+#: Depth from which on bodies are separated [m]: above rounding, below what anybody can see.
 PART_FROM = 1e-9
 
 #: Sweeps by which displacements are found; what is left is done in later steps.
@@ -66,7 +66,7 @@ PART_SWEEPS = 20
 BOUNDED_SWEEPS = 50
 
 #: Compliance of contacts under bounds, as a part of the mobility along their normals: what can be
-#: parted is so by 1 / (1 + COMPLIANCE) in each step.
+#: separated is so by 1 / (1 + COMPLIANCE) in each step.
 COMPLIANCE = 0.25
 
 #: A joint parts a contact if it moves the bodies by this part of their relative motion along the
@@ -290,8 +290,8 @@ def sweep(
     """Change the displacements contact by contact; return the largest change along a normal.
 
     :param n: number of contacts
-    :param most: by how much at most a contact is parted in this step [m]
-    :param compliance: that of each contact by its mobility; 0: all are to be parted exactly
+    :param most: by how much at most a contact is separated in this step [m]
+    :param compliance: that of each contact by its mobility; 0: all are to be separated exactly
     """
     change = 0.0
     for a in range(n):
@@ -478,7 +478,7 @@ def missing(
     """Return the squared depth that part of the displacement leaves uncorrected [m^2].
 
     :param n: number of contacts
-    :param most: by how much at most a contact is parted in this step [m]
+    :param most: by how much at most a contact is separated in this step [m]
     :param part: the part of the displacement
     """
     total = 0.0
@@ -540,7 +540,7 @@ def shorten(
 def mark_what_stays(
     plant: Plant, objects: Objects, touches: ContactState, work: Workspace, n: int, h: float
 ) -> bool:
-    """Mark contacts that overlap and are not parted, in `stays`; return whether there are any.
+    """Mark contacts that overlap and are not separated, in `stays`; return whether there are any.
 
     What its velocity moves apart does not stay: at its velocity limit, nothing else may.
 

@@ -3,7 +3,7 @@
 
 An impulse lambda at a contact changes velocities by H^-1 J^T lambda. With H = L^T D L of the robot
 (book 6.5) and the inertias of the objects, the Delassus matrix of contacts is G = Y Y^T, Y being
-the contacts' Jacobian times L^-1 D^-1/2: symmetric and positive-semidefinite to the bit. With
+the contacts' Jacobian times L^-1 D^-1/2: bitwise symmetric and positive-semidefinite. With
 kinematic loops, Y is the Jacobian in velocities that keep them closed and are orthonormal under H.
 """
 

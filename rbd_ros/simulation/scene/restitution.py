@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Poisson's law of restitution: what a contact takes while it is compressed, it returns in part.
 
-Compression ends when nothing approaches any more; that is the problem with friction of a blow
+Compression ends when nothing approaches any more; that is the frictional problem of an impact
 without rebound. In expansion the normal impulses are e times those of compression, whatever
 becomes of them. Friction again takes the most energy that its cone allows, now around a normal
 impulse that is known: tangential impulses are moments of constraints/friction_space.py, bounded by

@@ -2,7 +2,7 @@
 """Contacts that a step's own impulses bring about beyond those that were looked for.
 
 Contacts are looked for by the velocities at the beginning of a step, half as fast again. What a
-blow or a strong drive speeds up beyond that in the same step could pass into others: they are
+impact or a strong drive speeds up beyond that in the same step could pass into others: they are
 looked for once more, by the velocities that were found, and the step is taken again with them.
 """
 
@@ -21,7 +21,7 @@ from rbd_ros.simulation.state import State
 from rbd_ros.simulation.workspace import Workspace
 
 #: How often contacts are looked for in a step: each time may show one more body to be reached, as
-#: blows run through a row of bodies with gaps.
+#: impacts run through a row of bodies with gaps.
 LOOKS = 50
 
 #: How many of them may leave a problem unsolved, which takes all methods of the solver each time.

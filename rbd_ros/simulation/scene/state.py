@@ -100,7 +100,7 @@ class ContactState(NamedTuple):
     :param old_couple: couples of the step before in world coordinates [N m s]
     :param blow: impulse of rebounds on the second shape, as `impulse` [N s]
     :param couple_blow: likewise, as `couple` [N m s]
-    :param stays: 1 where bodies overlap and cannot be parted, else 0
+    :param stays: 1 where bodies overlap and cannot be separated, else 0
     :param joint_impulse: impulses at lower and upper limits and of friction, by joint
     :param residuals: those of the last step, see `Residuals` of constraints
     :param counts: see NOW, BEFORE
@@ -203,9 +203,9 @@ class SceneWork(NamedTuple):
     :param has_matrix: 1 where `matrix` is that of the island
     :param gathered_push: displacement of the robot, in coordinates in which H is the identity
     :param velocity: velocity of the joints without contacts
-    :param turned: room for a displacement of the joints
+    :param turned: buffer for a displacement of the joints
     :param pushed: displacement of the joints that parts bodies, and returns them to their limits
-    :param rebound: normal velocities after a blow [m/s]
+    :param rebound: normal velocities after a impact [m/s]
     :param blow: impulses of contacts that rebound [N s]
     :param object_push: displacement of the objects that parts bodies, angular then linear
     :param kept: state of the objects at the beginning of the step

@@ -64,7 +64,7 @@ from rbd_ros.simulation.state import (
 )
 from rbd_ros.simulation.workspace import Workspace
 
-#: Duration of a blow [s]: none, in which servos do nothing.
+#: Duration of an impact [s]: none, in which servos do nothing.
 BLOW = 1e-12
 
 
@@ -152,7 +152,7 @@ def find_velocities(
 ) -> Tuple[int, bool]:
     """Find the velocities at the end of the step with the contacts that were found.
 
-    Those of the robot are `next_v`, those of objects change in place, and blows change `v`.
+    Those of the robot are `next_v`, those of objects change in place, and impacts change `v`.
 
     :return: which of the robot's velocity and position is known, see untouched.py, and whether
         the robot is at any contact
@@ -177,7 +177,7 @@ def find_velocities(
         if robot_touched:
             respond_to_contacts(plant, state, contacts, work, count, h)
         else:
-            # What touches nothing moves as it would without a world, to the bit.
+            # What touches nothing moves as it would without a world, bitwise.
             found = step_untouched(plant, state, external_forces, unused, work, h)
             if found == NOTHING:
                 return NOTHING, False

@@ -326,7 +326,7 @@ class Expressions:
         texts = [
             each.pointer if isinstance(each.kind, View) else each.text
             for each in passed
-            # Records of constants are known to whoever is called.
+            # Records of constants are known to anyone who is called.
             if not (isinstance(each.kind, RecordType) and not each.kind.name)
         ]
         call = f'{self.module.name_of(instance)}({", ".join(texts)})'

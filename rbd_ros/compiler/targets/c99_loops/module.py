@@ -63,7 +63,7 @@ def loop_module(
     :param constants: fields of it that are records of constants
     :param kernels: name in C of the kernel with an address, void of packed inputs and outputs
     :param prefix: what the names of functions begin with
-    :raises ValueError: if something cannot be written; it tells function and line
+    :raises ValueError: if something cannot be written; it names function and line
     """
     module = _Module(kernels, prefix)
     kind = module.records.struct(record, set(constants))

@@ -39,7 +39,7 @@ class _Widened(Exception):
 def function_text(module: Any, instance: Instance) -> Tuple[str, str]:
     """Return the prototype and text of a function.
 
-    :raises Refused: if it cannot be written; it tells the line
+    :raises Refused: if it cannot be written; it names the line
     """
     widened: Dict[str, Number] = {}
     while True:  # ranks only rise, so it ends

@@ -103,7 +103,7 @@ def constant(number: Union[bool, int, float]) -> Value:
 
 
 def literal(number: float) -> str:
-    """Return the constant of C that is this double, to the bit."""
+    """Return the constant of C that is this double, bitwise."""
     if math.isnan(number):
         return 'NAN'
     if math.isinf(number):

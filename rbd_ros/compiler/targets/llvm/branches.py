@@ -132,7 +132,7 @@ class _Uses(NamedTuple):
 def _uses(graph: Graph, live: Sequence[int], arrays: Sequence[Mapping[int, int]]) -> List[_Uses]:
     """Return the inputs by the operations that follow them.
 
-    What an operation is like is told by its kind, and the kinds of its operands and users; then
+    What an operation is like is in its kind, and the kinds of its operands and users; then
     once more by what those are like (colour refinement, Weisfeiler and Leman 1968).
     """
     nodes = graph.nodes

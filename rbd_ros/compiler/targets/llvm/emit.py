@@ -104,7 +104,7 @@ class Emitter:
         return self.joined([scalar] * self.lanes)
 
     def constant(self, value: float) -> str:
-        """Return the operand for a constant, exact to the bit."""
+        """Return the operand for a constant, bitwise exact."""
         # To LLVM, a hexadecimal number is the pattern of the bits.
         return self._splat('double', '0x' + struct.pack('>d', value).hex().upper())
 

@@ -21,10 +21,10 @@ except ImportError:
 _OPTIMISATION = 1
 _LEVELS_OF_OPTIMISATION = ('0', '1')
 _OLDEST_LLVMLITE = (0, 37)  # the oldest that was tried, with LLVM 11
-_OPAQUE_POINTERS = (0, 45)  # the first llvmlite whose LLVM reads `ptr` without being told to
+_OPAQUE_POINTERS = (0, 45)  # the first llvmlite whose LLVM reads `ptr` without an option
 _ONE_BLOCK = (0, 42)  # the first llvmlite that can keep code and constants in one block of memory
 
-#: Held by whoever uses LLVM. A fork waits for it, so that a child finds neither it nor LLVM's own
+#: Held while LLVM is used. A fork waits for it, so that a child finds neither it nor LLVM's own
 #: lock taken for ever.
 compile_lock = threading.RLock()
 os.register_at_fork(

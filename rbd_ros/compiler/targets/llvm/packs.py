@@ -29,7 +29,7 @@ from rbd_ros.compiler.program import Program
 from rbd_ros.compiler.targets.llvm.branches import kind
 from rbd_ros.compiler.targets.llvm.fusion import MUL_ADD
 
-#: Stands for the constant -0.0 among the numbers of nodes: x y is x y + (-0.0), to the bit.
+#: Stands for the constant -0.0 among the numbers of nodes: x y is x y + (-0.0), bitwise.
 NO_ADDEND = -1
 # Operations that bringing two values together costs, or taking the second out of a vector; the
 # first is at hand.

@@ -73,7 +73,7 @@ class Routine:
     # -- memory
 
     def array(self, kind: str, size: int) -> str:
-        """Return the room for `size` values of a kind, 'i64', 'double' or 'ptr'."""
+        """Return memory for `size` values of a kind, 'i64', 'double' or 'ptr'."""
         # At the entry: within a loop it would take more of the stack in each round, and LLVM puts
         # into registers only what is set apart there.
         name = self._name('a')
@@ -81,7 +81,7 @@ class Routine:
         return name
 
     def variable(self, kind: str, initial: str) -> str:
-        """Return the room for one value, set at the entry."""
+        """Return memory for one value, set at the entry."""
         name = self.array(kind, 1)
         self._entry.append(f'  store {kind} {initial}, ptr {name}')
         return name
@@ -127,7 +127,7 @@ class Routine:
     def go(self, label: str, remark: str = '') -> None:
         """Go on at a label.
 
-        :param remark: what LLVM is told of it
+        :param remark: what LLVM may assume of it
         """
         if not self.ended:
             self.do(f'br label %{label}{remark}')

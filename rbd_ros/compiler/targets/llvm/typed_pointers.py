@@ -66,7 +66,7 @@ def lower(text: str) -> str:
     """Write a module's text with typed pointers.
 
     :param text: with opaque pointers, in the forms that this package writes
-    :raises ValueError: for a line of a form that is not known; it tells the line
+    :raises ValueError: for a line of a form that is not known; it names the line
     """
     lines = _logical_lines(text)
     symbols: Dict[str, str] = {}
