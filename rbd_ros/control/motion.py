@@ -291,9 +291,9 @@ class DesiredMotion:
         True
         >>> text = motion.follow(motion.plan(arm, [1.0], [q + 0.1], now=0, begin=5_000_000_000))
         >>> motion.time_restarted(q)
-        'the time of the states began anew; the trajectory that was to begin is dropped'
+        'the time of the states restarted; the trajectory that was to begin is dropped'
         """
-        event = 'the time of the states began anew'
+        event = 'the time of the states restarted'
         self._stamp = None
         self._intervals.forget_debt()
         dropped = bool(self._scheduled or self._inbox)

@@ -96,7 +96,7 @@ def _worst(campaign: Campaign, rows: Sequence[Row]) -> str:
         lines.append(f'<tr>{cells}</tr>')
     return (
         f'<h2>The worst runs</h2><table><tr>{head}</tr>{"".join(lines)}</table><p>One of them '
-        'again, to the bit: the command of the campaign with <code>--replay RUN</code> in place '
+        'again, bitwise: the command of the campaign with <code>--replay RUN</code> in place '
         'of <code>--seeds</code>.</p>'
     )
 

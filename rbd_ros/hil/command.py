@@ -250,7 +250,7 @@ def _replay(campaign: Campaign, number: int, folder: Path) -> Tuple[int, str]:
         raise ValueError(f'--replay {number}: the campaign in {folder} has no such run')
     scenario, run = campaign.replay(number)
     same = rows[number]['digest'] == run.digest
-    told = 'the same to the bit' if same else 'NOT the run that it was: has the code changed?'
+    told = 'bitwise identical' if same else 'NOT the run that it was: has the code changed?'
     _, text = _reported(scenario, run, folder / run_folder(number))
     values = ', '.join(f'{name} {value:g}' for name, value in campaign.values(number).items())
     return 0 if same else 1, f'run {number} with {values or "its seed"}: {told}\n{text}'

@@ -110,7 +110,7 @@ class RunRecorder:
     ...     with RunRecorder(path, scenario) as recorder:
     ...         run = Bench(scenario).run(make_controller(scenario), recorder=recorder)
     ...     print(replay(scenario, path))
-    5000 steps replayed: the same to the bit
+    5000 steps replayed: bitwise identical
     """
 
     def __init__(self, path: Any, scenario: Scenario):

@@ -30,8 +30,8 @@ class Replay:
     """Result of a replay.
 
     :param steps: time steps that were compared
-    :param difference: where the motion is another one first, and by how much; '' if it is the same
-        to the bit
+    :param difference: where the motion is another one first, and by how much; '' if it is
+        bitwise identical
     :param note: what is to be known of the recording; '' if nothing
     """
 
@@ -45,7 +45,7 @@ class Replay:
         return not self.difference
 
     def __str__(self) -> str:
-        told = 'the same to the bit' if self.same else f'NOT the same: {self.difference}'
+        told = 'bitwise identical' if self.same else f'NOT the same: {self.difference}'
         note = f' ({self.note})' if self.note else ''
         return f'{self.steps} steps replayed: {told}{note}'
 

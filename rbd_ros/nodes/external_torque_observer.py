@@ -78,7 +78,7 @@ INTERFACE = NodeInterface(
         Parameter(
             'state_timeout',
             0.5,
-            'Time without a usable state after which diagnostics tell of it [s], in real time; '
+            'Time without a usable state after which diagnostics report it [s], in real time; '
             '0: never.',
             minimum=0.0,
             maximum=1e5,

@@ -289,7 +289,7 @@ def test_the_command_does_a_campaign_and_replays_a_run(path, tmp_path, capsys):
     page = (tmp_path / 'r' / 'campaign.html').read_text()
     assert page.count('<svg') == 3 and 'src=' not in page and 'By latency' in page
     main([*words, '--replay', '4'])
-    assert 'the same to the bit' in capsys.readouterr().out
+    assert 'bitwise identical' in capsys.readouterr().out
     assert (tmp_path / 'r' / 'run_4' / 'report.html').is_file()
     table = tmp_path / 'r' / 'runs.csv'
     digest = rows_of(tmp_path / 'r')[4]['digest']

@@ -128,7 +128,7 @@ def test_a_campaign_of_an_fmu_is_done_and_replayed_to_the_bit(units, capsys):
     command = ['hil', str(path), '--report', report]
     assert main([*command, '--seeds', '4', '--jobs', '2', '--vary', 'latency=0:5ms']) == 0
     assert main([*command, '--vary', 'latency=0:5ms', '--replay', '2']) == 0
-    assert 'the same to the bit' in capsys.readouterr().out
+    assert 'bitwise identical' in capsys.readouterr().out
 
 
 def test_workers_of_a_campaign_leave_no_unpacked_fmu_behind(units, tmp_path, monkeypatch):

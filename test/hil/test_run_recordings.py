@@ -239,7 +239,7 @@ def test_it_can_be_evaluated_as_a_recording(recorded):
 def test_a_recording_is_replayed_to_the_bit(recorded):
     scenario, run, path = recorded
     found = replay(scenario, path)
-    assert found.same and str(found) == '400 steps replayed: the same to the bit'
+    assert found.same and str(found) == '400 steps replayed: bitwise identical'
     read = read_run(path)
     assert read.seed == 4 and np.array_equal(read.q, run.q)
 
@@ -488,7 +488,7 @@ def test_the_command_records_and_replays(tmp_path, capsys):
     assert f'recording: {file}' in capsys.readouterr().out
     digest = json.loads((tmp_path / 'r' / 'result.json').read_text())['digest']
     assert main(['hil', str(path), '--replay-recording', str(file)]) == 0
-    assert '400 steps replayed: the same to the bit' in capsys.readouterr().out
+    assert '400 steps replayed: bitwise identical' in capsys.readouterr().out
     assert main([*words, '--seed', '8']) == 0
     assert json.loads((tmp_path / 'r' / 'result.json').read_text())['digest'] == digest
     capsys.readouterr()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios: how they are read, run, judged and reported; the same to the bit for a seed."""
+"""Scenarios: how they are read, run, judged and reported; bitwise identical for a seed."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -237,7 +237,7 @@ def test_each_run_of_a_campaign_has_a_program_of_its_own(run, tmp_path, capsys):
     with open(folder / 'runs.csv', newline='', encoding='utf-8') as file:
         found = [each['digest'] for each in csv.DictReader(file)]
     assert main([*command, '--replay', '2']) == 0
-    assert 'the same to the bit' in capsys.readouterr().out
+    assert 'bitwise identical' in capsys.readouterr().out
     run({'python': 'feedback.py:feedback'}, **noise)
     scenario = read_scenario(path)
     runs = [Bench(scenario).run(make_controller(scenario), seed) for seed in range(3)]

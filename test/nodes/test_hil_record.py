@@ -184,7 +184,7 @@ def test_it_is_replayed_to_the_bit_by_both_commands(recorded, capfd):
     found = replay_node(path)
     assert found.same and found.steps == CYCLES + 1 and not found.note
     assert main(['hil', '--replay-recording', str(path)]) == 0
-    assert f'{CYCLES + 1} steps replayed: the same to the bit' in capfd.readouterr().out
+    assert f'{CYCLES + 1} steps replayed: bitwise identical' in capfd.readouterr().out
     assert main(['hil', 'scenario.yaml', '--replay-recording', str(path), '--seed', '3']) == 1
 
 

@@ -116,7 +116,7 @@ def test_pairs_side_by_side_give_the_table_of_one_after_the_other(bench, ros, tm
     assert len(seen(tmp_path)) == 8
     assert not list((tmp_path / 'two').glob('run_*'))  # nothing to look at
     again = finished(bench('--report', 'two', '--replay', '3'))
-    assert again[0] == 0 and 'the same to the bit' in again[1], again
+    assert again[0] == 0 and 'bitwise identical' in again[1], again
     assert (tmp_path / 'two' / 'run_3' / 'report.html').is_file()
 
 
@@ -134,7 +134,7 @@ def test_a_controller_that_is_kept_is_one_process_and_gives_the_same_table(bench
         'campaign.html', 'campaign.json', 'campaign.lock', 'runs.csv',
     ]  # fmt: skip
     again = finished(keeping('--report', 'kept', '--replay', '4'))
-    assert again[0] == 0 and 'the same to the bit' in again[1], again
+    assert again[0] == 0 and 'bitwise identical' in again[1], again
 
 
 def test_a_kept_controller_that_fails_is_replaced_for_the_next_run(ros, tmp_path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots of a simulator node over DDS: what follows is the same to the bit; time goes on."""
+"""Snapshots of a simulator node over DDS: what follows is bitwise identical; time goes on."""
 
 import re
 import shutil

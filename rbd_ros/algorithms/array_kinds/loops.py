@@ -43,7 +43,7 @@ LOOP_MULTIPLIERS = replace(
 )
 LOOP_POSITION = Array(
     'position',
-    'displacement of each loop joint along its freedoms',
+    'displacement of each loop joint along its degrees of freedom',
     '[rad, m]',
     ('loop freedoms',),
     from_tree=listed,
@@ -51,7 +51,7 @@ LOOP_POSITION = Array(
 LOOP_RATE = replace(
     LOOP_POSITION,
     symbol='rate',
-    meaning='velocity of each loop joint along its freedoms',
+    meaning='velocity of each loop joint along its degrees of freedom',
     unit='[rad/s, m/s]',
 )
 LOOP_FORCES = replace(

@@ -2,7 +2,7 @@
 """Second derivatives of inverse and forward dynamics, by differentiation of the first.
 
 A second derivative by the configuration is along two velocities, one after the other: X_k (X_j f),
-where X_j f is what f changes by per unit of velocity of freedom j. Where the velocity is the rate
+where X_j f is what f changes by per unit of velocity of DoF j. Where the velocity is the rate
 of the position, and between different joints, the order is none; for two DoFs of one joint
 that turns about several axes both orders differ by the derivative along their bracket.
 

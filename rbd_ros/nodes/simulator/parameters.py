@@ -101,7 +101,7 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'lockstep_timeout',
         1.0,
-        'Real time after which diagnostics tell that nobody answers in lockstep, with `stamp` the '
+        'Real time after which diagnostics report a missing answer in lockstep, with `stamp` the '
         'state is sent again, and with lockstep_update_rate, 1 s later, a period passes in which '
         'the robot is held [s]; 0: never.',
         minimum=0.0,
@@ -320,7 +320,7 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'spawnables',
         (),
-        'Folders and files of what can be spawned (URDFs of one link, YAML entries), told by '
+        'Folders and files of what can be spawned (URDFs of one link, YAML entries), listed by '
         '~/get_spawnables of simulation_interfaces.',
         element=str,
     ),

@@ -44,7 +44,7 @@ SIMULATOR_SERVICES: Tuple[Service, ...] = (
     *(
         Service(f'~/{name}', f'simulation_interfaces/srv/{kind}', text, 'simulation_interfaces')
         for name, kind, text in (
-            ('get_simulator_features', 'GetSimulatorFeatures', 'Tells what is supported.'),
+            ('get_simulator_features', 'GetSimulatorFeatures', 'Reports what is supported.'),
             ('get_simulation_state', 'GetSimulationState', 'Playing, paused or stopped.'),
             ('set_simulation_state', 'SetSimulationState', 'Plays, pauses or stops.'),
             ('reset_simulation', 'ResetSimulation', 'Like `~/reset`.'),

@@ -141,7 +141,7 @@ SIMULATOR_TOPICS: Tuple[Topic, ...] = (
         'joint_torques',
         'sensor_msgs/msg/JointState',
         'out',
-        'As `effort`, what each joint transmits along its freedom.',
+        'As `effort`, what each joint transmits along its degree of freedom.',
         depth=10,
         optional='with parameter `joint_torques`',
     ),
