@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Docstrings, comments, pages and configuration files use the field's words.
+
+Each coinage that was replaced is a pattern here, with the field's word as the cure. What stands in
+backticks, examples and the names of fields are names or output, which are not looked at. Further
+kinds of texts are further generators of lines like `prose` and `page`.
+"""
+
+import ast
+import io
+import re
+import tokenize
+
+import pytest
+from support.source_imports import ROOT
+
+pytestmark = pytest.mark.linter
+
+#: Patterns of what was replaced, by the field's word for it.
+COINAGES = {
+    'impact, impulse': r'\bblows?\b',
+    'degree of freedom, DoF': r'(?<!of )(?<!motion )(?<!-)\bfreedoms?\b',
+    'reported, published, notified': r'\btold\b',
+    'reports, says, names': r'\btells?\b',
+    'bitwise identical': r'\bto the bit\b',
+    'buffer, package': r'\broom to (work|solve)\b|\bof this room\b|"""room for\b',
+    'again, newly': r'\banew\b',
+    'anyone who, the caller': r'\bwhoever\b',
+    'separated, moved apart': r'\bparted\b',
+    'slow path, fast path': r'\b(go|goes|this is|the usual:) the (long|shortest) way\b',
+    'known of, declared for': r'\bsaid of\b',
+}
+
+#: Pages that name the coinages, or quote output that is made elsewhere.
+LEFT_OUT = {'glossary.md', 'measurements.md', 'python_api.md'}
+
+NAMES = re.compile(r'`[^`]*`|^\s*:\w+ [\w, ]+:|\([a-z_, ]*freedoms,?[^)]*\)')
+
+
+def sources():
+    """Return the files whose docstrings and comments are looked at."""
+    found = [path for name in ('rbd_ros', 'launch') for path in (ROOT / name).rglob('*.py')]
+    for path in (ROOT / 'scripts').iterdir():
+        if path.is_file() and 'python' in path.read_text(encoding='utf-8').partition('\n')[0]:
+            found.append(path)
+    return sorted(found)
+
+
+def pages():
+    """Return the pages and configuration files that are looked at whole."""
+    found = [
+        *(ROOT / 'docs').glob('*.md'),
+        *(ROOT / 'docs' / 'api').glob('*.md'),
+        *(ROOT / 'docs' / 'nodes').glob('*.md'),
+        *(ROOT / 'config').rglob('*.yaml'),
+    ]
+    return sorted(path for path in found if path.name not in LEFT_OUT)
+
+
+def without_examples(lines):
+    """Yield numbered lines but for examples, which end at an empty line."""
+    is_example = False
+    for number, line in lines:
+        is_example = line.strip() != '' and (is_example or line.lstrip(' "').startswith('>>>'))
+        if not is_example:
+            yield number, line
+
+
+def prose(source):
+    """Yield the lines of a source's docstrings and comments, with their numbers."""
+    lines = source.split('\n')
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, kinds) and ast.get_docstring(node) is not None:
+            first = node.body[0]
+            numbers = range(first.lineno, first.end_lineno + 1)
+            yield from without_examples((n, lines[n - 1]) for n in numbers)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+def page(text):
+    """Yield the lines of a page that are not code, with their numbers."""
+    is_code = False
+    for number, line in enumerate(text.split('\n'), 1):
+        fence = line.lstrip().startswith('```')
+        is_code ^= fence
+        if not (is_code or fence or line.startswith('    ')):
+            yield number, line
+
+
+def coinages(lines):
+    """Yield a complaint for each coinage in some lines."""
+    for number, line in lines:
+        words = NAMES.sub(' ', line)
+        for cure, pattern in COINAGES.items():
+            found = re.search(pattern, words, re.IGNORECASE)
+            if found:
+                yield f'{number}: {found[0]!r}, say {cure}: {line.strip()}'
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize('path', sources(), ids=name_of)
+def test_docstrings_and_comments_use_the_words_of_the_field(path):
+    found = list(coinages(prose(path.read_text(encoding='utf-8'))))
+    assert not found, '\n'.join(found)
+
+
+@pytest.mark.parametrize('path', pages(), ids=name_of)
+def test_pages_use_the_words_of_the_field(path):
+    found = list(coinages(page(path.read_text(encoding='utf-8'))))
+    assert not found, '\n'.join(found)
+
+
+def test_a_coinage_is_noticed_in_prose_alone():
+    source = '''
+def f(freedoms):
+    """Whoever calls is told.
+
+    :param freedoms: the degrees of freedom, `told`
+    >>> print('told')
+    told
+    """
+    blow = 'anew'  # made anew
+'''
+    found = [line.partition(':')[0] for line in coinages(prose(source))]
+    assert found == ['3', '3', '9']
+    assert [line.partition(':')[0] for line in coinages(page('a\n```\nanew\n```\nanew'))] == ['5']
