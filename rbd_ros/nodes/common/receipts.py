@@ -5,6 +5,10 @@ joint_state_topic_hardware_interface takes states in a thread of the executor of
 /clock wakes another thread, whose cycle may then read the state before. A parameter service of the
 same node is in the same callback group as its subscription, and arrives later than the state: its
 answer says that the state has been taken, however busy the machine is.
+
+It is asked twice, and the second answer counts: rmw_wait() looks for states, and then for requests
+(rmw_fastrtps_shared_cpp/src/rmw_wait.cpp). Both may come in between, and the request is answered
+first. An executor takes one request each time that it looks, and a state before it.
 """
 
 from __future__ import annotations
@@ -40,7 +44,7 @@ class Receipts:
         )
         self._clients: Dict[str, Any] = {}  # by the name of the node
         self._proven: Set[str] = set()
-        self._asked: Dict[str, int] = {}  # number of the request that has no answer yet
+        self._asked: Dict[str, int] = {}  # number of the last request, without an answer yet
         self._wait_set: Any = None
 
     def close(self) -> None:
@@ -56,7 +60,7 @@ class Receipts:
         if anybody:
             self._look()
         self._asked = {
-            name: client.handle.send_request(GetParameterTypes.Request())
+            name: [client.handle.send_request(GetParameterTypes.Request()) for _ in range(2)][-1]
             for name, client in self._clients.items()
             if anybody or name in self._proven
         }

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Receipts of the states that a hardware interface takes."""
+
+from types import SimpleNamespace
+
+import pytest
+from support import outside
+
+rclpy = outside.load('rclpy')
+
+from rbd_ros.nodes.common.receipts import Receipts
+
+
+class LateLook:
+    """Client of a node that has just looked for states when one comes, and then a request.
+
+    It takes what rclcpp does: rmw_wait() of rmw_fastrtps_shared_cpp/src/rmw_wait.cpp looks for
+    states first; Executor::get_next_ready_executable() of rclcpp/src/rclcpp/executor.cpp takes
+    them first, and one request each time.
+    """
+
+    def __init__(self):
+        self.handle, self.sent, self.answered = self, 0, 0
+        self.looks, self.taken = 0, False
+
+    def send_request(self, _):
+        self.sent += 1
+        return self.sent
+
+    def take_response(self, _):
+        self.taken = self.looks > 0
+        self.looks += 1
+        if self.answered == self.sent:
+            return None, None
+        self.answered += 1
+        identifier = SimpleNamespace(sequence_number=self.answered)
+        return SimpleNamespace(request_id=identifier), object()
+
+
+@pytest.fixture
+def receipts():
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    made = Receipts(context, '/joint_commands')
+    yield made
+    made.close()
+    rclpy.shutdown(context=context)
+
+
+def test_a_request_that_is_seen_before_the_state_is_no_receipt(receipts, monkeypatch):
+    client = LateLook()
+    monkeypatch.setattr(receipts, '_clients', {'/hardware': client})
+    monkeypatch.setattr(receipts, '_look', lambda: None)
+    receipts.ask(anybody=True)
+    assert receipts.come(1.0)
+    assert client.taken
