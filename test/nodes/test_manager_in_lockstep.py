@@ -8,6 +8,7 @@ from pathlib import Path
 import signal
 import subprocess
 import sys
+from time import perf_counter
 from types import SimpleNamespace
 
 import pytest
@@ -20,6 +21,7 @@ from node_harness import TWO_LINK_ARM
 from std_srvs.srv import SetBool, Trigger
 
 from rbd_ros.nodes.common.diagnostics import OK, WARN
+from rbd_ros.nodes.common.update_rate import PACE
 from rbd_ros.nodes.common.wire import ClockWriter, JointStateWriter
 from rbd_ros.nodes.simulator.interface import check_simulator_parameters, INTERFACE
 from rbd_ros.nodes.simulator.lockstep import stamp_of
@@ -229,6 +231,27 @@ def test_a_manager_that_is_killed_before_it_takes_a_state_stops_no_time():
         until(manager.ready, f'period {k}', lambda: None, ceiling=10.0)
         assert manager.ready()  # for the other cycles of the period
     assert ports.told == [k * PERIOD for k in (1, 2, 3, 4)] and manager.held_periods == 3
+
+
+def test_a_busy_manager_has_half_of_the_settling_time_to_take_a_state():
+    """Or it would never be known to do so, and not be waited for afterwards."""
+    ports, clock, asked = NoTopics(), ClockWriter(), []
+    receipts = SimpleNamespace(
+        ask=lambda anybody: asked.append(perf_counter()),
+        come=lambda seconds: perf_counter() - asked[-1] > 3 * PACE / 2,
+    )
+    report = SimpleNamespace(condition=lambda *_, **__: None)
+    manager = ManagerPorts(ports, PERIOD, lambda _: None, report, lambda: 1.0, receipts)
+    writer = JointStateWriter(['shoulder', 'elbow'], ['effort'])
+    told_after = []
+    for k in (1, 2):
+        clock.set_stamp_ns(k * PERIOD)
+        manager.send_clock(clock.data())
+        until(lambda k=k: manager.ready() or len(ports.told) == k, f'time {k}', lambda: None)
+        told_after.append(perf_counter() - asked[-1])
+        ports.commands.append(bytes(writer.data()))
+        until(manager.ready, f'period {k}', lambda: None)
+    assert told_after[1] > 3 * PACE / 2
 
 
 def test_rates_that_cannot_be_are_refused():

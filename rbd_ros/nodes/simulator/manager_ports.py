@@ -82,17 +82,22 @@ class ManagerPorts(LockstepPorts):
         self._stamp, self._sent_at, self._nudges = time, perf_counter(), 0
         self._paced = self._held  # time goes on at a pace until there are commands
         self._receipts.ask(anybody=self._paced)
-        self._time_is_told(PACE / 2 if self._paced else 0.0)
+        self._time_is_told(0.0)
 
     def _time_is_told(self, seconds: float) -> bool:
         """Publish the time once the state has been taken; return whether it has been published.
 
+        At a pace, it is told in the middle of the period to hardware that says nothing.
+
         :param seconds: how long to wait for that
         """
-        if self._clock is not None and (self._receipts.come(seconds) or self._paced):
+        if self._clock is not None and (self._receipts.come(seconds) or self._is_half_over()):
             self._tell_time(self._clock)
             self._clock = None
         return self._clock is None
+
+    def _is_half_over(self) -> bool:
+        return self._paced and perf_counter() - self._sent_at > self._pace / 2
 
     # -- of the loop ------------------------------------------------------------------------------
 
@@ -104,7 +109,7 @@ class ManagerPorts(LockstepPorts):
         waited = perf_counter() - self._sent_at
         if self._paced:
             if waited < self._pace:
-                sleep(min(self._pace - waited, WAIT))
+                sleep(min(self._pace - waited, WAIT) if told else 0.0)
                 return False
             return self._begin_period(self._look_for_the_newest())
         if told:
