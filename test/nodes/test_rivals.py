@@ -99,6 +99,22 @@ def test_a_controller_may_be_silent_for_some_looks():
     assert len(graph.told) == 1 and 'may command the same joints' in graph.told[0]
 
 
+def test_controllers_that_have_not_sent_anything_yet_are_waited_for():
+    """As hardware interfaces of ros2_control, of which each tag is one, before they are active."""
+    graph = Graph(named('left'), named('right'))
+    graph.get_publishers_info_by_topic = lambda topic: (
+        graph.publishers if topic == '/command' else []
+    )
+    rivals = Rivals(graph, graph)
+    for heard in ([], [], [['elbow']], [['elbow'], ['wrist']]):
+        rivals.look_for_controllers('/command', '/efforts', heard)
+    assert graph.told == []
+    graph.publishers = (named('left'), named('right'), named('third'))
+    for _ in range(6):
+        rivals.look_for_controllers('/command', '/efforts', [['elbow'], ['wrist']])
+    assert len(graph.told) == 1 and '/third' in graph.told[0]
+
+
 def test_controllers_for_different_joints_are_rivals_once_both_command_one():
     graph = Graph(named('left'), named('right'))
     graph.get_publishers_info_by_topic = lambda topic: (

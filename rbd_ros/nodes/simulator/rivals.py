@@ -32,6 +32,7 @@ class Rivals:
         self._own = _full_name(node.get_namespace(), node.get_name())
         self._looks_without_names: Dict[str, int] = {}
         self._silent: Dict[str, Dict[Tuple[str, ...], int]] = {}  # looks since a list was heard
+        self._crowds: Dict[str, Tuple[List[str], int]] = {}  # who, and looks since it is those
 
     def look_for_simulators(self, topics: Sequence[str]) -> None:
         """Report other publishers of topics that are the simulator's own."""
@@ -62,16 +63,22 @@ class Rivals:
         twice = sorted(joint for joint, lists in together.items() if lists > 1)
         # As many lists as publishers, without a joint in two: each has joints of its own.
         disjoint = len(self._lists(by_name, heard)) >= len(named) and not twice
+        who = sorted(named + ordered)
+        before, looks = self._crowds.get(by_name, ([], 0))
+        looks = looks + 1 if before == who else 0
+        self._crowds[by_name] = (who, looks)
         crowd = len(set(named) | set(ordered)) > 1 or max(len(named), len(ordered)) > 1
         if not crowd or (disjoint and set(ordered) <= set(named) and len(ordered) < 2):
             return
-        who = sorted(set(named + ordered))
+        # Hardware interfaces have their publisher long before they send anything.
+        if not twice and looks < _SILENCE and not ordered:
+            return
         which = shorten(twice) or 'the same joints'
         self._diagnostics.event(
             SUBJECT,
             WARN,
             f'several controllers may command {which}, and each joint obeys the newest message: '
-            f'{shorten(who)}; stop all but one',
+            f'{shorten(sorted(set(who)))}; stop all but one',
             code='several controllers',
         )
 
