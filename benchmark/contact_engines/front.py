@@ -104,12 +104,12 @@ def _panel(axes: Any, facts: Dict[str, Any], name: str, handles: Dict[str, Any])
     x, y = [point[0] for point in front], [point[1] for point in front]
     axes.step(x, y, where='post', color='#dde3ea', lw=7, zorder=1, solid_capstyle='round')
     for (engine, variant), each in found.items():
-        colour, marker = STYLES[engine]
+        color, marker = STYLES[engine]
         handle = axes.plot(
             [point[0] for point in each],
             [point[1] for point in each],
             _DASHES[variant],
-            color=colour,
+            color=color,
             marker=marker,
             ms=4.5,
             mec='white',

@@ -83,9 +83,9 @@ def plot(facts: Dict[str, Any], rows: List[Row], path: str) -> None:
     axes = figure.add_subplot()
     for k, row in enumerate(shown):
         low, high = row.ratio_quartiles
-        colour = GOOD if row.holds else BAD
-        axes.plot([low, high], [k, k], color=colour, linewidth=2.5, alpha=0.35)
-        axes.plot(row.ratio, k, 'o', color=colour, markersize=6)
+        color = GOOD if row.holds else BAD
+        axes.plot([low, high], [k, k], color=color, linewidth=2.5, alpha=0.35)
+        axes.plot(row.ratio, k, 'o', color=color, markersize=6)
         axes.plot([row.limit] * 2, [k - 0.35, k + 0.35], color=INK, linewidth=1.4)
     axes.set_yticks(range(len(shown)), [f'{row.node}: {row.quantity}' for row in shown])
     axes.tick_params(labelsize=8, colors=INK)

@@ -95,7 +95,7 @@ def pages_of_files(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     for name in sorted(linked(app)):
         path = ROOT / name
         if path.exists():
-            body = listing(name) if path.is_dir() else coloured(path)
+            body = listing(name) if path.is_dir() else colored(path)
             title = html.escape(name)
             context = {'title': title, 'body': f'<h1>{title}</h1>\n{body}'}
             yield f'{FOLDER}/{name}', context, 'page.html'
@@ -108,7 +108,7 @@ def listing(name: str) -> str:
     return f'<ul>{items}</ul>'
 
 
-def coloured(path: Path) -> str:
+def colored(path: Path) -> str:
     """Text of a file as HTML."""
     try:
         lexer = get_lexer_for_filename(path.name)

@@ -70,7 +70,7 @@ def urdf_object(
     body = model.bodies[0]
     if not body.inertia.mass > 0.0:
         raise WorldFileError(f'{where}: its link has no mass; add an inertial element')
-    seen = [each.colour for each in model.geometries if each.colour is not None]
+    seen = [each.color for each in model.geometries if each.color is not None]
     color = None
     if seen:
         red, green, blue, alpha = map(float, seen[0])

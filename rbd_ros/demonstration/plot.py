@@ -12,7 +12,7 @@ import numpy as np
 from rbd_ros.demonstration.experiment import Plan, Tracking
 from rbd_ros.plot_names import plot_name
 
-COLOURS = ('#d1495b', '#edae49', '#00798c', '#6a4c93')
+COLORS = ('#d1495b', '#edae49', '#00798c', '#6a4c93')
 INK, FAINT = '#2b2d42', '#d9dce3'
 FLOOR = 1e-6  # smallest error shown [rad or m]
 MOST_POINTS = 1500  # of a curve; more cannot be distinguished
@@ -117,14 +117,14 @@ def _draw_joint(
     desired = scale * first.desired[thin, j]
     style = {'color': INK, 'lw': 1.3, 'dashes': (4, 3), 'zorder': 9}
     position.plot(first.times[thin], desired, label='desired', **style)
-    for (k, tracking), law, colour in zip(enumerate(runs.values()), plan.laws, COLOURS):
+    for (k, tracking), law, color in zip(enumerate(runs.values()), plan.laws, COLORS):
         thin = slice(None, None, max(1, len(tracking.times) // MOST_POINTS))
         times = tracking.times[thin]
         width = 4.0 if k == len(runs) - 1 else 1.5
-        position.plot(times, scale * tracking.q[thin, j], color=colour, lw=width, label=law.title)
+        position.plot(times, scale * tracking.q[thin, j], color=color, lw=width, label=law.title)
         size = np.maximum(np.abs(tracking.error[thin, j]), FLOOR)
-        error.semilogy(times, scale * size, color=colour, lw=1.0)
-        torque.plot(times, tracking.effort[thin, j], color=colour, lw=1.0)
+        error.semilogy(times, scale * size, color=color, lw=1.0)
+        torque.plot(times, tracking.effort[thin, j], color=color, lw=1.0)
     position.set_title(
         f'{plot_name(plan.joint_names[j])}  [{unit}, {units[1]}]',
         fontsize=9.5,

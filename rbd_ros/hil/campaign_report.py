@@ -78,8 +78,8 @@ def _scatter(rows: Sequence[Row], name: str) -> str:
     figure, (axes,) = figure_of(1, 2.6)
     passed = np.array([each['passed'] == 'True' for each in rows])
     x, y = _numbers(rows, name), _numbers(rows, SHOWN)
-    for which, colour in ((passed, '#1769aa'), (~passed, FAULT)):
-        axes.plot(x[which], y[which], '.', ms=4, color=colour, rasterized=len(rows) > 2000)
+    for which, color in ((passed, '#1769aa'), (~passed, FAULT)):
+        axes.plot(x[which], y[which], '.', ms=4, color=color, rasterized=len(rows) > 2000)
     axes.set_xlabel(name.replace('_', ' '))
     axes.set_ylabel('largest error')
     return svg_of(figure)

@@ -204,7 +204,7 @@ def page(scenario: Scenario, found: DeadTime) -> str:
 
 def _plot(scenario: Scenario, found: DeadTime) -> str:
     figure, (axes,) = figure_of(1, 3.0)
-    for kept, colour, mark, name in (
+    for kept, color, mark, name in (
         (True, BLUE, 'o', 'limits kept'),
         (False, FAULT, 'x', 'not kept'),
     ):
@@ -214,7 +214,7 @@ def _plot(scenario: Scenario, found: DeadTime) -> str:
             # Zero has no place on a logarithmic axis.
             [max(each.numbers['largest_error'], 1e-12) for each in some],
             mark,
-            color=colour,
+            color=color,
             label=name,
         )
     if found.tolerated is not None:

@@ -21,7 +21,7 @@ from rbd_ros.meshes.triangles import (
     Triangles,
 )
 from rbd_ros.model.bounded_xml import parse_xml
-from rbd_ros.model.geometry import Colour
+from rbd_ros.model.geometry import Color
 
 #: Maximum number of elements: some writers make one for each polygon.
 MAX_ELEMENTS = 4_000_000
@@ -111,14 +111,14 @@ class _Reader:
                 yield from self._node(self._find(child), placement, above)
             elif child.tag == 'instance_geometry':
                 self._visit()
-                colours = {
-                    bound.get('symbol', ''): self._colour(bound)
+                colors = {
+                    bound.get('symbol', ''): self._color(bound)
                     for bound in child.iter('instance_material')
                 }
                 for vertices, corners, symbol in self._geometry(self._find(child)):
                     self._count(len(vertices), len(corners))
                     moved = vertices @ placement[:3, :3].T + placement[:3, 3]
-                    yield Triangles(moved, corners, colours.get(symbol))
+                    yield Triangles(moved, corners, colors.get(symbol))
 
     def _visit(self) -> None:
         self._visits += 1
@@ -168,7 +168,7 @@ class _Reader:
         numbers: FloatArray = _numbers(source.findtext('float_array') or '', float)
         return numbers.reshape(-1, stride)[:, :3]
 
-    def _colour(self, bound: Element) -> Optional[Colour]:
+    def _color(self, bound: Element) -> Optional[Color]:
         """Return diffuse colour of a material, None for a texture, or where it is not clear."""
         material = self._only(bound, 'target')
         instance = None if material is None else material.find('instance_effect')

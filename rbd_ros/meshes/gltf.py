@@ -56,7 +56,7 @@ def read_gltf(path: Path) -> List[Triangles]:
     named = {str(k): data for k, data in enumerate(buffers)}
     document['buffers'] = [{'uri': name} for name in named]
     parts = scene_parts(trimesh, json.dumps(document).encode(), 'gltf', named)
-    return [Triangles(part.vertices @ _UPRIGHT.T, part.corners, part.colour) for part in parts]
+    return [Triangles(part.vertices @ _UPRIGHT.T, part.corners, part.color) for part in parts]
 
 
 def _document(data: bytes) -> Tuple[Dict[str, Any], bytes]:

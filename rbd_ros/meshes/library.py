@@ -12,7 +12,7 @@ import numpy as np
 
 from rbd_ros.bounded_files import read_bytes
 from rbd_ros.meshes.triangles import MAX_FILE_SIZE, MeshError, Triangles
-from rbd_ros.model.geometry import Colour
+from rbd_ros.model.geometry import Color
 
 #: Maximum number of lines of numbers of a text of PLY.
 MAX_LINES = 5_000_000
@@ -92,13 +92,13 @@ def scene_parts(
             if np.linalg.det(placement[:3, :3]) < 0.0:
                 corners = corners[:, ::-1]  # a mirror turns the surface inside out
             moved = vertices @ placement[:3, :3].T + placement[:3, 3]
-            found.append(Triangles(moved, corners, _colour(mesh.visual)))
+            found.append(Triangles(moved, corners, _color(mesh.visual)))
     except Exception as error:  # of many kinds, asserted ones among them
         raise ValueError(f'trimesh cannot read it: {error or type(error).__name__}') from error
     return found
 
 
-def _colour(visual: Any) -> Optional[Colour]:
+def _color(visual: Any) -> Optional[Color]:
     """Return the colour of a material; None if there is none."""
     factor = getattr(getattr(visual, 'material', None), 'baseColorFactor', None)
     if factor is None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rbd_ros.bounded_files import FileRefusedError, open_regular, read_bytes
 from rbd_ros.meshes.triangles import MAX_FILE_SIZE, MAX_PARTS, Triangles
-from rbd_ros.model.geometry import Colour
+from rbd_ros.model.geometry import Color
 
 #: Maximum length of a line [bytes].
 MAX_LINE = 1 << 20
@@ -32,7 +32,7 @@ def read_obj(path: Path) -> List[Triangles]:
     # Arrays of numbers take a fifth of the memory of lists.
     coordinates = array('d')
     parts: Dict[str, array[int]] = {}
-    colours: Dict[str, Colour] = {}
+    colors: Dict[str, Color] = {}
     material = ''
     libraries: Set[str] = set()
     with open_regular(path, MAX_FILE_SIZE) as file:
@@ -59,28 +59,28 @@ def read_obj(path: Path) -> List[Triangles]:
             elif words[:1] == [b'mtllib'] and len(words) > 1:
                 library = line.split(None, 1)[1].decode(errors='replace').strip()
                 if library not in libraries and len(libraries) < MAX_LIBRARIES:
-                    colours.update(_colours(path.parent / library))
+                    colors.update(_colors(path.parent / library))
                 libraries.add(library)
     vertices = np.array(coordinates, dtype=float).reshape(-1, 3)
     return [
-        Triangles(vertices, np.array(corners, dtype=np.int64).reshape(-1, 3), colours.get(name))
+        Triangles(vertices, np.array(corners, dtype=np.int64).reshape(-1, 3), colors.get(name))
         for name, corners in (parts or {'': array('q')}).items()
     ]
 
 
-def _colours(path: Path) -> Dict[str, Colour]:
+def _colors(path: Path) -> Dict[str, Color]:
     """Return the diffuse colours of a material library; none where it is missing, as many are.
 
     :raises FileRefusedError: if it is no regular file, or too large
     """
-    colours: Dict[str, Colour] = {}
+    colors: Dict[str, Color] = {}
     name = ''
     try:
         lines = read_bytes(path, MAX_LIBRARY_SIZE).splitlines()
     except FileRefusedError:
         raise
     except (OSError, ValueError):
-        return colours
+        return colors
     for line in lines:
         words = line.split()
         if words[:1] == [b'newmtl'] and len(words) > 1:
@@ -90,5 +90,5 @@ def _colours(path: Path) -> Dict[str, Colour]:
                 r, g, b = (min(max(float(x), 0.0), 1.0) for x in words[1:])
             except ValueError:
                 continue
-            colours[name] = (r, g, b, 1.0)
-    return colours
+            colors[name] = (r, g, b, 1.0)
+    return colors

@@ -9,7 +9,7 @@ from typing import Optional
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.model.geometry import Colour
+from rbd_ros.model.geometry import Color
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -32,16 +32,16 @@ class Triangles:
 
     :param vertices: (N, 3) [m]
     :param corners: three indices of vertices for each triangle, (M, 3)
-    :param colour: colour that the file gives, None if none
+    :param color: colour that the file gives, None if none
 
     >>> from rbd_ros.meshes import Triangles
-    >>> Triangles(np.eye(3), np.array([[0, 1, 2]])).colour is None
+    >>> Triangles(np.eye(3), np.array([[0, 1, 2]])).color is None
     True
     """
 
     vertices: FloatArray
     corners: IntArray
-    colour: Optional[Colour] = None
+    color: Optional[Color] = None
 
 
 def is_closed(triangles: FloatArray) -> bool:

@@ -64,7 +64,7 @@ class Mesh:
 Shape = Union[Sphere, Box, Cylinder, Mesh]
 
 #: Red, green, blue and opacity, each from 0 to 1.
-Colour = Tuple[float, float, float, float]
+Color = Tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Geometry:
     :param placement: transform from body to geometry coordinates
     :param shape: the shape
     :param role: 'collision' or 'visual'
-    :param colour: colour of the material of the URDF, None if it gives none
+    :param color: colour of the material of the URDF, None if it gives none
     """
 
     name: str
@@ -126,4 +126,4 @@ class Geometry:
     placement: PluckerTransform
     shape: Shape
     role: str
-    colour: Optional[Colour] = None
+    color: Optional[Color] = None

@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rbd_ros.model.geometry import Colour
+from rbd_ros.model.geometry import Color
 from rbd_ros.viewer.page_text import arrow_length
 from rbd_ros.viewer.recording import MotionRecording
 from rbd_ros.viewer.scene import quaternions, Scene, STONE
@@ -21,7 +21,7 @@ FloatArray = NDArray[np.float64]
 Json = Dict[str, Any]
 
 WORLD = 'world'
-CONTACT: Colour = (0.85, 0.11, 0.38, 1.0)
+CONTACT: Color = (0.85, 0.11, 0.38, 1.0)
 #: Extent of the planes of a world, in radii of the scene.
 _PLANE = 20.0
 
@@ -99,7 +99,7 @@ def _entities(scene: Scene, radius: float) -> List[Json]:
         pose = ground.pose.copy()
         pose[:3, 3] -= 0.5 * thickness * pose[:3, 2]
         box = {'pose': _pose(pose), 'size': _vector((side, side, thickness))}
-        still['cubes'].append({**box, 'color': _color(ground.colour or STONE)})
+        still['cubes'].append({**box, 'color': _color(ground.color or STONE)})
     return [still, *every]
 
 
@@ -118,7 +118,7 @@ def _entity(name: str, frame: str, now: int = 0) -> Json:
 
 def _add_shape(entity: Json, scene: Scene, shape: SceneShape) -> None:
     size = shape.size
-    given = {'pose': _pose(shape.placement), 'color': _color(shape.colour)}
+    given = {'pose': _pose(shape.placement), 'color': _color(shape.color)}
     if shape.kind == 'box':
         entity['cubes'].append({**given, 'size': _vector(size)})
     elif shape.kind == 'sphere':
@@ -179,8 +179,8 @@ def _pose(pose: FloatArray) -> Json:
     return {'position': _vector(pose[:3, 3]), 'orientation': _quaternion(turned)}
 
 
-def _color(colour: Colour) -> Json:
-    return dict(zip('rgba', colour))
+def _color(color: Color) -> Json:
+    return dict(zip('rgba', color))
 
 
 # -- schemas

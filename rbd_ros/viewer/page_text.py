@@ -83,12 +83,12 @@ def _scene_data(scene: Scene, ground: Optional[HalfSpace], poses: FloatArray) ->
                 'placement': shape.placement.reshape(-1).tolist(),
                 'kind': shape.kind,
                 'size': list(shape.size),
-                'colour': list(shape.colour),
+                'color': list(shape.color),
             }
             for shape in scene.shapes
         ],
         'grounds': [
-            {'pose': each.pose.reshape(-1).tolist(), 'colour': each.colour}
+            {'pose': each.pose.reshape(-1).tolist(), 'color': each.color}
             for each in grounds(scene, ground)
         ],
         'reach': dict(zip(('centre', 'radius'), reach(scene, poses))),

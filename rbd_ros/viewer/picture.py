@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.contact.ground import HalfSpace
-from rbd_ros.model.geometry import Colour
+from rbd_ros.model.geometry import Color
 from rbd_ros.viewer import raster
 from rbd_ros.viewer.page_text import arrow_length, grounds, reach, SMALLEST
 from rbd_ros.viewer.primitives import arrow, surface
@@ -23,7 +23,7 @@ IntArray = NDArray[np.int64]
 
 SKY = np.array([0.914, 0.929, 0.945])
 LINES = np.array([0.66, 0.69, 0.72])
-CONTACT: Colour = (0.85, 0.11, 0.38, 1.0)
+CONTACT: Color = (0.85, 0.11, 0.38, 1.0)
 #: As in viewer.js: height of the view, direction of the camera from the centre, light.
 _FIELD = math.radians(40.0)
 _FROM = 1.3 * np.array([1.6, -2.2, 1.1])
@@ -41,14 +41,14 @@ class _Surfaces(NamedTuple):
     :param vertices: in coordinates of their frames, (V, 3) [m]
     :param frames: frame of each vertex, -1 for the world, (V,)
     :param corners: (T, 3)
-    :param colours: (T, 4)
+    :param colors: (T, 4)
     :param ends: numbers of the triangles that these three end before
     """
 
     vertices: FloatArray
     frames: IntArray
     corners: IntArray
-    colours: FloatArray
+    colors: FloatArray
     ends: Tuple[int, int, int]
 
 
@@ -100,8 +100,8 @@ class Camera:
         self._surfaces = _surfaces(scene)
         self._paint_grounds(self._grounds)
         still, _, _ = self._surfaces.ends
-        self._draw(self._at(start), self._surfaces.corners, self._surfaces.colours, 0, still)
-        self._background = self._raster.colour.copy(), self._raster.nearness.copy()
+        self._draw(self._at(start), self._surfaces.corners, self._surfaces.colors, 0, still)
+        self._background = self._raster.color.copy(), self._raster.nearness.copy()
 
     def picture(self, poses: ArrayLike, contacts: Optional[ArrayLike] = None) -> NDArray[np.uint8]:
         """Return the picture of an instant, (height, width, 3): red, green, blue.
@@ -113,16 +113,16 @@ class Camera:
             return self._picture(np.asarray(poses, dtype=float), contacts)
 
     def _picture(self, poses: FloatArray, contacts: Optional[ArrayLike]) -> NDArray[np.uint8]:
-        surfaces, (colour, nearness) = self._surfaces, self._background
-        self._raster.colour[...], self._raster.nearness[...] = colour, nearness
+        surfaces, (color, nearness) = self._surfaces, self._background
+        self._raster.color[...], self._raster.nearness[...] = color, nearness
         at = self._at(poses)
         still, moving, every = surfaces.ends
         for ground in self._grounds:
             self._draw_shadow(ground, at, surfaces.corners[still:moving])
-        self._draw(at, surfaces.corners, surfaces.colours, still, moving)
+        self._draw(at, surfaces.corners, surfaces.colors, still, moving)
         for contact in np.empty((0, 6)) if contacts is None else np.asarray(contacts, dtype=float):
             self._draw_force(contact)
-        self._draw(at, surfaces.corners, surfaces.colours, moving, every)
+        self._draw(at, surfaces.corners, surfaces.colors, moving, every)
         raster.develop(self._record)
         pixels: NDArray[np.uint8] = (255.0 * self._raster.pixels + 0.5).astype(np.uint8)
         return pixels
@@ -142,14 +142,14 @@ class Camera:
         self,
         at: FloatArray,
         corners: IntArray,
-        colours: FloatArray,
+        colors: FloatArray,
         first: int = 0,
         last: Optional[int] = None,
         lit: bool = True,
         nearer: float = 0.0,
     ) -> None:
         """Draw some of the triangles; `nearer` is added to their nearness."""
-        soup = Record(raster.Soup(at, np.zeros_like(at), corners, colours))
+        soup = Record(raster.Soup(at, np.zeros_like(at), corners, colors))
         raster.project(self._look, soup, nearer)
         end = len(corners) if last is None else last
         raster.draw(self._record, self._look, soup, first, end, int(lit))
@@ -162,8 +162,8 @@ class Camera:
         height = (at - ground.pose[:3, 3]) @ normal
         fallen = at - np.outer(height / slope, _LIGHT) + 1e-3 * self.radius * normal
         fallen[height < 0.0] = np.nan
-        colour = (SKY if ground.colour is None else np.array(ground.colour[:3])) * _SHADE
-        self._draw(fallen, corners, np.tile([*colour, 1.0], (len(corners), 1)), lit=False)
+        color = (SKY if ground.color is None else np.array(ground.color[:3])) * _SHADE
+        self._draw(fallen, corners, np.tile([*color, 1.0], (len(corners), 1)), lit=False)
 
     def _draw_force(self, contact: FloatArray) -> None:
         force = float(np.linalg.norm(contact[3:]))
@@ -174,12 +174,12 @@ class Camera:
         across = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
         x = across / np.linalg.norm(across)
         at = contact[:3] + shape.vertices @ np.stack([x, np.cross(z, x), z])
-        colours = np.tile(CONTACT, (len(shape.corners), 1))
-        self._draw(at, shape.corners, colours, nearer=_BEFORE)
+        colors = np.tile(CONTACT, (len(shape.corners), 1))
+        self._draw(at, shape.corners, colors, nearer=_BEFORE)
 
     def _paint_grounds(self, planes: Sequence[Ground]) -> None:
         """Begin with the sky and the grids of the planes."""
-        self._raster.colour[...] = SKY
+        self._raster.color[...] = SKY
         rows, columns = self._raster.nearness.shape
         x = np.arange(columns) - 0.5 * (columns - 1)
         y = 0.5 * (rows - 1) - np.arange(rows)
@@ -200,42 +200,42 @@ class Camera:
                     near = np.abs(w - np.round(w)) / (raster.SAMPLES * width)
                     on_line = np.maximum(on_line, np.clip(1.2 - near, 0.0, 1.0))
                 fade = np.clip(0.12 / (raster.SAMPLES * width), 0.0, 1.0)
-            if plane.colour is not None:
-                r, g, b, opacity = plane.colour
+            if plane.color is not None:
+                r, g, b, opacity = plane.color
                 lit = raster.AROUND + raster.SKY * plane.pose[2, 2]
                 lit += raster.LAMP * max(float(plane.pose[:3, 2] @ _LIGHT), 0.0)
                 paint = min(lit, 1.0) * np.array([r, g, b])
-                self._raster.colour[seen] += opacity * (paint - self._raster.colour[seen])
+                self._raster.color[seen] += opacity * (paint - self._raster.color[seen])
                 if opacity >= 1.0:
                     self._raster.nearness[seen] = 1.0 / (distance[seen] * self._focus)
             amount = np.where(seen, on_line * fade, 0.0)[..., None]
-            self._raster.colour[...] += np.nan_to_num(amount) * (LINES - self._raster.colour)
+            self._raster.color[...] += np.nan_to_num(amount) * (LINES - self._raster.color)
 
 
 def _surfaces(scene: Scene) -> _Surfaces:
     """Return the triangles of all shapes of a scene."""
     # By place in the order of drawing: still, moving, seen through.
-    parts: List[List[Tuple[FloatArray, int, IntArray, Colour]]] = [[], [], []]
+    parts: List[List[Tuple[FloatArray, int, IntArray, Color]]] = [[], [], []]
     for shape in scene.shapes:
         found, frame = surface(scene, shape), scene.frame_of(shape)
         vertices = found.vertices @ shape.placement[:3, :3].T + shape.placement[:3, 3]
-        order = 2 if shape.colour[3] < 1.0 else int(frame >= 0)
-        parts[order].append((vertices, frame, found.corners, shape.colour))
+        order = 2 if shape.color[3] < 1.0 else int(frame >= 0)
+        parts[order].append((vertices, frame, found.corners, shape.color))
     first, ends = 0, []
-    vertices_, frames, corners, colours = [np.empty((0, 3))], [], [np.empty((0, 3), int)], []
+    vertices_, frames, corners, colors = [np.empty((0, 3))], [], [np.empty((0, 3), int)], []
     total = 0
     for group in parts:
-        for points, frame, triangles, colour in group:
+        for points, frame, triangles, color in group:
             vertices_.append(points)
             frames.append(np.full(len(points), frame))
             corners.append(first + triangles)
-            colours.append(np.tile(colour, (len(triangles), 1)))
+            colors.append(np.tile(color, (len(triangles), 1)))
             first, total = first + len(points), total + len(triangles)
         ends.append(total)
     return _Surfaces(
         np.concatenate(vertices_),
         np.concatenate([np.empty(0, int), *frames]),
         np.concatenate(corners),
-        np.concatenate([np.empty((0, 4)), *colours]),
+        np.concatenate([np.empty((0, 4)), *colors]),
         (ends[0], ends[1], ends[2]),
     )

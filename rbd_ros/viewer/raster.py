@@ -24,12 +24,12 @@ AROUND, SKY, LAMP = 0.42, 0.12, 0.5
 class Raster(NamedTuple):
     """Samples of a picture, and its pixels.
 
-    :param colour: of each sample, (rows, columns, 3), 0 to 1
+    :param color: of each sample, (rows, columns, 3), 0 to 1
     :param nearness: inverse of the depth of what is there, 0 for infinitely far, (rows, columns)
     :param pixels: means of the samples, (rows / SAMPLES, columns / SAMPLES, 3)
     """
 
-    colour: FloatArray = floats('rows', 'columns', 3)
+    color: FloatArray = floats('rows', 'columns', 3)
     nearness: FloatArray = floats('rows', 'columns')
     pixels: FloatArray = floats('pixel_rows', 'pixel_columns', 3)
 
@@ -88,7 +88,7 @@ def project(look: Look, soup: Soup, nearer: float) -> int:
 
 
 @compiled
-def light_up(look: Look, soup: Soup, t: int, colour: FloatArray) -> None:
+def light_up(look: Look, soup: Soup, t: int, color: FloatArray) -> None:
     """Find the colour of the side of a triangle that is seen, (4,)."""
     a, b, c = soup.corners[t, 0], soup.corners[t, 1], soup.corners[t, 2]
     normal = vector(3)
@@ -108,8 +108,8 @@ def light_up(look: Look, soup: Soup, t: int, colour: FloatArray) -> None:
     # From the sky, from all around, and from the light.
     shade = min(AROUND + SKY * normal[2] / size + LAMP * max(lit / size, 0.0), 1.0)
     for k in range(3):
-        colour[k] = shade * soup.paint[t, k]
-    colour[3] = soup.paint[t, 3]
+        color[k] = shade * soup.paint[t, k]
+    color[3] = soup.paint[t, 3]
 
 
 @compiled
@@ -138,8 +138,8 @@ def fill(raster: Raster, points: FloatArray, a: int, b: int, c: int, paint: Floa
                 near += wc * (points[c, 2] - points[a, 2])
                 if near > raster.nearness[row, column]:
                     for k in range(3):
-                        behind = raster.colour[row, column, k]
-                        raster.colour[row, column, k] = behind + opacity * (paint[k] - behind)
+                        behind = raster.color[row, column, k]
+                        raster.color[row, column, k] = behind + opacity * (paint[k] - behind)
                     if opacity >= 1.0:
                         raster.nearness[row, column] = near
 
@@ -151,15 +151,15 @@ def draw(raster: Raster, look: Look, soup: Soup, first: int, last: int, lit: int
     :param lit: whether they are lit, or have their colours as they are
     :return: how many are drawn, whether they are seen or not
     """
-    count, colour = 0, vector(4)
+    count, color = 0, vector(4)
     for t in range(first, last):
         a, b, c = soup.corners[t, 0], soup.corners[t, 1], soup.corners[t, 2]
         if min(soup.points[a, 2], soup.points[b, 2], soup.points[c, 2]) > 0.0:
             for k in range(4):
-                colour[k] = soup.paint[t, k]
+                color[k] = soup.paint[t, k]
             if lit != 0:
-                light_up(look, soup, t, colour)
-            fill(raster, soup.points, a, b, c, colour)
+                light_up(look, soup, t, color)
+            fill(raster, soup.points, a, b, c, color)
             count += 1
     return count
 
@@ -176,6 +176,6 @@ def develop(raster: Raster) -> int:
                 total = 0.0
                 for i in range(SAMPLES):
                     for j in range(SAMPLES):
-                        total += raster.colour[SAMPLES * row + i, SAMPLES * column + j, k]
+                        total += raster.color[SAMPLES * row + i, SAMPLES * column + j, k]
                 raster.pixels[row, column, k] = total / (SAMPLES * SAMPLES)
     return SAMPLES * SAMPLES

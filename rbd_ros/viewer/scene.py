@@ -14,7 +14,7 @@ from rbd_ros.collision.scene import start_configuration
 from rbd_ros.meshes import Triangles
 from rbd_ros.model import Model
 from rbd_ros.model.extension.document import Source
-from rbd_ros.model.geometry import Colour, Geometry, Plane
+from rbd_ros.model.geometry import Color, Geometry, Plane
 from rbd_ros.robot import Robot
 from rbd_ros.spatial import PluckerTransform
 from rbd_ros.viewer.shapes import ROBOT, SceneShape, ShapeCollector
@@ -25,10 +25,10 @@ SHAPES = ('visual', 'collision')
 #: Triangles of a page, which it takes some 20 bytes each of: more are simplified.
 MAX_TRIANGLES = 200_000
 #: Colours where none is given: visual shapes, collision shapes, what stands still, what moves.
-GREY: Colour = (0.7, 0.71, 0.73, 1.0)
-ORANGE: Colour = (0.95, 0.6, 0.2, 1.0)
-STONE: Colour = (0.78, 0.76, 0.72, 1.0)
-RED: Colour = (0.82, 0.3, 0.25, 1.0)
+GREY: Color = (0.7, 0.71, 0.73, 1.0)
+ORANGE: Color = (0.95, 0.6, 0.2, 1.0)
+STONE: Color = (0.78, 0.76, 0.72, 1.0)
+RED: Color = (0.82, 0.3, 0.25, 1.0)
 
 _G = 9.81  # [m/s^2]
 
@@ -38,14 +38,14 @@ class Ground:
     """A plane of the world.
 
     :param pose: pose of a frame in it whose z axis is its normal, (4, 4)
-    :param colour: its colour, None for the viewer's grid alone
+    :param color: its colour, None for the viewer's grid alone
 
     >>> make_scene(robot.model, world='config/table_world.yaml').grounds[0].pose[2, 2]
     1.0
     """
 
     pose: FloatArray
-    colour: Optional[Colour] = None
+    color: Optional[Color] = None
 
 
 @dataclass(frozen=True)
@@ -203,9 +203,9 @@ def _add_geometry(
     collector: ShapeCollector, owner: str, geometry: Geometry, placement: FloatArray
 ) -> None:
     is_visual = geometry.role == 'visual'
-    colour = geometry.colour or (GREY if is_visual else ORANGE)
+    color = geometry.color or (GREY if is_visual else ORANGE)
     # As RViz does: the colours of a mesh go before that of the URDF.
-    collector.add(owner, geometry.link, placement, geometry.shape, colour, is_visual)
+    collector.add(owner, geometry.link, placement, geometry.shape, color, is_visual)
 
 
 def _add_world(
@@ -218,9 +218,9 @@ def _add_world(
             grounds.append(Ground(each.pose, each.color))
             continue
         placement = np.eye(4) if each.movable else each.pose
-        colour = each.color or (RED if each.movable else STONE)
+        color = each.color or (RED if each.movable else STONE)
         given = each.color is None
-        collector.add(each.name, '', placement, each.shape, colour, given, each.convex)
+        collector.add(each.name, '', placement, each.shape, color, given, each.convex)
     for robot in world.robots:
         if robot not in moving:
             _add_robot(collector, robot, shapes)

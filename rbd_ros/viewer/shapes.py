@@ -14,7 +14,7 @@ from rbd_ros.meshes import hull_triangles, MeshError, read_mesh, Triangles
 from rbd_ros.model.geometry import (
     Box,
     Capsule,
-    Colour,
+    Color,
     Cylinder,
     HeightField,
     Mesh,
@@ -39,11 +39,11 @@ class SceneShape:
     :param kind: 'box', 'sphere', 'cylinder' and 'capsule' (about z), or 'mesh'
     :param size: lengths along x, y, z; radius; radius and length (of a capsule's cylinder); number
         of the mesh's part
-    :param colour: its colour
+    :param color: its colour
     :param owner: 'robot', or the name of an object or further robot of the world
 
     >>> shape = make_scene(robot.model).shapes[0]
-    >>> shape.placement[:3, 3], shape.size, shape.colour[3]  # centre, radius and length [m]
+    >>> shape.placement[:3, 3], shape.size, shape.color[3]  # centre, radius and length [m]
     (array([0.  , 0.  , 0.05]), (0.08, 0.1), 1.0)
     """
 
@@ -51,7 +51,7 @@ class SceneShape:
     placement: FloatArray
     kind: str
     size: Tuple[float, ...]
-    colour: Colour
+    color: Color
     owner: str = ROBOT
 
 
@@ -75,13 +75,13 @@ class ShapeCollector:
         link: str,
         placement: FloatArray,
         shape: Drawn,
-        colour: Colour,
-        own_colours: bool = True,
+        color: Color,
+        own_colors: bool = True,
         convex: bool = False,
     ) -> None:
         """Add a shape.
 
-        :param own_colours: whether colours of a mesh file go before `colour`, as in RViz
+        :param own_colors: whether colours of a mesh file go before `color`, as in RViz
         :param convex: whether the convex hull of a mesh is meant
         """
         if isinstance(shape, (Mesh, HeightField)):
@@ -91,12 +91,12 @@ class ShapeCollector:
                 else self._mesh(shape, convex)
             )
             for k in numbers:
-                own = self._parts[k].colour if own_colours else None
+                own = self._parts[k].color if own_colors else None
                 size = (k,)
-                self.shapes.append(SceneShape(link, placement, 'mesh', size, own or colour, owner))
+                self.shapes.append(SceneShape(link, placement, 'mesh', size, own or color, owner))
         else:
             kind, lengths = _primitive(shape)
-            self.shapes.append(SceneShape(link, placement, kind, lengths, colour, owner))
+            self.shapes.append(SceneShape(link, placement, kind, lengths, color, owner))
 
     def parts(self) -> Tuple[Triangles, ...]:
         """Return the triangles of the meshes, fewer of them where there are too many."""
@@ -129,14 +129,14 @@ class ShapeCollector:
                 parts = read_mesh(mesh.path)
                 if convex:
                     points = np.concatenate([part.vertices for part in parts])
-                    parts = (_soup(hull_triangles(points), parts[0].colour),)
+                    parts = (_soup(hull_triangles(points), parts[0].color),)
             except MeshError as error:
                 self._failed[str(error)] = None
                 return []
             for part in parts:
                 scaled = part.vertices * np.array(mesh.scale)
                 self._read[key].append(len(self._parts))
-                self._parts.append(Triangles(scaled, part.corners, part.colour))
+                self._parts.append(Triangles(scaled, part.corners, part.color))
         return self._read[key]
 
     def _height_field(self, name: str, field: HeightField) -> Sequence[int]:
@@ -166,10 +166,8 @@ def _surface(field: HeightField, i: NDArray[np.int64], j: NDArray[np.int64]) -> 
     return Triangles(vertices.reshape(-1, 3), corners)
 
 
-def _soup(triangles: FloatArray, colour: Optional[Colour]) -> Triangles:
-    return Triangles(
-        triangles.reshape(-1, 3), np.arange(3 * len(triangles)).reshape(-1, 3), colour
-    )
+def _soup(triangles: FloatArray, color: Optional[Color]) -> Triangles:
+    return Triangles(triangles.reshape(-1, 3), np.arange(3 * len(triangles)).reshape(-1, 3), color)
 
 
 def _share(sizes: Sequence[int], most: int) -> int:

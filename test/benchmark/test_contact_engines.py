@@ -443,7 +443,7 @@ def test_the_plot_is_a_picture_and_needs_something_to_show(tmp_path):
         front.plot(facts(results, ('bouncing',)), str(tmp_path / 'none' / 'front.png'))
 
 
-def test_every_engine_has_a_colour_and_a_name():
+def test_every_engine_has_a_color_and_a_name():
     assert set(front.STYLES) == set(contact_engines.COLUMNS)
     assert contact_engines.OURS == OURS.name == contact_engines.COLUMNS[0]
     assert all(each.settings for each in contact_engines.ENGINES)

@@ -77,7 +77,7 @@ def ordered(triangles):
 @pytest.mark.parametrize(
     'uri', [None, 'm.bin', 'with%20space.bin', 'data:application/octet-stream;base64,']
 )
-def test_gltf_is_read_with_its_colour_and_turned_upright(tmp_path, uri):
+def test_gltf_is_read_with_its_color_and_turned_upright(tmp_path, uri):
     """As RViz, Blender and Drake do it: y points up in the file, and z in ROS."""
     suffix = 'glb' if uri is None else 'gltf'
     if uri and uri.endswith('bin'):
@@ -86,7 +86,7 @@ def test_gltf_is_read_with_its_colour_and_turned_upright(tmp_path, uri):
         uri += b64encode(DATA).decode()
     path = write(tmp_path / f'm.{suffix}', document(), uri)
     (part,) = read_mesh(path)
-    assert part.colour == (1.0, 0.2, 0.0, 1.0)
+    assert part.color == (1.0, 0.2, 0.0, 1.0)
     x, y, z = TETRAHEDRON.T
     expected = np.column_stack([x, -z, y])[FACES]
     assert np.array_equal(ordered(mesh_triangles(path)), ordered(expected))
@@ -178,7 +178,7 @@ def test_textures_are_left_out_and_not_looked_for(tmp_path):
         'images': [{'uri': 'http://example.org/picture.png'}],
     }
     (part,) = read_mesh(write(tmp_path / 'm.glb', document(**more)))
-    assert part.colour is None and len(part.corners) == 4
+    assert part.color is None and len(part.corners) == 4
 
 
 def ply(kind, count=4):

@@ -86,7 +86,7 @@ def test_collada_places_scales_and_paints(tmp_path, group):
     path = tmp_path / 'm.dae'
     path.write_text(COLLADA.format(group=GROUPS[group]))
     (part,) = read_mesh(str(path))
-    assert part.colour == (1.0, 0.5, 0.0, 1.0)
+    assert part.color == (1.0, 0.5, 0.0, 1.0)
     square = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=float)
     # Twice along x, a quarter turn about z, then 10 along x; in mm.
     x, y, z = (square * [2, 1, 1]).T
@@ -95,12 +95,12 @@ def test_collada_places_scales_and_paints(tmp_path, group):
     assert np.allclose(corners_of([part]), expected, atol=1e-15)
 
 
-def test_colours_of_an_obj_are_those_of_its_library(tmp_path):
+def test_colors_of_an_obj_are_those_of_its_library(tmp_path):
     (tmp_path / 'm.mtl').write_text('newmtl a\nKd 1 0 0\nnewmtl b\nKd 0 1 0\n')
     text = 'mtllib m.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n'
     path = tmp_path / 'm.obj'
     path.write_text(text + 'usemtl a\nf 1 2 3 4\nusemtl b\nf 1 2 4\nusemtl c\nf 1 3 4\n')
-    found = [(part.colour, len(part.corners)) for part in read_mesh(str(path))]
+    found = [(part.color, len(part.corners)) for part in read_mesh(str(path))]
     assert found == [((1.0, 0.0, 0.0, 1.0), 2), ((0.0, 1.0, 0.0, 1.0), 1), (None, 1)]
 
 
@@ -353,7 +353,7 @@ def test_a_material_library_is_a_regular_file_or_left_out(tmp_path):
             read_mesh(str(path))
     for library in ('gone', '.', 'a.obj/b', 'x' * 300):
         path.write_text(f'mtllib {library}\n{triangle}')
-        assert [part.colour for part in read_mesh(str(path))] == [None]
+        assert [part.color for part in read_mesh(str(path))] == [None]
 
 
 def test_a_line_of_an_obj_is_bounded(tmp_path):

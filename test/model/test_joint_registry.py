@@ -122,7 +122,7 @@ def test_names_that_are_taken_or_odd_are_refused():
 def test_parameters_that_no_file_can_give_are_refused():
     @dataclass(frozen=True)
     class Chosen(Revolute):
-        colour: str = 'red'
+        color: str = 'red'
 
         @classmethod
         def examples(cls):

@@ -153,43 +153,43 @@ def test_shapes_do_not_change_the_dynamics():
     assert load_urdf(plain).bodies == load_urdf(shaped).bodies
 
 
-def colours(*materials, known=''):
+def colors(*materials, known=''):
     """Return the colours of visuals with these materials, and warnings."""
     shapes = ''.join(
         f'<visual><geometry><sphere radius="1"/></geometry>{material}</visual>'
         for material in materials
     )
     model = load_urdf(robot(known, link('a', shapes)))
-    return [geometry.colour for geometry in model.geometries], model.warnings
+    return [geometry.color for geometry in model.geometries], model.warnings
 
 
 RED = '<material name="red"><color rgba="1 0 0 0.5"/></material>'
 
 
-def test_colours_are_those_of_the_materials():
+def test_colors_are_those_of_the_materials():
     named = '<material name="red"/>'
-    assert colours(RED, '', named)[0] == [(1.0, 0.0, 0.0, 0.5), None, (1.0, 0.0, 0.0, 0.5)]
-    assert colours(named, known=RED) == ([(1.0, 0.0, 0.0, 0.5)], ())
+    assert colors(RED, '', named)[0] == [(1.0, 0.0, 0.0, 0.5), None, (1.0, 0.0, 0.0, 0.5)]
+    assert colors(named, known=RED) == ([(1.0, 0.0, 0.0, 0.5)], ())
     # What stands with the shape goes before what has its name.
     blue = '<material name="red"><color rgba="0 0 1 1"/></material>'
-    assert colours(blue, named, known=RED)[0] == [(0.0, 0.0, 1.0, 1.0), (1.0, 0.0, 0.0, 0.5)]
-    assert colours(named) == ([None], ())
+    assert colors(blue, named, known=RED)[0] == [(0.0, 0.0, 1.0, 1.0), (1.0, 0.0, 0.0, 0.5)]
+    assert colors(named) == ([None], ())
 
 
 @pytest.mark.parametrize('rgba', ['', '1 0 0', '1 0 0 1 1', '1 0 x 1', '255 0 0 1', 'nan 0 0 1'])
-def test_colours_that_are_none_are_left_out_with_a_warning(rgba):
-    found, (warning,) = colours(f'<material name="m"><color rgba="{rgba}"/></material>')
+def test_colors_that_are_none_are_left_out_with_a_warning(rgba):
+    found, (warning,) = colors(f'<material name="m"><color rgba="{rgba}"/></material>')
     assert found == [None]
     assert 'rgba' in warning and 'line' in warning
 
 
-def test_a_capsule_has_one_colour():
+def test_a_capsule_has_one_color():
     text = (
         f'<visual><geometry><capsule radius="1" length="2"/></geometry>{RED}</visual>'
         '<visual><geometry><sphere radius="1"/></geometry></visual>'
     )
     found = load_urdf(robot(link('a', text))).geometries
-    assert [(type(g.shape), g.colour is not None) for g in found] == [
+    assert [(type(g.shape), g.color is not None) for g in found] == [
         (Cylinder, True),
         (Sphere, False),
         (Sphere, True),

@@ -107,16 +107,16 @@ def test_a_bar_of_a_slide_points_where_it_moves():
     assert bar.origin == pytest.approx([0, 0, 0.5])
 
 
-def test_colours_go_from_green_to_red():
+def test_colors_go_from_green_to_red():
     outside.load('rclpy')
-    from rbd_ros.nodes.common.model_markers import GREY, saturation_colour
+    from rbd_ros.nodes.common.model_markers import GREY, saturation_color
 
-    reds, greens = zip(*(saturation_colour(share)[:2] for share in (0.0, 0.25, 0.5, 0.75, 1.0)))
+    reds, greens = zip(*(saturation_color(share)[:2] for share in (0.0, 0.25, 0.5, 0.75, 1.0)))
     assert list(reds) == sorted(reds) and list(greens) == sorted(greens, reverse=True)
     assert reds[0] == 0.0 and greens[-1] == 0.0
-    assert saturation_colour(-0.5) == saturation_colour(0.5)
-    assert saturation_colour(2.0) == saturation_colour(1.0)
-    assert saturation_colour(None) == GREY
+    assert saturation_color(-0.5) == saturation_color(0.5)
+    assert saturation_color(2.0) == saturation_color(1.0)
+    assert saturation_color(None) == GREY
 
 
 def test_markers_are_complete_and_replace_the_last_ones():

@@ -59,14 +59,14 @@ def test_compiled_and_interpreted_loops_draw_the_same():
         assert np.array_equal(first, second)
 
 
-def test_samples_have_the_colour_of_the_nearest_triangle_that_covers_them():
+def test_samples_have_the_color_of_the_nearest_triangle_that_covers_them():
     points, paint = random_soup(np.random.default_rng(2))
     paint[:, 3] = 1.0
     made = samples()
     draw(made, points, paint)
     for row in range(24):
         for column in range(32):
-            nearest, colour = 0.0, np.zeros(3)
+            nearest, color = 0.0, np.zeros(3)
             for t, (a, b, c) in enumerate(points.reshape(-1, 3, 3)):
                 if min(a[2], b[2], c[2]) <= 0.0:
                     continue
@@ -74,9 +74,9 @@ def test_samples_have_the_colour_of_the_nearest_triangle_that_covers_them():
                 u, v = np.linalg.solve(edges, np.array([column, row]) - a[:2])
                 near = a[2] + u * (b[2] - a[2]) + v * (c[2] - a[2])
                 if min(u, v, 1 - u - v) >= 0.0 and near > nearest:
-                    nearest, colour = near, paint[t, :3]
+                    nearest, color = near, paint[t, :3]
             assert np.isclose(made.nearness[row, column], nearest)
-            assert np.allclose(made.colour[row, column], colour)
+            assert np.allclose(made.color[row, column], color)
 
 
 def test_what_is_seen_through_blends_and_hides_nothing():
@@ -87,19 +87,19 @@ def test_what_is_seen_through_blends_and_hides_nothing():
     draw(made, whole, [[1.0, 0.0, 0.0, 1.0]])
     draw(made, nearer, [[0.0, 1.0, 0.0, 0.25]])
     draw(made, farther, [[0.0, 0.0, 1.0, 1.0]])
-    assert np.allclose(made.colour, [0.75, 0.25, 0.0]) and np.allclose(made.nearness, 0.5)
+    assert np.allclose(made.color, [0.75, 0.25, 0.0]) and np.allclose(made.nearness, 0.5)
     # What is behind the camera, and what has no area, is not drawn.
     behind = [[x, y, -0.9] for x, y, _ in whole]
     assert draw(made, behind, [[0.0, 0.0, 1.0, 1.0]]) == 0
     draw(made, [nearer[0]] * 3, [[0.0, 0.0, 1.0, 1.0]])
-    assert np.allclose(made.colour, [0.75, 0.25, 0.0])
+    assert np.allclose(made.color, [0.75, 0.25, 0.0])
 
 
 def test_pixels_are_means_of_their_samples():
     made = samples()
-    made.colour[...] = np.random.default_rng(3).uniform(size=made.colour.shape)
+    made.color[...] = np.random.default_rng(3).uniform(size=made.color.shape)
     raster.develop(Record(made))
-    expected = made.colour.reshape(12, 2, 16, 2, 3).mean(axis=(1, 3))
+    expected = made.color.reshape(12, 2, 16, 2, 3).mean(axis=(1, 3))
     assert np.allclose(made.pixels, expected)
 
 
@@ -165,7 +165,7 @@ def test_forces_and_shadows_are_drawn():
     assert (np.abs(picture - 255.0 * 0.78 * SKY).max(axis=-1) < 2.0).sum() == 0
 
 
-def test_coloured_planes_are_painted_and_hide():
+def test_colored_planes_are_painted_and_hide():
     floor = {'type': 'plane', 'color': [0.0, 0.8, 0.0], 'xyz': [0, 0, -0.3]}
     deep = {**BALL, 'xyz': [0.0, 0.0, -0.6]}
     scene = make_scene(None, world={'objects': {'ball': deep, 'floor': floor}})
@@ -262,7 +262,7 @@ def test_compiled_and_interpreted_loops_see_and_light_the_same():
     raster.draw(Record(one), Record(look), Record(soups[0]), 0, 20, 1)
     raster.draw.function(other, look, soups[1], 0, 20, 1)
     assert np.array_equal(soups[0].points, soups[1].points)
-    assert np.array_equal(one.colour, other.colour) and one.colour.any()
+    assert np.array_equal(one.color, other.color) and one.color.any()
 
 
 def test_vertices_are_seen_in_perspective():
@@ -289,9 +289,9 @@ def test_the_side_that_is_seen_is_lit(turned):
         normal = np.array([lean, 0, 1]) / np.hypot(lean, 1)
         if expected is None:
             expected = 0.42 + 0.12 * normal[2] + 0.5 * max(normal @ [0.6, 0, 0.8], 0.0)
-        colour = np.zeros(4)
-        raster.light_up(looking(), soup, 0, colour)
-        assert np.allclose(colour, [0.5 * expected] * 3 + [1.0])
+        color = np.zeros(4)
+        raster.light_up(looking(), soup, 0, color)
+        assert np.allclose(color, [0.5 * expected] * 3 + [1.0])
 
 
 def test_lines_of_the_grid_are_where_the_cells_end():

@@ -50,8 +50,8 @@ def test_a_report_draws_its_plots_and_loads_nothing(name, page, tmp_path):
     assert title and title.split(':')[0] in page.evaluate('document.title')
     # Lines in colour are seen on it, not only in its text.
     pixels = image.imread(io.BytesIO(page.whole_page(hil_pages.WIDTH)), format='png')[..., :3]
-    coloured = np.ptp(pixels, axis=-1) > 0.3
-    assert coloured.sum() > 1000 and (pixels.min(axis=-1) > 0.99).mean() > 0.5
+    colored = np.ptp(pixels, axis=-1) > 0.3
+    assert colored.sum() > 1000 and (pixels.min(axis=-1) > 0.99).mean() > 0.5
     # Nothing is wider than a window, so that nobody has to scroll sideways.
     assert page.evaluate('document.documentElement.scrollWidth') <= hil_pages.WIDTH
     assert page.requests == [path.as_uri()] and page.complaints == []

@@ -56,7 +56,7 @@ def test_visual_shapes_and_collision_shapes_where_there_are_none():
     )
     model = load_urdf(text)
     scene = make_scene(model)
-    assert [(s.link, s.kind, s.size, s.colour) for s in scene.shapes] == [
+    assert [(s.link, s.kind, s.size, s.color) for s in scene.shapes] == [
         ('a', 'box', (1.0, 2.0, 3.0), (1.0, 0.0, 0.0, 0.5)),
         ('a', 'sphere', (2.0,), GREY),
         ('b', 'cylinder', (1.0, 4.0), ORANGE),
@@ -100,7 +100,7 @@ def test_poses_are_those_of_the_frames():
             assert np.allclose(rotation(pose[3:]), expected[:3, :3])
 
 
-def test_meshes_are_read_once_scaled_and_with_colours_of_their_own(tmp_path):
+def test_meshes_are_read_once_scaled_and_with_colors_of_their_own(tmp_path):
     (tmp_path / 'm.obj').write_text('mtllib m.mtl\nusemtl g\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n')
     (tmp_path / 'm.mtl').write_text('newmtl g\nKd 0 1 0\n')
     mesh, large = '<mesh filename="m.obj"/>', '<mesh filename="m.obj" scale="2 2 -2"/>'
@@ -109,7 +109,7 @@ def test_meshes_are_read_once_scaled_and_with_colours_of_their_own(tmp_path):
     path.write_text(urdf(link('a', inside)))
     scene = make_scene(load_urdf(path))
     assert [shape.size for shape in scene.shapes] == [(0,), (0,), (1,)]
-    assert all(shape.colour == (0.0, 1.0, 0.0, 1.0) for shape in scene.shapes)
+    assert all(shape.color == (0.0, 1.0, 0.0, 1.0) for shape in scene.shapes)
     assert scene.parts[0].vertices.max() == 1.0 and scene.parts[1].vertices.max() == 2.0
     assert scene.notices == ()
 

@@ -33,7 +33,7 @@ def shape_of(scene, owner):
 
 
 @pytest.mark.parametrize('movable', [False, True])
-def test_objects_have_their_shapes_poses_and_colours(movable):
+def test_objects_have_their_shapes_poses_and_colors(movable):
     more = {'static': False, 'density': 1000.0} if movable else {}
     place = {'xyz': [1.0, 2.0, 3.0], 'rpy': [0.1, -0.2, 0.3], **more}
     world = {name: {**entry, **place} for name, entry in SIZES.items()}
@@ -47,8 +47,8 @@ def test_objects_have_their_shapes_poses_and_colours(movable):
         ('can', 'cylinder', (0.2, 0.6)),
         ('pill', 'capsule', (0.2, 0.6)),
     ]
-    assert shape_of(scene, 'ball').colour == (0.1, 0.2, 0.3, 0.4)
-    assert shape_of(scene, 'can').colour == (RED if movable else STONE)
+    assert shape_of(scene, 'ball').color == (0.1, 0.2, 0.3, 0.4)
+    assert shape_of(scene, 'can').color == (RED if movable else STONE)
     expected = around['can'].pose
     assert scene.objects == (tuple(SIZES) if movable else ())
     poses = scene.poses(None, np.empty((1, 0)))
@@ -93,7 +93,7 @@ def test_names_of_objects_and_links_may_be_alike():
 def test_planes_are_grounds_and_without_a_world_there_are_none(arm):
     scene = make_scene(None, world={'objects': {'floor': {'type': 'plane', 'xyz': [0, 0, -1]}}})
     (ground,) = scene.grounds
-    assert ground.pose[2, 3] == -1.0 and ground.colour is None and scene.shapes == ()
+    assert ground.pose[2, 3] == -1.0 and ground.color is None and scene.shapes == ()
     assert make_scene(arm.model).grounds is None
     assert make_scene(arm.model, world=World()).grounds == ()
 

@@ -16,7 +16,7 @@ from urdf_parser_py import urdf as urdf_parser
 from urdf_parser_py.xml_reflection.core import Path as ParserPath
 
 from rbd_ros.model.errors import ModelError
-from rbd_ros.model.geometry import Colour
+from rbd_ros.model.geometry import Color
 from rbd_ros.model.urdf.document import Document, Node, quote, read_document, Source
 from rbd_ros.model.urdf.materials import Materials
 from rbd_ros.model.urdf.omissions import omit_motion, omit_shapes, refuse_quaternion
@@ -35,7 +35,7 @@ class Description:
     :param links: links of urdf_parser_py by name, in file order
     :param joints: joints of urdf_parser_py by name, in file order
     :param missing_limits: for each joint whose <limit> lacks required attributes, their names
-    :param colours: for each link, the colours of its visuals, in file order
+    :param colors: for each link, the colours of its visuals, in file order
     :param directory: directory of the file, None for a string
     :param warnings: what was left out or noticed, in words
     """
@@ -45,7 +45,7 @@ class Description:
     links: Dict[str, Any] = field(default_factory=dict)
     joints: Dict[str, Any] = field(default_factory=dict)
     missing_limits: Dict[str, Tuple[str, ...]] = field(default_factory=dict)
-    colours: Dict[str, List[Optional[Colour]]] = field(default_factory=dict)
+    colors: Dict[str, List[Optional[Color]]] = field(default_factory=dict)
     warnings: List[str] = field(default_factory=list)
 
 
@@ -81,8 +81,8 @@ def read_description(
             )
         if node.tag == 'link':
             _prepare_link(node, owner, description, materials)
-            description.colours[name] = [
-                getattr(shape, 'colour', None) for shape in node.findall('visual')
+            description.colors[name] = [
+                getattr(shape, 'color', None) for shape in node.findall('visual')
             ]
             found[name] = _parse(urdf_parser.Link, node, owner)
         else:
@@ -192,5 +192,5 @@ def _split_capsule(link: Element, shape: Element, geometry: Element) -> None:
         sphere.append(Node('origin', {'xyz': ' '.join(map(repr, end))}))
         sphere.append(Node('geometry'))
         sphere[-1].append(Node('sphere', {'radius': radius}))
-        sphere.colour = getattr(shape, 'colour', None)
+        sphere.color = getattr(shape, 'color', None)
         link.append(sphere)

@@ -16,7 +16,7 @@ from xml.parsers import expat
 
 from rbd_ros.bounded_files import FileRefusedError, MAX_TEXT, read_bytes
 from rbd_ros.model.errors import ModelError
-from rbd_ros.model.geometry import Colour
+from rbd_ros.model.geometry import Color
 from rbd_ros.model.urdf.schema import ElementRule, ROBOT
 from rbd_ros.model.xacro_expansion import expand_xacro, is_xacro
 
@@ -34,7 +34,7 @@ class Node(ElementTree.Element):
     """Element that knows the line it came from, and its colour if it is a shape with one."""
 
     line = 0
-    colour: Optional[Colour] = None
+    color: Optional[Color] = None
 
 
 class Document(NamedTuple):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Dict, Optional
 from xml.etree.ElementTree import Element
 
-from rbd_ros.model.geometry import Colour
+from rbd_ros.model.geometry import Color
 from rbd_ros.model.urdf.document import Node, quote
 from rbd_ros.model.urdf.schema import line_of
 
@@ -19,11 +19,11 @@ class Materials:
 
     def __init__(self, root: Element):
         self.warnings: list[str] = []
-        self._named: Dict[str, Colour] = {}
+        self._named: Dict[str, Color] = {}
         for material in root.iter('material'):
-            name, colour = material.get('name'), self._own(material)
-            if name and colour is not None:
-                self._named.setdefault(name, colour)
+            name, color = material.get('name'), self._own(material)
+            if name and color is not None:
+                self._named.setdefault(name, color)
         for material in root.findall('material'):
             root.remove(material)
 
@@ -31,28 +31,28 @@ class Materials:
         """Give a shape the colour of its material, which is taken out of it."""
         for material in shape.findall('material'):
             shape.remove(material)
-            if isinstance(shape, Node) and shape.colour is None:
-                shape.colour = self._colour(material)
+            if isinstance(shape, Node) and shape.color is None:
+                shape.color = self._color(material)
 
-    def _colour(self, material: Element) -> Optional[Colour]:
+    def _color(self, material: Element) -> Optional[Color]:
         color = material.find('color')
         own = None if color is None else _numbers(color.get('rgba', ''))
         return self._named.get(material.get('name', '')) if own is None else own
 
-    def _own(self, material: Element) -> Optional[Colour]:
+    def _own(self, material: Element) -> Optional[Color]:
         color = material.find('color')
         if color is None:
             return None
-        colour = _numbers(color.get('rgba', ''))
-        if colour is None:
+        own = _numbers(color.get('rgba', ''))
+        if own is None:
             self.warnings.append(
                 f'<color> (line {line_of(color)}): rgba={quote(color.get("rgba", ""))} is not '
                 'four numbers from 0 to 1 and is left out'
             )
-        return colour
+        return own
 
 
-def _numbers(text: str) -> Optional[Colour]:
+def _numbers(text: str) -> Optional[Color]:
     try:
         r, g, b, a = (float(word) for word in text.split(None, 4))
     except ValueError:

@@ -304,7 +304,7 @@ class _Builder:
         self.links.append(
             Link(link.name, frame.body, frame.placement, self._inertia(link), parent, joint)
         )
-        colours = self.description.colours[link.name]
+        colors = self.description.colors[link.name]
         for role, shapes in (('collision', link.collisions), ('visual', link.visuals)):
             for k, shape in enumerate(shapes):
                 owner = f'link {quote(link.name)}: <{role}>'
@@ -324,7 +324,7 @@ class _Builder:
                         placement,
                         form,
                         role,
-                        colours[k] if role == 'visual' else None,
+                        colors[k] if role == 'visual' else None,
                     )
                 )
 

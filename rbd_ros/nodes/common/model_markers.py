@@ -58,12 +58,12 @@ def model_markers(
     return found
 
 
-def saturation_colour(share: Optional[float]) -> Tuple[float, float, float, float]:
+def saturation_color(share: Optional[float]) -> Tuple[float, float, float, float]:
     """Return the green without torque, yellow at half of the effort limit, red at it.
 
     Grey without one.
 
-    >>> saturation_colour(0.0), saturation_colour(-1.0)
+    >>> saturation_color(0.0), saturation_color(-1.0)
     ((0.0, 0.8, 0.1, 1.0), (0.9, 0.0, 0.1, 1.0))
     """
     if share is None:
@@ -85,7 +85,7 @@ def _arrows(bars: Iterable[JointBar]) -> List[Marker]:
             id=number,
             type=Marker.ARROW,
             scale=Vector3(x=SHAFT, y=HEAD, z=0.0),
-            color=_colour(saturation_colour(bar.share)),
+            color=_color(saturation_color(bar.share)),
             points=[_point(bar.origin), _point(bar.origin + length * bar.axis)],
         )
         marker.pose.orientation.w = 1.0
@@ -94,13 +94,13 @@ def _arrows(bars: Iterable[JointBar]) -> List[Marker]:
 
 
 def _ellipsoid(
-    shape: Ellipsoid, namespace: str, number: int, colour: Tuple[float, float, float, float]
+    shape: Ellipsoid, namespace: str, number: int, color: Tuple[float, float, float, float]
 ) -> Marker:
     x, y, z = (2.0 * float(each) for each in shape.semi_axes)
     marker = Marker(ns=namespace, id=number, type=Marker.SPHERE, scale=Vector3(x=x, y=y, z=z))
     w, i, j, k = rotation_to_quaternion(shape.pose[:3, :3].tolist())
     marker.pose = pose_from_floating_joint(np.array([w, i, j, k, *shape.pose[:3, 3]]))
-    marker.color = _colour(colour)
+    marker.color = _color(color)
     return marker
 
 
@@ -109,6 +109,6 @@ def _point(values: np.ndarray) -> Point:
     return Point(x=x, y=y, z=z)
 
 
-def _colour(colour: Tuple[float, float, float, float]) -> ColorRGBA:
-    r, g, b, a = colour
+def _color(color: Tuple[float, float, float, float]) -> ColorRGBA:
+    r, g, b, a = color
     return ColorRGBA(r=r, g=g, b=b, a=a)

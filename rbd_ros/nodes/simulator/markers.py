@@ -104,7 +104,7 @@ def robot_markers(robots: Iterable[WorldRobot], frame: str) -> List[Placed]:
         model = robot.model
         for each in _seen(model):
             in_link = each.placement * model.links[each.link].placement.inverse()
-            for marker, pose in _shape_markers(each.shape, each.colour):
+            for marker, pose in _shape_markers(each.shape, each.color):
                 _fill(marker, frame, robot.name, found)
                 at = np.array(in_link.pose(), dtype=float) @ pose
                 placed.append(Placed(marker, f'{robot.name}/{each.link}', at))
@@ -227,7 +227,7 @@ def _standing_robot(robot: WorldRobot) -> Iterator[Tuple[Any, Optional[Color], n
     X0 = body_transforms(model, model.tree_position(start_configuration(robot)))
     for each in _seen(model):
         placed = each.placement * X0[each.body] * robot.base_placement
-        yield each.shape, each.colour, np.array(placed.pose(), dtype=float)
+        yield each.shape, each.color, np.array(placed.pose(), dtype=float)
 
 
 def _seen(model: Model) -> Iterator[Geometry]:

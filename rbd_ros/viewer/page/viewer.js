@@ -59,7 +59,7 @@
   });
   const solids = [];
   for (const shape of data.shapes) {
-    const [r, g, b, a] = shape.colour;
+    const [r, g, b, a] = shape.color;
     const material = new THREE.MeshStandardMaterial({
       color: new THREE.Color().setRGB(r, g, b, 'srgb'), opacity: a, transparent: a < 1,
       roughness: 0.6, metalness: 0.1, flatShading: shape.kind === 'mesh', side: THREE.DoubleSide,
@@ -106,7 +106,7 @@
     const scaled = Float32Array.from(points, (x) => x * cell);
     return geometry.setAttribute('position', new THREE.BufferAttribute(scaled, 3));
   }
-  for (const { pose, colour } of data.grounds) {
+  for (const { pose, color } of data.grounds) {
     const ground = new THREE.Group();
     const cell = 10 ** Math.round(Math.log10(span / 3));
     const grid = new THREE.LineSegments(gridOf(30, cell), new THREE.LineBasicMaterial({ color: 0xb4bbc2 }));
@@ -116,8 +116,8 @@
     grid.position.z = -span / 2000;
     shade.position.z = -span / 4000;
     ground.add(grid, shade);
-    if (colour) {
-      const [r, g, b, a] = colour;
+    if (color) {
+      const [r, g, b, a] = color;
       const paint = new THREE.Mesh(surface, new THREE.MeshStandardMaterial({
         color: new THREE.Color().setRGB(r, g, b, 'srgb'), opacity: a, transparent: a < 1, side: THREE.DoubleSide,
       }));

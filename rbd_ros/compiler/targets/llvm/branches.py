@@ -161,27 +161,27 @@ def _uses(graph: Graph, live: Sequence[int], arrays: Sequence[Mapping[int, int]]
     for number in near:
         beside.update(dict.fromkeys(operands(nodes[number])))
         beside.update(dict.fromkeys(users[number]))
-    colour = [kind(node[0]) for node in nodes]
+    color = [kind(node[0]) for node in nodes]
     twins: Dict[Tuple[Place, Place], bool] = {}
     result = []
     for ring in (beside, near):
         refined = [
             hash(
                 (
-                    colour[number],
-                    *sorted([colour[k] for k in operands(nodes[number])]),
+                    color[number],
+                    *sorted([color[k] for k in operands(nodes[number])]),
                     _ANY,
-                    *sorted([colour[k] for k in users[number]]),
+                    *sorted([color[k] for k in users[number]]),
                 )
             )
             for number in ring
         ]
         for number, value in zip(ring, refined):
             if nodes[number][0] != CONSTANT:  # many operations share one
-                colour[number] = value
+                color[number] = value
         alike: Dict[int, List[Place]] = defaultdict(list)
         for place, found in follow.items():
-            for value in {colour[k] for k in found}:
+            for value in {color[k] for k in found}:
                 alike[value].append(place)
         for places in alike.values():
             pairs = []
