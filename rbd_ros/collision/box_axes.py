@@ -13,7 +13,7 @@ from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.collision.segments import nearest_to_box
 from rbd_ros.collision.solid_distances import distance_from_box
 from rbd_ros.collision.vectors import along, difference, dot, localised, placed, turned
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 
 #: Sine of the angle up to which two edges count as parallel, with no axis of their own.
 PARALLEL_EDGES = 1e-7
@@ -75,7 +75,7 @@ def best_axis(
         box, 3 to 5 of the second one, 6 + 3 i + j for that at right angles to both axes i and j
     """
     slack = SLACK * min(min(half_a[0], half_a[1], half_a[2]), min(half_b[0], half_b[1], half_b[2]))
-    axis = vector(3)
+    axis = stack_array(3)
     best, chosen, favoured = -math.inf, 0, -math.inf
     for number in range(15):
         i, j = (number - 6) // 3, (number - 6) % 3
@@ -144,8 +144,8 @@ def nearest_of_boxes(
     :param on_b: point of the second one in the same coordinates; a result, (3,) [m]
     :return: distance [m], and number of the features
     """
-    start, end, step, local = vector(3), vector(3), vector(3), vector(3)
-    outward, point = vector(3), vector(3)
+    start, end, step, local = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
+    outward, point = stack_array(3), stack_array(3)
     minimum = math.inf
     for number in range(12):
         k, which = number // 4, number % 4
@@ -205,7 +205,7 @@ def deepest_vertex(
     :param on_a: the point; a result, (3,) [m]
     :return: number of the features
     """
-    local, point = vector(3), vector(3)
+    local, point = stack_array(3), stack_array(3)
     if number < 3:
         for k in range(3):
             upward = normal[0] * pose[k] + normal[1] * pose[3 + k] + normal[2] * pose[6 + k]
@@ -241,7 +241,12 @@ def crossing_edges(
     :param on_a: the point; a result, (3,) [m]
     :return: number of the features
     """
-    corner, local, direction, offset = vector(3), vector(3), vector(3), vector(3)
+    corner, local, direction, offset = (
+        stack_array(3),
+        stack_array(3),
+        stack_array(3),
+        stack_array(3),
+    )
     first, second, digit = 13, 13, 1
     for k in range(3):
         local[k] = on_a[k] = 0.0

@@ -14,7 +14,7 @@ import math
 
 from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.collision.segments import nearest_to_box
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 
 #: Distance of two points that are one but for rounding, of lengths up to a metre or relative [m].
 SETTLED = 1e-14
@@ -61,7 +61,7 @@ def settle_boxes(
     :param on_a: point of the first box in its coordinates; a result, (3,) [m]
     :param on_b: point of the second one in the same coordinates; a result, (3,) [m]
     """
-    local, before, start, step = vector(3), vector(3), vector(3), vector(3)
+    local, before, start, step = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
     for r in range(3):
         before[r] = 0.0
     nearest_on(half_b, pose, before, local)

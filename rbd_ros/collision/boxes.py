@@ -16,7 +16,7 @@ from rbd_ros.collision.box_regions import settle_boxes
 from rbd_ros.collision.face_clipping import add_face
 from rbd_ros.collision.segments import length_of
 from rbd_ros.collision.vectors import add, COINCIDENT, placed, turned
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 
 #: Cosine of the angle up to which the direction between two boxes counts as normal to a face.
 NEARLY = 0.9998
@@ -43,7 +43,7 @@ def face_contacts(
     if number < 3:
         sign = 1.0 if normal[number] >= 0.0 else -1.0
         return add_face(half_a, pose_a, half_b, pose, number, sign, False, margin, found)
-    back, k = vector(12), number - 3
+    back, k = stack_array(12), number - 3
     relative_pose(pose_b, pose_a, back)
     upward = normal[0] * pose[k] + normal[1] * pose[3 + k] + normal[2] * pose[6 + k]
     sign = -1.0 if upward >= 0.0 else 1.0
@@ -65,8 +65,8 @@ def box_box(
     Features below 729 are 27 times that of the first box plus that of the second one, each a face,
     an edge or a vertex as in `feature_of`; others are vertices of the part that two faces share.
     """
-    pose, axis, normal = vector(12), vector(3), vector(3)
-    on_a, on_b, point = vector(3), vector(3), vector(3)
+    pose, axis, normal = stack_array(12), stack_array(3), stack_array(3)
+    on_a, on_b, point = stack_array(3), stack_array(3), stack_array(3)
     relative_pose(pose_a, pose_b, pose)
     if nearest and settle_boxes(size_a, size_b, pose, on_a, on_b):
         for r in range(3):

@@ -12,7 +12,7 @@ import math
 from rbd_ros.collision.arrays import FloatArray, FoundPoints
 from rbd_ros.collision.reduction import choose, HEIGHT, LAYER
 from rbd_ros.collision.vectors import cross, dot, perpendicular
-from rbd_ros.compiler.loops import compiled, matrix, vector
+from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
 
 #: Number of candidates that there is room for, and above which they are reduced.
 ROOM, FULL = 64, 56
@@ -33,8 +33,8 @@ def reduce_candidates(candidates: FloatArray, count: int, most: int) -> int:
     :param most: how many may remain
     :return: how many remain
     """
-    kept, flat, number_of = matrix(64, 8), matrix(64, 3), vector(64)
-    chosen, normal, u, v = vector(4), vector(3), vector(3), vector(3)
+    kept, flat, number_of = stack_matrix(64, 8), stack_matrix(64, 3), stack_array(64)
+    chosen, normal, u, v = stack_array(4), stack_array(3), stack_array(3), stack_array(3)
     left, total = count, 0
     while left > 0:
         deepest = 0

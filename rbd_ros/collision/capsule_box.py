@@ -19,7 +19,7 @@ from rbd_ros.collision.segments import (
 from rbd_ros.collision.solid_distances import distance_from_box
 from rbd_ros.collision.spheres import add_ball_at_solid
 from rbd_ros.collision.vectors import along, COINCIDENT, dot, end_of_segment, localised, placed
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 
 #: Cosine of the angle up to which a normal counts as that of a face, and a segment as parallel.
 NEARLY = 0.9998
@@ -56,7 +56,7 @@ def depth_of_segment(
         if depth > deepest:
             deepest, feature = depth, number
     length = length_of(step)
-    across = vector(3)
+    across = stack_array(3)
     best = factor * deepest if deepest < 0.0 else deepest
     for k in range(3):
         s, t = (k + 1) % 3, (k + 2) % 3
@@ -90,7 +90,13 @@ def add_inside(
     found: FoundPoints,
 ) -> int:
     """Enter the contact of a capsule whose segment meets the box."""
-    outward, local, point, edge, edge_step = vector(3), vector(3), vector(3), vector(3), vector(3)
+    outward, local, point, edge, edge_step = (
+        stack_array(3),
+        stack_array(3),
+        stack_array(3),
+        stack_array(3),
+        stack_array(3),
+    )
     depth, feature = depth_of_segment(start, step, half, 1.0 if nearest else FAVOUR, outward)
     if feature < 6 and not nearest:
         k = feature // 2
@@ -143,7 +149,7 @@ def add_on_face(
     :param feature: number of the first end; that of the second one is next
     :return: how many were found; 0 also if nothing of the segment is above the face
     """
-    local, point = vector(3), vector(3)
+    local, point = stack_array(3), stack_array(3)
     s, t = (k + 1) % 3, (k + 2) % 3
     first, last = part_between(start[s], step[s], half[s], 0.0, 1.0)
     first, last = part_between(start[t], step[t], half[t], first, last)
@@ -172,8 +178,8 @@ def capsule_box(
     found: FoundPoints,
 ) -> int:
     """Return the contact of a capsule with a box; arguments are those of `capsule_capsule`."""
-    start, end, step, local = vector(3), vector(3), vector(3), vector(3)
-    outward, normal, point = vector(3), vector(3), vector(3)
+    start, end, step, local = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
+    outward, normal, point = stack_array(3), stack_array(3), stack_array(3)
     end_of_segment(pose_a, -size_a[1], point)
     localised(pose_b, point, start)
     end_of_segment(pose_a, size_a[1], point)

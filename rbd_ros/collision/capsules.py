@@ -9,7 +9,7 @@ from rbd_ros.collision.arrays import FloatArray, FoundPoints
 from rbd_ros.collision.segments import nearest_of_segments, within
 from rbd_ros.collision.spheres import add_balls
 from rbd_ros.collision.vectors import along, axis, cross, dot, end_of_segment, perpendicular
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 
 #: Sine of the angle up to which capsules count as side by side.
 SIDE_BY_SIDE = 1e-3
@@ -39,9 +39,9 @@ def capsule_capsule(
     :param found: contact points; a result
     :return: how many were found
     """
-    a, b, step_a, step_b = vector(3), vector(3), vector(3), vector(3)
-    axis_a, axis_b, normal = vector(3), vector(3), vector(3)
-    p, q = vector(3), vector(3)
+    a, b, step_a, step_b = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
+    axis_a, axis_b, normal = stack_array(3), stack_array(3), stack_array(3)
+    p, q = stack_array(3), stack_array(3)
     axis(pose_a, 2, axis_a)
     axis(pose_b, 2, axis_b)
     end_of_segment(pose_a, -size_a[1], a)

@@ -19,7 +19,7 @@ from rbd_ros.collision.gjk import APART, BEYOND
 from rbd_ros.collision.manifolds import add_manifold, code_of, enter, NEARLY
 from rbd_ros.collision.supports import NUMBER_A, NUMBER_B, radius_of, support
 from rbd_ros.collision.vectors import cross, dot
-from rbd_ros.compiler.loops import compiled, matrix, vector
+from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
 
 #: Number of points of a triangle above which some are chosen: all that its corners and those of a
 #: box cut out of each other.
@@ -41,7 +41,7 @@ def outward_at_edge(
     start: FloatArray, end: FloatArray, third: FloatArray, outward: FloatArray
 ) -> None:
     """Compute the unit vector in a triangle's plane, perpendicular to an edge, pointing out."""
-    e, f = vector(3), vector(3)
+    e, f = stack_array(3), stack_array(3)
     for r in range(3):
         e[r], f[r] = end[r] - start[r], third[r] - start[r]
     square = dot(e, e)
@@ -72,9 +72,9 @@ def use_of_normal(
     :param count: how many there are
     :return: OWN, OF_FACE or NONE
     """
-    start, end, third, fourth = vector(3), vector(3), vector(3), vector(3)
-    own, other = vector(3), vector(3)
-    touched, number, flat = vector(3), 0, 0
+    start, end, third, fourth = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
+    own, other = stack_array(3), stack_array(3)
+    touched, number, flat = stack_array(3), 0, 0
     for k in range(3):
         touched[k] = 0.0
     for i in range(count):
@@ -154,8 +154,8 @@ def triangle_contacts(
     :param found: contact points, the triangle first, in coordinates of the mesh; a result
     :return: how many were found, -1 if the shape is in the triangle and has no contact with it
     """
-    e, f, face_normal = vector(3), vector(3), vector(3)
-    simplex, normal, on_a = matrix(4, 12), vector(3), vector(3)
+    e, f, face_normal = stack_array(3), stack_array(3), stack_array(3)
+    simplex, normal, on_a = stack_matrix(4, 12), stack_array(3), stack_array(3)
     for r in range(3):
         e[r], f[r] = corners[3 + r] - corners[r], corners[6 + r] - corners[r]
     cross(e, f, face_normal)

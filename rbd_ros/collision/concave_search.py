@@ -16,7 +16,7 @@ from rbd_ros.collision.concave_pairs import FREE, SHARED, triangle_contacts
 from rbd_ros.collision.inside import begins_inside, LEAF, turn_outward
 from rbd_ros.collision.supports import radius_of, support
 from rbd_ros.collision.vectors import add, placed, turned
-from rbd_ros.compiler.loops import compiled, matrix, vector
+from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
 
 #: Searches of `convex_concave`, in their order. Triangles that are touched from the side that they
 #: face. Triangles from any side: what is in a surface touches it, if all else fails with whatever
@@ -30,7 +30,7 @@ def bounds_of(
     kind: int, size: FloatArray, pose: FloatArray, tables: Tables, bounds: FloatArray
 ) -> None:
     """Compute the bounds of a shape's core along the axes of its pose's frame, (6,)."""
-    direction, point = vector(3), vector(3)
+    direction, point = stack_array(3), stack_array(3)
     for k in range(3):
         for number in range(2):
             sign = -1.0 if number == 0 else 1.0
@@ -48,7 +48,7 @@ def level_along(
     kind: int, size: FloatArray, pose: FloatArray, tables: Tables, direction: FloatArray
 ) -> float:
     """Return the least height of a convex shape along a direction of the frame of its pose [m]."""
-    local, point = vector(3), vector(3)
+    local, point = stack_array(3), stack_array(3)
     for k in range(3):
         local[k] = 0.0
         for r in range(3):
@@ -120,8 +120,13 @@ def mesh_candidates(
     :param candidates: the points; a result, (ROOM, 8)
     :return: how many there are, and whether the shape is in a triangle that has none
     """
-    own, bounds, across, middle = vector(12), vector(6), matrix(3, 4), vector(3)
-    waiting, away, box, lead = vector(64), vector(64), vector(6), vector(3)
+    own, bounds, across, middle = (
+        stack_array(12),
+        stack_array(6),
+        stack_matrix(3, 4),
+        stack_array(3),
+    )
+    waiting, away, box, lead = stack_array(64), stack_array(64), stack_array(6), stack_array(3)
     for r in range(12):
         own[r] = 1.0 if r % 4 == 0 and r < 9 else 0.0
     bounds_of(kind, size, pose, tables, bounds)
@@ -246,8 +251,13 @@ def field_candidates(
     Each cell has two triangles: one with its corner at the lower left, one at the upper right, as
     seen from above.
     """
-    own, bounds, across, corners = vector(12), vector(6), matrix(3, 4), vector(9)
-    corner, low, middle = vector(3), vector(3), vector(3)
+    own, bounds, across, corners = (
+        stack_array(12),
+        stack_array(6),
+        stack_matrix(3, 4),
+        stack_array(9),
+    )
+    corner, low, middle = stack_array(3), stack_array(3), stack_array(3)
     for r in range(12):
         own[r] = 1.0 if r % 4 == 0 and r < 9 else 0.0
     bounds_of(kind, size, pose, tables, bounds)
@@ -354,8 +364,8 @@ def convex_concave(
 
     Arguments are those of `find_contacts` (narrow_phase.py).
     """
-    pose, candidates = vector(12), matrix(64, 8)
-    normal, on_mesh, point = vector(3), vector(3), vector(3)
+    pose, candidates = stack_array(12), stack_matrix(64, 8)
+    normal, on_mesh, point = stack_array(3), stack_array(3), stack_array(3)
     relative_pose(pose_b, pose_a, pose)
     count, refused, limit = 0, False, margin
     for search in range(3):

@@ -15,7 +15,7 @@ from rbd_ros.collision.manifolds import add_manifold, code_of, enter
 from rbd_ros.collision.polishing import polish
 from rbd_ros.collision.supports import NUMBER_A, NUMBER_B, OF_A, radius_of, SHARE
 from rbd_ros.collision.vectors import COINCIDENT, dot
-from rbd_ros.compiler.loops import compiled, matrix, vector
+from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
 
 #: Relative difference of the squares of both bounds on a distance at which they agree, and of
 #: curved shapes, which are polished then.
@@ -53,7 +53,7 @@ def nearest_of_convex(
     :return: BEYOND (the limit), APART or OVERLAPPING, the number of points, and the signed
         distance [m]
     """
-    between = vector(3)
+    between = stack_array(3)
     curved = kind_a == CYLINDER or kind_b == CYLINDER
     distance, status, count = 0.0, BEYOND, 0
     for number in range(2):
@@ -158,7 +158,12 @@ def convex_convex(
     Features of single points are made of the vertices of both shapes that are nearest, others are
     in manifolds.py.
     """
-    pose, simplex, normal, on_a = vector(12), matrix(4, 12), vector(3), vector(3)
+    pose, simplex, normal, on_a = (
+        stack_array(12),
+        stack_matrix(4, 12),
+        stack_array(3),
+        stack_array(3),
+    )
     relative_pose(pose_a, pose_b, pose)
     radius_a, radius_b = radius_of(kind_a, size_a), radius_of(kind_b, size_b)
     limit = margin + radius_a + radius_b

@@ -16,12 +16,12 @@ from rbd_ros.collision.narrow_phase import find_ordered
 from rbd_ros.collision.scene_arrays import SceneTable
 from rbd_ros.collision.scene_bounds import between_centres, compose
 from rbd_ros.compiler.loops import (
-    buffer,
     call_kernel,
     compiled,
     entry_point,
     floats,
     integers,
+    view,
 )
 
 #: How much further than the nearest pair so far one may seem to be, for rounding, and still be
@@ -64,7 +64,7 @@ class DistanceRoom(NamedTuple):
     :param found: contacts of one pair
     """
 
-    kinematics: FloatArray = buffer()
+    kinematics: FloatArray = view()
     poses: FloatArray = floats('bodies', 12, within='kinematics')
     columns: FloatArray = floats('freedoms', 6, within='kinematics')
     shape_pose: FloatArray = floats('shapes', 12)

@@ -355,7 +355,7 @@ class _Room:
             states = allocate(kind, states=1, **self._sizes)
             self._bound[kind] = (
                 states,
-                loop.bind(self._table, self.record, Record(states), keep_lock=True),
+                loop.bind(self._table, self.record, Record(states), release_gil=False),
             )
         return self._bound[kind]
 

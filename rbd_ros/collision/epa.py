@@ -16,7 +16,7 @@ from typing import Tuple
 from rbd_ros.collision.arrays import CYLINDER, FloatArray, Tables
 from rbd_ros.collision.supports import OF_A, SHARE, support_of_difference
 from rbd_ros.collision.vectors import COINCIDENT, cross, dot, perpendicular
-from rbd_ros.compiler.loops import compiled, matrix, vector
+from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
 
 #: Maximum number of vertices, of faces and of edges of the polytope.
 MOST_VERTICES, MOST_FACES = 120, 240
@@ -46,7 +46,7 @@ def copy_row(source: FloatArray, target: FloatArray) -> None:
 @compiled
 def enter_face(vertices: FloatArray, faces: FloatArray, f: int, i: int, j: int, k: int) -> None:
     """Enter a face, whose vertices run anticlockwise from outside."""
-    e, g, normal = vector(3), vector(3), vector(3)
+    e, g, normal = stack_array(3), stack_array(3), stack_array(3)
     for r in range(3):
         e[r] = vertices[j, r] - vertices[i, r]
         g[r] = vertices[k, r] - vertices[i, r]
@@ -73,7 +73,7 @@ def take_simplex(simplex: FloatArray, vertices: FloatArray, faces: FloatArray) -
     :param faces: its faces; a result, (MOST_FACES, 7)
     :return: size of what the points are differences of [m]; 0 if it is too flat
     """
-    e, f, g, normal = vector(3), vector(3), vector(3), vector(3)
+    e, f, g, normal = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
     largest, longest = 0.0, 0.0
     for i in range(4):
         row, square = simplex[i], 0.0
@@ -129,8 +129,14 @@ def first_polytope(
     :param normal: of a difference without volume, a direction in which it is flat; a result, (3,)
     :return: dimension of the difference, and its size [m]
     """
-    direction, e, g, trial, other = vector(3), vector(3), vector(3), vector(3), vector(3)
-    ends = matrix(2, 12)
+    direction, e, g, trial, other = (
+        stack_array(3),
+        stack_array(3),
+        stack_array(3),
+        stack_array(3),
+        stack_array(3),
+    )
+    ends = stack_matrix(2, 12)
     largest, extent = 0.0, -1.0
     for k in range(3):
         for number in range(2):
@@ -215,7 +221,7 @@ def grow(
     :param seen: height from which on a face is seen [m]
     :return: how many faces there are now, -1 if there is no room for them, and the nearest of them
     """
-    edges, vacant = matrix(240, 2), vector(240)
+    edges, vacant = stack_matrix(240, 2), stack_array(240)
     border, gone, nearest, least = 0, 0, 0, math.inf
     x, y, z = vertices[newest, 0], vertices[newest, 1], vertices[newest, 2]
     for f in range(count):
@@ -277,7 +283,7 @@ def shares_of_foot(
     :param shares: the result, (3,)
     :return: the least of the shares: not negative where the foot is on the triangle
     """
-    e, f, product = vector(3), vector(3), vector(3)
+    e, f, product = stack_array(3), stack_array(3), stack_array(3)
     for k in range(3):
         e[k], f[k] = q[k] - p[k], r[k] - p[k]
     cross(e, f, product)
@@ -317,8 +323,8 @@ def depth_of_cores(
     :param normal: direction to move the second core in by the depth, a unit vector; a result, (3,)
     :return: the depth, negative where the cores are a little apart [m], and the number of points
     """
-    vertices, faces = matrix(120, 12), matrix(240, 7)
-    shares, other, direction = vector(3), vector(3), vector(3)
+    vertices, faces = stack_matrix(120, 12), stack_matrix(240, 7)
+    shares, other, direction = stack_array(3), stack_array(3), stack_array(3)
     dimension, scale = 3, 0.0
     if count == 4:
         scale = take_simplex(simplex, vertices, faces)

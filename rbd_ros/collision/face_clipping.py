@@ -6,7 +6,7 @@ from __future__ import annotations
 from rbd_ros.collision.arrays import FloatArray, FoundPoints
 from rbd_ros.collision.reduction import choose, HEIGHT
 from rbd_ros.collision.vectors import add, placed, turned
-from rbd_ros.compiler.loops import compiled, matrix, vector
+from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
 
 #: Features of nearest points and edges are below (box_axes.py).
 FIRST_FEATURE = 729
@@ -47,7 +47,7 @@ def polygon_of_face(
     side = -1.0 if sign * pose[3 * k + face] > 0.0 else 1.0
     u, v = (k + 1) % 3, (k + 2) % 3
     s, t = (face + 1) % 3, (face + 2) % 3
-    local, point = vector(3), vector(3)
+    local, point = stack_array(3), stack_array(3)
     for number in range(4):
         local[face] = side * half[face]
         local[s] = half[s] if number == 0 or number == 3 else -half[s]
@@ -73,7 +73,7 @@ def clip(
     :param edge: number of the edge along the line
     :return: how many vertices there are now
     """
-    clipped = matrix(12, 4)
+    clipped = stack_matrix(12, 4)
     kept, slack = 0, IN_LINE * limit
     for i in range(count):
         j = (i + 1) % count
@@ -123,8 +123,8 @@ def add_face(
     :param found: the points; changed
     :return: how many were found
     """
-    polygon, chosen = matrix(12, 4), vector(4)
-    local, on_a, normal = vector(3), vector(3), vector(3)
+    polygon, chosen = stack_matrix(12, 4), stack_array(4)
+    local, on_a, normal = stack_array(3), stack_array(3), stack_array(3)
     u, v = (k + 1) % 3, (k + 2) % 3
     incident = polygon_of_face(half_i, pose, k, sign, half_r[k], polygon)
     count = clip(polygon, 4, 0, 1.0, half_r[u], 4)

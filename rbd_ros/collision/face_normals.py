@@ -13,7 +13,7 @@ import math
 from rbd_ros.collision.arrays import BOX, CYLINDER, FloatArray, HULL, Tables
 from rbd_ros.collision.supports import highest_vertex, OF_A, OF_B, support_of_difference
 from rbd_ros.collision.vectors import dot
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 
 #: Cosine of the angle to a face's normal from which on it is tried.
 BESIDE = 1.0 - 1e-6
@@ -88,8 +88,8 @@ def try_faces(
     :param on_a: point of the first core; changed, (3,) [m]
     :return: the signed distance then [m]
     """
-    local, found, tried, row = vector(3), vector(3), vector(3), vector(12)
-    before = vector(3)
+    local, found, tried, row = stack_array(3), stack_array(3), stack_array(3), stack_array(12)
+    before = stack_array(3)
     for r in range(3):
         before[r] = normal[r]
     for side in range(2):

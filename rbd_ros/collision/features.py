@@ -14,7 +14,7 @@ from rbd_ros.collision.arrays import BOX, CAPSULE, CYLINDER, FloatArray, HULL, T
 from rbd_ros.collision.planes import LYING
 from rbd_ros.collision.supports import highest_vertex
 from rbd_ros.collision.vectors import cross, dot
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 
 #: Number of points on the rim of a cylinder that stand for it.
 POINTS_OF_RIM = 8
@@ -114,7 +114,7 @@ def face_of_triangle(
     corners: FloatArray, direction: FloatArray, normal: FloatArray, polygon: FloatArray
 ) -> None:
     """Compute the triangle, seen from the side that a direction points to."""
-    e, f = vector(3), vector(3)
+    e, f = stack_array(3), stack_array(3)
     for r in range(3):
         e[r], f[r] = corners[3 + r] - corners[r], corners[6 + r] - corners[r]
     cross(e, f, normal)
@@ -183,7 +183,7 @@ def edge_beside(
     :param polygon: both ends of the edge; a result, (2 or more, 4)
     :return: its number, -1 for other shapes
     """
-    edge, offset = -1, vector(3)
+    edge, offset = -1, stack_array(3)
     if kind == BOX:
         edge = 0
         for k in range(3):

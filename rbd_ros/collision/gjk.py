@@ -16,7 +16,7 @@ from rbd_ros.collision.arrays import FloatArray, Tables
 from rbd_ros.collision.simplices import reduce_to_nearest
 from rbd_ros.collision.supports import NUMBER_A, NUMBER_B, SHARE, support_of_difference
 from rbd_ros.collision.vectors import COINCIDENT, dot
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 
 #: What `nearest_of_cores` finds.
 BEYOND, APART, OVERLAPPING = 0, 1, 2
@@ -57,7 +57,7 @@ def nearest_of_cores(
         result, (3,) [m]
     :return: BEYOND (the limit), APART or OVERLAPPING, and the number of points
     """
-    direction = vector(3)
+    direction = stack_array(3)
     for r in range(3):
         direction[r] = pose[9 + r]
     if not dot(direction, direction) > 0.0:

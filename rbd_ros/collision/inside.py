@@ -11,7 +11,7 @@ from rbd_ros.collision.arrays import FloatArray, MESH, Tables
 from rbd_ros.collision.candidates import GAP, NORMAL
 from rbd_ros.collision.supports import radius_of, support
 from rbd_ros.collision.vectors import cross, dot, placed
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 
 #: Triangles of a leaf.
 LEAF = 4
@@ -48,8 +48,8 @@ def meets_triangle(point: FloatArray, ray: FloatArray, corners: FloatArray) -> b
     :param ray: its direction, (3,)
     :param corners: corners of the triangle, (9,) [m]
     """
-    a, b, c, normal = vector(3), vector(3), vector(3), vector(3)
-    e, f = vector(3), vector(3)
+    a, b, c, normal = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
+    e, f = stack_array(3), stack_array(3)
     for r in range(3):
         a[r], b[r], c[r] = (
             corners[r] - point[r],
@@ -79,7 +79,7 @@ def is_in_mesh(mesh: int, point: FloatArray, tables: Tables) -> bool:
     :param point: in coordinates of the mesh, (3,) [m]
     """
     root, leaves, first = tables.mesh[mesh, 0], tables.mesh[mesh, 1], tables.mesh[mesh, 2]
-    waiting, ray = vector(64), vector(3)
+    waiting, ray = stack_array(64), stack_array(3)
     ray[0], ray[1], ray[2] = RAY_X, RAY_Y, RAY_Z
     crossings, left = 0, 1
     waiting[0] = 0
@@ -149,7 +149,7 @@ def begins_inside(
 
     :param pose: pose of the shape in the mesh, (12,)
     """
-    direction, local, point = vector(3), vector(3), vector(3)
+    direction, local, point = stack_array(3), stack_array(3), stack_array(3)
     direction[0], direction[1], direction[2] = 1.0, 0.0, 0.0
     support(kind, size, tables, direction, 0, local)
     placed(pose, local, point)
@@ -170,7 +170,7 @@ def lowest_point(
     :param direction: a unit vector, (3,)
     :param point: the result, (3,) [m]
     """
-    local, core = vector(3), vector(3)
+    local, core = stack_array(3), stack_array(3)
     for k in range(3):
         local[k] = 0.0
         for r in range(3):
@@ -202,7 +202,7 @@ def turn_outward(
     :param count: how many there are
     :return: how many there are then
     """
-    point, outward, lowest = vector(3), vector(3), vector(3)
+    point, outward, lowest = stack_array(3), stack_array(3), stack_array(3)
     best = 0
     for i in range(1, count):
         best = i if candidates[i, GAP] < candidates[best, GAP] else best

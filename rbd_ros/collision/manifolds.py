@@ -13,7 +13,7 @@ from rbd_ros.collision.capsules import SIDE_BY_SIDE
 from rbd_ros.collision.features import EDGE, edge_beside, feature_along
 from rbd_ros.collision.reduction import choose, HEIGHT
 from rbd_ros.collision.vectors import add, cross, dot, perpendicular, placed, turned
-from rbd_ros.compiler.loops import compiled, matrix, vector
+from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
 
 #: Cosine of the angle up to which the direction between two shapes counts as normal to a face, and
 #: what that of a face of the second shape must be more by to be taken before one of the first.
@@ -40,7 +40,7 @@ def cut(polygon: FloatArray, count: int, side: FloatArray, level: float, edge: i
     :param edge: number of the edge along the plane
     :return: how many vertices there are now
     """
-    result = matrix(64, 4)
+    result = stack_matrix(64, 4)
     kept = 0
     for i in range(count):
         j = (i + 1) % count
@@ -75,7 +75,7 @@ def enter(
     count: int,
 ) -> int:
     """Enter a point of the first shape with its normal, in coordinates of that shape."""
-    on_a, direction = vector(3), vector(3)
+    on_a, direction = stack_array(3), stack_array(3)
     placed(pose, point, on_a)
     turned(pose, normal, direction)
     return add(found, count, feature, gap, margin, on_a, direction)
@@ -112,7 +112,7 @@ def add_on_face(
     :param found: the points; changed
     :return: how many were found
     """
-    edge, side, u, v = vector(3), vector(3), vector(3), vector(3)
+    edge, side, u, v = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
     for i in range(face_count):
         j = (i + 1) % face_count
         for r in range(3):
@@ -125,7 +125,7 @@ def add_on_face(
     level = dot(normal, face[0])
     perpendicular(normal, u)
     cross(normal, u, v)
-    flat, chosen = matrix(64, 5), vector(8)
+    flat, chosen = stack_matrix(64, 5), stack_array(8)
     # A vertex is known by both edges that meet there.
     before = other[count - 1, EDGE] if count > 0 else 0.0
     kept = 0
@@ -187,7 +187,12 @@ def add_along_lines(
     :param found: the points; changed
     :return: how many were found, none if the lines are not side by side
     """
-    along_a, along_b, sideways, point = vector(3), vector(3), vector(3), vector(3)
+    along_a, along_b, sideways, point = (
+        stack_array(3),
+        stack_array(3),
+        stack_array(3),
+        stack_array(3),
+    )
     for r in range(3):
         along_a[r] = a[1, r] - a[0, r]
         along_b[r] = b[1, r] - b[0, r]
@@ -246,9 +251,9 @@ def add_manifold(
     :param most: as in `add_on_face`
     :return: how many were found, none where they touch at a point
     """
-    polygon_a, polygon_b, polygon = matrix(64, 4), matrix(64, 4), matrix(64, 4)
-    normal_a, normal_b, turned_b = vector(3), vector(3), vector(3)
-    back, line = vector(3), vector(3)
+    polygon_a, polygon_b, polygon = stack_matrix(64, 4), stack_matrix(64, 4), stack_matrix(64, 4)
+    normal_a, normal_b, turned_b = stack_array(3), stack_array(3), stack_array(3)
+    back, line = stack_array(3), stack_array(3)
     for k in range(3):
         back[k] = -(pose[k] * normal[0] + pose[3 + k] * normal[1] + pose[6 + k] * normal[2])
     count_a, number_a = feature_along(kind_a, size_a, tables, normal, normal_a, polygon_a)

@@ -8,7 +8,7 @@ from rbd_ros.collision.planes import above_plane
 from rbd_ros.collision.reduction import choose, HEIGHT
 from rbd_ros.collision.supports import highest_vertex
 from rbd_ros.collision.vectors import axis, cross, dot, perpendicular, placed
-from rbd_ros.compiler.loops import compiled, matrix, vector
+from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
 
 #: Column of the number of a vertex.
 _NUMBER = 3
@@ -30,8 +30,8 @@ def plane_hull(
     Of all vertices within the margin, the lowest and those that span the most. Features are
     numbers of vertices.
     """
-    normal, u, v = vector(3), vector(3), vector(3)
-    points, point, chosen = matrix(256, 4), vector(3), vector(4)
+    normal, u, v = stack_array(3), stack_array(3), stack_array(3)
+    points, point, chosen = stack_matrix(256, 4), stack_array(3), stack_array(4)
     axis(pose_a, 2, normal)
     if nearest:
         for k in range(3):

@@ -10,7 +10,7 @@ import math
 
 from rbd_ros.collision.arrays import FloatArray, FoundPoints
 from rbd_ros.collision.vectors import add, axis, cross, dot, end_of_segment, placed
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 
 #: Angle between a cylinder's axis and the normal below which its caps count as parallel to the
 #: plane [rad]: the direction of the lowest point of a rim would be made of rounding errors.
@@ -41,7 +41,7 @@ def above_plane(
     :param count: how many there are so far
     :return: how many there are now
     """
-    normal, foot = vector(3), vector(3)
+    normal, foot = stack_array(3), stack_array(3)
     axis(plane, 2, normal)
     height = 0.0
     for r in range(3):
@@ -70,7 +70,7 @@ def plane_sphere(
     :param found: contact points; a result
     :return: how many were found
     """
-    centre = vector(3)
+    centre = stack_array(3)
     end_of_segment(pose_b, 0.0, centre)
     return above_plane(pose_a, centre, size_b[0], 0, margin, found, 0)
 
@@ -85,7 +85,7 @@ def plane_capsule(
     found: FoundPoints,
 ) -> int:
     """Return the contact of a plane with a capsule, one point for each of its ends."""
-    end = vector(3)
+    end = stack_array(3)
     end_of_segment(pose_b, -size_b[1], end)
     count = above_plane(pose_a, end, size_b[0], 0, margin, found, 0)
     if size_b[1] > 0.0:
@@ -108,7 +108,7 @@ def plane_box(
     The lowest vertex of the box is among them. The feature is 4 times the number of the face
     (2 k + 1 for the positive side of axis k, 2 k for the other) plus that of the vertex.
     """
-    normal, side, corner, point = vector(3), vector(3), vector(3), vector(3)
+    normal, side, corner, point = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
     axis(pose_a, 2, normal)
     face, most, sign = 0, -1.0, 1.0
     for k in range(3):
@@ -144,7 +144,13 @@ def plane_cylinder(
     it; one that lies has the lowest point of each rim. The lowest one is exact in every pose, so
     that a cylinder rolls without a bump.
     """
-    normal, spindle, down, across, point = vector(3), vector(3), vector(3), vector(3), vector(3)
+    normal, spindle, down, across, point = (
+        stack_array(3),
+        stack_array(3),
+        stack_array(3),
+        stack_array(3),
+        stack_array(3),
+    )
     axis(pose_a, 2, normal)
     axis(pose_b, 2, spindle)
     upward = dot(spindle, normal)

@@ -22,7 +22,7 @@ from rbd_ros.collision.supports import (
     support_of_difference,
 )
 from rbd_ros.collision.vectors import axis, COINCIDENT, cross, dot, perpendicular
-from rbd_ros.compiler.loops import compiled, matrix, vector
+from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
 
 #: Features: what is flat, rims and sides of cylinders.
 FLAT, RIM, SIDE = 0, 1, 2
@@ -78,7 +78,7 @@ def find_feature(
     :param tangents: unit tangents of what is flat; a result, (2, 3)
     :return: FLAT, RIM or SIDE, and the number of tangents
     """
-    spindle, offset = vector(3), vector(3)
+    spindle, offset = stack_array(3), stack_array(3)
     axis(pose, 2, spindle)
     for r in range(3):
         point[r] = 0.0
@@ -130,7 +130,7 @@ def onto_cylinder(
     :param tangents: unit tangents there, around and along it; a result, (2, 3)
     :param curvature: curvature vector of the first tangent; a result, (3,) [1/m]
     """
-    spindle, radial = vector(3), vector(3)
+    spindle, radial = stack_array(3), stack_array(3)
     if feature == FLAT:
         for r in range(3):
             curvature[r] = 0.0
@@ -163,7 +163,7 @@ def solve_pivoted(H: FloatArray, g: FloatArray, count: int, x: FloatArray) -> No
     for i in range(count):
         x[i] = 0.0
         largest = max(largest, abs(H[i, i]))
-    used = vector(4)
+    used = stack_array(4)
     for i in range(count):
         used[i] = 0.0
     for _ in range(count):
@@ -218,7 +218,7 @@ def is_within(
         if abs(height) > size[1] + slack:
             return False
         return square - height * height <= (size[0] + slack) * (size[0] + slack)
-    flat = matrix(3, 2)
+    flat = stack_matrix(3, 2)
     x, y, low, high = 0.0, 0.0, math.inf, -math.inf
     for i in range(min(count, 3)):
         flat[i, 0] = flat[i, 1] = 0.0
@@ -270,11 +270,17 @@ def polish(
     :param on_a: point of the first core; a result, (3,) [m]
     :return: the signed distance, and whether it is exact to rounding
     """
-    own, row = vector(12), vector(12)
-    tangents_a, tangents_b = matrix(2, 3), matrix(2, 3)
-    bend_a, bend_b, a, b = vector(3), vector(3), vector(3), vector(3)
-    H, g, x, w, trial = matrix(4, 4), vector(4), vector(4), vector(3), vector(3)
-    slopes, bends = matrix(4, 3), matrix(4, 3)
+    own, row = stack_array(12), stack_array(12)
+    tangents_a, tangents_b = stack_matrix(2, 3), stack_matrix(2, 3)
+    bend_a, bend_b, a, b = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
+    H, g, x, w, trial = (
+        stack_matrix(4, 4),
+        stack_array(4),
+        stack_array(4),
+        stack_array(3),
+        stack_array(3),
+    )
+    slopes, bends = stack_matrix(4, 3), stack_matrix(4, 3)
     for r in range(12):
         own[r] = 1.0 if r % 4 == 0 and r < 9 else 0.0
     feature_a, total_a = find_feature(

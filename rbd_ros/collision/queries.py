@@ -73,7 +73,7 @@ class _Workspace(threading.local):
             if len(self._made) >= _MOST_PAIRS:
                 del self._made[next(iter(self._made))]
             pair = allocate(Pair, **NO_TABLES)._replace(tables=tables_for([kinds], tables))
-            run = contacts_of.bind(Record(pair), keep_lock=True)
+            run = contacts_of.bind(Record(pair), release_gil=False)
             made = self._made[key] = pair, run, tables
         return made
 

@@ -7,7 +7,7 @@ import math
 
 from rbd_ros.collision.arrays import FloatArray, HEIGHT_FIELD, PLANE
 from rbd_ros.collision.scene_arrays import SceneRoom, SceneTable
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 
 #: Gap that a contact may have after a step without forces, and still count as one that may close
 #: [m]. One too many costs three rows of the solver, one too few a step of penetration.
@@ -109,7 +109,7 @@ def has_sped_up(scene: SceneTable, room: SceneRoom, timestep: float) -> bool:
 
     :param timestep: h [s]
     """
-    change = vector(6)
+    change = stack_array(6)
     # In most steps nothing has: decided without roots, as (a + b)^2 is at most 2 a^2 + 2 b^2.
     most = 0.0
     for carrier in range(len(room.pose)):

@@ -18,7 +18,7 @@ from rbd_ros.collision.scene_bounds import (
     place_shape,
     speed_of,
 )
-from rbd_ros.compiler.loops import allocate, compiled, entry_point, Record, vector
+from rbd_ros.compiler.loops import allocate, compiled, entry_point, Record, stack_array
 
 #: Largest gap, or overlap, of a robot that rests [m]. Its contact points are in the plane of the
 #: flat or fixed surface: in the middle of tilted gaps, redundant contacts would ask for velocities
@@ -155,7 +155,7 @@ def find_scene_contacts(
             room.closing[p] = 0.0
     list_near_pairs(scene, room, timestep, fastest)
     found, count, dropped = room.found, 0, 0
-    along = vector(3)
+    along = stack_array(3)
     for near in range(room.listed[0] - 1):
         p = room.near[near]
         a, b = scene.pair[p, 0], scene.pair[p, 1]

@@ -8,7 +8,7 @@ from typing import Tuple
 
 from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.collision.vectors import difference, dot
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 
 #: Square of the sine of the angle below which two segments count as parallel.
 PARALLEL = 1e-12
@@ -32,7 +32,7 @@ def nearest_of_segments(
     :param step_b: from its start to its end, (3,) [m]
     :return: factors from 0 to 1 of both
     """
-    offset = vector(3)
+    offset = stack_array(3)
     difference(start_b, start_a, offset)
     aa, bb, ab = dot(step_a, step_a), dot(step_b, step_b), dot(step_a, step_b)
     a, b = dot(step_a, offset), dot(step_b, offset)

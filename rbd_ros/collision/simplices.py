@@ -11,7 +11,7 @@ import math
 from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.collision.supports import SHARE
 from rbd_ros.collision.vectors import cross, dot
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 
 
 @compiled
@@ -45,7 +45,7 @@ def nearest_on_triangle(
     :param shares: shares of p, q and r in the nearest point; a result, (3,)
     :param nearest: the nearest point; a result, (3,) [m]
     """
-    e, f, normal, other = vector(3), vector(3), vector(3), vector(3)
+    e, f, normal, other = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
     # From the vertex that is nearest to the origin: of a long triangle with a short edge that is
     # near, differences with a vertex far away would be rounded as that one is.
     at_p, at_q, at_r = dot(p, p), dot(q, q), dot(r, r)
@@ -75,7 +75,7 @@ def nearest_on_triangle(
             for k in range(3):
                 nearest[k] = height * normal[k]
             return dot(nearest, nearest)
-    two = vector(2)
+    two = stack_array(2)
     least = nearest_on_edge(p, q, two)
     shares[0], shares[1], shares[2] = two[0], two[1], 0.0
     squared = nearest_on_edge(p, r, two)
@@ -94,7 +94,7 @@ def nearest_on_triangle(
 @compiled
 def side(p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray) -> float:
     """Return six times the signed volume of a tetrahedron [m^3]."""
-    e, f, g, normal = vector(3), vector(3), vector(3), vector(3)
+    e, f, g, normal = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
     for k in range(3):
         e[k], f[k], g[k] = q[k] - p[k], r[k] - p[k], s[k] - p[k]
     cross(e, f, normal)
@@ -107,7 +107,7 @@ def encloses_origin(simplex: FloatArray) -> bool:
 
     Sets the shares if it is.
     """
-    origin, shares = vector(3), vector(4)
+    origin, shares = stack_array(3), stack_array(4)
     for k in range(3):
         origin[k] = 0.0
     whole = side(simplex[0], simplex[1], simplex[2], simplex[3])
@@ -135,7 +135,7 @@ def reduce_to_nearest(simplex: FloatArray, count: int, nearest: FloatArray) -> i
     :param nearest: the nearest point; a result, (3,) [m]
     :return: how many vertices remain, 4 if the origin is within the tetrahedron
     """
-    shares, best, point = vector(4), vector(4), vector(3)
+    shares, best, point = stack_array(4), stack_array(4), stack_array(3)
     for k in range(4):
         best[k] = 0.0
     if count == 1:

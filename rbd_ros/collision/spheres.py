@@ -21,7 +21,7 @@ from rbd_ros.collision.vectors import (
     perpendicular,
     turned,
 )
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 
 
 @compiled
@@ -49,7 +49,7 @@ def add_balls(
     :param count: how many there are so far
     :return: how many there are now
     """
-    normal, on_a = vector(3), vector(3)
+    normal, on_a = stack_array(3), stack_array(3)
     difference(centre_b, centre_a, normal)
     length = math.sqrt(dot(normal, normal))
     for r in range(3):
@@ -83,7 +83,7 @@ def add_ball_at_solid(
     :param count: how many there are so far
     :return: how many there are now
     """
-    normal, on_a = vector(3), vector(3)
+    normal, on_a = stack_array(3), stack_array(3)
     turned(pose, outward, normal)
     for r in range(3):
         normal[r] = -normal[r]
@@ -101,7 +101,7 @@ def sphere_sphere(
     found: FoundPoints,
 ) -> int:
     """Return contact of two spheres; of concentric ones the normal is the z axis of the first."""
-    a, b, upward = vector(3), vector(3), vector(3)
+    a, b, upward = stack_array(3), stack_array(3), stack_array(3)
     end_of_segment(pose_a, 0.0, a)
     end_of_segment(pose_b, 0.0, b)
     axis(pose_a, 2, upward)
@@ -121,7 +121,7 @@ def sphere_capsule(
 
     Features are its ends, 0 and 2, and its side, 1.
     """
-    a, b, spindle, sideways = vector(3), vector(3), vector(3), vector(3)
+    a, b, spindle, sideways = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
     end_of_segment(pose_a, 0.0, a)
     axis(pose_b, 2, spindle)
     perpendicular(spindle, sideways)
@@ -144,7 +144,7 @@ def sphere_box(
     found: FoundPoints,
 ) -> int:
     """Return the contact of a sphere with a box; features are those of `distance_from_box`."""
-    centre, local, outward = vector(3), vector(3), vector(3)
+    centre, local, outward = stack_array(3), stack_array(3), stack_array(3)
     end_of_segment(pose_a, 0.0, centre)
     localised(pose_b, centre, local)
     distance, feature = distance_from_box(local, size_b, outward)
@@ -166,7 +166,7 @@ def sphere_cylinder(
 
     Features are those of `distance_from_cylinder`.
     """
-    centre, local, outward = vector(3), vector(3), vector(3)
+    centre, local, outward = stack_array(3), stack_array(3), stack_array(3)
     end_of_segment(pose_a, 0.0, centre)
     localised(pose_b, centre, local)
     distance, feature = distance_from_cylinder(local, size_b, outward)

@@ -22,7 +22,7 @@ from rbd_ros.collision.arrays import (
     TRIANGLE,
 )
 from rbd_ros.collision.vectors import dot, placed
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 
 #: Number of vertices up to which all are looked at; of more, edges are followed upwards.
 FEW = 16
@@ -159,7 +159,7 @@ def support_of_difference(
     :param row: the point and what it consists of; a result, (12,)
     :return: numbers of the points of both
     """
-    back, local, a, b = vector(3), vector(3), vector(3), vector(3)
+    back, local, a, b = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
     for k in range(3):
         back[k] = -(
             pose[k] * direction[0] + pose[3 + k] * direction[1] + pose[6 + k] * direction[2]

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.compiler.loops import compiled, floats, integers, side_by_side
+from rbd_ros.compiler.loops import compiled, floats, integers, simd_range
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -178,7 +178,7 @@ def push_contact(space: FrictionSpace, i: int, f: float, f_1: float, f_2: float)
     """
     if f != 0.0 or f_1 != 0.0 or f_2 != 0.0:
         first, second, third, u = space.A[i], space.A[i + 1], space.A[i + 2], space.u
-        for j in side_by_side(size_of(space)):
+        for j in simd_range(size_of(space)):
             u[j] += f * first[j] + f_1 * second[j] + f_2 * third[j]
 
 
@@ -187,7 +187,7 @@ def push_row(space: FrictionSpace, i: int, f: float) -> None:
     """Add the effect of a change of a row's force to the velocities u."""
     if f != 0.0:
         effect, u = space.A[i], space.u
-        for j in side_by_side(size_of(space)):
+        for j in simd_range(size_of(space)):
             u[j] += f * effect[j]
 
 

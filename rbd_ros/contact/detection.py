@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple, Tuple
 
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 from rbd_ros.contact.arrays import FloatArray, IntArray
 
 #: Kinds of shapes.
@@ -154,7 +154,7 @@ def add_rim(
     # quarter turns are what one that stands on its cap is supported by.
     # Straight down, less what of it is along the axis: the lowest point of a rim is that way.
     along = dot(axis, normal)
-    down = vector(3)
+    down = stack_array(3)
     for r in range(3):
         down[r] = along * axis[r] - normal[r]
     length = math.sqrt(dot(down, down))
@@ -198,7 +198,7 @@ def contact_point(
         for r in range(3):
             point[r] -= shapes.size[shape, 0] * normal[r]
         return
-    axis, first = vector(3), vector(3)
+    axis, first = stack_array(3), stack_array(3)
     direction_in_base(pose, shapes.axes[shape, 0], axis)
     direction_in_base(pose, shapes.axes[shape, 1], first)
     add_rim(axis, first, normal, shapes.size[shape], number - shapes.first[shape], point)
@@ -233,7 +233,7 @@ def near_ground(
     """
     normal = plane[0]
     count, dropped = 0, 0
-    point, height, rate = vector(3), vector(4), vector(4)
+    point, height, rate = stack_array(3), stack_array(4), stack_array(4)
     for s in range(len(shapes.kind)):
         body = shapes.body[s]
         point_in_base(poses[body], shapes.centre[s], point)

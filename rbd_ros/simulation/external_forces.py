@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from rbd_ros.compiler.loops import call_kernel, compiled, vector
+from rbd_ros.compiler.loops import call_kernel, compiled, stack_array
 from rbd_ros.contact.detection import point_in_base
 from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
 from rbd_ros.simulation.plant import Plant, Tree
@@ -39,7 +39,7 @@ def add_external_forces(
 
     :param step: number of the step, counted from 1
     """
-    total, point, use = dynamics.body_forces, vector(3), external_forces.use
+    total, point, use = dynamics.body_forces, stack_array(3), external_forces.use
     wrench = external_forces.wrench
     for i in range(len(total)):
         clear(total[i])

@@ -16,7 +16,7 @@ their own six columns are its inertia [[I, m c x], [-m c x, m]].
 
 from __future__ import annotations
 
-from rbd_ros.compiler.loops import call_kernel, compiled, matrix, vector
+from rbd_ros.compiler.loops import call_kernel, compiled, stack_array, stack_matrix
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import clear, dot, solve_dense
 from rbd_ros.simulation.plant import Plant
@@ -43,8 +43,8 @@ def predict_free_bases(
     :param free_bases: the result
     :param h: time step [s]
     """
-    R, c = matrix(3, 3), vector(3)
-    angular, linear, moment, force = vector(3), vector(3), vector(3), vector(3)
+    R, c = stack_matrix(3, 3), stack_array(3)
+    angular, linear, moment, force = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
     mass, drive, damping = dynamics.mass, dynamics.applied_force, plant.damping
     for base in range(len(plant.free_bases)):
         if free_bases.held[base] == 1:
@@ -94,7 +94,7 @@ def correct_free_bases(
         return
     # The kernel reads q alone, so that it may be that of the end of the step.
     call_kernel(plant.mass_matrix, motion.next_q, dynamics.mass)
-    R, c, A, x = matrix(3, 3), vector(3), matrix(6, 6), vector(6)
+    R, c, A, x = stack_matrix(3, 3), stack_array(3), stack_matrix(6, 6), stack_array(6)
     mass, next_q, next_v = dynamics.mass, motion.next_q, motion.next_v
     for base in range(len(plant.free_bases)):
         orientation, position = plant.free_bases[base, 0], plant.free_bases[base, 1]

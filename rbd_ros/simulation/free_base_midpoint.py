@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.compiler.loops import call_kernel, compiled, matrix, vector
+from rbd_ros.compiler.loops import call_kernel, compiled, stack_array, stack_matrix
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.free_base import center_of_mass, rotation
 from rbd_ros.simulation.linear import dot, solve_dense
@@ -32,8 +32,8 @@ def predict_from_middle(plant: Plant, state: State, work: Workspace, h: float) -
 
     :param h: time step [s]
     """
-    R, c = matrix(3, 3), vector(3)
-    angular, linear, moment, force = vector(3), vector(3), vector(3), vector(3)
+    R, c = stack_matrix(3, 3), stack_array(3)
+    angular, linear, moment, force = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
     mass, drive, damping = work.dynamics.mass, work.dynamics.applied_force, plant.damping
     free_bases, middle, next_v = work.free_bases, work.middle, work.motion.next_v
     for base in range(len(plant.free_bases)):
@@ -85,8 +85,14 @@ def correct_from_middle(plant: Plant, work: Workspace, h: float) -> None:
     motion, free_bases, mass = work.motion, work.free_bases, work.dynamics.mass
     # In the coordinates of the base, it is the same wherever the base is.
     call_kernel(plant.mass_matrix, motion.next_q, mass)
-    R, c, inertia, spin, own = matrix(3, 3), vector(3), matrix(3, 3), vector(3), vector(6)
-    push, turn = vector(3), vector(3)
+    R, c, inertia, spin, own = (
+        stack_matrix(3, 3),
+        stack_array(3),
+        stack_matrix(3, 3),
+        stack_array(3),
+        stack_array(6),
+    )
+    push, turn = stack_array(3), stack_array(3)
     next_q, next_v = motion.next_q, motion.next_v
     for base in range(len(plant.free_bases)):
         orientation, position = plant.free_bases[base, 0], plant.free_bases[base, 1]

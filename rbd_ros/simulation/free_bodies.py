@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.compiler.loops import compiled, matrix, vector
+from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import point_in_base
 from rbd_ros.simulation.external_forces import present_part
@@ -81,7 +81,7 @@ def rotational_mobility(
     determinant = 0.0
     for c in range(3):
         determinant += inertia[0, c] * room[0, c]
-    by, part = 1.0 / determinant, vector(3)
+    by, part = 1.0 / determinant, stack_array(3)
     for r in range(3):
         for t in range(3):
             part[t] = by * (R[r, 0] * room[0, t] + R[r, 1] * room[1, t] + R[r, 2] * room[2, t])
@@ -117,7 +117,7 @@ def find_twist(objects: Objects, work: SceneWork, o: int, twist: FloatArray) -> 
 @compiled
 def place_objects(plant: ScenePlant, objects: Objects, work: SceneWork) -> None:
     """Find poses and velocities of the objects, and what impulses do to them."""
-    R, room = matrix(3, 3), matrix(3, 3)
+    R, room = stack_matrix(3, 3), stack_matrix(3, 3)
     bodies = plant.bodies
     for r in range(3):
         work.room.pose[0, 4 * r] = 1.0  # the world itself
@@ -139,7 +139,7 @@ def find_wrenches(
     plant: ScenePlant, external_forces: ExternalForces, objects: Objects, work: SceneWork
 ) -> None:
     """Find what external forces do to the objects."""
-    point, use = vector(3), external_forces.use
+    point, use = stack_array(3), external_forces.use
     for o in range(len(objects.position)):
         clear(work.wrench[o])
     for w in range(len(use)):
@@ -184,7 +184,7 @@ def move_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h: float
 
     :param h: time step [s]
     """
-    angle, turned = vector(3), vector(4)
+    angle, turned = stack_array(3), stack_array(4)
     for o in range(len(bodies.mass)):
         touched = work.touched[o] != 0
         for r in range(3):
@@ -222,8 +222,8 @@ def turn_freely(
         [rad/s]
     :param h: time step [s]
     """
-    angle, middle, R, room = vector(3), vector(4), matrix(3, 3), matrix(3, 3)
-    mobility, new = matrix(3, 3), vector(3)
+    angle, middle, R, room = stack_array(3), stack_array(4), stack_matrix(3, 3), stack_matrix(3, 3)
+    mobility, new = stack_matrix(3, 3), stack_array(3)
     square = turning[0] * turning[0] + turning[1] * turning[1] + turning[2] * turning[2]
     if square == 0.0 or is_round(inertia):
         return h

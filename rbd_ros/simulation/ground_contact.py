@@ -7,7 +7,7 @@ what is here.
 
 from __future__ import annotations
 
-from rbd_ros.compiler.loops import call_kernel, compiled, matrix, side_by_side, vector
+from rbd_ros.compiler.loops import call_kernel, compiled, simd_range, stack_array, stack_matrix
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import (
     body_velocities,
@@ -107,7 +107,7 @@ def linearise_contacts(
     :return: maximum error of the linearisation made before, relative to the maximum force
     """
     largest, error = 0.0, 0.0
-    rate, force, slope = vector(3), vector(3), matrix(3, 3)
+    rate, force, slope = stack_array(3), stack_array(3), stack_matrix(3, 3)
     clear(problem.contact_impulse)
     for c in range(count):
         J, point = problem.jacobian[c], contacts.point[c]
@@ -185,7 +185,7 @@ def add_contact(
     for r in range(3):
         row = product[r]
         a, b, c = h * slope[r, 0], h * slope[r, 1], h * slope[r, 2]
-        for i in side_by_side(n):
+        for i in simd_range(n):
             row[i] = a * J_0[i] + b * J_1[i] + c * J_2[i]
     first, second, third = product[0], product[1], product[2]
     for i in range(n):
@@ -194,7 +194,7 @@ def add_contact(
         if a != 0.0 or b != 0.0 or c != 0.0:
             x[i] += h * (a * intercept[0] + b * intercept[1] + c * intercept[2])
             row = A[i]
-            for j in side_by_side(n):
+            for j in simd_range(n):
                 # The slope is negative: contact adds to the inertia that velocities feel.
                 row[j] -= a * first[j] + b * second[j] + c * third[j]
 
@@ -252,7 +252,7 @@ def start_contacts(plant: Plant, state: State, dynamics: Dynamics) -> int:
     ground, shapes = plant.ground, plant.ground.shapes
     state.counters[DEFORMED] = 0
     deepest, at = 0.0, -1
-    point = vector(3)
+    point = stack_array(3)
     for s in range(len(shapes.kind)):
         for number in range(shapes.first[s], shapes.first[s + 1]):
             contact_point(shapes, s, number, dynamics.poses, ground.plane[0], point)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.compiler.loops import compiled, side_by_side
+from rbd_ros.compiler.loops import compiled, simd_range
 from rbd_ros.constraints.solvers.dense import product_of_parts
 from rbd_ros.contact.arrays import AnyArray, FloatArray, IntArray
 
@@ -124,7 +124,7 @@ def solve_dense(A: FloatArray, x: FloatArray) -> None:
             row = A[i]
             a = row[k] * scale
             if a != 0.0:  # held joints leave rows that are zero but for the diagonal
-                for j in side_by_side(k + 1, n):
+                for j in simd_range(k + 1, n):
                     row[j] -= a * top[j]
                 x[i] -= a * x[k]
     for k in range(n - 1, -1, -1):

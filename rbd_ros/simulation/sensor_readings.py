@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 from rbd_ros.collision.scene_bounds import compose
 from rbd_ros.compiler.loops import (
-    buffer,
     call_kernel,
     compiled,
     entry_point,
     floats,
-    vector,
+    stack_array,
+    view,
 )
 from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.contact.detection import body_velocities
@@ -100,17 +100,17 @@ class SensorRoom(NamedTuple):
     acceleration: FloatArray = floats('inertial', 3)
     wrench: FloatArray = floats('gauges', 6)
     torque: FloatArray = floats('gauges')
-    given: FloatArray = buffer()
+    given: FloatArray = view()
     q: FloatArray = floats('nq', within='given')
     v: FloatArray = floats('nv', within='given')
     a: FloatArray = floats('nv', within='given')
-    found: FloatArray = buffer()
+    found: FloatArray = view()
     poses: FloatArray = floats('bodies', 12, within='found')
     columns: FloatArray = floats('freedoms', 6, within='found')
     velocities: FloatArray = floats('bodies', 6)
     speed: FloatArray = floats('inertial', 3)
     reactions: FloatArray = floats('cut_bodies', 6)
-    moved: FloatArray = buffer()
+    moved: FloatArray = view()
     from_q: FloatArray = floats('nq', within='moved')
     displacement: FloatArray = floats('nv', within='moved')
 
@@ -129,7 +129,7 @@ def read_sensors(physics: PhysicsRecord, places: SensorPlaces, room: SensorRoom)
         look_at_step(plant, state, places, room)
         call_kernel(places.kinematics, room.given, room.found)
         call_kernel(places.reactions, room.given, room.reactions)
-        total, pose = vector(6), vector(12)
+        total, pose = stack_array(6), stack_array(12)
         for g in range(len(places.cut_body)):
             compose(room.poses[places.gauge_body[g]], places.gauge_pose[g], pose)
             into_base(pose, room.reactions[places.cut_body[g]], total)
@@ -157,7 +157,7 @@ def read_inertia(plant: Plant, state: State, places: SensorPlaces, room: SensorR
     copy(state.q, room.q)
     copy(state.v, room.v)
     place_inertial(plant, places, room)
-    change = vector(3)
+    change = stack_array(3)
     for s in range(len(places.body)):
         R, w = room.rotation[s], room.velocities[places.body[s]]
         to_quaternion(R, room.orientation[s])
@@ -203,7 +203,7 @@ def to_quaternion(R: FloatArray, quaternion: FloatArray) -> None:
 @compiled
 def place_inertial(plant: Plant, places: SensorPlaces, room: SensorRoom) -> None:
     """Find rotations and velocities of the sensors of inertia at `q` and `v`."""
-    tree, pose = plant.tree, vector(12)
+    tree, pose = plant.tree, stack_array(12)
     call_kernel(places.kinematics, room.given, room.found)
     body_velocities(
         room.columns,
@@ -253,7 +253,7 @@ def take_off_world(
     :param total: what is transmitted, about the origin of the base, (6,) [N m, N]
     """
     plant, state = physics.plant, physics.state
-    outer, force, couple = physics.external_forces, vector(3), vector(3)
+    outer, force, couple = physics.external_forces, stack_array(3), stack_array(3)
     if plant.has_external_forces:
         for w in range(len(outer.acted)):
             if outer.acted[w] == state.counters[STEPS] and outer.link[w] >= 0:
@@ -335,7 +335,7 @@ def from_base(pose: FloatArray, total: FloatArray, local: FloatArray) -> None:
 
     Undoes `into_base`.
     """
-    couple = vector(3)
+    couple = stack_array(3)
     for r in range(3):
         i, j = (r + 1) % 3, (r + 2) % 3
         couple[r] = total[r] - pose[9 + i] * total[3 + j] + pose[9 + j] * total[3 + i]

@@ -160,7 +160,7 @@ class Sensors:
             gravity=np.array(model.gravity, dtype=float),
         )
         kept = Record(places)
-        read = read_sensors.bind(record, kept, self._room, keep_lock=True)
+        read = read_sensors.bind(record, kept, self._room, release_gil=False)
         return SensorBinding(record, read, (record, kept))
 
     def _beyond(self, names: Sequence[str]) -> np.ndarray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from rbd_ros.compiler.loops import buffer, floats, integers
+from rbd_ros.compiler.loops import floats, integers, view
 from rbd_ros.contact.arrays import FloatArray, IntArray
 
 #: Places of the counters in `State.counters`. Those after CONTACTS are for the loops themselves:
@@ -95,7 +95,7 @@ class State(NamedTuple):
     """
 
     # What the next step begins with.
-    packed: FloatArray = buffer()
+    packed: FloatArray = view()
     q: FloatArray = floats('nq', within='packed')
     v: FloatArray = floats('nv', within='packed')
     torque: FloatArray = floats('nv', within='packed')

@@ -67,7 +67,7 @@ def bind_steps(record: Record, mutex: Mutex) -> Steps:
     address = advance.address(record)
     alone = ask_first
     if excludes_threads():
-        alone = step_alone.bind(record, Record(Access(address, mutex.held)), keep_lock=True)
+        alone = step_alone.bind(record, Record(Access(address, mutex.held)), release_gil=False)
     return Steps(alone, advance.bind(record), address)
 
 

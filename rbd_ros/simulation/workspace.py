@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from rbd_ros.compiler.loops import buffer, floats, integers
+from rbd_ros.compiler.loops import floats, integers, view
 from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.state import ContactState, Objects, SceneWork
@@ -35,7 +35,7 @@ class Dynamics(NamedTuple):
     acceleration: FloatArray = floats('nv')
     mass: FloatArray = floats('nv', 'nv')
     # Both outputs of one kernel, in its order.
-    kinematics: FloatArray = buffer()
+    kinematics: FloatArray = view()
     poses: FloatArray = floats('bodies', 12, within='kinematics')
     columns: FloatArray = floats('freedoms', 6, within='kinematics')
     velocities: FloatArray = floats('bodies', 6)
@@ -83,12 +83,12 @@ class Loops(NamedTuple):
     :param counts: see above
     """
 
-    found: FloatArray = buffer()
+    found: FloatArray = view()
     delta: FloatArray = floats('constraints', within='found')
     velocity: FloatArray = floats('constraints', within='found')
     jacobian: FloatArray = floats('constraints', 'nv', within='found')
     bias: FloatArray = floats('constraints', within='found')
-    closure: FloatArray = buffer()
+    closure: FloatArray = view()
     residual: FloatArray = floats('constraints', within='closure')
     closure_jacobian: FloatArray = floats('constraints', 'nv', within='closure')
     factor: FloatArray = floats('coupled', 'coupled')
@@ -174,7 +174,7 @@ class Motion(NamedTuple):
     next_q: FloatArray = floats('nq')
     next_v: FloatArray = floats('nv')
     # One memory, so that the kernel takes its two inputs without a copy.
-    packed: FloatArray = buffer()
+    packed: FloatArray = view()
     from_q: FloatArray = floats('nq', within='packed')
     displacement: FloatArray = floats('nv', within='packed')
     followed_q: FloatArray = floats('nq')
@@ -237,7 +237,7 @@ class Middle(NamedTuple):
     :param start_q: q at the beginning of the step, while `state` is that of the middle
     """
 
-    packed: FloatArray = buffer()
+    packed: FloatArray = view()
     q: FloatArray = floats('nq', within='packed')
     v: FloatArray = floats('nv', within='packed')
     torque: FloatArray = floats('nv', within='packed')

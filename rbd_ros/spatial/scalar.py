@@ -79,7 +79,7 @@ def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return sum((x * y for x, y in zip(a, b)), 0)
 
 
-def side_by_side(*sequences: Iterable[Scalar]) -> None:
+def simd_hint(*sequences: Iterable[Scalar]) -> None:
     """Say that corresponding elements of some sequences are found by the same operations.
 
     No result depends on it, but speed may: scalars that know what is computed from them can be

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.compiler.loops import compiled, entry_point, floats, integers, vector
+from rbd_ros.compiler.loops import compiled, entry_point, floats, integers, stack_array
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -91,7 +91,7 @@ def project(look: Look, soup: Soup, nearer: float) -> int:
 def light_up(look: Look, soup: Soup, t: int, color: FloatArray) -> None:
     """Find the colour of the side of a triangle that is seen, (4,)."""
     a, b, c = soup.corners[t, 0], soup.corners[t, 1], soup.corners[t, 2]
-    normal = vector(3)
+    normal = stack_array(3)
     size, seen, lit = 0.0, 0.0, 0.0
     for r in range(3):
         s, u = (r + 1) % 3, (r + 2) % 3
@@ -151,7 +151,7 @@ def draw(raster: Raster, look: Look, soup: Soup, first: int, last: int, lit: int
     :param lit: whether they are lit, or have their colours as they are
     :return: how many are drawn, whether they are seen or not
     """
-    count, color = 0, vector(4)
+    count, color = 0, stack_array(4)
     for t in range(first, last):
         a, b, c = soup.corners[t, 0], soup.corners[t, 1], soup.corners[t, 2]
         if min(soup.points[a, 2], soup.points[b, 2], soup.points[c, 2]) > 0.0:

@@ -16,7 +16,7 @@ from rbd_ros.compiler.targets.llvm.column_emission import find_runs, signs_of_la
 from rbd_ros.compiler.targets.llvm.columns import find_groups
 from rbd_ros.compiler.targets.llvm.fusion import fused, MUL_ADD, MUL_SUB, SUB_MUL
 from rbd_ros.compiler.targets.llvm.packs import in_order
-from rbd_ros.spatial.scalar import side_by_side, sqrt
+from rbd_ros.spatial.scalar import simd_hint, sqrt
 
 NAMES = ['inverse_dynamics_derivatives', 'forward_dynamics_derivatives']
 SIZE, ROWS = 24, 7
@@ -43,7 +43,7 @@ def stated(count, seed, states=True):
     def evaluate(x):
         found = [column(x, k, signs[k], constants[k]) for k in range(count)]
         if states:
-            side_by_side(*found)
+            simd_hint(*found)
         return [value for row in zip(*found) for value in row]
 
     return evaluate
@@ -82,7 +82,7 @@ def test_products_with_a_constant_addend_are_grouped_with_products():
         products = [x[k] * x[3] for k in range(3)]
         products[1] = products[1] + 1.5
         last = [product * x[4] for product in products]
-        side_by_side(*([each] for each in last))
+        simd_hint(*([each] for each in last))
         return last
 
     graph = Graph()
@@ -146,11 +146,11 @@ def test_operations_that_wait_for_each_other_are_no_group(every_group_pays):
     x, y, z = graph.inputs('x', 3)
     early, late = x * x, z * y
     after_early, after_late = early * y, late * x
-    side_by_side([early], [after_early])  # one needs the other
+    simd_hint([early], [after_early])  # one needs the other
     program = program_of(graph, [early, after_early])
     assert not find_groups(program, 8, [])
     graph.twins.clear()
-    side_by_side([early, after_early], [after_late, late])  # two groups need each other
+    simd_hint([early, after_early], [after_late, late])  # two groups need each other
     program = program_of(graph, [after_early + z, after_late + y])
     groups = find_groups(program, 8, [])
     assert len(groups) == 1
@@ -163,7 +163,7 @@ def test_groups_do_not_wait_for_angles_that_wait_for_them(every_group_pays):
     early = x * 2.0
     sines = [early.sin(), (x + y).sin()]
     late = sines[1] * 3.0
-    side_by_side([early], [late])
+    simd_hint([early], [late])
     program = program_of(graph, [early * late, sines[0] + late])
     together = [[sine.number for sine in sines]]
     groups = find_groups(program, 8, together)
@@ -175,14 +175,14 @@ def test_what_is_no_operation_or_twice_the_same_is_no_group(every_group_pays):
     graph = Graph()
     x, y, z = graph.inputs('x', 3)
     product = x * y
-    side_by_side([x, product, product, 2.0, product], [y, product, x.sin(), product, 1.0])
+    simd_hint([x, product, product, 2.0, product], [y, product, x.sin(), product, 1.0])
     assert graph.twins == [(x.number, y.number), (product.number, x.sin().number)]
     program = program_of(graph, [product, x.sin(), x + 0.0, y + 0.0])
     assert not find_groups(program, 8, [])
 
 
 def test_a_statement_changes_no_number():
-    side_by_side([1.0, 2.0], [3.0, 4.0], [5.0])
+    simd_hint([1.0, 2.0], [3.0, 4.0], [5.0])
     rows = np.random.default_rng(3).normal(size=(20, SIZE))
     with_it = kernel(stated(5, 0), [('x', SIZE)], (ROWS, 5))
     without = kernel(stated(5, 0, states=False), [('x', SIZE)], (ROWS, 5))
@@ -193,10 +193,10 @@ def test_groups_that_bring_more_together_than_they_save_are_none():
     graph = Graph()
     x = graph.inputs('x', 16)
     sums = [x[2 * k] + x[2 * k + 1] for k in range(8)]
-    side_by_side(*([each] for each in sums))
+    simd_hint(*([each] for each in sums))
     assert not find_groups(program_of(graph, sums), 8, [])
     shared = [(x[k] * x[-1] + 1.5) * x[-2] for k in range(8)]
-    side_by_side(*([each] for each in shared))
+    simd_hint(*([each] for each in shared))
     assert len(find_groups(program_of(graph, shared), 8, [])) == 3
 
 
@@ -204,7 +204,7 @@ def test_neighbours_are_stored_by_one_instruction():
     graph = Graph()
     x = graph.inputs('x', 9)
     a = [(x[k] * x[8] + 1.5) * x[8] for k in range(7)]
-    side_by_side(*([each] for each in a))
+    simd_hint(*([each] for each in a))
     program = program_of(graph, [*a, 1.0, a[3], a[2], a[1], -a[4], -a[5]])
     groups = find_groups(program, 8, [])
     places = {}

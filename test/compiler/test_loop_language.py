@@ -15,10 +15,10 @@ from rbd_ros.compiler.loops import (
     compiled,
     entry_point,
     interpreted_reason,
-    matrix,
     Record,
-    side_by_side,
-    vector,
+    simd_range,
+    stack_array,
+    stack_matrix,
 )
 
 SIZE = 40
@@ -376,7 +376,7 @@ def arrays(data: Data, a: float, b: float, i: int, j: int) -> int:
 def room_on_the_stack(data: Data, a: float, b: float, i: int, j: int) -> int:
     """Return the vectors and matrices of a function, once for all rounds of a loop."""
     for r in range(3):
-        u, m = vector(LIMIT), matrix(2, LIMIT)
+        u, m = stack_array(LIMIT), stack_matrix(2, LIMIT)
         for c in range(LIMIT):
             u[c] = a * c + r
             m[0, c], m[1, c] = u[c], b - c
@@ -392,14 +392,14 @@ def rounds_side_by_side(data: Data, a: float, b: float, i: int, j: int) -> int:
     Any number, from anywhere, in an array and onto it.
     """
     out, first, last = data.out, i % 7, SIZE - j % 9
-    for k in side_by_side(SIZE):
+    for k in simd_range(SIZE):
         out[k] = k * a
-    for k in side_by_side(first, last):
+    for k in simd_range(first, last):
         out[k] -= b * data.cube[0, 1, 2] + out[k]
-    for k in side_by_side(last, first):
+    for k in simd_range(last, first):
         out[k] = 7.0
     total = 0
-    for k in side_by_side(last - 1, first, -2):
+    for k in simd_range(last - 1, first, -2):
         data.whole[k] = k - i
         total += k
     return total

@@ -16,7 +16,7 @@ import math
 import os
 from typing import NamedTuple, Tuple
 import numpy as np
-from rbd_ros.compiler.loops import compiled, entry_point, matrix, vector, word_at
+from rbd_ros.compiler.loops import compiled, entry_point, load_i64, stack_array, stack_matrix
 
 NAMES = ['a']
 
@@ -110,7 +110,7 @@ def refusal(tmp_path, body, end='    return 0\n'):
 REFUSED = [
     ('y = [1.0]', 1, 'List ([1.0]) is not compiled'),
     ('y = 1.0\nn = "text"', 2, 'is no number'),
-    ('y = 2\nfor a in table:\n    y = a', 2, 'range(...) and side_by_side(...) only'),
+    ('y = 2\nfor a in table:\n    y = a', 2, 'range(...) and simd_range(...) only'),
     ('for r in range(3):\n    y += r\nelse:\n    y = 1.0', 1, 'else'),
     ('while n < 3:\n    n += 1\nelse:\n    n = 1', 1, 'else'),
     ('for r in range(0, 5, i):\n    y += r', 1, 'step of a range is a literal'),
@@ -168,10 +168,10 @@ REFUSED = [
     ('y = abs(table)', 1, 'the argument of abs must be a number'),
     ('y = abs(x, x)', 1, 'abs is compiled with 1 arguments'),
     ('y = len(x)', 1, 'float has no length'),
-    ('w = vector(i)', 1, 'is a literal, 1 or more'),
-    ('w = vector(0)', 1, 'is a literal, 1 or more'),
-    ('w = matrix(2, x)', 1, 'is a literal, 1 or more'),
-    ('n = word_at(i, 3)', 1, 'it takes bytes and an int'),
+    ('w = stack_array(i)', 1, 'is a literal, 1 or more'),
+    ('w = stack_array(0)', 1, 'is a literal, 1 or more'),
+    ('w = stack_matrix(2, x)', 1, 'is a literal, 1 or more'),
+    ('n = load_i64(i, 3)', 1, 'it takes bytes and an int'),
     ('y = x // 2.0', 1, 'write math.floor(a / b)'),
     ('y = x % 2.0', 1, 'for integers only'),
     ('n = i << i', 1, 'a literal from 0 to 63'),

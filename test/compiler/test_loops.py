@@ -15,19 +15,19 @@ from support import fresh_python
 
 from rbd_ros.compiler.loops import (
     allocate,
-    buffer,
     call_loop,
     compiled,
-    double_at,
     entry_point,
     floats,
     integers,
     interpreted_reason,
-    matrix,
+    load_f64,
+    load_i64,
     Record,
-    side_by_side,
-    vector,
-    word_at,
+    simd_range,
+    stack_array,
+    stack_matrix,
+    view,
 )
 from rbd_ros.compiler.loops.sources import digest
 from rbd_ros.contact.arrays import FloatArray
@@ -49,15 +49,15 @@ class Nested(NamedTuple):
 def gather(nested: Nested, data: bytes, size: int, factor: float) -> int:
     """Put numbers of all kinds together; every kind of access that loops use."""
     inner = nested.inner
-    a, b = vector(3), matrix(2, 2)
+    a, b = stack_array(3), stack_matrix(2, 2)
     for k in range(3):
-        a[k] = double_at(data, nested.places[k])
+        a[k] = load_f64(data, nested.places[k])
     for r in range(2):
         for c in range(2):
             b[r, c] = inner.table[r, c] * a[r + c if r + c < 3 else 2]
     for k in range(len(inner.values)):
         inner.values[k] = factor * inner.scale * a[k % 3] + b[k % 2, 1]
-    return word_at(data, size - 8) + inner.count
+    return load_i64(data, size - 8) + inner.count
 
 
 DATA = b'\1\2\3' + np.array([1.5, -2.0, 1e300]).tobytes() + np.array([12], np.int64).tobytes()
@@ -90,10 +90,10 @@ def count_and_add(scale: Scale, first: FloatArray, count: int, second: FloatArra
     return 1_000_000 * len(first) + 1000 * len(second) + count * int(total)
 
 
-@pytest.mark.parametrize('keep_lock', [False, True])
-def test_arrays_are_passed_by_address_and_length(keep_lock):
+@pytest.mark.parametrize('release_gil', [True, False])
+def test_arrays_are_passed_by_address_and_length(release_gil):
     assert interpreted_reason() is None
-    bound = count_and_add.bind(Record(Scale(2.0)), keep_lock=keep_lock)
+    bound = count_and_add.bind(Record(Scale(2.0)), release_gil=release_gil)
     first, second = np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0])
     assert bound(first, 3, second) == 3_002_000 + 3 * 42
     assert bound(np.empty(0), 1, second) == 2_030
@@ -101,16 +101,16 @@ def test_arrays_are_passed_by_address_and_length(keep_lock):
     column_of_both = np.arange(6.0).reshape(3, 2)[:, 0]
     strange = ([1.0, 2.0], 3.5, None, first.astype(np.float32), first[:, None], column_of_both)
     for odd in (*strange, np.float64(3.0), first.astype('>f8')):
-        if keep_lock or isinstance(odd, np.ndarray):
+        if not release_gil or isinstance(odd, np.ndarray):
             assert bound(odd, 1, second) == -1_000_000 + 2_030
             assert bound(first, 1, odd) == 3_000_000 - 1000 + 12
 
 
-@pytest.mark.parametrize('keep_lock', [False, True])
-def test_machine_code_does_what_the_text_says(keep_lock, caplog):
+@pytest.mark.parametrize('release_gil', [True, False])
+def test_machine_code_does_what_the_text_says(release_gil, caplog):
     assert interpreted_reason() is None
     inner, record = arguments()
-    result = gather.bind(record, keep_lock=keep_lock)(DATA, len(DATA), 2.0)
+    result = gather.bind(record, release_gil=release_gil)(DATA, len(DATA), 2.0)
     wanted, values = expected()
     assert result == wanted == 19
     np.testing.assert_array_equal(inner.values, values)
@@ -119,7 +119,7 @@ def test_machine_code_does_what_the_text_says(keep_lock, caplog):
 
 def test_records_live_as_long_as_what_is_bound_to_them():
     inner, record = arguments()
-    bound = gather.bind(record, keep_lock=True)
+    bound = gather.bind(record, release_gil=False)
     del record
     for _ in range(100):
         np.ones(64)
@@ -130,7 +130,7 @@ def test_records_live_as_long_as_what_is_bound_to_them():
 @pytest.mark.parametrize('wrong', [(), (DATA,), ('text', 3, 2.0), (DATA, 'three', 2.0)])
 def test_wrong_arguments_raise(wrong):
     with pytest.raises((SystemError, TypeError)):
-        gather.bind(arguments()[1], keep_lock=True)(*wrong)
+        gather.bind(arguments()[1], release_gil=False)(*wrong)
 
 
 @entry_point
@@ -181,7 +181,7 @@ def test_no_loop_is_written_out_for_rounds_that_are_not_known():
 def add_rows(inner: Numbers, count: int) -> int:
     """Return the loops side by side, in a loop that is not."""
     for _ in range(count):
-        for k in side_by_side(count):
+        for k in simd_range(count):
             inner.values[k] += 0.5
         for k in range(count):
             inner.values[k] *= 2.0
@@ -211,7 +211,7 @@ def test_loops_run_in_vectors_where_they_say_so_alone():
 
 @entry_point
 def sines(inner: Numbers) -> int:
-    for k in side_by_side(len(inner.values)):
+    for k in simd_range(len(inner.values)):
         inner.values[k] = math.sin(inner.values[k])
     return 0
 
@@ -240,7 +240,7 @@ import sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 import test_loops
 inner, record = test_loops.arguments()
-bound = test_loops.gather.bind(record, keep_lock=True)
+bound = test_loops.gather.bind(record, release_gil=False)
 print(bound(test_loops.DATA, len(test_loops.DATA), 2.0), inner.values.tolist())
 print(type(bound).__name__, sorted({{{COMPILER!r}, 'numba', 'scipy'}} & set(sys.modules)))
 """
@@ -398,7 +398,7 @@ def test_machine_code_depends_on_what_other_packages_have_marked(new, matters):
 
 
 class Parts(NamedTuple):
-    packed: np.ndarray = buffer()
+    packed: np.ndarray = view()
     first: np.ndarray = floats('n', within='packed')
     second: np.ndarray = floats(2, 'n', within='packed')
     apart: np.ndarray = integers('n', 3)

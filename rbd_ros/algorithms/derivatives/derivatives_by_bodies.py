@@ -42,7 +42,7 @@ from rbd_ros.spatial import (
     RigidBodyInertia,
 )
 from rbd_ros.spatial.linear3 import add, apply, apply_transpose, cross, dot, Vector3, ZERO3
-from rbd_ros.spatial.scalar import Scalar, side_by_side
+from rbd_ros.spatial.scalar import Scalar, simd_hint
 
 # With more DoFs the number of operations is not worth its being found out: scalar products
 # are compiled in a fraction of the time.
@@ -167,7 +167,7 @@ def derivatives_by_bodies(
                     if c <= k:
                         H[k][c] = H[c][k] = H[k][c] + column.s.dot(own[i].momentum)
                 force = force.plus(own.pop(i))
-            side_by_side(force.by_q, force.by_v)
+            simd_hint(force.by_q, force.by_v)
             if body.parent != 0:
                 force = force.seen_from_parent(X[i], passing[i])
                 arrived[body.parent] = arrived.get(body.parent, nothing).plus(force)

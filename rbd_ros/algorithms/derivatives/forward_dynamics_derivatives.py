@@ -45,7 +45,7 @@ from rbd_ros.algorithms.kinds import (
 )
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, linear3, MotionVector
-from rbd_ros.spatial.scalar import derivatives, is_zero, Scalar, side_by_side
+from rbd_ros.spatial.scalar import derivatives, is_zero, Scalar, simd_hint
 
 Matrix = List[List[Scalar]]
 _Forces = Optional[Mapping[int, ForceVector]]
@@ -266,13 +266,13 @@ def _solved(
     n = len(a)
     left = [k for k in range(2 * n) if k not in known]
     by_both = [[*x, *y] for x, y in zip(dtau_dq, dtau_dv)]
-    side_by_side(*(column for k, column in enumerate(zip(*by_both)) if k in left))
+    simd_hint(*(column for k, column in enumerate(zip(*by_both)) if k in left))
     followers = Followers(factors)
     forces = _opposite_columns([[row[k] for k in left] for row in by_both])
     found = dict(zip(left, responses_by(followers, forces)))
     columns = [known[k] if k in known else found[k] for k in range(2 * n)]
-    side_by_side(*columns[:n])
-    side_by_side(*columns[n:])
+    simd_hint(*columns[:n])
+    simd_hint(*columns[n:])
     return ForwardDynamicsDerivatives(
         a,
         [[column[i] for column in columns[:n]] for i in range(n)],

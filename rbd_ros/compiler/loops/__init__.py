@@ -13,34 +13,34 @@ from rbd_ros.compiler.loops.entry_points import (
     excludes_threads,
     interpreted_reason,
 )
-from rbd_ros.compiler.loops.records import allocate, buffer, floats, integers, Record
+from rbd_ros.compiler.loops.records import allocate, floats, integers, Record, view
 from rbd_ros.compiler.loops.vocabulary import (
     call_kernel,
     call_loop,
     compiled,
-    double_at,
-    matrix,
-    side_by_side,
-    vector,
-    word_at,
+    load_f64,
+    load_i64,
+    simd_range,
+    stack_array,
+    stack_matrix,
 )
 
 __all__ = [
     'EntryPoint',
     'Record',
     'allocate',
-    'buffer',
+    'view',
     'call_kernel',
     'call_loop',
     'compiled',
-    'double_at',
+    'load_f64',
     'entry_point',
     'excludes_threads',
     'floats',
     'integers',
     'interpreted_reason',
-    'matrix',
-    'side_by_side',
-    'vector',
-    'word_at',
+    'stack_matrix',
+    'simd_range',
+    'stack_array',
+    'load_i64',
 ]

@@ -164,8 +164,8 @@ def _room(code: Routine, arguments: Sequence[Value]) -> Value:
     return Value(View(FLOAT, len(sizes)), (place, *(str(size) for size in sizes)))
 
 
-_handles(vocabulary.vector)(_room)
-_handles(vocabulary.matrix, count=2)(_room)
+_handles(vocabulary.stack_array)(_room)
+_handles(vocabulary.stack_matrix, count=2)(_room)
 
 
 def _reading(kind: Number) -> _Handler:
@@ -183,8 +183,8 @@ def _reading(kind: Number) -> _Handler:
     return handler
 
 
-_handles(vocabulary.word_at, count=2)(_reading(INT))
-_handles(vocabulary.double_at, count=2)(_reading(FLOAT))
+_handles(vocabulary.load_i64, count=2)(_reading(INT))
+_handles(vocabulary.load_f64, count=2)(_reading(FLOAT))
 
 
 @_handles(vocabulary.call_kernel, count=3)

@@ -75,19 +75,19 @@ class EntryPoint:
         count = len(arguments) - len(self.numbers)
         return self.bind(*arguments[:count])(*arguments[count:])
 
-    def bind(self, *records: Record, keep_lock: bool = False) -> Callable[..., int]:
+    def bind(self, *records: Record, release_gil: bool = True) -> Callable[..., int]:
         """Return a function of the numbers alone.
 
         :param records: what it works on; kept as long as the function
-        :param keep_lock: whether other Python threads have to wait meanwhile, which is cheaper for
-            what takes microseconds
+        :param release_gil: whether other Python threads run meanwhile; False is cheaper for what
+            takes microseconds
         """
         code = self._machine_code(records) if interpreted_reason() is None else None
         if code is None:
             # The very same text, in the interpreter.
             return partial(self.function, *(each.fields for each in records))
         # ctypes takes microseconds to convert arguments; a builtin reads them itself.
-        if keep_lock and builtin.supported():
+        if not release_gil and builtin.supported():
             return loop_builtin.make_loop_builtin(
                 self.__name__,
                 self.__doc__ or '',
@@ -97,7 +97,7 @@ class EntryPoint:
                 (code, records),
             )
         # A CFUNCTYPE lets go of Python's lock and takes it back, a PYFUNCTYPE does not.
-        make = ctypes.PYFUNCTYPE if keep_lock else ctypes.CFUNCTYPE
+        make = ctypes.CFUNCTYPE if release_gil else ctypes.PYFUNCTYPE
         numbers = [word for kind in self.numbers for word in _NUMBERS[kind]]
         function = make(ctypes.c_int64, *[ctypes.c_int64] * len(records), *numbers)(
             code.address('entry')
@@ -177,7 +177,7 @@ def _call_with_arrays(function: Callable[..., int], *numbers: Any) -> int:
 
 
 def excludes_threads() -> bool:
-    """Return whether no other thread runs while a loop does that is bound with `keep_lock`.
+    """Return whether a loop bound with `release_gil=False` runs while no other thread does.
 
     Not so in the interpreter, nor without a lock of the interpreter.
     """

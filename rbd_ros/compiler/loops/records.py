@@ -7,7 +7,7 @@ the call. Passing a hundred arrays one by one would cost a call microseconds, an
 minutes. In plain Python, loops take the named tuple itself.
 
 The class of a record may declare the shape of an array beside its field (`floats`, `integers`,
-`buffer`), or give a bool; `allocate` makes such a record.
+`view`), or give a bool; `allocate` makes such a record.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def floats(*shape: Union[int, str], within: str = '') -> Any:
     """Declare an array of float64.
 
     :param shape: lengths, as numbers or names of sizes
-    :param within: name of a `buffer` declared before; its parts follow each other in memory
+    :param within: name of a `view` declared before; its parts follow each other in memory
     """
     return _Array(np.float64, shape, within)
 
@@ -47,7 +47,7 @@ def integers(*shape: Union[int, str]) -> Any:
     return _Array(np.int64, shape, '')
 
 
-def buffer() -> Any:
+def view() -> Any:
     """Declare an array in one dimension that is made of the parts which name it."""
     return _Array(np.float64, (), 'itself')
 

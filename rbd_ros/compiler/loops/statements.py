@@ -28,12 +28,12 @@ from rbd_ros.compiler.loops.values import (
     Type,
     Value,
 )
-from rbd_ros.compiler.loops.vocabulary import side_by_side
+from rbd_ros.compiler.loops.vocabulary import simd_range
 from rbd_ros.compiler.targets.llvm.routine import Routine
 
 #: Behind the jump back of a loop, and of one whose rounds run side by side;
 #: `translation.module_text` makes a node of LLVM's of it.
-REPEATED, IN_VECTORS = ', !llvm.loop', ', !llvm.loop.side_by_side'
+REPEATED, IN_VECTORS = ', !llvm.loop', ', !llvm.loop.simd'
 
 
 class _Widened(Exception):
@@ -321,8 +321,8 @@ class _Function(Expressions):
         self._no_else(node)
         call = node.iter
         meaning = self.meaning(call.func) if isinstance(call, ast.Call) else None
-        if not isinstance(call, ast.Call) or meaning not in (range, side_by_side):
-            raise Refused('for is compiled over range(...) and side_by_side(...) only')
+        if not isinstance(call, ast.Call) or meaning not in (range, simd_range):
+            raise Refused('for is compiled over range(...) and simd_range(...) only')
         if not isinstance(node.target, ast.Name):
             raise Refused('a loop counts with a variable')
         name = node.target.id
@@ -347,7 +347,7 @@ class _Function(Expressions):
         # Below the end there is room for one more; not so for larger steps.
         wraps = ' nsw' if abs(step) == 1 else ''
         code.do(f'{following} = add{wraps} i64 {counter}, {step}')
-        code.go(head, IN_VECTORS if meaning is side_by_side else REPEATED)
+        code.go(head, IN_VECTORS if meaning is simd_range else REPEATED)
         code.label(end)
         self.assigned = had  # it may not have run at all
 

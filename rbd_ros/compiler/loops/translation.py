@@ -25,7 +25,7 @@ _PASSES = (1, 2)
 # several times over. That made a simulator's step no faster, and a third of its compilation.
 _NOT_LONGER = '!"llvm.loop.unroll.runtime.disable"'
 
-# Loops that are not `side_by_side` never run in vector registers: they are as long as a robot has
+# Loops that are not `simd_range` never run in vector registers: they are as long as a robot has
 # joints, so that they are not faster there, and take longer to compile. Those that are may: LLVM
 # would complain on stderr of one that it cannot do so, if that were asked for.
 _ONE_BY_ONE = '!"llvm.loop.vectorize.enable", i1 false'

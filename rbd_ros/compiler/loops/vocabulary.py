@@ -54,7 +54,7 @@ def call_loop(address: int, *arguments: Any) -> int:
     return function(*(each.address if isinstance(each, Record) else each for each in passed))
 
 
-def vector(size: int) -> np.ndarray:
+def stack_array(size: int) -> np.ndarray:
     """Return a buffer for intermediate results, on the stack in machine code.
 
     The size is a literal.
@@ -63,12 +63,12 @@ def vector(size: int) -> np.ndarray:
     return np.empty(size)
 
 
-def matrix(rows: int, columns: int) -> np.ndarray:
-    """Return a buffer like that of `vector`, with two dimensions."""
+def stack_matrix(rows: int, columns: int) -> np.ndarray:
+    """Return a buffer like that of `stack_array`, with two dimensions."""
     return np.empty((rows, columns))
 
 
-def side_by_side(*bounds: int) -> range:
+def simd_range(*bounds: int) -> range:
     """Return the range of a loop whose rounds may run in vector registers, all that fit in.
 
     No round may read what another one writes; results are bitwise identical. Worth it where
@@ -77,7 +77,7 @@ def side_by_side(*bounds: int) -> range:
     return range(*bounds)
 
 
-def word_at(data: bytes, at: int) -> int:
+def load_i64(data: bytes, at: int) -> int:
     """Return eight bytes as an integer, aligned or not.
 
     Nothing guards the bounds in machine code.
@@ -85,6 +85,6 @@ def word_at(data: bytes, at: int) -> int:
     return struct.unpack_from('=q', data, at)[0]
 
 
-def double_at(data: bytes, at: int) -> float:
+def load_f64(data: bytes, at: int) -> float:
     """Return eight bytes as a floating-point number, likewise."""
     return struct.unpack_from('=d', data, at)[0]

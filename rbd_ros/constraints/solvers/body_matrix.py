@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rbd_ros.compiler.loops import compiled, floats, integers, vector
+from rbd_ros.compiler.loops import compiled, floats, integers, stack_array
 from rbd_ros.constraints.friction_space import FloatArray, IntArray
 
 #: Most bodies of a matrix, and most pairs of coupled ones for each of them: beyond, elimination
@@ -238,7 +238,7 @@ def solve_bodies_matrix(space: BodyMatrix) -> None:
         for a in range(space.first[k], space.first[k + 1]):
             i = space.later[a]
             subtract_image(space.coupling[block_of(space, i, pivot)], x[pivot], x[i])
-    rest = vector(6)
+    rest = stack_array(6)
     for back in range(members):
         k = members - 1 - back
         pivot = space.order[k]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from rbd_ros.compiler.loops import compiled, side_by_side
+from rbd_ros.compiler.loops import compiled, simd_range
 from rbd_ros.constraints.friction_space import FloatArray, IntArray
 
 #: A pivot below this is a rounding error, of matrices whose elements are of the order of one.
@@ -31,14 +31,14 @@ def factorise_pivoted(A: FloatArray, order: IntArray, n: int) -> None:
         exchange_rows(A, order, k + 1, n)
         scale = 1.0 / second[k + 1] if second[k + 1] != 0.0 else 0.0
         part = second[k]
-        for j in side_by_side(k + 2, n):
+        for j in simd_range(k + 2, n):
             second[j] -= part * first[j]
         for i in range(k + 2, n):
             below = A[i]
             below[k + 1] *= scale
             part, other = below[k], below[k + 1]
             if part != 0.0 or other != 0.0:
-                for j in side_by_side(k + 2, n):
+                for j in simd_range(k + 2, n):
                     below[j] -= part * first[j] + other * second[j]
     if n % 2 == 1:
         order[n - 1] = n - 1
@@ -118,7 +118,7 @@ def factorise(A: FloatArray, n: int) -> None:
             part = above[i] * inverse
             below[k] = part
             if part != 0.0:
-                for j in side_by_side(i, n):
+                for j in simd_range(i, n):
                     below[j] -= part * above[j]
 
 
@@ -134,9 +134,9 @@ def solve_factorised(A: FloatArray, x: FloatArray, n: int) -> None:
         above = A[k]
         x[k] *= above[k]
         part = x[k]
-        for i in side_by_side(k + 1, n):
+        for i in simd_range(k + 1, n):
             x[i] -= part * above[i]
     for k in range(n - 1, 0, -1):
         below, part = A[k], x[k]
-        for j in side_by_side(k):
+        for j in simd_range(k):
             x[j] -= part * below[j]

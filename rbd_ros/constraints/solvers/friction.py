@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.compiler.loops import compiled, entry_point, vector
+from rbd_ros.compiler.loops import compiled, entry_point, stack_array
 from rbd_ros.constraints.friction_space import (
     BEST,
     CONTACTS,
@@ -78,7 +78,7 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
     if is_solved(space):
         return True
     solved = False
-    first, second = vector(3), vector(3)
+    first, second = stack_array(3), stack_array(3)
     if method == COMBINED:
         few = NEWTON_LIMIT
         if is_warm(space):

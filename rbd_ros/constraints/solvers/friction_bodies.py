@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.compiler.loops import compiled, entry_point, vector
+from rbd_ros.compiler.loops import compiled, entry_point, stack_array
 from rbd_ros.constraints.friction_space import (
     clamp,
     contact_residual,
@@ -62,7 +62,7 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
     """
     report, x, way = space.report, space.x, space.way
     contacts = space.sizes[CONTACTS]
-    q, new = vector(3), vector(3)
+    q, new = stack_array(3), stack_array(3)
     prepare(space)
     renew(space)
     enough = tolerance * report[UNIT]

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 from rbd_ros.constraints.friction_space import (
     clamp,
     CONTACTS,
@@ -262,7 +262,7 @@ def assemble_scaled(space: FrictionSpace) -> None:
         for j in range(n):
             into[j] = row[j]
         into[i] += PROXIMAL
-    column = vector(3)
+    column = stack_array(3)
     for b in range(blocks_of(space)):
         if not is_cone(space, b):
             continue
@@ -312,7 +312,7 @@ def find_step(space: FrictionSpace, aim: float) -> None:
 
     :param aim: product of forces and velocities that is aimed at
     """
-    d, h = vector(3), vector(3)
+    d, h = stack_array(3), stack_array(3)
     right_side(space, aim, d, h)
     solve_pivoted(space.factor, space.order, space.step, size_of(space))
     of_cones(space, space.step, space.change)

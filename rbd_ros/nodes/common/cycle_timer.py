@@ -122,8 +122,8 @@ class CycleTimer:
         #: Record of the sums, for machine code that notes cycles itself
         self.record = record = Record(self._memory)
         #: Notes a cycle by the times at which it began and ended [s]
-        self.note: Callable[[float, float], int] = note.bind(record, keep_lock=True)
-        self._take: Callable[[], int] = take.bind(record, keep_lock=True)
+        self.note: Callable[[float, float], int] = note.bind(record, release_gil=False)
+        self._take: Callable[[], int] = take.bind(record, release_gil=False)
         self.interrupt()
 
     def interrupt(self) -> None:

@@ -295,7 +295,7 @@ class Commands(DrivenJoints):
             partial=int(partial),
             heard=heard,
         )
-        take = take_command.bind(Record(command), self.sent_record, self.record, keep_lock=True)
+        take = take_command.bind(Record(command), self.sent_record, self.record, release_gil=False)
         return KnownMessages(take, heard, named.naming)
 
     def heard_lately(self) -> List[Sequence[str]]:

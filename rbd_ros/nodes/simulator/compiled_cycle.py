@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbd_ros.compiler.loops import call_loop, compiled, double_at, entry_point
+from rbd_ros.compiler.loops import call_loop, compiled, entry_point, load_f64
 from rbd_ros.contact.arrays import IntArray
 from rbd_ros.nodes.common.wire import has_layout, Layout
 from rbd_ros.simulation.drives import (
@@ -184,7 +184,7 @@ def are_within(data: bytes, begin: int, count: int, largest: float, partial: boo
     """
     if begin > 0:
         for k in range(count):
-            value = double_at(data, begin + 8 * k)
+            value = load_f64(data, begin + 8 * k)
             if not abs(value) <= largest and not (partial and math.isnan(value)):
                 return False
     return True
@@ -203,7 +203,7 @@ def put_given(sent: Sent, row: int, joints: IntArray, data: bytes, begin: int) -
     if begin > 0:
         for k in range(len(joints)):
             if joints[k] >= 0:
-                sent.given[row, joints[k]] = double_at(data, begin + 8 * k)
+                sent.given[row, joints[k]] = load_f64(data, begin + 8 * k)
 
 
 @compiled

@@ -243,7 +243,7 @@ class SimulationCycle:
             self.commands.record,
             Record(self._states.numbers()),
             Record(Steps(self.substeps, steps_address)),
-            keep_lock=True,
+            release_gil=False,
         )
 
     def _run_nothing(self, time: int) -> int:

@@ -46,7 +46,7 @@ class UsualAnswers:
         self._memory = memory = law.memory()
         self._q, self._v, self._q_desired, self._v_desired, self._a_desired, *_ = memory.motion
         self.law_record = Record(memory)
-        self._run = answer.bind(self.law_record, *self.records, keep_lock=True)
+        self._run = answer.bind(self.law_record, *self.records, release_gil=False)
 
     def __call__(self, law: TorqueLaw, state: MeasuredState, motion: Motion, now: float) -> bool:
         """Fill the messages with the torque that answers a state.

@@ -159,7 +159,7 @@ class UsualCycle:
         self.run: Callable[[bytes, int, float], int] = _decline
         #: Notes begin and end of a cycle whose torque has been sent; under the lock
         self.end: Callable[[float, float], int] = end_cycle.bind(
-            timer, self._record, answers.records[0], keep_lock=True
+            timer, self._record, answers.records[0], release_gil=False
         )
 
     def open(self, reference: Reference, may: Callable[[], bool]) -> None:
@@ -187,7 +187,7 @@ class UsualCycle:
                 records[1],
                 *self._answers.records,
                 self._record,
-                keep_lock=True,
+                release_gil=False,
             )
 
     def close(self) -> None:

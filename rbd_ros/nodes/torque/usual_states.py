@@ -12,7 +12,7 @@ from typing import Callable, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.compiler.loops import compiled, double_at, entry_point, Record, word_at
+from rbd_ros.compiler.loops import compiled, entry_point, load_f64, load_i64, Record
 from rbd_ros.nodes.common.wire import has_layout, Layout, make_pattern, Pattern
 from rbd_ros.robot.wraparound import whole_periods, Wraparound
 
@@ -78,7 +78,7 @@ def taken(pattern: StatePattern, last: LastState, data: bytes, size: int, now: f
     """
     if not has_layout(pattern.layout, data, size):
         return 0
-    time = word_at(data, STAMP)
+    time = load_i64(data, STAMP)
     seconds, nanoseconds = time & LOW_HALF, (time >> 32) & LOW_HALF
     stamp = seconds * NANOSECONDS + nanoseconds
     # The upper half of the range are negative seconds.
@@ -86,8 +86,8 @@ def taken(pattern: StatePattern, last: LastState, data: bytes, size: int, now: f
         return 0
     change = 0.0
     for j in range(len(last.q)):
-        q = double_at(data, pattern.position + 8 * j)
-        v = double_at(data, pattern.velocity + 8 * j)
+        q = load_f64(data, pattern.position + 8 * j)
+        v = load_f64(data, pattern.velocity + 8 * j)
         # Comparisons with NaN are false.
         if not (last.lower[j] <= q <= last.upper[j] and abs(v) <= last.max_velocity):
             return 0
@@ -98,8 +98,8 @@ def taken(pattern: StatePattern, last: LastState, data: bytes, size: int, now: f
     elapsed = stamp - last.stamp[0]
     last.stamp[0] = stamp
     for j in range(len(last.q)):
-        last.q[j] = double_at(data, pattern.position + 8 * j)
-        last.v[j] = double_at(data, pattern.velocity + 8 * j)
+        last.q[j] = load_f64(data, pattern.position + 8 * j)
+        last.v[j] = load_f64(data, pattern.velocity + 8 * j)
     last.seen[0] = now
     last.elapsed[0] = elapsed
     last.count[0] += 1
@@ -174,7 +174,7 @@ class UsualStates:
         self.pattern = Record(own)
         #: Take a message, of bytes, their number and the time, if it is usual: see `taken`
         self.take: Callable[[bytes, int, float], int] = take_state.bind(
-            self.pattern, self.last, keep_lock=True
+            self.pattern, self.last, release_gil=False
         )
         return True
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from rbd_ros.collision.scene_arrays import SceneContacts
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.plant import Plant, Tree
 from rbd_ros.simulation.scene.branch_sparsity import clear_along
@@ -120,7 +120,7 @@ def find_lever(
     :param lever: velocity per angular and linear velocity; a result, (3, 6)
     :param response: change of these velocities per impulse; a result, (3, 6)
     """
-    centre, bodies, arm = plant.bodies.centre[o], plant.bodies, vector(3)
+    centre, bodies, arm = plant.bodies.centre[o], plant.bodies, stack_array(3)
     pose = work.room.pose[plant.first_object + o]
     for s in range(3):
         # From the centre of mass, which lies at R c from the origin of the object.

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 from rbd_ros.collision.scene_arrays import ACROSS, ALONG, ROLLING, SceneContacts, TORSIONAL
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
 from rbd_ros.constraints.solvers.friction_bodies import solve_body_space
 from rbd_ros.constraints.solvers.friction_body_space import (
@@ -222,7 +222,7 @@ def solve_matrix_free_impacts(
 
     :param n: number of contacts, whose velocities after the impact are in `rebound`
     """
-    space, nothing = work.pile, vector(3)
+    space, nothing = work.pile, stack_array(3)
     enter_bodies(objects, work)
     space.sizes[CONTACTS] = n
     for a in range(n):
@@ -315,7 +315,7 @@ def enter_contact(
                 for s in range(6):
                     space.jacobian[a, side, r, s] = work.lever[c, side, r, s]
                     space.effect[a, side, r, s] = work.lever_response[c, side, r, s]
-    part = vector(2)
+    part = stack_array(2)
     for r in range(3):
         space.force[a, r] = impulse[r] if impulse[0] > 0.0 else 0.0
         space.bias[a, r] = 0.0
@@ -339,7 +339,7 @@ def find_residuals(space: BodySpace, residuals: FloatArray) -> None:
 
     :param residuals: those so far, (3,)
     """
-    u = vector(3)
+    u = stack_array(3)
     for a in range(space.sizes[CONTACTS]):
         x = space.x[a]
         for r in range(3):

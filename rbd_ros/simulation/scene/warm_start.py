@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 from rbd_ros.constraints.friction_space import FrictionSpace, OPEN, SLIDE, STICK
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.scene.problem import FRICTION
@@ -20,7 +20,7 @@ def begin_contact(space: FrictionSpace, friction: FloatArray, a: int, impulse: F
     :param a: number of the contact in the problem
     :param impulse: along normal and tangents, (3,) [N s]
     """
-    x, part = space.x, vector(2)
+    x, part = space.x, stack_array(2)
     for r in range(3):
         x[3 * a + r] = impulse[r]
     for r in range(2):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Tuple
 
 from rbd_ros.collision.scene_arrays import SceneContacts
-from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.compiler.loops import compiled, stack_array
 from rbd_ros.constraints.friction_space import (
     BEST,
     CONTACTS as CONES,
@@ -85,7 +85,7 @@ def add_responses(plant: Plant, contacts: SceneContacts, scene: SceneWork, n: in
     :param n: number of contacts
     :param m: number of rows
     """
-    x, force = scene.space.x, vector(3)
+    x, force = scene.space.x, stack_array(3)
     clear(scene.response_sum)
     for a in range(n):
         for side in range(2):
@@ -124,7 +124,7 @@ def enter_contact(
     :param h: time step [s]
     """
     space, c, i = scene.space, scene.listed[a], 3 * a
-    u, diagonal = vector(3), vector(3)
+    u, diagonal = stack_array(3), stack_array(3)
     clear(u)
     clear(diagonal)
     if plant.has_robot:

@@ -51,7 +51,7 @@ _TESTS = {
     np.isnan: 'isnan',
 }
 _EXTREMES = {min: 'lesser', max: 'greater'}
-_ROOMS = (vocabulary.vector, vocabulary.matrix)
+_ROOMS = (vocabulary.stack_array, vocabulary.stack_matrix)
 
 #: Functions that a text has of its own where it needs them.
 HELPERS: Dict[str, Tuple[str, str]] = {

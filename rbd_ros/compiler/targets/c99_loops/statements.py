@@ -8,7 +8,7 @@ import re
 from typing import Any, Dict, List, Sequence, Tuple
 
 from rbd_ros.compiler.loops.instances import Instance, number_of
-from rbd_ros.compiler.loops.vocabulary import side_by_side
+from rbd_ros.compiler.loops.vocabulary import simd_range
 from rbd_ros.compiler.targets.c99_loops import arithmetic
 from rbd_ros.compiler.targets.c99_loops.calls import is_room, room
 from rbd_ros.compiler.targets.c99_loops.expressions import Expressions
@@ -364,9 +364,9 @@ class _Function(Expressions):
         call, name = node.iter, node.target.id
         if not isinstance(call, ast.Call) or self.meaning(call.func) not in (
             range,
-            side_by_side,
+            simd_range,
         ):
-            raise Refused('for is compiled over range(...) and side_by_side(...) only')
+            raise Refused('for is compiled over range(...) and simd_range(...) only')
         values = [convert(x, INT, 'an argument of range') for x in self.values(call.args)]
         if len(values) == 1:
             values.insert(0, constant(0))

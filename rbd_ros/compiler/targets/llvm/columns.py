@@ -2,7 +2,7 @@
 """Operations of one state that the text states to be alike, side by side in vectors.
 
 Columns of the solution of linear equations, say, are found by the same operations from different
-right-hand sides. The text says so (`rbd_ros.spatial.scalar.side_by_side`); from what it states on,
+right-hand sides. The text says so (`rbd_ros.spatial.scalar.simd_hint`); from what it states on,
 operands that are found alike as well are followed back. A group is as many nodes as a vector has
 lanes, or fewer. Each lane computes what it would compute alone, so that no bit depends on it.
 """

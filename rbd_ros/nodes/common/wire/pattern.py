@@ -10,7 +10,7 @@ from typing import Mapping, NamedTuple
 
 import numpy as np
 
-from rbd_ros.compiler.loops import compiled, word_at
+from rbd_ros.compiler.loops import compiled, load_i64
 
 WORD = 8  # bytes
 
@@ -53,7 +53,7 @@ def has_layout(layout: Layout, data: bytes, size: int) -> bool:
     if size < layout.smallest or size > layout.largest:
         return False
     for k in range(len(layout.places)):
-        if (word_at(data, layout.places[k]) ^ layout.words[k]) & layout.masks[k] != 0:
+        if (load_i64(data, layout.places[k]) ^ layout.words[k]) & layout.masks[k] != 0:
             return False
     return True
 
