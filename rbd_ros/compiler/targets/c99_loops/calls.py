@@ -148,7 +148,7 @@ def is_room(function: Any) -> bool:
 
 
 def room(arguments: Sequence[Value]) -> View:
-    """Return the type of the array that `vector` or `matrix` makes.
+    """Return the type of the array that `stack_array` or `stack_matrix` makes.
 
     :raises Refused: if a size is no literal
     """
