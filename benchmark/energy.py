@@ -152,7 +152,7 @@ def markdown(found: Dict[str, List[float]]) -> Iterator[str]:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Return the measure, print the table, and put it into a document."""
+    """Measure, print the table, and put it into a document."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument(
         '--document',

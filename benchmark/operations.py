@@ -356,7 +356,7 @@ def general_frames() -> str:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Return the count, and print or write the table."""
+    """Count, and print or write the table."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--no-clock', action='store_true', help='count only, measure nothing')
     parser.add_argument(

@@ -67,7 +67,7 @@ def two_workers(folder: Path, count: int, duration: float, told_of: Told) -> Lis
 
 
 def killed(folder: Path, count: int, duration: float, told_of: Told) -> List[Figure]:
-    """Return one of two workers is killed in the middle."""
+    """Kill one of two workers in the middle."""
     path = scenarios.write(folder, 'killed', scenarios.PYTHON, duration)
     victims: List[int] = []
 

@@ -146,7 +146,7 @@ def _used(part: Triangles) -> FloatArray:
 
 
 def _merged(part: Triangles) -> Triangles:
-    """Return the merge vertices at one place, so that files hold them once."""
+    """Merge vertices at one place, so that files hold them once."""
     used, corners = np.unique(part.corners, return_inverse=True)
     vertices, places = np.unique(part.vertices[used], axis=0, return_inverse=True)
     merged = places.reshape(-1)[corners.reshape(-1)].reshape(-1, 3)

@@ -35,7 +35,7 @@ def shared_by_choices(x):
 
 
 def shared_above_a_pole(x):
-    """Return the sine has no pole, but what it is taken of."""
+    """Return choices that share a sine; it has no pole, but its argument has one."""
     wave = sin(1.0 / x[0])
     return where_positive(x[1], wave * x[1], 2.0) + where_positive(x[1] - 0.75, wave, 3.0)
 

@@ -162,7 +162,7 @@ def noted(data: Data, answer: bool) -> bool:
 
 @entry_point
 def conditions(data: Data, a: float, b: float, i: int, j: int) -> int:
-    """Return nothing is evaluated of what no longer matters."""
+    """Evaluate nothing of what no longer matters."""
     out, k = data.whole, data.k
     at = j % 7
     out[1] = at < len(k) and k[at] > 0

@@ -69,7 +69,7 @@ PLANAR_TORQUES = [
 
 
 def planar_arm():
-    """Return the moving in the x-y plane with gravity along -y."""
+    """Return the arm in the x-y plane with gravity along -y."""
     links, x = [], 0.0
     for a, m in zip(LENGTHS, MASSES):
         I = m * a * a / 12

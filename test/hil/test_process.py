@@ -10,7 +10,7 @@ from rbd_ros.hil.process import ControllerProcess
 
 @pytest.fixture
 def ignored():
-    """Yield the ctrl-C is ignored, as in whatever a shell script starts in the background."""
+    """Ignore Ctrl-C, as in whatever a shell script starts in the background."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     yield
     signal.signal(signal.SIGINT, before)

@@ -108,7 +108,7 @@ def _number(value):
 
 
 def verbs(number):
-    """Return the pause, step or reset; time goes on after every `PAUSES` requests to pause."""
+    """Pause, step or reset; time goes on after every `PAUSES` requests to pause."""
     return {
         'pause': SetBool.Request(data=(number + 1) % PAUSES != 0),
         'step': Trigger.Request(),

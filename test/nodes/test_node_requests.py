@@ -38,7 +38,7 @@ def rig(request, ros):
 
 @pytest.fixture(autouse=True)
 def goes_on(rig):
-    """Yield whatever was thrown at the node: it lives, answers requests, and answers states."""
+    """Check that the node lives, answers requests, and answers states."""
     yield
     assert rig.process.alive()
     rig.must_set(payload_mass=0.0)

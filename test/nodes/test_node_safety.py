@@ -115,7 +115,7 @@ def owed_by_inverse_dynamics(values, held):
 
 
 def check_torque(rig, rng, held=POSE):
-    """Return the torque is that of a law made from what the node reports."""
+    """Check that the torque is that of a law made from what the node reports."""
     values = rig.parameters(all_of(rig))
     v = rng.uniform(-1.0, 1.0, 2)
     if rig.name.endswith('gravity_compensation'):

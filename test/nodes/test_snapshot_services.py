@@ -349,7 +349,7 @@ def test_objects_are_there_again_and_go_on_to_the_bit(ros, tmp_path):
         return stamp.sec * 1000 * MILLISECOND + stamp.nanosec
 
     def step():
-        """Return the step, and return the state of the objects that follows."""
+        """Step, and return the state of the objects that follows."""
         end = time_ns() + 150 * MILLISECOND
         call('step')
         ros.until(lambda: time_ns() == end, 'objects after all steps')

@@ -64,7 +64,7 @@ def walker(**options):
 
 
 def walker_starts(rows, rng):
-    """Return the above the ground and in it, with quaternions that are not of unit length."""
+    """Return starts above the ground and in it, with quaternions that are not of unit length."""
     q = np.array([[*at((0, 0, 0)), 0.2, -0.3]] * rows)
     q[:, 6] = rng.uniform(0.05, 0.2, rows)
     turned = rng.normal(size=(rows, 4))
