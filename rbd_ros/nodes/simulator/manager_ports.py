@@ -87,7 +87,7 @@ class ManagerPorts(LockstepPorts):
     def _time_is_told(self, seconds: float) -> bool:
         """Publish the time once the state has been taken; return whether it has been published.
 
-        At a pace, it is told in the middle of the period to hardware that says nothing.
+        At a pace, it is published in the middle of the period to hardware that says nothing.
 
         :param seconds: how long to wait for that
         """
