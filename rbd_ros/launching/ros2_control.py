@@ -44,6 +44,13 @@ PATIENCE = 60
 #: of ROS 2 Humble, and of Jazzy and later. Those before wait 5 s.
 PATIENT_SPAWNERS = ((2, 46), (4, 21))
 
+#: Packages of controllers whose type begins otherwise.
+OTHER_PACKAGES = {
+    'effort_controllers/GripperActionController': 'gripper_controllers',
+    'parallel_gripper_action_controller/GripperActionController': 'parallel_gripper_controller',
+    'position_controllers/GripperActionController': 'gripper_controllers',
+}
+
 #: Rate of a controller_manager whose file says none [Hz].
 USUAL_UPDATE_RATE = 100
 
@@ -120,7 +127,7 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
         )
     for name in (*active, *inactive):
         _check_sensors(name, node_parameters(file, f'{root}/{name}'), unread)
-    packages = [HARDWARE, *(declared[name].partition('/')[0] for name in (*active, *inactive))]
+    packages = [HARDWARE, *(_package(declared[name]) for name in (*active, *inactive))]
     require(MANAGER, 'ros2_control_node')
     require(PUBLISHER, PUBLISHER)
     for package in dict.fromkeys(packages):
@@ -240,6 +247,15 @@ def _check_sensors(name: str, parameters: Dict[str, Any], unread: Tuple[str, ...
                 f'interfaces stay NaN: {HARDWARE} reads joints alone. Leave it out; the simulator '
                 f'publishes {sensor}/imu or {sensor}/wrench itself'
             )
+
+
+def _package(kind: str) -> str:
+    """Package of a controller, by its type.
+
+    >>> _package('joint_trajectory_controller/JointTrajectoryController')
+    'joint_trajectory_controller'
+    """
+    return OTHER_PACKAGES.get(kind, kind.partition('/')[0])
 
 
 def _declared(file: str, manager: str) -> Dict[str, str]:

@@ -403,6 +403,28 @@ def test_what_is_not_installed_is_named(stack, package):
 
 
 @pytest.mark.parametrize(
+    'kind, package',
+    [
+        # Names in the plugin descriptions of ros2_controllers 4.42.1 that begin otherwise.
+        ('position_controllers/GripperActionController', 'gripper_controllers'),
+        ('effort_controllers/GripperActionController', 'gripper_controllers'),
+        (
+            'parallel_gripper_action_controller/GripperActionController',
+            'parallel_gripper_controller',
+        ),
+    ],
+)
+def test_a_gripper_controller_is_looked_for_in_its_own_package(stack, kind, package):
+    file = stack.folder / 'controllers.yaml'
+    content = {'controller_manager': {'ros__parameters': {'gripper': {'type': kind}}}}
+    file.write_text(yaml.safe_dump(content))
+    words = f'controllers_file:={file}', 'controllers:=gripper', 'inactive_controllers:=none'
+    assert f'package {package} is not installed' in stack.refusal(FILE, *words)
+    stack.packages.add(package)
+    assert stack.launch(FILE, *words)['spawner'].arguments[0] == 'gripper'
+
+
+@pytest.mark.parametrize(
     'words, part',
     [
         (['controllers:=flying_controller'], 'declares no flying_controller; it has joint_state'),
