@@ -21,7 +21,6 @@ from lockstep_harness import make_controllers, MILLISECOND
 from node_harness import reliable, TWO_LINK_ARM, with_signals
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
 
 from rbd_ros.cli.main import main
 from rbd_ros.hil import HilRecordingError
@@ -348,16 +347,13 @@ def test_another_robot_or_none_is_told(recorded, tmp_path):
 def test_faults_that_were_told_meanwhile_are_refused(controller, tmp_path):
     arm = controller('faulty', lockstep='stamp', initial_command='zero')
     recording = begin(arm, tmp_path / 'f.mcap')
-    publisher = arm.node.create_publisher(String, f'{arm.name}/faults', reliable(10))
-    arm.ros.until(lambda: publisher.get_subscription_count() > 1, 'who hears of faults')
-    publisher.publish(String(data='faults: [{fault: actuator_failure}]'))
+    assert arm.ros.set_parameters(arm.name, faults='[{fault: actuator_failure}]')[0].successful
     arm.ros.until_status('acting', 'faults', since=0)
     answered(arm, 20)
     arm.state()
     code, text = finish(arm, recording, 20)
     assert code == 0, text
-    assert '1 of /faulty/simulator/faults' in text
-    with pytest.raises(HilRecordingError, match='faults were told'):
+    with pytest.raises(HilRecordingError, match='faults were active'):
         replay_node(tmp_path / 'f.mcap')
 
 

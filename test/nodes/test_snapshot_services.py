@@ -96,10 +96,8 @@ def restore(arm, name='a', good=True):
 
 
 def faults(arm, text, words):
-    publisher = arm.node.create_publisher(String, f'{arm.name}/faults', reliable(10))
-    arm.ros.until(publisher.get_subscription_count, 'the topic of faults')
     since = len(arm.ros.diagnostics)
-    publisher.publish(String(data=text))
+    set_parameter(arm, faults=text)
     arm.ros.until_status(words, 'faults', since=since)
 
 

@@ -90,7 +90,6 @@ class DdsRecorder:
                 ('joint_states', JOINT_STATE, False),
                 ('joint_commands', JOINT_STATE, False),
                 ('effort_commands', 'std_msgs/msg/Float64MultiArray', False),
-                (f'{simulator}/faults', STRING, False),
                 ('/clock', 'rosgraph_msgs/msg/Clock', False),
                 ('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray', False),
                 ('robot_description', STRING, True),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 import json
 from pathlib import Path
+import re
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
@@ -29,6 +30,9 @@ from rbd_ros.robot import Robot
 from rbd_ros.robots import described_by, RobotNotFoundError, xacro_mappings
 
 ARRAY = 'std_msgs/msg/Float64MultiArray'
+DIAGNOSTICS = 'diagnostic_msgs/msg/DiagnosticArray'
+#: The status `faults` in a message of diagnostics: its name, padding, length and message.
+FAULTS_ACT = re.compile(rb': faults\0.{4,7}acting: ', re.DOTALL)
 BY_NAME, BY_ORDER = 'name', 'order'
 _UNITS = {'position': 'rad or m', 'velocity': 'rad/s or m/s', 'effort': 'N m or N'}
 
@@ -147,10 +151,10 @@ def _read(path: Any) -> RecordedNode:
             recorded.commands.append(Command(BY_NAME, bytes(found.data)))
         elif found.schema == ARRAY and name == 'effort_commands':
             recorded.commands.append(Command(BY_ORDER, bytes(found.data)))
-        elif found.schema == STRING and name == 'faults':
+        elif found.schema == DIAGNOSTICS and FAULTS_ACT.search(bytes(found.data)):
             raise HilRecordingError(
-                f'{label}: faults were told to the simulator, and nobody knows between which '
-                'states; record it without, or let a scenario have them (rbd_ros hil --record)'
+                f'{label}: faults were active, and it is unknown between which states they began; '
+                'record it without faults, or record a scenario with them (rbd_ros hil --record)'
             )
         elif found.schema == STRING and name == 'robot_description':
             try:

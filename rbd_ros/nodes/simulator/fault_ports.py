@@ -236,20 +236,6 @@ class Faults:
         self._seed = -1
         node.diagnostics.add_values(SUBJECT, self._values)
 
-    def take(self, text: str) -> None:
-        """Let all that a message says be wrong from now on, or refuse it whole.
-
-        :param text: YAML, see docs/hil_reference.md
-        """
-        try:
-            if self._node.loop is None:
-                raise ValueError('there is no robot description yet')
-            faults = live_faults(text, self._node.cycle)
-        except ValueError as error:
-            self._refuse(error)
-        else:
-            self.plan(faults)
-
     def plan(self, faults: Sequence[Fault]) -> None:
         """Let these faults, and nothing else, be wrong from now on.
 

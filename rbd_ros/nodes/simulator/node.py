@@ -89,7 +89,6 @@ class SimulatorNode(SturdyNode):
         self._first_command = FirstCommand()
         self._speed = 0.0
         self.faults: Optional[Faults] = None
-        subscription(self, INTERFACE.topic('~/faults'), self._on_faults)
         service(self, INTERFACE.service('~/pause'), self._on_pause)
         service(self, INTERFACE.service('~/reset'), self._on_reset)
         answer_later(service(self, INTERFACE.service('~/step'), self._on_step))
@@ -303,10 +302,6 @@ class SimulatorNode(SturdyNode):
     def surroundings(self) -> Optional[Surroundings]:
         """The world around the robot; None if there is none, or no robot yet."""
         return None if self.cycle is None else self.cycle.surroundings
-
-    def _on_faults(self, message: Any) -> None:
-        """Let something be wrong from now on."""
-        self.faults_made().take(message.data)
 
     def faults_made(self) -> Faults:
         """Return the faults, made if there were none so far."""

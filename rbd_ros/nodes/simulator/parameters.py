@@ -129,9 +129,8 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'faults',
         '',
-        'What is wrong from now on, instead of what was: YAML as on ~/faults, such as '
-        '"[{fault: joint_lock, joints: [elbow]}]"; empty: nothing. The last one of parameter and '
-        'topic counts.',
+        'Faults from now on, which replace those before: YAML such as '
+        '"[{fault: joint_lock, joints: [elbow]}]"; empty: none.',
         live=True,
         keep=fault_list,
     ),

@@ -90,14 +90,6 @@ SIMULATOR_TOPICS: Tuple[Topic, ...] = (
         )
     ),
     Topic(
-        '~/faults',
-        'std_msgs/msg/String',
-        'in',
-        'YAML with a list `faults`: all that is to be wrong from now on, instead of what was '
-        'before.',
-        depth=10,
-    ),
-    Topic(
         'base_pose',
         'geometry_msgs/msg/PoseStamped',
         'out',

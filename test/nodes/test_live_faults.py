@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of a running simulator, by topic and parameter, in lockstep: the same seed and motion."""
+"""Faults of a running simulator, by its parameter, in lockstep: the same seed and motion."""
 
 import numpy as np
 import pytest
@@ -9,15 +9,14 @@ from support.waiting import until
 outside.load('rclpy')
 
 from lockstep_harness import make_controllers, MILLISECOND
-from node_harness import reliable, TWO_LINK_ARM
+from node_harness import TWO_LINK_ARM
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.hil import Fault
 from rbd_ros.hil.payloads import with_payloads
-from rbd_ros.nodes.common.diagnostics import ERROR, OK, WARN
+from rbd_ros.nodes.common.diagnostics import OK, WARN
 from rbd_ros.nodes.simulator.lockstep import stamp_of
 
 
@@ -27,12 +26,10 @@ def controller(ros):
 
 
 def tell(arm, text, words=None):
-    """Send faults, and wait until diagnostics show that they were taken, or say what else."""
-    if not hasattr(arm, 'faults'):
-        arm.faults = arm.node.create_publisher(String, f'{arm.name}/faults', reliable(10))
-        arm.ros.until(arm.faults.get_subscription_count, 'the topic of faults')
+    """Set faults, and wait until diagnostics show them, or say what else."""
     since = len(arm.ros.diagnostics)
-    arm.faults.publish(String(data=text))
+    result = arm.ros.set_parameters(arm.name, faults=text)[0]
+    assert result.successful, result.reason
     return arm.ros.until_status(words or 'acting', 'faults', since=since)
 
 
@@ -200,11 +197,11 @@ def test_wrong_faults_are_refused_and_what_acted_goes_on(controller):
     for text, words in (
         ('faults:\n- {fault: actuator_failure, joints: [elbo]}', 'line 2'),
         ('faults: [{fault: gremlin}]', 'gremlin'),
-        ('{', 'refused'),
+        ('{', 'line'),
         ('faults: [{fault: payload, value: 1.0, link: tol}]', "'tol'"),
     ):
-        status = tell(arm, text, words)
-        assert status.level == ERROR
+        result = arm.ros.set_parameters(arm.name, faults=text)[0]
+        assert not result.successful and words in result.reason
     arm.answer(arm.last, (40.0, 15.0))
     assert list(read(run(arm, 1)[-1]).effort) == [40.0, 0.0]
     assert tell(arm, 'faults: []', 'none')
@@ -247,7 +244,6 @@ def test_the_parameter_takes_faults_and_refuses_them_by_line_and_key(controller)
     arm.answer(arm.last, (40.0, 15.0))
     assert list(read(run(arm, 1, (40.0, 15.0))[-1]).effort) == [40.0, 0.0]
     arm.state()
-    # The last one counts whole, whether it comes by topic or by parameter.
     tell(
         arm,
         'faults: [{fault: actuator_failure, joints: [shoulder]}]',
