@@ -188,7 +188,8 @@ def test_deleted_objects_are_no_longer_told_of(rig):
     assert rig.world.objects[-1].joint_names == ['ball', 'pill']
     assert [each.ns for each in rig.world.standing[-1][1:]] == ['floor']
     assert {each.header.frame_id for each in rig.world.wrenches} == {'ball'}
-    assert {each.ns for each in rig.world.markers[world_ports.CONTACTS][1:]} == {'floor ball'}
+    arrows = rig.world.markers[world_ports.CONTACT_MARKERS][1:]
+    assert {each.ns for each in arrows} == {'floor ball'}
     for name in ('ball', 'pill'):
         rig.changes.on_delete(String(data=name))
     rig.run(2)

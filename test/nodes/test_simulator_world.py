@@ -3,6 +3,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from support import outside
 
@@ -10,7 +11,7 @@ outside.load('rclpy')
 
 from geometry_msgs.msg import TransformStamped, WrenchStamped
 from node_harness import reliable, TWO_LINK_ARM
-from sensor_msgs.msg import JointState, MultiDOFJointState
+from sensor_msgs.msg import JointState, MultiDOFJointState, PointCloud2
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 from visualization_msgs.msg import MarkerArray
@@ -74,6 +75,7 @@ def test_the_world_is_shown_from_the_beginning_and_to_whom_comes_late(rig):
     moving = ros.listen(MarkerArray, '/simulator/object_markers', reliable(1))
     contacts = ros.listen(MarkerArray, '/simulator/contact_markers', reliable(1))
     wrenches = ros.listen(WrenchStamped, '/simulator/contact_wrenches', reliable(100))
+    clouds = ros.listen(PointCloud2, '/simulator/contacts', reliable(1))
     ros.until(lambda: standing and moving and contacts and wrenches, 'markers and wrenches')
     assert [each.ns for each in standing[-1].markers] == ['floor']
     assert [each.ns for each in moving[-1].markers] == ['box', 'ball']
@@ -83,6 +85,16 @@ def test_the_world_is_shown_from_the_beginning_and_to_whom_comes_late(rig):
     ros.until(lambda: {each.header.frame_id for each in wrenches} == {'box', 'ball'}, 'both')
     box = next(each for each in reversed(wrenches) if each.header.frame_id == 'box')
     assert box.wrench.force.z == pytest.approx(9.81, rel=1e-6)
+    ros.until(lambda: clouds and clouds[-1].width, 'contacts')
+    assert clouds[-1].header.frame_id == 'base'
+    names = [each.name for each in clouds[-1].fields]
+    points = np.frombuffer(clouds[-1].data, np.float32).reshape(-1, len(names))
+    contact = dict(zip(names, points.T))
+    # Weights of the box and the ball, which the floor bears from below.
+    assert contact['force_z'].sum() == pytest.approx(1.5 * 9.81, rel=1e-5)
+    assert contact['normal_z'] == pytest.approx(1.0, abs=1e-6)
+    assert contact['z'] == pytest.approx(-2.0, abs=1e-5)
+    assert contact['depth'] == pytest.approx(0.0, abs=1e-5)
     ros.until_status('2 of them movable: box, ball', 'world')
     # The robot is held by servos meanwhile, and time goes on.
     assert list(rig.states[-1].position) == pytest.approx(START, abs=1e-4)

@@ -99,6 +99,9 @@ class WorldRecorder:
     def send_wrench(self, message):
         self.wrenches.append(message)
 
+    def send_contacts(self, message):
+        self.contacts = message
+
     def send_markers(self, topic, found):
         self.markers[topic] = found
 

@@ -33,11 +33,15 @@ class Touch(NamedTuple):
     :param pairs: number of the pair of shapes that touch, (n,)
     :param positions: contact points, (n, 3) [m]
     :param forces: forces on the second of each pair, (n, 3) [N]
+    :param normals: unit normals from the first to the second, (n, 3)
+    :param depths: penetration, (n,) [m]
     """
 
     pairs: np.ndarray
     positions: np.ndarray
     forces: np.ndarray
+    normals: np.ndarray
+    depths: np.ndarray
 
 
 class ObjectMotion:
@@ -92,6 +96,8 @@ class ObjectMotion:
             contacts.pair[bearing],
             contacts.position[bearing],
             forces / physics.plant.timestep,
+            contacts.frame[bearing, 0],
+            -contacts.gap[bearing],
         )
 
     def names(self, pair: int) -> Tuple[str, str]:

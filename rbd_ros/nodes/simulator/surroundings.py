@@ -25,6 +25,7 @@ from rbd_ros.nodes.common.wire import (
     WireError,
 )
 from rbd_ros.nodes.simulator import markers
+from rbd_ros.nodes.simulator.contact_cloud import contact_cloud
 from rbd_ros.nodes.simulator.newcomers import Newcomers
 from rbd_ros.nodes.simulator.object_motion import about, Motion, ObjectMotion, Touch
 from rbd_ros.nodes.simulator.poses import (
@@ -34,7 +35,7 @@ from rbd_ros.nodes.simulator.poses import (
     pose_problem,
     row_matrix,
 )
-from rbd_ros.nodes.simulator.world_ports import CONTACTS, OBJECT_MARKERS, WRENCHES
+from rbd_ros.nodes.simulator.world_ports import CONTACT_MARKERS, CONTACTS, OBJECT_MARKERS, WRENCHES
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.scene.state import FreeBodies
 from rbd_ros.simulation.start_overlaps import stay_warnings
@@ -337,7 +338,9 @@ class Surroundings:
         if self._ports.wanted(WRENCHES):
             self._send_wrenches(motion, touch, wrenches, time)
         if self._ports.wanted(CONTACTS):
-            self._send_contacts(touch, time)
+            self._ports.send_contacts(contact_cloud(touch, self.frames.world, time))
+        if self._ports.wanted(CONTACT_MARKERS):
+            self._send_contact_markers(touch, time)
         if self._ports.wanted(OBJECT_MARKERS) and (self._markers or self._changed):
             rows = dict(zip(self._simulator.objects, motion.poses))
             poses = {name: row_matrix(row) for name, row in rows.items()}
@@ -388,14 +391,14 @@ class Surroundings:
             self._ports.send_wrench(message)
         self._pressed = set(now)
 
-    def _send_contacts(self, touch: Touch, time: int) -> None:
+    def _send_contact_markers(self, touch: Touch, time: int) -> None:
         most = markers.MOST_ARROWS
         pairs = [self._state.names(int(pair)) for pair in touch.pairs[:most]]
         scale = self._parameters['contact_arrow_scale']
         found = markers.arrows(
             pairs, touch.positions, touch.forces, self.frames.world, time, scale
         )
-        self._ports.send_markers(CONTACTS, found)
+        self._ports.send_markers(CONTACT_MARKERS, found)
 
     # -- diagnostics ------------------------------------------------------------------------------
 

@@ -184,6 +184,15 @@ SIMULATOR_TOPICS: Tuple[Topic, ...] = (
         optional=WITH_WORLD,
     ),
     Topic(
+        '~/contacts',
+        'sensor_msgs/msg/PointCloud2',
+        'out',
+        'Contacts that bear force, a point each in the frame of the world, float32: x, y, z [m]; '
+        'normal_x, normal_y, normal_z from the first body to the second; force_x, force_y, '
+        'force_z on the second [N]; depth, the penetration [m].',
+        optional=WITH_WORLD,
+    ),
+    Topic(
         '~/contact_markers',
         'visualization_msgs/msg/MarkerArray',
         'out',

@@ -7,6 +7,7 @@ from typing import Any, Callable, List, Optional, Tuple
 
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
+from sensor_msgs.msg import PointCloud2
 from visualization_msgs.msg import Marker, MarkerArray
 
 from rbd_ros.nodes.common.communication import publisher, raw, subscription
@@ -14,7 +15,8 @@ from rbd_ros.nodes.common.sturdy import by_hand
 from rbd_ros.nodes.simulator.interface import INTERFACE
 from rbd_ros.nodes.simulator.ports import send_nothing, taker
 
-WRENCHES, CONTACTS, OBJECT_MARKERS = '~/contact_wrenches', '~/contact_markers', '~/object_markers'
+WRENCHES, CONTACTS = '~/contact_wrenches', '~/contacts'
+CONTACT_MARKERS, OBJECT_MARKERS = '~/contact_markers', '~/object_markers'
 
 
 class RosWorldPorts:
@@ -41,7 +43,9 @@ class RosWorldPorts:
             except ImportError:
                 node.get_logger().info('tf2_msgs is not installed: /tf is not published')
         self._standing = make('~/world_markers')
-        self._for_some = {name: make(name) for name in (WRENCHES, CONTACTS, OBJECT_MARKERS)}
+        self._for_some = {
+            name: make(name) for name in (WRENCHES, CONTACTS, CONTACT_MARKERS, OBJECT_MARKERS)
+        }
 
     def wanted(self, topic: str) -> bool:
         """Return whether anybody listens to a topic."""
@@ -50,6 +54,10 @@ class RosWorldPorts:
     def send_wrench(self, message: WrenchStamped) -> None:
         """Send a wrench."""
         self._for_some[WRENCHES].publish(message)
+
+    def send_contacts(self, message: PointCloud2) -> None:
+        """Send the contacts."""
+        self._for_some[CONTACTS].publish(message)
 
     def send_markers(self, topic: str, markers: List[Marker]) -> None:
         """Send markers of a topic that somebody listens to."""
