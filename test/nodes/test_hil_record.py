@@ -175,7 +175,7 @@ def test_all_that_was_said_is_in_the_file(recorded):
         channels = mcap.make_reader(stream).get_summary().channels.values()
     profiles = {c.topic: yaml.safe_load(c.metadata['offered_qos_profiles']) for c in channels}
     latched = {topic for topic, (each,) in profiles.items() if each['durability'] == 1}
-    assert latched == {'/recorded/robot_description'} and len(profiles) == 7
+    assert latched == {'/recorded/robot_description'} and len(profiles) == 6
 
 
 def test_it_is_replayed_to_the_bit_by_both_commands(recorded, capfd):

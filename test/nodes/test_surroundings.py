@@ -191,7 +191,7 @@ def test_wrenches_and_arrows_are_those_of_statics(tmp_path):
     assert message.wrench[2].force.z == 0.0  # it flies
 
     scale = rig.parameters['contact_arrow_scale']
-    first, *arrows = rig.world.markers[world_ports.CONTACTS]
+    first, *arrows = rig.world.markers[world_ports.CONTACT_MARKERS]
     assert first.action == Marker.DELETEALL and first.header.frame_id == 'base'
     assert len(arrows) == len(rig.simulator.contacts)
     (arrow,) = (each for each in arrows if each.ns == 'robot/foot box')
