@@ -130,6 +130,7 @@ def test_chance_and_messages_under_way_come_back_too(controller, moment):
         first, _ = run(arm, 250)
         restore(arm)
         hold(arm)
+        faults(arm, 'faults: []', 'none')  # the same text alone would change nothing
         faults(arm, FAULTS, 'acting')
     else:
         hold(arm)
