@@ -37,7 +37,7 @@ from rbd_ros.algorithms.inertia_matrix.crba_by_screws import (  # noqa: E402
     screw_tree,
     ScrewState,
 )
-from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl  # noqa: E402
+from rbd_ros.algorithms.inertia_matrix.factorization import ltdl  # noqa: E402
 from rbd_ros.algorithms.inertia_matrix.forward_dynamics import (  # noqa: E402
     forward_dynamics_by_inertia_matrix,
 )
@@ -74,7 +74,7 @@ INERTIA_MATRIX: Dict[str, Formula] = {
     'B table 10.1': ((-32, 22, 10), (-43, 37, 6)),
     'B table 10.1, second': ((-41, 31, 10), (-46, 40, 6)),
 }
-#: Factorisation and solution, L^T D L.
+#: Factorization and solution, L^T D L.
 SOLUTION: Formula = ((0, -2 / 3, 3 / 2, 1 / 6), (0, -7 / 6, 1, 1 / 6))
 ARTICULATED_BODIES: Dict[str, Formula] = {
     'B table 10.1': ((-259, 224), (-248, 205)),
@@ -206,7 +206,7 @@ def forward_dynamics_in_three_steps(n: int) -> Pair:
     return pair(graph.count(found))
 
 
-def factorisation_and_solution(n: int) -> Pair:
+def factorization_and_solution(n: int) -> Pair:
     """Return the operations of H = L^T D L and H x = b of a full matrix."""
     graph = Graph()
     numbers = iter(graph.inputs('H', n * (n + 1) // 2))
@@ -278,7 +278,7 @@ def lines() -> Iterator[Line]:
         texts = {
             'inertia matrix by screws': (inertia_matrix_by_screws, INERTIA_MATRIX),
             'factors L^T D L and a solution': (
-                factorisation_and_solution,
+                factorization_and_solution,
                 {'B tables 6.6, 10.1': SOLUTION},
             ),
             'forward dynamics by screws': (forward_dynamics_in_three_steps, ARTICULATED_BODIES),

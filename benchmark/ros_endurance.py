@@ -51,7 +51,7 @@ class Answers:
     :param node: this process' node
     :param kind: type of messages and answers
     :param topics: topic of messages, topic of answers
-    :param messages: serialised messages, which are sent in turn with other stamps
+    :param messages: serialized messages, which are sent in turn with other stamps
     """
 
     def __init__(self, node: Node, kind: type, topics: tuple, messages: List[bytes]):
@@ -96,7 +96,7 @@ class States:
     """States of the simulator in lockstep, each of which is answered by a command.
 
     :param node: this process' node
-    :param commands: serialised commands, which are sent in turn with the stamps of the states
+    :param commands: serialized commands, which are sent in turn with the stamps of the states
     """
 
     def __init__(self, node: Node, commands: List[bytes]):

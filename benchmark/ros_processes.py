@@ -9,7 +9,7 @@
 
 A bare loop takes and publishes the messages of the node, with the same quality of service and at
 the same rate, and does nothing else: the minimum cost of a node with rclpy. Messages stay
-serialised, and there are no parameters, services and rosout. The echo copies each state to
+serialized, and there are no parameters, services and rosout. The echo copies each state to
 joint_commands, by the very loop of the torque nodes; the simulator's has the quickest executor.
 What the other side sees of the process it faces it shows in FILE, a `Board`.
 """
@@ -139,7 +139,7 @@ def on_states(node: Node, use: Callable[[bytes], None]) -> None:
 
 
 class Commands:
-    """Publisher of both kinds of commands, which are serialised beforehand."""
+    """Publisher of both kinds of commands, which are serialized beforehand."""
 
     def __init__(self, node: Node, joints: List[str]):
         self._by_name = node.create_publisher(JointState, 'joint_commands', quality()).publish
@@ -156,7 +156,7 @@ class Commands:
 
 
 def stamp_of(data: bytes) -> int:
-    """Return the time in the header of a serialised message [ns]."""
+    """Return the time in the header of a serialized message [ns]."""
     seconds, nanoseconds = STAMP(data)
     return seconds * 1_000_000_000 + nanoseconds
 

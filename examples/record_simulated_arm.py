@@ -18,7 +18,7 @@ from rbd_ros.robots import load_robot
 from rbd_ros.spatial import RigidBodyInertia
 
 RATE = 250  # joint states a second
-CENTRE, INERTIA = (0.01, 0.02, 0.08), np.diag([0.006, 0.005, 0.004])  # [m], [kg m^2]
+CENTER, INERTIA = (0.01, 0.02, 0.08), np.diag([0.006, 0.005, 0.004])  # [m], [kg m^2]
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
     model = load_urdf(load_robot('six_axis_arm').source)
     if arguments.mass > 0.0:
         scale = arguments.mass / 1.5
-        payload = RigidBodyInertia.from_mass_centre(arguments.mass, CENTRE, scale * INERTIA)
+        payload = RigidBodyInertia.from_mass_center(arguments.mass, CENTER, scale * INERTIA)
         model = model.with_link_inertia('tool0', payload, add=True)
     robot = Robot(model)
     trajectory = read_trajectory(arguments.trajectory).for_joints(robot.joint_names)

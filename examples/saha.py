@@ -31,7 +31,7 @@ GRAVITY = 9.81  # [m/s^2]
 PLANAR_LENGTHS = (0.3, 0.25, 0.22)  # [m]
 PLANAR_MASSES = (0.5, 0.4, 0.3)  # [kg]
 
-# Stanford arm, table 3: b [m], alpha [deg], mass [kg], centre of mass -r [m] and inertia about it
+# Stanford arm, table 3: b [m], alpha [deg], mass [kg], center of mass -r [m] and inertia about it
 # [kg m^2], both in the frame beyond the link; all a are zero.
 STANFORD = (
     (0.2, -90, 9.0, (0, 0.1, 0), (0.01, 0.02, 0.01)),
@@ -63,7 +63,7 @@ def planar_arm() -> Robot:
     for a, m in zip(PLANAR_LENGTHS, PLANAR_MASSES):
         I = m * a * a / 12.0
         inertia = ((0.0, 0.0, 0.0), (0.0, I, 0.0), (0.0, 0.0, I))
-        table.append(DHLink(a=a, mass=m, centre=(-a / 2.0, 0.0, 0.0), inertia=inertia))
+        table.append(DHLink(a=a, mass=m, center=(-a / 2.0, 0.0, 0.0), inertia=inertia))
     return Robot(distal_chain('planar_3r', table, gravity=(0.0, -GRAVITY, 0.0)))
 
 
@@ -75,10 +75,10 @@ def stanford_arm() -> Robot:
             d=b,
             type='prismatic' if i == 3 else 'revolute',
             mass=mass,
-            centre=centre,
+            center=center,
             inertia=tuple(tuple(row) for row in np.diag(inertia).tolist()),
         )
-        for i, (b, alpha, mass, centre, inertia) in enumerate(STANFORD, start=1)
+        for i, (b, alpha, mass, center, inertia) in enumerate(STANFORD, start=1)
     ]
     return Robot(distal_chain('stanford_arm', table, gravity=(0.0, 0.0, -GRAVITY)))
 

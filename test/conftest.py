@@ -33,10 +33,10 @@ DEMANDING = (
     'test_node_tracking.py',
 )
 
-# Folders whose tests ask what is computed, not how its machine code is optimised; that takes as
-# long as all the rest of compiling. RBD_ROS_OPTIMISATION=1 has everything compiled as for users. A
-# module says otherwise of itself by `OPTIMISED`.
-UNOPTIMISED = (
+# Folders whose tests ask what is computed, not how its machine code is optimized; that takes as
+# long as all the rest of compiling. RBD_ROS_OPTIMIZATION=1 has everything compiled as for users. A
+# module says otherwise of itself by `OPTIMIZED`.
+UNOPTIMIZED = (
     *('algorithms', 'invariants', 'model', 'oracles', 'robot'),
     *('benchmark', 'collision', 'simulation', 'viewer'),
 )
@@ -54,13 +54,13 @@ def rng():
 
 
 @pytest.fixture(autouse=True, scope='module')
-def optimisation(request):
+def optimization(request):
     """Compile kernels quickly where nothing depends on how quick they are."""
     folder = request.path.relative_to(Path(__file__).parent).parts[0]
     with pytest.MonkeyPatch.context() as patch:
-        if not getattr(request.module, 'OPTIMISED', folder not in UNOPTIMISED):
-            if 'RBD_ROS_OPTIMISATION' not in os.environ:
-                patch.setenv('RBD_ROS_OPTIMISATION', '0')
+        if not getattr(request.module, 'OPTIMIZED', folder not in UNOPTIMIZED):
+            if 'RBD_ROS_OPTIMIZATION' not in os.environ:
+                patch.setenv('RBD_ROS_OPTIMIZATION', '0')
         yield
 
 

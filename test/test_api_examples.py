@@ -16,7 +16,7 @@ from support import api_contents, api_pages, doctests, example_robots
 from support.api_pages import ENTRY, ROOT
 
 #: What is compiled is used for a moment: see conftest.py.
-OPTIMISED = False
+OPTIMIZED = False
 
 PAGES = {page.name: page for page in api_pages.pages()}
 EXAMPLES = {

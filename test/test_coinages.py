@@ -31,6 +31,18 @@ COINAGES = {
     'known of, declared for': r'\bsaid of\b',
 }
 
+#: British spellings, in names as well as in prose; ROS, URDF and SDF spell otherwise.
+BRITISH = re.compile(
+    r'colour|behaviou?r(?<!behavior)|neighbour|favour|honour|centr(?:e(?!_of_mass)|ing\b)'
+    r'|\bmetres?\b|cata(?:logue)|\b(?:cancell|modell|travell|labell|signall)(?:ed|ing)\b'
+    r'|licence|\bgrey\b|artefact|judgement|analyse|aluminium'
+    r'|(?:character|discret|factor|general|initial|linear|local|normal|optim|parametr|prior(?:it)?'
+    r'|quant|random|real|recogn|regular|serial|special|stabil|summar|synchron|vector|visual)'
+    r'is(?:e[drs]?|ing|ations?)\b',
+    re.IGNORECASE,
+)
+CANCELLED = re.compile('CancelledError')  # the libraries' spelling
+
 #: Pages that name the coinages, or quote output that is made elsewhere.
 LEFT_OUT = {'glossary.md', 'measurements.md', 'python_api.md'}
 
@@ -114,6 +126,21 @@ def test_docstrings_and_comments_use_the_words_of_the_field(path):
 def test_pages_use_the_words_of_the_field(path):
     found = list(coinages(page(path.read_text(encoding='utf-8'))))
     assert not found, '\n'.join(found)
+
+
+def test_spelling_is_american():
+    found = [
+        f'{name_of(path)}:{number}: {word[0]}'
+        for path in (*sources(), *pages())
+        for number, line in enumerate(path.read_text(encoding='utf-8').split('\n'), 1)
+        for word in BRITISH.finditer(CANCELLED.sub('', line))
+    ]
+    assert not found, '\n'.join(found)
+
+
+def test_british_spelling_is_noticed():
+    assert BRITISH.search('the Colours of a centre') and BRITISH.search('is_normalised')
+    assert not BRITISH.search('otherwise precise, centre_of_mass, exercise')
 
 
 def test_a_coinage_is_noticed_in_prose_alone():

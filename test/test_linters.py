@@ -51,7 +51,7 @@ def source_files():
                         yield path
 
 
-def test_every_source_file_begins_with_its_licence():
+def test_every_source_file_begins_with_its_license():
     paths = list(source_files())
     assert {'setup.py', 'demo', 'run', 'entrypoint', 'Dockerfile'} <= {each.name for each in paths}
     without = []

@@ -130,7 +130,7 @@ def test_version_of_the_module_is_that_of_the_package(setup_arguments):
     assert newest[0].startswith(('Forthcoming', setup_arguments['version']))
 
 
-def test_licence_is_apache(manifest):
+def test_license_is_apache(manifest):
     assert manifest.findtext('license') == 'Apache-2.0'
     text = (ROOT / manifest.find('license').get('file')).read_text(encoding='utf-8')
     assert 'Apache License' in text and 'Version 2.0' in text
@@ -276,7 +276,7 @@ def test_nodes_are_importable(console_scripts):
 def test_commands_land_where_ros2_run_looks():
     settings = configparser.ConfigParser()
     settings.read(ROOT / 'setup.cfg', encoding='utf-8')
-    # Just these keys: spelt with dashes, or in sections of old, setuptools warns of them.
+    # Just these keys: spelled with dashes, or in sections of old, setuptools warns of them.
     assert {section: dict(settings[section]) for section in settings.sections()} == {
         'develop': {'script_dir': f'$base/lib/{PACKAGE}'},
         'install': {'install_scripts': f'$base/lib/{PACKAGE}'},

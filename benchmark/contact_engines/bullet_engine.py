@@ -40,8 +40,8 @@ class BulletWorld:
     def __init__(self, scene: Scene, timestep: float):
         self.bullet = bullet = _library()
         self.scene = scene
-        if any(any(body.centre) for body in scene.free):
-            raise NotPossible('PyBullet reports frames at the centre of mass only')
+        if any(any(body.center) for body in scene.free):
+            raise NotPossible('PyBullet reports frames at the center of mass only')
         self.client = bullet.connect(bullet.DIRECT)
         bullet.setPhysicsEngineParameter(
             physicsClientId=self.client,
@@ -149,7 +149,7 @@ class BulletWorld:
                 robot, joint, bullet.VELOCITY_CONTROL, force=0.0, physicsClientId=client
             )
         if machine.floating:
-            # Its frame is at the centre of mass of the root link.
+            # Its frame is at the center of mass of the root link.
             inertial = bullet.getDynamicsInfo(robot, -1, physicsClientId=client)
             self.inertial = np.array(inertial[3]), np.array(inertial[4])
             place = bullet.multiplyTransforms(
@@ -222,23 +222,23 @@ class BulletWorld:
         q, v = (np.array([state[k] for state in states]) for k in (0, 1))
         base, speed = np.array([0, 0, 0, 1, 0, 0, 0.0]), np.zeros(6)
         if self.scene.machine.floating:
-            centre = bullet.getBasePositionAndOrientation(self.robot, physicsClientId=client)
+            center = bullet.getBasePositionAndOrientation(self.robot, physicsClientId=client)
             back = bullet.invertTransform(*self.inertial)
-            place, turn = bullet.multiplyTransforms(*centre, *back)
+            place, turn = bullet.multiplyTransforms(*center, *back)
             linear, angular = map(
                 np.array, bullet.getBaseVelocity(self.robot, physicsClientId=client)
             )
-            linear = linear + np.cross(angular, np.array(place) - centre[0])
+            linear = linear + np.cross(angular, np.array(place) - center[0])
             base = np.array([*place, turn[3], *turn[:3]])
             speed = np.concatenate([angular, linear])
         return base, speed, q, v
 
     def watch(self) -> None:
         """Keep where everything is: contacts are told as they were before the step."""
-        self.before = {link: self._centre(link) for link in self.names}
+        self.before = {link: self._center(link) for link in self.names}
 
-    def _centre(self, link: Tuple[int, int]) -> np.ndarray:
-        """Return the centre of mass of a body or link."""
+    def _center(self, link: Tuple[int, int]) -> np.ndarray:
+        """Return the center of mass of a body or link."""
         bullet, client = self.bullet, self.client
         if link[1] < 0:
             return np.array(

@@ -110,10 +110,10 @@ class DrakeWorld:
             here = self.rigid_.RigidTransform(turn, np.array(body.position))
             plant.RegisterCollisionGeometry(fixed, here, made, body.name, properties)
             return fixed
-        centre, moments = np.array(body.centre), np.array(body.moments)
+        center, moments = np.array(body.center), np.array(body.moments)
         inertia = self.tree_.SpatialInertia.MakeFromCentralInertia(
             mass=body.mass,
-            p_PScm_E=centre,
+            p_PScm_E=center,
             I_SScm_E=self.tree_.RotationalInertia(*moments),
         )
         instance = plant.AddModelInstance(body.name)

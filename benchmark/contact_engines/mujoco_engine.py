@@ -58,7 +58,7 @@ class MujocoWorld:
                     name=body.name, pos=body.position, quat=body.quaternion
                 )
                 place.add_freejoint(name=f'{body.name}_joint')
-                place.mass, place.ipos = body.mass, body.centre
+                place.mass, place.ipos = body.mass, body.center
                 place.inertia, place.explicitinertial = body.moments, True
             kind, size = _shape(mujoco, body)
             geom = place.add_geom(name=body.name, type=kind, size=size)
@@ -148,7 +148,7 @@ class MujocoWorld:
         names = [body.name for body in self.scene.free]
         for name, wrench in wrenches.items():
             body = self.root if name == ROBOT else self.of[names.index(name)]
-            # MuJoCo's forces act at the centre of mass.
+            # MuJoCo's forces act at the center of mass.
             arm = data.xpos[body] - data.xipos[body]
             data.xfrc_applied[body, :3] = wrench[3:]
             data.xfrc_applied[body, 3:] = wrench[:3] + np.cross(arm, wrench[3:])

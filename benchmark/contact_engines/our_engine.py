@@ -61,7 +61,7 @@ def _object(body: Body) -> Dict[str, Any]:
                 **{f'i{axis}{axis}': float(x) for axis, x in zip('xyz', body.moments)},
                 'ixy': 0.0, 'ixz': 0.0, 'iyz': 0.0,
             },
-            'center_of_mass': [float(x) for x in body.centre],
+            'center_of_mass': [float(x) for x in body.center],
             'velocity': {
                 'linear': [float(x) for x in body.linear],
                 'angular': [float(x) for x in body.angular],
@@ -104,7 +104,7 @@ class OurWorld:
             bodies = self.simulator.physics.plant.scene.bodies
             count = len(scene.free)
             self.inverse = np.linalg.inv(np.array(bodies.inertia[:count]))
-            self.centres = np.array(bodies.centre[:count])
+            self.centers = np.array(bodies.center[:count])
             if self.simulator.objects != tuple(body.name for body in scene.free):
                 raise RuntimeError('objects are not in the order of the scene')
 
@@ -135,7 +135,7 @@ class OurWorld:
         R = rotation(quaternion)
         inverse = R @ self.inverse @ np.swapaxes(R, 1, 2)
         turning = np.einsum('nij,nj->ni', inverse, objects.spin[:count])
-        arm = np.einsum('nij,nj->ni', R, self.centres)
+        arm = np.einsum('nij,nj->ni', R, self.centers)
         velocity = objects.velocity[:count] - np.cross(turning, arm)
         return objects.position[:count] - arm, quaternion, np.hstack([turning, velocity])
 
@@ -180,7 +180,7 @@ class OurWorld:
         return found
 
     def _velocity(self, name: str, point: np.ndarray) -> np.ndarray:
-        centres, q = self.before
+        centers, q = self.before
         link = name.partition('/')[2]
         if link:
             if link not in self.frames:
@@ -192,7 +192,7 @@ class OurWorld:
             if body.name == name:
                 turning = self.bodies()[2][i, :3]
                 velocity = self.simulator.physics.objects.velocity[i]
-                return velocity + np.cross(turning, point - centres[i])
+                return velocity + np.cross(turning, point - centers[i])
         return np.zeros(3)
 
     def _speed(self, q: np.ndarray) -> np.ndarray:

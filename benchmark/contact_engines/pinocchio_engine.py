@@ -113,7 +113,7 @@ class PinocchioWorld:
         here, name = pin.SE3.Identity(), body.name
         moved = model.addJoint(0, pin.JointModelTranslation(), here, f'{name} moved')
         joint = model.addJoint(moved, pin.JointModelSpherical(), here, name)
-        inertia = pin.Inertia(body.mass, np.array(body.centre), np.diag(body.moments))
+        inertia = pin.Inertia(body.mass, np.array(body.center), np.diag(body.moments))
         model.appendBodyToJoint(joint, inertia, pin.SE3.Identity())
         self._solid(body, joint, pin.SE3.Identity())
         return joint

@@ -55,7 +55,7 @@ class Arm(Machine):
 
     @cached_property
     def face(self) -> np.ndarray:
-        """Centre of the tool's face at the start, in the frame of the root link, (3,)."""
+        """Center of the tool's face at the start, in the frame of the root link, (3,)."""
         pose = self.frame.pose(self.start)
         return pose[:3, 3] + pose[:3, :3] @ [0.0, 0.0, _THICK]
 
@@ -87,7 +87,7 @@ def _servo(
 
 
 def face_jacobian(frame: Any, q: np.ndarray) -> np.ndarray:
-    """Return the Jacobian of the velocity of the centre of the tool's face, world axes, (3, 6)."""
+    """Return the Jacobian of the velocity of the center of the tool's face, world axes, (3, 6)."""
     J = frame.jacobian(q)
     arm = frame.pose(q)[:3, :3] @ [0.0, 0.0, _THICK]
     return J[3:] + np.cross(J[:3].T, arm).T

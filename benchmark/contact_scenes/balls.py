@@ -244,7 +244,7 @@ WHEEL = Scene(
 # -- a top that turns over ------------------------------------------------------------------------
 
 _TOP_RADIUS, _TOP_MASS = 0.02, 0.03
-_BELOW = 0.3  # distance of the centre of mass from the centre, in radii
+_BELOW = 0.3  # distance of the center of mass from the center, in radii
 
 
 def turned_over(scene: Scene, trajectory: Trajectory) -> float:
@@ -265,7 +265,7 @@ TOP = Scene(
             quaternion=(math.cos(0.05), math.sin(0.05), 0.0, 0.0),
             mass=_TOP_MASS,
             angular=(0.0, 0.0, 180.0),
-            centre=(0.0, 0.0, -_BELOW * _TOP_RADIUS),
+            center=(0.0, 0.0, -_BELOW * _TOP_RADIUS),
             inertia=tuple(0.4 * _TOP_MASS * _TOP_RADIUS**2 * f for f in (1.0, 1.0, 1.0)),
         ),
     ),

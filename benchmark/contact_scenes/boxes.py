@@ -174,7 +174,7 @@ def tipping(tilt: float = _TILT) -> Tuple[np.ndarray, np.ndarray, float]:
 
     The angle is that between lower face and ground; it has landed where that is zero.
     """
-    half = _SIDE / math.sqrt(2.0)  # from the edge to the centre
+    half = _SIDE / math.sqrt(2.0)  # from the edge to the center
     moment = _SIDE**2 / 6.0 + half**2
 
     def rate(_: float, y: np.ndarray) -> np.ndarray:
@@ -369,7 +369,7 @@ def tip_depth(scene: Scene, trajectory: Trajectory) -> float:
 
 PAINLEVE = Scene(
     'painleve',
-    "Painlevé's rod, pushed ahead of its centre at a friction of 2: it jams",
+    "Painlevé's rod, pushed ahead of its center at a friction of 2: it jams",
     (
         GROUND,
         Body(

@@ -29,7 +29,7 @@ class Sphere:
 
     @property
     def moments(self) -> Tuple[float, float, float]:
-        """Moments of inertia of mass one about the centre."""
+        """Moments of inertia of mass one about the center."""
         return (0.4 * self.radius**2,) * 3
 
 
@@ -44,7 +44,7 @@ class Box:
 
     @property
     def moments(self) -> Tuple[float, float, float]:
-        """Moments of inertia of mass one about the centre."""
+        """Moments of inertia of mass one about the center."""
         x, y, z = (length**2 / 12.0 for length in self.size)
         return y + z, x + z, x + y
 
@@ -61,7 +61,7 @@ class Capsule:
 
     @property
     def moments(self) -> Tuple[float, float, float]:
-        """Moments of inertia of mass one about the centre."""
+        """Moments of inertia of mass one about the center."""
         r, h = self.radius, self.length
         cylinder, ball = math.pi * r**2 * h, 4.0 / 3.0 * math.pi * r**3
         cylinder, ball = cylinder / (cylinder + ball), ball / (cylinder + ball)
@@ -89,8 +89,8 @@ class Body:
     :param mass: [kg]; None for a body that does not move
     :param linear: velocity of its frame's origin at the start [m/s]
     :param angular: angular velocity at the start, along the world's axes [rad/s]
-    :param centre: of mass, in its frame [m]
-    :param inertia: moments about the centre of mass along the axes of the frame [kg m^2]; None for
+    :param center: of mass, in its frame [m]
+    :param inertia: moments about the center of mass along the axes of the frame [kg m^2]; None for
         those of the shape at uniform density
     """
 
@@ -101,12 +101,12 @@ class Body:
     mass: Optional[float] = None
     linear: Tuple[float, float, float] = (0.0, 0.0, 0.0)
     angular: Tuple[float, float, float] = (0.0, 0.0, 0.0)
-    centre: Tuple[float, float, float] = (0.0, 0.0, 0.0)
+    center: Tuple[float, float, float] = (0.0, 0.0, 0.0)
     inertia: Optional[Tuple[float, float, float]] = None
 
     @property
     def moments(self) -> Tuple[float, float, float]:
-        """Moments of inertia about the centre of mass [kg m^2]."""
+        """Moments of inertia about the center of mass [kg m^2]."""
         if self.inertia is not None:
             return self.inertia
         x, y, z = (self.mass * moment for moment in self.shape.moments)
@@ -373,7 +373,7 @@ def energy(scene: Scene, trajectory: Trajectory) -> np.ndarray:
     for i, body in enumerate(scene.free):
         R = rotation(trajectory.quaternion[:, i])
         w, v = trajectory.velocity[:, i, :3], trajectory.velocity[:, i, 3:]
-        arm = R @ np.array(body.centre)
+        arm = R @ np.array(body.center)
         v = v + np.cross(w, arm)
         turning = np.einsum('kji,kj->ki', R, w)
         total += 0.5 * body.mass * np.einsum('ki,ki->k', v, v)

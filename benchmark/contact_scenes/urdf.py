@@ -16,7 +16,7 @@ ANYMAL = robots.ANYMAL
 _WIDE = '1e6'
 _AXES = 'xyz'
 
-#: A shape of a link: tag of the geometry, its attributes, and where its centre is.
+#: A shape of a link: tag of the geometry, its attributes, and where its center is.
 LinkShape = Tuple[str, Mapping[str, str], Tuple[float, float, float]]
 
 
@@ -51,9 +51,9 @@ def prepared(
             root.remove(element)
     for link in root.findall('link'):
         _prepare_link(link, keep)
-        for tag, size, centre in (add or {}).get(link.get('name'), ()):
+        for tag, size, center in (add or {}).get(link.get('name'), ()):
             collision = ElementTree.SubElement(link, 'collision')
-            ElementTree.SubElement(collision, 'origin', xyz=' '.join(map(repr, centre)))
+            ElementTree.SubElement(collision, 'origin', xyz=' '.join(map(repr, center)))
             geometry = ElementTree.SubElement(collision, 'geometry')
             ElementTree.SubElement(geometry, tag, dict(size))
         if link.get('name') == 'world':
@@ -109,7 +109,7 @@ def _move(element: ElementTree.Element, by: np.ndarray) -> None:
 
 
 def _inertia(link: ElementTree.Element) -> Tuple[float, np.ndarray, np.ndarray]:
-    """Return the mass, centre and inertia about it along the link's axes."""
+    """Return the mass, center and inertia about it along the link's axes."""
     inertial = link.find('inertial')
     if inertial is None:
         return 0.0, np.zeros(3), np.zeros((3, 3))
@@ -123,14 +123,14 @@ def _inertia(link: ElementTree.Element) -> Tuple[float, np.ndarray, np.ndarray]:
 
 
 def _set_inertia(
-    link: ElementTree.Element, mass: float, centre: np.ndarray, matrix: np.ndarray
+    link: ElementTree.Element, mass: float, center: np.ndarray, matrix: np.ndarray
 ) -> None:
     for inertial in link.findall('inertial'):
         link.remove(inertial)
     if mass == 0.0:
         return
     inertial = ElementTree.SubElement(link, 'inertial')
-    ElementTree.SubElement(inertial, 'origin', xyz=' '.join(repr(float(x)) for x in centre))
+    ElementTree.SubElement(inertial, 'origin', xyz=' '.join(repr(float(x)) for x in center))
     ElementTree.SubElement(inertial, 'mass', value=repr(float(mass)))
     made = ElementTree.SubElement(inertial, 'inertia')
     for a in range(3):
@@ -156,11 +156,11 @@ def _merge(root: ElementTree.Element) -> None:
         if m2 > 0.0:
             c2, I2 = T[:3, :3] @ c2 + T[:3, 3], T[:3, :3] @ I2 @ T[:3, :3].T
             mass = m1 + m2
-            centre = (m1 * c1 + m2 * c2) / mass
+            center = (m1 * c1 + m2 * c2) / mass
             total = I1 + I2
-            for m, c in ((m1, c1 - centre), (m2, c2 - centre)):
+            for m, c in ((m1, c1 - center), (m2, c2 - center)):
                 total = total + m * ((c @ c) * np.eye(3) - np.outer(c, c))
-            _set_inertia(parent, mass, centre, total)
+            _set_inertia(parent, mass, center, total)
         root.remove(joint)
         root.remove(child)
 
@@ -170,9 +170,9 @@ def _fixed(root: ElementTree.Element) -> Iterator[ElementTree.Element]:
 
 
 def _make_possible(link: ElementTree.Element) -> None:
-    mass, centre, matrix = _inertia(link)
+    mass, center, matrix = _inertia(link)
     if mass > 0.0:
-        _set_inertia(link, mass, centre, possible_inertia(matrix))
+        _set_inertia(link, mass, center, possible_inertia(matrix))
 
 
 def possible_inertia(matrix: np.ndarray) -> np.ndarray:

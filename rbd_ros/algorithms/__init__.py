@@ -3,7 +3,7 @@
 
 Scalars are generic: floats, arrays of them, or symbols. A text works on tree coordinates or on
 independent ones, as its declaration says (declaration.py, kinds.py). The folders are the chapters
-of the book; a new algorithm is a file in one of them: `catalogue` finds it.
+of the book; a new algorithm is a file in one of them: `catalog` finds it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _QUOTED = re.compile(r"'(\w+)'")
 
 
 @lru_cache(maxsize=1)
-def catalogue() -> Dict[str, Declaration]:
+def catalog() -> Dict[str, Declaration]:
     """Return all algorithms declared in this package, by name.
 
     :raises TypeError: if two have one name

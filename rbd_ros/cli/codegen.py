@@ -11,7 +11,7 @@ from pathlib import Path
 import sys
 
 from rbd_ros import __version__, Robot
-from rbd_ros.algorithms import catalogue
+from rbd_ros.algorithms import catalog
 from rbd_ros.algorithms.kinds import REFERENCES
 from rbd_ros.cli.common_options import add_output_option
 from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.fmu:
         return _write_unit(arguments)
     if arguments.functions == 'list':
-        print('\n'.join(sorted(catalogue())))
+        print('\n'.join(sorted(catalog())))
         return 0
     if not arguments.output:
         raise ValueError('--output is missing; give the folder for the files')

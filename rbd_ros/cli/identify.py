@@ -142,15 +142,15 @@ def lines(found: Found, confidence: float) -> List[str]:
 def _payload_lines(found: PayloadEstimate, confidence: float) -> List[str]:
     half = found.estimate.intervals(confidence)
     factor = half[0] / found.estimate.deviations[0]
-    sure = found.centre_deviations()
+    sure = found.center_deviations()
     result = [f'Payload of {found.link}', f'mass: {UNKNOWN}']
     if not np.isnan(found.mass):
         width = f' +- {half[0]:.2g} kg' if 'm' in found.seen and not found.adjusted else ''
         result = [f'Payload of {found.link}: {found.mass:.4f} kg{width}']
-    if np.isnan(found.centre).all():
-        result += [f'centre of mass: {UNKNOWN}']
+    if np.isnan(found.center).all():
+        result += [f'center of mass: {UNKNOWN}']
     else:
-        text = f'centre of mass ({_numbers(found.centre, ".4f", ", ")}) m in {found.link}'
+        text = f'center of mass ({_numbers(found.center, ".4f", ", ")}) m in {found.link}'
         if sure is not None and not found.adjusted:
             text += f' +- ({_numbers(factor * sure, ".2g", ", ")}) m'
         result += [text]
@@ -235,7 +235,7 @@ def facts(found: Found, confidence: float) -> Dict[str, Any]:
         result['payload'] = {
             'link': found.link,
             'mass': _known(found.mass),
-            'center_of_mass': _known(found.centre),
+            'center_of_mass': _known(found.center),
             'inertia': _known(found.inertia),
             'not_determined': [name for name in NAMES if name not in found.seen],
             'adjusted': found.adjusted,

@@ -114,7 +114,7 @@ def _accuracy(model: Model, singular: List[str], q: Any) -> Dict[str, Any]:
     return {
         'condition_number': None if singular else _finite(found.condition),
         'loop_condition_number': found.loop_condition,
-        'centre_ratios': found.centre_ratios,
+        'center_ratios': found.center_ratios,
         'mass_ratios': found.mass_ratios,
         'warnings': [] if singular else list(found.warnings),
     }

@@ -115,8 +115,8 @@ def payload(robot: Robot, text: str) -> Tuple[str, FloatArray]:
     if not at or not link:
         raise ValueError(f'--payload must be {PAYLOAD}, such as 2.5@tool0, got {text!r}')
     if link not in robot.link_names and ':' in link:  # which may be in the name
-        link, _, centre = link.rpartition(':')
-        com = numbers('--payload: the centre of mass X,Y,Z', centre, 3)
+        link, _, center = link.rpartition(':')
+        com = numbers('--payload: the center of mass X,Y,Z', center, 3)
     if link not in robot.link_names:
         raise ValueError(
             f'--payload: there is no link {link!r}; there are {", ".join(robot.link_names)}'

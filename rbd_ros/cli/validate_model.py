@@ -71,9 +71,9 @@ def lines(found: Evaluation) -> List[str]:
     ]
     if found.payload is not None:
         payload = found.payload
-        centre = ', '.join(f'{x:.3f}' for x in payload.centre)
+        center = ', '.join(f'{x:.3f}' for x in payload.center)
         result += [
-            f'A payload of {payload.mass:.3f} kg at ({centre}) m in {payload.link} explains '
+            f'A payload of {payload.mass:.3f} kg at ({center}) m in {payload.link} explains '
             f'{100.0 * found.payload_explains:.0f} % of the squared errors. To estimate it: '
             f'rbd_ros identify --payload-link {payload.link}.'
         ]
@@ -90,7 +90,7 @@ def _json(found: Evaluation) -> str:
             else {
                 'link': payload.link,
                 'mass': payload.mass,
-                'center_of_mass': payload.centre.tolist(),
+                'center_of_mass': payload.center.tolist(),
                 'explains': found.payload_explains,
             },
             'notes': list(found.notes),

@@ -45,9 +45,9 @@ class Tables(NamedTuple):
 
     :param hull: of each convex hull, first vertex, number of vertices, first face, (hulls, 3)
     :param vertex: vertices of the hulls, (vertices, 3) [m]
-    :param around: of each vertex, first of its neighbours, number of neighbours, first of its
+    :param around: of each vertex, first of its neighbors, number of neighbors, first of its
         faces, number of faces, (vertices, 4)
-    :param neighbour: vertices at the other ends of edges, numbered within their hull, (edges,)
+    :param neighbor: vertices at the other ends of edges, numbered within their hull, (edges,)
     :param face_at: faces around vertices, (incidences,)
     :param face: outward unit normal and height above the origin, (faces, 4) [1, m]
     :param ring: of each face, first of its corners, number of corners, (faces, 2)
@@ -59,7 +59,7 @@ class Tables(NamedTuple):
         children of node i are 2 i + 1 and 2 i + 2, (nodes, 6) [m]
     :param triangle: corners, anticlockwise from outside; leaf k of a mesh has those from
         4 k on, (triangles, 9) [m]
-    :param beside: across the edge that begins at each corner, number of the neighbour in its mesh,
+    :param beside: across the edge that begins at each corner, number of the neighbor in its mesh,
         -1 where there is none, (triangles, 3)
     :param field: of each height field, first height, rows, columns, (fields, 3)
     :param grid: x of its first column, y of its first row, steps from column to column and from
@@ -72,7 +72,7 @@ class Tables(NamedTuple):
     hull: IntArray = integers('hulls', 3)
     vertex: FloatArray = floats('vertices', 3)
     around: IntArray = integers('vertices', 4)
-    neighbour: IntArray = integers('edges')
+    neighbor: IntArray = integers('edges')
     face_at: IntArray = integers('incidences')
     face: FloatArray = floats('faces', 4)
     ring: IntArray = integers('faces', 2)

@@ -33,14 +33,14 @@ def bounding_box(shape: object, pose: ArrayLike) -> FloatArray:
     [[-0.1, -0.1, -0.25], [0.1, 0.1, 0.25]]
     """
     T = np.asarray(pose, dtype=float)
-    R, centre = T[:3, :3], T[:3, 3]
+    R, center = T[:3, :3], T[:3, 3]
     if isinstance(shape, geometry.Plane):
         low, high = np.full(3, -np.inf), np.full(3, np.inf)
         for k in range(3):
             if R[k, 2] > _ALONG:
-                high[k] = centre[k]
+                high[k] = center[k]
             elif R[k, 2] < -_ALONG:
-                low[k] = centre[k]
+                low[k] = center[k]
         return np.array([low, high])
     if isinstance(shape, geometry.Sphere):
         reach = np.full(3, shape.radius)
@@ -52,9 +52,9 @@ def bounding_box(shape: object, pose: ArrayLike) -> FloatArray:
         across = np.sqrt(np.clip(1.0 - R[:, 2] ** 2, 0.0, 1.0))
         reach = np.abs(R[:, 2]) * shape.length / 2.0 + across * shape.radius
     else:
-        points = _points(shape) @ R.T + centre
+        points = _points(shape) @ R.T + center
         return np.array([points.min(axis=0), points.max(axis=0)])
-    return np.array([centre - reach, centre + reach])
+    return np.array([center - reach, center + reach])
 
 
 def union(boxes: Iterable[FloatArray]) -> Tuple[FloatArray, ...]:

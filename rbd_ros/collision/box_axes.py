@@ -12,7 +12,7 @@ from typing import Tuple
 from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.collision.segments import nearest_to_box
 from rbd_ros.collision.solid_distances import distance_from_box
-from rbd_ros.collision.vectors import along, difference, dot, localised, placed, turned
+from rbd_ros.collision.vectors import along, difference, dot, localized, placed, turned
 from rbd_ros.compiler.loops import compiled, stack_array
 
 #: Sine of the angle up to which two edges count as parallel, with no axis of their own.
@@ -21,7 +21,7 @@ PARALLEL_EDGES = 1e-7
 #: Contacts are those of a face of the first box, unless one of the second one, or an edge,
 #: penetrates less than this part of its depth, by more than this part of the boxes' least half
 #: length. What rests on a face keeps it, and its points, when it trembles.
-FAVOUR, SLACK = 0.95, 1e-4
+FAVOR, SLACK = 0.95, 1e-4
 
 
 @compiled
@@ -76,7 +76,7 @@ def best_axis(
     """
     slack = SLACK * min(min(half_a[0], half_a[1], half_a[2]), min(half_b[0], half_b[1], half_b[2]))
     axis = stack_array(3)
-    best, chosen, favoured = -math.inf, 0, -math.inf
+    best, chosen, favored = -math.inf, 0, -math.inf
     for number in range(15):
         i, j = (number - 6) // 3, (number - 6) % 3
         if number < 3:
@@ -99,10 +99,10 @@ def best_axis(
         separation = abs(offset) - width
         threshold = best
         if not plain and (number == 3 or number == 6):
-            # From here on, axes are compared with what those before them were favoured to.
-            favoured = (FAVOUR * best if best < 0.0 else best) + slack
+            # From here on, axes are compared with what those before them were favored to.
+            favored = (FAVOR * best if best < 0.0 else best) + slack
         if not plain and number >= 3:
-            threshold = max(best, favoured)
+            threshold = max(best, favored)
         if separation > threshold:
             best, chosen = separation, number
             for r in range(3):
@@ -153,9 +153,9 @@ def nearest_of_boxes(
         point[k] = -half_a[k]
         point[s] = half_a[s] if which % 2 == 1 else -half_a[s]
         point[t] = half_a[t] if which >= 2 else -half_a[t]
-        localised(pose, point, start)
+        localized(pose, point, start)
         point[k] = half_a[k]
-        localised(pose, point, end)
+        localized(pose, point, end)
         difference(end, start, step)
         factor = nearest_to_box(start, step, half_b)
         along(start, step, factor, local)
@@ -180,7 +180,7 @@ def nearest_of_boxes(
             for r in range(3):
                 on_b[r] = point[r]
                 on_a[r] = min(half_a[r], max(-half_a[r], point[r]))
-    localised(pose, on_b, local)
+    localized(pose, on_b, local)
     return minimum, 27 * feature_of(on_a, half_a) + feature_of(local, half_b)
 
 
@@ -216,7 +216,7 @@ def deepest_vertex(
         for k in range(3):
             on_a[k] = half_a[k] if normal[k] >= 0.0 else -half_a[k]
         along(on_a, normal, separation, point)
-        localised(pose, point, local)
+        localized(pose, point, local)
     return 27 * feature_of(on_a, half_a) + feature_of(local, half_b)
 
 

@@ -16,7 +16,7 @@ from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.collision.segments import nearest_to_box
 from rbd_ros.compiler.loops import compiled, stack_array
 
-#: Distance of two points that are one but for rounding, of lengths up to a metre or relative [m].
+#: Distance of two points that are one but for rounding, of lengths up to a meter or relative [m].
 SETTLED = 1e-14
 
 #: Sine of the angle up to which an edge counts as parallel to a face.

@@ -109,7 +109,7 @@ def box_box(
         count = face_contacts(size_a, pose_a, size_b, pose_b, pose, number, axis, margin, found)
         if count > 0:
             return count
-        # A face was favoured whose counterpart is beside it.
+        # A face was favored whose counterpart is beside it.
         separation, number = best_axis(size_a, size_b, pose, True, axis)
         if number < 6:
             count = face_contacts(

@@ -55,7 +55,7 @@ def reduce_candidates(candidates: FloatArray, count: int, most: int) -> int:
                 flat[members, HEIGHT] = candidates[i, GAP]
                 for c in range(8):
                     kept[total + members, c] = candidates[i, c]
-                # Neighbours have points in common.
+                # Neighbors have points in common.
                 double = False
                 for j in range(members):
                     x, y = flat[j, 0] - flat[members, 0], flat[j, 1] - flat[members, 1]

@@ -18,7 +18,7 @@ from rbd_ros.collision.segments import (
 )
 from rbd_ros.collision.solid_distances import distance_from_box
 from rbd_ros.collision.spheres import add_ball_at_solid
-from rbd_ros.collision.vectors import along, COINCIDENT, dot, end_of_segment, localised, placed
+from rbd_ros.collision.vectors import along, COINCIDENT, dot, end_of_segment, localized, placed
 from rbd_ros.compiler.loops import compiled, stack_array
 
 #: Cosine of the angle up to which a normal counts as that of a face, and a segment as parallel.
@@ -29,7 +29,7 @@ PARALLEL = 1e-12
 
 #: Contacts are those of a face unless an edge penetrates less than this part of its depth: faces
 #: have more points, and a body at rest needs them.
-FAVOUR = 0.95
+FAVOR = 0.95
 
 #: Numbers of the features of penetration begin here, above those of `distance_from_box`.
 INSIDE = 100
@@ -97,14 +97,14 @@ def add_inside(
         stack_array(3),
         stack_array(3),
     )
-    depth, feature = depth_of_segment(start, step, half, 1.0 if nearest else FAVOUR, outward)
+    depth, feature = depth_of_segment(start, step, half, 1.0 if nearest else FAVOR, outward)
     if feature < 6 and not nearest:
         k = feature // 2
         on_face = INSIDE + 10 * feature
         count = add_on_face(start, step, size_a, half, pose, outward, k, on_face, margin, found)
         if count > 0:
             return count
-        # A face was favoured that the segment is beside of, or rounding says so.
+        # A face was favored that the segment is beside of, or rounding says so.
         depth, feature = depth_of_segment(start, step, half, 1.0, outward)
     if feature >= 6:
         k = feature - 6
@@ -181,9 +181,9 @@ def capsule_box(
     start, end, step, local = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
     outward, normal, point = stack_array(3), stack_array(3), stack_array(3)
     end_of_segment(pose_a, -size_a[1], point)
-    localised(pose_b, point, start)
+    localized(pose_b, point, start)
     end_of_segment(pose_a, size_a[1], point)
-    localised(pose_b, point, end)
+    localized(pose_b, point, end)
     for r in range(3):
         step[r] = end[r] - start[r]
     t = nearest_to_box(start, step, size_b)

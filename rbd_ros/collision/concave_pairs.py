@@ -2,7 +2,7 @@
 """Contact of convex shapes with triangle meshes and height fields, triangle by triangle.
 
 Of each triangle near the shape the contact is that of two convex shapes, with one difference: a
-normal that only a free triangle could have is replaced by that of its face. Where a neighbour
+normal that only a free triangle could have is replaced by that of its face. Where a neighbor
 continues the surface flat or upwards, its edge cannot be touched from the side (Voronoi regions of
 the edges), so that nothing catches at it.
 
@@ -28,10 +28,10 @@ MOST = 8
 #: What a triangle does with a normal: it may have it, its face's instead, or none.
 OWN, OF_FACE, NONE = 0, 1, 2
 
-#: What is across an edge: nothing, or the third corner of a neighbour.
+#: What is across an edge: nothing, or the third corner of a neighbor.
 FREE, SHARED = 0, 1
 
-#: Sine of the angle by which a neighbour must fall off for an edge to stick out, and that a normal
+#: Sine of the angle by which a neighbor must fall off for an edge to stick out, and that a normal
 #: may be beyond the region of an edge.
 STICKS_OUT, BESIDE = 1e-3, 1e-3
 
@@ -65,7 +65,7 @@ def use_of_normal(
     """Return what to do with a normal that points away from an edge or a corner of a triangle.
 
     :param corners: corners of the triangle, (9,) [m]
-    :param across: across each edge, FREE, or SHARED and the third corner of the neighbour, (3, 4)
+    :param across: across each edge, FREE, or SHARED and the third corner of the neighbor, (3, 4)
     :param face_normal: outward unit normal of the triangle, (3,)
     :param normal: the normal, a unit vector, (3,)
     :param simplex: points of the difference that are nearest, (4, 12)
@@ -98,7 +98,7 @@ def use_of_normal(
             third[r], fourth[r] = corners[3 * i + r], across[k, 1 + r]
         outward_at_edge(start, end, third, own)
         outward_at_edge(start, end, fourth, other)
-        # The neighbour continues the face where it leaves against `other`.
+        # The neighbor continues the face where it leaves against `other`.
         falls = dot(other, face_normal)
         if number == 1 and abs(falls) <= STICKS_OUT:
             # A corner that sticks out may be one of faces of several triangles.
@@ -142,7 +142,7 @@ def triangle_contacts(
     :param across: what is across its edges, see `use_of_normal`, (3, 4)
     :param one_sided: whether it is touched from outside only
     :param solid_below: whether what is below it is to be lifted, however deep
-    :param free: whether the triangle is taken for itself, without neighbours
+    :param free: whether the triangle is taken for itself, without neighbors
     :param middle: a point of the shape, which decides its side of what is not one-sided, (3,) [m]
     :param own: pose of the mesh in itself: none, (12,)
     :param kind: kind of the shape

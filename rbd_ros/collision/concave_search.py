@@ -177,7 +177,7 @@ def mesh_candidates(
                 other = tables.beside[first + t, edge]
                 across[edge, 0] = FREE if other < 0 else SHARED
                 if other >= 0:
-                    third_of_neighbour(tables, first, t, other, across[edge])
+                    third_of_neighbor(tables, first, t, other, across[edge])
             number = triangle_contacts(
                 corners,
                 across,
@@ -211,10 +211,10 @@ def mesh_candidates(
 
 
 @compiled
-def third_of_neighbour(
+def third_of_neighbor(
     tables: Tables, first: int, triangle: int, other: int, row: FloatArray
 ) -> None:
-    """Compute the corner of a neighbour that is not on the edge between both, (4,) from 1 on."""
+    """Compute the corner of a neighbor that is not on the edge between both, (4,) from 1 on."""
     for k in range(3):
         if tables.beside[first + other, (k + 1) % 3] == triangle:
             for r in range(3):

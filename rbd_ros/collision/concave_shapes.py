@@ -47,10 +47,10 @@ class TriangleMesh:
 
     def __post_init__(self) -> None:
         triangles, notices = _with_area(np.asarray(self.triangles, dtype=float))
-        beside, closed, odd = _neighbours(triangles)
+        beside, closed, odd = _neighbors(triangles)
         if closed and _volume(triangles) < 0.0:
             triangles = np.ascontiguousarray(triangles[:, ::-1])
-            beside, closed, odd = _neighbours(triangles)
+            beside, closed, odd = _neighbors(triangles)
             notices.append('its triangles are inside out and are turned round')
         if odd:
             notices.append(f'{odd} of its edges belong to more than two triangles')
@@ -77,7 +77,7 @@ class TriangleMesh:
 
 @dataclass(frozen=True, eq=False)
 class HeightField:
-    """Ground of varying height over a rectangle centred at the origin; all below it is solid.
+    """Ground of varying height over a rectangle centerd at the origin; all below it is solid.
 
     :param size: lengths of the rectangle along x and y, (2,) [m]
     :param heights: z on a regular grid as seen from above, (rows, columns), both at least 2 [m]:
@@ -162,8 +162,8 @@ def _square(vectors: FloatArray) -> FloatArray:
     return squares
 
 
-def _neighbours(triangles: FloatArray) -> Tuple[IntArray, bool, int]:
-    """Return neighbours across edges, whether all is closed, and the edges of more than two.
+def _neighbors(triangles: FloatArray) -> Tuple[IntArray, bool, int]:
+    """Return neighbors across edges, whether all is closed, and the edges of more than two.
 
     Of these, the number.
     """
@@ -181,7 +181,7 @@ def _neighbours(triangles: FloatArray) -> Tuple[IntArray, bool, int]:
     length = np.diff(np.append(first, len(edge)))
     beside = np.full(edge.shape, -1, dtype=np.int64)
     one, other = order[first[length == 2]], order[first[length == 2] + 1]
-    # Neighbours that look the same way pass their edge in opposite directions.
+    # Neighbors that look the same way pass their edge in opposite directions.
     forth = (start < end).ravel()
     well = forth[one] != forth[other]
     one, other = one[well], other[well]
@@ -227,7 +227,7 @@ def _mesh_tables(triangles: FloatArray, beside: IntArray, closed: bool) -> Table
 def _morton_order(points: FloatArray) -> IntArray:
     """Return the order of points along a curve that fills space.
 
-    Neighbours in it are near each other.
+    Neighbors in it are near each other.
     """
     low = points.min(axis=0)
     extent = float(np.ptp(points, axis=0).max()) or 1.0

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray, PLANE
 from rbd_ros.collision.narrow_phase import find_ordered
 from rbd_ros.collision.scene_arrays import SceneTable
-from rbd_ros.collision.scene_bounds import between_centres, compose
+from rbd_ros.collision.scene_bounds import between_centers, compose
 from rbd_ros.compiler.loops import (
     call_kernel,
     compiled,
@@ -126,8 +126,8 @@ def sphere_distance(scene: SceneTable, room: DistanceRoom, a: int, b: int) -> fl
         return p[2] * x + p[5] * y + p[8] * z - scene.reach[b]
     if scene.kind[b] == PLANE:
         return -(q[2] * x + q[5] * y + q[8] * z) - scene.reach[a]
-    aside2 = between_centres(scene, a, b, p, q)
-    # What is below a height field may be as deep in it as it is below its centre.
+    aside2 = between_centers(scene, a, b, p, q)
+    # What is below a height field may be as deep in it as it is below its center.
     below = math.sqrt(max(0.0, x * x + y * y + z * z - aside2))
     return math.sqrt(aside2) - below - scene.reach[a] - scene.reach[b]
 

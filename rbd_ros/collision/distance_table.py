@@ -18,7 +18,7 @@ from rbd_ros.model.errors import unknown_name
 NamePair = Tuple[str, str]
 
 
-class ModelledRobot(Protocol):
+class ModeledRobot(Protocol):
     """Interface that is required of a robot; `Robot` has it."""
 
     @property
@@ -96,7 +96,7 @@ def make_distance_table(
     used: Sequence[int],
     moving: int,
     chosen: Sequence[Tuple[int, int]],
-    robot: ModelledRobot,
+    robot: ModeledRobot,
 ) -> DistanceTable:
     """Return the constants of compiled loops.
 

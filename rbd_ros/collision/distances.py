@@ -35,7 +35,7 @@ from rbd_ros.collision.distance_loops import (
 from rbd_ros.collision.distance_table import (
     chosen_pairs,
     make_distance_table,
-    ModelledRobot,
+    ModeledRobot,
     NamePair,
 )
 from rbd_ros.collision.queries import checked_pose
@@ -135,7 +135,7 @@ class RobotInWorld:
 
     def __init__(
         self,
-        robot: ModelledRobot,
+        robot: ModeledRobot,
         world: Union[None, World, Mapping[str, Any], str, os.PathLike[str]] = None,
         pairs: Optional[Sequence[NamePair]] = None,
         srdf: Union[None, str, os.PathLike[str]] = None,

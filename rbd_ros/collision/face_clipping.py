@@ -36,7 +36,7 @@ def polygon_of_face(
     :param pose: its pose in coordinates of the other one, (12,)
     :param k: axis at right angles to the face of the other one
     :param sign: side of that face
-    :param level: distance of that face from the centre of its box [m]
+    :param level: distance of that face from the center of its box [m]
     :param polygon: vertices; a result, (12, 4)
     :return: number of the face: 2 m + 1 for the positive side of axis m, 2 m for the other
     """

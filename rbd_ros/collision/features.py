@@ -200,7 +200,7 @@ def edge_beside(
         most = -1.0
         begin = tables.around[v, 0]
         for e in range(begin, begin + tables.around[v, 1]):
-            w = first + tables.neighbour[e]
+            w = first + tables.neighbor[e]
             for r in range(3):
                 offset[r] = tables.vertex[w, r] - tables.vertex[v, r]
             along_line = abs(dot(offset, line)) / math.sqrt(dot(offset, offset))

@@ -42,7 +42,7 @@ def heights(entries: Dict[str, Field], path: str) -> NDArray[np.float64]:
     if image and 'range' not in entries:
         raise field.error('range is missing; add "range: [0.0, 0.1]", heights of black and white')
     if not image and 'range' in entries:
-        raise entries['range'].error('an array holds metres; leave range out')
+        raise entries['range'].error('an array holds meters; leave range out')
     try:
         grid = _image(path) if image else _array(path)
     except _ShapeError as error:
@@ -101,7 +101,7 @@ def _array(path: str) -> NDArray[Any]:
 
 
 def _image(path: str) -> NDArray[Any]:
-    """Return the brightness from 0 to 1; of colours their mean, opacity does not count."""
+    """Return the brightness from 0 to 1; of colors their mean, opacity does not count."""
     from matplotlib.image import imread
 
     with open_regular(path, MAX_IMAGE) as file:

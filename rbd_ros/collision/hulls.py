@@ -70,11 +70,11 @@ def hull_tables(vertices: FloatArray) -> Tables:
     hull = _qhull(vertices)
     triangles = _outward(vertices, hull.simplices, hull.equations[:, :3])
     faces, planes = _faces(vertices, triangles, hull.neighbors, hull.equations)
-    neighbours: Dict[int, Set[int]] = defaultdict(set)
+    neighbors: Dict[int, Set[int]] = defaultdict(set)
     for a, b, c in triangles.tolist():
-        neighbours[a] |= {b, c}
-        neighbours[b] |= {a, c}
-        neighbours[c] |= {a, b}
+        neighbors[a] |= {b, c}
+        neighbors[b] |= {a, c}
+        neighbors[c] |= {a, b}
     faces_at: Dict[int, List[int]] = defaultdict(list)
     for number, ring in enumerate(faces):
         for v in ring:
@@ -86,8 +86,8 @@ def hull_tables(vertices: FloatArray) -> Tables:
     incidences: List[int] = []
     for v in range(len(vertices)):
         here = faces_at[v] or [owner[v]]
-        around.append([len(edges), len(neighbours[v]), len(incidences), len(here)])
-        edges += sorted(neighbours[v])
+        around.append([len(edges), len(neighbors[v]), len(incidences), len(here)])
+        edges += sorted(neighbors[v])
         incidences += here
     ring_table: List[List[int]] = []
     corners: List[int] = []
@@ -100,7 +100,7 @@ def hull_tables(vertices: FloatArray) -> Tables:
         hull=_integers([[0, len(vertices), 0]]),
         vertex=np.array(vertices, dtype=float),
         around=_integers(around),
-        neighbour=_integers(edges),
+        neighbor=_integers(edges),
         face_at=_integers(incidences),
         face=np.array(planes[0], dtype=float),
         ring=_integers(ring_table),
@@ -150,7 +150,7 @@ def join_tables(parts: Sequence[Tables]) -> Tables:
 #: Columns of tables that are numbers of rows of others.
 _NUMBERS = {
     'hull': ('vertex', '', 'face'),
-    'around': ('neighbour', '', 'face_at', ''),
+    'around': ('neighbor', '', 'face_at', ''),
     'face_at': ('face',),
     'ring': ('corner', ''),
     'mesh': ('node', '', 'triangle', '', 'hull'),
@@ -193,7 +193,7 @@ def _outward(vertices: FloatArray, triangles: IntArray, normals: FloatArray) -> 
 
 
 def _faces(
-    vertices: FloatArray, triangles: IntArray, neighbours: IntArray, equations: FloatArray
+    vertices: FloatArray, triangles: IntArray, neighbors: IntArray, equations: FloatArray
 ) -> Tuple[List[List[int]], Tuple[List[List[float]], List[Set[int]]]]:
     """Return faces as rings of vertices, with planes and all vertices, of coplanar triangles."""
     size = float(np.ptp(vertices, axis=0).max())
@@ -210,7 +210,7 @@ def _faces(
         group, border = [seed], [seed]
         free.discard(seed)
         while border:
-            for t in neighbours[border.pop()].tolist():
+            for t in neighbors[border.pop()].tolist():
                 heights = vertices[triangles[t]] @ normal - level
                 if (
                     t in free

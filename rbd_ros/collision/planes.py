@@ -33,7 +33,7 @@ def above_plane(
     """Enter the contact of a plane with a ball.
 
     :param plane: pose of the plane, (12,)
-    :param point: centre of the ball, (3,) [m]
+    :param point: center of the ball, (3,) [m]
     :param radius: its radius, which may be zero [m]
     :param feature: its number
     :param margin: maximum gap [m]
@@ -70,9 +70,9 @@ def plane_sphere(
     :param found: contact points; a result
     :return: how many were found
     """
-    centre = stack_array(3)
-    end_of_segment(pose_b, 0.0, centre)
-    return above_plane(pose_a, centre, size_b[0], 0, margin, found, 0)
+    center = stack_array(3)
+    end_of_segment(pose_b, 0.0, center)
+    return above_plane(pose_a, center, size_b[0], 0, margin, found, 0)
 
 
 @compiled

@@ -116,7 +116,7 @@ def contacts(
 
     >>> from rbd_ros.collision import Box, Plane, contacts
     >>> above = np.eye(4)
-    >>> above[2, 3] = 0.0495  # centre of a cube of 0.1 m [m]
+    >>> above[2, 3] = 0.0495  # center of a cube of 0.1 m [m]
     >>> found = contacts(Plane(), np.eye(4), Box((0.1, 0.1, 0.1)), above)
     >>> found.gap, found.normal[0]
     (array([-0.0005, -0.0005, -0.0005, -0.0005]), array([0., 0., 1.]))

@@ -158,7 +158,7 @@ def _shapes_of_links(
             continue
         if made.notice:
             notices.append(made.notice)
-        found.append(SceneShape(name, each.name, made.shape, each.body, _moved(pose, made.centre)))
+        found.append(SceneShape(name, each.name, made.shape, each.body, _moved(pose, made.center)))
     return found
 
 
@@ -230,7 +230,7 @@ def _shapes_of_objects(
                 '',
                 made.shape,
                 carrier if each.movable else 0,
-                _moved(pose, made.centre),
+                _moved(pose, made.center),
             )
         )
     return found

@@ -161,8 +161,8 @@ def place_shape(scene: SceneTable, room: SceneRoom, g: int) -> None:
 
 
 @compiled
-def between_centres(scene: SceneTable, a: int, b: int, p: FloatArray, q: FloatArray) -> float:
-    """Return the squared distance of the centres of two bounding spheres [m^2].
+def between_centers(scene: SceneTable, a: int, b: int, p: FloatArray, q: FloatArray) -> float:
+    """Return the squared distance of the centers of two bounding spheres [m^2].
 
     That of a height field, whose solid has no lower end, is where it is nearest to the other on
     its way down.
@@ -194,14 +194,14 @@ def clearance(scene: SceneTable, room: SceneRoom, a: int, b: int) -> float:
         return p[2] * x + p[5] * y + p[8] * z - scene.reach[b]
     if scene.kind[b] == PLANE:
         return -(q[2] * x + q[5] * y + q[8] * z) - scene.reach[a]
-    return math.sqrt(between_centres(scene, a, b, p, q)) - scene.reach[a] - scene.reach[b]
+    return math.sqrt(between_centers(scene, a, b, p, q)) - scene.reach[a] - scene.reach[b]
 
 
 @compiled
 def list_near_pairs(scene: SceneTable, room: SceneRoom, timestep: float, fastest: float) -> None:
     """List the pairs of which contacts must be looked for, if others may have come near.
 
-    As neighbour lists of molecular dynamics (Verlet 1967): what is not listed is so far away that
+    As neighbor lists of molecular dynamics (Verlet 1967): what is not listed is so far away that
     it cannot touch before shapes have moved by the slack. Lists change nothing of what is found.
 
     :param timestep: h [s]

@@ -18,12 +18,12 @@ class Touching(NamedTuple):
     """A shape that can touch, and where it is.
 
     :param shape: the shape; None if nothing can touch it
-    :param centre: where its frame is in that of the geometry; their axes are parallel, (3,) [m]
+    :param center: where its frame is in that of the geometry; their axes are parallel, (3,) [m]
     :param notice: what is odd about it, or why it cannot touch; '' if nothing
     """
 
     shape: Optional[shapes.Shape]
-    centre: FloatArray
+    center: FloatArray
     notice: str = ''
 
 
@@ -101,9 +101,9 @@ def _of_mesh(mesh: geometry.Mesh, convex: bool) -> Touching:
         triangles = mesh_triangles(mesh.path, mesh.scale)
     points = triangles.reshape(-1, 3)
     # Its bounding sphere is about the origin: that belongs into the middle.
-    centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    made = shapes.ConvexHull(triangles - centre) if convex else TriangleMesh(triangles - centre)
-    return Touching(made, centre, f'{mesh.uri}: {made.notice}' if made.notice else '')
+    center = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    made = shapes.ConvexHull(triangles - center) if convex else TriangleMesh(triangles - center)
+    return Touching(made, center, f'{mesh.uri}: {made.notice}' if made.notice else '')
 
 
 def reach(shape: shapes.Shape) -> float:

@@ -26,7 +26,7 @@ def _check(shape: str, **sizes: float) -> None:
     for name, size in sizes.items():
         if not 0.0 <= size < math.inf:
             raise ValueError(
-                f'{name} of a {shape} must not be negative, and finite, got {size} (in metres)'
+                f'{name} of a {shape} must not be negative, and finite, got {size} (in meters)'
             )
 
 
@@ -54,7 +54,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class Sphere:
-    """Sphere centred at the origin of its frame.
+    """Sphere centerd at the origin of its frame.
 
     :param radius: radius [m]
     :raises ValueError: if it is negative or not finite
@@ -83,7 +83,7 @@ class Sphere:
 
 @dataclass(frozen=True)
 class Capsule:
-    """Capsule about the z axis, centred at the origin of its frame.
+    """Capsule about the z axis, centerd at the origin of its frame.
 
     :param radius: radius [m]
     :param length: length of its axis, without the half spheres at both ends; may be zero [m]
@@ -114,7 +114,7 @@ class Capsule:
 
 @dataclass(frozen=True)
 class Box:
-    """Box centred at the origin of its frame.
+    """Box centerd at the origin of its frame.
 
     :param size: full lengths along x, y, z, (3,) [m]
     :raises ValueError: if there are not three, or one is negative or not finite
@@ -145,7 +145,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Cylinder:
-    """Cylinder about the z axis, centred at the origin of its frame.
+    """Cylinder about the z axis, centerd at the origin of its frame.
 
     :param radius: radius [m]
     :param length: full length along z [m]

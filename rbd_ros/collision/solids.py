@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Volume, centre of mass and rotational inertia of solids of uniform density."""
+"""Volume, center of mass and rotational inertia of solids of uniform density."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def solid_inertia(shape: Solid, density: float = 1.0, convex: bool = False) -> R
         mass = density * math.pi * r2 * length
         across, along = mass * (r2 / 4.0 + length**2 / 12.0), mass * r2 / 2.0
         if isinstance(shape, Capsule):
-            # Both half spheres together; their centres of mass lie 3/8 r beyond the cylinder.
+            # Both half spheres together; their centers of mass lie 3/8 r beyond the cylinder.
             ball = density * 4.0 / 3.0 * math.pi * shape.radius**3
             beyond = length * (length / 4.0 + 3.0 / 8.0 * shape.radius)
             mass, across = mass + ball, across + ball * (0.4 * r2 + beyond)
@@ -93,16 +93,16 @@ def triangles_inertia(triangles: FloatArray, density: float = 1.0) -> RigidBodyI
     if volume < 0.0:
         volume, six_volumes = -volume, -six_volumes
     total = a + b + c
-    centre = (six_volumes @ total) / (24.0 * volume)
+    center = (six_volumes @ total) / (24.0 * volume)
     # Integral of x x^T over a tetrahedron with a corner at the origin: V / 20 (sum of x_k x_k^T
     # over its corners + s s^T), s their sum.
     second = sum(np.einsum('i,ij,ik->jk', six_volumes, x, x) for x in (a, b, c, total)) / 120.0
-    second = density * (second - volume * np.outer(centre, centre))
-    about_centre = np.trace(second) * np.eye(3) - second
-    return RigidBodyInertia.from_mass_centre(
+    second = density * (second - volume * np.outer(center, center))
+    about_center = np.trace(second) * np.eye(3) - second
+    return RigidBodyInertia.from_mass_center(
         float(density * volume),
-        linear3.vector3((centre + middle).tolist()),
-        linear3.matrix3((0.5 * (about_centre + about_centre.T)).tolist()),
+        linear3.vector3((center + middle).tolist()),
+        linear3.matrix3((0.5 * (about_center + about_center.T)).tolist()),
     )
 
 

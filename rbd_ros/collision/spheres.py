@@ -17,7 +17,7 @@ from rbd_ros.collision.vectors import (
     difference,
     dot,
     end_of_segment,
-    localised,
+    localized,
     perpendicular,
     turned,
 )
@@ -26,9 +26,9 @@ from rbd_ros.compiler.loops import compiled, stack_array
 
 @compiled
 def add_balls(
-    centre_a: FloatArray,
+    center_a: FloatArray,
     radius_a: float,
-    centre_b: FloatArray,
+    center_b: FloatArray,
     radius_b: float,
     otherwise: FloatArray,
     feature: int,
@@ -38,11 +38,11 @@ def add_balls(
 ) -> int:
     """Enter the contact of two balls.
 
-    :param centre_a: centre of the first one, (3,) [m]
+    :param center_a: center of the first one, (3,) [m]
     :param radius_a: its radius [m]
-    :param centre_b: centre of the second one, (3,) [m]
+    :param center_b: center of the second one, (3,) [m]
     :param radius_b: its radius [m]
-    :param otherwise: unit normal if the centres coincide, (3,)
+    :param otherwise: unit normal if the centers coincide, (3,)
     :param feature: number of the features
     :param margin: maximum gap [m]
     :param found: the points; changed
@@ -50,17 +50,17 @@ def add_balls(
     :return: how many there are now
     """
     normal, on_a = stack_array(3), stack_array(3)
-    difference(centre_b, centre_a, normal)
+    difference(center_b, center_a, normal)
     length = math.sqrt(dot(normal, normal))
     for r in range(3):
         normal[r] = normal[r] / length if length > COINCIDENT else otherwise[r]
-        on_a[r] = centre_a[r] + radius_a * normal[r]
+        on_a[r] = center_a[r] + radius_a * normal[r]
     return add(found, count, feature, length - radius_a - radius_b, margin, on_a, normal)
 
 
 @compiled
 def add_ball_at_solid(
-    centre: FloatArray,
+    center: FloatArray,
     radius: float,
     pose: FloatArray,
     outward: FloatArray,
@@ -72,11 +72,11 @@ def add_ball_at_solid(
 ) -> int:
     """Enter the contact of a ball with a solid that is the second shape.
 
-    :param centre: centre of the ball, (3,) [m]
+    :param center: center of the ball, (3,) [m]
     :param radius: its radius [m]
     :param pose: pose of the solid, (12,)
     :param outward: outward normal of the solid in its own coordinates, (3,)
-    :param distance: signed distance of the centre from the solid [m]
+    :param distance: signed distance of the center from the solid [m]
     :param feature: number of the features
     :param margin: maximum gap [m]
     :param found: the points; changed
@@ -87,7 +87,7 @@ def add_ball_at_solid(
     turned(pose, outward, normal)
     for r in range(3):
         normal[r] = -normal[r]
-        on_a[r] = centre[r] + radius * normal[r]
+        on_a[r] = center[r] + radius * normal[r]
     return add(found, count, feature, distance - radius, margin, on_a, normal)
 
 
@@ -144,12 +144,12 @@ def sphere_box(
     found: FoundPoints,
 ) -> int:
     """Return the contact of a sphere with a box; features are those of `distance_from_box`."""
-    centre, local, outward = stack_array(3), stack_array(3), stack_array(3)
-    end_of_segment(pose_a, 0.0, centre)
-    localised(pose_b, centre, local)
+    center, local, outward = stack_array(3), stack_array(3), stack_array(3)
+    end_of_segment(pose_a, 0.0, center)
+    localized(pose_b, center, local)
     distance, feature = distance_from_box(local, size_b, outward)
     return add_ball_at_solid(
-        centre, size_a[0], pose_b, outward, distance, feature, margin, found, 0
+        center, size_a[0], pose_b, outward, distance, feature, margin, found, 0
     )
 
 
@@ -166,10 +166,10 @@ def sphere_cylinder(
 
     Features are those of `distance_from_cylinder`.
     """
-    centre, local, outward = stack_array(3), stack_array(3), stack_array(3)
-    end_of_segment(pose_a, 0.0, centre)
-    localised(pose_b, centre, local)
+    center, local, outward = stack_array(3), stack_array(3), stack_array(3)
+    end_of_segment(pose_a, 0.0, center)
+    localized(pose_b, center, local)
     distance, feature = distance_from_cylinder(local, size_b, outward)
     return add_ball_at_solid(
-        centre, size_a[0], pose_b, outward, distance, feature, margin, found, 0
+        center, size_a[0], pose_b, outward, distance, feature, margin, found, 0
     )

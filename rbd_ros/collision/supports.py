@@ -42,7 +42,7 @@ def radius_of(kind: int, size: FloatArray) -> float:
 def highest_vertex(tables: Tables, hull: int, direction: FloatArray, start: int) -> int:
     """Return the number of the vertex of a hull that is farthest along a direction.
 
-    :param tables: vertices and their neighbours
+    :param tables: vertices and their neighbors
     :param hull: number of the hull
     :param direction: the direction in coordinates of the hull, (3,)
     :param start: number of a vertex where to begin
@@ -59,14 +59,14 @@ def highest_vertex(tables: Tables, hull: int, direction: FloatArray, start: int)
             if height > most:
                 best, most = k, height
         return best
-    # A vertex without a higher neighbour is the highest one, since the hull is convex.
+    # A vertex without a higher neighbor is the highest one, since the hull is convex.
     rising = True
     while rising:
         rising = False
         here = first + best
         begin = tables.around[here, 0]
         for e in range(begin, begin + tables.around[here, 1]):
-            k = tables.neighbour[e]
+            k = tables.neighbor[e]
             v = first + k
             height = tables.vertex[v, 0] * x + tables.vertex[v, 1] * y + tables.vertex[v, 2] * z
             if height > most:

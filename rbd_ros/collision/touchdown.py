@@ -130,7 +130,7 @@ def _transform(model: Model, q: FloatArray, base: int) -> PluckerTransform:
 
 
 class _Found(NamedTuple):
-    """Contacts at a height: their gaps [m], and how much of them a metre of descent closes."""
+    """Contacts at a height: their gaps [m], and how much of them a meter of descent closes."""
 
     gap: FloatArray
     slope: FloatArray
@@ -166,7 +166,7 @@ class _Heights:
             self._room.pose[first + o] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
         self._moving = sorted(moving)
         self._z = self._room.pose[self._moving, 11]
-        self._room.velocity[self._moving, 5] = -1.0  # one metre down in one unit of time
+        self._room.velocity[self._moving, 5] = -1.0  # one meter down in one unit of time
         self._records = [
             Record(each) for each in (with_pairs(table, self.pairs), self._room, self._contacts)
         ]

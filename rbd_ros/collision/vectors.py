@@ -70,7 +70,7 @@ def placed(pose: FloatArray, local: FloatArray, point: FloatArray) -> None:
 
 
 @compiled
-def localised(pose: FloatArray, point: FloatArray, local: FloatArray) -> None:
+def localized(pose: FloatArray, point: FloatArray, local: FloatArray) -> None:
     """Compute the coordinates in the frame of a shape of a point in the common frame, (3,) [m]."""
     for k in range(3):
         total = 0.0

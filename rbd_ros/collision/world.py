@@ -39,7 +39,7 @@ LEAST_MOMENT, LEAST_PART = 1e-40, 1e-14
 def is_solid(inertia: ArrayLike) -> bool:
     """Return whether the principal moments of a rotational inertia are finite, and none is zero.
 
-    :param inertia: about the centre of mass, (3, 3) [kg m^2]
+    :param inertia: about the center of mass, (3, 3) [kg m^2]
 
     >>> from rbd_ros.collision.world import is_solid
     >>> is_solid(np.diag([2.0, 1.0, 1.0])), is_solid(np.diag([0.0, 1.0, 1.0]))  # that of a line
@@ -103,7 +103,7 @@ class WorldObject:
                 f'object {self.name!r} moves freely and has the mass {self.inertia.mass:g} kg; '
                 'give a positive one'
             )
-        if not is_solid(self.inertia.mass_centre()[2]):
+        if not is_solid(self.inertia.mass_center()[2]):
             raise ValueError(
                 f'object {self.name!r} moves freely, and a principal moment of its inertia is not '
                 'positive; give that of a solid'

@@ -40,7 +40,7 @@ class Defaults(NamedTuple):
 
     :param surface: surface
     :param density: density of movable objects [kg/m^3]; None: it must be given
-    :param color: colour
+    :param color: color
     """
 
     surface: Surface = Surface()
@@ -265,7 +265,7 @@ def _mesh(field: Field, entries: _Entries, paths: MeshPaths) -> Mesh:
         x, y, z = scale = entries['scale'].vector()
         if not all(LENGTHS[0] <= abs(factor) <= LENGTHS[1] for factor in (x, y, z)):
             raise entries['scale'].error(
-                f'{list(scale)} flattens the mesh or is too large; give [1, 1, 1] for metres'
+                f'{list(scale)} flattens the mesh or is too large; give [1, 1, 1] for meters'
             )
     return Mesh(file.name(), path, scale)
 
@@ -348,19 +348,19 @@ def _given_inertia(entries: _Entries, mass: float) -> RigidBodyInertia:
         bounded(parts[key], (-LARGEST, LARGEST)) if key in parts else 0.0
         for key in ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
     )
-    centre = (0.0, 0.0, 0.0)
+    center = (0.0, 0.0, 0.0)
     if 'center_of_mass' in entries:
         x, y, z = (
             bounded(each, (-LENGTHS[1], LENGTHS[1])) for each in _three(entries['center_of_mass'])
         )
-        centre = (x, y, z)
+        center = (x, y, z)
     matrix = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
-    wrong = violated_conditions(mass, centre, matrix)
+    wrong = violated_conditions(mass, center, matrix)
     if not wrong and not is_solid(matrix):
         wrong = ['a solid has no principal moment of inertia that is zero']
     if wrong:
         raise field.error(f'{wrong[0]}; correct it')
-    return RigidBodyInertia.from_mass_centre(mass, centre, matrix)
+    return RigidBodyInertia.from_mass_center(mass, center, matrix)
 
 
 def _three(field: Field) -> Tuple[Field, ...]:

@@ -65,7 +65,7 @@ class FrictionSpace(NamedTuple):
     :param part: ALONE, FIRST or SECOND, of each row of moments
     :param coefficient: moment by normal force of each row of moments, see `scale_space`
     :param grip: unit vector along the velocity of each moment that slides
-    :param order: rows that were exchanged when a matrix was factorised
+    :param order: rows that were exchanged when a matrix was factorized
     :param normal: number of the unknown that is a contact's normal force; -1 if there is none
     :param A: matrix of the scaled problem, compliance included
     :param before: a solution to return to, where another one is looked for
@@ -80,7 +80,7 @@ class FrictionSpace(NamedTuple):
     :param direction: unit vector along the sliding velocity of each contact
     :param slip: sliding velocity by friction force of each contact, for the next sweep
     :param report: residual and so on, see above
-    :param factor: matrix that ADMM factorises, or the Jacobian of Newton's method
+    :param factor: matrix that ADMM factorizes, or the Jacobian of Newton's method
     :param z: forces that ADMM has projected
     :param y: velocities that belong to them
     :param shift: De Saxce's term of each contact, as ADMM and the interior-point method take it

@@ -96,7 +96,7 @@ def minimal_contact_set(
     return np.array(left, dtype=int)
 
 
-def disc_contacts(centre: ArrayLike, normal: ArrayLike, radius: float, count: int) -> Array:
+def disc_contacts(center: ArrayLike, normal: ArrayLike, radius: float, count: int) -> Array:
     """Return the points of a k-gon that stand for a flat circular contact, (count, 3) [m].
 
     They go round the axis counter-clockwise, from the direction normal x e, where e is the
@@ -105,7 +105,7 @@ def disc_contacts(centre: ArrayLike, normal: ArrayLike, radius: float, count: in
     The polygon is inscribed: the support of the disc reaches further by up to radius (1 - cos(pi /
     count)), which vanishes as count^-2.
 
-    :param centre: centre of the disc, (3,) [m]
+    :param center: center of the disc, (3,) [m]
     :param normal: its axis, (3,), not zero
     :param radius: its radius [m]
     :param count: number of points, 3 at least
@@ -127,5 +127,5 @@ def disc_contacts(centre: ArrayLike, normal: ArrayLike, radius: float, count: in
     second = np.cross(axis / length, first)
     angle = 2.0 * np.pi * np.arange(count) / count
     ring = np.cos(angle)[:, None] * first + np.sin(angle)[:, None] * second
-    found: Array = np.asarray(centre, dtype=float) + radius * ring
+    found: Array = np.asarray(center, dtype=float) + radius * ring
     return found

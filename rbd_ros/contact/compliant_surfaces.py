@@ -8,7 +8,7 @@ they touch, p = z (a body below z, as steps of an integrator may leave it, touch
     f_n = 0 if p > z, else max(0, -K z - D dp/dt)          (11.74, 11.75)
     dz/dt = -(K z + f_n)/D                                 (11.73, 11.76)
 
-These laws are what law.py discretises, one function of time at a time, for any integrator: they
+These laws are what law.py discretizes, one function of time at a time, for any integrator: they
 give forces and rates, and anyone who calls them integrates the states. A contact point may wander
 over the surface: spring, damper and their states then go with it.
 """

@@ -29,7 +29,7 @@ class ContactShapes(NamedTuple):
 
     :param kind: FIXED_POINTS, SPHERE or RIMS (of a cylinder), (G,)
     :param body: number of the body, (G,)
-    :param centre: centre of the shape and of its bounding sphere, (G, 3) [m]
+    :param center: center of the shape and of its bounding sphere, (G, 3) [m]
     :param reach: radius of the bounding sphere, (G,) [m]
     :param first: number of the first contact point of each shape; one more at the end, (G + 1,)
     :param points: points of FIXED_POINTS; unused rows for the others, (P, 3) [m]
@@ -39,7 +39,7 @@ class ContactShapes(NamedTuple):
 
     kind: IntArray
     body: IntArray
-    centre: FloatArray
+    center: FloatArray
     reach: FloatArray
     first: IntArray
     points: FloatArray
@@ -137,7 +137,7 @@ def add_rim(
     number: int,
     point: FloatArray,
 ) -> None:
-    """Move a point from the centre of a cylinder to one of its contact points.
+    """Move a point from the center of a cylinder to one of its contact points.
 
     Numbers 0 to 3 are on one rim, 4 to 7 on the other. Number 0 (4) is the lowest point of its
     rim; the others follow at quarter turns. If the caps are parallel to the plane, `first` takes
@@ -148,7 +148,7 @@ def add_rim(
     :param normal: normal of the plane, (3,)
     :param size: radius and half length [m]
     :param number: number of the contact point
-    :param point: the centre, moved to the contact point, (3,) [m]
+    :param point: the center, moved to the contact point, (3,) [m]
     """
     # The lowest point, exact in every pose, lets a cylinder roll without a bump; the points at
     # quarter turns are what one that stands on its cap is supported by.
@@ -192,7 +192,7 @@ def contact_point(
     if shapes.kind[shape] == FIXED_POINTS:
         point_in_base(pose, shapes.points[number], point)
         return
-    point_in_base(pose, shapes.centre[shape], point)
+    point_in_base(pose, shapes.center[shape], point)
     if shapes.kind[shape] == SPHERE:
         # The point slides over the surface of the sphere, which rolls without a bump.
         for r in range(3):
@@ -236,9 +236,9 @@ def near_ground(
     point, height, rate = stack_array(3), stack_array(4), stack_array(4)
     for s in range(len(shapes.kind)):
         body = shapes.body[s]
-        point_in_base(poses[body], shapes.centre[s], point)
+        point_in_base(poses[body], shapes.center[s], point)
         # Angular speed: `dot` takes the first three components. No point of the bounding sphere
-        # falls faster than its centre does, plus that times the radius.
+        # falls faster than its center does, plus that times the radius.
         turning = math.sqrt(dot(velocities[body], velocities[body]))
         # The bounding sphere first: most shapes of a robot are far from the ground.
         fall = max(0.0, turning * shapes.reach[s] - point_rate(velocities[body], point, normal))

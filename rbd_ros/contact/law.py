@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Soft contact with a massless compliant surface (book 11.8), discretised implicitly in time.
+"""Soft contact with a massless compliant surface (book 11.8), discretized implicitly in time.
 
 At each contact point the surface is a spring K and a damper D without mass; z is its deformation,
 p the gap of the body above the undeformed surface, negative when it is pressed in. The book's law

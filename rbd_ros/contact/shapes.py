@@ -49,7 +49,7 @@ def contact_shapes(
         if geometry.role != 'collision' or geometry.body == 0 or not wanted:
             continue
         try:
-            kind, centre, reach, own, size = _shape(geometry)
+            kind, center, reach, own, size = _shape(geometry)
         except MeshError as error:
             # One bad file is no reason to refuse the robot: the rest of it can touch.
             warnings.append(
@@ -61,7 +61,7 @@ def contact_shapes(
         # x_body = E^T x + r, which is x @ E + r for rows of points. The axis of a cylinder is its
         # z axis, the third row of E.
         rows.append(
-            (kind, geometry.body, origin + centre @ E, reach, len(own), size, E[[2, 0, 1]])
+            (kind, geometry.body, origin + center @ E, reach, len(own), size, E[[2, 0, 1]])
         )
         points.append(origin + own @ E)
         geometries.append(geometry)
@@ -70,7 +70,7 @@ def contact_shapes(
     shapes = ContactShapes(
         kind=np.array(columns[0], dtype=np.int64),
         body=np.array(columns[1], dtype=np.int64),
-        centre=np.array(columns[2], dtype=float).reshape(count, 3),
+        center=np.array(columns[2], dtype=float).reshape(count, 3),
         reach=np.array(columns[3], dtype=float),
         first=np.concatenate([[0], np.cumsum(columns[4])]).astype(np.int64),
         points=np.concatenate(points) if points else np.empty((0, 3)),
@@ -85,7 +85,7 @@ def _shape(
 ) -> Tuple[int, FloatArray, float, FloatArray, Tuple[float, float, float]]:
     """Return the fields of `ContactShapes` for one shape, in its own coordinates.
 
-    :return: kind, centre, (3,), radius of the bounding sphere, contact points, (P, 3), size
+    :return: kind, center, (3,), radius of the bounding sphere, contact points, (P, 3), size
     :raises MeshError: for a mesh that cannot be used
     """
     shape, nowhere = geometry.shape, np.zeros(3)
@@ -109,9 +109,9 @@ def _shape(
         points = hull_points(mesh_vertices(shape.path, shape.scale))
     else:
         raise MeshError(f'is of an unknown kind, {type(shape).__name__}')
-    centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    reach = float(np.linalg.norm(points - centre, axis=1).max())
-    return FIXED_POINTS, centre, reach, points, (0.0, 0.0, 0.0)
+    center = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    reach = float(np.linalg.norm(points - center, axis=1).max())
+    return FIXED_POINTS, center, reach, points, (0.0, 0.0, 0.0)
 
 
 def hull_points(vertices: FloatArray, maximum: int = MAX_HULL_POINTS) -> FloatArray:

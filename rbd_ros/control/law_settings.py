@@ -29,7 +29,7 @@ TERM_DESCRIPTIONS = {
     },
     'feedback': {
         'computed_torque': 'H(q) (kp e + kd de) + D sqrt(kp) e with the viscous friction D, and '
-        'its integral: gains in 1/s^2, 1/s and 1/s^3, the same behaviour of all joints in all '
+        'its integral: gains in 1/s^2, 1/s and 1/s^3, the same behavior of all joints in all '
         'configurations',
         'pd': 'kp e + kd de and the integral of ki e: gains in N m/rad, N m s/rad, N m/(rad s)',
         'task_impedance': 'J^T (K e + D de) of a frame, with its pose e and its velocity de, and '

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""External torque from the generalised momentum: what pushes at a robot, without accelerations.
+"""External torque from the generalized momentum: what pushes at a robot, without accelerations.
 
 The rate of the momentum p = H(q) v is
 

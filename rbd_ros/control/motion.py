@@ -91,7 +91,7 @@ class DesiredMotion:
         self._epochs: Indices = np.zeros(len(self._names), dtype=np.intp)
         self._clock = 0.0
         self._stamp: Optional[int] = None
-        self._cancelled: Deque[MotionPlan] = deque()
+        self._canceled: Deque[MotionPlan] = deque()
         # Plans that are to begin, no two of which share a joint.
         self._scheduled: Tuple[MotionPlan, ...] = ()
         self._ended = False
@@ -170,7 +170,7 @@ class DesiredMotion:
         >>> motion.at_rest
         False
         """
-        coming = self._inbox or self._cancelled or self._scheduled or self._ended
+        coming = self._inbox or self._canceled or self._scheduled or self._ended
         return self._motion.resting and not coming and not self._intervals.in_debt
 
     def rested(self, stamp: int, elapsed: float, dt: float, states: int) -> None:
@@ -354,8 +354,8 @@ class DesiredMotion:
         step = self._intervals.step(dt, self.options.max_time_step)
         if self._inbox:
             self._take()
-        if self._cancelled:
-            self._drop_cancelled()
+        if self._canceled:
+            self._drop_canceled()
         self._clock += step
         for late, plan in self._due(stamp, step) if self._scheduled else ():
             self._unschedule(plan.joints)
@@ -420,10 +420,10 @@ class DesiredMotion:
                 s = plan.entry + (0.0 if waiting else self._clock - plan.clock)
                 self._motion.enter(plan, s, self.options.ramp_time)
 
-    def _drop_cancelled(self) -> None:
+    def _drop_canceled(self) -> None:
         """Stop the plans that `cancel` named, or forget those that are still to begin."""
-        for _ in range(len(self._cancelled)):
-            plan = self._cancelled.popleft()
+        for _ in range(len(self._canceled)):
+            plan = self._canceled.popleft()
             group = self._motion.group_of(plan)
             if group is not None:
                 if not group.arrived:
@@ -431,7 +431,7 @@ class DesiredMotion:
             elif any(each is plan for each in self._scheduled):
                 self._unschedule(plan.joints)
             elif any(each is plan for each in self._inbox):
-                self._cancelled.append(plan)  # it came a moment ago: the next state stops it
+                self._canceled.append(plan)  # it came a moment ago: the next state stops it
 
     # -- new motions ------------------------------------------------------------------------------
 
@@ -529,4 +529,4 @@ class DesiredMotion:
         >>> motion.following, motion.stage(plan)
         (False, 'over')
         """
-        self._cancelled.append(plan)
+        self._canceled.append(plan)

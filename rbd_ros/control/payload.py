@@ -9,7 +9,7 @@ import numpy as np
 
 from rbd_ros.control.arrays import FloatArray
 
-#: Maximum mass [kg] and distance of the centre of mass [m]: more is a typing error.
+#: Maximum mass [kg] and distance of the center of mass [m]: more is a typing error.
 MAXIMUM_MASS, MAXIMUM_DISTANCE = 1e5, 100.0
 
 
@@ -19,8 +19,8 @@ def payload_parameters(
     """Return the inertial parameters of a payload as the kernels take them, (10,).
 
     :param mass: mass [kg]
-    :param com: centre of mass in coordinates of the link that carries it, (3,) [m]
-    :param inertia: inertia about the centre of mass along the axes of the link: (6,) ixx, ixy,
+    :param com: center of mass in coordinates of the link that carries it, (3,) [m]
+    :param inertia: inertia about the center of mass along the axes of the link: (6,) ixx, ixy,
         ixz, iyy, iyz, izz, or (3, 3) [kg m^2]; None or empty: a point mass
     :return: m, m c (3), and Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the origin of the link
     :raises ValueError: for an unphysical inertia, or more than any robot carries
@@ -37,7 +37,7 @@ def payload_parameters(
         raise ValueError(f'mass of the payload must be finite and not negative, got {mass}')
     c = np.asarray(com, dtype=float)
     if c.shape != (3,) or not np.isfinite(c).all():
-        raise ValueError(f'centre of mass of the payload must be 3 finite numbers, got {com}')
+        raise ValueError(f'center of mass of the payload must be 3 finite numbers, got {com}')
     about_com = _inertia_matrix(inertia)
     if m == 0.0 and about_com.any():
         raise ValueError('a payload without mass cannot have inertia; give its mass')
@@ -59,7 +59,7 @@ def check_payload(parameters: Any) -> FloatArray:
     if values.shape != (10,) or not np.isfinite(values).all():
         raise ValueError(
             'payload must be 10 finite numbers, those that payload_parameters makes of mass, '
-            f'centre of mass and inertia; got {parameters}'
+            f'center of mass and inertia; got {parameters}'
         )
     m = values[0]
     if not 0.0 <= m <= MAXIMUM_MASS:
@@ -74,7 +74,7 @@ def check_payload(parameters: Any) -> FloatArray:
     distance = float(np.linalg.norm(c))
     if not distance <= MAXIMUM_DISTANCE:
         raise ValueError(
-            f'centre of mass of the payload is {distance:g} m from its link; give it in metres, '
+            f'center of mass of the payload is {distance:g} m from its link; give it in meters, '
             f'at most {MAXIMUM_DISTANCE:g}'
         )
     about_origin: FloatArray = np.zeros((3, 3))

@@ -109,7 +109,7 @@ def spline_velocities(
 def _solve(lower: FloatArray, upper: FloatArray, right: FloatArray) -> FloatArray:
     """Return solution of lower[i] x[i-1] + x[i] + upper[i] x[i+1] = right[i] by cyclic reduction.
 
-    Each step expresses the neighbours by their own neighbours, twice as far away, for all rows at
+    Each step expresses the neighbors by their own neighbors, twice as far away, for all rows at
     once. It needs |lower| + |upper| <= 1/2, and destroys its arguments.
     """
     for distance in DISTANCES:

@@ -12,7 +12,7 @@ from rbd_ros.robot import Robot
 from rbd_ros.spatial.rotation import rotation_to_quaternion
 
 ITERATIONS = 60
-DAMPING = 1e-3  # of the steps, in units of metres and radians per joint unit, at the beginning
+DAMPING = 1e-3  # of the steps, in units of meters and radians per joint unit, at the beginning
 LARGEST_STEP = 0.3  # of any joint in one iteration [rad or m]
 ENOUGH = 1e-9  # squared error below which the pose is reached
 FARTHEST_FROM = 2  # number of the start from which on it is anywhere within the limits

@@ -207,8 +207,8 @@ def worst_case_poses(
                 high = upper[j] if np.isfinite(upper[j]) else _REACH
                 # First all of the range, then less and less about where the joint is.
                 reach = 0.5 * (high - low) * (2.0 / (_POINTS - 1)) ** shrink
-                centre = poses[:, j] if shrink else np.full(robot.nv, 0.5 * (low + high))
-                tried = centre + reach * np.linspace(-1.0, 1.0, _POINTS)[:, None]
+                center = poses[:, j] if shrink else np.full(robot.nv, 0.5 * (low + high))
+                tried = center + reach * np.linspace(-1.0, 1.0, _POINTS)[:, None]
                 tried = np.clip(tried, low, high)
                 candidates = np.repeat(poses[None], _POINTS, axis=0)
                 candidates[:, :, j] = tried

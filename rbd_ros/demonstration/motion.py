@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fast, smooth motion for any arm, to show or test how well it is tracked.
 
-Every joint swings about a centre as sin(n s), with its own whole number n, while s runs from 0 to
+Every joint swings about a center as sin(n s), with its own whole number n, while s runs from 0 to
 2 pi with a smooth start and stop: the arm ends where it began. The duration follows from the
 limits of position, velocity and torque. Collisions of the arm with itself are not considered.
 """
@@ -19,7 +19,7 @@ from rbd_ros.robot import Robot
 
 SWINGS = (1, 2, 1, 2, 3, 2)  # swings of the first, second ... joint in one motion
 WIDE_RANGE = 2.0 * np.pi  # the middle of a range beyond this is no typical position [rad]
-BENT = 0.5  # centre of such joints instead, away from the singular straight arm [rad]
+BENT = 0.5  # center of such joints instead, away from the singular straight arm [rad]
 LARGEST_SWING = 1.0  # maximum amplitude of one swing; of n swings, each is n times smaller [rad]
 LARGEST_SLIDE = 0.15  # likewise, of a prismatic joint [m]
 PART_OF_RANGE = 0.35  # maximum amplitude by the joint's range; a half would touch the limits
@@ -31,7 +31,7 @@ SEARCH_STEPS = 40
 class Demonstration:
     """A motion and what it requires of the arm.
 
-    :param trajectory: the motion, starting and ending at the centre of the swings
+    :param trajectory: the motion, starting and ending at the center of the swings
     :param amplitude: amplitude of each joint, (nv,) [rad or m]
     :param peak_velocity: maximum speed of each joint, (nv,) [rad/s or m/s]
     :param peak_torque: maximum torque of each joint, friction included, (nv,) [N m or N]
@@ -53,7 +53,7 @@ def demonstration(
     velocity_part: float = 0.8,
     torque_part: float = 0.7,
     point_interval: float = 0.02,
-    centre: Optional[Any] = None,
+    center: Optional[Any] = None,
 ) -> Demonstration:
     """Return the fastest motion of its kind within the limits of the robot.
 
@@ -65,8 +65,8 @@ def demonstration(
     :param velocity_part: fraction of the velocity limits that may be used
     :param torque_part: fraction of the effort limits that may be used
     :param point_interval: time between the points of the trajectory [s]
-    :param centre: configuration about which the joints swing, (nq,); None: chosen
-    :raises ValueError: for joints with several degrees of freedom, a centre beyond the limits, or
+    :param center: configuration about which the joints swing, (nq,); None: chosen
+    :raises ValueError: for joints with several degrees of freedom, a center beyond the limits, or
         an arm too weak to stand still there, naming the joints
     """
     if not len(robot.joint_names) == robot.nv == robot.nq:
@@ -75,7 +75,7 @@ def demonstration(
         )
     if robot.nv == 0:
         raise ValueError('the robot has no joint that moves')
-    planner = _Planner(robot, velocity_part, torque_part, centre)
+    planner = _Planner(robot, velocity_part, torque_part, center)
     amplitude = planner.amplitude
     for _ in range(SEARCH_STEPS):
         if planner.violated(longest, amplitude) is None:
@@ -98,7 +98,7 @@ def smooth_phase(part: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 class _Planner:
-    def __init__(self, robot: Robot, velocity_part: float, torque_part: float, centre: Any):
+    def __init__(self, robot: Robot, velocity_part: float, torque_part: float, center: Any):
         self.robot = robot
         self.swings = np.resize(SWINGS, robot.nv)
         self.velocity = velocity_part * robot.velocity_limits
@@ -107,15 +107,15 @@ class _Planner:
         sliding = np.array(
             [robot.model.body(i).urdf_type == 'prismatic' for i in robot.model.independent]
         )
-        self.centre = self._centre(sliding) if centre is None else np.array(centre, dtype=float)
-        if self.centre.shape != (robot.nq,) or not np.isfinite(self.centre).all():
-            raise ValueError(f'centre must be {robot.nq} finite numbers, got {centre}')
-        room = np.minimum(self.centre - lower, upper - self.centre)
+        self.center = self._center(sliding) if center is None else np.array(center, dtype=float)
+        if self.center.shape != (robot.nq,) or not np.isfinite(self.center).all():
+            raise ValueError(f'center must be {robot.nq} finite numbers, got {center}')
+        room = np.minimum(self.center - lower, upper - self.center)
         if (room < 0.0).any():
-            raise ValueError(f'centre beyond the limits of joint {self._names(room < 0.0)}')
+            raise ValueError(f'center beyond the limits of joint {self._names(room < 0.0)}')
         largest = np.where(sliding, LARGEST_SLIDE, LARGEST_SWING) / self.swings
         self.amplitude = np.minimum(largest, 2.0 * PART_OF_RANGE * room)
-        weak = np.abs(robot.gravity_torque(self.centre)) > self.torque
+        weak = np.abs(robot.gravity_torque(self.center)) > self.torque
         if weak.any():
             raise ValueError(
                 f'joint {self._names(weak)} cannot hold the arm within {torque_part:.0%} of its '
@@ -125,7 +125,7 @@ class _Planner:
     def _names(self, chosen: np.ndarray) -> str:
         return ', '.join(np.array(self.robot.joint_names)[chosen])
 
-    def _centre(self, sliding: np.ndarray) -> np.ndarray:
+    def _center(self, sliding: np.ndarray) -> np.ndarray:
         lower, upper = self.robot.lower_limits, self.robot.upper_limits
         narrow = upper - lower <= WIDE_RANGE
         with np.errstate(invalid='ignore'):  # inf - inf of joints without limits
@@ -141,7 +141,7 @@ class _Planner:
         angle = 2.0 * np.pi * np.outer(s, self.swings)
         rate = 2.0 * np.pi * np.outer(ds, self.swings) / duration
         growth = 2.0 * np.pi * np.outer(dds, self.swings) / duration**2
-        q = self.centre + amplitude * np.sin(angle)
+        q = self.center + amplitude * np.sin(angle)
         v = amplitude * np.cos(angle) * rate
         a = amplitude * (np.cos(angle) * growth - np.sin(angle) * rate**2)
         return q, v, a

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judgement of the nodes in a ROS graph: states of managed ones, and the middleware they speak."""
+"""Judgment of the nodes in a ROS graph: states of managed ones, and the middleware they speak."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judgement of the time in a ROS graph: who follows simulated time, and how that runs."""
+"""Judgment of the time in a ROS graph: who follows simulated time, and how that runs."""
 
 from __future__ import annotations
 

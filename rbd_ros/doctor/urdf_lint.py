@@ -24,13 +24,13 @@ from rbd_ros.model.inertia_checks import violated_conditions
 from rbd_ros.model.unknown_masses import links_without_mass
 from rbd_ros.model.up_axes import ignored_up_axes
 from rbd_ros.model.urdf.document import quote
-from rbd_ros.robot.diagnostics import diagnose, MAX_CENTRE_RATIO, MAX_CONDITION
+from rbd_ros.robot.diagnostics import diagnose, MAX_CENTER_RATIO, MAX_CONDITION
 
 FloatArray = NDArray[np.float64]
 
 #: Mass that a body carries in units of its own, from which on solvers of contact need many sweeps.
 MASS_RATIO = 100.0
-#: Distance of a centre of mass from the shapes of its link, in diagonals of their box.
+#: Distance of a center of mass from the shapes of its link, in diagonals of their box.
 FAR, ABSURD = 0.5, 10.0
 #: Largest moment of inertia in units of that of the box around the shapes, filled evenly: beyond
 #: 3, mass must lie outside of the box. Below the last one, there are none but for rounding.
@@ -43,14 +43,14 @@ _NAMED = 8  # joints or links that one finding names
 _CURES = (
     ('the mass is negative', 'give a positive mass'),
     ('the mass is zero', 'give the link its mass, or remove its <inertial>'),
-    ('a centre of mass', 'give the link its mass, or remove its <inertial>'),
+    ('a center of mass', 'give the link its mass, or remove its <inertial>'),
     (
         'the rotational inertia',
-        'give moments about the centre of mass; check the signs of ixy, ixz, iyz',
+        'give moments about the center of mass; check the signs of ixy, ixz, iyz',
     ),
     (
         'the principal moments',
-        'export it again: moments about the centre of mass, in kg m^2, with all digits',
+        'export it again: moments about the center of mass, in kg m^2, with all digits',
     ),
 )
 # Warnings of the reader that are findings of their own here.
@@ -123,14 +123,14 @@ def inertia_findings(model: Model) -> List[Finding]:
 
     >>> from rbd_ros.doctor.urdf_lint import inertia_findings
     >>> from rbd_ros.spatial import RigidBodyInertia
-    >>> flat = RigidBodyInertia.from_mass_centre(1.0, (0, 0, 0), np.diag([0.1, 0.1, 0.5]))
+    >>> flat = RigidBodyInertia.from_mass_center(1.0, (0, 0, 0), np.diag([0.1, 0.1, 0.5]))
     >>> inertia_findings(model.with_link_inertia('forearm_link', flat))[0].what
     'the principal moments 0.1, 0.1, 0.5 kg m^2 violate the triangle inequality (none may ...
     """
     found = []
     for link in model.links.values():
-        mass, centre, inertia = _about_centre(link)
-        for condition in violated_conditions(mass, centre.tolist(), inertia.tolist()):
+        mass, center, inertia = _about_center(link)
+        for condition in violated_conditions(mass, center.tolist(), inertia.tolist()):
             cure = next(cure for start, cure in _CURES if condition.startswith(start))
             found.append(Finding(ERROR, f'link {quote(link.name)}', condition, cure))
     massless: Sequence[str] = ()
@@ -164,8 +164,8 @@ def inertia_findings(model: Model) -> List[Finding]:
     return found
 
 
-def _about_centre(link: Link) -> Tuple[float, FloatArray, FloatArray]:
-    """Return mass, centre of mass (3,) and inertia about it (3, 3), in coordinates of the link."""
+def _about_center(link: Link) -> Tuple[float, FloatArray, FloatArray]:
+    """Return mass, center of mass (3,) and inertia about it (3, 3), in coordinates of the link."""
     mass, h = float(link.inertia.mass), np.array(link.inertia.h, dtype=float)
     xx, xy, yy, xz, yz, zz = map(float, link.inertia.I)
     about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -179,7 +179,7 @@ def _about_centre(link: Link) -> Tuple[float, FloatArray, FloatArray]:
 
 
 def shape_findings(model: Model) -> List[Finding]:
-    """Return centres of mass far from their links' shapes, and inertias out of proportion.
+    """Return centers of mass far from their links' shapes, and inertias out of proportion.
 
     Shapes are those for collision, or those that are drawn where there are no others. Links
     without mass or shapes are left out, as are meshes that cannot be read.
@@ -188,13 +188,13 @@ def shape_findings(model: Model) -> List[Finding]:
 
     >>> from rbd_ros.doctor.urdf_lint import shape_findings
     >>> from rbd_ros.spatial import RigidBodyInertia
-    >>> inch = RigidBodyInertia.from_mass_centre(1.0, (0, 0, 12.0), 0.01 * np.eye(3))
+    >>> inch = RigidBodyInertia.from_mass_center(1.0, (0, 0, 12.0), 0.01 * np.eye(3))
     >>> shape_findings(model.with_link_inertia('forearm_link', inch))[0].level
     'error'
     """
     found = []
     for link in model.links.values():
-        mass, centre, inertia = _about_centre(link)
+        mass, center, inertia = _about_center(link)
         box = _box(model, link) if mass > 0.0 else None
         if box is None:
             continue
@@ -203,15 +203,15 @@ def shape_findings(model: Model) -> List[Finding]:
         if diagonal <= 0.0:
             continue
         subject = f'link {quote(link.name)}'
-        away = float(np.linalg.norm(centre - np.clip(centre, low, high))) / diagonal
+        away = float(np.linalg.norm(center - np.clip(center, low, high))) / diagonal
         if away > FAR:
             found.append(
                 Finding(
                     ERROR if away > ABSURD else WARN,
                     subject,
-                    f'its centre of mass ({_numbers(centre)} m) is {away:.2g} times their size '
+                    f'its center of mass ({_numbers(center)} m) is {away:.2g} times their size '
                     f'away from its shapes ({_numbers(low)} to {_numbers(high)} m)',
-                    'give <origin> of <inertial> in metres in the frame of the link; check the '
+                    'give <origin> of <inertial> in meters in the frame of the link; check the '
                     'scale of the mesh',
                 )
             )
@@ -225,7 +225,7 @@ def shape_findings(model: Model) -> List[Finding]:
                     subject,
                     f'its largest moment of inertia is {ratio:.2g} times that of {mass:.3g} kg '
                     f'spread over its shapes ({most:.2g} kg m^2)',
-                    'give moments in kg m^2 about the centre of mass (1 kg mm^2 is 1e-6, 1 g mm^2 '
+                    'give moments in kg m^2 about the center of mass (1 kg mm^2 is 1e-6, 1 g mm^2 '
                     'is 1e-9 kg m^2); check for placeholders',
                 )
             )
@@ -302,7 +302,7 @@ def chain_findings(model: Model) -> List[Finding]:
 
     >>> from rbd_ros.doctor.urdf_lint import chain_findings
     >>> from rbd_ros.spatial import RigidBodyInertia
-    >>> safe = RigidBodyInertia.from_mass_centre(2000.0, (0, 0, 0), np.eye(3))
+    >>> safe = RigidBodyInertia.from_mass_center(2000.0, (0, 0, 0), np.eye(3))
     >>> found = chain_findings(model.with_link_inertia('tool0', safe, add=True))
     >>> found[0].what
     'it weighs 3.76 kg and carries 535 times its mass'
@@ -322,13 +322,13 @@ def chain_findings(model: Model) -> List[Finding]:
                     'armature of the joint helps',
                 )
             )
-    for name, ratio in numbers.centre_ratios.items():
-        if ratio > MAX_CENTRE_RATIO:
+    for name, ratio in numbers.center_ratios.items():
+        if ratio > MAX_CENTER_RATIO:
             found.append(
                 Finding(
                     WARN,
                     f'link {quote(name)}',
-                    f'the centre of mass of all that is fixed to it is {ratio:.3g} radii of '
+                    f'the center of mass of all that is fixed to it is {ratio:.3g} radii of '
                     'gyration from its frame',
                     'check the moments of inertia (too small?) and the <origin> of its joint',
                 )

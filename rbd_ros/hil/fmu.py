@@ -243,7 +243,7 @@ class Instance:
             raise FmuError(f'{name} refuses {what} (status {status}){self._last_words()}')
 
     def begin(self, values: Mapping[str, float]) -> None:
-        """Set values at the start, and initialise.
+        """Set values at the start, and initialize.
 
         :param values: by name
         :raises FmuError: if it refuses, or has no such variable

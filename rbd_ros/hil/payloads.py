@@ -15,7 +15,7 @@ from rbd_ros.spatial import RigidBodyInertia
 #: Robots with payloads that are kept for each robot, the last ones made; each has machine code.
 MOST_KEPT = 100
 
-#: What each link carries: names, masses and their centres.
+#: What each link carries: names, masses and their centers.
 Key = Tuple[Tuple[str, float, Tuple[float, float, float]], ...]
 
 _loaded: WeakKeyDictionary[Robot, Dict[Key, Robot]] = WeakKeyDictionary()
@@ -46,7 +46,7 @@ def with_payloads(robot: Robot, payloads: Iterable[Fault]) -> Robot:
         model: Model = robot.model
         for link, mass, com in key:
             m, *_ = payload_parameters(mass, com)
-            point = RigidBodyInertia.from_mass_centre(m, com, ((0.0,) * 3,) * 3)
+            point = RigidBodyInertia.from_mass_center(m, com, ((0.0,) * 3,) * 3)
             model = model.with_link_inertia(link, point, add=True)
         # Never taken out and put back: another thread may look for it meanwhile.
         loaded = known[key] = Robot(model)

@@ -174,11 +174,11 @@ def with_extent(parameters: Floats) -> Floats:
         mass = max(result[k, 0], LIGHTEST)
         result[k, 0] = mass
         J = pseudo_inertias(result[k])[0]
-        centre = J[:3, 3] / mass
-        spread = J[:3, :3] - mass * np.outer(centre, centre)
+        center = J[:3, 3] / mass
+        spread = J[:3, :3] - mass * np.outer(center, center)
         values, axes = np.linalg.eigh(0.5 * (spread + spread.T))
         spread = (axes * np.maximum(values, mass * THICKNESS**2)) @ axes.T
-        spread = spread + mass * np.outer(centre, centre)
+        spread = spread + mass * np.outer(center, center)
         inertia = np.trace(spread) * np.eye(3) - spread
         result[k, 4:] = inertia[np.triu_indices(3)]
     return result.ravel()

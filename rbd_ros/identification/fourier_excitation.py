@@ -24,7 +24,7 @@ from rbd_ros.identification.recording import Floats
 from rbd_ros.robot import Robot
 
 HARMONICS = 5
-#: Of the optimisation: random starts, evaluations from the best one, states of each.
+#: Of the optimization: random starts, evaluations from the best one, states of each.
 STARTS, EVALUATIONS, STATES = 30, 1500, 60
 #: Share of the limits that motions use; range of joints without limits [rad or m], [rad/s, m/s].
 USED, FREE_RANGE, FREE_SPEED = 0.9, 1.0, 1.0
@@ -90,9 +90,9 @@ class _Series:
         # What the range leaves when the motion needs less of it.
         room = 0.5 * ((self.high - self.low) - scale * width)
         middle = 0.5 * (self.high + self.low) + share * room
-        centre = middle - scale * 0.5 * (q.max(axis=0) + q.min(axis=0))
+        center = middle - scale * 0.5 * (q.max(axis=0) + q.min(axis=0))
         q, v, acceleration = sampled(times)
-        return centre + scale * q, scale * v, scale * acceleration
+        return center + scale * q, scale * v, scale * acceleration
 
 
 def excitation(
@@ -117,8 +117,8 @@ def excitation(
     :param start: time of the first point [s], in which a controller takes the robot there
     :param ranges: lowest and highest position of joints, by name, within their limits
     :param speed: share of the speed limits that may be used
-    :param seed: of the optimisation, which is reproducible
-    :param progress: called with the share of the optimisation that is done, at least
+    :param seed: of the optimization, which is reproducible
+    :param progress: called with the share of the optimization that is done, at least
     :raises ValueError: for an argument that cannot be used, or efforts that hold the robot nowhere
         within the ranges
 

@@ -29,7 +29,7 @@ Decoder = Callable[[JointSeries, bytes, int], None]
 
 
 class CdrMessages:
-    """Joint states as ROS 2 serialises them."""
+    """Joint states as ROS 2 serializes them."""
 
     def __init__(self) -> None:
         self._reader = JointStateReader()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Payload of a robot from a recording: mass, centre of mass and inertia of what a link carries.
+"""Payload of a robot from a recording: mass, center of mass and inertia of what a link carries.
 
 The model of the robot without it is known. Ten parameters are left, in which the efforts are
 linear. Few joints show only some of them, or combinations of them: the others are NaN, and not
@@ -44,7 +44,7 @@ from rbd_ros.spatial.pseudo_inertia import from_log_cholesky, log_cholesky
 GYRATION = 0.05
 #: How sure that is, beside measurements: standard deviation of log-Cholesky parameters.
 LOOSE = 30.0
-#: Share of a moment of inertia about the origin that the centre of mass is given.
+#: Share of a moment of inertia about the origin that the center of mass is given.
 _SHARE = 0.5
 #: Standard deviations, and part of the largest parameter, by which a body may miss the estimate.
 _SIGNIFICANT, _CLOSE = 3.0, 1e-6
@@ -70,9 +70,9 @@ class PayloadEstimate:
     >>> from rbd_ros.identification import identify_payload
     >>> carried = payload_parameters(1.5, (0.0, 0.02, 0.08), np.diag([0.004, 0.004, 0.002]))
     >>> found = identify_payload(robot, recorded(payload=carried), 'tool0')
-    >>> round(found.mass, 1), bool(found.centre[2] > 0.07), found.inertia.shape
+    >>> round(found.mass, 1), bool(found.center[2] > 0.07), found.inertia.shape
     (1.5, True, (3, 3))
-    >>> bool((found.centre_deviations() < 0.01).all())
+    >>> bool((found.center_deviations() < 0.01).all())
     True
     """
 
@@ -91,26 +91,26 @@ class PayloadEstimate:
         return float(self.parameters[0])
 
     @property
-    def centre(self) -> Floats:
-        """Centre of mass in link coordinates, (3,) [m]; NaN where it is not determined."""
+    def center(self) -> Floats:
+        """Center of mass in link coordinates, (3,) [m]; NaN where it is not determined."""
         if self.mass < LIGHTEST:
             return np.zeros(3)
-        centre: Floats = self.parameters[1:4] / self.mass
-        return centre
+        center: Floats = self.parameters[1:4] / self.mass
+        return center
 
     @property
     def inertia(self) -> Floats:
-        """Inertia about the centre of mass, in the axes of the link, (3, 3) [kg m^2].
+        """Inertia about the center of mass, in the axes of the link, (3, 3) [kg m^2].
 
         It is NaN where it is not determined.
         """
         if self.mass < LIGHTEST:
             return np.zeros((3, 3))
         body = RigidBodyInertia.from_parameters(self.parameters.tolist())
-        return np.array(body.mass_centre()[2], dtype=float)
+        return np.array(body.mass_center()[2], dtype=float)
 
-    def centre_deviations(self) -> Optional[Floats]:
-        """Return the standard deviations of the centre of mass, (3,) [m], NaN if not determined.
+    def center_deviations(self) -> Optional[Floats]:
+        """Return the standard deviations of the center of mass, (3,) [m], NaN if not determined.
 
         None if no part of it is.
         """
@@ -158,7 +158,7 @@ def identify_payload(
     >>> from rbd_ros.identification import identify_payload
     >>> carried = payload_parameters(1.5, (0.0, 0.02, 0.08), np.diag([0.004, 0.004, 0.002]))
     >>> found = identify_payload(robot, recorded(payload=carried), 'tool0')
-    >>> abs(found.mass - 1.5) < 0.01, bool(np.abs(found.centre - [0.0, 0.02, 0.08]).max() < 0.001)
+    >>> abs(found.mass - 1.5) < 0.01, bool(np.abs(found.center - [0.0, 0.02, 0.08]).max() < 0.001)
     (True, True)
     """
     body = robot.model.link(link).body
@@ -256,7 +256,7 @@ def _consistent(base: BaseParameters, estimate: Estimate) -> Tuple[Floats, bool]
 
 
 def _usual(base: BaseParameters, x: Floats) -> Optional[Floats]:
-    """Return Log-Cholesky parameters of a body of some extent with about this mass and centre.
+    """Return Log-Cholesky parameters of a body of some extent with about this mass and center.
 
     Where the mass is not determined, it is one with which a body can have the moments found.
     """
@@ -270,6 +270,6 @@ def _usual(base: BaseParameters, x: Floats) -> Optional[Floats]:
     if mass < LIGHTEST:
         return None
     about: Any = (mass * GYRATION**2 * np.eye(3)).tolist()
-    centre: Any = (guess[1:4] / mass).tolist()
-    body = RigidBodyInertia.from_mass_centre(float(mass), centre, about)
+    center: Any = (guess[1:4] / mass).tolist()
+    body = RigidBodyInertia.from_mass_center(float(mass), center, about)
     return log_cholesky(body)

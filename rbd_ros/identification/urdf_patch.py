@@ -154,14 +154,14 @@ def _inertial(inertia: RigidBodyInertia) -> str:
     mass = float(inertia.mass)
     if mass < LIGHTEST:
         return '<inertial><mass value="0"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>'  # noqa: E501
-    _, centre, about = inertia.mass_centre()
+    _, center, about = inertia.mass_center()
     words = [
         f'i{"xyz"[row]}{"xyz"[column]}="{_number(about[row][column])}"'
         for row in range(3)
         for column in range(row, 3)
     ]
     return (
-        f'<inertial><origin xyz="{" ".join(map(_number, centre))}" rpy="0 0 0"/>'
+        f'<inertial><origin xyz="{" ".join(map(_number, center))}" rpy="0 0 0"/>'
         f'<mass value="{_number(mass)}"/><inertia {" ".join(words)}/></inertial>'
     )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""COLLADA (DAE) files: triangles of the scene with the diffuse colours of their materials."""
+"""COLLADA (DAE) files: triangles of the scene with the diffuse colors of their materials."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class _Reader:
 
     def parts(self) -> List[Triangles]:
         unit = self.root.find('asset/unit')
-        metre = 1.0 if unit is None else float(unit.get('meter', '1'))
-        start = np.diag([metre, metre, metre, 1.0])
+        meter = 1.0 if unit is None else float(unit.get('meter', '1'))
+        start = np.diag([meter, meter, meter, 1.0])
         named = self.root.find('scene/instance_visual_scene')
         scene = self._find(named) if named is not None else self.root.find('.//visual_scene')
         if scene is None:
@@ -169,7 +169,7 @@ class _Reader:
         return numbers.reshape(-1, stride)[:, :3]
 
     def _color(self, bound: Element) -> Optional[Color]:
-        """Return diffuse colour of a material, None for a texture, or where it is not clear."""
+        """Return diffuse color of a material, None for a texture, or where it is not clear."""
         material = self._only(bound, 'target')
         instance = None if material is None else material.find('instance_effect')
         effect = None if instance is None else self._only(instance, 'url')

@@ -37,7 +37,7 @@ _HARMLESS = re.compile(r'[A-Z]+_(materials|texture|lights)_\w+')
 def read_gltf(path: Path) -> List[Triangles]:
     """Return the parts of the scene, in m and turned so that z points up, as RViz turns them.
 
-    Textures, colours of vertices, skins and animations are left out.
+    Textures, colors of vertices, skins and animations are left out.
 
     :raises MeshError: without trimesh
     :raises ValueError: if the file is damaged, compressed, or names files elsewhere

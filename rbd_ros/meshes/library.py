@@ -25,7 +25,7 @@ _ELEMENTS = re.compile(rb'^\s*element\s+\S+\s+(\d{1,18})\b', re.MULTILINE)
 
 
 def read_ply(path: Path) -> List[Triangles]:
-    """Return triangles of a PLY file, in the axes and the unit of the file; colours are left out.
+    """Return triangles of a PLY file, in the axes and the unit of the file; colors are left out.
 
     :raises MeshError: without trimesh
     :raises ValueError: if the file is damaged
@@ -99,7 +99,7 @@ def scene_parts(
 
 
 def _color(visual: Any) -> Optional[Color]:
-    """Return the colour of a material; None if there is none."""
+    """Return the color of a material; None if there is none."""
     factor = getattr(getattr(visual, 'material', None), 'baseColorFactor', None)
     if factor is None:
         return None

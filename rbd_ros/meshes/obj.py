@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OBJ files, with the colours of their material libraries."""
+"""OBJ files, with the colors of their material libraries."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def read_obj(path: Path) -> List[Triangles]:
 
 
 def _colors(path: Path) -> Dict[str, Color]:
-    """Return the diffuse colours of a material library; none where it is missing, as many are.
+    """Return the diffuse colors of a material library; none where it is missing, as many are.
 
     :raises FileRefusedError: if it is no regular file, or too large
     """

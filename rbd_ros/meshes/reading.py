@@ -32,7 +32,7 @@ _READERS = {
 
 
 def read_mesh(path: str) -> Tuple[Triangles, ...]:
-    """Return the parts of a mesh, one per colour, in the file's unit, or in m if it names one.
+    """Return the parts of a mesh, one per color, in the file's unit, or in m if it names one.
 
     Vertices at one place are one, and each belongs to a triangle. Corners run as the file has
     them: anticlockwise from outside in most.

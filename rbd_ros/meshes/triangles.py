@@ -28,11 +28,11 @@ class MeshError(ValueError):
 
 @dataclass(frozen=True)
 class Triangles:
-    """Triangles of one colour.
+    """Triangles of one color.
 
     :param vertices: (N, 3) [m]
     :param corners: three indices of vertices for each triangle, (M, 3)
-    :param color: colour that the file gives, None if none
+    :param color: color that the file gives, None if none
 
     >>> from rbd_ros.meshes import Triangles
     >>> Triangles(np.eye(3), np.array([[0, 1, 2]])).color is None

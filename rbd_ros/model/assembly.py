@@ -106,7 +106,7 @@ def assemble(
     >>> from rbd_ros.model.joints import Revolute
     >>> from rbd_ros.spatial import RigidBodyInertia
     >>> hinge = Connection('hinge', 'wall', 'door', Revolute((0.0, 0.0, 1.0)))
-    >>> door = RigidBodyInertia.from_mass_centre(20.0, (0.4, 0.0, 1.0), np.diag([7.7, 8.7, 1.1]))
+    >>> door = RigidBodyInertia.from_mass_center(20.0, (0.4, 0.0, 1.0), np.diag([7.7, 8.7, 1.1]))
     >>> house = Robot(assemble('house', 'wall', {'door': door}, [hinge]))
     >>> house.mass_matrix([0.0])  # 1.1 + 20 0.4^2 [kg m^2]
     array([[4.3]])

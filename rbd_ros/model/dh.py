@@ -50,13 +50,13 @@ class DHLink:
     :param theta: angle about z, without the variable of a revolute joint [rad]
     :param type: 'revolute' or 'prismatic'
     :param mass: mass [kg]
-    :param centre: centre of mass in the frame of the link, (3,) [m]: that beyond it by the distal
-        convention, where Saha gives r = -centre, and that at its joint by the proximal one
-    :param inertia: rotational inertia about the centre of mass, along the axes of that frame,
+    :param center: center of mass in the frame of the link, (3,) [m]: that beyond it by the distal
+        convention, where Saha gives r = -center, and that at its joint by the proximal one
+    :param inertia: rotational inertia about the center of mass, along the axes of that frame,
         symmetric, (3, 3) [kg m^2]
 
     >>> from rbd_ros.model.dh import DHLink
-    >>> DHLink(0.3, 0.0, 0.0, 0.0, mass=1.0, centre=(-0.15, 0.0, 0.0)).type
+    >>> DHLink(0.3, 0.0, 0.0, 0.0, mass=1.0, center=(-0.15, 0.0, 0.0)).type
     'revolute'
     """
 
@@ -66,7 +66,7 @@ class DHLink:
     theta: float = 0.0
     type: str = 'revolute'
     mass: float = 0.0
-    centre: Vector3 = (0.0, 0.0, 0.0)
+    center: Vector3 = (0.0, 0.0, 0.0)
     inertia: Matrix3 = _NONE
 
 
@@ -87,7 +87,7 @@ def distal_chain(
     :raises ModelError: for a row that makes no sense, naming the link
 
     >>> from rbd_ros.model.dh import DHLink, distal_chain
-    >>> link = DHLink(0.3, 0.0, 0.0, 0.0, mass=1.0, centre=(-0.15, 0.0, 0.0))
+    >>> link = DHLink(0.3, 0.0, 0.0, 0.0, mass=1.0, center=(-0.15, 0.0, 0.0))
     >>> arm = Robot(distal_chain('arm', [link, link], gravity=(0.0, -9.81, 0.0)))
     >>> arm.gravity_torque([0.0, 0.0])  # level: 9.81 (0.15 + 0.45), 9.81 0.15 [N m]
     array([5.886, 1.472])
@@ -128,8 +128,8 @@ def proximal_chain(
     :raises ModelError: for a row that makes no sense, naming the link
 
     >>> from rbd_ros.model.dh import DHLink, proximal_chain
-    >>> first = DHLink(0.0, 0.0, 0.0, 0.0, mass=1.0, centre=(0.15, 0.0, 0.0))
-    >>> second = DHLink(0.3, 0.0, 0.0, 0.0, mass=1.0, centre=(0.15, 0.0, 0.0))
+    >>> first = DHLink(0.0, 0.0, 0.0, 0.0, mass=1.0, center=(0.15, 0.0, 0.0))
+    >>> second = DHLink(0.3, 0.0, 0.0, 0.0, mass=1.0, center=(0.15, 0.0, 0.0))
     >>> arm = Robot(proximal_chain('arm', [first, second], gravity=(0.0, -9.81, 0.0)))
     >>> arm.gravity_torque([0.0, 0.0])  # [N m]
     array([5.886, 1.472])
@@ -163,7 +163,7 @@ def checked(table: Sequence[DHLink]) -> None:
         if row.type not in _TYPES:
             raise ModelError(f'{link}: joint type {row.type!r}; there are {", ".join(_TYPES)}')
         try:
-            centre = linear3.vector3(row.centre, 'centre')
+            center = linear3.vector3(row.center, 'center')
             inertia = linear3.matrix3(row.inertia, 'inertia')
         except ValueError as error:
             raise ModelError(f'{link}: {error}') from None
@@ -172,7 +172,7 @@ def checked(table: Sequence[DHLink]) -> None:
             'd': [row.d],
             'theta': [row.theta],
             'mass': [row.mass],
-            'centre': centre,
+            'center': center,
             'inertia': [x for values in inertia for x in values],
         }
         for what, values in numbers.items():
@@ -219,7 +219,7 @@ def _body(i: int, row: DHLink, placed: PluckerTransform) -> Body:
 
 
 def _inertia(row: DHLink) -> RigidBodyInertia:
-    return RigidBodyInertia.from_mass_centre(row.mass, row.centre, row.inertia)
+    return RigidBodyInertia.from_mass_center(row.mass, row.center, row.inertia)
 
 
 def _base() -> Link:

@@ -6,7 +6,7 @@ any of its points, so the frame of a body can be moved along the axis, to the po
 translation from the parent's frame is shortest. And what a joint cannot excite of the inertia of
 its body (for a revolute joint: the mass, the first moment along the axis, and an equal inertia
 about both other axes) may as well be part of its parent. Parameters that become zero in this way
-cost nothing once the code is specialised.
+cost nothing once the code is specialized.
 
 The resulting model is for joint forces and accelerations only. Its inertias may be unphysical, and
 its energy and momentum are not the robot's.

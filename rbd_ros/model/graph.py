@@ -144,7 +144,7 @@ class ConnectivityGraph:
         _require_distinct('joint', (joint.name for joint in self.joints))
         for joint in self.joints:
             for end in joint[1:]:
-                if end not in self._neighbours:
+                if end not in self._neighbors:
                     raise ModelError(f'joint {joint.name!r}: there is no body {end!r}')
             if joint.predecessor == joint.successor:
                 raise ModelError(
@@ -152,7 +152,7 @@ class ConnectivityGraph:
                 )
 
     @cached_property
-    def _neighbours(self) -> Dict[str, List[Arc]]:
+    def _neighbors(self) -> Dict[str, List[Arc]]:
         """Joints at each body, in the order of the graph."""
         joints: Dict[str, List[Arc]] = {name: [] for name in (self.base, *self.bodies)}
         for joint in self.joints:
@@ -232,7 +232,7 @@ class ConnectivityGraph:
         allowed = set(joints)
         found, queue = {start: ''}, [start]
         for body in queue:
-            for joint in self._neighbours[body]:
+            for joint in self._neighbors[body]:
                 end = joint.other(body)
                 if joint in allowed and end not in found:
                     found[end] = joint.name

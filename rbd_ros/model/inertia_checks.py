@@ -14,13 +14,13 @@ TOLERANCE_LENGTH = 1e-6
 
 
 def violated_conditions(
-    mass: float, centre: Sequence[float], inertia: Sequence[Sequence[float]]
+    mass: float, center: Sequence[float], inertia: Sequence[Sequence[float]]
 ) -> List[str]:
     """Return conditions of a physical inertia that are violated, in words; empty if there is none.
 
     :param mass: mass [kg]
-    :param centre: centre of mass, (3,) [m]
-    :param inertia: rotational inertia about the centre of mass, (3, 3) symmetric [kg m^2]
+    :param center: center of mass, (3,) [m]
+    :param inertia: rotational inertia about the center of mass, (3, 3) symmetric [kg m^2]
     """
     found = []
     rotates = any(value != 0.0 for row in inertia for value in row)
@@ -29,8 +29,8 @@ def violated_conditions(
     elif mass == 0.0:
         if rotates:
             found.append('the mass is zero but the rotational inertia is not')
-        if any(value != 0.0 for value in centre):
-            found.append('a centre of mass is given but the mass is zero')
+        if any(value != 0.0 for value in center):
+            found.append('a center of mass is given but the mass is zero')
     if not rotates:
         return found
     scale = max(abs(value) for row in inertia for value in row)

@@ -81,7 +81,7 @@ class Model(GearedTree):
         >>> from rbd_ros.model.joints import Revolute
         >>> from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
         >>> here = PluckerTransform.identity()
-        >>> inertia = RigidBodyInertia.from_mass_centre(1.0, (0.5, 0.0, 0.0), np.zeros((3, 3)))
+        >>> inertia = RigidBodyInertia.from_mass_center(1.0, (0.5, 0.0, 0.0), np.zeros((3, 3)))
         >>> body = Body('bob', 0, 'pivot', Revolute((0.0, -1.0, 0.0)), here, inertia)
         >>> pendulum = Model.create('pendulum', [body], [Link('bob', 1, here, inertia)])
         >>> Robot(pendulum).gravity_torque([0.0])  # 1 kg, level, at 0.5 m [N m]
@@ -159,8 +159,8 @@ class Model(GearedTree):
         :raises ValueError: if there is no such link
 
         >>> from rbd_ros.spatial import RigidBodyInertia
-        >>> inertia = np.diag([0.01, 0.01, 0.004])  # about its centre of mass [kg m^2]
-        >>> load = RigidBodyInertia.from_mass_centre(2.0, (0.0, 0.0, 0.1), inertia)
+        >>> inertia = np.diag([0.01, 0.01, 0.004])  # about its center of mass [kg m^2]
+        >>> load = RigidBodyInertia.from_mass_center(2.0, (0.0, 0.0, 0.1), inertia)
         >>> loaded = model.with_link_inertia('tool0', load, add=True)
         >>> Robot(loaded).gravity_torque(q) - robot.gravity_torque(q)  # [N m]
         array([-0.   , -4.196, -8.193, -1.718,  2.111,  0.   ])

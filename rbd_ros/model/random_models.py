@@ -96,7 +96,7 @@ def _random_body(
     nothing = linear3.matrix3([[0.0] * 3] * 3)
     for _ in range(_POINTS):  # an inertia that some body really has
         mass = float(rng.uniform(0.1, 0.6))
-        point = RigidBodyInertia.from_mass_centre(mass, _random_vector(rng, 0.3), nothing)
+        point = RigidBodyInertia.from_mass_center(mass, _random_vector(rng, 0.3), nothing)
         inertia = inertia + point
     return joint, tree_transform, inertia
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expansion of xacro, recognised by what is in a document, whatever its file is called."""
+"""Expansion of xacro, recognized by what is in a document, whatever its file is called."""
 
 from __future__ import annotations
 

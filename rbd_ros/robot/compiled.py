@@ -33,7 +33,7 @@ Result = TypeVar('Result')
 def computes(algorithm: str) -> Callable[[Method], Method]:
     """Say of a method which algorithm it computes.
 
-    :param algorithm: name in the catalogue
+    :param algorithm: name in the catalog
     """
 
     def mark(method: Method) -> Method:

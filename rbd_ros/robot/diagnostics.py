@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Diagnosis of accuracy of a model (book 10.1, 10.2): distances, ratios and condition numbers.
 
-Rounding costs digits where a centre of mass is far from the frame of its body, where light bodies
+Rounding costs digits where a center of mass is far from the frame of its body, where light bodies
 carry heavy ones, and where a matrix that must be solved is nearly singular. None of it is an
 error: `diagnose` measures, and puts in words what is beyond its limits.
 """
@@ -20,7 +20,7 @@ from rbd_ros.model import Model
 from rbd_ros.spatial import RigidBodyInertia
 
 # Of the frame's distance, the square is lost: about three digits of sixteen. Best are 1 to 2.
-MAX_CENTRE_RATIO = 30.0
+MAX_CENTER_RATIO = 30.0
 MAX_MASS_RATIO = 1000.0
 MAX_CONDITION, SINGULAR = 1e8, 1e15
 # Of the loops' constraints, smallest singular value in units of the largest.
@@ -30,7 +30,7 @@ NEARLY_SINGULAR = 1e-4
 class Diagnostics(NamedTuple):
     """Numbers that say how accurate the dynamics of a model can be.
 
-    :param centre_ratios: distance of each body's centre of mass from its frame, in radii of
+    :param center_ratios: distance of each body's center of mass from its frame, in radii of
         gyration, by name of the body; none for points and bodies without mass
     :param mass_ratios: mass that each body carries in units of its own, by name of the body; none
         for bodies without mass
@@ -40,7 +40,7 @@ class Diagnostics(NamedTuple):
     :param warnings: what is beyond the limits, in words
     """
 
-    centre_ratios: Dict[str, float]
+    center_ratios: Dict[str, float]
     mass_ratios: Dict[str, float]
     condition: float
     loop_condition: Optional[float]
@@ -64,15 +64,15 @@ def diagnose(model: Model, q: Optional[Sequence[float]] = None) -> Diagnostics:
     q = [float(x) for x in q]
     if len(q) != model.nq:
         raise ValueError(f'q must have shape ({model.nq},), got ({len(q)},)')
-    centre_ratios, mass_ratios, warnings = {}, {}, []
+    center_ratios, mass_ratios, warnings = {}, {}, []
     carried = _carried_masses(model)
     for i, body in model.outward():
-        ratio = _centre_ratio(body.inertia)
+        ratio = _center_ratio(body.inertia)
         if ratio is not None:
-            centre_ratios[body.name] = ratio
-            if ratio > MAX_CENTRE_RATIO:
+            center_ratios[body.name] = ratio
+            if ratio > MAX_CENTER_RATIO:
                 warnings.append(
-                    f'body {body.name!r}: its centre of mass is {ratio:.3g} radii of gyration '
+                    f'body {body.name!r}: its center of mass is {ratio:.3g} radii of gyration '
                     f'from its frame, which costs {2.0 * math.log10(ratio):.1f} digits; put its '
                     'joint nearer, or move the frame along the axis'
                 )
@@ -104,7 +104,7 @@ def diagnose(model: Model, q: Optional[Sequence[float]] = None) -> Diagnostics:
             f'the condition number of the loop constraints is {loop_condition:.3g}: the '
             'configuration is near a singular one, where loops gain or lose mobility'
         )
-    return Diagnostics(centre_ratios, mass_ratios, condition, loop_condition, tuple(warnings))
+    return Diagnostics(center_ratios, mass_ratios, condition, loop_condition, tuple(warnings))
 
 
 def _carried_masses(model: Model) -> Dict[int, float]:
@@ -114,8 +114,8 @@ def _carried_masses(model: Model) -> Dict[int, float]:
     return {i: math.fsum(mass[j] for j in subtrees[i] if j != i) for i in mass}
 
 
-def _centre_ratio(inertia: RigidBodyInertia) -> Optional[float]:
-    """Return the distance of the centre of mass in radii of gyration, k^2 = tr(I_C) / 2 m.
+def _center_ratio(inertia: RigidBodyInertia) -> Optional[float]:
+    """Return the distance of the center of mass in radii of gyration, k^2 = tr(I_C) / 2 m.
 
     None for points.
 

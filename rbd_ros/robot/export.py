@@ -25,7 +25,7 @@ def c_library(
 ) -> Dict[str, str]:
     """Return texts of the files of a C99 library, by file name: header, sources, CMakeLists.txt.
 
-    :param functions: names of algorithms, see `rbd_ros.algorithms.catalogue`
+    :param functions: names of algorithms, see `rbd_ros.algorithms.catalog`
     :param name: name of the library, before those of its functions; the robot's if None
     :param real: kind of its numbers, one of `REALS`
     :param choices: what algorithms let one choose, such as a frame, by name

@@ -9,7 +9,7 @@ import logging
 import re
 from typing import Any, Callable, Dict, Optional, Tuple, Union
 
-from rbd_ros.algorithms import catalogue, find
+from rbd_ros.algorithms import catalog, find
 from rbd_ros.algorithms.declaration import Declaration, declaration_of
 from rbd_ros.compiler import compile_lock, make_kernel, unavailable_reason
 from rbd_ros.compiler.graph import OperationCount
@@ -43,7 +43,7 @@ class Kernels:
     def get(self, algorithm: Algorithm, **options: Any) -> AnyKernel:
         """Return the kernel of an algorithm, made if there is none yet.
 
-        :param algorithm: name in the catalogue, or a declared function
+        :param algorithm: name in the catalog, or a declared function
         :param options: see `rbd_ros.robot.variants.variant`
         :raises ValueError: for an unknown algorithm or option
         """
@@ -62,7 +62,7 @@ class Kernels:
     def operations_as_it_is(self, algorithm: Algorithm, **options: Any) -> OperationCount:
         """Return the operations of a kernel made of the model itself, not of an equivalent one.
 
-        :param algorithm: name in the catalogue, or a declared function
+        :param algorithm: name in the catalog, or a declared function
         :param options: as of `get`
         """
         chosen = variant(self.model, declared(algorithm).as_it_is(), **options)
@@ -106,7 +106,7 @@ class Kernels:
 def declared(algorithm: Algorithm) -> Declaration:
     """Return the declaration of an algorithm.
 
-    :param algorithm: name in the catalogue, or a declared function
+    :param algorithm: name in the catalog, or a declared function
     :raises ValueError: if there is none
     """
     found = declaration_of(algorithm)
@@ -116,7 +116,7 @@ def declared(algorithm: Algorithm) -> Declaration:
         if not isinstance(algorithm, str):
             raise ValueError(f'{algorithm!r} is no declared algorithm: put @algorithm above it')
         raise ValueError(
-            f'unknown function {algorithm!r}; there are {", ".join(sorted(catalogue()))}'
+            f'unknown function {algorithm!r}; there are {", ".join(sorted(catalog()))}'
         )
     return found
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kinematics of a robot: poses, frames, Jacobians, and its centre of mass."""
+"""Kinematics of a robot: poses, frames, Jacobians, and its center of mass."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class KinematicsFunctions(Compiled):
 
     @computes('center_of_mass')
     def center_of_mass(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Return the centre of mass of all moving links in base coordinates, (3,) [m].
+        """Return the center of mass of all moving links in base coordinates, (3,) [m].
 
         Links fixed to the world do not count.
 

@@ -179,7 +179,7 @@ class Robot(
             valid, gravities that differ, or a placement that is no pose
 
         >>> aside = np.eye(4)
-        >>> aside[:3, 3] = [0.0, 1.0, 0.0]  # a metre to the left [m]
+        >>> aside[:3, 3] = [0.0, 1.0, 0.0]  # a meter to the left [m]
         >>> both = Robot.combine({'left': robot, 'right': robot}, {'left': aside})
         >>> both.nv, both.joint_names[6], both.frame('left/base_link').pose(np.zeros(12))[1, 3]
         (12, 'right/shoulder_pan_joint', 1.0)
@@ -262,7 +262,7 @@ class Robot(
 
     @cached_property
     def centroidal(self) -> CentroidalFunctions:
-        """Momentum about the centre of mass."""
+        """Momentum about the center of mass."""
         from rbd_ros.robot.families.centroidal import CentroidalFunctions
 
         return CentroidalFunctions(self._kernels)

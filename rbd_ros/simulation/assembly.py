@@ -337,7 +337,7 @@ def _sparsity(model: Model) -> Tuple[IntArray, IntArray]:
         moving = {model.tree_dof_index[k] for k in model.support_dofs(i)}
         for k in moving:
             rows[k].update(j for j in moving if j < k)
-    # Gears couple branches, so that the factorisation fills in entries which H does not have.
+    # Gears couple branches, so that the factorization fills in entries which H does not have.
     for k in reversed(range(model.nv)):
         for i in rows[k]:
             rows[i].update(j for j in rows[k] if j < i)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contact points of a robot's bodies: points on faces, and spheres (book 11.4, 11.6).
 
-A contact is known by the gap between two features, phi(q): a point of one body, or the centre of a
+A contact is known by the gap between two features, phi(q): a point of one body, or the center of a
 sphere, and a flat face of another, or two spheres. The gap is positive where they are apart. A
 face may have bounds: a point that is not above it neither touches it nor is stopped by it, and one
 that runs off its edge is a geometric loss of contact.
@@ -76,8 +76,8 @@ class SphereContact:
 
     :param link: link that carries the first sphere, None for the fixed base
     :param other: link that carries the other sphere, likewise
-    :param centre: centre of the first sphere in the coordinates of its link, (3,) [m]
-    :param other_centre: centre of the other sphere in the coordinates of its link, (3,) [m]
+    :param center: center of the first sphere in the coordinates of its link, (3,) [m]
+    :param other_center: center of the other sphere in the coordinates of its link, (3,) [m]
     :param radius: radius of the first sphere, zero for a point [m]
     :param other_radius: radius of the other sphere [m]
     :param restitution: coefficient of restitution, 0 to 1
@@ -92,15 +92,15 @@ class SphereContact:
 
     link: Optional[str]
     other: Optional[str] = None
-    centre: Vector = (0.0, 0.0, 0.0)
-    other_centre: Vector = (0.0, 0.0, 0.0)
+    center: Vector = (0.0, 0.0, 0.0)
+    other_center: Vector = (0.0, 0.0, 0.0)
     radius: float = 0.0
     other_radius: float = 0.0
     restitution: float = 0.0
     name: str = ''
 
     def __post_init__(self) -> None:
-        _check(self, ('centre', 'other_centre'), ('radius', 'other_radius'))
+        _check(self, ('center', 'other_center'), ('radius', 'other_radius'))
         if not self.radius + self.other_radius > 0.0:
             raise ValueError('one of two spheres that touch must have a radius')
 
@@ -180,7 +180,7 @@ class CandidateContacts:
                     length = np.linalg.norm(a, axis=1)
                     self._bounds.append((i, a / length[:, None], b / length))
             else:
-                p, s = contact.other_centre, contact.centre
+                p, s = contact.other_center, contact.center
                 normals.append(np.zeros(3))
             ends.append((*_point(robot, first, p), *_point(robot, second, s)))
         self._p = np.array([end[0] for end in ends], dtype=np.int64)

@@ -4,7 +4,7 @@
 Euler steps of the velocity of a floating base, which is in the coordinates of a body that turns,
 let the momentum of a tumbling robot grow. So after each step the velocity of the base is set to
 the one at which the robot's total momentum is what it was plus the impulse of all external
-forces, and the base is moved by the tiny way that puts the centre of mass where this momentum
+forces, and the base is moved by the tiny way that puts the center of mass where this momentum
 takes it: on an exact parabola in free fall. Both corrections are of second order in h. Where
 something that does not give has struck the robot they would not be, for its velocity has jumped:
 it keeps the velocity that the contacts were solved for, at which nothing penetrates.
@@ -34,7 +34,7 @@ def predict_free_bases(
     free_bases: FreeBases,
     h: float,
 ) -> None:
-    """Predict momentum and centre of mass at the end of the step, from `mass` and the forces.
+    """Predict momentum and center of mass at the end of the step, from `mass` and the forces.
 
     The prediction is in coordinates that rest, where momentum changes by impulses alone.
 
@@ -59,11 +59,11 @@ def predict_free_bases(
             i, j = first + r, first + 3 + r
             angular[r] = dot(mass[i], state.v)
             linear[r] = dot(mass[j], state.v)
-            # Gravity comes below. It has no moment about the centre of mass, and its direction is
+            # Gravity comes below. It has no moment about the center of mass, and its direction is
             # constant only in coordinates that rest.
             moment[r] = drive[i] + impulse[i] / h - damping[i] * next_v[i]
             force[r] = drive[j] + impulse[j] / h - damping[j] * next_v[j]
-        for r in range(3):  # the moments are about the centre of mass from here on
+        for r in range(3):  # the moments are about the center of mass from here on
             s, t = (r + 1) % 3, (r + 2) % 3
             # n_C = n_O - c x p, and likewise for the moment of the forces.
             angular[r] -= c[s] * linear[t] - c[t] * linear[s]
@@ -113,7 +113,7 @@ def correct_free_bases(
                 x[3 + r] += R[k, r] * free_bases.linear_momentum[base, k]
         for r in range(3):
             s, t = (r + 1) % 3, (r + 2) % 3
-            # From the centre of mass to the body's origin: n_O = n_C + c x p.
+            # From the center of mass to the body's origin: n_O = n_C + c x p.
             x[r] += c[s] * x[3 + t] - c[t] * x[3 + s]
             if place:
                 next_q[position + r] = free_bases.center_of_mass[base, r] - dot(R[r], c)
@@ -132,11 +132,11 @@ def correct_free_bases(
 
 @compiled
 def center_of_mass(mass: FloatArray, first: int, c: FloatArray) -> float:
-    """Return the mass of a robot and its centre of mass, from the rows of its base's joint.
+    """Return the mass of a robot and its center of mass, from the rows of its base's joint.
 
     :param mass: mass matrix, (nv, nv)
     :param first: degree of freedom at which the velocity of the base begins
-    :param c: the centre of mass in body coordinates; a result, (3,) [m]
+    :param c: the center of mass in body coordinates; a result, (3,) [m]
     :return: m [kg]
     """
     # From the block m c x at the upper right of the inertia (book eq 2.63).

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Momentum of robots whose base is free, in steps of midpoint; see free_base.py.
 
-With forces at mid-step, momentum and centre of mass are predicted to second order, and exactly
+With forces at mid-step, momentum and center of mass are predicted to second order, and exactly
 under gravity. The orientation at the end of the step follows from the velocity that has this
 momentum, and the velocity from the orientation; solved together, they leave the step as symmetric
 in time as it was, so that energy does not drift.
@@ -25,7 +25,7 @@ ROUNDS = 2
 
 @compiled
 def predict_from_middle(plant: Plant, state: State, work: Workspace, h: float) -> None:
-    """Predict momentum and centre of mass as `predict_free_bases`, by forces at mid-step.
+    """Predict momentum and center of mass as `predict_free_bases`, by forces at mid-step.
 
     `mass` is that of the beginning of the step, `applied_force` and the pose of the base are those
     of its middle; so the prediction is of second order, and exact for gravity.
@@ -54,13 +54,13 @@ def predict_from_middle(plant: Plant, state: State, work: Workspace, h: float) -
             force[r] -= starting * state.v[j] + ending * next_v[j]
         for r in range(3):
             s, t = (r + 1) % 3, (r + 2) % 3
-            angular[r] -= c[s] * linear[t] - c[t] * linear[s]  # about the centre of mass
+            angular[r] -= c[s] * linear[t] - c[t] * linear[s]  # about the center of mass
         for r in range(3):
             free_bases.angular_momentum[base, r] = dot(R[r], angular)
             free_bases.linear_momentum[base, r] = dot(R[r], linear)
             free_bases.center_of_mass[base, r] = state.q[position + r] + dot(R[r], c)
         # From here on in coordinates that rest; c is the lever of the force about the mean of
-        # where the centre of mass is at both ends.
+        # where the center of mass is at both ends.
         rotation(middle.q, orientation, R)
         for r in range(3):
             push = dot(R[r], force) + m * plant.free_gravity[base, r]
@@ -122,7 +122,7 @@ def correct_from_middle(plant: Plant, work: Workspace, h: float) -> None:
             distance = c[0] * c[0] + c[1] * c[1] + c[2] * c[2]
             for r in range(3):
                 s, t = (r + 1) % 3, (r + 2) % 3
-                # About the centre of mass.
+                # About the center of mass.
                 spin[r] = turn[r] - (own[r] - c[s] * own[3 + t] + c[t] * own[3 + s])
                 for i in range(3):
                     inertia[r, i] = mass[first + r, first + i] + m * c[r] * c[i]

@@ -130,7 +130,7 @@ def place_objects(plant: ScenePlant, objects: Objects, work: SceneWork) -> None:
             pose[9 + r] = x[r]
             for s in range(3):
                 pose[3 * r + s] = R[r, s]
-                pose[9 + r] -= R[r, s] * bodies.centre[o, s]
+                pose[9 + r] -= R[r, s] * bodies.center[o, s]
         find_twist(objects, work, o, work.room.velocity[plant.first_object + o])
 
 

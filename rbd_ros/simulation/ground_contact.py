@@ -90,7 +90,7 @@ def detect_contacts(
 
 
 @compiled
-def linearise_contacts(
+def linearize_contacts(
     ground: Ground,
     state: State,
     contacts: GroundContactPoints,
@@ -99,12 +99,12 @@ def linearise_contacts(
     count: int,
     h: float,
 ) -> float:
-    """Find contact forces at the velocity v, their generalized impulse, and their linearisation.
+    """Find contact forces at the velocity v, their generalized impulse, and their linearization.
 
     :param v: velocity at the end of the step, (nv,)
     :param count: number of contact points near the ground
     :param h: time step [s]
-    :return: maximum error of the linearisation made before, relative to the maximum force
+    :return: maximum error of the linearization made before, relative to the maximum force
     """
     largest, error = 0.0, 0.0
     rate, force, slope = stack_array(3), stack_array(3), stack_matrix(3, 3)
@@ -123,7 +123,7 @@ def linearise_contacts(
             force,
             slope,
         )
-        # Before it is replaced: where the last linearisation holds at the velocity that came of
+        # Before it is replaced: where the last linearization holds at the velocity that came of
         # it, Newton's method has arrived.
         for r in range(3):
             linear = problem.intercept[c, r] + dot(problem.slope[c, r], rate)
@@ -142,7 +142,7 @@ def linearise_contacts(
 
 @compiled
 def add_contacts(problem: Problem, count: int, h: float) -> bool:
-    """Add the linearised contact forces to the linear system; return whether any presses."""
+    """Add the linearized contact forces to the linear system; return whether any presses."""
     pressed = False
     for c in range(count):
         # A contact that is open has no slope, and leaves the system with the tree's sparsity.
@@ -170,7 +170,7 @@ def add_contact(
     x: FloatArray,
     product: FloatArray,
 ) -> None:
-    """Add one linearised contact to the system: A -= h J^T slope J, x += h J^T intercept.
+    """Add one linearized contact to the system: A -= h J^T slope J, x += h J^T intercept.
 
     :param J: Jacobian of the contact point, (3, nv)
     :param intercept: force at no velocity, (3,) [N]

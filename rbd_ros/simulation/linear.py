@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linear systems: the branch-sparse factorisation H = L^T D L (book 6.5), a dense solver."""
+"""Linear systems: the branch-sparse factorization H = L^T D L (book 6.5), a dense solver."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rbd_ros.contact.arrays import AnyArray, FloatArray, IntArray
 
 
 @compiled
-def factorise(H: FloatArray, row_first: IntArray, row_index: IntArray) -> None:
+def factorize(H: FloatArray, row_first: IntArray, row_index: IntArray) -> None:
     """Replace H by its factors: D on the diagonal, L below it (book table 6.4).
 
     :param H: symmetric and positive definite, (n, n)
@@ -35,14 +35,14 @@ def factorise(H: FloatArray, row_first: IntArray, row_index: IntArray) -> None:
 
 
 @compiled
-def solve_factorised(
+def solve_factorized(
     factor: FloatArray, row_first: IntArray, row_index: IntArray, x: FloatArray
 ) -> None:
     """Replace the right-hand side x by the solution of L^T D L x' = x (book table 6.5).
 
-    :param factor: what `factorise` left of H, (n, n)
-    :param row_first: as for `factorise`, (n + 1,)
-    :param row_index: as for `factorise`
+    :param factor: what `factorize` left of H, (n, n)
+    :param row_first: as for `factorize`, (n + 1,)
+    :param row_index: as for `factorize`
     :param x: right-hand side, then solution, (n,)
     """
     # Three systems in turn, in the place of x: with L^T from the tips to the base, with D, and
@@ -64,9 +64,9 @@ def to_momentum_units(
 ) -> None:
     """Replace an impulse x by D^-1/2 L^-T x, whose squared length is x^T H^-1 x.
 
-    :param factor: what `factorise` left of H, (n, n)
-    :param row_first: as for `factorise`, (n + 1,)
-    :param row_index: as for `factorise`
+    :param factor: what `factorize` left of H, (n, n)
+    :param row_first: as for `factorize`, (n + 1,)
+    :param row_index: as for `factorize`
     :param x: impulse, then result, (n,)
     """
     n = len(x)
@@ -86,9 +86,9 @@ def to_velocity(
 ) -> None:
     """Replace x by the velocity L^-1 D^-1/2 x: after `to_momentum_units`, H^-1 is applied.
 
-    :param factor: what `factorise` left of H, (n, n)
-    :param row_first: as for `factorise`, (n + 1,)
-    :param row_index: as for `factorise`
+    :param factor: what `factorize` left of H, (n, n)
+    :param row_first: as for `factorize`, (n + 1,)
+    :param row_index: as for `factorize`
     :param x: as `to_momentum_units` returns, then velocity, (n,)
     """
     n = len(x)

@@ -104,7 +104,7 @@ def shake(plant: Plant, state: State, motion: Motion, loops: Loops, h: float) ->
 def close_positions(plant: Plant, motion: Motion, dynamics: Dynamics, loops: Loops) -> bool:
     """Move `next_q` to where the loops are closed, by Newton's method; return whether they are.
 
-    Of all corrections that close the linearised loops, it takes the one of minimum kinetic energy.
+    Of all corrections that close the linearized loops, it takes the one of minimum kinetic energy.
     """
     x = loops.correction
     for _ in range(MAX_CORRECTIONS):

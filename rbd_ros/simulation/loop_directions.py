@@ -20,7 +20,7 @@ from rbd_ros.simulation.linear import (
     clear,
     copy,
     dot,
-    factorise,
+    factorize,
     to_momentum_units,
     to_velocity,
 )
@@ -82,7 +82,7 @@ def find_directions(plant: Plant, mass: FloatArray, K: FloatArray, loops: Loops)
                 factor[i, i] = 1.0
                 for c in range(len(K)):
                     rows[c, i] = 0.0
-    factorise(factor, tree.row_first, tree.row_index)
+    factorize(factor, tree.row_first, tree.row_index)
     for c in range(len(K)):
         to_momentum_units(factor, tree.row_first, tree.row_index, rows[c])
     loops.counts[RANK] = triangulate(

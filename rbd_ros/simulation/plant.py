@@ -32,7 +32,7 @@ class Tree(NamedTuple):
     :param support: degrees of freedom of the tree that move each body, one body after another
     :param row_first: where the entries left of the diagonal of each row of H begin in `row_index`,
         (nv + 1,)
-    :param row_index: their columns, in descending order, with those that the factorisation fills
+    :param row_index: their columns, in descending order, with those that the factorization fills
         in
     :param path_first: where the path of each degree of freedom begins in `path`, (nv + 1,)
     :param path: of each, itself and those that its row of L leads to on the way to the base, in

@@ -31,8 +31,8 @@ from rbd_ros.simulation.linear import (
     add_scaled,
     clear,
     copy,
-    factorise,
-    solve_factorised,
+    factorize,
+    solve_factorized,
 )
 from rbd_ros.simulation.loop_closing import close_positions, settle_loops
 from rbd_ros.simulation.loop_directions import (
@@ -239,8 +239,8 @@ def accelerate(
                 A[j, i] = 0.0
             A[i, i] = 1.0
             a[i] = 0.0
-    factorise(A, plant.tree.row_first, plant.tree.row_index)
-    solve_factorised(A, plant.tree.row_first, plant.tree.row_index, a)
+    factorize(A, plant.tree.row_first, plant.tree.row_index)
+    solve_factorized(A, plant.tree.row_first, plant.tree.row_index, a)
 
 
 @compiled

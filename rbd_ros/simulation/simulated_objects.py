@@ -192,8 +192,8 @@ class SimulatedObjects:
         o = self._object(name)
         pose = np.eye(4)
         rotation_of(self._physics.objects.quaternion[o], pose[:3, :3])
-        centre = self._physics.plant.scene.bodies.centre[o]
-        pose[:3, 3] = self._physics.objects.position[o] - pose[:3, :3] @ centre
+        center = self._physics.plant.scene.bodies.center[o]
+        pose[:3, 3] = self._physics.objects.position[o] - pose[:3, :3] @ center
         return pose
 
     @exclusive
@@ -220,7 +220,7 @@ class SimulatedObjects:
         rotation_of(objects.quaternion[o], R)
         turning = R @ np.linalg.solve(bodies.inertia[o], R.T @ objects.spin[o])
         return np.concatenate(
-            [turning, objects.velocity[o] - np.cross(turning, R @ bodies.centre[o])]
+            [turning, objects.velocity[o] - np.cross(turning, R @ bodies.center[o])]
         )
 
     @exclusive

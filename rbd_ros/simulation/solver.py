@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.arrays import FloatArray, IntArray
-from rbd_ros.simulation.ground_contact import add_contacts, linearise_contacts
+from rbd_ros.simulation.ground_contact import add_contacts, linearize_contacts
 from rbd_ros.simulation.joint_law import (
     BACKWARD,
     FORWARD,
@@ -25,7 +25,7 @@ from rbd_ros.simulation.joint_law import (
     is_held,
     next_segment,
 )
-from rbd_ros.simulation.linear import copy, dot, factorise, solve_dense, solve_factorised
+from rbd_ros.simulation.linear import copy, dot, factorize, solve_dense, solve_factorized
 from rbd_ros.simulation.loop_directions import find_basis
 from rbd_ros.simulation.loop_solver import find_held_impulse, solve_closed
 from rbd_ros.simulation.plant import Plant
@@ -111,7 +111,7 @@ def newton(
                 solve_linear(plant, segment, problem, v, count, h)
         settled = True
         if plant.has_ground:
-            change = linearise_contacts(plant.ground, state, contacts, problem, v, count, h)
+            change = linearize_contacts(plant.ground, state, contacts, problem, v, count, h)
             settled = change <= ROUNDING
         if plant.has_loops:
             find_held_impulse(plant, segment, problem, v, h)
@@ -191,8 +191,8 @@ def solve_linear(
         # Contacts couple branches of the tree, and friction that slides is not even symmetric.
         solve_dense(A, x)
     else:
-        factorise(A, plant.tree.row_first, plant.tree.row_index)
-        solve_factorised(A, plant.tree.row_first, plant.tree.row_index, x)
+        factorize(A, plant.tree.row_first, plant.tree.row_index)
+        solve_factorized(A, plant.tree.row_first, plant.tree.row_index, x)
     copy(x, v)
     for i in range(n):
         if is_held(segment[i]):  # to the last bit: a joint that sticks must not creep

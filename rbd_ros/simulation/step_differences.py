@@ -35,7 +35,7 @@ NOT_SMOOTH = (
 
 
 class _Steps:
-    """Steps from the present state and its neighbours.
+    """Steps from the present state and its neighbors.
 
     :param simulator: the simulation, which each step leaves as it was
     :param tau: torque, (nv,) [N m, N]

@@ -15,7 +15,7 @@ import numpy as np
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.displacement import move
-from rbd_ros.simulation.linear import add_scaled, clear, copy, factorise, solve_factorised
+from rbd_ros.simulation.linear import add_scaled, clear, copy, factorize, solve_factorized
 from rbd_ros.simulation.loop_directions import correct, find_loops, respond
 from rbd_ros.simulation.plant import MAX_SUBSTEPS, Plant, TURN_PER_SUBSTEP
 from rbd_ros.simulation.state import State, WHOLE
@@ -125,8 +125,8 @@ def inertial_rate(plant: Plant, state: State, work: Workspace, ahead: float) -> 
         correct(plant, loops, loops.bias, loops.correction)
         add_scaled(1.0, loops.correction, a)
     else:
-        factorise(dynamics.mass, tree.row_first, tree.row_index)
-        solve_factorised(dynamics.mass, tree.row_first, tree.row_index, a)
+        factorize(dynamics.mass, tree.row_first, tree.row_index)
+        solve_factorized(dynamics.mass, tree.row_first, tree.row_index, a)
     # At rest, the acceleration is rounding. So it is in a direction that moves next to no
     # mass, which changes no energy.
     call_kernel(plant.mass_matrix, state.packed, dynamics.mass)

@@ -12,7 +12,7 @@ from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.law import bilateral_force, force_slope, stick_force, within_cone
 from rbd_ros.simulation.joint_law import law_impulse, next_segment, NOWHERE
-from rbd_ros.simulation.linear import clear, copy, dot, factorise, solve_factorised
+from rbd_ros.simulation.linear import clear, copy, dot, factorize, solve_factorized
 from rbd_ros.simulation.loop_directions import respond
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import GroundContactPoints, State
@@ -106,7 +106,7 @@ def find_response(plant: Plant, problem: Problem, v: FloatArray, count: int) -> 
     factor, response, tree = problem.factor, problem.response, plant.tree
     for i in range(n):
         copy(problem.inertia[i], factor[i])
-    factorise(factor, tree.row_first, tree.row_index)
+    factorize(factor, tree.row_first, tree.row_index)
     for i in range(n):
         # H is symmetric: H^-1 e_i is a row as well as a column of its inverse.
         clear(response[i])
@@ -122,8 +122,8 @@ def find_response(plant: Plant, problem: Problem, v: FloatArray, count: int) -> 
         respond(plant, problem.loops, v)
     else:
         for row in range(n + 3 * count):
-            solve_factorised(factor, tree.row_first, tree.row_index, response[row])
-        solve_factorised(factor, tree.row_first, tree.row_index, v)
+            solve_factorized(factor, tree.row_first, tree.row_index, response[row])
+        solve_factorized(factor, tree.row_first, tree.row_index, v)
 
 
 @compiled

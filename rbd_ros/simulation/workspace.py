@@ -120,8 +120,8 @@ class Problem(NamedTuple):
     :param low: minimum velocity
     :param high: maximum velocity
     :param jacobian: velocity of each contact point along normal and tangents, per v
-    :param intercept: linearised contact forces: at no velocity [N]
-    :param slope: linearised contact forces: per velocity of the point [N s/m]
+    :param intercept: linearized contact forces: at no velocity [N]
+    :param slope: linearized contact forces: per velocity of the point [N s/m]
     :param impulse: generalized impulse of friction, limits and contacts
     :param contact_impulse: generalized impulse of all contacts
     :param system: matrix of a linear system
@@ -184,7 +184,7 @@ class Motion(NamedTuple):
 class FreeBases(NamedTuple):
     """Momentum of each free base at the end of a step (free_base.py).
 
-    :param angular_momentum: about the centre of mass, in predecessor coordinates [N m s]
+    :param angular_momentum: about the center of mass, in predecessor coordinates [N m s]
     :param linear_momentum: in predecessor coordinates [N s]
     :param center_of_mass: in predecessor coordinates [m]
     :param held: 1 where the world has stopped the robot, whose momentum is not conserved then

@@ -35,19 +35,19 @@ class RigidBodyInertia(SpatialQuantity):
     """Spatial inertia of a rigid body, [[I, h x], [-h x, m 1]] (book eq 2.63).
 
     :param mass: mass m [kg]
-    :param h: first moment of mass, m c with c the centre of mass, (3,) [kg m]
+    :param h: first moment of mass, m c with c the center of mass, (3,) [kg m]
     :param I: lower triangle (xx, yx, yy, zx, zy, zz) of the rotational inertia about the ORIGIN,
         (6,) [kg m^2]
     :raises ValueError: if `h` or `I` has another length
 
-    >>> inertia = np.diag([0.01, 0.01, 0.004])  # about the centre of mass [kg m^2]
-    >>> tool = RigidBodyInertia.from_mass_centre(2.0, (0.0, 0.0, 0.1), inertia)
+    >>> inertia = np.diag([0.01, 0.01, 0.004])  # about the center of mass [kg m^2]
+    >>> tool = RigidBodyInertia.from_mass_center(2.0, (0.0, 0.0, 0.1), inertia)
     >>> tool.mass, np.round(tool.parameters(), 3)  # inertia about the origin
     (2.0, array([2.   , 0.   , 0.   , 0.2  , 0.03 , 0.   , 0.   , 0.03 , 0.   ,
            0.004]))
     >>> (tool * MotionVector((1.0, 0.0, 0.0), (0.0, 0.0, 0.0))).to_array()  # momentum
     array([ 0.03,  0.  ,  0.  ,  0.  , -0.2 ,  0.  ])
-    >>> tool.mass_centre()[1]  # centre of mass [m]
+    >>> tool.mass_center()[1]  # center of mass [m]
     (0.0, 0.0, 0.1)
     >>> same = RigidBodyInertia.from_parameters(tool.parameters())
     >>> np.allclose(RigidBodyInertia.from_matrix(same.matrix()).matrix(), tool.matrix())
@@ -73,18 +73,18 @@ class RigidBodyInertia(SpatialQuantity):
         return cls(0, ZERO3, _ZERO_SYMMETRIC)
 
     @classmethod
-    def from_mass_centre(cls, mass: Scalar, centre: Vector3, I_C: Matrix3) -> RigidBodyInertia:
-        """Return the inertia with a given mass, centre of mass and rotational inertia about it.
+    def from_mass_center(cls, mass: Scalar, center: Vector3, I_C: Matrix3) -> RigidBodyInertia:
+        """Return the inertia with a given mass, center of mass and rotational inertia about it.
 
         The book's mcI (eq 2.62).
 
         :param mass: mass [kg]
-        :param centre: centre of mass, (3,) [m]
-        :param I_C: rotational inertia about the centre of mass, symmetric, (3, 3) [kg m^2]
+        :param center: center of mass, (3,) [m]
+        :param I_C: rotational inertia about the center of mass, symmetric, (3, 3) [kg m^2]
         """
-        centre = linear3.vector3(centre, 'centre')
-        h = linear3.scale(mass, centre)
-        parallel_axis = linear3.lower_skew_skew(h, centre)
+        center = linear3.vector3(center, 'center')
+        h = linear3.scale(mass, center)
+        parallel_axis = linear3.lower_skew_skew(h, center)
         return cls(
             mass, h, _subtract(linear3.symmetric(linear3.matrix3(I_C, 'I_C')), parallel_axis)
         )
@@ -120,16 +120,16 @@ class RigidBodyInertia(SpatialQuantity):
         xx, xy, yy, xz, yz, zz = self.I
         return (self.mass, *self.h, xx, xy, xz, yy, yz, zz)
 
-    def mass_centre(self) -> Tuple[Scalar, Vector3, Matrix3]:
-        """Return the mass, centre of mass (3,) and rotational inertia about it (3, 3).
+    def mass_center(self) -> Tuple[Scalar, Vector3, Matrix3]:
+        """Return the mass, center of mass (3,) and rotational inertia about it (3, 3).
 
-        These are the arguments of `from_mass_centre`.
+        These are the arguments of `from_mass_center`.
 
-        :raises ZeroDivisionError: for a massless body, which has no centre of mass
+        :raises ZeroDivisionError: for a massless body, which has no center of mass
         """
-        centre = (self.h[0] / self.mass, self.h[1] / self.mass, self.h[2] / self.mass)
-        about_centre = _add(self.I, linear3.lower_skew_skew(self.h, centre))
-        return self.mass, centre, linear3.full(about_centre)
+        center = (self.h[0] / self.mass, self.h[1] / self.mass, self.h[2] / self.mass)
+        about_center = _add(self.I, linear3.lower_skew_skew(self.h, center))
+        return self.mass, center, linear3.full(about_center)
 
     def matrix(self) -> ScalarArray:
         """Return the matrix [[I, h x], [-h x, m 1]], (6, 6)."""

@@ -52,12 +52,12 @@ class InverseInertia(SpatialQuantity):
 
         :raises ZeroDivisionError: if the inertia is known to be singular
         """
-        mass, centre, I_C = inertia.mass_centre()
+        mass, center, I_C = inertia.mass_center()
         A = linear3.inverse_symmetric(linear3.symmetric(I_C))
-        cA = linear3.cross_matrix(centre, linear3.full(A))
+        cA = linear3.cross_matrix(center, linear3.full(A))
         # c x^T is the opposite of c x
         m = 1 / mass
-        moved = linear3.matrix_cross(cA, centre)
+        moved = linear3.matrix_cross(cA, center)
         xx, yx, yy, zx, zy, zz = linear3.symmetric(moved)
         return cls(A, linear3.transpose(cA), (m - xx, -yx, m - yy, -zx, -zy, m - zz))
 

@@ -23,10 +23,10 @@ class PlanarInertia(SpatialQuantity):
     """Inertia of a rigid body in the plane, 4 numbers (book eq 2.78).
 
     :param mass: mass m [kg]
-    :param h: first moment of mass, m c with c the centre of mass, (2,) [kg m]
+    :param h: first moment of mass, m c with c the center of mass, (2,) [kg m]
     :param I: rotational inertia about the ORIGIN [kg m^2]
 
-    >>> plate = PlanarInertia.from_mass_centre(2.0, (0.1, 0.0), 0.01)
+    >>> plate = PlanarInertia.from_mass_center(2.0, (0.1, 0.0), 0.01)
     >>> plate.mass, plate.h, round(plate.I, 6)  # [kg], [kg m], [kg m^2] about the origin
     (2.0, (0.2, 0.0), 0.03)
     >>> (plate * PlanarMotionVector(1.0, (0.0, 0.0))).linear  # momentum [N s]
@@ -50,16 +50,16 @@ class PlanarInertia(SpatialQuantity):
         return cls(0, (0, 0), 0)
 
     @classmethod
-    def from_mass_centre(cls, mass: Scalar, centre: Vector2, I_C: Scalar) -> PlanarInertia:
-        """Return the inertia with a given mass, centre of mass and rotational inertia about it.
+    def from_mass_center(cls, mass: Scalar, center: Vector2, I_C: Scalar) -> PlanarInertia:
+        """Return the inertia with a given mass, center of mass and rotational inertia about it.
 
         The mcI of table A.1.
 
         :param mass: mass [kg]
-        :param centre: centre of mass, (2,) [m]
-        :param I_C: rotational inertia about the centre of mass [kg m^2]
+        :param center: center of mass, (2,) [m]
+        :param I_C: rotational inertia about the center of mass [kg m^2]
         """
-        x, y = vector2(centre, 'centre')
+        x, y = vector2(center, 'center')
         h = (mass * x, mass * y)
         return cls(mass, h, I_C + dot2(h, (x, y)))
 

@@ -11,7 +11,7 @@ It is the integral of density times [r; 1] [r; 1]^T over a body, r being the pos
         [ h^T    m ]
 
 Ten numbers are the inertia of a body with some distribution of positive density if, and only if,
-J is positive definite: positive mass, positive principal moments about the centre of mass, and the
+J is positive definite: positive mass, positive principal moments about the center of mass, and the
 triangle inequality between them, all in one condition.
 """
 
@@ -33,8 +33,8 @@ def pseudo_inertia(inertia: RigidBodyInertia) -> Matrix4:
     """Return the pseudo-inertia J of a body, (4, 4) [kg m^2, kg m, kg], for any scalar.
 
     >>> from rbd_ros.spatial.pseudo_inertia import pseudo_inertia
-    >>> rod = np.diag([0.01, 0.01, 0.0])  # along z, about its centre [kg m^2]
-    >>> tool = RigidBodyInertia.from_mass_centre(2.0, (0.0, 0.0, 0.1), rod)
+    >>> rod = np.diag([0.01, 0.01, 0.0])  # along z, about its center [kg m^2]
+    >>> tool = RigidBodyInertia.from_mass_center(2.0, (0.0, 0.0, 0.1), rod)
     >>> np.round(pseudo_inertia(tool), 6)  # without extent along x and y
     array([[0.  , 0.  , 0.  , 0.  ],
            [0.  , 0.  , 0.  , 0.  ],
@@ -101,7 +101,7 @@ def log_cholesky(inertia: RigidBodyInertia) -> Floats:
     :raises ValueError: if no body has this inertia
 
     >>> from rbd_ros.spatial.pseudo_inertia import log_cholesky
-    >>> ball = RigidBodyInertia.from_mass_centre(1.0, (0.0, 0.0, 0.0), np.diag([0.4, 0.4, 0.4]))
+    >>> ball = RigidBodyInertia.from_mass_center(1.0, (0.0, 0.0, 0.0), np.diag([0.4, 0.4, 0.4]))
     >>> np.round(log_cholesky(ball)[:4], 3)
     array([ 0.   , -0.805, -0.805, -0.805])
     """

@@ -91,7 +91,7 @@ def _scene_data(scene: Scene, ground: Optional[HalfSpace], poses: FloatArray) ->
             {'pose': each.pose.reshape(-1).tolist(), 'color': each.color}
             for each in grounds(scene, ground)
         ],
-        'reach': dict(zip(('centre', 'radius'), reach(scene, poses))),
+        'reach': dict(zip(('center', 'radius'), reach(scene, poses))),
         'weight': scene.weight,
         'notices': list(scene.notices),
     }
@@ -117,7 +117,7 @@ def ground_pose(ground: HalfSpace) -> FloatArray:
 
 
 def reach(scene: Scene, poses: FloatArray) -> Tuple[List[float], float]:
-    """Return the centre and radius of what there is to see at these poses [m].
+    """Return the center and radius of what there is to see at these poses [m].
 
     What moves counts, and what stands still near it.
     """
@@ -129,15 +129,15 @@ def reach(scene: Scene, poses: FloatArray) -> Tuple[List[float], float]:
         else:
             moving.append(_placed(poses[frame], points))
     if moving:
-        centre, radius = _ball(np.concatenate(moving))
-        far = [np.linalg.norm(points - centre, axis=1).max() for points in still]
+        center, radius = _ball(np.concatenate(moving))
+        far = [np.linalg.norm(points - center, axis=1).max() for points in still]
         still = [points for points, distance in zip(still, far) if distance <= 2.0 * radius]
-    centre, radius = _ball(np.concatenate([np.zeros((0, 3)), *moving, *still]))
-    return centre.tolist(), radius
+    center, radius = _ball(np.concatenate([np.zeros((0, 3)), *moving, *still]))
+    return center.tolist(), radius
 
 
 def _ball(points: FloatArray) -> Tuple[FloatArray, float]:
-    """Return the centre of the box around points, and half of its diagonal."""
+    """Return the center of the box around points, and half of its diagonal."""
     if not len(points):
         return np.zeros(3), 0.0
     low, high = points.min(axis=0), points.max(axis=0)
@@ -166,17 +166,17 @@ def _placed(pose: FloatArray, points: FloatArray) -> FloatArray:
 
 def _corners(scene: Scene, shape: SceneShape) -> FloatArray:
     """Return the corners of a box around a shape, in its parent's coordinates, (8, 3) [m]."""
-    size, centre = shape.size, np.zeros(3)
+    size, center = shape.size, np.zeros(3)
     if shape.kind == 'mesh':
         points = scene.parts[int(size[0])].vertices
         low, high = points.min(axis=0), points.max(axis=0)
-        centre, half = 0.5 * (low + high), 0.5 * (high - low)
+        center, half = 0.5 * (low + high), 0.5 * (high - low)
     elif shape.kind == 'box':
         half = np.array(size) / 2.0
     else:
         # A sphere has no length, and a capsule is longer by its ends.
         length = size[1] / 2.0 if len(size) > 1 else 0.0
         half = np.array([size[0], size[0], length + (shape.kind != 'cylinder') * size[0]])
-    points = centre + half * _SIGNS
+    points = center + half * _SIGNS
     placed: FloatArray = points @ shape.placement[:3, :3].T + shape.placement[:3, 3]
     return placed

@@ -24,14 +24,14 @@ IntArray = NDArray[np.int64]
 SKY = np.array([0.914, 0.929, 0.945])
 LINES = np.array([0.66, 0.69, 0.72])
 CONTACT: Color = (0.85, 0.11, 0.38, 1.0)
-#: As in viewer.js: height of the view, direction of the camera from the centre, light.
+#: As in viewer.js: height of the view, direction of the camera from the center, light.
 _FIELD = math.radians(40.0)
 _FROM = 1.3 * np.array([1.6, -2.2, 1.1])
 _LIGHT = np.array([0.8, -0.6, 2.0]) / math.sqrt(5.0)
 _NEAREST = 0.01  # radii: what is nearer to the camera is not drawn
 # Of arrows, which are before everything else: most contact points lie below what rests on them.
 _BEFORE = 1e6
-_SHADE = 0.78  # of the colour in a shadow
+_SHADE = 0.78  # of the color in a shadow
 _CELLS = 30  # of the grid, from its middle to its edge
 
 
@@ -79,9 +79,9 @@ class Camera:
     ):
         self.scene = scene
         start = np.asarray(poses, dtype=float)
-        centre, radius = reach(scene, start)
+        center, radius = reach(scene, start)
         self.radius = max(radius, SMALLEST)
-        self._place = np.array(centre) + _FROM * self.radius
+        self._place = np.array(center) + _FROM * self.radius
         backward = _FROM / np.linalg.norm(_FROM)
         right = np.cross([0.0, 0.0, 1.0], backward)
         right /= np.linalg.norm(right)

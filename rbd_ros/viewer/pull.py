@@ -158,7 +158,7 @@ class ObjectPull(Pull):
 
     def _mass(self, point: FloatArray) -> float:
         bodies, o = self._bodies, self._number
-        lever = np.cross(np.eye(3), point - bodies.centre[o])
+        lever = np.cross(np.eye(3), point - bodies.center[o])
         turning = lever.T @ np.linalg.solve(bodies.inertia[o], lever)
         return float(1.0 / np.linalg.eigvalsh(turning + np.eye(3) / bodies.mass[o])[-1])
 

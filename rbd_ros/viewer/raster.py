@@ -89,7 +89,7 @@ def project(look: Look, soup: Soup, nearer: float) -> int:
 
 @compiled
 def light_up(look: Look, soup: Soup, t: int, color: FloatArray) -> None:
-    """Find the colour of the side of a triangle that is seen, (4,)."""
+    """Find the color of the side of a triangle that is seen, (4,)."""
     a, b, c = soup.corners[t, 0], soup.corners[t, 1], soup.corners[t, 2]
     normal = stack_array(3)
     size, seen, lit = 0.0, 0.0, 0.0
@@ -148,7 +148,7 @@ def fill(raster: Raster, points: FloatArray, a: int, b: int, c: int, paint: Floa
 def draw(raster: Raster, look: Look, soup: Soup, first: int, last: int, lit: int) -> int:
     """Draw triangles from one number to another, in their order; those before the camera count.
 
-    :param lit: whether they are lit, or have their colours as they are
+    :param lit: whether they are lit, or have their colors as they are
     :return: how many are drawn, whether they are seen or not
     """
     count, color = 0, stack_array(4)

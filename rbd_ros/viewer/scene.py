@@ -24,8 +24,8 @@ FloatArray = NDArray[np.float64]
 SHAPES = ('visual', 'collision')
 #: Triangles of a page, which it takes some 20 bytes each of: more are simplified.
 MAX_TRIANGLES = 200_000
-#: Colours where none is given: visual shapes, collision shapes, what stands still, what moves.
-GREY: Color = (0.7, 0.71, 0.73, 1.0)
+#: Colors where none is given: visual shapes, collision shapes, what stands still, what moves.
+GRAY: Color = (0.7, 0.71, 0.73, 1.0)
 ORANGE: Color = (0.95, 0.6, 0.2, 1.0)
 STONE: Color = (0.78, 0.76, 0.72, 1.0)
 RED: Color = (0.82, 0.3, 0.25, 1.0)
@@ -38,7 +38,7 @@ class Ground:
     """A plane of the world.
 
     :param pose: pose of a frame in it whose z axis is its normal, (4, 4)
-    :param color: its colour, None for the viewer's grid alone
+    :param color: its color, None for the viewer's grid alone
 
     >>> make_scene(robot.model, world='config/table_world.yaml').grounds[0].pose[2, 2]
     1.0
@@ -55,7 +55,7 @@ class Scene:
     :param name: name of the robot, or of what there is
     :param links: links that carry shapes, whose poses are to be given
     :param shapes: the shapes
-    :param parts: triangles of meshes, in metres
+    :param parts: triangles of meshes, in meters
     :param notices: what is not drawn as the files have it, in words
     :param objects: movable objects of the world, whose poses may be given
     :param start: poses of these at the start, (O, 4, 4)
@@ -203,8 +203,8 @@ def _add_geometry(
     collector: ShapeCollector, owner: str, geometry: Geometry, placement: FloatArray
 ) -> None:
     is_visual = geometry.role == 'visual'
-    color = geometry.color or (GREY if is_visual else ORANGE)
-    # As RViz does: the colours of a mesh go before that of the URDF.
+    color = geometry.color or (GRAY if is_visual else ORANGE)
+    # As RViz does: the colors of a mesh go before that of the URDF.
     collector.add(owner, geometry.link, placement, geometry.shape, color, is_visual)
 
 

@@ -39,11 +39,11 @@ class SceneShape:
     :param kind: 'box', 'sphere', 'cylinder' and 'capsule' (about z), or 'mesh'
     :param size: lengths along x, y, z; radius; radius and length (of a capsule's cylinder); number
         of the mesh's part
-    :param color: its colour
+    :param color: its color
     :param owner: 'robot', or the name of an object or further robot of the world
 
     >>> shape = make_scene(robot.model).shapes[0]
-    >>> shape.placement[:3, 3], shape.size, shape.color[3]  # centre, radius and length [m]
+    >>> shape.placement[:3, 3], shape.size, shape.color[3]  # center, radius and length [m]
     (array([0.  , 0.  , 0.05]), (0.08, 0.1), 1.0)
     """
 
@@ -81,7 +81,7 @@ class ShapeCollector:
     ) -> None:
         """Add a shape.
 
-        :param own_colors: whether colours of a mesh file go before `color`, as in RViz
+        :param own_colors: whether colors of a mesh file go before `color`, as in RViz
         :param convex: whether the convex hull of a mesh is meant
         """
         if isinstance(shape, (Mesh, HeightField)):

@@ -11,7 +11,7 @@ from support import random_trees
 from support.source_imports import ROOT
 
 from rbd_ros import algorithms, Robot
-from rbd_ros.algorithms import catalogue
+from rbd_ros.algorithms import catalog
 from rbd_ros.robot.kernels import declared
 
 
@@ -28,9 +28,9 @@ def in_the_folder(tmp_path, monkeypatch):
     """Yield the example as a file among the algorithms."""
     (tmp_path / 'base_wrench.py').write_text(worked_example(), encoding='utf-8')
     monkeypatch.setattr(algorithms, '__path__', [*algorithms.__path__, str(tmp_path)])
-    catalogue.cache_clear()
+    catalog.cache_clear()
     yield
-    catalogue.cache_clear()
+    catalog.cache_clear()
 
 
 @pytest.fixture

@@ -141,7 +141,7 @@ def test_torques_of_a_machine_act_on_its_joints(one):
 
 
 def test_a_floating_machine_is_pushed_and_told_in_the_world(one):
-    """A force through the centre of mass of one link, and the weight."""
+    """A force through the center of mass of one link, and the weight."""
     machine = quadruped.Machine(
         '<robot name="r"><link name="a"><inertial><origin xyz="0 0 0"/><mass value="2"/><inertia '
         'ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry>'
@@ -179,7 +179,7 @@ def test_a_world_file_has_what_the_scene_has():
 
 
 def test_states_of_objects_are_those_that_the_simulator_tells():
-    """Of a body whose centre of mass is not its origin, and which turns."""
+    """Of a body whose center of mass is not its origin, and which turns."""
     the_scene = contact_scenes.load('top')
     world = OURS.start(the_scene, 1e-3)
     world.step(50)
@@ -218,7 +218,7 @@ def test_what_a_quick_run_of_ours_measures_is_right():
 
 
 class Clockwork:
-    """A world in which time alone passes: a body moves by one metre a second."""
+    """A world in which time alone passes: a body moves by one meter a second."""
 
     def __init__(self, the_scene, timestep):
         self.now, self.timestep, self.calls, self.pushes, self.drives = 0.0, timestep, [], [], []

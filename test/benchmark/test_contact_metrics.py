@@ -67,7 +67,7 @@ def test_energy_error_is_that_of_a_lossy_bounce():
 
 
 def test_energy_is_that_of_the_same_body_as_a_robot():
-    """A body with its centre of mass elsewhere, turned and turning."""
+    """A body with its center of mass elsewhere, turned and turning."""
     body = scene.Body(
         'body', scene.Sphere(0.1), (0.3, -0.2, 1.5), (0.8, 0.2, -0.4, 0.4), 2.0,
         (1.0, 2.0, -3.0), (4.0, -5.0, 6.0), (0.02, -0.01, 0.03), (0.01, 0.02, 0.025),
@@ -234,7 +234,7 @@ def test_a_peg_is_in_the_walls_by_what_its_edges_are(sideways, turned):
     quaternion = np.array([[scene.about((0.0, 1.0, 0.0), turned)]])
     motion = made_up(the_scene, [0.0], position, quaternion=quaternion)
     depth = sideways - 0.5 * boxes.PLAY
-    if turned:  # about its centre: the lower end goes the farthest
+    if turned:  # about its center: the lower end goes the farthest
         depth = 0.5 * boxes.LENGTH * math.sin(turned) - 0.5 * boxes.PLAY
     assert boxes.into_walls(the_scene, motion) == pytest.approx(depth, abs=1e-7)
 
@@ -256,12 +256,12 @@ def test_the_rod_of_painleve_has_no_acceleration_if_it_slides():
     heights, speeds = boxes.tip(the_scene, motion)
     assert_allclose(heights, 0.0, atol=1e-15)
     assert_allclose(speeds, -1.0)
-    # The lower end is ahead: it is at smaller x than the centre.
+    # The lower end is ahead: it is at smaller x than the center.
     below = scene.rotation(np.array(the_scene.free[0].quaternion)) @ [0.0, 0.0, -boxes.ROD]
     assert below[0] < 0.0 and below[2] < 0.0
     assert boxes.jamming_error(the_scene, motion) == pytest.approx(1.0)
     assert boxes.tip_depth(the_scene, motion) == pytest.approx(0.0, abs=1e-15)
-    # Turning about the tip, which stands: the centre moves across the rod.
+    # Turning about the tip, which stands: the center moves across the rod.
     w = 3.0
     velocity[1, 0, 1] = w
     velocity[1, 0, 3:] = np.cross([0.0, w, 0.0], -(below + [0.0, 0.0, -0.01]))
@@ -355,15 +355,15 @@ def test_momentum_is_that_of_robot_and_ball_about_the_origin(anymal):
     speed, q, v = rng.normal(size=(1, 6)), rng.normal(size=(1, 12)), rng.normal(size=(1, 12))
     motion = recorded(machine, [0.0], q, v, base, speed)
     motion.position, motion.velocity = rng.normal(size=(1, 1, 3)), rng.normal(size=(1, 1, 6))
-    # By finite differences of the centre of mass of the robot, whose mass is that of its URDF.
+    # By finite differences of the center of mass of the robot, whose mass is that of its URDF.
     h, robot = 1e-6, machine.robot
 
-    def centre(sign):
+    def center(sign):
         moved = robot.integrate(*machine.states(motion), sign * h)
         return robot.center_of_mass(moved)[0]
 
     total = sum(body.inertia.mass for body in robot.model.bodies)
-    linear = total * (centre(1.0) - centre(-1.0)) / (2.0 * h) + 10.0 * motion.velocity[0, 0, 3:]
+    linear = total * (center(1.0) - center(-1.0)) / (2.0 * h) + 10.0 * motion.velocity[0, 0, 3:]
     found = quadruped.momentum(the_scene, motion)[0]
     assert_allclose(found[3:], linear, rtol=1e-6, atol=1e-6)
     spin = 0.4 * 10.0 * 0.2**2 * motion.velocity[0, 0, :3]

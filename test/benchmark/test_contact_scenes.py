@@ -208,7 +208,7 @@ def test_a_prepared_robot_has_no_meshes_no_limits_and_the_shapes_that_are_asked_
         'lower': '-1e6', 'upper': '1e6', 'effort': '1e6', 'velocity': '1e6'
     }  # fmt: skip
     (sphere,) = root.findall('link/collision')
-    # The tip's x axis points down from two metres up: its centre and the ball are one metre up.
+    # The tip's x axis points down from two meters up: its center and the ball are one meter up.
     for origin in (sphere.find('origin'), root.findall('link')[1].find('inertial/origin')):
         at = [float(x) for x in origin.get('xyz').split()]
         assert_allclose(at, [0.0, 0.0, 1.0], atol=1e-12)

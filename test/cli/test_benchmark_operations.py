@@ -28,7 +28,7 @@ def test_crossings_of_the_printed_formulas_are_the_books(operations):
     """Book 10.2.1 and figure 10.4, recomputed from the best rows of table 10.1.
 
     The inertia matrix is the better way up to eight joints and takes 1.64 times as much at 18; the
-    factorisation is its smallest part up to 18 joints and overtakes CRBA near 45.
+    factorization is its smallest part up to 18 joints and overtakes CRBA near 45.
     """
 
     def total(formula):

@@ -13,7 +13,7 @@ from rbd_ros.control.trajectory_files import read_trajectory
 from rbd_ros.resources import resource_path
 
 #: What is compiled is used for a moment: see conftest.py.
-OPTIMISED = False
+OPTIMIZED = False
 
 ARM = str(resource_path('urdf', 'two_link_arm.urdf'))
 

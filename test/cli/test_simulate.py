@@ -25,7 +25,7 @@ from rbd_ros.resources import resource_path
 from rbd_ros.viewer import LivePage, LiveSession, make_scene, video
 
 #: What is compiled is used for a moment: see conftest.py.
-OPTIMISED = False
+OPTIMIZED = False
 
 ARM = str(resource_path('urdf', 'six_axis_arm.urdf'))
 LINKAGE = str(resource_path('urdf', 'four_bar.urdf'))

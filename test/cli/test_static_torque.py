@@ -88,7 +88,7 @@ def test_the_plot_is_a_picture(capsys, tmp_path):
         ('--payload=2', '--payload must be MASS@LINK[:X,Y,Z], such as 2.5@tool0'),
         ('--payload=@tool0', '--payload: MASS of MASS@LINK[:X,Y,Z] must be a finite number'),
         ('--payload=x@tool0', "must be a finite number, got 'x'"),
-        ('--payload=2@tool0:0,1', 'the centre of mass X,Y,Z must be 3 finite numbers'),
+        ('--payload=2@tool0:0,1', 'the center of mass X,Y,Z must be 3 finite numbers'),
         ('--gravity=0,0', '--gravity must be 3 finite numbers, separated by commas'),
         ('--gravity=0,0,nan', '--gravity must be 3 finite numbers, separated by commas'),
         ('--payload=2@hand', "there is no link 'hand'; there are "),

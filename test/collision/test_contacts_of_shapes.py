@@ -9,7 +9,7 @@ from support.collision_scenes import about, at, from_surface, moved, NAMES, PAIR
 from rbd_ros.collision import Box, Capsule, contacts, ConvexHull, Cylinder, distance, Plane, Sphere
 
 #: Machine code as users have it: see conftest.py.
-OPTIMISED = True
+OPTIMIZED = True
 
 every_pair = pytest.mark.parametrize('pair', PAIRS, ids=NAMES)
 GROUND = Plane(), np.eye(4)
@@ -186,7 +186,7 @@ def test_points_are_within_the_margin_and_a_gap_apart(pair):
 def test_what_is_nearest_is_a_contact(pair):
     """Contacts are there whenever the shapes are within the margin; the first gap is the distance.
 
-    But where a face is favoured: it may be deeper by 5 percent and 1e-4 of a length.
+    But where a face is favored: it may be deeper by 5 percent and 1e-4 of a length.
     """
     rng, seen = np.random.default_rng(2), 0
     for _ in range(500):
@@ -241,8 +241,8 @@ def test_the_normal_of_a_sphere_follows_the_surface():
             n = np.array([np.cos(angle), np.sin(angle), 0.0])
             if isinstance(shape, Capsule):
                 n = np.array([np.cos(angle), 0.0, np.sin(angle)])
-            centre = np.array(middle) + 0.29 * n
-            found = contacts(Sphere(0.1), at(*centre), shape, np.eye(4))
+            center = np.array(middle) + 0.29 * n
+            found = contacts(Sphere(0.1), at(*center), shape, np.eye(4))
             assert_allclose(found.normal, [-n], atol=1e-12)
             assert_allclose(found.gap, -0.01, atol=1e-12)
             assert_allclose(found.points_b, [np.array(middle) + 0.2 * n], atol=1e-12)
@@ -256,7 +256,7 @@ def test_exchanged_shapes_exchange_the_points_of_contacts(pair):
         one, other = contacts(a, pose_a, b, pose_b, 0.1), contacts(b, pose_b, a, pose_a, 0.1)
         deep = one.gap[:1].sum() < 0.0
         if deep and pair == (Box, Box) or pair in ((Cylinder,) * 2, (ConvexHull,) * 2):
-            # Faces of the first shape are favoured, so the deepest points may be others.
+            # Faces of the first shape are favored, so the deepest points may be others.
             assert (len(one.gap) > 0) == (len(other.gap) > 0)
             if len(one.gap) > 0:
                 assert one.normal[0] @ other.normal[0] < 0.0 or abs(one.gap.min()) > 0.1
@@ -299,8 +299,8 @@ def test_a_corner_that_leaves_the_face_is_another_feature(quarter):
     assert not set(over.feature[~stays]) & set(inside.feature)
 
 
-def feature_at(shape, *centre):
-    (feature,) = contacts(Sphere(0.1), at(*centre), shape, np.eye(4), margin=9.0).feature
+def feature_at(shape, *center):
+    (feature,) = contacts(Sphere(0.1), at(*center), shape, np.eye(4), margin=9.0).feature
     return int(feature)
 
 

@@ -44,7 +44,7 @@ def test_tables_of_random_hulls_fit_together():
         for plane in t.face:
             assert (t.vertex @ plane[:3]).max() == pytest.approx(plane[3], abs=1e-12)
         for v, (edge, edges, incidence, faces) in enumerate(t.around):
-            near = set(t.neighbour[edge : edge + edges].tolist())
+            near = set(t.neighbor[edge : edge + edges].tolist())
             assert near == set(reference.simplices[(reference.simplices == v).any(1)].ravel()) - {
                 v
             }
@@ -60,8 +60,8 @@ def test_joined_tables_find_each_hull():
         assert_allclose(joined.vertex[first : first + count], hull.vertices)
         edge, edges, incidence, faces = joined.around[first + 2]
         own = hull.tables.around[2]
-        assert joined.neighbour[edge : edge + edges].tolist() == (
-            hull.tables.neighbour[own[0] : own[0] + own[1]].tolist()
+        assert joined.neighbor[edge : edge + edges].tolist() == (
+            hull.tables.neighbor[own[0] : own[0] + own[1]].tolist()
         )
         for f in joined.face_at[incidence : incidence + faces]:
             assert face <= f < face + len(hull.tables.face)

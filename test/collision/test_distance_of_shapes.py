@@ -39,7 +39,7 @@ def test_distance_and_depth_are_those_of_coal(pair):
         nearest, expected = distance(*each), coal_distance(coal, *each)
         apart, together = apart + (nearest.gap > 0), together + (nearest.gap < 0)
         if pair == (Sphere, Cylinder) and expected < 0.0:
-            # Centre inside: coal 3.0 may give the depth at the side where a cap is nearer.
+            # Center inside: coal 3.0 may give the depth at the side where a cap is nearer.
             sphere, pose_a, cylinder, pose_b = each
             assert nearest.gap >= expected - 1e-9
             own = from_surface(cylinder, pose_b, pose_a[:3, 3]) - sphere.radius
@@ -160,7 +160,7 @@ def test_a_common_motion_moves_the_results(pair):
 
 
 @pytest.mark.parametrize(
-    ('shape', 'centre', 'gap'),
+    ('shape', 'center', 'gap'),
     [
         (Box((2.0, 2.0, 2.0)), (1.5, 0.2, 0.3), 0.4),  # a face
         (Box((2.0, 2.0, 2.0)), (1.3, 1.4, 0.3), 0.4),  # an edge
@@ -175,7 +175,7 @@ def test_a_common_motion_moves_the_results(pair):
         (Capsule(0.5, 2.0), (0.6, 0.0, 1.8), 0.4),
     ],
 )
-def test_a_sphere_at_features_of_a_solid(shape, centre, gap):
+def test_a_sphere_at_features_of_a_solid(shape, center, gap):
     pose = np.eye(4)
-    pose[:3, 3] = centre
+    pose[:3, 3] = center
     assert_allclose(distance(Sphere(0.1), pose, shape, np.eye(4)).gap, gap, atol=1e-15)

@@ -23,30 +23,30 @@ HALF = np.array([0.3, 0.2, 0.1])
 
 
 def turned_box(rng, k, sign, tilt=0.3):
-    """Return a pose of which one face is nearly against that of axis k: rotation, centre."""
+    """Return a pose of which one face is nearly against that of axis k: rotation, center."""
     R = Rotation.from_rotvec(tilt * rng.normal(size=3)).as_matrix()
     R = R @ Rotation.create_group('O').as_matrix()[rng.integers(24)]
-    centre = rng.uniform(-0.1, 0.1, 3)
-    centre[k] = sign * 0.4
-    return R, centre
+    center = rng.uniform(-0.1, 0.1, 3)
+    center[k] = sign * 0.4
+    return R, center
 
 
-def as_row(R, centre):
-    return np.array([*R.ravel(), *centre])
+def as_row(R, center):
+    return np.array([*R.ravel(), *center])
 
 
 @pytest.mark.parametrize('seed', range(12))
 def test_the_face_that_is_turned_most_against_another_one(seed):
     rng = np.random.default_rng(seed)
     k, sign, level = seed % 3, (-1.0, 1.0)[seed % 2], 0.15
-    R, centre = turned_box(rng, k, sign)
+    R, center = turned_box(rng, k, sign)
     polygon = np.full((12, 4), np.nan)
-    number = polygon_of_face(HALF, as_row(R, centre), k, sign, level, polygon)
+    number = polygon_of_face(HALF, as_row(R, center), k, sign, level, polygon)
     outward = np.array([side * R[:, m] for m in range(3) for side in (-1.0, 1.0)])
     assert number == int(np.argmin(sign * outward[:, k]))
     axis, side = number // 2, (-1.0, 1.0)[number % 2]
     corners = [
-        centre + R @ (HALF * signs)
+        center + R @ (HALF * signs)
         for signs in product((-1.0, 1.0), repeat=3)
         if signs[axis] == side
     ]
@@ -135,8 +135,8 @@ def test_an_edge_along_the_line_is_cut_between_its_ends(order):
     assert np.abs(polygon[:left, 1] - 0.6).max() < 0.3 + 1e-12
 
 
-def box_points(half, R, centre):
-    return [centre + R @ (half * signs) for signs in product((-1.0, 1.0), repeat=3)]
+def box_points(half, R, center):
+    return [center + R @ (half * signs) for signs in product((-1.0, 1.0), repeat=3)]
 
 
 @pytest.mark.parametrize('of_second', [False, True])
@@ -145,14 +145,14 @@ def test_contacts_are_on_the_incident_box_above_the_face(seed, of_second):
     rng = np.random.default_rng(seed)
     k, sign, margin = seed % 3, (-1.0, 1.0)[seed // 3 % 2], 0.05
     half_r, half_i = rng.uniform(0.1, 0.3, 3), rng.uniform(0.1, 0.3, 3)
-    R, centre = turned_box(rng, k, sign, 0.05)
-    corners = np.array(box_points(half_i, R, centre))
+    R, center = turned_box(rng, k, sign, 0.05)
+    corners = np.array(box_points(half_i, R, center))
     # Some of its corners are below the face, some above it.
-    centre[k] += sign * half_r[k] - sign * np.sort(sign * corners[:, k])[seed % 3]
+    center[k] += sign * half_r[k] - sign * np.sort(sign * corners[:, k])[seed % 3]
     base, origin = Rotation.random(random_state=rng).as_matrix(), rng.normal(size=3)
     found = allocate(FoundPoints)
     count = add_face(
-        half_r, as_row(base, origin), half_i, as_row(R, centre), k, sign, of_second, margin, found
+        half_r, as_row(base, origin), half_i, as_row(R, center), k, sign, of_second, margin, found
     )
     assert 1 <= count <= 4
     normal = base @ (sign * np.eye(3)[k]) * (-1.0 if of_second else 1.0)
@@ -167,7 +167,7 @@ def test_contacts_are_on_the_incident_box_above_the_face(seed, of_second):
         on_face = base.T @ (ours - origin)
         assert abs(on_face[k] - sign * half_r[k]) < 1e-12
         assert (np.abs(on_face) <= half_r + 1e-9).all()
-        on_box = R.T @ (base.T @ (theirs - origin) - centre)
+        on_box = R.T @ (base.T @ (theirs - origin) - center)
         assert (np.abs(on_box) <= half_i + 1e-12).all()
         # The feature tells which faces these are, and the edges that meet there.
         face, incident, edges = _decoded(int(found.feature[n]))

@@ -17,7 +17,7 @@ from rbd_ros.model.geometry import Sphere
 from rbd_ros.resources import resource_path
 
 #: Machine code as users have it: see conftest.py.
-OPTIMISED = True
+OPTIMIZED = True
 
 
 @pytest.fixture(scope='module')
@@ -71,7 +71,7 @@ def test_links_that_overlap_at_the_neutral_configuration_do_not_touch():
         frozenset(('robot/l0', 'robot/l3')),
         frozenset(('robot/l1', 'robot/l3')),
     }
-    # 0.25 m apart with radii of 0.3 m: neighbours but one overlap by 0.1 m.
+    # 0.25 m apart with radii of 0.3 m: neighbors but one overlap by 0.1 m.
     apart = pair_names(make_scene(model, world, neutral_configuration(model)))
     assert apart == {frozenset(('robot/l0', 'robot/l3'))}
 

@@ -61,7 +61,7 @@ def test_closed_forms():
 def test_a_short_capsule_is_a_sphere_and_a_long_one_the_sum_of_its_parts():
     short, ball = solid_inertia(Capsule(0.3, 1e-12)), solid_inertia(Sphere(0.3))
     assert_allclose(short.parameters(), ball.parameters(), rtol=1e-10)
-    # A half sphere of radius r has its centre of mass at 3/8 r, and about it 83/320 m r^2 across.
+    # A half sphere of radius r has its center of mass at 3/8 r, and about it 83/320 m r^2 across.
     r, half, m = 0.2, 0.35, 2.0 / 3.0 * np.pi * 0.2**3
     across = 2.0 * (83.0 / 320.0 * m * r**2 + m * (half + 0.375 * r) ** 2)
     whole = solid_inertia(Capsule(r, 2.0 * half)).parameters()
@@ -107,7 +107,7 @@ def test_the_triangles_of_a_box_anywhere_have_its_inertia(rng):
 
 
 def test_triangles_of_two_solids_have_the_sum_of_their_inertias(rng):
-    """The centre of mass is not the mean of the corners here."""
+    """The center of mass is not the mean of the corners here."""
     for _ in range(10):
         found, expected = [], np.zeros(10)
         for _ in range(2):

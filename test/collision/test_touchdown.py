@@ -10,7 +10,7 @@ from rbd_ros.collision import read_world
 from rbd_ros.collision.scene import make_scene
 from rbd_ros.collision.touchdown import floating_bases, moved_base, touchdown
 
-OPTIMISED = True
+OPTIMIZED = True
 
 #: GJK ends where a distance is known to 1e-9 m; `TOUCH` is 1e-7 m.
 EXACT = 2e-7
@@ -35,7 +35,7 @@ SLOPE = 0.4
         ({'box': {'type': 'box', 'size': [1, 1, 0.5], 'xyz': [0, 0, -2]}}, -1.65),
         # Beside the edge of a box, 0.06 m: the ball comes down by the rest of its radius.
         ({'box': {'type': 'box', 'size': [1, 1, 1], 'xyz': [0.56, 0, -2]}}, -1.5 + 0.08),
-        # On another ball, 0.3 m aside, with 0.5 m between the centres.
+        # On another ball, 0.3 m aside, with 0.5 m between the centers.
         ({'b': {'type': 'sphere', 'radius': 0.4, 'xyz': [0.3, 0, 0]}}, 0.4),
         ({'b': {'type': 'sphere', 'radius': 0.4, 'xyz': [0.3, 0, -5]}}, -4.6),
         # Of the floor and a crate on it, the crate; a wall beside it is not below.

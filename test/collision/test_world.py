@@ -24,7 +24,7 @@ from rbd_ros.model.geometry import Box, HeightField, Plane
 from rbd_ros.resources import resource_path
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 
-BODY = RigidBodyInertia.from_mass_centre(1.0, (0.0, 0.0, 0.0), np.eye(3))
+BODY = RigidBodyInertia.from_mass_center(1.0, (0.0, 0.0, 0.0), np.eye(3))
 CUBE = Box((0.1, 0.1, 0.1))
 
 
@@ -250,7 +250,7 @@ def test_bodies_without_mass_or_volume_are_refused_by_name():
     with pytest.raises(ValueError, match="'ghost' moves freely and has the mass 0 kg"):
         WorldObject('ghost', CUBE, inertia=RigidBodyInertia.zero())
     for moment in (0.0, 1e-200, math.nan, math.inf):
-        thin = RigidBodyInertia.from_mass_centre(1.0, (0.0, 0.0, 0.0), np.diag([1.0, 1.0, moment]))
+        thin = RigidBodyInertia.from_mass_center(1.0, (0.0, 0.0, 0.0), np.diag([1.0, 1.0, moment]))
         with pytest.raises(ValueError, match="'needle' moves freely, and a principal moment"):
             WorldObject('needle', CUBE, inertia=thin)
     with pytest.raises(ValueError, match="'cube' is a rbd_ros.collision.shapes.Box; take one of"):

@@ -157,8 +157,8 @@ def test_masses_and_densities():
 def test_a_given_inertia_is_about_the_center_of_mass():
     inertia = {'ixx': 0.2, 'iyy': 0.3, 'izz': 0.25, 'ixy': 0.01, 'iyz': -0.02}
     body = movable(mass=2, inertia=inertia, center_of_mass=[0.1, 0, 0.2]).inertia
-    mass, centre, matrix = body.mass_centre()
-    assert_allclose(centre, [0.1, 0.0, 0.2])
+    mass, center, matrix = body.mass_center()
+    assert_allclose(center, [0.1, 0.0, 0.2])
     assert_allclose(matrix, [[0.2, 0.01, 0.0], [0.01, 0.3, -0.02], [0.0, -0.02, 0.25]], atol=1e-15)
     assert movable(mass=2, inertia=inertia).inertia.h == (0.0, 0.0, 0.0)
 
@@ -452,7 +452,7 @@ ERRORS = [
     ('type: plane', 'tpye: plane', 'line 8: objects: floor: type is missing'),
     ('type: plane', 'type: plane\n    radius: 1', "line 9: .*floor: unknown key 'radius'"),
     ('type: plane', 'type: plane\n    static: false', 'line 9: .*a plane has no bounded volume'),
-    ('size: [0.8, 1.2, 0.04]', 'colour: [1, 1, 1]', "line 11: .*table: unknown key 'colour'; did"),
+    ('size: [0.8, 1.2, 0.04]', 'color: [1, 1, 1]', "line 11: .*table: unknown key 'color'; did"),
     ('size: [0.8, 1.2, 0.04]', 'size: [0.8, 1.2]', 'line 11: .*size: expected 3 lengths, got 2'),
     ('size: [0.8, 1.2, 0.04]', 'size: [0.8, -1.2, 0.04]', r'line 11: .*size\[2\]: -1.2 m is not'),
     ('size: [0.8, 1.2, 0.04]', 'size: [0.8, 0, 0.04]', r'line 11: .*size\[2\]: 0 m is not'),
@@ -614,7 +614,7 @@ def test_files_that_are_no_worlds_are_refused_with_the_line(content, message, tm
         ({'file': 'nan.npy'}, 'heights that are not finite'),
         ({'file': 'object.npy'}, 'file: cannot be read'),
         ({'file': 'text.npy'}, 'no array of numbers'),
-        ({'file': 'good.npy', 'range': [0, 1]}, 'range: an array holds metres'),
+        ({'file': 'good.npy', 'range': [0, 1]}, 'range: an array holds meters'),
         ({'file': 'good.txt'}, 'is an image .* or an array'),
         ({'file': 'wrong.png'}, 'range is missing'),
         ({'file': 'wrong.png', 'range': [0, 1]}, 'file: cannot be read'),
@@ -799,7 +799,7 @@ def read_or_refused(source):
     for each in world.movable:
         numbers = each.inertia.parameters()
         assert np.isfinite(numbers).all() and numbers[0] > 0.0
-        assert np.linalg.eigvalsh(each.inertia.mass_centre()[2]).min() >= 0.0
+        assert np.linalg.eigvalsh(each.inertia.mass_center()[2]).min() >= 0.0
     for each in (*world.objects, *world.robots):
         assert np.isfinite(each.placement.pose()).all()
     for first in world.names:
@@ -824,7 +824,7 @@ def test_poses_have_names_and_touch_nothing():
     [
         ({'size': [1, 0, 1]}, 'edges must be positive'),
         ({'size': [1, 1]}, 'size'),
-        ({'colour': 1}, 'colour'),
+        ({'color': 1}, 'color'),
         ({'tags': 'a'}, 'tags'),
         ({'xyz': [1, 2, 3], 'quaternion': [1, 0, 0, 0]}, 'two orders'),
     ],

@@ -200,7 +200,7 @@ def test_groups_that_bring_more_together_than_they_save_are_none():
     assert len(find_groups(program_of(graph, shared), 8, [])) == 3
 
 
-def test_neighbours_are_stored_by_one_instruction():
+def test_neighbors_are_stored_by_one_instruction():
     graph = Graph()
     x = graph.inputs('x', 9)
     a = [(x[k] * x[8] + 1.5) * x[8] for k in range(7)]

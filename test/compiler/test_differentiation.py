@@ -217,12 +217,12 @@ def test_the_derivative_of_a_reciprocal_is_its_square():
     assert (count.divisions, count.multiplications, count.additions) == (1, 1, 0)
 
 
-def test_a_normalised_vector_takes_one_root_and_one_division():
-    def normalised(x):
+def test_a_normalized_vector_takes_one_root_and_one_division():
+    def normalized(x):
         scale = 1.0 / root(x[0] * x[0] + x[1] * x[1])
         return [scale * x[0], scale * x[1]]
 
-    graph, x, outputs = trace(normalised, 2)
+    graph, x, outputs = trace(normalized, 2)
     for way in WAYS.values():
         rows = way(graph, outputs, x)
         count = graph.count([*outputs, *rows[0], *rows[1]])

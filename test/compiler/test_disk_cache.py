@@ -172,7 +172,7 @@ def test_function_and_options_are_in_the_key():
     assert len({digest(robot, name, **options) for name, options in variants}) == len(variants)
 
 
-@pytest.mark.parametrize('what', ['llvmlite', 'llvm', 'cpu', 'features', 'triple', 'optimisation'])
+@pytest.mark.parametrize('what', ['llvmlite', 'llvm', 'cpu', 'features', 'triple', 'optimization'])
 def test_tools_and_processor_are_in_the_key(monkeypatch, what):
     before = digest(Robot.from_urdf(ARM))
     versions = {**native.versions(), what: 'another'}

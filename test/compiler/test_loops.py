@@ -203,7 +203,7 @@ def test_loops_run_in_vectors_where_they_say_so_alone():
     with native.compile_lock:
         module, target = translation.llvm.parse_assembly(text), native.new_target(3)
         module.triple, module.data_layout = target.triple, str(target.target_data)
-        translation._optimise(module, target, 1)
+        translation._optimize(module, target, 1)
     # Sums of some at once, products one by one.
     assert re.search(r'fadd <\d+ x double>', str(module))
     assert 'fmul double' in str(module) and not re.search(r'fmul <\d+ x double>', str(module))
@@ -216,8 +216,8 @@ def sines(inner: Numbers) -> int:
     return 0
 
 
-@pytest.mark.parametrize('optimisation', ['0', '1'])
-def test_llvm_says_nothing_of_a_loop_that_cannot_run_in_vectors(optimisation):
+@pytest.mark.parametrize('optimization', ['0', '1'])
+def test_llvm_says_nothing_of_a_loop_that_cannot_run_in_vectors(optimization):
     code = """
 import numpy as np
 import test_loops
@@ -229,7 +229,7 @@ print(np.array_equal(inner.values, [0.479425538604203] * 5))
     done = fresh_python.run(
         f'import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}){code}',
         RBD_ROS_CACHE_DIR='off',
-        RBD_ROS_OPTIMISATION=optimisation,
+        RBD_ROS_OPTIMIZATION=optimization,
     )
     assert (done.stdout, done.stderr) == ('True\n', '')
 
@@ -261,10 +261,10 @@ def test_what_is_on_disk_needs_no_compiler_unless_it_is_damaged(tmp_path):
 FAILING = """
 from rbd_ros.compiler.loops import translation
 
-def _optimise(module, target, level):
+def _optimize(module, target, level):
     raise RuntimeError('LLVM is broken')
 
-translation._optimise = _optimise
+translation._optimize = _optimize
 """
 
 

@@ -20,11 +20,11 @@ from rbd_ros.compiler.targets.llvm import native, straight_line
 NAMES = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'forward_kinematics', 'integrate']
 
 
-@pytest.fixture(params=[1, 2, 7, 100, 'not optimised'])
+@pytest.fixture(params=[1, 2, 7, 100, 'not optimized'])
 def tiny_parts(request, monkeypatch):
     """Return the parts of so many nodes for every function."""
     size = request.param
-    if size == 'not optimised':
+    if size == 'not optimized':
         size = 30
         monkeypatch.setattr(straight_line, '_HURRIED_NODES', 0)
     monkeypatch.setattr(straight_line, '_MANY_NODES', 0)

@@ -87,7 +87,7 @@ def aarch64():
     """Return the LLVM target machine of 64-bit ARM."""
     import llvmlite.binding as llvm
 
-    native._initialise()
+    native._initialize()
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     try:
@@ -133,10 +133,10 @@ def test_the_order_of_one_module_is_nothing_to_the_next(two_links):
 
 
 @pytest.mark.parametrize('name', FUNCTIONS)
-def test_without_optimisation_the_results_are_the_same_to_the_bit(states, monkeypatch, name):
+def test_without_optimization_the_results_are_the_same_to_the_bit(states, monkeypatch, name):
     found, keys = [], []
     for level in ('0', '1', None):
-        monkeypatch.setenv('RBD_ROS_OPTIMISATION', level or '')
+        monkeypatch.setenv('RBD_ROS_OPTIMIZATION', level or '')
         kernel = Robot.from_urdf(TEXT).kernel(name, dt=(1.0,) if name == 'integrate' else None)
         arrays = [states['q' if key == 'q' else 'v'] for key, _ in kernel.definition.inputs]
         found.append([kernel(*arrays), *(kernel(*[x[k] for x in arrays]) for k in range(9))])
@@ -146,15 +146,15 @@ def test_without_optimisation_the_results_are_the_same_to_the_bit(states, monkey
     assert keys[0] != keys[1] == keys[2]
 
 
-def test_machine_code_is_another_without_optimisation(monkeypatch):
+def test_machine_code_is_another_without_optimization(monkeypatch):
     program = definition_of(Robot.from_urdf(TEXT).model, 'mass_matrix').program()
-    monkeypatch.setenv('RBD_ROS_OPTIMISATION', '0')
+    monkeypatch.setenv('RBD_ROS_OPTIMIZATION', '0')
     plain = native.assemble([functions.core_function(program)])
-    monkeypatch.delenv('RBD_ROS_OPTIMISATION')
+    monkeypatch.delenv('RBD_ROS_OPTIMIZATION')
     assert plain != native.assemble([functions.core_function(program)])
 
 
-def test_an_unknown_level_of_optimisation_is_refused(monkeypatch):
-    monkeypatch.setenv('RBD_ROS_OPTIMISATION', 'fast')
-    with pytest.raises(ValueError, match="RBD_ROS_OPTIMISATION is 'fast'; it may be 0 or 1"):
+def test_an_unknown_level_of_optimization_is_refused(monkeypatch):
+    monkeypatch.setenv('RBD_ROS_OPTIMIZATION', 'fast')
+    with pytest.raises(ValueError, match="RBD_ROS_OPTIMIZATION is 'fast'; it may be 0 or 1"):
         Robot.from_urdf(TEXT).kernel('mass_matrix')

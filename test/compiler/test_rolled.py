@@ -161,7 +161,7 @@ def test_short_programs_are_not_rolled(monkeypatch):
     assert '_table' not in core_function(program)[0]
     monkeypatch.setattr(straight_line, '_MANY_MORE_NODES', len(program.live) - 1)
     assert '_table' in core_function(program)[0]
-    # nor is what is worth its time to compile, up to another limit; it is optimised as well
+    # nor is what is worth its time to compile, up to another limit; it is optimized as well
     monkeypatch.setattr(straight_line, '_HURRIED_NODES', 1)
     patient = replace(program, slow_compile=True)
     text = core_function(patient)[0]

@@ -41,7 +41,7 @@ q = [0.3] * robot.nq
 robot.gravity_torque(q)  # what is loaded on first use is loaded
 starts = [int(line.split('-')[0], 16) for line in open('/proc/self/maps')]
 fill_gaps_above(min(start for start in starts if start > 0x7000 << 32))
-# Neighbours of different protection stay apart, so that every second one leaves a gap of a page.
+# Neighbors of different protection stay apart, so that every second one leaves a gap of a page.
 pages = [reserve(PAGE, (NOTHING, READ)[k % 2]) for k in range(2000)]
 fill_gaps_above(reserve(3 << 30))
 for page in pages[::2]:

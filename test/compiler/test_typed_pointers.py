@@ -240,7 +240,7 @@ def test_types_agree_in_loops_over_tables(lanes, split, monkeypatch):
     assert 'switch' in text and 'phi ptr [ @' in text
 
 
-def test_types_agree_in_parts_that_are_not_optimised(monkeypatch):
+def test_types_agree_in_parts_that_are_not_optimized(monkeypatch):
     monkeypatch.setattr(straight_line, '_HURRIED_NODES', -1)
     assert 'optnone' in check_kernel(300, 2, 'an array')
 

@@ -38,7 +38,7 @@ def test_a_sliding_box_is_slowed_down_by_its_weight(direction, solver):
     assert found.converged and worst(found) < 1e-10
     assert (found.state != 'stick').all()
     expected = np.array([0.0, *((1.0 - 0.4 * GRAVITY * STEP) * t)])
-    # Friction below the centre of mass tilts it, unless forces in front are larger: they are.
+    # Friction below the center of mass tilts it, unless forces in front are larger: they are.
     assert_allclose(found.velocity.reshape(-1, 3), np.tile(expected, (8, 1)), atol=1e-10)
 
 
@@ -52,7 +52,7 @@ def test_a_pushed_box_slides_beyond_the_cone(push, sticks):
     assert (speed < 1e-12).all() if sticks else (speed > 1e-7).all()
 
 
-def test_a_box_pushed_above_its_centre_tips_over_its_edge():
+def test_a_box_pushed_above_its_center_tips_over_its_edge():
     """With much friction it rolls over the far edge: F h > m g a / 2 about that edge."""
     problem, _ = box_on_plane(8, mu=2.0, force=(0, 0, 0, 10.5, 0, 0))
     found = solve_friction(problem)
@@ -314,8 +314,8 @@ def test_two_hundred_contacts():
     bodies, contacts = [], []
     for k in range(25):
         for level in (0, 1):
-            centre = np.array([k, 0.0, 0.1 + 0.2 * level])
-            bodies.append((1.0 + k % 3, (0.2,) * 3, centre))
+            center = np.array([k, 0.0, 0.1 + 0.2 * level])
+            bodies.append((1.0 + k % 3, (0.2,) * 3, center))
             lower = 2 * k if level else None
             points = [p + [k, 0.0, 0.2 * level] for p in face(4)]
             contacts += [(2 * k + level, lower, p) for p in points]

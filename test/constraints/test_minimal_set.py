@@ -71,23 +71,23 @@ def test_a_rectangle_is_four_points_and_a_polygon_the_vertices_of_its_hull(rng):
 @pytest.mark.seed('CN13', kind='full')
 def test_a_disc_is_its_rim_and_polygons_converge_to_it(rng):
     """No point of the rim adds nothing; a k-gon lacks 1 - cos(pi/k) of the reach: as k^-2."""
-    centre, axis, radius = np.array([1.0, 2.0, 3.0]), np.array([1.0, -2.0, 2.0]), 0.7
-    rim = disc_contacts(centre, axis, radius, 24)
-    inside = centre + rng.random((30, 1)) * (rim[rng.integers(24, size=30)] - centre)
-    points = np.vstack([rim, inside, [centre]])
+    center, axis, radius = np.array([1.0, 2.0, 3.0]), np.array([1.0, -2.0, 2.0]), 0.7
+    rim = disc_contacts(center, axis, radius, 24)
+    inside = center + rng.random((30, 1)) * (rim[rng.integers(24, size=30)] - center)
+    points = np.vstack([rim, inside, [center]])
     left = minimal_contact_set(points, axis / 3.0)
     assert left.tolist() == list(range(24))
-    assert_allclose((rim - centre) @ axis, 0.0, atol=1e-14)
-    assert_allclose(np.linalg.norm(rim - centre, axis=1), radius)
-    assert_allclose(rim[0] - centre, radius * np.array([0.0, 1.0, 1.0]) / np.sqrt(2.0), atol=1e-15)
-    assert np.all(np.cross(rim - centre, np.roll(rim, -1, axis=0) - centre) @ axis > 0.0)
+    assert_allclose((rim - center) @ axis, 0.0, atol=1e-14)
+    assert_allclose(np.linalg.norm(rim - center, axis=1), radius)
+    assert_allclose(rim[0] - center, radius * np.array([0.0, 1.0, 1.0]) / np.sqrt(2.0), atol=1e-15)
+    assert np.all(np.cross(rim - center, np.roll(rim, -1, axis=0) - center) @ axis > 0.0)
     # Reach of the support in all directions of the plane, against the disc's own.
     plane = np.linalg.svd(axis[None])[2][1:]
     angle = np.linspace(0.0, 2.0 * np.pi, 50401)
     directions = np.column_stack([np.cos(angle), np.sin(angle)]) @ plane
     errors = []
     for count in (3, 6, 12, 24, 48):
-        polygon = disc_contacts(centre, axis, radius, count) - centre
+        polygon = disc_contacts(center, axis, radius, count) - center
         reach = (polygon @ directions.T).max(axis=0)
         assert reach.max() <= radius * (1.0 + 1e-12)
         errors.append(radius - reach.min())

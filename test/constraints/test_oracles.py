@@ -80,7 +80,7 @@ def box(mass, sides):
 @pytest.mark.seed('CN02', 'CN04')
 @pytest.mark.parametrize('push', [0.0, 12.0, 45.0])
 def test_a_pushed_box_accelerates_as_mujocos_with_hard_contacts(push):
-    """Four corners on a plane without friction, pushed above its centre until it tips.
+    """Four corners on a plane without friction, pushed above its center until it tips.
 
     Its contacts give way by what their impedance leaves, which shrinks as that goes to one.
     """

@@ -359,7 +359,7 @@ def test_a_ball_rolls_with_its_contact_point_and_drag_slows_it(drag):
     def rates(t, y):
         p, v_n, v, w, z, x = y
         f = law.evaluate(p, v_n, (v - r * w, 0.0), (z,), (x, 0.0), (v, 0.0))
-        # what drags acts against the motion of the centre; friction at the contact turns the ball
+        # what drags acts against the motion of the center; friction at the contact turns the ball
         friction = f.tangential[0] + law.drag * v * (f.normal > 0)
         return [
             v_n, f.normal / m - GRAVITY, f.tangential[0] / m, -r * friction / (k * m * r * r),

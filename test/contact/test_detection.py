@@ -194,7 +194,7 @@ def test_both_rims_of_a_cylinder_are_about_its_middle(placed):
     shape = int(np.flatnonzero(placed.shapes.kind == RIMS)[0])
     points = np.array([point for _, s, _, point in placed.points() if s == shape])
     pose = placed.poses[placed.shapes.body[shape]]
-    middle = pose[:9].reshape(3, 3) @ placed.shapes.centre[shape] + pose[9:]
+    middle = pose[:9].reshape(3, 3) @ placed.shapes.center[shape] + pose[9:]
     assert_allclose(points.mean(axis=0), middle, atol=1e-12)
     assert placed.shapes.first[shape] > 0
 
@@ -205,7 +205,7 @@ def test_what_spins_may_arrive_although_its_middle_rests(physics, seed):
     placed = Placed(physics, seed)
     normal, spin = GROUND.axes()[0], 60.0 * GROUND.axes()[1]
     pose = placed.poses[1]
-    middle = pose[:9].reshape(3, 3) @ placed.shapes.centre[0] + pose[9:]
+    middle = pose[:9].reshape(3, 3) @ placed.shapes.center[0] + pose[9:]
     placed.velocities[1:] = [*spin, *np.cross(middle, spin)]
     corners = [(number, point) for number, s, _, point in placed.points() if s == 0]
     arrivals = [

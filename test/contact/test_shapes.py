@@ -110,8 +110,8 @@ def test_the_bounding_sphere_is_the_least_about_the_middle(rng, tmp_path, shape)
     shapes, _, warnings = contact_shapes(model)
     placement = model.geometries[0].placement.pose()
     assert not warnings and shapes.reach[0] == pytest.approx(reach)
-    centre = placement[:3, :3] @ middle + placement[:3, 3]
-    assert shapes.centre[0] == pytest.approx(centre, abs=1e-12)
+    center = placement[:3, :3] @ middle + placement[:3, 3]
+    assert shapes.center[0] == pytest.approx(center, abs=1e-12)
     if shape in ('box', 'mesh'):
         corners = middle + (CUBE - 0.5) * [0.1, 0.5, 0.2]
         expected = corners @ placement[:3, :3].T + placement[:3, 3]
@@ -125,12 +125,12 @@ def test_the_points_of_a_rim_are_quarter_turns_from_its_lowest(rng):
         axis, first, normal = np.linalg.qr(rng.normal(size=(3, 3)))[0]
         normal = normal + 0.5 * axis
         normal /= np.linalg.norm(normal)
-        centre = rng.normal(size=3)
-        points = np.tile(centre, (8, 1))
+        center = rng.normal(size=3)
+        points = np.tile(center, (8, 1))
         for number in range(8):
             add_rim(axis, first, normal, np.array([0.1, 0.25, 0.0]), number, points[number])
         for rim, half in ((points[:4], 0.25), (points[4:], -0.25)):
-            radial = rim - centre - half * axis
+            radial = rim - center - half * axis
             assert np.abs(radial @ axis).max() < 1e-12
             assert radial[0] @ normal == pytest.approx(
                 -0.1 * np.linalg.norm(np.cross(axis, normal))

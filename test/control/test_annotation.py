@@ -24,7 +24,7 @@ from rbd_ros.control import (
 from rbd_ros.resources import resource_path
 
 #: What is compiled is used for a moment: see conftest.py.
-OPTIMISED = False
+OPTIMIZED = False
 
 KINDS = ('positions', 'velocities', 'accelerations')
 PAYLOAD = payload_parameters(2.0, [0.1, 0.0, 0.05])

@@ -12,7 +12,7 @@ from rbd_ros.control import pd_gains
 from rbd_ros.control.robot_joints import free_inertia
 
 POINT_MASS = {
-    'type': 'revolute', 'axis': (0, 1, 0), 'mass': 2.0, 'centre': (0, 0, 0.5),
+    'type': 'revolute', 'axis': (0, 1, 0), 'mass': 2.0, 'center': (0, 0, 0.5),
     'inertia': (0.01, 0, 0, 0.01, 0, 0.01),
 }  # fmt: skip
 

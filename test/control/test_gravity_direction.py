@@ -61,7 +61,7 @@ def test_an_orientation_and_the_acceleration_at_rest_say_the_same(rng):
         assert_allclose(down_of_acceleration(measured, G), R.T @ DOWN, atol=1e-12)
 
 
-def test_a_quaternion_a_little_off_is_normalised():
+def test_a_quaternion_a_little_off_is_normalized():
     off = 1.03 * np.array(quaternion([1, 0, 0], 0.5))
     assert_allclose(down_of_orientation(off), rotation([1, 0, 0], 0.5).T @ DOWN, atol=1e-12)
 

@@ -111,7 +111,7 @@ def test_joints_of_a_replaced_trajectory_that_the_new_one_leaves_out_come_to_res
     assert_allclose(loop.q[-1], np.zeros(3), atol=1e-12)
 
 
-def test_one_is_cancelled_alone(loop):
+def test_one_is_canceled_alone(loop):
     arm, gripper = loop.follow(ARM, [1.0, 1.0], 2.0), loop.follow(GRIPPER, [0.7], 2.0)
     loop.run(0.5)
     assert loop.stages(arm, gripper) == ['followed'] * 2

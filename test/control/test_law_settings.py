@@ -111,7 +111,7 @@ def test_a_payload_from_a_data_sheet_is_accepted(arm):
 
 
 def test_gains_for_a_joint_without_mass_must_be_given():
-    mass = {'type': 'revolute', 'axis': (0, 1, 0), 'mass': 1.0, 'centre': (0, 0, 0.5)}
+    mass = {'type': 'revolute', 'axis': (0, 1, 0), 'mass': 1.0, 'center': (0, 0, 0.5)}
     robot = Robot.from_urdf(chain([mass, {'type': 'revolute', 'xyz': (0, 0, 1)}]))
     with pytest.raises(ValueError, match='joint2 moves no mass.*armature'):
         LawSettings.for_robot(robot)

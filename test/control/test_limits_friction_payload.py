@@ -230,11 +230,11 @@ def test_a_payload_is_the_same_as_a_heavier_link():
         'axis': (0, 1, 0),
         'xyz': (0, 0, 0.4),
         'mass': 2.0,
-        'centre': (0, 0, 0.2),
+        'center': (0, 0, 0.2),
         'inertia': (0.1, 0, 0, 0.1, 0, 0.02),
     }
     tool = {'type': 'fixed', 'xyz': (0, 0.1, 0.4)}
-    load = {'mass': 3.0, 'centre': com, 'inertia': inertia}
+    load = {'mass': 3.0, 'center': com, 'inertia': inertia}
     bare = Robot.from_urdf(chain([link, link, tool]))
     loaded = Robot.from_urdf(chain([link, link, {**tool, **load}]))
     name = bare.link_names[-1]
@@ -247,8 +247,8 @@ def test_a_payload_is_the_same_as_a_heavier_link():
 BAD_PAYLOADS = {
     'negative mass': ((-1.0,), 'mass'),
     'mass no number': ((np.nan,), 'mass'),
-    'short com': ((1.0, (0.0, 0.0)), 'centre of mass'),
-    'com no number': ((1.0, (0.0, np.inf, 0.0)), 'centre of mass'),
+    'short com': ((1.0, (0.0, 0.0)), 'center of mass'),
+    'com no number': ((1.0, (0.0, np.inf, 0.0)), 'center of mass'),
     'inertia without mass': ((0.0, (0, 0, 0), (1, 0, 0, 1, 0, 1)), 'without mass'),
     'inertia of five': ((1.0, (0, 0, 0), (1, 0, 0, 1, 0)), '6 numbers'),
     'negative inertia': ((1.0, (0, 0, 0), (-1, 0, 0, 1, 0, 1)), 'not physical'),

@@ -642,7 +642,7 @@ def test_after_a_stop_that_no_state_has_seen_what_begins_later_starts_from_rest(
     assert not v.any()
 
 
-def test_a_plan_for_later_may_be_cancelled_before_any_state_has_seen_it(loop):
+def test_a_plan_for_later_may_be_canceled_before_any_state_has_seen_it(loop):
     first = loop.plan([1.0], [[1.0, 1.0]])
     later = loop.plan([1.0], [[-1.0, -1.0]], begin=loop.stamp + 500 * MS)
     loop.motion.follow(first)

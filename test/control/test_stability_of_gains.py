@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sampled closed loop at rest is asymptotically stable, the integral and dead time included.
 
-The law is linearised by differences of its own torque, the robot by its mass matrix, its viscous
+The law is linearized by differences of its own torque, the robot by its mass matrix, its viscous
 friction and the gradient of gravity.
 """
 

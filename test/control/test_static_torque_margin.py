@@ -14,14 +14,14 @@ from rbd_ros.resources import resource_path
 
 G = 9.81
 ROD = (
-    '<inertial><origin xyz="{centre} 0 0"/><mass value="{mass}"/>'
+    '<inertial><origin xyz="{center} 0 0"/><mass value="{mass}"/>'
     '<inertia ixx="0.01" iyy="0.05" izz="0.05" ixy="0" ixz="0" iyz="0"/></inertial>'
 )
 # Two links that turn about y: 2 kg at 0.25 m of 0.5 m, and 1 kg at 0.2 m of 0.4 m.
 PLANAR = robot(
     link('base', ''),
-    link('upper', ROD.format(centre=0.25, mass=2)),
-    link('lower', ROD.format(centre=0.2, mass=1)),
+    link('upper', ROD.format(center=0.25, mass=2)),
+    link('lower', ROD.format(center=0.2, mass=1)),
     link('tool', ''),
     joint(
         *('shoulder', 'base', 'upper', 'revolute'),
@@ -160,7 +160,7 @@ def test_a_joint_that_floats_is_known_by_its_kind(planar):
 
 def test_no_pose_is_known_to_be_held_while_a_mass_is_missing():
     shape = '<visual><geometry><sphere radius="0.1"/></geometry></visual>'
-    text = PLANAR.replace(ROD.format(centre=0.25, mass=2), shape)
+    text = PLANAR.replace(ROD.format(center=0.25, mass=2), shape)
     found = static_torque_margin(Robot.from_urdf(text), [0.0, 0.0])
     assert found.unjudged == {'shoulder': "link 'upper' has shapes but no mass"}
     assert (found.held[0], found.within_limits[0]) == (False, True)
@@ -171,13 +171,13 @@ def test_no_pose_is_known_to_be_held_while_a_mass_is_missing():
     assert 'shoulder' in found.unjudged  # what it carries does not say what it weighs
     with pytest.raises(UnjudgedError, match="no link of 'planar' that moves has a mass"):
         static_torque_margin(
-            Robot.from_urdf(text.replace(ROD.format(centre=0.2, mass=1), '')), [0.0, 0.0]
+            Robot.from_urdf(text.replace(ROD.format(center=0.2, mass=1), '')), [0.0, 0.0]
         )
 
 
 def test_a_frame_without_shapes_has_no_unknown_mass(planar):
     assert static_torque_margin(planar, [0.0, 0.0]).unjudged == {}  # `tool` is one
-    bare = Robot.from_urdf(PLANAR.replace(ROD.format(centre=0.2, mass=1), ''))
+    bare = Robot.from_urdf(PLANAR.replace(ROD.format(center=0.2, mass=1), ''))
     assert static_torque_margin(bare, [0.0, 0.0]).unjudged == {
         'elbow': 'nothing that it moves has a mass'
     }

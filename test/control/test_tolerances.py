@@ -155,7 +155,7 @@ def test_a_further_plan_of_the_future_takes_the_place_of_the_one_that_waits(driv
     assert [driven.motion.stage(p) for p in (first, second)] == ['over', 'scheduled']
 
 
-def test_a_cancelled_plan_comes_to_rest_on_its_path(driven):
+def test_a_canceled_plan_comes_to_rest_on_its_path(driven):
     plan = driven.plan([0.5, 0.2], duration=2.0)
     driven.run(80)
     driven.motion.cancel(plan)
@@ -168,7 +168,7 @@ def test_a_cancelled_plan_comes_to_rest_on_its_path(driven):
     assert np.abs(np.diff(v[:, 0])).max() < 0.1 * v[0, 0]
 
 
-def test_a_plan_that_waits_is_cancelled_without_the_others(driven):
+def test_a_plan_that_waits_is_canceled_without_the_others(driven):
     first, second = driven.plan([0.5, 0.2]), None
     driven.run(1)
     second = driven.plan([0.1, 0.0], delay=5.0)
@@ -180,7 +180,7 @@ def test_a_plan_that_waits_is_cancelled_without_the_others(driven):
     assert driven.motion.stage(first) == 'arrived'
 
 
-def test_plans_that_are_cancelled_together_all_end(driven):
+def test_plans_that_are_canceled_together_all_end(driven):
     first = driven.plan([0.5, 0.2], duration=5.0)
     driven.run(1)
     second = driven.plan([0.1, 0.0], delay=5.0)
@@ -191,14 +191,14 @@ def test_plans_that_are_cancelled_together_all_end(driven):
     assert [driven.motion.stage(p) for p in (first, second)] == ['over', 'over']
 
 
-def test_a_plan_that_is_cancelled_before_it_is_taken_up_does_not_run(driven):
+def test_a_plan_that_is_canceled_before_it_is_taken_up_does_not_run(driven):
     plan = driven.plan([0.5, 0.2])
     driven.motion.cancel(plan)
     driven.run(100)
     assert driven.motion.stage(plan) == 'over' and driven.sample[0][0] < 0.1
 
 
-def test_a_plan_that_is_over_is_not_cancelled_again(driven):
+def test_a_plan_that_is_over_is_not_canceled_again(driven):
     first = driven.plan([0.5, 0.2])
     driven.run(10)
     second = driven.plan([0.3, 0.1])

@@ -20,7 +20,7 @@ from rbd_ros.control.extremes import extremes
 from rbd_ros.resources import resource_path
 
 #: What is compiled is used for a moment: see conftest.py.
-OPTIMISED = False
+OPTIMIZED = False
 
 KINDS = ('positions', 'velocities', 'accelerations')
 MASS, GRAVITY, VISCOUS, COULOMB = 2.0, 9.81, 3.0, 4.0

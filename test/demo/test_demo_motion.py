@@ -12,7 +12,7 @@ from rbd_ros.control import friction_torque
 from rbd_ros.demonstration.motion import demonstration
 
 POINT_MASS = {
-    'type': 'revolute', 'axis': (0, 1, 0), 'mass': 2.0, 'centre': (0, 0, 0.5),
+    'type': 'revolute', 'axis': (0, 1, 0), 'mass': 2.0, 'center': (0, 0, 0.5),
     'inertia': (0.01, 0, 0, 0.01, 0, 0.01),
 }  # fmt: skip
 

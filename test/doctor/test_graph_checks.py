@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judgement of snapshots of a ROS graph."""
+"""Judgment of snapshots of a ROS graph."""
 
 from dataclasses import replace
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judgement of the time in a ROS graph, and of its nodes."""
+"""Judgment of the time in a ROS graph, and of its nodes."""
 
 import pytest
 
@@ -176,7 +176,7 @@ def test_different_middleware_is_told_once():
     assert 'Cyclone DDS: /1; Fast DDS: /0, /2' in finding.what
 
 
-def test_all_of_it_is_part_of_the_judgement_of_a_graph():
+def test_all_of_it_is_part_of_the_judgment_of_a_graph():
     whole = Graph(
         ('/a', '/b'),
         (

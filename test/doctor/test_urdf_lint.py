@@ -88,12 +88,12 @@ def test_joints_that_move_no_mass_are_errors():
 def test_a_center_of_mass_far_from_the_shapes_is_told(x, level):
     """The box ends at 0.2 m, and its diagonal is 0.245 m."""
     findings = found(arm(lower=inertial('1', FILLED, f'{x} 0 0') + BOX))
-    mine = [f for f in findings if 'centre of mass (' in f[2]]
+    mine = [f for f in findings if 'center of mass (' in f[2]]
     assert [f[0] for f in mine] == ([] if level == 'ok' else [level])
     if mine:
         away = (x - 0.2) / np.sqrt(0.06)
         assert f'is {away:.2g} times their size away' in mine[0][2]
-        assert mine[0][1] == "link 'lower'" and 'metres' in mine[0][3]
+        assert mine[0][1] == "link 'lower'" and 'meters' in mine[0][3]
 
 
 def test_shapes_lie_where_links_are_though_these_are_merged():
@@ -101,18 +101,18 @@ def test_shapes_lie_where_links_are_though_these_are_merged():
     tool = link('tool', inertial('1', FILLED, '0.1 0 0') + BOX)
     mount = joint('mount', 'lower', 'tool', 'fixed', '<origin xyz="0 3 0" rpy="0 0 1.5708"/>')
     text = arm().replace('</robot>', f'{tool}{mount}</robot>')
-    assert [f for f in found(text) if 'centre of mass (' in f[2]] == []
+    assert [f for f in found(text) if 'center of mass (' in f[2]] == []
     wrong = text.replace(tool, link('tool', inertial('1', FILLED, '0 0.9 0') + BOX))
-    ((level, subject, _, _),) = [f for f in found(wrong) if 'centre of mass (' in f[2]]
+    ((level, subject, _, _),) = [f for f in found(wrong) if 'center of mass (' in f[2]]
     assert (level, subject) == ('warn', "link 'tool'")
 
 
 def test_shapes_are_turned_as_they_say():
     """A rod along its x, which is y of the link: 0.4 m from its end is less than half of it."""
     rod = BOX.replace('"0.1 0 0"', '"0 0 0" rpy="1.5708 0 1.5708"').replace('0.2 0.1', '1 0.1')
-    for centre, told in (('0 0.9 0', False), ('0 0 0.9', True), ('0.9 0 0', True)):
-        findings = found(arm(lower=inertial('1', FILLED, centre) + rod))
-        assert any('centre of mass (' in f[2] for f in findings) == told
+    for center, told in (('0 0.9 0', False), ('0 0 0.9', True), ('0.9 0 0', True)):
+        findings = found(arm(lower=inertial('1', FILLED, center) + rod))
+        assert any('center of mass (' in f[2] for f in findings) == told
 
 
 @pytest.mark.parametrize(('factor', 'told'), [(1.0, False), (3.0, False), (30.0, True)])

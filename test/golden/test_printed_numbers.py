@@ -25,12 +25,12 @@ def test_far_frame_inertia_of_section_10_1():
     """
     m, c, I_C = 1.0, np.array([100.0, 10.0, 0.0]), np.eye(3)
     planar = [2, 3, 4]
-    M = RigidBodyInertia.from_mass_centre(m, c, I_C).matrix()
+    M = RigidBodyInertia.from_mass_center(m, c, I_C).matrix()
     printed = np.array([[10101.0, -10.0, 100.0], [-10.0, 1.0, 0.0], [100.0, 0.0, 1.0]])
     assert_allclose(M[np.ix_(planar, planar)], printed, rtol=0)
     assert_allclose(M, inertia(m, c, I_C), rtol=0)
     assert np.linalg.cond(printed) == pytest.approx(102050401, abs=2)
-    f = RigidBodyInertia.from_mass_centre(m, c, I_C) * MotionVector((0, 0, 1.0), (9.0, -99.0, 0))
+    f = RigidBodyInertia.from_mass_center(m, c, I_C) * MotionVector((0, 0, 1.0), (9.0, -99.0, 0))
     assert [f.moment[2], f.linear[0], f.linear[1]] == [111.0, -1.0, 1.0]
     # four digits of sixteen are lost: 1e-16 times cond is 1e-8, the book sees 1e-12
     assert_allclose(np.linalg.solve(printed, [111, -1, 1]), [1, 9, -99], atol=1e-8)
@@ -38,27 +38,27 @@ def test_far_frame_inertia_of_section_10_1():
 
 @pytest.mark.seed('AE02', kind='full')
 def test_rounding_grows_with_the_square_of_a_distance_beyond_the_size_of_the_body():
-    """Book eq 10.1 and figure 10.2: the error at the centre of mass is constant for |c| < 1.
+    """Book eq 10.1 and figure 10.2: the error at the center of mass is constant for |c| < 1.
 
-    A unit body in the plane turns at 1 rad/s under a force; in the frame of its centre of mass it
+    A unit body in the plane turns at 1 rad/s under a force; in the frame of its center of mass it
     accelerates by [1, -1, 1] exactly. At |c| = 100, four digits are lost of sixteen.
     """
     rng = np.random.default_rng(1)
-    at_centre = np.array([1.0, -1.0, 1.0])
+    at_center = np.array([1.0, -1.0, 1.0])
 
     def typical_error(distance):
         errors = []
         for _ in range(300):
             angle = rng.uniform(0.0, 2.0 * np.pi)
-            centre = (distance * np.cos(angle), distance * np.sin(angle), 0.0)
-            to_frame = PluckerTransform.translation(tuple(-x for x in centre))
+            center = (distance * np.cos(angle), distance * np.sin(angle), 0.0)
+            to_frame = PluckerTransform.translation(tuple(-x for x in center))
             v = to_frame * MotionVector((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
             force = to_frame.apply(ForceVector((0.0, 0.0, 1.0), (-1.0, 1.0, 0.0)))
-            inertia = RigidBodyInertia.from_mass_centre(1.0, centre, np.eye(3).tolist())
+            inertia = RigidBodyInertia.from_mass_center(1.0, center, np.eye(3).tolist())
             net = force - v.cross(inertia * v)
             a = np.linalg.solve(inertia.matrix(), net.to_array())
             back = to_frame.inverse_apply(MotionVector.from_array(a)).to_array()
-            errors.append(np.abs(back[2:5] - at_centre).max())
+            errors.append(np.abs(back[2:5] - at_center).max())
         return np.median(errors)
 
     near = [typical_error(c) for c in (0.01, 0.1, 0.5, 1.0)]

@@ -79,7 +79,7 @@ def planar_arm():
                 'axis': [0, 0, 1],
                 'xyz': [x, 0, 0],
                 'mass': m,
-                'centre': [a / 2, 0, 0],
+                'center': [a / 2, 0, 0],
                 'inertia': [0, 0, 0, I, 0, I],
             }
         )
@@ -132,7 +132,7 @@ DH = [  # a, b, alpha, joint type
     (0.0, 0.0, 0.0, 'continuous'),
 ]
 MASS = [9.0, 6.0, 4.0, 1.0, 0.6, 0.5]
-# from the centre of mass to the origin of frame i+1, in frame i+1
+# from the center of mass to the origin of frame i+1, in frame i+1
 R_TO_ORIGIN = np.array([[0, -0.1, 0], [0, 0, 0], [0, 0, 0], [0, -0.1, 0], [0, 0, 0], [0, 0, 0]])
 INERTIA = [
     [0.01, 0.02, 0.01],
@@ -158,14 +158,14 @@ def stanford_arm(gravity=(0, 0, -9.81)):
     links, place = [], {'xyz': [0, 0, 0], 'rpy': [0, 0, 0]}
     for (a, b, alpha, type_), m, r, I in zip(DH, MASS, R_TO_ORIGIN, INERTIA):
         R = turn_x(alpha)  # frame i + 1 in the link's frame
-        centre = np.array([a, 0, b]) - R @ r
+        center = np.array([a, 0, b]) - R @ r
         turned = R @ np.diag(I) @ R.T
         links.append(
             dict(
                 type=type_,
                 axis=[0, 0, 1],
                 mass=m,
-                centre=centre,
+                center=center,
                 inertia=turned[np.triu_indices(3)],
                 **place,
             )

@@ -45,12 +45,12 @@ BEND = np.deg2rad(75) * np.array([1, -1, 1, -1, 1, -1])
 
 @pytest.fixture(scope='module')
 def arm():
-    """Return the unit length, unit mass, centre of mass half-way, I_C = 1/12, no gravity."""
+    """Return the unit length, unit mass, center of mass half-way, I_C = 1/12, no gravity."""
     link = {
         'type': 'revolute',
         'axis': [0, 0, 1],
         'mass': 1.0,
-        'centre': [0.5, 0, 0],
+        'center': [0.5, 0, 0],
         'inertia': [0, 0, 0, 1 / 12, 0, 1 / 12],
     }
     return Robot.from_urdf(chain([link] + [dict(link, xyz=[1, 0, 0])] * 5), gravity=(0, 0, 0))
@@ -106,7 +106,7 @@ def test_worst_condition_grows_with_the_fourth_power(links, rule):
         'type': 'revolute',
         'axis': [0, 0, 1],
         'mass': 1.0,
-        'centre': [0.5, 0, 0],
+        'center': [0.5, 0, 0],
         'inertia': [0, 0, 0, 1 / 12, 0, 1 / 12],
     }
     arm = Robot.from_urdf(chain([link] + [dict(link, xyz=[1, 0, 0])] * (links - 1)))

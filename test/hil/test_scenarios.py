@@ -47,7 +47,7 @@ def odd(robot, trajectory, timestep, what='word'):
     return lambda time, q, v: answers[what]
 
 def cannot_be_made(robot, trajectory, timestep):
-    raise OSError('no licence')
+    raise OSError('no license')
 
 number = 7
 """
@@ -319,7 +319,7 @@ def test_a_payload_is_exact_and_leaves_the_velocity_as_it_is(tmp_path):
     from rbd_ros import Robot
     from rbd_ros.spatial import RigidBodyInertia
 
-    point = RigidBodyInertia.from_mass_centre(0.5, (0.0, 0.0, 0.0), ((0.0,) * 3,) * 3)
+    point = RigidBodyInertia.from_mass_center(0.5, (0.0, 0.0, 0.0), ((0.0,) * 3,) * 3)
     heavy = Robot(scenario.robot.model.with_link_inertia(link, point, add=True))
     simulator = Simulator(heavy, 0.001, 'semi_implicit')
     simulator.reset(run.q[250], run.v[250])
@@ -384,7 +384,7 @@ def test_a_controller_that_is_not_there_is_told(tmp_path, monkeypatch, name, wor
 
 def test_one_that_cannot_be_made_is_told(tmp_path):
     controller = {'python': 'controllers.py:cannot_be_made'}
-    with pytest.raises(ValueError, match='OSError: no licence'):
+    with pytest.raises(ValueError, match='OSError: no license'):
         make_controller(read_scenario(scenario_of(tmp_path, controller=controller)))
 
 

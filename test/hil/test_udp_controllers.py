@@ -196,9 +196,9 @@ def test_a_program_that_is_not_there_is_told_and_reported(run, tmp_path, monkeyp
 
 
 def test_one_that_cannot_begin_is_told_with_its_words(run):
-    words = [sys.executable, '-c', 'raise SystemExit("no licence")']
+    words = [sys.executable, '-c', 'raise SystemExit("no license")']
     code, told, _ = run({'udp': {'port': free_port(), 'command': words}})
-    assert code == 1 and 'ended with code 1: no licence' in told
+    assert code == 1 and 'ended with code 1: no license' in told
 
 
 def test_an_address_that_is_none_is_told(run):

@@ -164,7 +164,7 @@ TEXT = """<?xml version="1.0"?>
     <dynamics damping="0.1" spring_reference="2"/></joint>
 </robot>
 """
-BALL = RigidBodyInertia.from_mass_centre(2.0, (0.1, 0.0, 0.0), np.diag([0.1, 0.2, 0.2]).tolist())
+BALL = RigidBodyInertia.from_mass_center(2.0, (0.1, 0.0, 0.0), np.diag([0.1, 0.2, 0.2]).tolist())
 
 
 def test_all_other_bytes_stay():

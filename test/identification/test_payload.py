@@ -30,7 +30,7 @@ def test_without_noise_the_payload_is_found(robot):
     )
     assert_allclose(found.parameters, PAYLOAD, atol=2e-4)
     assert found.mass == pytest.approx(1.5, abs=1e-4)
-    assert_allclose(found.centre, [0.01, 0.02, 0.08], atol=1e-4)
+    assert_allclose(found.center, [0.01, 0.02, 0.08], atol=1e-4)
     assert_allclose(found.inertia, np.diag([0.006, 0.005, 0.004]), atol=3e-4)
     assert not found.adjusted and found.notes == ()
 
@@ -40,7 +40,7 @@ def test_the_payload_of_any_link_is_in_its_own_coordinates(robot):
     states = recorded(robot, payload=carried, link='wrist_1_link', noise=0.0, counts=1e12)
     found = identify_payload(robot, states, 'wrist_1_link')
     assert found.mass == pytest.approx(2.0, abs=2e-3)
-    assert_allclose(found.centre, [0.05, 0.0, -0.03], atol=2e-3)
+    assert_allclose(found.center, [0.05, 0.0, -0.03], atol=2e-3)
 
 
 def test_coordinates_of_a_link_become_those_of_its_body(robot):
@@ -93,7 +93,7 @@ def test_an_impossible_estimate_becomes_a_body(robot):
         found = identify_payload(robot, recorded(robot, seed, payload=point), 'tool0')
         adjusted.append(found.adjusted)
         assert found.mass == pytest.approx(1.0, abs=0.02)
-        assert found.centre[2] == pytest.approx(0.05, abs=0.005)
+        assert found.center[2] == pytest.approx(0.05, abs=0.005)
         moments = np.linalg.eigvalsh(found.inertia)
         assert moments[0] >= 0.0 and moments[2] <= moments[0] + moments[1] + 1e-9
     assert any(adjusted)
@@ -148,8 +148,8 @@ def test_a_pendulum_shows_moments_about_its_axis_and_no_mass():
     assert found.seen == ('m cx', 'm cz', 'Iyy')  # first moments across the axis, inertia about it
     assert found.estimate.names == ('l0: m cx', 'l0: m cz', 'l0: Iyy')
     assert_allclose(found.estimate.values, LOAD[[1, 3, 7]], rtol=1e-5)
-    assert np.isnan(found.mass) and np.isnan(found.centre).all()
-    assert np.isnan(found.inertia).all() and found.centre_deviations() is None
+    assert np.isnan(found.mass) and np.isnan(found.center).all()
+    assert np.isnan(found.inertia).all() and found.center_deviations() is None
     known = ~np.isnan(found.parameters)
     assert known.nonzero()[0].tolist() == [1, 3, 7]
     assert_allclose(found.parameters[known], LOAD[known], rtol=1e-5)
@@ -190,17 +190,17 @@ def test_the_body_that_is_written_has_what_was_found(axes):
         assert mine == pytest.approx(value, rel=1e-5)
 
 
-def test_a_planar_arm_shows_the_centre_in_its_plane():
+def test_a_planar_arm_shows_the_center_in_its_plane():
     planar = arm('two_link_arm')
     link = planar.link_names[-1]
     carried = payload_parameters(1.0, (0.1, 0.0, 0.03), np.diag([0.01, 0.01, 0.01]))
     found = identify_payload(
         planar, recorded(planar, payload=carried, link=link, noise=0.001), link
     )
-    assert found.centre[0] == pytest.approx(0.1, abs=0.01)
-    assert found.centre[2] == pytest.approx(0.03, abs=0.01)
-    assert np.isnan(found.centre[1])
-    assert np.isnan(found.centre_deviations()).tolist() == [False, True, False]
+    assert found.center[0] == pytest.approx(0.1, abs=0.01)
+    assert found.center[2] == pytest.approx(0.03, abs=0.01)
+    assert np.isnan(found.center[1])
+    assert np.isnan(found.center_deviations()).tolist() == [False, True, False]
 
 
 def test_gaps_do_no_harm(robot):

@@ -42,7 +42,7 @@ def csv_text(recording, columns=('position', 'effort')):
 
 
 def cdr(names, stamp, position, effort):
-    """Return a JointState as ROS 2 serialises it, little endian."""
+    """Return a JointState as ROS 2 serializes it, little endian."""
     body = bytearray(struct.pack('<iI', *divmod(stamp, 10**9)))
 
     def align(size):

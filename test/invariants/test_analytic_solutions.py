@@ -28,7 +28,7 @@ def test_compound_pendulum():
                     'type': 'revolute',
                     'axis': [0, 1, 0],
                     'mass': m,
-                    'centre': [0, 0, -l],
+                    'center': [0, 0, -l],
                     'inertia': solid(0.3, I, 0.2),
                 }
             ]
@@ -60,7 +60,7 @@ def test_two_link_arm_obeys_its_lagrange_equations():
                     'axis': [0, 0, 1],
                     'rpy': [np.pi / 2, 0, 0],
                     'mass': m1,
-                    'centre': [c1, 0, 0],
+                    'center': [c1, 0, 0],
                     'inertia': solid(0.01, 0.02, I1),
                 },
                 {
@@ -68,7 +68,7 @@ def test_two_link_arm_obeys_its_lagrange_equations():
                     'axis': [0, 0, 1],
                     'xyz': [l1, 0, 0],
                     'mass': m2,
-                    'centre': [c2, 0, 0],
+                    'center': [c2, 0, 0],
                     'inertia': solid(0.01, 0.02, I2),
                 },
             ]
@@ -133,7 +133,7 @@ TOP = chain(
             'type': 'continuous',
             'axis': [0, 0, 1],
             'mass': 0.4,
-            'centre': [0, 0, 0.15],
+            'center': [0, 0, 0.15],
             'inertia': solid(0.002, 0.002, 0.003),
         },
     ]
@@ -160,7 +160,7 @@ def test_heavy_top_precesses_steadily(theta, branch):
 
 @pytest.mark.seed('FB04', 'JM06', 'JM08', 'SV20')
 def test_free_body_turns_by_eulers_equations_and_falls():
-    """I w' = -w x I w, and the centre of mass falls: v' = R^T g - w x v in body coordinates."""
+    """I w' = -w x I w, and the center of mass falls: v' = R^T g - w x v in body coordinates."""
     inertia = np.diag([0.02, 0.05, 0.04])
     text = random_trees.chain(
         [{'type': 'floating', 'mass': 1.2, 'inertia': solid(*np.diag(inertia))}]
@@ -247,7 +247,7 @@ def test_planar_joint_is_two_sliders_and_a_hinge():
     """
     body = {
         'mass': 1.3,
-        'centre': [0.1, -0.2, 0.05],
+        'center': [0.1, -0.2, 0.05],
         'inertia': [0.02, 0.003, 0.001, 0.03, -0.002, 0.04],
     }
     planar = Robot.from_urdf(
@@ -296,7 +296,7 @@ def test_any_axis_is_a_turned_z_axis():
                         'type': type_,
                         'axis': axis,
                         'mass': 1.1,
-                        'centre': [0.1, 0.2, 0.3],
+                        'center': [0.1, 0.2, 0.3],
                         'inertia': entries,
                     }
                 ]
@@ -316,7 +316,7 @@ def test_any_axis_is_a_turned_z_axis():
                         'axis': [0, 0, 1],
                         'rpy': [0, pitch, yaw],
                         'mass': 1.1,
-                        'centre': R.T @ [0.1, 0.2, 0.3],
+                        'center': R.T @ [0.1, 0.2, 0.3],
                         'inertia': (R.T @ inertia @ R)[np.triu_indices(3)],
                     }
                 ]
@@ -338,7 +338,7 @@ def test_axis_of_any_length_is_a_direction():
                         'type': 'revolute',
                         'axis': np.array([1.0, 2.0, -2.0]) * length,
                         'mass': 1.0,
-                        'centre': [0, 0, 1],
+                        'center': [0, 0, 1],
                         'inertia': solid(0.1, 0.1, 0.1),
                     }
                 ]

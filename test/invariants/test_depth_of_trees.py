@@ -11,7 +11,7 @@ from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 
 HINGE = Revolute((0.0, 0.0, 1.0))
 MOMENTS = (np.diag([0.0, 1.0, 1.0]) / 12.0).tolist()
-ROD = RigidBodyInertia.from_mass_centre(1.0, (0.5, 0.0, 0.0), MOMENTS)
+ROD = RigidBodyInertia.from_mass_center(1.0, (0.5, 0.0, 0.0), MOMENTS)
 END = PluckerTransform.translation((1.0, 0.0, 0.0))
 
 

@@ -95,7 +95,7 @@ def geared_pair(ratio, rotor=0.0):
                 'type': 'revolute',
                 'axis': [0, 1, 0],
                 'mass': 1.0,
-                'centre': [0, 0, -0.5],
+                'center': [0, 0, -0.5],
                 'inertia': [0.1, 0, 0, 0.1, 0, 0.1],
             }
         ]
@@ -135,9 +135,9 @@ def test_geared_two_link_arm_has_the_printed_mass_matrix():
     """
     r1, r2 = 5.0, -7.0
 
-    def link(name, izz, mass, centre):
+    def link(name, izz, mass, center):
         return (
-            f'<link name="{name}"><inertial><origin xyz="{centre} 0 0"/><mass value="{mass}"/>'
+            f'<link name="{name}"><inertial><origin xyz="{center} 0 0"/><mass value="{mass}"/>'
             f'<inertia ixx="0.01" '
             f'ixy="0" ixz="0" iyy="0.01" iyz="0" izz="{izz}"/></inertial></link>'
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kinematics against its own derivatives: Jacobians, their rates, centre of mass, momentum."""
+"""Kinematics against its own derivatives: Jacobians, their rates, center of mass, momentum."""
 
 import numpy as np
 import pytest
@@ -150,8 +150,8 @@ def test_momentum_changes_only_by_outside_forces():
         acceleration = robot.forward_dynamics(q, v, tau, external_forces={'link2': force})
         reference = Reference(text, floating_base=True)
         weight = sum(m for m, _, _ in reference.inertials.values()) * np.array([0, 0, -9.81])
-        centre = robot.center_of_mass(q)
-        outside = np.hstack([np.cross(centre, weight), np.broadcast_to(weight, (5, 3))]) + force
+        center = robot.center_of_mass(q)
+        outside = np.hstack([np.cross(center, weight), np.broadcast_to(weight, (5, 3))]) + force
         tolerance = (
             1e-10  # accelerations carry cond(H) eps, 1e4 times 1e-16, times masses and lengths
         )
@@ -164,7 +164,7 @@ def test_momentum_changes_only_by_outside_forces():
 
 
 @pytest.mark.seed('FB07', 'SV18')
-def test_linear_momentum_is_mass_times_velocity_of_the_centre(subject):
+def test_linear_momentum_is_mass_times_velocity_of_the_center(subject):
     from test_dynamics_identities import total_mass
 
     q, v = subject.q, subject.v

@@ -25,7 +25,7 @@ def slider(axis, **others):
 def _link(type_, axis, **others):
     usual = {
         'mass': 1.3,
-        'centre': (0.11, -0.07, 0.05),
+        'center': (0.11, -0.07, 0.05),
         'inertia': [0.031, 0.004, -0.003, 0.042, 0.002, 0.053],
     }
     return {'type': type_, 'axis': axis, **usual, **others}
@@ -79,7 +79,7 @@ def test_equations_of_computer_algebra_are_those_of_the_recursion(name):
 def random_arm(n):
     rng, links = np.random.default_rng(n), []
     for _ in range(n):
-        axis, centre, xyz = rng.normal(size=(3, 3))
+        axis, center, xyz = rng.normal(size=(3, 3))
         A = rng.normal(size=(3, 3))
         inertia = 0.1 * (np.trace(A @ A.T) * np.eye(3) - A @ A.T)
         links.append(
@@ -88,7 +88,7 @@ def random_arm(n):
                 axis / np.linalg.norm(axis),
                 xyz=xyz,
                 rpy=rng.uniform(-1.5, 1.5, 3),
-                centre=centre,
+                center=center,
                 mass=rng.uniform(0.5, 2.0),
                 inertia=inertia[np.triu_indices(3)].tolist(),
             )

@@ -70,7 +70,7 @@ def test_force_on_a_welded_link_acts_like_a_force_on_its_body():
 @pytest.mark.seed('SV19', 'MD07')
 def test_inertia_given_in_turned_axes_is_the_same_inertia():
     rng = np.random.default_rng(3)
-    body = {'type': 'floating', 'mass': 1.4, 'centre': [0.1, 0.2, -0.1]}
+    body = {'type': 'floating', 'mass': 1.4, 'center': [0.1, 0.2, -0.1]}
     I_C = random_trees.physical_inertia(rng, 1.4)
     straight = random_trees.chain([dict(inertia=I_C[np.triu_indices(3)], **body)])
     rpy = [0.4, -1.2, 2.5]

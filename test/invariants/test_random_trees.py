@@ -14,7 +14,7 @@ from support.reference import Reference
 
 from rbd_ros import Robot
 
-# No deadline: timing decides nothing here. Derandomised: every run tries the same trees.
+# No deadline: timing decides nothing here. Derandomized: every run tries the same trees.
 PROPERTY = settings(max_examples=30, deadline=None, derandomize=True)
 
 types = st.lists(st.sampled_from(random_trees.ALL_TYPES), min_size=1, max_size=6, unique=True)

@@ -147,9 +147,9 @@ def test_a_floating_base_feels_the_whole_robot(case):
     to_body = motion_transform(pose[:3, :3].T, pose[:3, 3])
     if not robot.model.couplings:
         close(to_body.T @ X.T @ (case.H[:6] @ v), robot.momentum(q, v))
-        to_centre = motion_transform(np.eye(3), robot.center_of_mass(q))
+        to_center = motion_transform(np.eye(3), robot.center_of_mass(q))
         seen_from_base = to_body.T @ locked @ to_body
-        close(to_centre.T @ robot.centroidal.inertia(q) @ to_centre, seen_from_base, 1e-10)
+        close(to_center.T @ robot.centroidal.inertia(q) @ to_center, seen_from_base, 1e-10)
     assert np.linalg.eigvalsh(locked).min() > 0.0
 
 

@@ -23,7 +23,7 @@ def tree_of_balls(rng):
     bodies = []
     for i, parent in enumerate(PARENTS, start=1):
         A = rng.normal(size=(3, 3))
-        inertia = RigidBodyInertia.from_mass_centre(
+        inertia = RigidBodyInertia.from_mass_center(
             rng.uniform(0.5, 2.0), tuple(rng.normal(size=3).tolist()), (0.1 * A @ A.T).tolist()
         )
         E = np.transpose(rpy_rotation(*rng.uniform(-1.5, 1.5, 3))).tolist()
@@ -41,7 +41,7 @@ def augmented(model, i):
     for j, other in model.outward():
         if other.parent == i:
             mass = sum(model.body(k).inertia.mass for k in model.subtree(j))
-            total = total + RigidBodyInertia.from_mass_centre(
+            total = total + RigidBodyInertia.from_mass_center(
                 mass, other.tree_transform.r, np.zeros((3, 3)).tolist()
             )
     return total

@@ -26,7 +26,7 @@ def random_table(rng, types=TYPES):
                 *(float(x) for x in rng.uniform(0.1, 1.0, 4)),
                 type=kind,
                 mass=float(rng.uniform(0.5, 2.0)),
-                centre=tuple(rng.normal(size=3).tolist()),
+                center=tuple(rng.normal(size=3).tolist()),
                 inertia=tuple(map(tuple, ((I + I.T) / 2.0).tolist())),
             )
         )
@@ -118,7 +118,7 @@ def test_both_conventions_describe_the_same_arm(rng):
         moved = {
             'a': before.a,
             'alpha': before.alpha,
-            'centre': tuple((shift + R @ row.centre).tolist()),
+            'center': tuple((shift + R @ row.center).tolist()),
             'inertia': tuple(map(tuple, ((I + I.T) / 2.0).tolist())),
         }
         rows.append(replace(row, **moved))
@@ -129,16 +129,16 @@ def test_both_conventions_describe_the_same_arm(rng):
 
 
 def test_mass_and_inertia_are_where_the_table_says(rng):
-    """Kinetic energy of a link about its centre of mass, in frame i + 1."""
+    """Kinetic energy of a link about its center of mass, in frame i + 1."""
     table = random_table(rng, ('revolute',))
     robot, row = Robot(distal_chain('arm', table)), table[0]
     R = about_x(row.alpha, row.a)[:3, :3]
-    C = np.array([row.a, 0.0, 0.0]) + R @ row.centre
+    C = np.array([row.a, 0.0, 0.0]) + R @ row.center
     expected = (R @ np.array(row.inertia) @ R.T)[2, 2] + row.mass * (C[0] ** 2 + C[1] ** 2)
     assert robot.mass_matrix([0.4])[0, 0] == pytest.approx(expected)
     row = replace(row, a=0.0, alpha=0.0)
     robot = Robot(proximal_chain('arm', [row]))
-    x, y, _ = row.centre
+    x, y, _ = row.center
     expected = row.inertia[2][2] + row.mass * (x * x + y * y)
     assert robot.mass_matrix([0.4])[0, 0] == pytest.approx(expected)
 
@@ -169,8 +169,8 @@ GOOD = DHLink(a=0.1, mass=1.0)
         ({'theta': float('nan')}, 'link2: theta must be finite'),
         ({'mass': float('inf')}, 'link2: mass must be finite'),
         ({'mass': -1.0}, 'link2: mass must not be negative, got -1.0'),
-        ({'centre': (0.0, 0.0)}, 'link2: centre must have 3 elements'),
-        ({'centre': (0.0, 0.0, float('nan'))}, 'link2: centre must be finite'),
+        ({'center': (0.0, 0.0)}, 'link2: center must have 3 elements'),
+        ({'center': (0.0, 0.0, float('nan'))}, 'link2: center must be finite'),
         ({'inertia': ((1.0, 0.0, 0.0),) * 2}, 'link2: inertia must have 3 rows'),
         ({'inertia': ((1.0, 0.1, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))}, 'must be symmetric'),
         ({'inertia': ((float('nan'), 0, 0), (0, 1, 0), (0, 0, 1))}, 'inertia must be finite'),

@@ -261,7 +261,7 @@ class Angle(Counting):
 def test_the_sweep_saves_operations_of_inverse_dynamics_of_a_chain_of_hinges():
     """A tenth, of those that remain when operations with zeros are left out.
 
-    The book has about 15 % (9.7) of a text that is optimised by hand; the text that kernels are
+    The book has about 15 % (9.7) of a text that is optimized by hand; the text that kernels are
     made of has less to save.
     """
     rng = np.random.default_rng(1)
@@ -271,7 +271,7 @@ def test_the_sweep_saves_operations_of_inverse_dynamics_of_a_chain_of_hinges():
             'xyz': rng.normal(size=3),
             'rpy': rng.normal(size=3),
             'mass': 1.0,
-            'centre': rng.normal(size=3),
+            'center': rng.normal(size=3),
             'inertia': [0.3, 0.01, 0.02, 0.4, -0.03, 0.5],
         }
         for _ in range(7)

@@ -164,10 +164,10 @@ def test_the_origin_moves_the_joint_and_not_the_links(rng):
         poses = [r.forward_kinematics(np.zeros(5))[name] for r in (plain, robot)]
         assert_allclose(poses[1], poses[0], atol=1e-14)
     hand = plain.forward_kinematics(np.zeros(5))['hand']
-    centre = hand @ [0.1, 0.2, -0.3, 1.0]
+    center = hand @ [0.1, 0.2, -0.3, 1.0]
     q = np.array([0.0, 0.0, 0.0, 0.8, 0.0])
     turned = robot.forward_kinematics(q)['hand'] @ np.linalg.inv(hand)
-    assert_allclose(turned @ centre, centre, atol=1e-14)
+    assert_allclose(turned @ center, center, atol=1e-14)
     energies = [r.energy(np.zeros(5), np.zeros(5)).potential for r in (plain, robot)]
     assert_allclose(energies[1], energies[0], rtol=1e-13)
 
@@ -466,7 +466,7 @@ def test_loop_constraints_that_contradict_each_other_are_refused():
         ({'predecessor': {'frame': 'coupler', 'xyz': [1]}}, ['3 numbers']),
         ({'predecessor': {'frame': 'coupler', 'rpy': [1e9, 0, 0]}}, ['no angle']),
         ({'predecessor': 7}, ["'7'"]),
-        ({'colour': 'red'}, ["'colour'"]),
+        ({'color': 'red'}, ["'color'"]),
     ],
 )
 def test_bad_loops_are_refused_with_their_line(tmp_path, change, words):

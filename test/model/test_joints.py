@@ -290,21 +290,21 @@ def test_displacements_of_loop_joints(joint, seed):
 
 
 class Aside(JointType):
-    """A type such as users write: a pair whose axis, or centre, misses the frame's origin."""
+    """A type such as users write: a pair whose axis, or center, misses the frame's origin."""
 
     def __init__(self, pair):
-        self.pair, self.centred = pair, PluckerTransform.translation((0.3, -0.2, 0.5))
+        self.pair, self.centerd = pair, PluckerTransform.translation((0.3, -0.2, 0.5))
         self.nq, self.nv = pair.nq, pair.nv
 
     def transform(self, q):
-        return self.centred.inverse() * self.pair.transform(q) * self.centred
+        return self.centerd.inverse() * self.pair.transform(q) * self.centerd
 
     def motion_subspace(self, q):
         columns = self.pair.motion_subspace(q).columns
-        return MotionSubspace([self.centred.inverse_apply(s) for s in columns])
+        return MotionSubspace([self.centerd.inverse_apply(s) for s in columns])
 
     def constraint_forces(self, q):
-        return tuple(self.centred.inverse_apply(f) for f in self.pair.constraint_forces(q))
+        return tuple(self.centerd.inverse_apply(f) for f in self.pair.constraint_forces(q))
 
     def neutral(self):
         return self.pair.neutral()

@@ -188,8 +188,8 @@ def test_a_model_made_by_hand_is_that_of_the_urdf(rng):
     I = [[0.02, 0.001, -0.002], [0.001, 0.03, 0.003], [-0.002, 0.003, 0.04]]
     lower = np.diag([0.01, 0.02, 0.025]).tolist()
     inertias = {
-        'upper': RigidBodyInertia.from_mass_centre(1.5, (0.1, 0.2, 0.3), (R @ I @ R.T).tolist()),
-        'lower': RigidBodyInertia.from_mass_centre(0.7, (-0.1, 0.0, 0.2), lower),
+        'upper': RigidBodyInertia.from_mass_center(1.5, (0.1, 0.2, 0.3), (R @ I @ R.T).tolist()),
+        'lower': RigidBodyInertia.from_mass_center(0.7, (-0.1, 0.0, 0.2), lower),
     }
     axis, along = (0.0, 0.6, -0.8), (1.0, 0.0, 0.0)
     shoulder = placed((0.3, -0.2, 0.5), (0.7, 0.2, -0.4))

@@ -56,8 +56,8 @@ def test_parameters_are_general_and_physical(model):
         assert_allclose(E @ E.T, np.eye(3), atol=1e-15)
         assert np.linalg.det(E) > 0
         assert np.all(np.linalg.eigvalsh(body.inertia.matrix().astype(float)) > 0)
-        _, _, about_centre = body.inertia.mass_centre()
-        a, b, c = np.linalg.eigvalsh(np.array(about_centre, dtype=float))
+        _, _, about_center = body.inertia.mass_center()
+        a, b, c = np.linalg.eigvalsh(np.array(about_center, dtype=float))
         assert a > 0 and a + b >= c
         assert np.all(np.abs(body.inertia.parameters()) > 1e-6)
 

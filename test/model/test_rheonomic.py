@@ -137,8 +137,8 @@ def test_forces_are_rates_of_momentum_while_time_goes_on(joint, motion):
     tau = np.zeros(model.nv)
     for i, body in model.outward():
         weight = body.inertia.mass * np.array(model.gravity)
-        centre = X0[i].inverse_point(tuple(x / body.inertia.mass for x in body.inertia.h))
-        force = rates[i - 1] - np.r_[np.cross(centre, weight), weight]
+        center = X0[i].inverse_point(tuple(x / body.inertia.mass for x in body.inertia.h))
+        force = rates[i - 1] - np.r_[np.cross(center, weight), weight]
         for j in model.support(i):
             other = model.body(j)
             S = other.joint.motion_subspace(q[other.q].tolist()).columns

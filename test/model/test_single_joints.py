@@ -329,7 +329,7 @@ def test_a_symmetric_top_without_torque_precesses_steadily(kind):
     In the body, the angular velocity goes round the axis at (1 - I_3 / I_1) w_3.
     """
     I1, I3 = 0.03, 0.05
-    inertia = RigidBodyInertia.from_mass_centre(2.0, (0, 0, 0), np.diag([I1, I1, I3]).tolist())
+    inertia = RigidBodyInertia.from_mass_center(2.0, (0, 0, 0), np.diag([I1, I1, I3]).tolist())
     X = PluckerTransform.identity()
     top = Body('top', 0, 'joint', kind(), X, inertia)
     robot = Robot(Model.create('top', [top], [Link('top', 1, X, inertia)], gravity=(0, 0, 0)))
@@ -358,7 +358,7 @@ def test_a_symmetric_top_without_torque_precesses_steadily(kind):
 
 
 def free_body(joint, gravity=GRAVITY):
-    inertia = RigidBodyInertia.from_mass_centre(
+    inertia = RigidBodyInertia.from_mass_center(
         1.3, (0.1, -0.2, 0.05), np.diag([0.02, 0.03, 0.04]).tolist()
     )
     body = Body('body', 0, 'joint', joint, PluckerTransform.identity(), inertia)
@@ -430,9 +430,9 @@ def test_position_in_successor_coordinates_changes_by_v_minus_w_cross_q():
 
 @pytest.mark.seed('JM08', kind='full')
 def test_a_long_tumble_is_the_same_by_both_floating_variants():
-    """A satellite that spins for 30 s, far away: momentum, free fall of its centre of mass.
+    """A satellite that spins for 30 s, far away: momentum, free fall of its center of mass.
 
-    Against the parabola of the centre and the constancy of what gravity does not change.
+    Against the parabola of the center and the constancy of what gravity does not change.
     """
     robots = [free_body(kind()) for kind in (Floating, FloatingInSuccessor)]
     v = np.array([1.0, 4.0, 0.3, 0.2, -0.1, 0.3])
@@ -442,17 +442,17 @@ def test_a_long_tumble_is_the_same_by_both_floating_variants():
         q = robot.neutral()
         q[4:] = 10.0, 20.0, -5.0
         simulator.reset(q=q, v=v)
-        centre = robot.center_of_mass(q)
+        center = robot.center_of_mass(q)
         momentum = robot.momentum(q, v)
         simulator.step(n=15000)
         t, g = simulator.time, robot.gravity
-        fallen = centre + t * momentum[3:] / 1.3 + 0.5 * t * t * g
+        fallen = center + t * momentum[3:] / 1.3 + 0.5 * t * t * g
         at = robot.center_of_mass(simulator.q)
         assert_allclose(at, fallen, rtol=1e-7)
         after = robot.momentum(simulator.q, simulator.v)
         assert_allclose(after[3:], momentum[3:] + 1.3 * t * g, rtol=1e-7)
-        about_centre = momentum[:3] - np.cross(centre, momentum[3:])
-        assert_allclose(after[:3] - np.cross(at, after[3:]), about_centre, atol=1e-6)
+        about_center = momentum[:3] - np.cross(center, momentum[3:])
+        assert_allclose(after[:3] - np.cross(at, after[3:]), about_center, atol=1e-6)
         ends.append((robot.forward_kinematics(simulator.q)['body'], simulator.v, at))
     for one, other in zip(*ends):
         assert_allclose(other, one, rtol=1e-6, atol=1e-6)

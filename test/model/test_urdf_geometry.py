@@ -154,7 +154,7 @@ def test_shapes_do_not_change_the_dynamics():
 
 
 def colors(*materials, known=''):
-    """Return the colours of visuals with these materials, and warnings."""
+    """Return the colors of visuals with these materials, and warnings."""
     shapes = ''.join(
         f'<visual><geometry><sphere radius="1"/></geometry>{material}</visual>'
         for material in materials

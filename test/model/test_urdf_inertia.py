@@ -14,7 +14,7 @@ BAD = {
     'products too large': (inertial(inertia=(0.1, 0.2, 0, 0.1, 0, 0.1)), 'not positive definite'),
     'too slender': (inertial(inertia=(0.1, 0, 0, 0.1, 0, 0.3)), 'triangle inequality'),
     'massless but inert': (inertial(mass='0'), 'mass is zero but the rotational inertia is not'),
-    'centre of nothing': (inertial(mass='0', inertia=(0,) * 6, xyz='1 0 0'), 'centre of mass'),
+    'center of nothing': (inertial(mass='0', inertia=(0,) * 6, xyz='1 0 0'), 'center of mass'),
 }
 GOOD = {
     'none': '',

@@ -103,14 +103,14 @@ def test_every_joint_type_of_urdf_is_read(kind, type_, nq, nv):
     assert (model.body(1).urdf_type, model.nq, model.nv) == (kind, nq, nv)
 
 
-def test_the_axis_is_normalised_and_said_so():
+def test_the_axis_is_normalized_and_said_so():
     body = only_body(axis='0 3 4')
     assert body.joint.axis == (0.0, 0.6, 0.8)
     (warning,) = load_urdf(one_joint(axis='0 3 4')).warnings
     assert 'j' in warning and 'unit vector' in warning
 
 
-def test_the_axis_of_extreme_length_is_normalised():
+def test_the_axis_of_extreme_length_is_normalized():
     assert only_body(axis='0 -1e-300 0').joint.axis == (0.0, -1.0, 0.0)
     assert only_body(axis='1e30 1e30 0').joint.axis == pytest.approx((sqrt(0.5), sqrt(0.5), 0))
 

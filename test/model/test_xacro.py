@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Xacro is recognised by what is in a document, and expanded wherever a robot is read."""
+"""Xacro is recognized by what is in a document, and expanded wherever a robot is read."""
 
 import os
 

@@ -277,7 +277,7 @@ def test_joints_of_a_preempted_goal_that_the_new_one_leaves_out_stop_on_their_pa
     assert POSE[0] < end[0] < 1.5 and end[1] == pytest.approx(GOAL[1], abs=1e-9)
 
 
-def test_one_of_two_goals_is_cancelled_alone(groups):
+def test_one_of_two_goals_is_canceled_alone(groups):
     arm = groups.send(point(60.0, (2.0,)), names=['shoulder'])
     groups.until_moving()
     gripper = groups.send(point(2.0, GOAL[1:]), names=['elbow'])
@@ -489,7 +489,7 @@ def test_without_states_a_goal_is_rejected(rig):
 # -- goals that end early -------------------------------------------------------------------------
 
 
-def test_a_cancelled_goal_stops_smoothly_and_is_held(rig):
+def test_a_canceled_goal_stops_smoothly_and_is_held(rig):
     rig.moving = True
     sent = rig.send(point(60.0, (2.0, POSE[1])))
     rig.until_moving()
@@ -505,7 +505,7 @@ def test_a_cancelled_goal_stops_smoothly_and_is_held(rig):
     rig.send(point(0.5, GOAL)).result(SUCCEEDED, 0)
 
 
-def test_a_goal_that_is_to_begin_can_be_cancelled_alone(rig):
+def test_a_goal_that_is_to_begin_can_be_canceled_alone(rig):
     rig.moving = True
     first = rig.send(point(1.5, GOAL))
     second = rig.send(point(1.0, POSE), start=time.time() + 3000.0)
@@ -515,7 +515,7 @@ def test_a_goal_that_is_to_begin_can_be_cancelled_alone(rig):
     rig.until_at(GOAL)
 
 
-def test_all_goals_can_be_cancelled_together(rig):
+def test_all_goals_can_be_canceled_together(rig):
     rig.moving = True
     first = rig.send(point(60.0, (2.0, POSE[1])))
     second = rig.send(point(1.0, POSE), start=time.time() + 3000.0)
@@ -530,7 +530,7 @@ def test_all_goals_can_be_cancelled_together(rig):
     assert rig.until_at_rest()[0] < 1.5
 
 
-def test_a_goal_that_is_waited_for_at_its_end_can_be_cancelled(rig):
+def test_a_goal_that_is_waited_for_at_its_end_can_be_canceled(rig):
     sent = rig.send(point(0.3, GOAL), goal_tolerance=[rig.tolerance('elbow', 0.1)])
     rig.ros.until(lambda: rig.position() == pytest.approx(GOAL), 'the end')
     assert sent.cancel() == 1

@@ -120,15 +120,15 @@ def test_the_time_of_the_goal_counts_from_the_end_of_the_motion(loop):
     assert "'elbow'" in following.outcome.text or loop.names[1] in following.outcome.text
 
 
-def test_what_is_replaced_is_dropped_and_what_is_cancelled_is_cancelled(loop):
+def test_what_is_replaced_is_dropped_and_what_is_canceled_is_canceled(loop):
     first = loop.follow('somebody')
     loop.run(10)
     second = loop.follow('somebody', to=(0.1, 0.1))
     assert loop.run(1) == ['dropped'] and first.outcome.kind == 'dropped'
-    second.cancelled = True
+    second.canceled = True
     loop.motion.cancel(second.plan)
     assert loop.run(5) == []  # it still brakes
-    assert loop.run(40) == ['cancelled']
+    assert loop.run(40) == ['canceled']
 
 
 def test_what_waits_is_not_judged(loop):
@@ -150,10 +150,10 @@ def test_an_interruption_is_told_to_those_that_it_ended(loop):
     assert following.outcome.text == 'states had failed'  # the first counts
 
 
-def test_an_interruption_of_what_was_cancelled_leaves_it_cancelled(loop):
+def test_an_interruption_of_what_was_canceled_leaves_it_canceled(loop):
     following = loop.follow('somebody')
     loop.run(10)
-    following.cancelled = True
+    following.canceled = True
     loop.motion.hold([0.0, 0.0])
     loop.followed.interrupted(loop.motion, 'states had failed')
-    assert loop.run(1) == ['cancelled']
+    assert loop.run(1) == ['canceled']

@@ -285,7 +285,7 @@ def test_payload_gravity_and_limits_can_be_changed_while_running(rig):
         rig.until_torque(approx(POSE, 0.5), 'the payload')
         rig.ros.set_parameter(NODE, 'payload_center_of_mass', [-0.4, 0.0, 0.0])
         elbow = gravity_torque(POSE)['elbow']  # with the payload on its axis
-        rig.ros.until(lambda: abs(rig.torque()['elbow'] - elbow) < 1e-9, 'the centre of mass')
+        rig.ros.until(lambda: abs(rig.torque()['elbow'] - elbow) < 1e-9, 'the center of mass')
         rig.ros.set_parameter(NODE, 'payload_mass', 0.0)
         rig.ros.set_parameter(NODE, 'gravity', [0.0, 0.0, 9.81])
         upside_down = {name: -torque for name, torque in gravity_torque(POSE).items()}

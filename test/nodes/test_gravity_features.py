@@ -103,7 +103,7 @@ def test_a_payload_comes_as_one_message_and_the_torque_goes_there_without_a_step
     assert list(rig.parameters(names).values()) == ['tool', 0.5, [0.0, 0.0, 0.0]]
     publisher.publish(payload(0.5, com=(-0.4, 0.0, 0.0)))
     elbow = [holding(POSE, 0.5)[0] - holding(POSE, 0.5)[1] + holding()[1], holding()[1]]
-    rig.until(np.array(elbow), 'the centre of mass')
+    rig.until(np.array(elbow), 'the center of mass')
     publisher.publish(payload(0.0, ''))
     rig.until(holding(), 'no payload again')
     rig.must_set(payload_transition_time=0.0)

@@ -13,7 +13,7 @@ from test_surroundings import G, PRESS, Rig
 from rbd_ros.collision import extend_world
 
 #: What is computed is asked, not how quickly: see conftest.py.
-OPTIMISED = False
+OPTIMIZED = False
 
 HEIGHT = 0.15  # 6 cm below the foot [m]
 BALL = {'type': 'sphere', 'radius': 0.05, 'xyz': [1, 0, 0.5], 'static': False, 'mass': 1.0}

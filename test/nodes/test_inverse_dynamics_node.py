@@ -139,7 +139,7 @@ def test_feedforward_terms_can_be_chosen(rig, feedforward, expected):
     rig.ros.until(lambda: tuple(rig.torque().values()) == pytest.approx(expected), 'that torque')
 
 
-def test_feedback_gains_are_newton_metres_per_radian(rig):
+def test_feedback_gains_are_newton_meters_per_radian(rig):
     rig.configure(feedforward='none', feedback='pd', kp=[3.0, 2.0], kd=[0.5])
     rig.feed.message = joint_state(position=(POSE[0] + 0.1, POSE[1] - 0.2), velocity=(1.0, -2.0))
     expected = {'shoulder': -0.3 - 0.5, 'elbow': 0.4 + 1.0}

@@ -16,8 +16,8 @@ ARM = str(resource_path('urdf', 'two_link_arm.urdf'))
 SIX = str(resource_path('urdf', 'six_axis_arm.urdf'))
 
 
-def body(mass, centre, about_centre):
-    return RigidBodyInertia.from_mass_centre(mass, centre, np.asarray(about_centre).tolist())
+def body(mass, center, about_center):
+    return RigidBodyInertia.from_mass_center(mass, center, np.asarray(about_center).tolist())
 
 
 def rotation(axis, angle):
@@ -30,13 +30,13 @@ def rotation(axis, angle):
 
 
 def test_a_solid_ellipsoid_is_found_again_however_it_is_turned():
-    mass, axes, centre = 3.0, np.array([0.1, 0.2, 0.4]), (0.3, -0.2, 0.5)
+    mass, axes, center = 3.0, np.array([0.1, 0.2, 0.4]), (0.3, -0.2, 0.5)
     E = rotation((0.6, 0.0, 0.8), 0.7)
     squares = axes**2
     moments = mass / 5 * (squares.sum() - squares)
-    found = equivalent_ellipsoid(body(mass, centre, E @ np.diag(moments) @ E.T))
+    found = equivalent_ellipsoid(body(mass, center, E @ np.diag(moments) @ E.T))
     assert sorted(found.semi_axes) == pytest.approx(sorted(axes))
-    assert found.pose[:3, 3] == pytest.approx(centre)
+    assert found.pose[:3, 3] == pytest.approx(center)
     R = found.pose[:3, :3]
     assert np.linalg.det(R) == pytest.approx(1.0)
     for length, direction in zip(found.semi_axes, R.T):
@@ -76,8 +76,8 @@ def test_ellipsoids_are_where_the_bodies_are():
     poses = view.poses(np.array([0.3, -0.5, 1.5, 0.5, 1.0, 0.2]))
     found = dict(view.ellipsoids(poses))
     i = robot.body_names.index('forearm_link') + 1
-    _, centre, _ = robot.model.body(i).inertia.mass_centre()
-    assert found['forearm_link'].pose[:3, 3] == pytest.approx((poses[i] @ [*centre, 1.0])[:3])
+    _, center, _ = robot.model.body(i).inertia.mass_center()
+    assert found['forearm_link'].pose[:3, 3] == pytest.approx((poses[i] @ [*center, 1.0])[:3])
 
 
 def test_bars_turn_with_their_joints_and_show_the_share_of_the_limit():
@@ -109,14 +109,14 @@ def test_a_bar_of_a_slide_points_where_it_moves():
 
 def test_colors_go_from_green_to_red():
     outside.load('rclpy')
-    from rbd_ros.nodes.common.model_markers import GREY, saturation_color
+    from rbd_ros.nodes.common.model_markers import GRAY, saturation_color
 
     reds, greens = zip(*(saturation_color(share)[:2] for share in (0.0, 0.25, 0.5, 0.75, 1.0)))
     assert list(reds) == sorted(reds) and list(greens) == sorted(greens, reverse=True)
     assert reds[0] == 0.0 and greens[-1] == 0.0
     assert saturation_color(-0.5) == saturation_color(0.5)
     assert saturation_color(2.0) == saturation_color(1.0)
-    assert saturation_color(None) == GREY
+    assert saturation_color(None) == GRAY
 
 
 def test_markers_are_complete_and_replace_the_last_ones():
@@ -136,12 +136,12 @@ def test_markers_are_complete_and_replace_the_last_ones():
     assert len({(m.ns, m.id) for m in found[1:]}) == len(found) - 1
     kinds = {
         ns: [m for m in found if m.ns == ns]
-        for ns in (markers.CENTRE, markers.INERTIA, markers.TORQUE)
+        for ns in (markers.CENTER, markers.INERTIA, markers.TORQUE)
     }
-    [centre] = kinds[markers.CENTRE]
-    at = centre.pose.position
+    [center] = kinds[markers.CENTER]
+    at = center.pose.position
     assert (at.x, at.y, at.z) == pytest.approx(tuple(robot.center_of_mass(q)))
-    assert centre.scale.x == centre.scale.z == pytest.approx(markers.CENTRE_SIZE)
+    assert center.scale.x == center.scale.z == pytest.approx(markers.CENTER_SIZE)
     ellipsoids = view.ellipsoids(view.poses(q))
     assert len(kinds[markers.INERTIA]) == len(ellipsoids) == 6
     for marker, (_, shape) in zip(kinds[markers.INERTIA], ellipsoids):
@@ -196,8 +196,8 @@ def test_markers_come_while_somebody_listens_and_show_the_gravity_torque(listeni
     robot = Robot.from_urdf(TWO_LINK_ARM)
     q = np.array([0.3, -1.1])
     assert {m.header.frame_id for m in found} == {f'left/{next(iter(robot.model.links))}'}
-    [centre] = [m for m in found if m.ns == 'center_of_mass']
-    at = centre.pose.position
+    [center] = [m for m in found if m.ns == 'center_of_mass']
+    at = center.pose.position
     assert (at.x, at.y, at.z) == pytest.approx(tuple(robot.center_of_mass(q)))
     arrows = {m.id: m for m in found if m.ns == 'gravity_torque'}
     shares = robot.gravity_torque(q) / robot.effort_limits

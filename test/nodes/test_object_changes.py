@@ -344,8 +344,8 @@ def test_a_urdf_of_one_link_is_spawned(rig, tmp_path):
     assert (answer.result.result, answer.entity_name) == (OK, 'crate')
     crate = rig.simulator.world['crate']
     assert crate.shape.size == (0.4, 0.4, 0.4) and crate.color == (1, 0, 0, 1)
-    mass, centre, inertia = crate.inertia.mass_centre()
-    assert mass == 2.0 and tuple(centre) == pytest.approx((0, 0, 0.1))
+    mass, center, inertia = crate.inertia.mass_center()
+    assert mass == 2.0 and tuple(center) == pytest.approx((0, 0, 0.1))
     assert np.diag(inertia) == pytest.approx([0.1, 0.2, 0.15])
     rig.run(300)
     assert rig.pose('crate')[0] == pytest.approx([9, 0, 0.2], abs=1e-6)

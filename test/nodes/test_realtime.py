@@ -222,7 +222,7 @@ def test_a_core_that_does_not_exist_ends_the_start(ros, module):
 
 
 def permitted():
-    return in_a_thread(lambda: realtime.prioritise_this_thread(1)) is None
+    return in_a_thread(lambda: realtime.prioritize_this_thread(1)) is None
 
 
 @pytest.mark.parametrize('module', LOOPS)

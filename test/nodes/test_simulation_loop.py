@@ -220,7 +220,7 @@ def test_pausing_or_going_on_ends_a_long_run(make, paused):
     steps = begin_long(plant)
     plant.loop.request(lambda: plant.loop.set_paused(paused))
     assert steps.finished.wait(CEILING)
-    assert steps.cancelled_by == '~/pause' and steps.left
+    assert steps.canceled_by == '~/pause' and steps.left
     assert plant.loop.paused == paused
 
 
@@ -229,7 +229,7 @@ def test_stopping_ends_a_long_run(make):
     steps = begin_long(plant)
     plant.loop.stop()
     assert steps.finished.wait(CEILING)
-    assert steps.left and steps.cancelled_by
+    assert steps.left and steps.canceled_by
 
 
 def test_a_failing_step_ends_the_run_and_is_reported(make):

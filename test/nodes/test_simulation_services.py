@@ -368,14 +368,14 @@ def test_the_action_tells_after_each_step(rig):
     assert rig.time() == before + 5_000_000
 
 
-def test_the_action_can_be_cancelled_and_refuses_what_cannot_be(rig):
+def test_the_action_can_be_canceled_and_refuses_what_cannot_be(rig):
     goal = Goal(rig, 1_000_000)
     rig.ros.until(lambda: goal.feedback, 'feedback')
     rig.ros.until(goal.handle.cancel_goal_async().done, 'an answer')
     rig.ros.until(goal.result.done, 'the result')
     answer = goal.result.result()
-    assert (answer.status, answer.result.result.result) == (5, FAILED)  # cancelled
-    assert 'cancelled' in answer.result.result.error_message
+    assert (answer.status, answer.result.result.result) == (5, FAILED)  # canceled
+    assert 'canceled' in answer.result.result.error_message
     for steps in (0, 2**63):
         goal = Goal(rig, steps)
         rig.ros.until(goal.result.done, 'the result')

@@ -52,7 +52,7 @@ class Stream:
         ]  # fmt: skip
 
     def next(self):
-        """Return the serialised message, and the time at which it comes."""
+        """Return the serialized message, and the time at which it comes."""
         rng, n = self._rng, len(self._names)
         self._v = 0.99 * self._v + 0.05 * rng.normal(size=n)
         self._q = 0.999 * self._q + 1e-3 * self._v

@@ -620,7 +620,7 @@ def test_other_robots_touch_and_stay_when_objects_come(two_robots):
     assert found['swing/arm'].force.z != 0.0
     position = rig.simulator.q
     world = rig.simulator.world
-    inertia = RigidBodyInertia.from_mass_centre(1.0, (0.0, 0.0, 0.0), np.eye(3))
+    inertia = RigidBodyInertia.from_mass_center(1.0, (0.0, 0.0, 0.0), np.eye(3))
     ball = WorldObject('ball', Sphere(0.1), inertia=inertia)
     rig.cycle.change_world(rig.cycle.prepared_world(world.with_objects(ball)))
     assert np.array_equal(rig.simulator.q, position)

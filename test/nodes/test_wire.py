@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Serialised messages read and written with NumPy, against rclpy and an encoder of our own."""
+"""Serialized messages read and written with NumPy, against rclpy and an encoder of our own."""
 
 import math
 import struct

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Serialised trajectories read with NumPy, against rclpy and an encoder of our own."""
+"""Serialized trajectories read with NumPy, against rclpy and an encoder of our own."""
 
 import struct
 

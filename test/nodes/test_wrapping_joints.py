@@ -53,7 +53,7 @@ class Turning:
         return np.array([self.answer(k) for k in range(count)])
 
     def state(self, k, position=None):
-        """Return the state of number `k`, serialised."""
+        """Return the state of number `k`, serialized."""
         q = 3.05 + RATE * 1e-9 * PERIOD * k if position is None else position
         velocity = (RATE, 0.0) if self.velocities else ()
         message = joint_state(position=(wrapped(q) if self.wraps else q, 0.3), velocity=velocity)

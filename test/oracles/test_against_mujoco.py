@@ -12,7 +12,7 @@ from rbd_ros import Robot
 mujoco = outside.load('mujoco')
 
 STATES = 20
-# MuJoCo stores inertias diagonalised, with quaternions for their axes: half the digits of tiny
+# MuJoCo stores inertias diagonalized, with quaternions for their axes: half the digits of tiny
 # off-diagonal entries go into rounding. Measured below 1e-13.
 TOLERANCE = 1e-11
 NOT_ACCEPTED = ('inertia', 'mass', 'mj_balance')

@@ -10,9 +10,9 @@ from support.random_trees import chain
 
 from rbd_ros import Robot
 
-LINK = {'type': 'revolute', 'mass': 1.0, 'centre': [0, 0.1, 0], 'inertia': [1, 0, 0, 1, 0, 1]}
+LINK = {'type': 'revolute', 'mass': 1.0, 'center': [0, 0.1, 0], 'inertia': [1, 0, 0, 1, 0, 1]}
 TEXT = chain([LINK, LINK])
-ROD = {'type': 'revolute', 'mass': 1.0, 'centre': [0, 0, 1], 'inertia': [1, 0, 0, 1, 0, 0]}
+ROD = {'type': 'revolute', 'mass': 1.0, 'center': [0, 0, 1], 'inertia': [1, 0, 0, 1, 0, 0]}
 z, V, f6 = np.zeros(2), np.zeros((3, 2)), np.zeros(6)
 
 
@@ -107,11 +107,11 @@ def test_center_of_mass_of_nothing_is_no_number():
     for text in ('<robot name="a"><link name="b"/></robot>', chain([{'type': 'revolute'}])):
         robot = Robot.from_urdf(text)
         try:
-            centre = robot.center_of_mass(np.zeros(robot.nq))
+            center = robot.center_of_mass(np.zeros(robot.nq))
         except ValueError as error:
             assert 'mass' in str(error)
         else:
-            assert centre.shape == (3,) and np.isnan(centre).all()
+            assert center.shape == (3,) and np.isnan(center).all()
 
 
 def test_robot_without_joints_has_empty_results():
@@ -161,7 +161,7 @@ def test_limits_cannot_be_changed_by_accident(robot):
                 {
                     'type': 'revolute',
                     'mass': 1.0,
-                    'centre': [0, 0, 1],
+                    'center': [0, 0, 1],
                     'inertia': [1, 0, 0, 1, 0, 0],
                 }
             ],

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches.
 
-Any size, any layout, any mix with single states; a row knows nothing of its neighbours.
+Any size, any layout, any mix with single states; a row knows nothing of its neighbors.
 """
 
 import threading

@@ -32,8 +32,8 @@ ALL_FUNCTIONS = (
 # another, continuous joints, legs. In test_against_pinocchio.py, the texts run on all robots and
 # both bases.
 FREED = ('panda', 'kinova', 'double_pendulum_continuous', 'solo12')
-# Compiled as for users; the others without optimisation (see test/conftest.py).
-OPTIMISED_ROBOTS = ('ur5_robot', *FREED)
+# Compiled as for users; the others without optimization (see test/conftest.py).
+OPTIMIZED_ROBOTS = ('ur5_robot', *FREED)
 LARGEST = 38  # degrees of freedom; compiling more takes longer than it teaches
 
 CASES = [(name, base) for name in example_robots.distinct() for base in ('fixed', 'floating')]
@@ -66,10 +66,10 @@ class Case:
 
 
 @pytest.fixture(autouse=True)
-def level_of_optimisation(request, monkeypatch):
+def level_of_optimization(request, monkeypatch):
     """Set the level that users have, for some robots."""
-    if EVERYTHING or request.node.callspec.params['name'] in OPTIMISED_ROBOTS:
-        monkeypatch.setenv('RBD_ROS_OPTIMISATION', '1')
+    if EVERYTHING or request.node.callspec.params['name'] in OPTIMIZED_ROBOTS:
+        monkeypatch.setenv('RBD_ROS_OPTIMIZATION', '1')
 
 
 def wanted(name, base, function):
@@ -158,7 +158,7 @@ def test_forward_dynamics(name, base):
 @parametrize('')
 def test_function_of_the_state(name, base, function):
     case = case_of(name, base)
-    if case.robot.nv == 0 and function.startswith(('centre', 'momentum')):
+    if case.robot.nv == 0 and function.startswith(('center', 'momentum')):
         pytest.skip('nothing moves')
     with_velocity = function in ('bias_force', 'coriolis_matrix', 'energy', 'momentum')
     ours = getattr(case.robot, function)

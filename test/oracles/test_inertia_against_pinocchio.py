@@ -10,8 +10,8 @@ from support.pinocchio_bridge import Bridge, pin
 from rbd_ros import Robot
 from rbd_ros.algorithms.inertia_matrix.expanded_parents import expanded_parents, pattern
 from rbd_ros.algorithms.inertia_matrix.sparse_factors import (
-    factorise_ltdl,
-    factorise_ltl,
+    factorize_ltdl,
+    factorize_ltl,
     solve_ltdl,
     solve_ltl,
 )
@@ -161,14 +161,14 @@ def test_sparse_factors_solve_for_accelerations(case):
     assert np.abs(H[~places]).max(initial=0.0) < 1e-12 * np.abs(H).max()
     expected = np.linalg.solve(H, tau)
     tolerance = max(TOLERANCE, 10 * np.finfo(float).eps * np.linalg.cond(H))
-    for factorise, solve in ((factorise_ltl, solve_ltl), (factorise_ltdl, solve_ltdl)):
+    for factorize, solve in ((factorize_ltl, solve_ltl), (factorize_ltdl, solve_ltdl)):
         factors, x = H.copy(), tau.copy()
-        factorise(factors, parents)
+        factorize(factors, parents)
         solve(factors, x, parents)
-        case.check(factorise.__name__, x[None], expected[None], tolerance)
+        case.check(factorize.__name__, x[None], expected[None], tolerance)
         L = np.where(places, np.tril(factors), 0.0)
         D = np.eye(len(H))
-        if factorise is factorise_ltdl:
+        if factorize is factorize_ltdl:
             D = np.diag(np.diag(L))
             L[np.diag_indices(len(L))] = 1.0
         case.check('L^T D L', (L.T @ D @ L)[None], H[None], 1e-12)

@@ -15,7 +15,7 @@ from support.errors import relative_error
 from rbd_ros import Robot
 from rbd_ros.compiler.loops.numba_call import call_kernel
 
-OPTIMISED = True  # these are the kernels that users call
+OPTIMIZED = True  # these are the kernels that users call
 TEXT = random_trees.tree(21, 6, ('revolute', 'prismatic', 'floating', 'planar', 'fixed'), 1, 0.7)
 
 

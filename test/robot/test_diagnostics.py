@@ -39,11 +39,11 @@ def test_numbers_are_those_of_the_bodies_and_matrices(name):
     for i, body in model.outward():
         I = body.inertia.matrix()
         m, skew = I[3, 3], I[:3, 3:] / I[3, 3]
-        about_centre = I[:3, :3] - m * skew @ skew.T
-        centre = np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
-        gyration = math.sqrt(0.5 * np.trace(about_centre) / m)
-        expected = np.linalg.norm(centre) / gyration
-        assert found.centre_ratios[body.name] == pytest.approx(expected, rel=1e-9)
+        about_center = I[:3, :3] - m * skew @ skew.T
+        center = np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
+        gyration = math.sqrt(0.5 * np.trace(about_center) / m)
+        expected = np.linalg.norm(center) / gyration
+        assert found.center_ratios[body.name] == pytest.approx(expected, rel=1e-9)
         others = [j for j, _ in model.outward() if i in model.support(j) and j != i]
         carried = sum(model.body(j).inertia.mass for j in others)
         assert found.mass_ratios[body.name] == pytest.approx(carried / m, rel=1e-12)
@@ -61,10 +61,10 @@ def test_ordinary_robots_give_no_warning():
 def test_a_center_of_mass_far_from_its_frame_is_warned_of(ratio):
     """A warning says how many digits the book's rule, the square of the distance, takes."""
     gyration = math.sqrt(0.5 * 0.09 / 2.0)
-    robot = hinges({}, {'centre': [0.0, ratio * gyration, 0.0]})
+    robot = hinges({}, {'center': [0.0, ratio * gyration, 0.0]})
     found = robot.diagnose()
-    assert found.centre_ratios['link2'] == pytest.approx(ratio, rel=1e-6)
-    about = [x for x in found.warnings if 'centre of mass' in x]
+    assert found.center_ratios['link2'] == pytest.approx(ratio, rel=1e-6)
+    about = [x for x in found.warnings if 'center of mass' in x]
     assert len(about) == (ratio > 30.0)
     if about:
         assert "body 'link2'" in about[0] and f'{2 * math.log10(ratio):.1f} digits' in about[0]
@@ -83,10 +83,10 @@ def test_a_light_body_that_carries_heavy_ones_is_warned_of(mass, warned):
 @pytest.mark.seed('AE01', kind='full')
 def test_warnings_fire_on_models_that_are_made_for_it():
     """One model for each cause, each with its own warning and no other's, and one with none."""
-    far, heavy = {'centre': [100.0, 0, 0]}, {'mass': 1e4, 'inertia': [1e4] * 3 + [2e4, 0, 2e4]}
+    far, heavy = {'center': [100.0, 0, 0]}, {'mass': 1e4, 'inertia': [1e4] * 3 + [2e4, 0, 2e4]}
     small = {'inertia': [1e-10, 0, 0, 1e-10, 0, 1e-10], 'mass': 1e-3}
     causes = {
-        'centre of mass is': hinges(far),
+        'center of mass is': hinges(far),
         'times its mass': hinges({'mass': 1.0}, heavy),
         'mass matrix is': hinges({}, {**small, 'axis': [1, 0, 0]}),
     }
@@ -122,7 +122,7 @@ def test_loops_near_a_singular_configuration_are_warned_of():
 
 @pytest.mark.seed('JM07', 'AE01')
 def test_a_joint_near_its_singularity_is_warned_of():
-    inertia = RigidBodyInertia.from_mass_centre(1.0, (0.1, 0.2, 0.3), np.eye(3).tolist())
+    inertia = RigidBodyInertia.from_mass_center(1.0, (0.1, 0.2, 0.3), np.eye(3).tolist())
     X = PluckerTransform.identity()
     kinds = Revolute((0.0, 0.0, 1.0)), SphericalYawPitchRoll()
     bodies = [Body(f'b{i}', i, f'j{i}', kind, X, inertia) for i, kind in enumerate(kinds)]
@@ -138,18 +138,18 @@ def test_a_joint_near_its_singularity_is_warned_of():
 def test_points_and_frames_without_mass_have_no_ratio():
     robot = Robot.from_urdf(chain([
         {'type': 'revolute'},
-        {'type': 'revolute', 'mass': 1.0, 'centre': [0.3, 0.4, 0.5]},
+        {'type': 'revolute', 'mass': 1.0, 'center': [0.3, 0.4, 0.5]},
     ]))  # fmt: skip
     found = robot.diagnose()
-    assert found.centre_ratios == {} and found.mass_ratios == {'link2': 0.0}
+    assert found.center_ratios == {} and found.mass_ratios == {'link2': 0.0}
     assert diagnose(Model.create('nothing', [], [])).condition == 1.0
     rng, X = np.random.default_rng(0), PluckerTransform.identity()
     for _ in range(30):  # whatever rounding leaves of the radius of gyration of a point
-        centre = tuple(rng.normal(size=3).tolist())
-        point = RigidBodyInertia.from_mass_centre(rng.uniform(), centre, np.zeros((3, 3)).tolist())
+        center = tuple(rng.normal(size=3).tolist())
+        point = RigidBodyInertia.from_mass_center(rng.uniform(), center, np.zeros((3, 3)).tolist())
         bodies = [Body('a', 0, 'j', Revolute((0.0, 0.0, 1.0)), X, point)]
         model = Model.create('point', bodies, [Link('a', 1, X, point)])
-        assert diagnose(model).centre_ratios == {}
+        assert diagnose(model).center_ratios == {}
 
 
 def test_a_singular_mass_matrix_has_no_condition():
@@ -167,18 +167,18 @@ def test_a_configuration_of_wrong_shape_is_refused(q):
 @pytest.mark.seed('AE01')
 def test_info_shows_the_condition_number_and_what_is_wrong(tmp_path, capsys):
     path = tmp_path / 'arm.urdf'
-    text = chain([{'type': 'revolute', **SOLID, 'centre': [100.0, 0, 0]}])
+    text = chain([{'type': 'revolute', **SOLID, 'center': [100.0, 0, 0]}])
     path.write_text(text)
     assert main(['info', str(path)]) == 0
     printed = capsys.readouterr().out
     assert 'Condition number of the mass matrix at the neutral configuration: 1\n' in printed
-    assert "Accuracy:\n  - body 'link1': its centre of mass is" in printed
+    assert "Accuracy:\n  - body 'link1': its center of mass is" in printed
     assert main(['info', '--json', str(path)]) == 0
     facts = json.loads(capsys.readouterr().out)
     found = Robot.from_urdf(text).diagnose()
     assert facts['accuracy']['condition_number'] == found.condition == 1.0
     assert facts['accuracy']['warnings'] == list(found.warnings)
-    assert_allclose(facts['accuracy']['centre_ratios']['link1'], found.centre_ratios['link1'])
+    assert_allclose(facts['accuracy']['center_ratios']['link1'], found.center_ratios['link1'])
     path.write_text(chain([{'type': 'revolute'}]))
     assert main(['info', str(path)]) == 0
     printed = capsys.readouterr().out

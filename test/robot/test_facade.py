@@ -8,7 +8,7 @@ import pytest
 from support import random_trees
 
 from rbd_ros import Robot
-from rbd_ros.algorithms import catalogue
+from rbd_ros.algorithms import catalog
 from rbd_ros.algorithms.kinds import UNIFORM
 from rbd_ros.robot.reference import public_functions
 
@@ -24,8 +24,8 @@ def test_every_method_has_an_algorithm_and_one_only():
     """An algorithm without a method is a file of its own, and called by `Robot.kernel`."""
     found = [function.algorithm.name for function in FUNCTIONS]
     assert len(found) == len(set(found))
-    assert set(found) <= set(catalogue()) - INTERNAL
-    assert INTERNAL <= set(catalogue())
+    assert set(found) <= set(catalog()) - INTERNAL
+    assert INTERNAL <= set(catalog())
 
 
 @pytest.mark.parametrize('function', FUNCTIONS, ids=lambda f: f.home + f.method.__name__)

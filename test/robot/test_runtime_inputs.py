@@ -9,7 +9,7 @@ from support.errors import relative_error
 from support.textbook import without_mimics
 
 from rbd_ros import ModelError, Robot
-from rbd_ros.algorithms import catalogue
+from rbd_ros.algorithms import catalog
 from rbd_ros.algorithms.denoc.links import require_free_joints, require_simple_joints
 from rbd_ros.compiler.runtime.kernel import InterpretedKernel
 
@@ -126,7 +126,7 @@ def state(robot, inputs, rng):
 ALONE = ('inverse_dynamics', 'forward_dynamics', 'energy')
 CASES = [
     (name, runtime)
-    for name in sorted(catalogue())
+    for name in sorted(catalog())
     for runtime in (RUNTIME if name in ALONE else RUNTIME[-2:])
     if name != 'luh_walker_paul'  # a text for chains of hinges
 ]
@@ -158,7 +158,7 @@ def takes(name, model):
 
     Or those of a model are simple enough for it.
     """
-    check = catalogue()[name].check
+    check = catalog()[name].check
     if check in (require_simple_joints, require_free_joints) or name.startswith('hinge_'):
         try:
             check(model, (), {})
@@ -181,7 +181,7 @@ def test_run_time_inputs_equal_a_rebuilt_robot(robot, ungeared, name, runtime, r
         'contacts': ((None, 'tool'), ('arm', 'tool')),
         'forward_joints': robot.joint_names[::2],
     }
-    chosen = {k: x for k, x in choices.items() if k in catalogue()[name].choices}
+    chosen = {k: x for k, x in choices.items() if k in catalog()[name].choices}
     floating, gears = robot.floating, name not in WITHOUT_GEARS
     if name in FREE_TO_MOVE and not floating:
         with pytest.raises(ModelError, match='tool.* freedoms'):

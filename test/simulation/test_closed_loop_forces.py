@@ -240,7 +240,7 @@ def flying_linkage():
     rng = np.random.default_rng(3)
     bars = {'plate': 0.0, 'crank': 0.3, 'coupler': 0.45, 'rocker': 0.4}
     inertias = {
-        name: RigidBodyInertia.from_mass_centre(
+        name: RigidBodyInertia.from_mass_center(
             rng.uniform(0.5, 2.0), (0.5 * length, 0.0, 0.02), np.diag([0.01, 0.02, 0.02]).tolist()
         )
         for name, length in bars.items()

@@ -124,8 +124,8 @@ def test_cassie_moves_as_by_pinocchio(rng):
         parent = numbers.get(body.parent, 0)
         place = se3(body.tree_transform)
         numbers[i] = model.addJoint(parent, kind, place, body.joint_name)
-        mass, centre, inertia = body.inertia.mass_centre()
-        inertia = pin.Inertia(mass, np.array(centre), np.array(inertia))
+        mass, center, inertia = body.inertia.mass_center()
+        inertia = pin.Inertia(mass, np.array(center), np.array(inertia))
         model.appendBodyToJoint(numbers[i], inertia, pin.SE3.Identity())
         for k, child in enumerate(walker.model.bodies, start=1):
             if child.parent == i:
@@ -209,7 +209,7 @@ def four_bar_in_mujoco(mujoco, q, timestep, softness):
     )
     text = ''.join(
         f'<body name="{name}" pos="{at!r} 0 0" euler="0 0 {float(angle)!r}"><joint axis="0 0 1"/>'
-        f'<inertial pos="{bar.centre!r} 0 0" mass="{bar.mass!r}" '
+        f'<inertial pos="{bar.center!r} 0 0" mass="{bar.mass!r}" '
         f'diaginertia="0.01 0.012 {bar.inertia!r}"/>'
         for (name, bar, at), angle in zip(bars, q)
     )

@@ -19,7 +19,7 @@ from rbd_ros import Simulator
 from rbd_ros.contact import HalfSpace
 
 #: Machine code as users have it: see conftest.py.
-OPTIMISED = True
+OPTIMIZED = True
 box = body(2.0, (0.02, 0.03, 0.04), collision('box size="0.4 0.3 0.2"'))
 simulator = Simulator(box, 1e-3, ground=HalfSpace())
 simulator.reset(q=at((0, 0, 0.2), (0.9, 0.3, 0.2, 0.1)), v=[1.0, 2.0, 0.0, 0.5, 0.0, -1.0])

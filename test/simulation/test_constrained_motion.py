@@ -15,7 +15,7 @@ def subject(active=(0, 1)):
     first, last = robot.link_names[1], robot.link_names[-1]
     contacts = [
         FaceContact(last, (0.1, 0.2, -0.1), normal=(0.0, 1.0, 2.0)),
-        SphereContact(last, None, radius=0.3, centre=(0.1, 0.0, 0.0)),
+        SphereContact(last, None, radius=0.3, center=(0.1, 0.0, 0.0)),
         FaceContact(first, (0.3, 0.2, 0.1)),
     ]
     motion = ConstrainedMotion(robot, contacts, lambda t, q, v: np.full(robot.nv, t))

@@ -21,7 +21,7 @@ def contacts_of(subject):
         FaceContact(None, (0.4, 0.3, 0.2), last, normal=(0.0, 3.0, 4.0), bounds=BOUNDS),
         SphereContact(last, first, (0.1, 0.2, 0.3), (-0.3, 0.1, 0.0), 0.05, 0.02),
         SphereContact(None, last, (1.0, -1.0, 0.5), other_radius=0.1),
-        SphereContact(last, None, centre=(0.1, 0.0, 0.0), radius=0.1),
+        SphereContact(last, None, center=(0.1, 0.0, 0.0), radius=0.1),
     ]
 
 
@@ -34,8 +34,8 @@ def by_hand(subject, contact, q):
 
     first, second = (pose(name) for name in contact.pair)
     if isinstance(contact, SphereContact):
-        here = second[:3, :3] @ contact.centre + second[:3, 3]
-        there = first[:3, :3] @ contact.other_centre + first[:3, 3]
+        here = second[:3, :3] @ contact.center + second[:3, 3]
+        there = first[:3, :3] @ contact.other_center + first[:3, 3]
         length = np.linalg.norm(here - there)
         gap = length - contact.radius - contact.other_radius
         return gap, np.inf, (here - there) / length
@@ -127,7 +127,7 @@ def test_a_free_body_may_touch_the_base():
         (FaceContact, {'bounds': (((0, 0), 1.0),)}, 'a bound must be'),
         (SphereContact, {}, 'must have a radius'),
         (SphereContact, {'radius': np.inf}, 'radius must not be negative, and finite'),
-        (SphereContact, {'radius': 1.0, 'other_centre': (0, 0)}, 'other_centre must be three'),
+        (SphereContact, {'radius': 1.0, 'other_center': (0, 0)}, 'other_center must be three'),
     ],
 )
 def test_contacts_that_make_no_sense_are_refused(kind, options, message):

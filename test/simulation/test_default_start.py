@@ -47,7 +47,7 @@ def test_a_walker_begins_on_its_feet(quadruped, surroundings, height):
 
 def test_a_ball_stands_on_a_slope_that_gives_way():
     simulator = Simulator(ball(radius=0.1), ground=SLOPE)
-    # Its centre is 0.1 m from the plane 0.6 y + 0.8 z = -1.
+    # Its center is 0.1 m from the plane 0.6 y + 0.8 z = -1.
     assert simulator.q[6] == pytest.approx((0.1 - 1.0) / 0.8, abs=1e-9)
 
 

@@ -137,7 +137,7 @@ def sliding_box(x=-0.5, speed=0.8):
 
 @pytest.mark.seed('CN09', 'CN12', kind='full')
 def test_a_box_slides_over_the_edge_at_the_times_of_statics():
-    """Contacts: rear and front; rear and the table's edge; the edge alone once the centre is over.
+    """Contacts: rear and front; rear and the table's edge; the edge alone once the center is over.
 
     The first change is geometric, with no sign of it in the forces; the second one is dynamic.
     """
@@ -241,7 +241,7 @@ def test_a_particle_breaks_off_a_sphere_at_two_thirds_of_the_height():
 
 
 def two_legs(v):
-    """Return thin bar without gravity on two faces, 0.2 m from its centre, that moves already."""
+    """Return thin bar without gravity on two faces, 0.2 m from its center, that moves already."""
     legs = [FaceContact('body', (x, 0, 0)) for x in (-0.2, 0.2)]
     hover = [0.0, 2.0 * GRAVITY, 0.0]
     simulator = EventDrivenSimulator(planar_body(2.0, 0.02), legs, hover)
@@ -298,7 +298,7 @@ def test_a_point_may_come_onto_a_face_from_its_side():
 
 
 def rocking(angle, b=0.1, h=0.4, m=2.0, **options):
-    """Return the block on a floor between kerbs at its corners, tilted about one of them."""
+    """Return the block on a floor between curbs at its corners, tilted about one of them."""
     corners = {'left': (-b, 0, -h), 'right': (b, 0, -h)}
     contacts = [FaceContact('body', corner) for corner in corners.values()]
     for side, normal in (('left', 1.0), ('right', -1.0)):
@@ -448,8 +448,8 @@ def test_a_tumbling_cube_keeps_what_the_floor_cannot_take(rng, e):
 
     def spin():
         momentum = cube.momentum(simulator.q, simulator.v)
-        centre = simulator.q[4:]
-        return momentum[2] - np.cross(centre, momentum[3:])[2], momentum[3:5]
+        center = simulator.q[4:]
+        return momentum[2] - np.cross(center, momentum[3:])[2], momentum[3:5]
 
     start, energy = spin(), cube.energy(simulator.q, simulator.v).total
     for _ in range(7):

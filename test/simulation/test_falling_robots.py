@@ -15,7 +15,7 @@ from support.rigid_worlds import worst_residual
 from rbd_ros import Robot, Simulator
 
 #: Machine code as users have it: see conftest.py.
-OPTIMISED = True
+OPTIMIZED = True
 
 H = 1e-3
 #: Robots, and the height of their bases to begin with [m].

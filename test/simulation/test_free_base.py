@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The momentum of free bases, against momentum and centre of mass as the robot's own say them."""
+"""The momentum of free bases, against momentum and center of mass as the robot's own say them."""
 
 import numpy as np
 from numpy.testing import assert_allclose
@@ -52,8 +52,8 @@ def one():
     return robot(*tree('a'), floating_base=True, gravity=GRAVITY)
 
 
-def about_the_centre(subject, q, v):
-    """Return the mass, centre of mass, and momentum about it, in base coordinates."""
+def about_the_center(subject, q, v):
+    """Return the mass, center of mass, and momentum about it, in base coordinates."""
     total, c = subject.momentum(q, v), subject.center_of_mass(q)
     return c, total[:3] - np.cross(c, total[3:]), total[3:]
 
@@ -77,7 +77,7 @@ def test_momentum_changes_by_the_impulses_of_all_forces(physics, one, seed):
         q, v, force = state.q[at_q], state.v[at_v], forces[at_v]
         R = Rotation.from_quat(q[[1, 2, 3, 0]]).as_matrix()
         couple, pull = R @ force[:3], R @ force[3:6]
-        c, angular, linear = about_the_centre(one, q, v)
+        c, angular, linear = about_the_center(one, q, v)
         angular = angular + h * (couple + np.cross(q[4:7] - c, pull))
         linear = linear + h * (pull + MASS * np.array(GRAVITY))
         expected.append((c + h * linear / MASS, angular, linear))
@@ -93,7 +93,7 @@ def test_momentum_changes_by_the_impulses_of_all_forces(physics, one, seed):
     correct_free_bases(plant, work.dynamics, motion, work.free_bases, True)
     for base in range(2):
         q, v = motion.next_q[9 * base : 9 * base + 9], motion.next_v[8 * base : 8 * base + 8]
-        for value, wanted in zip(about_the_centre(one, q, v), expected[base], strict=True):
+        for value, wanted in zip(about_the_center(one, q, v), expected[base], strict=True):
             assert_allclose(value, wanted, atol=1e-11)
         assert list(v[6:]) == list(next_v[8 * base + 6 : 8 * base + 8])
 
@@ -126,7 +126,7 @@ def test_what_the_world_stops_keeps_the_velocity_of_its_contacts():
     q, v = both.neutral(), np.random.default_rng(3).uniform(-3.0, 3.0, both.nv)
     q[6], q[15] = 0.4, 20.0
     simulator.reset(q, v)
-    start, bounds = about_the_centre(alone, q[9:], v[8:]), []
+    start, bounds = about_the_center(alone, q[9:], v[8:]), []
     loads = [0.0]
     for _ in range(1000):
         q = simulator.q
@@ -144,6 +144,6 @@ def test_what_the_world_stops_keeps_the_velocity_of_its_contacts():
             bounds.append(abs(away @ velocity - min(0.0, contact.depth) / 1e-3))
     assert len(bounds) > 3
     assert max(bounds) < 1e-10
-    end = about_the_centre(alone, simulator.q[9:], simulator.v[8:])
+    end = about_the_center(alone, simulator.q[9:], simulator.v[8:])
     assert_allclose(end[1], start[1], rtol=1e-11)
     assert_allclose(end[2], start[2] + 9.81 * MASS * np.array([0.0, 0.0, -1.0]), rtol=1e-11)

@@ -7,7 +7,7 @@ from support.rigid_worlds import ball, simulated, worst_residual
 from support.simulated_robots import sled
 
 #: Machine code as users have it: see conftest.py.
-OPTIMISED = True
+OPTIMIZED = True
 
 
 def slot(width):

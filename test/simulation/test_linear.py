@@ -10,10 +10,10 @@ from rbd_ros.simulation.linear import (
     clear,
     copy,
     dot,
-    factorise,
+    factorize,
     is_finite,
     solve_dense,
-    solve_factorised,
+    solve_factorized,
     to_momentum_units,
     to_velocity,
 )
@@ -54,7 +54,7 @@ def system(request, rng):
 def test_the_factors_are_those_that_the_matrix_was_made_of(system):
     L, D, first, index = system
     factor = L.T @ D @ L
-    factorise(factor, first, index)
+    factorize(factor, first, index)
     assert_allclose(np.diag(factor), np.diag(D), rtol=1e-10)
     assert_allclose(np.tril(factor, -1), np.tril(L, -1), atol=1e-10)
 
@@ -63,9 +63,9 @@ def test_the_solution_is_numpys(system, rng):
     L, D, first, index = system
     H = L.T @ D @ L
     factor, b = H.copy(), rng.normal(size=len(H))
-    factorise(factor, first, index)
+    factorize(factor, first, index)
     x = b.copy()
-    solve_factorised(factor, first, index, x)
+    solve_factorized(factor, first, index, x)
     assert_allclose(x, np.linalg.solve(H, b), rtol=1e-9, atol=1e-11)
 
 
@@ -74,7 +74,7 @@ def test_half_of_the_way_is_a_root_of_the_inverse(system, rng):
     L, D, first, index = system
     H = L.T @ D @ L
     factor, b = H.copy(), rng.normal(size=len(H))
-    factorise(factor, first, index)
+    factorize(factor, first, index)
     x = b.copy()
     to_momentum_units(factor, first, index, x)
     assert_allclose(x, np.linalg.solve(np.sqrt(D), np.linalg.solve(L.T, b)), atol=1e-10)

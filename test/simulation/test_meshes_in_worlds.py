@@ -257,10 +257,10 @@ def test_a_ball_swings_in_a_bowl_and_stays_in_it(files):
     for _ in range(3000):
         simulator.step()
         w, v = np.split(simulator.object_velocity('ball'), 2)
-        centre = simulator.object_pose('ball')[:3, 3]
-        energy.append(G * centre[2] + 0.5 * v @ v + 0.2 * 0.1**2 * w @ w)
-        lowest.append(centre[2])
-        assert np.linalg.norm(centre) < 0.4 + 1e-6
+        center = simulator.object_pose('ball')[:3, 3]
+        energy.append(G * center[2] + 0.5 * v @ v + 0.2 * 0.1**2 * w @ w)
+        lowest.append(center[2])
+        assert np.linalg.norm(center) < 0.4 + 1e-6
     assert np.diff(energy).max() < 1e-4
     # It has been through the bottom and up again.
     assert min(lowest) < -0.39 and max(lowest[1500:]) > -0.36

@@ -19,7 +19,7 @@ from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
 from rbd_ros.simulation.state import FORCES, NEAR
 
 #: Machine code as users have it: see conftest.py.
-OPTIMISED = True
+OPTIMIZED = True
 
 h = 0.01
 
@@ -134,8 +134,8 @@ def test_it_is_of_second_order_in_flight_with_torques_and_wrenches():
     assert slopes == pytest.approx([2.0, 2.0], abs=0.15)
 
 
-def about_the_centre(subject, q, v):
-    """Return the centre of mass, and momentum about it."""
+def about_the_center(subject, q, v):
+    """Return the center of mass, and momentum about it."""
     total, c = subject.momentum(q, v), subject.center_of_mass(q)
     return c, total[:3] - np.cross(c, total[3:]), total[3:]
 
@@ -171,12 +171,12 @@ def test_momentum_changes_by_the_impulse_of_what_acts_in_the_middle(rng):
         state.applied[:6] + wrench - 0.7 * (damping * SPIN)[:6] - 0.3 * (damping * next_v)[:6]
     )
     couple, push = R @ on_base[:3], R @ on_base[3:]
-    c, angular, linear = about_the_centre(subject, q, SPIN)
+    c, angular, linear = about_the_center(subject, q, SPIN)
     total = push + 3.5 * np.array(subject.gravity)
     way = h * (linear + 0.5 * h * total) / 3.5
     turn = couple + np.cross(middle[4:7] - c - 0.5 * way, push)
-    centre, spin, momentum = about_the_centre(subject, found_q, found_v)
-    assert_allclose(centre, c + way, atol=1e-12)
+    center, spin, momentum = about_the_center(subject, found_q, found_v)
+    assert_allclose(center, c + way, atol=1e-12)
     assert_allclose(momentum, linear + h * total, atol=1e-12)
     assert_allclose(spin, angular + h * turn, atol=1e-12)
     assert found_v[6] == pytest.approx(next_v[6], abs=1e-14)
@@ -307,18 +307,18 @@ def test_a_quadruped_that_was_thrown_keeps_energy_and_momentum(quadruped, integr
     simulator.apply_wrench(quadruped.link_names[0], push, 1.0, (0, 0, 0))
     simulator.step(n=1000)
     energy = quadruped.energy(simulator.q, simulator.v).total
-    centre, angular, linear = about_the_centre(quadruped, simulator.q, simulator.v)
+    center, angular, linear = about_the_center(quadruped, simulator.q, simulator.v)
     errors = []
     for _ in range(2000):
         simulator.step()
         errors.append(quadruped.energy(simulator.q, simulator.v).total - energy)
     assert np.mean(np.square(errors)) < allowed
     if integrator == 'midpoint':
-        fallen, end_angular, end_linear = about_the_centre(quadruped, simulator.q, simulator.v)
+        fallen, end_angular, end_linear = about_the_center(quadruped, simulator.q, simulator.v)
         gravity = np.array(quadruped.gravity)
         assert_allclose(end_angular, angular, atol=1e-10)
         assert_allclose(end_linear, linear + 2.0 * mass * gravity, atol=1e-9)
-        assert_allclose(fallen, centre + 2.0 * linear / mass + 2.0 * gravity, atol=1e-9)
+        assert_allclose(fallen, center + 2.0 * linear / mass + 2.0 * gravity, atol=1e-9)
     assert np.abs(simulator.v[6:]).max() > 5.0  # its legs do swing
 
 
@@ -339,7 +339,7 @@ def test_a_minute_of_falling_loses_and_gains_no_energy(name, allowed):
 
 def test_a_body_spun_about_its_middle_axis_keeps_energy_and_momentum():
     """The Dzhanibekov effect for a minute, at a tenth of a radian a step."""
-    spinner = body(1.0, (0.1, 0.2, 0.25), centre=(0.03, -0.02, 0.05), gravity=(0, 0, 0))
+    spinner = body(1.0, (0.1, 0.2, 0.25), center=(0.03, -0.02, 0.05), gravity=(0, 0, 0))
     simulator = Simulator(spinner, h, 'midpoint')
     simulator.reset(v=[0.01, 6.0, 0.0, 0.1, 0.2, -0.1])
     start, energy = spinner.momentum(simulator.q, simulator.v), []
@@ -444,7 +444,7 @@ def test_loops_take_another_integrator():
 
 
 def test_momentum_that_is_not_finite_ends_a_motion():
-    """The velocity is finite, the moment of the force about the centre of mass is not."""
+    """The velocity is finite, the moment of the force about the center of mass is not."""
     simulator = Simulator(body(), 1.0, 'midpoint')
     q = at((1e10, 1e10, 0.0))
     simulator.reset(q, [0.0, 0.0, 0.0, 1e5, 0.0, 0.0])

@@ -18,7 +18,7 @@ from rbd_ros.robots import resource_path
 from rbd_ros.simulation.displacement import RETURN_SPEED
 
 #: Machine code as users have it: see conftest.py.
-OPTIMISED = True
+OPTIMIZED = True
 
 h = 1e-3
 WAY = RETURN_SPEED * h
@@ -244,8 +244,8 @@ def test_a_linkage_is_parted_with_its_loops_closed(start):
     simulator.reset([0.4 + start, 0.3, 1.2])
     q, deep, side = simulator.q, 0.002 * (start + 1), (-1.0) ** start
     along, across = (np.array([np.cos(q[0] + x), 0, np.sin(q[0] + x)]) for x in (0, np.pi / 2))
-    centre = 0.2 * along + side * (0.015 + 0.05 - deep) * across
-    stop = post(0.0, 0.05, xyz=centre.tolist())
+    center = 0.2 * along + side * (0.015 + 0.05 - deep) * across
+    stop = post(0.0, 0.05, xyz=center.tolist())
     simulator = simulated(False, NOTHING, robot=bars, stop=stop)
     simulator.reset(q)
     first = None

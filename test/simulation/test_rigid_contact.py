@@ -10,7 +10,7 @@ from rbd_ros.resources import resource_path
 from rbd_ros.simulation.stepping import step_once
 
 #: Machine code as users have it: see conftest.py.
-OPTIMISED = True
+OPTIMIZED = True
 
 G = 9.81
 PLANE = {'type': 'plane'}

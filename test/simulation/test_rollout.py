@@ -18,7 +18,7 @@ from rbd_ros.simulation.closed_start import close_start
 from rbd_ros.simulation.rollout_loop import Batch
 
 #: Machine code as users have it: see conftest.py.
-OPTIMISED = True
+OPTIMIZED = True
 
 EACH = pytest.mark.parametrize('integrator', ['semi_implicit', 'midpoint', 'rk4'])
 
@@ -234,7 +234,7 @@ def test_nothing_is_remembered_from_one_rollout_to_the_next(rng):
 
 @pytest.mark.parametrize('integrator, steps_taken', [('semi_implicit', 3), ('midpoint', 2)])
 def test_a_motion_that_is_not_finite_ends_and_the_others_go_on(integrator, steps_taken):
-    """That of midpoint ends a step earlier: moments about the centre of mass overflow."""
+    """That of midpoint ends a step earlier: moments about the center of mass overflow."""
     simulator = Simulator(body(), 1.0, integrator)
     torque = np.zeros((4, 6, 6))
     torque[1, 2:, 3:] = 1.7e308  # [N]: beyond all bounds in the second step with it

@@ -47,7 +47,7 @@ CHILD = dict(zip(BEYOND, ('stand', 'upper', 'hand', 'plate', 'finger', 'knob')))
 
 
 def bodies():
-    """Return the links with masses, centres off their origins, and balls to touch things with."""
+    """Return the links with masses, centers off their origins, and balls to touch things with."""
     found = []
     for k, (name, mass) in enumerate(MASSES.items()):
         found.append(
@@ -71,19 +71,19 @@ def momentum(robot, names, q, v):
     total = np.zeros(6)
     for name in names:
         inertia = robot.model.link(name).inertia
-        mass, centre = inertia.mass, np.array(inertia.h) / inertia.mass
+        mass, center = inertia.mass, np.array(inertia.h) / inertia.mass
         xx, xy, yy, xz, yz, zz = inertia.I
         about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         c = np.array(
-            [[0, -centre[2], centre[1]], [centre[2], 0, -centre[0]], [-centre[1], centre[0], 0]]
+            [[0, -center[2], center[1]], [center[2], 0, -center[0]], [-center[1], center[0], 0]]
         )
-        about_centre = about_origin + mass * c @ c
+        about_center = about_origin + mass * c @ c
         frame = robot.frame(name, 'aligned')
         T = robot.forward_kinematics(q)[name]
         twist = np.asarray(frame.velocity(q, v))
-        R, at = T[:3, :3], T[:3, 3] + T[:3, :3] @ centre
-        rate = twist[3:] + np.cross(twist[:3], T[:3, :3] @ centre)
-        total[:3] += R @ about_centre @ R.T @ twist[:3] + np.cross(at, mass * rate)
+        R, at = T[:3, :3], T[:3, 3] + T[:3, :3] @ center
+        rate = twist[3:] + np.cross(twist[:3], T[:3, :3] @ center)
+        total[:3] += R @ about_center @ R.T @ twist[:3] + np.cross(at, mass * rate)
         total[3:] += mass * rate
     return total
 

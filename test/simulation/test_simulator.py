@@ -25,7 +25,7 @@ from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
 
 #: Machine code as users have it: see conftest.py.
-OPTIMISED = True
+OPTIMIZED = True
 
 
 def walker(**options):

@@ -103,16 +103,16 @@ def test_free_fall_is_the_parabola(integrator):
 
 
 def test_tumbling_conserves_momentum_to_rounding():
-    """Even with Euler steps; and the centre of mass moves in a straight line."""
-    spinner = body(3.0, (0.02, 0.05, 0.06), centre=(0.03, -0.02, 0.05), gravity=(0, 0, 0))
+    """Even with Euler steps; and the center of mass moves in a straight line."""
+    spinner = body(3.0, (0.02, 0.05, 0.06), center=(0.03, -0.02, 0.05), gravity=(0, 0, 0))
     simulator = Simulator(spinner)
     simulator.reset(q=at((1, 2, 3)), v=[0.5, 12.0, 0.2, 0.3, -0.4, 0.5])
     momentum = spinner.momentum(simulator.q, simulator.v)
-    centre = spinner.center_of_mass(simulator.q)
+    center = spinner.center_of_mass(simulator.q)
     energy = spinner.energy(simulator.q, simulator.v).kinetic
     simulator.step(n=5000)
     assert spinner.momentum(simulator.q, simulator.v) == pytest.approx(momentum, abs=1e-10)
-    expected = centre + simulator.time * momentum[3:] / 3.0
+    expected = center + simulator.time * momentum[3:] / 3.0
     assert spinner.center_of_mass(simulator.q) == pytest.approx(expected, abs=1e-10)
     assert spinner.energy(simulator.q, simulator.v).kinetic == pytest.approx(energy, rel=1e-5)
 

@@ -8,7 +8,7 @@ from support.crawling import assert_joints_obey, CONTACT, crawling, TIMESTEP
 
 from rbd_ros.contact import ContactParameters
 from rbd_ros.simulation import solver
-from rbd_ros.simulation.ground_contact import linearise_contacts
+from rbd_ros.simulation.ground_contact import linearize_contacts
 from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
 from rbd_ros.simulation.semi_implicit import step_constrained
 from rbd_ros.simulation.solver import is_on_corner, newton, solve_velocity
@@ -260,14 +260,14 @@ def test_the_responses_are_columns_of_the_inverse(worlds, seed):
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_the_linearisation_of_contacts_is_their_tangent_at_the_velocity(worlds, seed, rng):
+def test_the_linearization_of_contacts_is_their_tangent_at_the_velocity(worlds, seed, rng):
     physics, count = worlds[seed]
     problem, plant = physics.fields.work.problem, physics.plant
     v, step = rng.normal(size=9), 1e-7
     arguments = (plant.ground, physics.state, physics.contacts, problem)
 
     def at(v):
-        error = linearise_contacts(*arguments, v, count, h)
+        error = linearize_contacts(*arguments, v, count, h)
         return error, physics.contacts.force[:count].copy()
 
     _, forces = at(v)

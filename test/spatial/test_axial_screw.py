@@ -102,7 +102,7 @@ def test_screw_transforms_like_its_dense_matrix(axis, rng):
     assert_allclose(list(screw.inverse_apply(motion)), inverse @ m, **TOLERANCE)
     assert_allclose(list(screw.apply(force)), inverse.T @ f, **TOLERANCE)
     assert_allclose(list(screw.inverse_apply(force)), X.T @ f, **TOLERANCE)
-    rigid = RigidBodyInertia.from_mass_centre(2.0, rng.normal(size=3), physical_inertia(rng, 2.0))
+    rigid = RigidBodyInertia.from_mass_center(2.0, rng.normal(size=3), physical_inertia(rng, 2.0))
     general = articulated(dense.positive_definite(rng, 6))
     hinged = articulated(without_row_3(rng))
     for inertia in (rigid, general, hinged):

@@ -65,12 +65,12 @@ def test_jacobi_identity_is_exact_over_fractions(exact):
 
 
 @pytest.mark.seed('SV19')
-def test_mass_and_centre_are_exact_over_fractions():
+def test_mass_and_center_are_exact_over_fractions():
     I_C = ((F(2), F(1, 3), F(0)), (F(1, 3), F(3), F(1, 7)), (F(0), F(1, 7), F(4)))
-    centre = (F(1, 2), F(-1, 3), F(2))
-    assert RigidBodyInertia.from_mass_centre(F(5, 3), centre, I_C).mass_centre() == (
+    center = (F(1, 2), F(-1, 3), F(2))
+    assert RigidBodyInertia.from_mass_center(F(5, 3), center, I_C).mass_center() == (
         F(5, 3),
-        centre,
+        center,
         I_C,
     )
 

@@ -28,7 +28,7 @@ def force(values):
 
 @pytest.fixture
 def bodies(rng):
-    """Return five random bodies (mass, centre, inertia about the centre)."""
+    """Return five random bodies (mass, center, inertia about the center)."""
     return [(m, rng.normal(size=3), physical_inertia(rng, m)) for m in rng.uniform(0.1, 10.0, 5)]
 
 
@@ -39,15 +39,15 @@ def articulated(rng):
 
 
 @pytest.mark.seed('SV19', kind='full')
-def test_inertia_of_mass_and_centre_and_back(bodies):
+def test_inertia_of_mass_and_center_and_back(bodies):
     for m, c, I_C in bodies:
-        inertia = RigidBodyInertia.from_mass_centre(m, c, I_C)
+        inertia = RigidBodyInertia.from_mass_center(m, c, I_C)
         assert_allclose(inertia.matrix(), dense.inertia(m, c, I_C), **TOLERANCE)
         assert np.all(np.linalg.eigvalsh(inertia.matrix()) > 0)
-        mass, centre, about_centre = inertia.mass_centre()
+        mass, center, about_center = inertia.mass_center()
         assert mass == m
-        assert_allclose(centre, c, **TOLERANCE)
-        assert_allclose(about_centre, I_C, **TOLERANCE)
+        assert_allclose(center, c, **TOLERANCE)
+        assert_allclose(about_center, I_C, **TOLERANCE)
         assert_allclose(
             RigidBodyInertia.from_matrix(inertia.matrix()).matrix(), inertia.matrix(), rtol=0
         )
@@ -59,13 +59,13 @@ def test_ten_parameters_in_their_order(bodies):
     for m, c, I_C in bodies:
         I_O = I_C + m * dense.skew(c) @ dense.skew(c).T
         expected = [m, *(m * c), I_O[0, 0], I_O[0, 1], I_O[0, 2], I_O[1, 1], I_O[1, 2], I_O[2, 2]]
-        parameters = RigidBodyInertia.from_mass_centre(m, c, I_C).parameters()
+        parameters = RigidBodyInertia.from_mass_center(m, c, I_C).parameters()
         assert_allclose(parameters, expected, **TOLERANCE)
         assert RigidBodyInertia.from_parameters(parameters).parameters() == parameters
 
 
 def test_inertias_are_equal_if_all_their_numbers_are(bodies, articulated):
-    rigid = RigidBodyInertia.from_mass_centre(*bodies[0])
+    rigid = RigidBodyInertia.from_mass_center(*bodies[0])
     compound = ArticulatedBodyInertia.from_matrix(articulated[0])
     for inertia in (rigid, compound):
         same = type(inertia).from_matrix(inertia.matrix())
@@ -88,7 +88,7 @@ def test_inertias_are_equal_if_all_their_numbers_are(bodies, articulated):
 def test_momentum_and_kinetic_energy(bodies, rng):
     for m, c, I_C in bodies:
         v = rng.normal(size=6)
-        inertia = RigidBodyInertia.from_mass_centre(m, c, I_C)
+        inertia = RigidBodyInertia.from_mass_center(m, c, I_C)
         h = inertia * motion(v)
         assert type(h) is ForceVector
         assert_allclose(list(h), dense.inertia(m, c, I_C) @ v, **TOLERANCE)
@@ -106,15 +106,15 @@ def test_momentum_and_kinetic_energy(bodies, rng):
 @pytest.mark.seed('AR04', 'JM10')
 def test_sum_of_inertias_is_the_inertia_of_the_rigid_pair(bodies):
     (m1, c1, I1), (m2, c2, I2) = bodies[:2]
-    both = RigidBodyInertia.from_mass_centre(m1, c1, I1) + RigidBodyInertia.from_mass_centre(
+    both = RigidBodyInertia.from_mass_center(m1, c1, I1) + RigidBodyInertia.from_mass_center(
         m2, c2, I2
     )
-    mass, centre, about_centre = both.mass_centre()
+    mass, center, about_center = both.mass_center()
     c = (m1 * c1 + m2 * c2) / (m1 + m2)
     shifted = sum(I_C + m * dense.skew(x - c) @ dense.skew(x - c).T for m, x, I_C in bodies[:2])
     assert mass == pytest.approx(m1 + m2, rel=1e-15)
-    assert_allclose(centre, c, **TOLERANCE)
-    assert_allclose(about_centre, shifted, **TOLERANCE)
+    assert_allclose(center, c, **TOLERANCE)
+    assert_allclose(about_center, shifted, **TOLERANCE)
 
 
 @pytest.mark.seed('SV19', kind='full')
@@ -122,7 +122,7 @@ def test_sum_of_inertias_is_the_inertia_of_the_rigid_pair(bodies):
 def test_rigid_inertia_transforms_by_congruence(bodies, rng):
     for m, c, I_C in bodies:
         E, r = dense.rotation(rng), rng.normal(size=3)
-        X, inertia = PluckerTransform(E, r), RigidBodyInertia.from_mass_centre(m, c, I_C)
+        X, inertia = PluckerTransform(E, r), RigidBodyInertia.from_mass_center(m, c, I_C)
         M, XM = dense.inertia(m, c, I_C), dense.motion_transform(E, r)
         assert type(X.apply(inertia)) is RigidBodyInertia
         assert_allclose(
@@ -152,7 +152,7 @@ def test_articulated_inertia_transforms_by_congruence(articulated, rng):
 @pytest.mark.seed('AB01', 'AB02', 'AR04')
 def test_articulated_inertia_algebra(articulated, bodies, rng):
     A, B = (ArticulatedBodyInertia.from_matrix(M) for M in articulated[:2])
-    rigid = RigidBodyInertia.from_mass_centre(*bodies[0])
+    rigid = RigidBodyInertia.from_mass_center(*bodies[0])
     v = rng.normal(size=6)
     assert_allclose((A + B).matrix(), articulated[0] + articulated[1], **TOLERANCE)
     assert_allclose((A + rigid).matrix(), articulated[0] + rigid.matrix(), **TOLERANCE)
@@ -175,7 +175,7 @@ def test_articulated_inertia_minus_a_symmetric_dyad(articulated, rng):
 def test_equation_of_motion_at_the_center_of_mass_is_newton_euler(bodies, rng):
     m, _, I_C = bodies[0]
     v, a = rng.normal(size=(2, 6))
-    inertia = RigidBodyInertia.from_mass_centre(m, (0.0, 0.0, 0.0), I_C)
+    inertia = RigidBodyInertia.from_mass_center(m, (0.0, 0.0, 0.0), I_C)
     f = np.array(list(inertia * motion(a) + motion(v).cross(inertia * motion(v))))
     classical = a[3:] + np.cross(v[:3], v[3:])  # book eq 2.48: rddot = linear part + omega x v
     assert_allclose(f[3:], m * classical, **TOLERANCE)
@@ -184,7 +184,7 @@ def test_equation_of_motion_at_the_center_of_mass_is_newton_euler(bodies, rng):
 
 @pytest.mark.seed('SV02', kind='full')
 def test_inertia_is_a_sum_of_six_symmetric_dyads(bodies):
-    inertia = RigidBodyInertia.from_mass_centre(*bodies[0])
+    inertia = RigidBodyInertia.from_mass_center(*bodies[0])
     columns = np.linalg.cholesky(inertia.matrix()).T
     rest = ArticulatedBodyInertia.from_rigid(inertia)
     for g in columns:
@@ -196,7 +196,7 @@ def test_inertia_is_a_sum_of_six_symmetric_dyads(bodies):
 def test_inertia_of_a_moving_body_changes_by_its_commutator(bodies, rng):
     """dI/dt = v x* I - I v x (book eq 2.66), by central differences of X^T I X."""
     m, c, I_C = bodies[0]
-    inertia, v, h = RigidBodyInertia.from_mass_centre(m, c, I_C), rng.normal(size=6), 1e-5
+    inertia, v, h = RigidBodyInertia.from_mass_center(m, c, I_C), rng.normal(size=6), 1e-5
 
     def moved(t):
         w = t * v[:3]
@@ -211,11 +211,11 @@ def test_inertia_of_a_moving_body_changes_by_its_commutator(bodies, rng):
     assert_allclose(derivative, dense.crf(v) @ M - M @ dense.crm(v), atol=1e-7)
 
 
-def test_massless_body_has_inertia_but_no_centre():
+def test_massless_body_has_inertia_but_no_center():
     nothing = RigidBodyInertia.zero()
     assert_allclose(nothing.matrix(), np.zeros((6, 6)))
     with pytest.raises(ZeroDivisionError):
-        nothing.mass_centre()
+        nothing.mass_center()
 
 
 @pytest.mark.seed('AB03')
@@ -226,9 +226,9 @@ def test_articulated_inertia_of_the_box_on_a_cylinder():
     """
     m1, m2, I1, I2 = 2.0, 3.0, 0.5, 0.7
     box = ArticulatedBodyInertia.from_rigid(
-        RigidBodyInertia.from_mass_centre(m1, (0, 0, 0), np.eye(3) * I1)
+        RigidBodyInertia.from_mass_center(m1, (0, 0, 0), np.eye(3) * I1)
     )
-    cylinder = RigidBodyInertia.from_mass_centre(m2, (0, 0, 0), np.eye(3) * I2)
+    cylinder = RigidBodyInertia.from_mass_center(m2, (0, 0, 0), np.eye(3) * I2)
     carried = ArticulatedBodyInertia.from_rigid(cylinder)
     for S in np.eye(6)[[0, 4]]:  # freedoms: rotation about x and translation along y
         U = carried * motion(S)

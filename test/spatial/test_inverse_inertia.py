@@ -43,14 +43,14 @@ def columns(S):
 
 @pytest.fixture
 def body(rng):
-    """Return a random rigid body, its dense inertia and its centre of mass."""
+    """Return a random rigid body, its dense inertia and its center of mass."""
     m, c, I_C = 1.7, rng.normal(size=3), physical_inertia(rng, 170.0)
-    return RigidBodyInertia.from_mass_centre(m, c, I_C), dense.inertia(m, c, I_C), (m, c, I_C)
+    return RigidBodyInertia.from_mass_center(m, c, I_C), dense.inertia(m, c, I_C), (m, c, I_C)
 
 
 @pytest.mark.seed('SV21', kind='full')
 def test_closed_form_is_the_inverse_of_the_inertia(body, rng):
-    """Book eq 2.74, and eq 2.73 at the centre of mass."""
+    """Book eq 2.74, and eq 2.73 at the center of mass."""
     inertia, I, (m, c, I_C) = body
     Phi = InverseInertia.of_body(inertia)
     assert_allclose(Phi.matrix() @ I, np.eye(6), **TOLERANCE)
@@ -58,10 +58,10 @@ def test_closed_form_is_the_inverse_of_the_inertia(body, rng):
     f = rng.normal(size=6)
     assert type(Phi * force(f)) is MotionVector
     assert_allclose(list(Phi * force(f)), np.linalg.solve(I, f), **TOLERANCE)
-    at_centre = InverseInertia.of_body(RigidBodyInertia.from_mass_centre(m, (0, 0, 0), I_C))
+    at_center = InverseInertia.of_body(RigidBodyInertia.from_mass_center(m, (0, 0, 0), I_C))
     block = np.zeros((6, 6))
     block[:3, :3], block[3:, 3:] = np.linalg.inv(I_C), np.eye(3) / m
-    assert_allclose(at_centre.matrix(), block, **TOLERANCE)
+    assert_allclose(at_center.matrix(), block, **TOLERANCE)
     with pytest.raises(TypeError):
         Phi * motion(f)
 
@@ -69,7 +69,7 @@ def test_closed_form_is_the_inverse_of_the_inertia(body, rng):
 @pytest.mark.seed('SV21')
 def test_closed_form_is_exact_over_fractions_and_compiles():
     F = Fraction
-    inertia = RigidBodyInertia.from_mass_centre(
+    inertia = RigidBodyInertia.from_mass_center(
         F(3), (F(1), F(2), F(-1)), ((F(2), F(1), F(0)), (F(1), F(3), F(1)), (F(0), F(1), F(4)))
     )
     f = ForceVector.from_array([F(1), F(2), F(3), F(4), F(5), F(6)])

@@ -104,10 +104,10 @@ def test_uniformly_turning_body_has_no_spatial_acceleration(rng):
 
     Its points accelerate towards the axis, as a classical acceleration says.
     """
-    omega, centre = rng.normal(size=(2, 3))
-    v = MotionVector(tuple(omega), tuple(np.cross(centre, omega)))
+    omega, center = rng.normal(size=(2, 3))
+    v = MotionVector(tuple(omega), tuple(np.cross(center, omega)))
     for point in rng.normal(size=(5, 3)):
-        towards = np.cross(omega, np.cross(omega, point - centre))
+        towards = np.cross(omega, np.cross(omega, point - center))
         angular, linear = classical_acceleration(MotionVector.zero(), v, tuple(point))
         assert_allclose(angular, 0)
         assert_allclose(linear, towards, rtol=1e-13, atol=1e-13)

@@ -175,9 +175,9 @@ def test_inertia_is_rows_and_columns_of_the_spatial_one(rng):
     for m in rng.uniform(0.1, 9.0, 5):
         c, I_C = rng.normal(size=3), dense.positive_definite(rng, 3)
         expected = dense.inertia(m, c, I_C)[PLANE]
-        planar = PlanarInertia.from_mass_centre(m, c[:2], I_C[2, 2])
+        planar = PlanarInertia.from_mass_center(m, c[:2], I_C[2, 2])
         assert_allclose(planar.matrix(), expected, **TOLERANCE)
-        spatial = RigidBodyInertia.from_mass_centre(m, c, I_C)
+        spatial = RigidBodyInertia.from_mass_center(m, c, I_C)
         assert_allclose(PlanarInertia.of(spatial).matrix(), expected, **TOLERANCE)
         v = rng.normal(size=3)
         assert type(planar * motion(v)) is PlanarForceVector
@@ -192,7 +192,7 @@ def test_planar_inertias_transform_by_congruence_and_add(places, rng):
         X = PlanarTransform.xpln(angle, r)
         M = X.matrix()
         A = PlanarArticulatedInertia.from_matrix(dense.positive_definite(rng, 3))
-        rigid = PlanarInertia.from_mass_centre(1.7, rng.normal(size=2), 0.4)
+        rigid = PlanarInertia.from_mass_center(1.7, rng.normal(size=2), 0.4)
         assert_allclose(
             PlanarArticulatedInertia.from_rigid(rigid).matrix(), rigid.matrix(), rtol=0
         )
@@ -329,9 +329,9 @@ def test_subspace_is_a_matrix_of_columns(three):
 
 
 def test_inertias_are_equal_by_their_numbers():
-    plate = PlanarInertia.from_mass_centre(2.0, (0.1, 0.0), 0.01)
-    assert plate == PlanarInertia.from_mass_centre(2.0, (0.1, 0.0), 0.01)
-    assert plate != PlanarInertia.from_mass_centre(2.0, (0.2, 0.0), 0.01)
+    plate = PlanarInertia.from_mass_center(2.0, (0.1, 0.0), 0.01)
+    assert plate == PlanarInertia.from_mass_center(2.0, (0.1, 0.0), 0.01)
+    assert plate != PlanarInertia.from_mass_center(2.0, (0.2, 0.0), 0.01)
     IA = PlanarArticulatedInertia.from_rigid(plate)
     assert IA == PlanarArticulatedInertia.from_rigid(plate) and IA != plate
     assert IA != PlanarArticulatedInertia.zero()

@@ -66,7 +66,7 @@ def test_any_ten_numbers_are_a_body_and_back_again(seed):
     inertia = from_log_cholesky(theta)
     assert np.linalg.eigvalsh(np.array(pseudo_inertia(inertia)))[0] > 0.0
     assert_allclose(log_cholesky(inertia), theta, atol=1e-10)
-    assert not violated_conditions(*inertia.mass_centre())
+    assert not violated_conditions(*inertia.mass_center())
 
 
 @seeds
@@ -76,14 +76,14 @@ def test_positive_definite_is_what_the_conditions_say_in_words(seed, moments, ma
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     I_C = turn @ np.diag(moments) @ turn.T
-    centre = rng.normal(size=3)
-    inertia = RigidBodyInertia.from_mass_centre(mass, tuple(centre), I_C)
+    center = rng.normal(size=3)
+    inertia = RigidBodyInertia.from_mass_center(mass, tuple(center), I_C)
     least = np.linalg.eigvalsh(np.array(pseudo_inertia(inertia)))[0]
-    assert (least > 0.0) == (not violated_conditions(mass, centre, I_C))
+    assert (least > 0.0) == (not violated_conditions(mass, center, I_C))
 
 
 def test_what_no_body_has_is_refused():
-    inertia = RigidBodyInertia.from_mass_centre(1.0, (0.0, 0.0, 0.0), np.diag([1.0, 1.0, 3.0]))
+    inertia = RigidBodyInertia.from_mass_center(1.0, (0.0, 0.0, 0.0), np.diag([1.0, 1.0, 3.0]))
     with pytest.raises(ValueError, match='no body has this inertia.*-0.5'):
         log_cholesky(inertia)
     with pytest.raises(ValueError, match=r'theta must have shape \(10,\), got \(9,\)'):

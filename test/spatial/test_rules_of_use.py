@@ -94,7 +94,7 @@ def test_action_and_reaction_cancel_in_the_whole(robot, state, rng):
 def test_force_is_the_rate_of_momentum(rng):
     """F = d/dt (I v), in fixed coordinates, and so I a + v x* I v."""
     m, c, I_C = 1.7, rng.normal(size=3), physical_inertia(rng, 170.0)
-    inertia, M = RigidBodyInertia.from_mass_centre(m, c, I_C), dense.inertia(m, c, I_C)
+    inertia, M = RigidBodyInertia.from_mass_center(m, c, I_C), dense.inertia(m, c, I_C)
     v, a = rng.normal(size=(2, 6))
     # velocity v + a t in the body's coordinates, where its derivative is the spatial acceleration
 
@@ -120,7 +120,7 @@ def test_force_is_the_rate_of_momentum(rng):
 @pytest.mark.seed('SV09', kind='full')
 def test_momentum_and_inertia_of_rigid_bodies_add(rng):
     bodies = [
-        RigidBodyInertia.from_mass_centre(m, rng.normal(size=3), physical_inertia(rng, m))
+        RigidBodyInertia.from_mass_center(m, rng.normal(size=3), physical_inertia(rng, m))
         for m in (0.7, 2.0)
     ]
     v = MotionVector.from_array(rng.normal(size=6).tolist())

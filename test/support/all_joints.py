@@ -71,7 +71,7 @@ def tree(joint, seed):
     bodies, links = [], []
     for i, (kind, parent) in enumerate(((hinge, 0), (joint, 1), (slider, 2), (joint, 2)), 1):
         A = rng.normal(size=(3, 3))
-        inertia = RigidBodyInertia.from_mass_centre(
+        inertia = RigidBodyInertia.from_mass_center(
             rng.uniform(0.5, 2.0), tuple(rng.normal(size=3).tolist()), (A @ A.T).tolist()
         )
         bodies.append(

@@ -84,9 +84,9 @@ from rbd_ros.spatial.planar import (
 )
 
 np.set_printoptions(precision=3, suppress=True)
-# A tool of 2 kg whose centre of mass is 0.1 m in front of its frame.
-tool = RigidBodyInertia.from_mass_centre(2.0, (0.0, 0.0, 0.1), np.diag([0.01, 0.01, 0.004]))
-plate = PlanarInertia.from_mass_centre(2.0, (0.1, 0.0), 0.01)
+# A tool of 2 kg whose center of mass is 0.1 m in front of its frame.
+tool = RigidBodyInertia.from_mass_center(2.0, (0.0, 0.0, 0.1), np.diag([0.01, 0.01, 0.004]))
+plate = PlanarInertia.from_mass_center(2.0, (0.1, 0.0), 0.01)
 """
 
 TOUCH = (
@@ -314,7 +314,7 @@ TITLES = {
     ),
     'articulated': ('Articulated bodies', 'handles, assemblies, divide and conquer'),
     'floating_base': ('Floating bases', 'the base apart from the joints'),
-    'centroidal': ('Centroidal momentum', 'momentum about the centre of mass'),
+    'centroidal': ('Centroidal momentum', 'momentum about the center of mass'),
     'contacts': ('Contacts', 'normals and equations of point contacts, rolling'),
     'impacts': ('Impacts', 'impulses, collisions with and without friction'),
     'denoc': ('DeNOC', 'the decoupled natural orthogonal complement'),

@@ -12,7 +12,7 @@ from support.all_joints import slope
 Z = (0.0, 0.0, 1.0)
 CRANK, ROD, GRAVITY = 0.3, 0.8, (1.0, -9.0, 0.0)
 MASSES = {'crank': 1.3, 'rod': 0.9, 'slider': 2.0}
-CENTRES = {'crank': (0.1, 0.02, 0.3), 'rod': (0.5, -0.03, -0.2), 'slider': (0.05, 0.04, 0.1)}
+CENTERS = {'crank': (0.1, 0.02, 0.3), 'rod': (0.5, -0.03, -0.2), 'slider': (0.05, 0.04, 0.1)}
 MOMENTS = {'crank': 0.02, 'rod': 0.07, 'slider': 0.03}
 
 
@@ -23,7 +23,7 @@ def random_placement(rng):
 
 def random_inertia(rng):
     A = rng.normal(size=(3, 3))
-    return RigidBodyInertia.from_mass_centre(
+    return RigidBodyInertia.from_mass_center(
         rng.uniform(0.5, 2.0), tuple(rng.normal(size=3).tolist()), (A @ A.T).tolist()
     )
 
@@ -53,8 +53,8 @@ def free_chain(joint, root, seed):
 def crank_slider_parts():
     """Return inertias and joints of a planar crank-slider, book figure 4.1, in the plane z = 0."""
     inertias = {
-        name: RigidBodyInertia.from_mass_centre(
-            MASSES[name], CENTRES[name], np.diag([0.01, 0.02, MOMENTS[name]]).tolist()
+        name: RigidBodyInertia.from_mass_center(
+            MASSES[name], CENTERS[name], np.diag([0.01, 0.02, MOMENTS[name]]).tolist()
         )
         for name in MASSES
     }
@@ -93,7 +93,7 @@ def crank_slider_acceleration(theta, rate):
     By Lagrange's equation of one freedom.
     """
 
-    def centres(angle):
+    def centers(angle):
         q = crank_slider_joints(angle)
         phi = q['J1'] + q['J2']
         origins = {
@@ -104,19 +104,19 @@ def crank_slider_acceleration(theta, rate):
         found = {}
         for name, (turn, origin) in origins.items():
             R = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-            found[name] = turn, origin + R @ CENTRES[name][:2]
+            found[name] = turn, origin + R @ CENTERS[name][:2]
         return found
 
     def inertia(angle):
         total = 0.0
         for name in MASSES:
-            turning = slope(lambda t, name=name: centres(angle + t)[name][0])
-            moving = slope(lambda t, name=name: centres(angle + t)[name][1])
+            turning = slope(lambda t, name=name: centers(angle + t)[name][0])
+            moving = slope(lambda t, name=name: centers(angle + t)[name][1])
             total += MASSES[name] * moving @ moving + MOMENTS[name] * turning**2
         return total
 
     def potential(angle):
-        return -sum(MASSES[name] * centres(angle)[name][1] @ GRAVITY[:2] for name in MASSES)
+        return -sum(MASSES[name] * centers(angle)[name][1] @ GRAVITY[:2] for name in MASSES)
 
     dm = slope(lambda t: inertia(theta + t))
     dV = slope(lambda t: potential(theta + t))

@@ -16,7 +16,7 @@ def cross(p):
 def boxes(bodies, contacts, velocity, step=1e-3, force=None):
     """Return G, g and J of free boxes that touch at points with vertical normals.
 
-    :param bodies: mass [kg], lengths of edges (3,) [m] and centre (3,) [m] of each
+    :param bodies: mass [kg], lengths of edges (3,) [m] and center (3,) [m] of each
     :param contacts: number of the upper body, of the lower one or None for the ground, and point
     :param velocity: angular, then linear velocity of each body, (6 * bodies,)
     :param force: couple and force on each body besides gravity, (6 * bodies,)
@@ -155,7 +155,7 @@ def ball_on_plane(velocity, torsion=None, rolling=None, mu=0.5, force=(0,) * 6, 
 class Pile:
     """Free bodies and their contacts, for solvers that know bodies.
 
-    :param bodies: mass [kg], lengths of edges (3,) [m] and centre (3,) [m] of each
+    :param bodies: mass [kg], lengths of edges (3,) [m] and center (3,) [m] of each
     :param contacts: number of the upper body, of the lower one or None for the ground, point, and
         normal, of which there is one for each contact or none for those that are vertical
     """
@@ -238,7 +238,7 @@ def pile_of_balls(side=6, radius=0.1, mass=10.0):
     """Return the balls in layers between walls, each in the hollow of four others."""
     pitch = 2.0 * radius
     edge = radius * np.sqrt(2.4)  # of the cube with the same inertia
-    centres = [
+    centers = [
         np.array([pitch * i + radius * (k % 2), pitch * j + radius * (k % 2), radius])
         + [0, 0, k * pitch / np.sqrt(2.0)]
         for k in range(side)
@@ -246,7 +246,7 @@ def pile_of_balls(side=6, radius=0.1, mass=10.0):
         for j in range(side)
     ]
     contacts = []
-    for a, p in enumerate(centres):
+    for a, p in enumerate(centers):
         if p[2] < 1.01 * radius:
             contacts.append((a, None, p - [0, 0, radius], [0.0, 0.0, 1.0]))
         for axis in (0, 1):
@@ -255,8 +255,8 @@ def pile_of_balls(side=6, radius=0.1, mass=10.0):
                     e = sign * np.eye(3)[axis]
                     contacts.append((a, None, p - radius * e, e))
         for b in range(a):
-            apart = p - centres[b]
+            apart = p - centers[b]
             if np.linalg.norm(apart) < 1.001 * pitch:
                 e = apart / np.linalg.norm(apart)
-                contacts.append((a, b, 0.5 * (p + centres[b]), e))
-    return Pile([(mass, (edge,) * 3, p) for p in centres], contacts)
+                contacts.append((a, b, 0.5 * (p + centers[b]), e))
+    return Pile([(mass, (edge,) * 3, p) for p in centers], contacts)

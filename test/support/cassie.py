@@ -44,11 +44,11 @@ def inertia(element):
         return float(element.find(f'inertia/{name}').text)
 
     xx, yy, zz, xy, xz, yz = map(number, ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz'))
-    centre = placement(element)
-    R = np.transpose(centre.E)
+    center = placement(element)
+    R = np.transpose(center.E)
     I = R @ [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]] @ R.T
-    return RigidBodyInertia.from_mass_centre(
-        float(element.find('mass').text), centre.r, I.tolist()
+    return RigidBodyInertia.from_mass_center(
+        float(element.find('mass').text), center.r, I.tolist()
     )
 
 

@@ -2,7 +2,7 @@
 """Operation counts of the recursions for chains of hinges in general position.
 
 The tables of Saha 1999 count for n hinges with all four Denavit-Hartenberg numbers, a mass, a
-centre of mass and an inertia in general position.
+center of mass and an inertia in general position.
 """
 
 import numpy as np
@@ -42,7 +42,7 @@ def general_chain(n):
                 alpha=rng.uniform(0.2, 1.3),
                 d=rng.uniform(0.1, 0.5),
                 mass=rng.uniform(1.0, 2.0),
-                centre=tuple(rng.normal(size=3)),
+                center=tuple(rng.normal(size=3)),
                 inertia=tuple(map(tuple, (I + I.T) / 2.0)),
             )
         )

@@ -57,8 +57,8 @@ def simple_tree(name):
     return Tree(model, book, ungeared, forces)
 
 
-def placed_at_centres(tree, q):
-    """Return the rotation, centre of mass in base coordinates and its Jacobian of each body.
+def placed_at_centers(tree, q):
+    """Return the rotation, center of mass in base coordinates and its Jacobian of each body.
 
     By number.
 
@@ -72,9 +72,9 @@ def placed_at_centres(tree, q):
         mass, first = 0.0, np.zeros(3)
         for x in members:
             if x in tree.ungeared.inertials:
-                m, centre, _ = tree.ungeared.inertials[x]
+                m, center, _ = tree.ungeared.inertials[x]
                 Rx, px, _ = at[x]
-                mass, first = mass + m, first + m * (px + Rx @ centre)
+                mass, first = mass + m, first + m * (px + Rx @ center)
         C = first / mass if mass else p
         found[i] = (R, C, np.vstack([J[:3], J[3:] - np.cross(C - p, J[:3], axis=0)]))
     return found

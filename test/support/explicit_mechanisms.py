@@ -32,11 +32,11 @@ class Explicit:
         return np.array([function(y + 1j * STEP * e).imag / STEP for e in np.eye(len(y))])
 
     def motions(self, y):
-        """Yield rates of the centres of mass, (n, 2) each, and angular velocities, (n,) each."""
+        """Yield rates of the centers of mass, (n, 2) each, and angular velocities, (n,) each."""
         for bar, place in self.links:
-            centres = self.rates(lambda x, b=bar, f=place: f(x)[0] + b.centre * f(x)[1], y)
+            centers = self.rates(lambda x, b=bar, f=place: f(x)[0] + b.center * f(x)[1], y)
             u, du = place(y)[1], self.rates(lambda x, f=place: f(x)[1], y)
-            yield bar, centres, u[0] * du[:, 1] - u[1] * du[:, 0]
+            yield bar, centers, u[0] * du[:, 1] - u[1] * du[:, 0]
 
     def inertia(self, y):
         return sum(

@@ -7,7 +7,7 @@ Nothing of the package takes part.
 import numpy as np
 
 CRANK, COUPLER, ROCKER, GROUND = 0.3, 0.45, 0.4, 0.5
-#: Mass, distance of the centre of mass from the first hinge, inertia about the centre, by bar.
+#: Mass, distance of the center of mass from the first hinge, inertia about the center, by bar.
 BARS = ((0.6, 0.15, 0.005), (0.9, 0.22, 0.015), (0.8, 0.2, 0.011))
 
 
@@ -70,7 +70,7 @@ def kinetic(crank, rate, mode=1.0):
     """Return the kinetic energy at a rate of the crank."""
     near = positions(crank, mode)
 
-    def centres(y):
+    def centers(y):
         q = unwrapped(y, near, mode)
         a = absolute(q)
         x = np.array(
@@ -82,7 +82,7 @@ def kinetic(crank, rate, mode=1.0):
         )
         return np.concatenate([x, heights(q), a])
 
-    x, z, a = slope(centres, crank).reshape(3, 3) * rate
+    x, z, a = slope(centers, crank).reshape(3, 3) * rate
     masses, inertias = np.array([b[0] for b in BARS]), np.array([b[2] for b in BARS])
     return 0.5 * (masses @ (x**2 + z**2) + inertias @ a**2)
 

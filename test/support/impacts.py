@@ -11,7 +11,7 @@ from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform, RigidBo
 def body(rng):
     """Return the inertia of a random body."""
     A = rng.normal(size=(3, 3))
-    return RigidBodyInertia.from_mass_centre(
+    return RigidBodyInertia.from_mass_center(
         rng.uniform(0.5, 3.0),
         tuple(rng.normal(size=3).tolist()),
         (A @ A.T + 0.3 * np.trace(A @ A.T) * np.eye(3)).tolist(),

@@ -62,14 +62,14 @@ def equations(links):
             p = p + x * (R * axis)
         else:
             R = R * turn(axis, x)
-        v = rate(p + R * number(link['centre']))
+        v = rate(p + R * number(link['center']))
         spin = R.T * rate(R)
         w = sp.Matrix([spin[2, 1], spin[0, 2], spin[1, 0]])
         xx, xy, xz, yy, yz, zz = link['inertia']
         inertia = sp.Matrix([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         m = link['mass']
         T += (m * v.dot(v) + w.dot(inertia * w)) / 2
-        V += m * GRAVITY * (p + R * number(link['centre']))[2]
+        V += m * GRAVITY * (p + R * number(link['center']))[2]
     L = T - V
     momenta = [L.diff(x) for x in qd]
     B = sp.Matrix(n, n, lambda i, j: momenta[i].diff(qd[j]))
@@ -147,7 +147,7 @@ def _pseudo_inertia(link):
     """Return the sum of m r r^T over a link, r = (x, y, z, 1) from its origin."""
     xx, xy, xz, yy, yz, zz = link['inertia']
     I = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    c, m = np.array(link['centre'], dtype=float), link['mass']
+    c, m = np.array(link['center'], dtype=float), link['mass']
     J = np.empty((4, 4))
     J[:3, :3] = 0.5 * np.trace(I) * np.eye(3) - I + m * np.outer(c, c)
     J[:3, 3] = J[3, :3] = m * c

@@ -43,7 +43,7 @@ class Layout:
     def random_positions(self, rng, n=None):
         """Return random configurations, (nq,) or (n, nq).
 
-        Angles over the whole circle, lengths within half a metre.
+        Angles over the whole circle, lengths within half a meter.
         """
         q = np.empty((1 if n is None else n, self.nq))
         for joint in self.joints:

@@ -61,9 +61,9 @@ def linkage(rods, loops=(), seed=0, armature=0.0, massless=()):
     bodies, links = [], []
     for i, rod in enumerate(rods, start=1):
         A = rng.normal(size=(3, 3))
-        centre = tuple(rng.uniform(-0.2, 0.3, 3).tolist())
+        center = tuple(rng.uniform(-0.2, 0.3, 3).tolist())
         mass = rng.uniform(0.5, 2.0)
-        inertia = RigidBodyInertia.from_mass_centre(mass, centre, (0.1 * A @ A.T).tolist())
+        inertia = RigidBodyInertia.from_mass_center(mass, center, (0.1 * A @ A.T).tolist())
         if i in massless:
             inertia = RigidBodyInertia.zero()
         X_T = place(rod.at)

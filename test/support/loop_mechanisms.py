@@ -31,18 +31,18 @@ class Bar:
 
     :param length: from joint to joint [m]
     :param mass: mass [kg]
-    :param centre: distance of the centre of mass from the first joint, along the link [m]
-    :param inertia: about the centre of mass [kg m^2]
+    :param center: distance of the center of mass from the first joint, along the link [m]
+    :param inertia: about the center of mass [kg m^2]
     """
 
-    def __init__(self, length, mass, centre, inertia):
-        self.length, self.mass, self.centre, self.inertia = length, mass, centre, inertia
+    def __init__(self, length, mass, center, inertia):
+        self.length, self.mass, self.center, self.inertia = length, mass, center, inertia
 
     def urdf(self, parent, name, xyz, type_='continuous', axis='0 0 1'):
         """Return the link and joint as URDF."""
         origin = ' '.join(map(repr, map(float, xyz)))
         return (
-            f'<link name="{name}"><inertial><origin xyz="{self.centre!r} 0 0"/>'
+            f'<link name="{name}"><inertial><origin xyz="{self.center!r} 0 0"/>'
             f'<mass value="{self.mass!r}"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.012" '
             f'iyz="0" izz="{self.inertia!r}"/></inertial></link>'
             f'<joint name="{name}_joint" type="{type_}"><parent link="{parent}"/>'
@@ -117,26 +117,26 @@ class Bars:
             result.append(u[0] * du[1] - u[1] * du[0])
         return np.array(result)
 
-    def centre_rates(self, y):
-        """Return the velocities of the centres of mass per unit of yd."""
+    def center_rates(self, y):
+        """Return the velocities of the centers of mass per unit of yd."""
 
-        def centre(x, bar, place):
+        def center(x, bar, place):
             start, direction = place(x)
-            return start + bar.centre * direction
+            return start + bar.center * direction
 
         return [
-            self.rate(lambda x, b=bar, f=place: centre(x, b, f), y) for bar, place in self.links
+            self.rate(lambda x, b=bar, f=place: center(x, b, f), y) for bar, place in self.links
         ]
 
     def inertia(self, y):
         bars = [bar for bar, _ in self.links]
-        moving = zip(bars, self.centre_rates(y), self.spins(y))
+        moving = zip(bars, self.center_rates(y), self.spins(y))
         return sum(bar.mass * c @ c + bar.inertia * w * w for bar, c, w in moving)
 
     def weight(self, y):
         """Return the V'(y)."""
         g = np.array(GRAVITY[:2])
-        moving = zip((bar for bar, _ in self.links), self.centre_rates(y))
+        moving = zip((bar for bar, _ in self.links), self.center_rates(y))
         return -sum(bar.mass * g @ c for bar, c in moving)
 
     def acceleration(self, y, yd, force):

@@ -149,7 +149,7 @@ class Bridge:
         )
         return dJ[SWAP] @ self.P
 
-    # Pinocchio leaves what is welded to the world out of mass, centre of mass and energy; so do we
+    # Pinocchio leaves what is welded to the world out of mass, center of mass and energy; so do we
     # ("of all that moves").
 
     def center_of_mass(self, q):

@@ -20,7 +20,7 @@ def _entries(inertia):
 
 
 def physical_inertia(rng, mass):
-    """Return the rotational inertia about the centre of mass of a random cloud of points.
+    """Return the rotational inertia about the center of mass of a random cloud of points.
 
     Always physical, (3, 3).
     """
@@ -30,7 +30,7 @@ def physical_inertia(rng, mass):
 
 
 def inertial_element(rng):
-    """Return <inertial> with random mass, centre, orientation and inertia."""
+    """Return <inertial> with random mass, center, orientation and inertia."""
     mass = rng.uniform(0.3, 4.0)
     inertia = physical_inertia(rng, mass)
     entries = _entries(inertia[np.triu_indices(3)])
@@ -105,18 +105,18 @@ def mixed_tree(seed, plain_planar=True):
 def chain(links):
     """Return the URDF text of a chain given link by link.
 
-    :param links: dicts with `type`, `axis`, `xyz`, `rpy`, `mass`, `centre`, `inertia` (its six
-        `INERTIA_ENTRIES` about the centre of mass), `extra` (XML inside the joint); all but `type`
+    :param links: dicts with `type`, `axis`, `xyz`, `rpy`, `mass`, `center`, `inertia` (its six
+        `INERTIA_ENTRIES` about the center of mass), `extra` (XML inside the joint); all but `type`
         may be left out
     """
     text, previous = ['<link name="base"/>'], 'base'
     for i, link in enumerate(links, start=1):
         entries = _entries(link.get('inertia', [0.0] * 6))
-        centre, mass = _numbers(link.get('centre', [0, 0, 0])), float(link.get('mass', 0.0))
+        center, mass = _numbers(link.get('center', [0, 0, 0])), float(link.get('mass', 0.0))
         xyz, rpy = _numbers(link.get('xyz', [0, 0, 0])), _numbers(link.get('rpy', [0, 0, 0]))
         type_, axis, extra = link['type'], link.get('axis', [0, 0, 1]), link.get('extra', '')
         text.append(
-            f'<link name="link{i}"><inertial><origin xyz="{centre}"/><mass value="{mass!r}"/>'
+            f'<link name="link{i}"><inertial><origin xyz="{center}"/><mass value="{mass!r}"/>'
             f'<inertia {entries}/></inertial></link>'
             f'<joint name="joint{i}" type="{type_}"><parent link="{previous}"/>'
             f'<child link="link{i}"/><origin xyz="{xyz}" rpy="{rpy}"/>'
@@ -134,7 +134,7 @@ def chain_of_hinges(seed, joints):
     """
     rng, links = np.random.default_rng(seed), []
     for _ in range(joints):
-        axis, centre, xyz = rng.uniform(-1.0, 1.0, (3, 3))
+        axis, center, xyz = rng.uniform(-1.0, 1.0, (3, 3))
         links.append(
             {
                 'type': 'revolute',
@@ -142,7 +142,7 @@ def chain_of_hinges(seed, joints):
                 'xyz': xyz,
                 'rpy': rng.uniform(-3.0, 3.0, 3),
                 'mass': rng.uniform(0.5, 2.0),
-                'centre': centre,
+                'center': center,
                 'inertia': [0.3, 0.01, 0.02, 0.4, -0.03, 0.5],
             }
         )

@@ -2,7 +2,7 @@
 """Dynamics of a URDF from sums over links: an oracle that shares nothing with the package.
 
 The equations are those of textbooks that know no spatial vectors: H = sum J_t^T m J_t + J_R^T I
-J_R with link Jacobians at the centres of mass in base coordinates. Slow, and plain to read. Planar
+J_R with link Jacobians at the centers of mass in base coordinates. Slow, and plain to read. Planar
 joints: only about z of their frame.
 """
 
@@ -132,8 +132,8 @@ class Reference:
         )  # velocity given in coordinates of the moved link
         return new, p + R @ shift, J
 
-    def _at_centres(self, q):
-        """Yield the mass, inertia about the centre, centre, Jacobian of the centre.
+    def _at_centers(self, q):
+        """Yield the mass, inertia about the center, center, Jacobian of the center.
 
         All in base coordinates, for every link.
         """
@@ -146,14 +146,14 @@ class Reference:
 
     def mass_matrix(self, q):
         """Return the sum J_t^T m J_t + J_R^T I J_R."""
-        return sum(m * J[3:].T @ J[3:] + J[:3].T @ I @ J[:3] for m, I, _, J in self._at_centres(q))
+        return sum(m * J[3:].T @ J[3:] + J[:3].T @ I @ J[:3] for m, I, _, J in self._at_centers(q))
 
     def gravity_torque(self, q):
         """Return the minus sum m J_t^T g."""
-        return -sum(m * J[3:].T @ self.gravity for m, _, _, J in self._at_centres(q))
+        return -sum(m * J[3:].T @ self.gravity for m, _, _, J in self._at_centers(q))
 
     def center_of_mass(self, q, links):
-        """Return the centre of mass of some links."""
+        """Return the center of mass of some links."""
         poses = self.kinematics(q)
         parts = [
             (self.inertials[link][0], poses[link][1] + poses[link][0] @ self.inertials[link][1])
@@ -165,7 +165,7 @@ class Reference:
     def momentum(self, q, v):
         """Return the angular momentum about the base origin, linear momentum."""
         h = np.zeros(6, np.result_type(float, np.asarray(q)))  # as in `kinematics`
-        for m, I, c, J in self._at_centres(q):
+        for m, I, c, J in self._at_centers(q):
             omega, velocity = J[:3] @ v, J[3:] @ v
             h += np.concatenate([I @ omega + np.cross(c, m * velocity), m * velocity])
         return h
@@ -178,7 +178,7 @@ class Reference:
         """
         moved = q + 1j * STEP * self.layout.position_rates(q, v)
         total = np.zeros(self.layout.nv)
-        for (m, I, _, J), (_, _, _, ahead) in zip(self._at_centres(q), self._at_centres(moved)):
+        for (m, I, _, J), (_, _, _, ahead) in zip(self._at_centers(q), self._at_centers(moved)):
             a, omega = ahead.imag @ v / STEP, J[:3] @ v
             total += J[3:].T @ (m * a[3:]) + J[:3].T @ (I @ a[:3] + np.cross(omega, I @ omega))
         return total

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Laws that a step in a world must obey: equations of motion and of contact, found independently.
 
-Velocities x are those of the robot's joints, then angular velocity and velocity of the centre of
+Velocities x are those of the robot's joints, then angular velocity and velocity of the center of
 mass of each movable object in world coordinates. Of a simulation are taken where and how deep
 things touch, and the impulses; Jacobians and inertias come from the robot's functions and from
 what was said of the objects.
@@ -192,7 +192,7 @@ class Step:
         return self.touches.couple[c] if len(self.touches.couple) else np.zeros(3)
 
     def push_of_contacts(self):
-        """Return the generalised impulse of all contacts."""
+        """Return the generalized impulse of all contacts."""
         total = np.zeros(len(self.H))
         for c in range(self.count):
             J, T = self.jacobians(c)
@@ -200,7 +200,7 @@ class Step:
         return total
 
     def push_of(self, blow):
-        """Return the generalised impulse of a blow."""
+        """Return the generalized impulse of a blow."""
         total = np.zeros(len(self.H))
         for c, impulse, couple in zip(blow.contacts, blow.impulse, blow.couple):
             J, T = self.jacobians(c)
@@ -208,18 +208,18 @@ class Step:
         return total
 
     def push_of_blows(self):
-        """Return the generalised impulse of all impacts."""
+        """Return the generalized impulse of all impacts."""
         return sum((self.push_of(blow) for blow in self.blows), np.zeros(len(self.H)))
 
     def push_of_joints(self):
-        """Return the generalised impulse of joint limits and joint friction."""
+        """Return the generalized impulse of joint limits and joint friction."""
         total = np.zeros(len(self.H))
         impulse = self.touches.joint_impulse
         total[: self.nv] = impulse[LOWER] - impulse[UPPER] + impulse[FRICTION]
         return total
 
     def push_from_outside(self):
-        """Return the generalised impulse of gravity, torques and inertia."""
+        """Return the generalized impulse of gravity, torques and inertia."""
         total = np.zeros(len(self.H))
         if self.nv:
             # After impacts, which last no time.
@@ -427,7 +427,7 @@ class Step:
             if i in island:
                 scene = self.simulator.physics.plant.scene
                 arm = scene.table.carrier_arm[scene.first_object + o]
-                arm += np.linalg.norm(self.bodies.centre[o])
+                arm += np.linalg.norm(self.bodies.center[o])
                 far = np.linalg.norm(x[i + 3 : i + 6]) + np.linalg.norm(x[i : i + 3]) * arm
                 worst = max(worst, far / most)
         return worst

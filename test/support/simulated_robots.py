@@ -8,10 +8,10 @@ from rbd_ros import Robot
 GRAVITY = 9.81
 
 
-def link(name, mass=0.0, inertia=(0.0, 0.0, 0.0), centre=(0, 0, 0), shape=''):
-    """Return link with principal inertia about its centre of mass, and with collision shapes."""
+def link(name, mass=0.0, inertia=(0.0, 0.0, 0.0), center=(0, 0, 0), shape=''):
+    """Return link with principal inertia about its center of mass, and with collision shapes."""
     inertial = (
-        f'<inertial><origin xyz="{_text(centre)}"/><mass value="{mass!r}"/>'
+        f'<inertial><origin xyz="{_text(center)}"/><mass value="{mass!r}"/>'
         f'<inertia ixx="{inertia[0]!r}" iyy="{inertia[1]!r}" izz="{inertia[2]!r}"'
         ' ixy="0" ixz="0" iyz="0"/></inertial>'
     )
@@ -76,9 +76,9 @@ def turntable(inertia=0.2, damping=0.0, friction=0.0, limit='', kind='continuous
     )
 
 
-def body(mass=1.0, inertia=(0.01, 0.01, 0.01), shape='', centre=(0, 0, 0), **options):
+def body(mass=1.0, inertia=(0.01, 0.01, 0.01), shape='', center=(0, 0, 0), **options):
     """Free body."""
-    return robot(link('body', mass, inertia, centre, shape), floating_base=True, **options)
+    return robot(link('body', mass, inertia, center, shape), floating_base=True, **options)
 
 
 def ball(mass=1.0, radius=0.1, share=0.4, **options):

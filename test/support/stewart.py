@@ -15,7 +15,7 @@ def stewart():
     Six legs of a universal joint and a slider, each with a ball on top.
     """
     inertias = {
-        'platform': RigidBodyInertia.from_mass_centre(
+        'platform': RigidBodyInertia.from_mass_center(
             3.0, (0.01, 0.02, 0.03), np.diag([0.04, 0.05, 0.07]).tolist()
         )
     }
@@ -25,13 +25,13 @@ def stewart():
         below, above = 2.0 * (k // 2) + 0.5 * (k % 2), 2.0 * ((k + 1) // 2) + 0.5 * (k % 2) - 0.75
         foot = (0.5 * np.cos(below), 0.5 * np.sin(below), 0.0)
         head = (0.3 * np.cos(above), 0.3 * np.sin(above), -0.02)
-        for name, mass, centre in (
+        for name, mass, center in (
             (f'cross{k}', 0.05, 0.0),
             (f'lower{k}', 0.3, 0.1),
             (f'upper{k}', 0.2, -0.1),
         ):
-            inertias[name] = RigidBodyInertia.from_mass_centre(
-                mass, (0.0, 0.0, centre), np.diag([0.002, 0.002, 0.001]).tolist()
+            inertias[name] = RigidBodyInertia.from_mass_center(
+                mass, (0.0, 0.0, center), np.diag([0.002, 0.002, 0.001]).tolist()
             )
         joints += [
             Connection(f'x{k}', 'world', f'cross{k}', Revolute((1.0, 0.0, 0.0)), move(foot)),

@@ -67,27 +67,27 @@ class Textbook(Reference):
         """Return the mass of the links that move."""
         return sum(self.inertials[x][0] for x in self.moving_links() if x in self.inertials)
 
-    def centre(self, q):
-        """Return the centre of mass of the links that move, (3,)."""
+    def center(self, q):
+        """Return the center of mass of the links that move, (3,)."""
         return self.center_of_mass(q, self.moving_links())
 
-    def centre_jacobian(self, q):
+    def center_jacobian(self, q):
         """Return its Jacobian, (3, nv): links that do not move add nothing."""
-        return sum(m * J[3:] for m, _, _, J in self._at_centres(q)) / self.moving_mass()
+        return sum(m * J[3:] for m, _, _, J in self._at_centers(q)) / self.moving_mass()
 
     # -- energy
 
     def kinetic_energy(self, q, v):
         """Return the sum of m v^2 / 2 + w . I w / 2 over links, and of the rotors'."""
         twice = self.rotors @ v**2
-        for m, I, _, J in self._at_centres(q):
+        for m, I, _, J in self._at_centers(q):
             omega, velocity = J[:3] @ v, J[3:] @ v
             twice += m * velocity @ velocity + omega @ I @ omega
         return twice / 2
 
     def potential_energy(self, q):
         """Return the minus sum m g . c over the links that move."""
-        return -self.moving_mass() * self.gravity @ self.centre(q)
+        return -self.moving_mass() * self.gravity @ self.center(q)
 
     # -- equations of motion
 
@@ -103,7 +103,7 @@ class Textbook(Reference):
         """
         moved = q + 1j * STEP * self.layout.position_rates(q, v)
         C = np.zeros((self.layout.nv, self.layout.nv))
-        for (m, I, _, J), (_, _, _, ahead) in zip(self._at_centres(q), self._at_centres(moved)):
+        for (m, I, _, J), (_, _, _, ahead) in zip(self._at_centers(q), self._at_centers(moved)):
             rate, omega = ahead.imag / STEP, J[:3] @ v
             B = (skew(omega) @ I - I @ skew(omega) - skew(I @ omega)) / 2
             C += J[3:].T @ (m * rate[3:]) + J[:3].T @ (I @ rate[:3] + B @ J[:3])

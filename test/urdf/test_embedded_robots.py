@@ -122,16 +122,16 @@ def test_six_axis_arm_moves_as_the_published_dh_parameters_say(rng):
     half = np.pi / 2
     table = [(0, half, 0.1625), (-0.425, 0, 0), (-0.3922, 0, 0),
              (0, half, 0.1333), (0, -half, 0.0997), (0, 0, 0.0996)]  # fmt: skip
-    centres = [(0, -0.02561, 0.00193), (0.2125, 0, 0.11336), (0.15, 0, 0.0265),
+    centers = [(0, -0.02561, 0.00193), (0.2125, 0, 0.11336), (0.15, 0, 0.0265),
                (0, -0.0018, 0.01634), (0, 0.0018, 0.01634), (0, 0, -0.00116)]  # fmt: skip
     masses = np.array([3.761, 8.058, 2.846, 1.37, 1.3, 0.365])
     robot = Robot.from_urdf(path('six_axis_arm'))
     for _ in range(10):
         q = rng.uniform(-3, 3, 6)
         pose, points = np.diag([-1.0, -1.0, 1.0, 1.0]), []
-        for row, angle, centre in zip(table, q - [0, half, 0, half, 0, 0], centres):
+        for row, angle, center in zip(table, q - [0, half, 0, half, 0, 0], centers):
             pose = pose @ dh(*row, angle)
-            points.append((pose @ [*centre, 1.0])[:3])
+            points.append((pose @ [*center, 1.0])[:3])
         poses = robot.forward_kinematics(q)
         assert_allclose(poses['tool0'][:3, 3], pose[:3, 3], atol=1e-9)
         assert_allclose(poses['tool0'][:3, 2], pose[:3, 2], atol=1e-9)

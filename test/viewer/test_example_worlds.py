@@ -137,6 +137,6 @@ def test_the_quadruped_stands_on_the_ground_with_four_feet():
         ]
     )
     assert np.allclose(feet[:, 2] - 0.022, 0.0, atol=1e-6)
-    # The centre of mass is above their middle.
+    # The center of mass is above their middle.
     middle = feet.mean(axis=0)
     assert np.allclose(robot.center_of_mass(q)[:2], middle[:2], atol=0.03)

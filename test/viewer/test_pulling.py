@@ -211,14 +211,14 @@ def test_an_object_is_pulled_at_its_point():
     simulator.step()
     # Momentum and angular momentum, about the origin, are what the force gave.
     force = pull.stiffness * stretch
-    R, centre = turned[:3, :3], turned[:3, 3] + turned[:3, :3] @ [0.02, 0.01, -0.03]
+    R, center = turned[:3, :3], turned[:3, 3] + turned[:3, :3] @ [0.02, 0.01, -0.03]
     velocity = simulator.object_velocity('box')
     x, y, z = (OFF['inertia'][k] for k in ('ixy', 'ixz', 'iyz'))
     a, b, c = (OFF['inertia'][k] for k in ('ixx', 'iyy', 'izz'))
     inertia = R @ np.array([[a, x, y], [x, b, z], [y, z, c]]) @ R.T
-    v = velocity[3:] + np.cross(velocity[:3], centre - turned[:3, 3])
+    v = velocity[3:] + np.cross(velocity[:3], center - turned[:3, 3])
     assert np.allclose(2.0 * v, 1e-3 * force, rtol=1e-4)
-    moment = np.cross(at - centre, 1e-3 * force)
+    moment = np.cross(at - center, 1e-3 * force)
     assert np.allclose(inertia @ velocity[:3], moment, rtol=1e-3, atol=1e-9)
     # Without another call, it flies on.
     before = simulator.physics.objects.spin.copy(), simulator.physics.objects.velocity.copy()

@@ -48,7 +48,7 @@ def test_a_report_draws_its_plots_and_loads_nothing(name, page, tmp_path):
     assert page.evaluate(EMPTY) == 0
     title = page.evaluate("document.querySelector('h1').innerText")
     assert title and title.split(':')[0] in page.evaluate('document.title')
-    # Lines in colour are seen on it, not only in its text.
+    # Lines in color are seen on it, not only in its text.
     pixels = image.imread(io.BytesIO(page.whole_page(hil_pages.WIDTH)), format='png')[..., :3]
     colored = np.ptp(pixels, axis=-1) > 0.3
     assert colored.sum() > 1000 and (pixels.min(axis=-1) > 0.99).mean() > 0.5

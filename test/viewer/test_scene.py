@@ -10,7 +10,7 @@ from rbd_ros import Robot
 from rbd_ros.model import load_urdf
 from rbd_ros.resources import resource_path
 from rbd_ros.viewer import make_scene
-from rbd_ros.viewer.scene import GREY, ORANGE, quaternions
+from rbd_ros.viewer.scene import GRAY, ORANGE, quaternions
 
 RED = '<material name="r"><color rgba="1 0 0 0.5"/></material>'
 
@@ -58,7 +58,7 @@ def test_visual_shapes_and_collision_shapes_where_there_are_none():
     scene = make_scene(model)
     assert [(s.link, s.kind, s.size, s.color) for s in scene.shapes] == [
         ('a', 'box', (1.0, 2.0, 3.0), (1.0, 0.0, 0.0, 0.5)),
-        ('a', 'sphere', (2.0,), GREY),
+        ('a', 'sphere', (2.0,), GRAY),
         ('b', 'cylinder', (1.0, 4.0), ORANGE),
     ]
     assert scene.links == ('a', 'b')

@@ -178,8 +178,8 @@ def test_what_is_far_away_does_not_move_the_camera_away(arm):
     wall['xyz'] = [0.8, 0.0, 0.0]
     assert reach(make_scene(arm.model, world=world), poses)[1] > alone
     # Where nothing moves, all of it counts.
-    centre, radius = reach(make_scene(None, world=world), np.empty((0, 7)))
-    assert np.allclose(centre, [0.8, 0.0, 0.0]) and np.isclose(radius, 0.05 * np.sqrt(3.0))
+    center, radius = reach(make_scene(None, world=world), np.empty((0, 7)))
+    assert np.allclose(center, [0.8, 0.0, 0.0]) and np.isclose(radius, 0.05 * np.sqrt(3.0))
 
 
 def test_surfaces_are_those_of_the_shapes():
@@ -263,8 +263,8 @@ def test_what_moves_and_what_stands_near_it_is_in_view():
     world['pill']['length'] = 2.0
     scene = make_scene(None, world={'objects': world})
     poses = scene.poses(None, np.empty((1, 0)))[0]
-    centre, radius = reach(scene, poses)
-    assert np.allclose(centre, [11.65, 0.0, 0.0])
+    center, radius = reach(scene, poses)
+    assert np.allclose(center, [11.65, 0.0, 0.0])
     assert np.isclose(radius, 0.5 * np.linalg.norm([3.7, 2.4, 1.0]))
     # A cube stands so that its farthest corner is just within twice that radius, or just not.
     for part, seen in ((0.999, True), (1.001, False)):
@@ -284,5 +284,5 @@ def test_arrows_are_as_long_as_the_square_root_of_their_force():
 def test_the_camera_knows_how_large_meshes_are(tmp_path):
     (tmp_path / 'm.obj').write_text('v 2 3 4\nv 4 3 4\nv 2 7 4\nv 2 3 10\nf 1 2 3\nf 1 2 4\n')
     mesh = {'type': 'mesh', 'file': str(tmp_path / 'm.obj'), 'xyz': [10, 0, 0]}
-    centre, radius = reach(make_scene(None, world={'objects': {'m': mesh}}), np.empty((0, 7)))
-    assert np.allclose(centre, [13.0, 5.0, 7.0]) and np.isclose(radius, np.sqrt(14.0))
+    center, radius = reach(make_scene(None, world={'objects': {'m': mesh}}), np.empty((0, 7)))
+    assert np.allclose(center, [13.0, 5.0, 7.0]) and np.isclose(radius, np.sqrt(14.0))

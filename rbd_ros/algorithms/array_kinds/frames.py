@@ -125,15 +125,15 @@ JOINT_FORCES = replace(
 CENTROIDAL_MATRIX = replace(
     JACOBIAN,
     symbol='A',
-    meaning='momentum about the centre of mass per velocity',
+    meaning='momentum about the center of mass per velocity',
     unit='[kg m^2, kg m, kg]',
 )
 CENTROIDAL_MOMENTUM = replace(
-    MOMENTUM, meaning='momentum about the centre of mass along the axes of the base'
+    MOMENTUM, meaning='momentum about the center of mass along the axes of the base'
 )
 CENTROIDAL_FORCE = replace(
     CENTROIDAL_MOMENTUM,
     symbol='hdot',
-    meaning='rate of the momentum about the centre of mass',
+    meaning='rate of the momentum about the center of mass',
     unit='[N m, N]',
 )

@@ -26,7 +26,7 @@ from rbd_ros.algorithms.articulated_body.matrices import (
     symmetric,
     Vector,
 )
-from rbd_ros.algorithms.inertia_matrix.factorisation import LTDL, ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import LTDL, ltdl
 from rbd_ros.model import Body
 from rbd_ros.spatial import (
     ArticulatedBodyInertia,

@@ -18,7 +18,7 @@ from rbd_ros.algorithms.articulated_body.matrices import (
     symmetric,
     Vector,
 )
-from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.spatial import ForceVector, MotionSubspace, MotionVector, RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar
 

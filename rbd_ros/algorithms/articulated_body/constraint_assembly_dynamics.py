@@ -12,7 +12,7 @@ from rbd_ros.algorithms.articulated_body.bodies_in_base import (
 )
 from rbd_ros.algorithms.articulated_body.matrices import subtract, zeros
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
-from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,
     CONFIGURATION,

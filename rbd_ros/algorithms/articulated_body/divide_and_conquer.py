@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Divide-and-conquer forward dynamics: assembly of bodies with several handles (book 7.5).
 
-Any two neighbouring articulated bodies may be assembled next, and pairs that have no body in
+Any two neighboring articulated bodies may be assembled next, and pairs that have no body in
 common at the same time. An assembly tree that divides a chain of N bodies in halves has the depth
 log2 N, which is the number of steps that as many processors take (Featherstone 1999).
 
@@ -39,7 +39,7 @@ from rbd_ros.algorithms.articulated_body.matrices import (
     zeros,
 )
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
-from rbd_ros.algorithms.inertia_matrix.factorisation import LTDL, ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import LTDL, ltdl
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,
     CONFIGURATION,

@@ -7,7 +7,7 @@ coordinates that the caller keeps track of.
 
 from typing import List, Sequence
 
-from rbd_ros.algorithms.inertia_matrix.factorisation import LTDL, ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import LTDL, ltdl
 from rbd_ros.spatial import ArticulatedBodyInertia, linear3
 from rbd_ros.spatial.scalar import Scalar
 

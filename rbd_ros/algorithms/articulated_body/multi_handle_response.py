@@ -7,7 +7,7 @@ from rbd_ros.algorithms.articulated_body.handle_equation import Forces
 from rbd_ros.algorithms.articulated_body.matrices import dot, Matrix
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
-from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inertia_matrix.forward_dynamics import forward_dynamics
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
 from rbd_ros.algorithms.kinds import (

@@ -5,7 +5,7 @@ Two articulated bodies with loops between them are connected by all joints that 
 common. A handle is an end of a joint that is still to be connected, so that the set of handles is
 any number of places on any bodies. If joints impose a constraint twice, or one that cannot yield
 at all, the matrix Y = T^T Psi T is singular: its pseudo-inverse gives accelerations that do not
-depend on what is left open, and the smallest constraint forces. Position errors are stabilised
+depend on what is left open, and the smallest constraint forces. Position errors are stabilized
 as in book 8.3. Numbers decide ranks, so that this is no text over scalars.
 """
 

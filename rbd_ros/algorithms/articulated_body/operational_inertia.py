@@ -11,7 +11,7 @@ from typing import Any, List, Mapping, Sequence
 from rbd_ros.algorithms.articulated_body.aba import plus_diagonal, times_inverse
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT, Kind
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
-from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
 from rbd_ros.algorithms.kinds import CONFIGURATION, FRAME, REFERENCE, SPATIAL_MATRIX
 from rbd_ros.algorithms.kinematics.jacobians import jacobian

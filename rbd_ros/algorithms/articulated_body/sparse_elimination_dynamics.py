@@ -30,7 +30,7 @@ from rbd_ros.algorithms.articulated_body.matrices import (
     zeros,
 )
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
-from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,
     CONFIGURATION,
@@ -48,7 +48,7 @@ Scalars = Sequence[Scalar]
 class Node(NamedTuple):
     """Rows of a symmetric matrix of blocks whose graph is a tree, and of the right-hand side.
 
-    :param parent: number of the node that is left last of its neighbours, itself later than it;
+    :param parent: number of the node that is left last of its neighbors, itself later than it;
         None of a root
     :param diagonal: block on the diagonal, (n, n)
     :param link: block in the columns of the parent, (n, size of the parent); [] of a root

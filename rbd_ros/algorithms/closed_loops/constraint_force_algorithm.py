@@ -137,7 +137,7 @@ def block_cyclic_reduction(
 
 def _reduced(L: Floats, D: Floats, U: Floats, r: Floats) -> CyclicReduction:
     N, m = r.shape
-    # What blocks 0, 2, 4, ... are, expressed by their neighbours: one batch of small solutions
+    # What blocks 0, 2, 4, ... are, expressed by their neighbors: one batch of small solutions
     out = np.concatenate([L[::2], U[::2], r[::2, :, None]], axis=2)
     solved = np.linalg.solve(D[::2], out)
     by_left, by_right, alone = solved[:, :, :m], solved[:, :, m : 2 * m], solved[:, :, 2 * m]
@@ -172,7 +172,7 @@ def _require_chain(model: Model) -> None:
     elif any(body.parent != i - 1 for i, body in model.outward()):
         problem = 'branches'
     elif any(body.armature for body in model.bodies):
-        problem = 'rotors, which couple a joint to more than its neighbours'
+        problem = 'rotors, which couple a joint to more than its neighbors'
     elif any(body.inertia.mass == 0.0 for body in model.bodies):
         problem = 'bodies without mass'
     if problem or not model.bodies:

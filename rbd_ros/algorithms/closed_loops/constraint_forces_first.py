@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbd_ros.algorithms.closed_loops.constraint_rank import ConstraintRank
-from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 
 Array = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ Where a loop, or a gear, has a solution in closed form, its user writes it as a 
     def gamma(y):  # a crank whose slider is moved by a rod as long as the crank
         return [y[0], -2.0 * y[0], 2.0 * length * cos(y[0])]
 
-Its derivatives follow. Only y is integrated, so that loops stay closed without stabilisation, and
+Its derivatives follow. Only y is integrated, so that loops stay closed without stabilization, and
 dynamics is that of as many variables as there are degrees of freedom.
 """
 
@@ -16,7 +16,7 @@ from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.closed_loops.jets import Jet, jet
 from rbd_ros.algorithms.inertia_matrix.crba import crba
-from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
 from rbd_ros.model import Model, ModelError
 from rbd_ros.model.joints import JointType

@@ -110,7 +110,7 @@ def global_system(
 ) -> GlobalSystem:
     """Return matrices of the equations of motion of all bodies and joints (book eq 3.65 to 3.74).
 
-    Constraint stabilisation is not among them: q and v are taken to close the loops.
+    Constraint stabilization is not among them: q and v are taken to close the loops.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param v: independent velocity, (nv,) [rad/s, m/s]
@@ -212,7 +212,7 @@ class Analysis(NamedTuple):
     fill_in: int
 
 
-def analyse(system: GlobalSystem) -> Analysis:
+def analyze(system: GlobalSystem) -> Analysis:
     """Return order of elimination by minimum degree, from the pattern of zeros alone (book 8.13).
 
     A joint has no diagonal block of its own. It waits until all its bodies are eliminated, or one
@@ -234,15 +234,15 @@ def analyse(system: GlobalSystem) -> Analysis:
     ready = set(range(bodies))
     while near:
         chosen = min(ready, key=lambda n: (len(near[n]), n))
-        neighbours = near.pop(chosen)
+        neighbors = near.pop(chosen)
         ready.discard(chosen)
         order.append(chosen)
-        for n in neighbours:
+        for n in neighbors:
             near[n].discard(chosen)
-            added = neighbours - near[n] - {n}
+            added = neighbors - near[n] - {n}
             fill_in += len(added)
             near[n] |= added
-        joints = [n for n in neighbours if n >= bodies]
+        joints = [n for n in neighbors if n >= bodies]
         for n in joints:
             if chosen < bodies:
                 waits_for[n].discard(chosen)
@@ -263,7 +263,7 @@ class Factors:
     def __init__(self, system: GlobalSystem, analysis: Optional[Analysis] = None):
         from scipy.sparse.linalg import splu
 
-        chosen = analyse(system) if analysis is None else analysis
+        chosen = analyze(system) if analysis is None else analysis
         rows = [row for n in chosen.order for row in system.blocks[n]]
         self._rows: NDArray[np.int64] = np.array(rows, dtype=np.int64)
         self._matrix = system.matrix[self._rows][:, self._rows].tocsc()

@@ -2,7 +2,7 @@
 """Constraints phi(q) = 0 that their user writes as a text over scalars (book 3.2, 3.4).
 
 They may tie together any number of bodies, which no joint does. Three discs inside a string, say,
-whose centres are l_1, l_2 and l_3 apart, with l_1 + l_2 + l_3 + 2 pi r = p (book figure 3.2):
+whose centers are l_1, l_2 and l_3 apart, with l_1 + l_2 + l_3 + 2 pi r = p (book figure 3.2):
 
     def string(at):
         a, b, c = (at.point(disc) for disc in ('disc1', 'disc2', 'disc3'))

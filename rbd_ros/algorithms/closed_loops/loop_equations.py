@@ -16,7 +16,7 @@ from rbd_ros.algorithms.closed_loops.loop_constraints import (
 )
 from rbd_ros.algorithms.declaration import algorithm
 from rbd_ros.algorithms.inertia_matrix.crba import crba
-from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates
 from rbd_ros.algorithms.kinds import (
     CONFIGURATION,

@@ -7,7 +7,7 @@ from rbd_ros.algorithms.articulated_body.matrices import dot, transposed
 from rbd_ros.algorithms.contact.contact_constraints import contact_constraints, Pairs
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
-from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
 from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
 from rbd_ros.algorithms.kinds import (

@@ -62,7 +62,7 @@ def body_contacts(
     >>> from rbd_ros.algorithms.contact.contact_forces import contact_force
     >>> from rbd_ros.algorithms.contact.single_body import body_contacts
     >>> from rbd_ros.spatial import ForceVector, MotionVector, RigidBodyInertia
-    >>> block = RigidBodyInertia.from_mass_centre(2.0, (0.0, 0.0, 0.0), 0.01 * np.eye(3))
+    >>> block = RigidBodyInertia.from_mass_center(2.0, (0.0, 0.0, 0.0), 0.01 * np.eye(3))
     >>> weight = ForceVector((0.0, 0.0, 0.0), (0.0, 0.0, -19.62))
     >>> normal = contact_force((0.0, 0.0, -0.1), (0.0, 0.0, 1.0))
     >>> found = body_contacts(block, MotionVector.zero(), weight, [normal], [ForceVector.zero()])

@@ -242,7 +242,7 @@ def screw_links(model: Model) -> Tuple[ScrewLink, ...]:
             X = screw.transform() * X
         own, distance, offset = inertia[i], body.distance, body.offset
         if i not in carriers and all(isinstance(x, (int, float)) for x in own.h):
-            # Nothing asks for a certain frame on the axis: the one where the link's centre is on x
+            # Nothing asks for a certain frame on the axis: the one where the link's center is on x
             # and the screw does not translate.
             turn = Turn.to(own.h[0], own.h[1])
             own = AxialScrew(2, *turn.cosine_and_sine(), -distance).apply(own)

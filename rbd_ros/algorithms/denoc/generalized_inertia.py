@@ -22,9 +22,9 @@ from rbd_ros.spatial.scalar import Scalar
 
 
 class CompositeMass(NamedTuple):
-    """Mass matrix of a composite body about a link's centre, [[I, h x], [-h x, m 1]] (eq 23).
+    """Mass matrix of a composite body about a link's center, [[I, h x], [-h x, m 1]] (eq 23).
 
-    :param I: rotational inertia about that centre, its lower triangle, (6,) [kg m^2]
+    :param I: rotational inertia about that center, its lower triangle, (6,) [kg m^2]
     :param h: first moment of mass about it, (3,) [kg m]
     :param m: mass [kg]
     """
@@ -35,7 +35,7 @@ class CompositeMass(NamedTuple):
 
     @classmethod
     def of(cls, link: Link) -> CompositeMass:
-        """Return the mass matrix of a link alone, about its own centre of mass."""
+        """Return the mass matrix of a link alone, about its own center of mass."""
         return cls(link.I, ZERO3, link.mass)
 
     def plus(self, other: CompositeMass) -> CompositeMass:
@@ -49,9 +49,9 @@ class CompositeMass(NamedTuple):
         return Wrench(n, linear3.subtract(linear3.scale(self.m, t.v), linear3.cross(self.h, t.w)))
 
     def propagated_back(self, link: Link) -> CompositeMass:
-        """Return congruence B^T M B: the same body, about the centre of mass of the parent's link.
+        """Return congruence B^T M B: the same body, about the center of mass of the parent's link.
 
-        :param link: the link whose centre and axes the matrix is in now
+        :param link: the link whose center and axes the matrix is in now
         """
         h = linear3.subtract(self.h, linear3.scale(self.m, link.c))
         there = linear3.lower_skew_skew(h, link.c)

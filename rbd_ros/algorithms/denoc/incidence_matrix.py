@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Newton-Euler factorisation of the inertia matrix, H = S^T P^-T I P^-1 S.
+"""Newton-Euler factorization of the inertia matrix, H = S^T P^-T I P^-1 S.
 
 The incidence matrix P of the tree has the rows v_i - iX_j v_j of the bodies and their parents, so
 that P v = S qd. Its inverse, which the natural orthogonal complement begins with as N_l, need
@@ -64,12 +64,12 @@ class IncidenceMatrix(NamedTuple):
 
 
 @algorithm(
-    'newton_euler_factorisation',
+    'newton_euler_factorization',
     inputs={'q': CONFIGURATION},
     outputs={'H': INERTIA_MATRIX},
     source='Featherstone and Orin 2000, eq 29',
 )
-def newton_euler_factorisation(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
+def newton_euler_factorization(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
     """Return the joint-space inertia matrix S^T P^-T I P^-1 S, column by column.
 
     Rotor inertia included.
@@ -79,7 +79,7 @@ def newton_euler_factorisation(model: Model, q: Sequence[Scalar]) -> List[List[S
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg]
 
-    >>> H = robot.kernel('newton_euler_factorisation').function(q)
+    >>> H = robot.kernel('newton_euler_factorization').function(q)
     >>> np.allclose(H, robot.mass_matrix(q))
     True
     """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Twists, wrenches and mass matrices of links at their centres of mass, and how they propagate.
+"""Twists, wrenches and mass matrices of links at their centers of mass, and how they propagate.
 
 Saha 1999, sections 2 and 3: eq 1, 2, 7, 8 and 11 to 15. A twist t = [w; v] holds the angular
-velocity and the velocity of the centre of mass C, a wrench w = [n; f] the moment about C and the
+velocity and the velocity of the center of mass C, a wrench w = [n; f] the moment about C and the
 force. That is why a twist rate is an ordinary acceleration of a point here, other than in the
 rest of the package. The paper's chains are trees as well as they stand, with the parent of link i
 where it says i - 1. Of the types of the package, scalars, 3-D vectors and the model are used.
@@ -24,7 +24,7 @@ class Twist(NamedTuple):
     """Twist t = [w; v] of a link, or its rate (eq 1).
 
     :param w: angular velocity, (3,) [rad/s]
-    :param v: velocity of the centre of mass, (3,) [m/s]
+    :param v: velocity of the center of mass, (3,) [m/s]
     """
 
     w: Vector3
@@ -49,7 +49,7 @@ class Twist(NamedTuple):
 class Wrench(NamedTuple):
     """Wrench w = [n; f] on a link (eq 1).
 
-    :param n: moment about the centre of mass, (3,) [N m]
+    :param n: moment about the center of mass, (3,) [N m]
     :param f: force, (3,) [N]
     """
 
@@ -80,11 +80,11 @@ class Link(NamedTuple):
     """A link with its joint, in coordinates along axes of its own.
 
     :param E: rotation from the axes of the parent to those of the link, (3, 3)
-    :param c: vector c_ij from the centre of mass of the link to that of its parent, (3,) [m]
+    :param c: vector c_ij from the center of mass of the link to that of its parent, (3,) [m]
     :param p: joint-rate propagation vector p_i, the twist per unit of joint rate
     :param revolute: whether the joint turns; it slides if not
     :param mass: mass [kg]
-    :param I: rotational inertia about the centre of mass, its lower triangle, (6,) [kg m^2]
+    :param I: rotational inertia about the center of mass, its lower triangle, (6,) [kg m^2]
     :param rotor: inertia of the rotor, which moves with the joint alone [kg m^2, kg]
     """
 
@@ -130,7 +130,7 @@ def joint_rate_vector(axis: Vector3, revolute: bool, d: Vector3) -> Twist:
 
     :param axis: unit vector e of the joint, (3,)
     :param revolute: whether the joint turns
-    :param d: vector from the joint to the centre of mass, (3,) [m]
+    :param d: vector from the joint to the center of mass, (3,) [m]
     """
     return Twist(axis, linear3.cross(axis, d)) if revolute else Twist(ZERO3, axis)
 
@@ -141,17 +141,17 @@ def links_of(model: Model, q: Sequence[Scalar]) -> Dict[int, Link]:
     :param model: a model that `require_simple_joints` lets pass
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     """
-    centres: Dict[int, Vector3] = {0: ZERO3}
+    centers: Dict[int, Vector3] = {0: ZERO3}
     links = {}
     for i, body in model.outward():
-        mass, centres[i], I = _at_centre(model, i)
+        mass, centers[i], I = _at_center(model, i)
         X = body.joint.transform(q[body.q]) * body.tree_transform
         s = body.joint.motion_subspace(q[body.q]).columns[0]
         revolute = not _vanishes(s.angular)
-        to_parent = linear3.subtract(centres[body.parent], X.r)
-        c = linear3.subtract(linear3.apply(X.E, to_parent), centres[i])
+        to_parent = linear3.subtract(centers[body.parent], X.r)
+        c = linear3.subtract(linear3.apply(X.E, to_parent), centers[i])
         axis = s.angular if revolute else s.linear
-        p = joint_rate_vector(axis, revolute, centres[i])
+        p = joint_rate_vector(axis, revolute, centers[i])
         links[i] = Link(X.E, c, p, revolute, mass, I, body.armature)
     return links
 
@@ -174,11 +174,11 @@ def along_base(model: Model, links: Mapping[int, Link]) -> Dict[int, Link]:
 
 
 def placements(model: Model, links: Mapping[int, Link]) -> Dict[int, Tuple[Matrix3, Vector3]]:
-    """Return the axes and centre of mass of each link in base coordinates, by body number.
+    """Return the axes and center of mass of each link in base coordinates, by body number.
 
     :param links: links, by body number
     :return: rotation R from the axes of the link to those of the base, (3, 3), and the position
-        of the centre of mass, (3,) [m]
+        of the center of mass, (3,) [m]
     """
     placed: Dict[int, Tuple[Matrix3, Vector3]] = {0: (IDENTITY3, ZERO3)}
     for i, body in model.outward():
@@ -193,7 +193,7 @@ def external_wrenches(
     links: Mapping[int, Link],
     external_forces: Optional[Mapping[int, ForceVector]],
 ) -> Dict[int, Wrench]:
-    """Return the wrenches w^E on links, about centres of mass, along their axes, by number.
+    """Return the wrenches w^E on links, about centers of mass, along their axes, by number.
 
     :param links: links, by body number
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
@@ -268,13 +268,13 @@ def _vanishes(a: Vector3) -> bool:
     return all(is_zero(x) for x in a)
 
 
-def _at_centre(model: Model, i: int) -> Tuple[Scalar, Vector3, Symmetric3]:
-    """Return the mass, centre and inertia about it; of a link without mass, about its origin."""
+def _at_center(model: Model, i: int) -> Tuple[Scalar, Vector3, Symmetric3]:
+    """Return the mass, center and inertia about it; of a link without mass, about its origin."""
     inertia = model.body(i).inertia
     if is_zero(inertia.mass):
         return inertia.mass, ZERO3, inertia.I
-    mass, centre, I = inertia.mass_centre()
-    return mass, centre, linear3.symmetric(I)
+    mass, center, I = inertia.mass_center()
+    return mass, center, linear3.symmetric(I)
 
 
 def _listed(names: Any) -> str:

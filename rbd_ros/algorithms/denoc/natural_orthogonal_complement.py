@@ -40,7 +40,7 @@ def _rows(model: Model, N: Mapping[int, Sequence[Twist]]) -> List[Scalar]:
 
 COMPLEMENT = Array(
     'N',
-    'twists [w; v] of all bodies at their centres of mass per joint rate, along the base',
+    'twists [w; v] of all bodies at their centers of mass per joint rate, along the base',
     '',
     ('bodies', 6, 'nv'),
     from_tree=_rows,
@@ -57,7 +57,7 @@ COMPLEMENT = Array(
 def natural_orthogonal_complement(model: Model, q: Sequence[Scalar]) -> Dict[int, List[Twist]]:
     """Return the natural orthogonal complement N with t = N qd.
 
-    Its block for a body is the Jacobian of the body's centre of mass, angular rows first.
+    Its block for a body is the Jacobian of the body's center of mass, angular rows first.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: columns of the block of each body, by body number
@@ -126,7 +126,7 @@ def decoupled_complement_rate(
 def twist_propagation(c: Vector3) -> Matrix:
     """Return the twist propagation matrix B_ij = [[1, 0], [c_ij x, 1]], (6, 6) (eq 13).
 
-    :param c: vector from the centre of mass of link i to that of link j, (3,) [m]
+    :param c: vector from the center of mass of link i to that of link j, (3,) [m]
     """
     B: Matrix = [[1 if i == j else 0 for j in range(6)] for i in range(6)]
     _enter(B, 3, 0, linear3.skew(c))
@@ -193,7 +193,7 @@ def constraint_wrenches(
     :param qdd: acceleration of the tree, (tree_nv,) [rad/s^2, m/s^2]
     :param tau: forces of the joints of the tree, (tree_nv,) [N m, N]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
-    :return: wrenches about the centres of mass, along the axes of the base, by body number
+    :return: wrenches about the centers of mass, along the axes of the base, by body number
     """
     links = along_base(model, links_of(model, q))
     t = twists(model, links, qd)
@@ -218,7 +218,7 @@ def driving_wrench(link: Link, force: Scalar) -> Wrench:
 
     A couple about a hinge's axis, a force along a slider's.
 
-    The force of a slider is taken to pass the centre of mass of the link: along a parallel line,
+    The force of a slider is taken to pass the center of mass of the link: along a parallel line,
     it would do no other work, and the constraint would balance the couple.
 
     :param link: the link

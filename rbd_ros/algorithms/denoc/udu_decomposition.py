@@ -3,7 +3,7 @@
 
 It begins with the last column, so that it follows the bodies inwards: the elements of U and D
 come from the mass matrices Mhat of articulated bodies, without I itself. In the language of
-spatial operators this is the innovations factorisation of I, with U = 1 + H phi K, D the
+spatial operators this is the innovations factorization of I, with U = 1 + H phi K, D the
 articulated inertias of the joints and K the Kalman gain psi (Featherstone and Orin 2000, 2, 3.5).
 """
 
@@ -42,7 +42,7 @@ PIVOTS = Array('D', 'articulated inertias of the joints', '[kg m^2, kg]', ('nv',
 
 
 class ArticulatedMass(NamedTuple):
-    """Mass matrix Mhat of an articulated body about a link's centre, [[A, H], [H^T, m]].
+    """Mass matrix Mhat of an articulated body about a link's center, [[A, H], [H^T, m]].
 
     :param A: lower triangle of the symmetric upper left block, (6,) [kg m^2]
     :param H: upper right block, (3, 3) [kg m]
@@ -82,9 +82,9 @@ class ArticulatedMass(NamedTuple):
         )
 
     def propagated_back(self, link: Link) -> ArticulatedMass:
-        """Return the congruence B^T Mhat B, about the centre of mass of the parent's link.
+        """Return the congruence B^T Mhat B, about the center of mass of the parent's link.
 
-        :param link: the link whose centre and axes the matrix is in now
+        :param link: the link whose center and axes the matrix is in now
         """
         # B = [[1, 0], [K, 1]] diag(E, E) with K = c x
         m, c = linear3.full(self.m), link.c

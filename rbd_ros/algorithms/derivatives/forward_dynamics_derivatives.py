@@ -28,7 +28,7 @@ from rbd_ros.algorithms.derivatives.derivatives_by_bodies import (
 )
 from rbd_ros.algorithms.derivatives.response import Followers, responses, responses_by
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
-from rbd_ros.algorithms.inertia_matrix.factorisation import LTDL, ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import LTDL, ltdl
 from rbd_ros.algorithms.inertia_matrix.inverse_mass_matrix import symmetric_inverse
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
 from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler

@@ -73,7 +73,7 @@ JACOBIAN_GRADIENT = derivatives_of(
     jacobian, 'jacobian_gradient', by=('q',), result=JacobianGradient
 )
 
-CENTRE_OF_MASS_JACOBIAN_GRADIENT = derivatives_of(
+CENTER_OF_MASS_JACOBIAN_GRADIENT = derivatives_of(
     center_of_mass_jacobian,
     'center_of_mass_jacobian_gradient',
     by=('q',),
@@ -82,7 +82,7 @@ CENTRE_OF_MASS_JACOBIAN_GRADIENT = derivatives_of(
 
 
 class MomentumDerivatives(NamedTuple):
-    """Momentum about the centre of mass and its derivatives; by q along the velocities.
+    """Momentum about the center of mass and its derivatives; by q along the velocities.
 
     :param h: angular momentum first, (6,) [N m s, N s]
     :param dh_dq: its derivatives by the configuration, (6, nv)

@@ -10,7 +10,7 @@ has a column for the degrees of freedom of the trunk only.
 from collections import Counter
 from typing import Dict, FrozenSet, List, Optional, Sequence, Set, Tuple
 
-from rbd_ros.algorithms.inertia_matrix.factorisation import LTDL
+from rbd_ros.algorithms.inertia_matrix.factorization import LTDL
 from rbd_ros.spatial.scalar import is_zero, Scalar
 
 Columns = List[List[Scalar]]
@@ -54,7 +54,7 @@ def responses(factors: LTDL, forces: Sequence[Sequence[Scalar]]) -> Columns:
     :return: solutions, one for each of `forces`
 
     >>> from rbd_ros.algorithms.derivatives.response import responses
-    >>> from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+    >>> from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
     >>> factors = ltdl(robot.mass_matrix(q).tolist())
     >>> np.allclose(responses(factors, np.eye(6).tolist()), robot.inverse_mass_matrix(q))
     True

@@ -18,7 +18,7 @@ from rbd_ros.algorithms.floating_base.floating_equations import (
     floating_rnea,
     independent,
 )
-from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates
 from rbd_ros.algorithms.kinds import (
     BASE_ACCELERATION,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
-from rbd_ros.algorithms.inertia_matrix.factorisation import LTDL, ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import LTDL, ltdl
 from rbd_ros.algorithms.inertia_matrix.singularity import (
     require_open_chains,
     require_regular_mass_matrix,

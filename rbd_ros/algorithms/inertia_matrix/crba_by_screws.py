@@ -161,17 +161,17 @@ def screw_tree(model: Model, frames: Optional[HingeFrames] = None) -> Tuple[Scre
     :param frames: its `hinge_frames`, if they are at hand
     :raises ModelError: if a joint is not revolute, naming it
     """
-    subtree, favourite, found = frames or hinge_frames(model)
+    subtree, favorite, found = frames or hinge_frames(model)
     bodies = []
     for i, body in model.outward():
         mass = sum(model.body(k).inertia.mass for k in subtree[i])
-        # The frame lies where the first screw to the favourite child is none.
-        angle, distance = found[favourite[i]][:2] if i in favourite else (Turn(0, 0.0), 0.0)
+        # The frame lies where the first screw to the favorite child is none.
+        angle, distance = found[favorite[i]][:2] if i in favorite else (Turn(0, 0.0), 0.0)
         theta0, d0, alpha, a, theta1, d1, b = found[i]
         if body.parent != 0:
-            moved = found[favourite[body.parent]]
+            moved = found[favorite[body.parent]]
             theta0, d0 = theta0.minus(moved.theta0), d0 - moved.d0
-        direct = body.parent == 0 or favourite[body.parent] == i
+        direct = body.parent == 0 or favorite[body.parent] == i
         here = _about_z(*angle.cosine_and_sine(), distance) * to_axis(body)
         bodies.append(
             ScrewBody(

@@ -2,7 +2,7 @@
 """Expanded parent array: the tree of joint variables instead of joints (book 6.5, table 6.4).
 
 Each joint of several DoFs is a chain of one-DoF joints. The array says where an inertia
-matrix has branch-induced zeros, which the sparse factorisations (sparse_factors.py) skip.
+matrix has branch-induced zeros, which the sparse factorizations (sparse_factors.py) skip.
 """
 
 from itertools import accumulate

@@ -113,13 +113,13 @@ class HingeFrames(NamedTuple):
     """Frames of all bodies along the hinges' axes.
 
     :param subtree: bodies of the subtree of each body
-    :param favourite: child of the largest subtree of each body that has any, and of the base, 0:
+    :param favorite: child of the largest subtree of each body that has any, and of the base, 0:
         the body's frame lies where its first screw is none
     :param screws: screws from the axis of each body's parent, or that of the base, to its own
     """
 
     subtree: Mapping[int, Sequence[int]]
-    favourite: Mapping[int, int]
+    favorite: Mapping[int, int]
     screws: Mapping[int, HingeScrews]
 
 
@@ -138,25 +138,25 @@ def hinge_frames(model: Model) -> HingeFrames:
     1
     """
     subtree = {i: model.subtree(i) for i, _ in model.outward()}
-    favourite: Dict[int, int] = {}
+    favorite: Dict[int, int] = {}
     for i, body in model.outward():
-        others = favourite.get(body.parent, i)
-        favourite[body.parent] = max(others, i, key=lambda k: (len(subtree[k]), -k))
+        others = favorite.get(body.parent, i)
+        favorite[body.parent] = max(others, i, key=lambda k: (len(subtree[k]), -k))
     screws = {i: _between_axes(model, i) for i, _ in model.outward()}
     upright: List[int] = []
     for i, body in model.outward():
         if screws[i].direction and (body.parent == 0 or body.parent in upright):
             upright.append(i)
     for i in reversed(upright):
-        if i in favourite:
-            screws[i] = screws[i].with_d1(-screws[favourite[i]].d0)
+        if i in favorite:
+            screws[i] = screws[i].with_d1(-screws[favorite[i]].d0)
     for i, body in model.outward():
         if screws[i].direction and i not in upright:
-            first = screws[favourite[body.parent]]
+            first = screws[favorite[body.parent]]
             d0 = -screws[body.parent].d1 if first.direction else first.d0
             # d1 is none so far
             screws[i] = screws[i].with_d1(screws[i].direction * (screws[i].d0 - d0))
-    return HingeFrames(subtree, favourite, screws)
+    return HingeFrames(subtree, favorite, screws)
 
 
 def has_free_hinges(model: Model) -> bool:

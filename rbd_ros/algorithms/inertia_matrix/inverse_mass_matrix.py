@@ -13,7 +13,7 @@ from rbd_ros.algorithms.articulated_body.aba import plus_diagonal
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inertia_matrix.expanded_parents import expanded_parents
-from rbd_ros.algorithms.inertia_matrix.factorisation import LTDL, ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import LTDL, ltdl
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
 from rbd_ros.algorithms.inertia_matrix.tree_statistics import tree_statistics
 from rbd_ros.algorithms.kinds import CONFIGURATION, INVERSE_INERTIA_MATRIX

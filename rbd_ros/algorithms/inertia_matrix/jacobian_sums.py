@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inertia and Coriolis matrices as sums over links of products of Jacobians.
 
-With the Jacobians of the centre of mass of each link, J_t of its velocity and J_R of its angular
+With the Jacobians of the center of mass of each link, J_t of its velocity and J_R of its angular
 velocity, H = sum J_t^T m J_t + J_R^T I J_R, and the derivatives of these by time give a Coriolis
 matrix. The number of operations grows with the cube of that of joints; nothing is recursive but
 the positions.
@@ -39,9 +39,9 @@ class LinkJacobian(NamedTuple):
     """Jacobians of one body, column by column, as far as they are not zero.
 
     :param mass: mass m [kg]
-    :param I: rotational inertia about the centre of mass, in body coordinates, (3, 3) [kg m^2]
+    :param I: rotational inertia about the center of mass, in body coordinates, (3, 3) [kg m^2]
     :param places: degrees of freedom of the tree that move the body, in the order of the columns
-    :param t: columns of J_t, velocity of the centre of mass along the base's axes
+    :param t: columns of J_t, velocity of the center of mass along the base's axes
     :param R: columns of J_R, angular velocity in body coordinates
     :param t_rate: columns of the derivative of J_t by time
     :param R_rate: columns of the derivative of J_R by time
@@ -127,7 +127,7 @@ def coriolis_matrix_from_jacobians(
 def link_jacobians(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]
 ) -> Iterator[LinkJacobian]:
-    """Yield Jacobians of the bodies' centres of mass and their derivatives by time, body by body.
+    """Yield Jacobians of the bodies' centers of mass and their derivatives by time, body by body.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -139,10 +139,10 @@ def link_jacobians(
     Sdot = {i: [v[i].cross(s) + ring for s, ring in zip(S[i], Sring[i])] for i in S}
     for i, body in model.outward():
         if is_zero(body.inertia.mass):
-            m, centre, I = 0.0, ZERO3, full(body.inertia.I)
+            m, center, I = 0.0, ZERO3, full(body.inertia.I)
         else:
-            m, centre, I = body.inertia.mass_centre()
-        c = X0[i].inverse_point(centre)
+            m, center, I = body.inertia.mass_center()
+        c = X0[i].inverse_point(center)
         c_rate = v[i].velocity_at(c)
         path = list(reversed(model.support(i)))
         columns = [(s, rate) for j in path for s, rate in zip(S[j], Sdot[j])]

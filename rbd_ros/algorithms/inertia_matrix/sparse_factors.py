@@ -3,8 +3,8 @@
 
 The texts are the book's: they work in situ, are given the expanded parent array, and touch no
 element that is zero because of branches, nor any above the diagonal. `H = L^T L` is a Cholesky
-factorisation from the last row to the first, which is what keeps the zeros; `H = L^T D L` takes no
-square roots. What kernels are made of is factorisation.py, which finds the zeros itself.
+factorization from the last row to the first, which is what keeps the zeros; `H = L^T D L` takes no
+square roots. What kernels are made of is factorization.py, which finds the zeros itself.
 
 Matrices are sequences of rows, such as lists or an array, of generic scalars.
 """
@@ -18,8 +18,8 @@ Rows = Sequence[MutableSequence[Scalar]]
 Vector = MutableSequence[Scalar]
 
 
-def factorise_ltl(H: Any, parents: Parents) -> None:
-    """Factorise H = L^T L in situ: the lower triangle of H becomes L (book table 6.3).
+def factorize_ltl(H: Any, parents: Parents) -> None:
+    """Factorize H = L^T L in situ: the lower triangle of H becomes L (book table 6.3).
 
     :param H: symmetric positive-definite matrix with the zeros of the tree, (n, n)
     :param parents: expanded parent array, (n,)
@@ -27,9 +27,9 @@ def factorise_ltl(H: Any, parents: Parents) -> None:
         is not positive definite, makes NaN
 
     >>> from rbd_ros.algorithms.inertia_matrix.expanded_parents import expanded_parents
-    >>> from rbd_ros.algorithms.inertia_matrix.sparse_factors import factorise_ltl, solve_ltl
+    >>> from rbd_ros.algorithms.inertia_matrix.sparse_factors import factorize_ltl, solve_ltl
     >>> L, x = robot.mass_matrix(q).tolist(), tau - robot.bias_force(q, v)
-    >>> factorise_ltl(L, expanded_parents(model))  # in place: H = L^T L
+    >>> factorize_ltl(L, expanded_parents(model))  # in place: H = L^T L
     >>> solve_ltl(L, x, expanded_parents(model))
     >>> np.allclose(x, a)
     True
@@ -43,8 +43,8 @@ def factorise_ltl(H: Any, parents: Parents) -> None:
                 H[i][j] = H[i][j] - H[k][i] * H[k][j]
 
 
-def factorise_ltdl(H: Any, parents: Parents) -> None:
-    """Factorise H = L^T D L in situ: D on the diagonal, L below it (book table 6.3).
+def factorize_ltdl(H: Any, parents: Parents) -> None:
+    """Factorize H = L^T D L in situ: D on the diagonal, L below it (book table 6.3).
 
     The diagonal of L is all ones and stored nowhere. D is positive if, and only if, H is positive
     definite.
@@ -54,9 +54,9 @@ def factorise_ltdl(H: Any, parents: Parents) -> None:
     :raises ZeroDivisionError: if a pivot of floats is zero
 
     >>> from rbd_ros.algorithms.inertia_matrix.expanded_parents import expanded_parents
-    >>> from rbd_ros.algorithms.inertia_matrix.sparse_factors import factorise_ltdl, solve_ltdl
+    >>> from rbd_ros.algorithms.inertia_matrix.sparse_factors import factorize_ltdl, solve_ltdl
     >>> factors, x = robot.mass_matrix(q).tolist(), tau - robot.bias_force(q, v)
-    >>> factorise_ltdl(factors, expanded_parents(model))  # in place: H = L^T D L
+    >>> factorize_ltdl(factors, expanded_parents(model))  # in place: H = L^T D L
     >>> solve_ltdl(factors, x, expanded_parents(model))
     >>> np.allclose(x, a)
     True
@@ -150,7 +150,7 @@ def solve_ltl(L: Rows, x: Vector, parents: Parents) -> None:
 
     x, which was b, becomes H^-1 b.
 
-    :param L: what `factorise_ltl` leaves, (n, n)
+    :param L: what `factorize_ltl` leaves, (n, n)
     :param x: right-hand side, (n,)
     :param parents: expanded parent array, (n,)
     """
@@ -163,7 +163,7 @@ def solve_ltdl(factors: Rows, x: Vector, parents: Parents) -> None:
 
     x, which was b, becomes H^-1 b.
 
-    :param factors: what `factorise_ltdl` leaves, (n, n)
+    :param factors: what `factorize_ltdl` leaves, (n, n)
     :param x: right-hand side, (n,)
     :param parents: expanded parent array, (n,)
     """

@@ -91,8 +91,8 @@ class TreeStatistics(NamedTuple):
         """
         n, D1, D2 = self.n, self.D1, self.D2
         return {
-            'factorise_ltl': n * _ROOT + D1 * _DIVISION + D2 * _STEP,
-            'factorise_ltdl': D1 * _DIVISION + D2 * _STEP,
+            'factorize_ltl': n * _ROOT + D1 * _DIVISION + D2 * _STEP,
+            'factorize_ltdl': D1 * _DIVISION + D2 * _STEP,
             'solve_ltl': 2 * n * _DIVISION + 2 * D1 * _STEP,
             'solve_ltdl': n * _DIVISION + 2 * D1 * _STEP,
             'L x': n * _PRODUCT + D1 * _STEP,

@@ -38,7 +38,7 @@ class ChainDynamics(NamedTuple):
     :param wd: angular accelerations [rad/s^2]
     :param vd: classical linear accelerations of the frames' origins, less gravity's [m/s^2]
     :param F: net forces on the bodies [N]
-    :param N: net moments on the bodies about their centres of mass [N m]
+    :param N: net moments on the bodies about their centers of mass [N m]
     :param f: forces on the bodies through their joints [N]
     :param n: moments on them through their joints, about the frames' origins [N m]
     """
@@ -114,7 +114,7 @@ def chain_dynamics(
         w[i] = add(carried, scale(qd_i, z))
         wd[i] = add(add(apply(E[i], wd[i - 1]), scale(qdd_i, z)), cross(carried, scale(qd_i, z)))
         vd[i] = apply(E[i], _point(vd[i - 1], wd[i - 1], w[i - 1], r[i]))
-        m, c, I_cm = _about_centre(body)
+        m, c, I_cm = _about_center(body)
         F[i] = scale(m, _point(vd[i], wd[i], w[i], c))
         N[i] = add(apply(I_cm, wd[i]), cross(w[i], apply(I_cm, w[i])))
 
@@ -122,7 +122,7 @@ def chain_dynamics(
     n: Dict[int, Vector3] = {}
     tau: List[Scalar] = [0.0] * model.tree_nv
     for i, body in model.inward():
-        _, c, _ = _about_centre(body)
+        _, c, _ = _about_center(body)
         f[i], n[i] = F[i], add(N[i], cross(c, F[i]))
         if i + 1 in f:
             onward = apply_transpose(E[i + 1], f[i + 1])
@@ -149,11 +149,11 @@ def _axis(body: Body) -> Vector3:
     return columns[0].angular
 
 
-def _about_centre(body: Body) -> Tuple[Scalar, Vector3, Matrix3]:
-    """Return the mass, centre of mass and inertia about it.
+def _about_center(body: Body) -> Tuple[Scalar, Vector3, Matrix3]:
+    """Return the mass, center of mass and inertia about it.
 
     Those of a body without mass about its origin.
     """
     if is_zero(body.inertia.mass):
         return 0.0, ZERO3, full(body.inertia.I)
-    return body.inertia.mass_centre()
+    return body.inertia.mass_center()

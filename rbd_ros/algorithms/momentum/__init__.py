@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Energy, momentum and centre of mass."""
+"""Energy, momentum and center of mass."""

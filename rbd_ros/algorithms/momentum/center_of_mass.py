@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Centre of mass of the moving bodies and its Jacobian (book 2.13)."""
+"""Center of mass of the moving bodies and its Jacobian (book 2.13)."""
 
 import math
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
@@ -14,14 +14,14 @@ from rbd_ros.spatial.scalar import is_zero, Scalar
 
 
 def require_mass(model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]) -> None:
-    """Check that there is a centre of mass.
+    """Check that there is a center of mass.
 
     :param given_later: bodies that get inertia at run time
     :param chosen: what is chosen
     :raises ModelError: if nothing that moves has mass
     """
     if not given_later and not sum(body.inertia.mass for body in model.bodies):
-        raise ModelError('there is no centre of mass: nothing that moves has mass')
+        raise ModelError('there is no center of mass: nothing that moves has mass')
 
 
 @algorithm(
@@ -33,7 +33,7 @@ def require_mass(model: Model, given_later: Sequence[int], chosen: Mapping[str, 
     pinocchio_equivalent='centerOfMass',
 )
 def center_of_mass(model: Model, q: Sequence[Scalar]) -> Vector3:
-    """Return the centre of mass of all moving bodies in base coordinates, (3,) [m].
+    """Return the center of mass of all moving bodies in base coordinates, (3,) [m].
 
     What is fixed to the base does not count. Not-a-number if nothing that moves has mass.
 
@@ -52,7 +52,7 @@ def center_of_mass(model: Model, q: Sequence[Scalar]) -> Vector3:
     pinocchio_equivalent='jacobianCenterOfMass',
 )
 def center_of_mass_jacobian(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
-    """Return the Jacobian of the velocity of the centre of mass in base coordinates, (3, tree_nv).
+    """Return the Jacobian of the velocity of the center of mass in base coordinates, (3, tree_nv).
 
     A joint moves the bodies that it carries and no others: its column is the rate of their first
     moment of mass, m v + w x h with [w; v] its motion in base coordinates, over the total mass.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Momentum about the centre of mass: centroidal dynamics (Orin, Goswami and Lee 2013).
+"""Momentum about the center of mass: centroidal dynamics (Orin, Goswami and Lee 2013).
 
-The axes are those of the base, the origin is the centre of mass c of all that moves. The linear
+The axes are those of the base, the origin is the center of mass c of all that moves. The linear
 momentum p is the same about any point; the angular momentum about c is n - c x p, with n that
 about the origin of the base, and its rate is ndot - c x pdot, because c itself moves along p.
 Rotors that armature stands for turn within their bodies, and are not counted.
@@ -44,7 +44,7 @@ SOURCE = 'Orin, Goswami and Lee, Autonomous Robots 2013'
     check=require_mass,
 )
 def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Return the momentum about the centre of mass per velocity of each joint, (6, tree_nv).
+    """Return the momentum about the center of mass per velocity of each joint, (6, tree_nv).
 
     A joint moves what it carries as one: its columns are I^c_i S_i.
 
@@ -52,10 +52,10 @@ def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
     """
     X0 = body_transforms(model, q)
     Ic = _composites(model, X0)
-    centre = _centre(Ic[0])
+    center = _center(Ic[0])
     columns: List[Tuple[Scalar, ...]] = []
     for i, S in motion_columns(model, q, X0).items():
-        columns += [tuple(_about(centre, Ic[i] * s)) for s in S]
+        columns += [tuple(_about(center, Ic[i] * s)) for s in S]
     return [list(row) for row in zip(*columns)] if columns else [[] for _ in range(6)]
 
 
@@ -67,13 +67,13 @@ def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
     check=require_mass,
 )
 def centroidal_momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> ForceVector:
-    """Return the angular and linear momentum about the centre of mass, (6,) [N m s, N s].
+    """Return the angular and linear momentum about the center of mass, (6,) [N m s, N s].
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
     """
-    centre = _centre(_composites(model, body_transforms(model, q))[0])
-    return _about(centre, momentum(model, q, qd))
+    center = _center(_composites(model, body_transforms(model, q))[0])
+    return _about(center, momentum(model, q, qd))
 
 
 @algorithm(
@@ -84,14 +84,14 @@ def centroidal_momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar])
     check=require_mass,
 )
 def centroidal_inertia(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Return inertia of all that moves with its joints locked, about the centre of mass, (6, 6).
+    """Return inertia of all that moves with its joints locked, about the center of mass, (6, 6).
 
     Mass and rotational inertia do not mix there: [[I_C, 0], [0, m 1]].
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     """
     whole = _composites(model, body_transforms(model, q))[0]
-    moved = whole.moved(_centre(whole))
+    moved = whole.moved(_center(whole))
     return rows_of(RigidBodyInertia(moved.mass, linear3.ZERO3, moved.I))
 
 
@@ -107,7 +107,7 @@ def centroidal_momentum_rate(
 ) -> ForceVector:
     """Return the rate of `centroidal_momentum`, A qdd + Adot qd, (6,) [N m, N].
 
-    It is the sum of all forces on the robot, gravity among them, about the centre of mass.
+    It is the sum of all forces on the robot, gravity among them, about the center of mass.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -119,7 +119,7 @@ def centroidal_momentum_rate(
     for i, body in model.outward():
         if body.parent == 0:
             total = total + X0[i].inverse_apply(f[i])
-    return _about(_centre(_composites(model, X0)[0]), total)
+    return _about(_center(_composites(model, X0)[0]), total)
 
 
 @algorithm(
@@ -153,11 +153,11 @@ def _composites(model: Model, X0: Dict[int, PluckerTransform]) -> Dict[int, Rigi
     return Ic
 
 
-def _centre(inertia: RigidBodyInertia) -> Vector3:
-    """Return the centre of mass; not-a-number if there is no mass."""
+def _center(inertia: RigidBodyInertia) -> Vector3:
+    """Return the center of mass; not-a-number if there is no mass."""
     return linear3.scale(math.nan if is_zero(inertia.mass) else 1.0 / inertia.mass, inertia.h)
 
 
-def _about(centre: Vector3, force: ForceVector) -> ForceVector:
-    """Return force or momentum in coordinates whose origin is `centre` instead of the base's."""
-    return ForceVector(force.moment_about(centre), force.linear)
+def _about(center: Vector3, force: ForceVector) -> ForceVector:
+    """Return force or momentum in coordinates whose origin is `center` instead of the base's."""
+    return ForceVector(force.moment_about(center), force.linear)

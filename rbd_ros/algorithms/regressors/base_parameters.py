@@ -3,7 +3,7 @@
 
 Sources: book 9.7 for why there are fewer than ten a body; Gautier, "Numerical calculation of the
 base inertial parameters of robots" (J. Robotic Systems 1991) for finding them by a QR
-factorisation.
+factorization.
 """
 
 from __future__ import annotations

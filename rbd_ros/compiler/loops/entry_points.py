@@ -120,7 +120,7 @@ class EntryPoint:
         None if it cannot be.
         """
         kinds = tuple(each.kind for each in records)
-        key = kinds, native.optimisation()
+        key = kinds, native.optimization()
         if key not in self._code:
             self._code[key] = self._load(kinds)
         return self._code[key]

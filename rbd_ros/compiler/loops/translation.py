@@ -17,7 +17,7 @@ from rbd_ros.compiler.targets.llvm.routine import Routine
 
 _NUMBERS = {'int': INT, 'float': FLOAT, 'bytes': Bytes(), 'FloatArray': View(FLOAT, 1)}
 
-# Code generation and passes, by `native.optimisation()`.
+# Code generation and passes, by `native.optimization()`.
 _GENERATION = (0, 3)
 _PASSES = (1, 2)
 
@@ -124,19 +124,19 @@ def object_file(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
     """
     text = module_text(function, kinds, numbers)
     with native.compile_lock:
-        level = native.optimisation()
+        level = native.optimization()
         target = native.new_target(_GENERATION[level])
         module = llvm.parse_assembly(text)
         # Before the passes, which learn from them how large things are and how they are aligned.
         module.triple, module.data_layout = target.triple, str(target.target_data)
-        _optimise(module, target, level)
+        _optimize(module, target, level)
         return target.emit_object(module)
 
 
-def _optimise(module: Any, target: Any, level: int) -> None:
+def _optimize(module: Any, target: Any, level: int) -> None:
     """Run LLVM's passes, by the interface that this llvmlite has.
 
-    :param level: `native.optimisation()`
+    :param level: `native.optimization()`
     """
     if hasattr(llvm, 'create_pass_builder'):
         options = llvm.create_pipeline_tuning_options(speed_level=_PASSES[level])

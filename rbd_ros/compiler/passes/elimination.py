@@ -105,12 +105,12 @@ class _Edges:
             if costs.get(vertex) != cost:
                 continue  # eliminated, or queued again since
             del costs[vertex]
-            for neighbour in self._take_out(vertex):
-                if neighbour in costs:
-                    cost = self._cost(neighbour)
-                    if cost != costs[neighbour]:
-                        costs[neighbour] = cost
-                        heapq.heappush(queue, (cost, neighbour))
+            for neighbor in self._take_out(vertex):
+                if neighbor in costs:
+                    cost = self._cost(neighbor)
+                    if cost != costs[neighbor]:
+                        costs[neighbor] = cost
+                        heapq.heappush(queue, (cost, neighbor))
 
     def _cost(self, vertex: int) -> int:
         """Return the new edges that eliminating a vertex makes, less those that it saves.
@@ -124,7 +124,7 @@ class _Edges:
         return len(before) * len(after) - there - max(len(before), len(after))
 
     def _take_out(self, vertex: int) -> Tuple[int, ...]:
-        """Replace the edges of a vertex by edges past it; return its neighbours."""
+        """Replace the edges of a vertex by edges past it; return its neighbors."""
         # Sorted: the order of additions decides the last bit, and a set's order is chance.
         before, after = self.before.pop(vertex), sorted(self.after.pop(vertex))
         for start in before:

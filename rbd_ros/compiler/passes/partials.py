@@ -67,7 +67,7 @@ def partials(graph: Graph, number: int) -> List[Tuple[int, Value]]:
         # -a / b^2 by the quotient that is there: no square, and no second division.
         by_operand = [(a, reciprocal), (b, -(this * reciprocal))]
     elif op == SQRT:
-        # not 0.5 / this: what is normalised is multiplied by the reciprocal, which is then shared
+        # not 0.5 / this: what is normalized is multiplied by the reciprocal, which is then shared
         by_operand = [(node[1], 0.5 * (1.0 / this))]
     elif op == SIN:
         by_operand = [(node[1], Symbol(graph, node[1], False).cos())]

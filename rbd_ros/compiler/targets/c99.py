@@ -259,7 +259,7 @@ class _Text:
         """Return the bytes of stack that a call takes at most."""
         most = max(len(part.nodes) for part in self._parts)
         size = 8 if self._real == 'double' else 4
-        # A compiler that optimises nothing keeps each value there, and what it was made of.
+        # A compiler that optimizes nothing keeps each value there, and what it was made of.
         return size * (self._length + 2 * most) + 2 * _FRAME
 
     def _comment(self) -> List[str]:

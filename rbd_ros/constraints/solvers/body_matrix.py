@@ -4,7 +4,7 @@
 Contacts with a stiffness K between velocities and forces make 1 + E K J of the bodies' velocities,
 J being what velocities of bodies do to those of contacts, and E what forces of contacts do to
 those of bodies. A block is there for each body, and for each two that touch each other. Those are
-eliminated first that have the fewest neighbours left (minimum degree, Tinney and Walker 1967):
+eliminated first that have the fewest neighbors left (minimum degree, Tinney and Walker 1967):
 towers, chains and many bodies on one then have as many blocks as contacts, whatever the order in
 which they are given.
 """
@@ -30,9 +30,9 @@ class BodyMatrix(NamedTuple):
     :param sizes: how many there are in it
     :param pair: number of the pair of two of them; -1 if nothing couples them
     :param order: the bodies as they are eliminated
-    :param degree: how many neighbours each has that are not eliminated yet; -1 if it is itself
-    :param first: where in `later` the neighbours of each are that are eliminated after it
-    :param later: these neighbours
+    :param degree: how many neighbors each has that are not eliminated yet; -1 if it is itself
+    :param first: where in `later` the neighbors of each are that are eliminated after it
+    :param later: these neighbors
     :param diagonal: blocks of each body, and the inverse of what elimination leaves of them
     :param coupling: blocks of pairs, two of each, see `block_of`; elimination leaves factors in
         the rows of what is eliminated later
@@ -211,7 +211,7 @@ def add_product(F: FloatArray, J: FloatArray, block: FloatArray) -> None:
 
 
 @compiled
-def factorise_bodies(space: BodyMatrix) -> None:
+def factorize_bodies(space: BodyMatrix) -> None:
     """Eliminate all bodies."""
     for k in range(space.sizes[MEMBERS]):
         pivot = space.order[k]

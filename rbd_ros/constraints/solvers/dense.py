@@ -11,10 +11,10 @@ NOTHING = 1e-15
 
 
 @compiled
-def factorise_pivoted(A: FloatArray, order: IntArray, n: int) -> None:
+def factorize_pivoted(A: FloatArray, order: IntArray, n: int) -> None:
     """Replace a matrix by its factors, P A = L R (Gaussian elimination with partial pivoting).
 
-    Zeros are left out: of bodies in a row, each is coupled with its neighbours alone.
+    Zeros are left out: of bodies in a row, each is coupled with its neighbors alone.
 
     :param A: matrix, (n, n) or larger, whose leading part becomes R and, below the diagonal, L
     :param order: which row was exchanged with each, a result, (n,) or longer
@@ -64,7 +64,7 @@ def exchange_rows(A: FloatArray, order: IntArray, k: int, n: int) -> None:
 def solve_pivoted(A: FloatArray, order: IntArray, x: FloatArray, n: int) -> None:
     """Replace x by the solution of A x' = x.
 
-    :param A: what `factorise_pivoted` leaves, (n, n) or larger
+    :param A: what `factorize_pivoted` leaves, (n, n) or larger
     :param order: likewise, (n,) or longer
     :param x: right-hand side, then solution, (n,) or longer
     :param n: size of the system; where a pivot is zero, so is the unknown
@@ -100,7 +100,7 @@ def product_of_parts(x: FloatArray, y: FloatArray, first: int, end: int) -> floa
 
 
 @compiled
-def factorise(A: FloatArray, n: int) -> None:
+def factorize(A: FloatArray, n: int) -> None:
     """Replace a symmetric positive-definite matrix by its factors, A = L D L^T.
 
     Above the diagonal, D L^T is left, below it L, and on it the inverse of D: all that solving
@@ -123,10 +123,10 @@ def factorise(A: FloatArray, n: int) -> None:
 
 
 @compiled
-def solve_factorised(A: FloatArray, x: FloatArray, n: int) -> None:
+def solve_factorized(A: FloatArray, x: FloatArray, n: int) -> None:
     """Replace x by the solution of A x' = x.
 
-    :param A: what `factorise` leaves, (n, n) or larger
+    :param A: what `factorize` leaves, (n, n) or larger
     :param x: right-hand side, then solution, (n,) or longer
     :param n: size of the system
     """

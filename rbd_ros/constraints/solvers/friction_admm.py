@@ -28,7 +28,7 @@ from rbd_ros.constraints.friction_space import (
     SLIDE,
     STICK,
 )
-from rbd_ros.constraints.solvers.dense import factorise, solve_factorised
+from rbd_ros.constraints.solvers.dense import factorize, solve_factorized
 from rbd_ros.constraints.solvers.friction_moments import (
     moment_states,
     project_with_moments,
@@ -74,7 +74,7 @@ def admm(space: FrictionSpace, limit: int, finish: bool) -> bool:
         space.shift[c] = speed
     largest = power_iteration(space)
     penalty = largest * math.sqrt(PROXIMAL) * 30.0
-    factorise_with(space, penalty)
+    factorize_with(space, penalty)
     attempt = CHECK
     adapt = CHECK
     for k in range(1, limit + 1):
@@ -94,7 +94,7 @@ def admm(space: FrictionSpace, limit: int, finish: bool) -> bool:
             states_of(space)
             if newton(space, 20, True):
                 return True
-            factorise_with(space, penalty)
+            factorize_with(space, penalty)
         if k < adapt:
             continue
         adapt = k + max(CHECK, k // 4)
@@ -105,7 +105,7 @@ def admm(space: FrictionSpace, limit: int, finish: bool) -> bool:
             change = 1.0 / min(math.sqrt(dual / max(primal, 1e-300)), 10.0)
         if change != 1.0:
             penalty = clamp(penalty * change, 1e-12 * largest, 1e6 * largest)
-            factorise_with(space, penalty)
+            factorize_with(space, penalty)
     for i in range(n):
         x[i] = space.best[i]
     refresh(space)
@@ -141,15 +141,15 @@ def power_iteration(space: FrictionSpace) -> float:
 
 
 @compiled
-def factorise_with(space: FrictionSpace, penalty: float) -> None:
-    """Factorise the matrix with a penalty on its diagonal."""
+def factorize_with(space: FrictionSpace, penalty: float) -> None:
+    """Factorize the matrix with a penalty on its diagonal."""
     A, L, n = space.A, space.factor, size_of(space)
     for i in range(n):
         row, into = A[i], L[i]
         for j in range(i, n):
             into[j] = row[j]
         into[i] += penalty + PROXIMAL
-    factorise(L, n)
+    factorize(L, n)
 
 
 @compiled
@@ -167,7 +167,7 @@ def admm_step(space: FrictionSpace, penalty: float, follow: float) -> Tuple[floa
         speed = math.sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2]) + speed_of(space, c)
         space.shift[c] += follow * (speed - space.shift[c])
         step[i] -= space.shift[c]
-    solve_factorised(space.factor, step, n)
+    solve_factorized(space.factor, step, n)
     primal, dual, force, speed = 0.0, 0.0, 1e-300, 1.0
     for i in range(n):
         step[i] = RELAXED * step[i] + (1.0 - RELAXED) * z[i]

@@ -22,7 +22,7 @@ from rbd_ros.constraints.friction_space import (
 from rbd_ros.constraints.solvers.body_matrix import (
     add_contact,
     begin_matrix,
-    factorise_bodies,
+    factorize_bodies,
     solve_bodies_matrix,
 )
 from rbd_ros.constraints.solvers.friction_body_space import (
@@ -71,7 +71,7 @@ def newton_bodies(space: BodySpace, enough: float, q: FloatArray, new: FloatArra
                         space.stiffness[c],
                         space.jacobian[c],
                     )
-            factorise_bodies(space.matrix)
+            factorize_bodies(space.matrix)
         take_step(space, q, new)
         renew(space)
         now = find_velocities(space, q)

@@ -45,7 +45,7 @@ from rbd_ros.constraints.friction_space import (
     SLIDE,
     STICK,
 )
-from rbd_ros.constraints.solvers.dense import factorise_pivoted, solve_pivoted
+from rbd_ros.constraints.solvers.dense import factorize_pivoted, solve_pivoted
 from rbd_ros.constraints.solvers.friction_cones import (
     aim_at,
     blocks_of,
@@ -254,7 +254,7 @@ def gap(distance: float) -> float:
 
 @compiled
 def assemble_scaled(space: FrictionSpace) -> None:
-    """Factorise A and C W^2 of cones, and velocities by distances to bounds of rows."""
+    """Factorize A and C W^2 of cones, and velocities by distances to bounds of rows."""
     A, M, z, y = space.A, space.factor, space.z, space.y
     contacts, n = space.sizes[CONTACTS], size_of(space)
     for i in range(n):
@@ -288,7 +288,7 @@ def assemble_scaled(space: FrictionSpace) -> None:
             M[i, i] += 1e30
         else:
             M[i, i] += y[i] / gap(z[i] - space.low[k]) + space.upper[k] / gap(space.high[k] - z[i])
-    factorise_pivoted(M, space.order, n)
+    factorize_pivoted(M, space.order, n)
 
 
 @compiled
@@ -308,7 +308,7 @@ def remember_prediction(space: FrictionSpace) -> None:
 
 @compiled
 def find_step(space: FrictionSpace, aim: float) -> None:
-    """Find the changes of forces and velocities; the matrix is factorised.
+    """Find the changes of forces and velocities; the matrix is factorized.
 
     :param aim: product of forces and velocities that is aimed at
     """

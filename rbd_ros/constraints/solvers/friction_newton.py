@@ -36,9 +36,9 @@ from rbd_ros.constraints.friction_space import (
     STICK,
 )
 from rbd_ros.constraints.solvers.dense import (
-    factorise,
-    factorise_pivoted,
-    solve_factorised,
+    factorize,
+    factorize_pivoted,
+    solve_factorized,
     solve_pivoted,
 )
 from rbd_ros.constraints.solvers.friction_moments import (
@@ -79,7 +79,7 @@ def newton(space: FrictionSpace, limit: int, careful: bool) -> bool:
         count = list_unknowns(space)
         if any_slides(space):
             assemble(space, count)
-            factorise_pivoted(space.factor, space.order, count)
+            factorize_pivoted(space.factor, space.order, count)
             solve_pivoted(space.factor, space.order, space.step, count)
         else:
             assemble_symmetric(space, count)
@@ -198,12 +198,12 @@ def solve_symmetric(space: FrictionSpace, count: int) -> None:
     :param count: number of unknowns
     """
     step, first = space.step, space.row
-    factorise(space.factor, count)
-    solve_factorised(space.factor, step, count)
+    factorize(space.factor, count)
+    solve_factorized(space.factor, step, count)
     for a in range(count):
         first[a] = step[a]
         step[a] *= SYMMETRIC
-    solve_factorised(space.factor, step, count)
+    solve_factorized(space.factor, step, count)
     for a in range(count):
         step[a] += first[a]
 

@@ -122,7 +122,7 @@ def with_rotors(model: Model, section: Field) -> Model:
             tuple(across * (r == c) + (inertia - across) * axis[r] * axis[c] for c in range(3))
             for r in range(3)
         )
-        solid = RigidBodyInertia.from_mass_centre(mass, linear3.ZERO3, spread)
+        solid = RigidBodyInertia.from_mass_center(mass, linear3.ZERO3, spread)
         bodies.append(Body(rotor, body.parent, rotor, body.joint, body.tree_transform, solid))
         links.append(Link(rotor, len(bodies), PluckerTransform.identity(), solid))
         frames[rotor] = Frame(len(bodies), PluckerTransform.identity())

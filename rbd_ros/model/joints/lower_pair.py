@@ -30,9 +30,9 @@ def position_error(X: PluckerTransform, S: MotionSubspace) -> MotionVector:
     :param S: motion subspace of the pair
     :return: the displacement in successor coordinates [rad, m]
     """
-    centre = _centre(S)
-    if any(centre):
-        moved = PluckerTransform.translation(centre)
+    center = _center(S)
+    if any(center):
+        moved = PluckerTransform.translation(center)
         error = position_error(moved * X * moved.inverse(), _seen_from(moved, S))
         return moved.inverse_apply(error)
     axes = _axes(S)
@@ -67,9 +67,9 @@ def displacement(X: PluckerTransform, S: MotionSubspace) -> Tuple[Scalar, ...]:
     :param X: transform from predecessor to successor coordinates
     :param S: motion subspace of the pair
     """
-    centre = _centre(S)
-    if any(centre):
-        moved = PluckerTransform.translation(centre)
+    center = _center(S)
+    if any(center):
+        moved = PluckerTransform.translation(center)
         return displacement(moved * X * moved.inverse(), _seen_from(moved, S))
     turned = _rotation(X.E, _axes(S))
     result: List[Scalar] = []
@@ -135,17 +135,17 @@ def _sine_cosine(E: Matrix3, axis: Vector3) -> Tuple[Scalar, Scalar]:
     return linear3.dot(twice_sine(E), axis), E[0][0] + E[1][1] + E[2][2] - 1.0
 
 
-def _centre(S: MotionSubspace) -> Vector3:
+def _center(S: MotionSubspace) -> Vector3:
     """Return point on the axis of a pair, or on all of its axes, nearest to the origin, (3,)."""
     turning = [s for s in S.columns if any(s.angular)]
-    centre = linear3.ZERO3
+    center = linear3.ZERO3
     for s in turning:
         foot = linear3.cross(s.angular, s.linear)
         # Along the axis of a screw there is rounding across it.
         if linear3.dot(foot, foot) > _ROUNDING * linear3.dot(s.linear, s.linear):
-            # Of axes at right angles each knows the centre but for what is along itself.
-            centre = linear3.add(centre, linear3.scale(1.0 if len(turning) == 1 else 0.5, foot))
-    return centre
+            # Of axes at right angles each knows the center but for what is along itself.
+            center = linear3.add(center, linear3.scale(1.0 if len(turning) == 1 else 0.5, foot))
+    return center
 
 
 def _seen_from(moved: PluckerTransform, S: MotionSubspace) -> MotionSubspace:

@@ -20,7 +20,7 @@ from rbd_ros.spatial.scalar import Scalar, sqrt
 class SphereInCylinder(JointType):
     """Four degrees of freedom: q = (quaternion w, x, y, z; slide), v = (rotation 3; slide).
 
-    The cylinder is part of the predecessor, the sphere's centre is the successor's origin. The
+    The cylinder is part of the predecessor, the sphere's center is the successor's origin. The
     quaternion turns successor into predecessor coordinates; its length does not matter. The
     rotation's velocity is in successor coordinates. Two constraints are as many as the hinge of a
     planar loop needs to impose, where a revolute joint has five.
@@ -51,16 +51,16 @@ class SphereInCylinder(JointType):
         return MotionSubspace([MotionVector.zero()] * 3 + [MotionVector(ZERO3, rate)])
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """Return the forces through the sphere's centre, across the cylinder's axis."""
+        """Return the forces through the sphere's center, across the cylinder's axis."""
         R = quaternion_to_rotation(q[:4])
         return tuple(ForceVector(ZERO3, linear3.apply_transpose(R, u)) for u in across(self.axis))
 
     def loop_error(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
-        """Return the offset of the sphere's centre from the cylinder's axis, (2,) [m]."""
+        """Return the offset of the sphere's center from the cylinder's axis, (2,) [m]."""
         return tuple(linear3.dot(X.r, u) for u in across(self.axis))
 
     def constraint_forces_at(self, X: PluckerTransform) -> Tuple[ForceVector, ...]:
-        """Return the forces through the sphere's centre, across the cylinder's axis."""
+        """Return the forces through the sphere's center, across the cylinder's axis."""
         return tuple(ForceVector(ZERO3, linear3.apply(X.E, u)) for u in across(self.axis))
 
     def motion_subspace_at(self, X: PluckerTransform) -> MotionSubspace:
@@ -69,7 +69,7 @@ class SphereInCylinder(JointType):
         return MotionSubspace([*turns, MotionVector(ZERO3, linear3.apply(X.E, self.axis))])
 
     def displacement_at(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
-        """Return the rotation vector, and the centre's position along the axis."""
+        """Return the rotation vector, and the center's position along the axis."""
         return (*rotation_of(X.E), linear3.dot(X.r, self.axis))
 
     def neutral(self) -> Tuple[float, ...]:

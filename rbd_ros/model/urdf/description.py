@@ -35,7 +35,7 @@ class Description:
     :param links: links of urdf_parser_py by name, in file order
     :param joints: joints of urdf_parser_py by name, in file order
     :param missing_limits: for each joint whose <limit> lacks required attributes, their names
-    :param colors: for each link, the colours of its visuals, in file order
+    :param colors: for each link, the colors of its visuals, in file order
     :param directory: directory of the file, None for a string
     :param warnings: what was left out or noticed, in words
     """

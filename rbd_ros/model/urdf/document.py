@@ -31,7 +31,7 @@ Source = Union[str, bytes, 'os.PathLike[str]']
 
 
 class Node(ElementTree.Element):
-    """Element that knows the line it came from, and its colour if it is a shape with one."""
+    """Element that knows the line it came from, and its color if it is a shape with one."""
 
     line = 0
     color: Optional[Color] = None
@@ -63,7 +63,7 @@ def read_document(
 ) -> Document:
     """Clean element tree of a URDF.
 
-    :param source: path of a file, or the XML itself as text or bytes (recognised by its leading
+    :param source: path of a file, or the XML itself as text or bytes (recognized by its leading
         '<'); xacro is expanded
     :param package_paths: directories in which xacro looks for packages first
     :raises ModelError: for everything that is not a readable URDF document

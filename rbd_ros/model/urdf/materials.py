@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Colours of shapes: materials by name anywhere in the file, or given with the shape."""
+"""Colors of shapes: materials by name anywhere in the file, or given with the shape."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rbd_ros.model.urdf.schema import line_of
 
 
 class Materials:
-    """Colours of the materials of a document.
+    """Colors of the materials of a document.
 
     :param root: the <robot> element; its materials are taken out of it
     """
@@ -28,7 +28,7 @@ class Materials:
             root.remove(material)
 
     def paint(self, shape: Element) -> None:
-        """Give a shape the colour of its material, which is taken out of it."""
+        """Give a shape the color of its material, which is taken out of it."""
         for material in shape.findall('material'):
             shape.remove(material)
             if isinstance(shape, Node) and shape.color is None:

@@ -211,7 +211,7 @@ class _Builder:
         scaled = tuple(0.0 if abs(x) < _AXIS_ROUNDING else x for x in scaled)
         length = math.sqrt(linear3.dot(scaled, scaled))
         if abs(length * largest - 1.0) > 1e-3:
-            self._note('have an <axis> that is not a unit vector; it was normalised', joint.name)
+            self._note('have an <axis> that is not a unit vector; it was normalized', joint.name)
         return tuple(x / length for x in scaled)
 
     def _body(self, joint: Any, kind: JointType, parent: int, placement: PluckerTransform) -> Body:
@@ -332,18 +332,18 @@ class _Builder:
         inertial = link.inertial
         if inertial is None:
             return RigidBodyInertia.zero()
-        inertia, centre = inertial.inertia.to_matrix(), (0.0, 0.0, 0.0)
+        inertia, center = inertial.inertia.to_matrix(), (0.0, 0.0, 0.0)
         if inertial.origin is not None:
-            centre = tuple(inertial.origin.xyz)
+            center = tuple(inertial.origin.xyz)
             if any(inertial.origin.rpy):
                 R = rpy_rotation(*inertial.origin.rpy)
                 inertia = linear3.full(linear3.rotate_symmetric(R, linear3.symmetric(inertia)))
-        for condition in violated_conditions(inertial.mass, centre, inertia):
+        for condition in violated_conditions(inertial.mass, center, inertia):
             text = f'link {quote(link.name)}: {condition}'
             if self.strict:
                 raise ModelError(f'{text}; correct its <inertial>, or load without strict')
             self.warnings.append(text)
-        return RigidBodyInertia.from_mass_centre(inertial.mass, centre, inertia)
+        return RigidBodyInertia.from_mass_center(inertial.mass, center, inertia)
 
     def _shape(self, shape: Any, owner: str) -> Shape:
         kind = type(shape).__name__

@@ -70,7 +70,7 @@ def publisher(node: Node, topic: Topic) -> Publisher:
 
 
 def raw(publisher: Publisher) -> Callable[[bytes], None]:
-    """Return the function that publishes a serialised message at the lowest cost.
+    """Return the function that publishes a serialized message at the lowest cost.
 
     `Publisher.publish` does the same, but checks the type of its argument twice before.
     """
@@ -82,7 +82,7 @@ def subscription(
 ) -> Subscription:
     """Return the subscription to a declared topic.
 
-    :param raw: whether the callback gets the serialised message as bytes
+    :param raw: whether the callback gets the serialized message as bytes
     """
     return node.create_subscription(
         message_type(topic.kind),

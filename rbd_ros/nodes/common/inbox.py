@@ -41,7 +41,7 @@ class Inbox:
         self._closed = True
 
     def serve(self, use: Callable[[bytes], None]) -> None:
-        """Call `use` with each serialised message as it comes, and return after `close`.
+        """Call `use` with each serialized message as it comes, and return after `close`.
 
         An exception of `use` is reported and costs this one message.
         """

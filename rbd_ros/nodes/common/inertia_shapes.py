@@ -18,7 +18,7 @@ class Ellipsoid(NamedTuple):
     """A solid ellipsoid of even density.
 
     :param semi_axes: lengths of its semi-axes, (3,) [m]
-    :param pose: its centre and axes, a right-handed frame, (4, 4)
+    :param pose: its center and axes, a right-handed frame, (4, 4)
     """
 
     semi_axes: np.ndarray
@@ -26,14 +26,14 @@ class Ellipsoid(NamedTuple):
 
 
 def equivalent_ellipsoid(inertia: RigidBodyInertia) -> Optional[Ellipsoid]:
-    """Return the solid ellipsoid with the mass, centre of mass and inertia of a body.
+    """Return the solid ellipsoid with the mass, center of mass and inertia of a body.
 
     None without mass.
 
     Its moments of inertia are m (b^2 + c^2) / 5 and so on. What no body can have (one moment
     larger than the other two together) is drawn as flat.
 
-    >>> ball = RigidBodyInertia.from_mass_centre(5.0, (0, 0, 1), np.diag([2.0, 2.0, 2.0]).tolist())
+    >>> ball = RigidBodyInertia.from_mass_center(5.0, (0, 0, 1), np.diag([2.0, 2.0, 2.0]).tolist())
     >>> equivalent_ellipsoid(ball).semi_axes.round(9)
     array([1., 1., 1.])
 
@@ -41,13 +41,13 @@ def equivalent_ellipsoid(inertia: RigidBodyInertia) -> Optional[Ellipsoid]:
     """
     if not inertia.mass > 0.0:
         return None
-    mass, centre, about_centre = inertia.mass_centre()
-    moments, axes = np.linalg.eigh(np.array(about_centre, dtype=float))
+    mass, center, about_center = inertia.mass_center()
+    moments, axes = np.linalg.eigh(np.array(about_center, dtype=float))
     if np.linalg.det(axes) < 0.0:
         axes[:, 0] *= -1.0
     squares = 2.5 / mass * (moments.sum() - 2.0 * moments)
     pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = axes, centre
+    pose[:3, :3], pose[:3, 3] = axes, center
     return Ellipsoid(np.sqrt(np.maximum(squares, THINNEST**2)), pose)
 
 
@@ -103,11 +103,11 @@ class ModelView:
         ]
 
     def center_of_mass(self, poses: Sequence[np.ndarray]) -> Optional[np.ndarray]:
-        """Return the centre of mass of all that moves, (3,) [m]; None if nothing has mass."""
+        """Return the center of mass of all that moves, (3,) [m]; None if nothing has mass."""
         if not self._ellipsoids:
             return None
-        centres = np.array([(poses[i] @ each.pose)[:3, 3] for i, _, each in self._ellipsoids])
-        return np.asarray(self._weights @ centres)
+        centers = np.array([(poses[i] @ each.pose)[:3, 3] for i, _, each in self._ellipsoids])
+        return np.asarray(self._weights @ centers)
 
     def bars(
         self, q: np.ndarray, poses: Sequence[np.ndarray], torques: np.ndarray, limits: np.ndarray

@@ -2,7 +2,7 @@
 """Responses of a service that another thread gives later, while the executor goes on.
 
 Not all executors of rclpy can wait in a callback. What they have in common is that they hand its
-result to `Service.send_response`, so that is where a `Later` is recognised.
+result to `Service.send_response`, so that is where a `Later` is recognized.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Markers of a robot's centre of mass, inertia and gravity torques."""
+"""Markers of a robot's center of mass, inertia and gravity torques."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rbd_ros.nodes.common.conversions import pose_from_floating_joint, set_stamp
 from rbd_ros.nodes.common.inertia_shapes import Ellipsoid, JointBar, ModelView
 from rbd_ros.spatial.rotation import rotation_to_quaternion
 
-CENTRE, INERTIA, TORQUE = 'center_of_mass', 'inertia', 'gravity_torque'
+CENTER, INERTIA, TORQUE = 'center_of_mass', 'inertia', 'gravity_torque'
 YELLOW = (1.0, 0.8, 0.0, 1.0)
 BLUE = (0.2, 0.45, 0.8, 0.45)
-GREY = (0.5, 0.5, 0.5, 1.0)
-CENTRE_SIZE = 0.06  # diameter of the sphere at the centre of mass [m]
+GRAY = (0.5, 0.5, 0.5, 1.0)
+CENTER_SIZE = 0.06  # diameter of the sphere at the center of mass [m]
 FULL_LENGTH = 0.3  # of an arrow at the effort limit [m]
 SHAFT, HEAD = 0.02, 0.04  # diameters of an arrow [m]
 SHORTEST = 1e-4  # arrows below it are left out: they have no direction [m]
@@ -43,12 +43,12 @@ def model_markers(
     """
     poses = view.poses(q)
     found = [Marker(action=Marker.DELETEALL)]
-    centre = view.center_of_mass(poses)
-    if centre is not None:
-        at_centre = np.eye(4)
-        at_centre[:3, 3] = centre
-        sphere = Ellipsoid(np.full(3, 0.5 * CENTRE_SIZE), at_centre)
-        found.append(_ellipsoid(sphere, CENTRE, 0, YELLOW))
+    center = view.center_of_mass(poses)
+    if center is not None:
+        at_center = np.eye(4)
+        at_center[:3, 3] = center
+        sphere = Ellipsoid(np.full(3, 0.5 * CENTER_SIZE), at_center)
+        found.append(_ellipsoid(sphere, CENTER, 0, YELLOW))
     for number, (_, each) in enumerate(view.ellipsoids(poses)):
         found.append(_ellipsoid(each, INERTIA, number, BLUE))
     found += _arrows(view.bars(q, poses, torques, limits))
@@ -61,13 +61,13 @@ def model_markers(
 def saturation_color(share: Optional[float]) -> Tuple[float, float, float, float]:
     """Return the green without torque, yellow at half of the effort limit, red at it.
 
-    Grey without one.
+    Gray without one.
 
     >>> saturation_color(0.0), saturation_color(-1.0)
     ((0.0, 0.8, 0.1, 1.0), (0.9, 0.0, 0.1, 1.0))
     """
     if share is None:
-        return GREY
+        return GRAY
     used = min(abs(share), 1.0)
     return 0.9 * min(1.0, 2.0 * used), 0.8 * min(1.0, 2.0 - 2.0 * used), 0.1, 1.0
 

@@ -105,7 +105,7 @@ class RealTime:
             cores = ', '.join(map(str, sorted(set(self._cores))))
             self._note(f'on core {cores}', pin_this_thread(self._cores))
         if self._priority:
-            self._note(f'SCHED_FIFO {self._priority}', prioritise_this_thread(self._priority))
+            self._note(f'SCHED_FIFO {self._priority}', prioritize_this_thread(self._priority))
         if self.wanted:
             self._report()
 
@@ -123,7 +123,7 @@ class RealTime:
         self._diagnostics.condition(SUBJECT, level, text, code=text)
 
 
-def prioritise_this_thread(priority: int) -> Optional[str]:
+def prioritize_this_thread(priority: int) -> Optional[str]:
     """Give the calling thread a real-time priority.
 
     :param priority: priority of SCHED_FIFO, 1 to 99

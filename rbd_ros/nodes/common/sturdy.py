@@ -90,7 +90,7 @@ class SturdyNode(Node):
 def _check_clock(message: Clock) -> None:
     """Refuse a time that fits into no stamp: every message of ours would raise from then on.
 
-    :raises ValueError: if it is negative or not normalised
+    :raises ValueError: if it is negative or not normalized
     """
     time = message.clock
     if time.sec < 0 or time.nanosec >= NANOSECONDS:

@@ -23,7 +23,7 @@ PAYLOAD = Topic(
     '~/payload',
     'geometry_msgs/msg/InertiaStamped',
     'in',
-    'The payload, all of it at once: link (frame_id), mass, centre of mass, inertia about it.',
+    'The payload, all of it at once: link (frame_id), mass, center of mass, inertia about it.',
 )
 JOINT_TARGETS = Topic(
     'joint_targets',

@@ -118,7 +118,7 @@ class Commands(DrivenJoints):
 
         NaN means no command for that joint (controllers send it before they are active).
 
-        :param data: serialised JointState
+        :param data: serialized JointState
         :param now: present time of a steady clock [s]
         :return: whether any joint is now driven by the message
         """
@@ -216,7 +216,7 @@ class Commands(DrivenJoints):
     def take_array(self, data: bytes, now: float) -> bool:
         """Take efforts in the order of `array_joints`; otherwise like `take_joint_state`.
 
-        :param data: serialised Float64MultiArray
+        :param data: serialized Float64MultiArray
         """
         order = self._array_order
         if self._known_array is not None and self._known_array.take(data, len(data), now):
@@ -239,7 +239,7 @@ class Commands(DrivenJoints):
     def take_accelerations(self, data: bytes, now: float) -> bool:
         """Take accelerations in the order of `array_joints`; NaN means none for that joint.
 
-        :param data: serialised Float64MultiArray
+        :param data: serialized Float64MultiArray
         :param now: present time of a steady clock [s]
         :return: whether any joint is now driven by the message
         """

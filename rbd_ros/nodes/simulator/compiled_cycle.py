@@ -145,7 +145,7 @@ def take_command(
 ) -> int:
     """Take a message that has the pattern and nothing odd about its numbers.
 
-    :param data: the serialised message
+    :param data: the serialized message
     :param size: its number of bytes
     :param now: present time of a steady clock [s]
     :return: 1 if it was taken; if not, nothing has been changed

@@ -7,11 +7,11 @@ from typing import Any, Optional, Protocol, Tuple
 
 import numpy as np
 
-Message = Optional[Tuple[bytes, Any]]  # serialised, and something about it; None: there is none
+Message = Optional[Tuple[bytes, Any]]  # serialized, and something about it; None: there is none
 
 
 class Ports(Protocol):
-    """Sources and sinks of messages, all serialised but the pose of the base."""
+    """Sources and sinks of messages, all serialized but the pose of the base."""
 
     def take_by_name(self) -> Message:
         """Take the oldest JointState with commands."""

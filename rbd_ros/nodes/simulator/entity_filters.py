@@ -86,10 +86,10 @@ def _within(population: Population, names: Tuple[str, ...], bounds: Any) -> Tupl
             return bool((box[0] <= high).all() and (box[1] >= low).all())
 
     elif bounds.type == SPHERE:
-        centre, radius = points[0], points[1, 0]
+        center, radius = points[0], points[1, 0]
 
         def overlaps(box: np.ndarray) -> bool:
-            return bool(np.linalg.norm(centre - np.clip(centre, *box)) <= radius)
+            return bool(np.linalg.norm(center - np.clip(center, *box)) <= radius)
 
     elif bounds.type == CONVEX_HULL:
         if len(points) > MOST_POINTS:

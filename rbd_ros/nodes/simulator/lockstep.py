@@ -35,7 +35,7 @@ _STAMP = 4  # where in a stamped message the stamp is [bytes]
 
 
 def restamped(data: bytes, shift: int) -> bytes:
-    """Return serialised message that begins with a header, its stamp shifted by some nanoseconds.
+    """Return serialized message that begins with a header, its stamp shifted by some nanoseconds.
 
     >>> stamp_of(restamped(bytes([0, 1, 0, 0, 2, 0, 0, 0, 5, 0, 0, 0]), 10**9 + 1))
     3000000006
@@ -45,7 +45,7 @@ def restamped(data: bytes, shift: int) -> bytes:
 
 
 def stamp_of(data: bytes) -> int:
-    """Return the stamp of a serialised message that begins with a header [ns]; 0 if it has none.
+    """Return the stamp of a serialized message that begins with a header [ns]; 0 if it has none.
 
     >>> stamp_of(bytes([0, 1, 0, 0, 2, 0, 0, 0, 5, 0, 0, 0]))
     2000000005

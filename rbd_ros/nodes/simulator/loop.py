@@ -43,7 +43,7 @@ class Steps:
         self.after_each = after_each
         self.finished = threading.Event()
         self._tell = tell
-        self.cancelled_by = ''
+        self.canceled_by = ''
         self.error: Optional[BaseException] = None
 
     def finish(self) -> None:
@@ -267,7 +267,7 @@ class SimulationLoop:
     def _cancel(self, by: str) -> None:
         steps, self._steps = self._steps, None
         if steps is not None:
-            steps.cancelled_by = by
+            steps.canceled_by = by
             steps.finish()
 
     def _account(self, lag: float) -> None:

@@ -30,7 +30,7 @@ from rbd_ros.spatial.rotation import rotation_to_quaternion
 
 Color = Tuple[float, float, float, float]
 
-GREY: Color = (0.7, 0.71, 0.73, 1.0)
+GRAY: Color = (0.7, 0.71, 0.73, 1.0)
 GROUND: Color = (0.85, 0.85, 0.82, 1.0)
 RED: Color = (0.9, 0.1, 0.1, 1.0)
 PLANE_SIZE = 20.0  # of the square that stands for a plane [m]
@@ -200,7 +200,7 @@ def _shape_markers(shape: Any, color: Optional[Color]) -> Iterator[Tuple[Marker,
 
 def _marker(kind: int, scale: Sequence[float], color: Optional[Color]) -> Marker:
     x, y, z = map(float, scale)
-    return Marker(type=kind, scale=Vector3(x=x, y=y, z=z), color=_color(color or GREY))
+    return Marker(type=kind, scale=Vector3(x=x, y=y, z=z), color=_color(color or GRAY))
 
 
 def _triangles(field: HeightField) -> np.ndarray:

@@ -370,7 +370,7 @@ class SimulatorNode(SturdyNode):
         done = count - steps.left
         if steps.error is not None:
             return False, f'{done} cycles done, at {self._time()}; {self._failed_text()}'
-        ended = f'; ended by {steps.cancelled_by}' if steps.cancelled_by else ''
+        ended = f'; ended by {steps.canceled_by}' if steps.canceled_by else ''
         return done == count, f'{done} cycles done, at {self._time()}{ended}'
 
     def cancel_steps(self, by: str) -> None:

@@ -78,7 +78,7 @@ class ObjectMotion:
         """Return the motion of the objects now."""
         objects, bodies = self._simulator.physics.objects, self._bodies
         R = _rotations(objects.quaternion)
-        arm = (R @ bodies.centre[..., None])[..., 0]
+        arm = (R @ bodies.center[..., None])[..., 0]
         spin = R.transpose(0, 2, 1) @ objects.spin[..., None]
         angular = (R @ (self._mobility @ spin))[..., 0]
         q = objects.quaternion

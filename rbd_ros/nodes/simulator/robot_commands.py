@@ -11,7 +11,7 @@ from rbd_ros.nodes.simulator.control_tag import NO_TAG
 class RobotCommands(Commands):
     """Commands that reach the same drives as those of the whole, for the joints of one robot.
 
-    What machine code has learnt of messages is each robot's own; which commands are too old, and
+    What machine code has learned of messages is each robot's own; which commands are too old, and
     the reports, are the affair of the whole: a reported timeout gets its end reported.
 
     :param whole: commands of all joints

@@ -28,7 +28,7 @@ NAMESPACE = re.compile(r'[A-Za-z_]\w*', re.ASCII)
 
 
 class RobotPorts(Protocol):
-    """Sources and sinks of messages of a further robot, all serialised."""
+    """Sources and sinks of messages of a further robot, all serialized."""
 
     def take_by_name(self) -> Message:
         """Take the oldest JointState with commands."""

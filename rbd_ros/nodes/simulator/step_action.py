@@ -77,7 +77,7 @@ class StepAction:
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
         if any(each is handle and not told for each, told in self._under_way):
-            self._node.cancel_steps('the goal was cancelled')
+            self._node.cancel_steps('the goal was canceled')
             return CancelResponse.ACCEPT
         return CancelResponse.REJECT
 

@@ -203,7 +203,7 @@ SIMULATOR_TOPICS: Tuple[Topic, ...] = (
         '~/world_markers',
         'visualization_msgs/msg/MarkerArray',
         'out',
-        'Shapes and colours of what does not move.',
+        'Shapes and colors of what does not move.',
         transient_local=True,
         optional=WITH_WORLD,
     ),
@@ -211,7 +211,7 @@ SIMULATOR_TOPICS: Tuple[Topic, ...] = (
         '~/object_markers',
         'visualization_msgs/msg/MarkerArray',
         'out',
-        'Shapes and colours of the movable objects, where they are.',
+        'Shapes and colors of the movable objects, where they are.',
         optional=WITH_WORLD,
     ),
     Topic(

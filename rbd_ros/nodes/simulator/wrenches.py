@@ -69,7 +69,7 @@ class ExternalWrenches:
     def take(self, data: bytes, duration: float, robot: str = '', ramp: float = 0.0) -> None:
         """Let the wrench of a message act from now on.
 
-        :param data: serialised WrenchStamped
+        :param data: serialized WrenchStamped
         :param duration: how long [s]; 0: until the next one for the same link
         :param robot: what the names of the links have in front that are meant, such as 'left/'
         :param ramp: time in which it takes the place of what acts, and falls after its end [s]

@@ -25,7 +25,7 @@ from rbd_ros.nodes.common.diagnostics import OK, WARN
 from rbd_ros.nodes.common.patient_action import PatientServer
 from rbd_ros.nodes.common.text import readable
 from rbd_ros.nodes.torque.following import (
-    CANCELLED,
+    CANCELED,
     Followed,
     Following,
     Moment,
@@ -42,7 +42,7 @@ SUCCESSFUL, INVALID_GOAL, INVALID_JOINTS, OLD_HEADER_TIMESTAMP = 0, -1, -2, -3
 PATH_TOLERANCE_VIOLATED, GOAL_TOLERANCE_VIOLATED = -4, -5
 CODES = {
     REACHED: SUCCESSFUL,
-    CANCELLED: SUCCESSFUL,
+    CANCELED: SUCCESSFUL,
     OFF_PATH: PATH_TOLERANCE_VIOLATED,
     OFF_GOAL: GOAL_TOLERANCE_VIOLATED,
 }
@@ -189,7 +189,7 @@ class FollowGoals:
     def _conclude(self, following: Following) -> None:
         self._driver.followed.remove(following)
         kind, text = following.outcome
-        event = {REACHED: 'succeed', CANCELLED: 'canceled'}.get(kind, 'abort')
+        event = {REACHED: 'succeed', CANCELED: 'canceled'}.get(kind, 'abort')
         level = OK if event != 'abort' else WARN
         self._tell(level, f'goal {kind}: {text}', kind)
         self._finish(following.goal, event, CODES.get(kind, INVALID_GOAL), text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outcomes of followed trajectories: reached, off the path, dropped, cancelled.
+"""Outcomes of followed trajectories: reached, off the path, dropped, canceled.
 
 The control loop judges, as it alone sees every state; a client that waits looks at the outcome on
 the executor. Trajectories without tolerances that nobody waits for are not looked at.
@@ -17,7 +17,7 @@ from rbd_ros.nodes.torque.reference import Motion
 from rbd_ros.nodes.torque.state_input import MeasuredState
 
 REACHED, OFF_PATH, OFF_GOAL = 'reached', 'off path', 'off goal'
-DROPPED, CANCELLED = 'dropped', 'cancelled'
+DROPPED, CANCELED = 'dropped', 'canceled'
 VIOLATIONS = (OFF_PATH, OFF_GOAL)
 
 
@@ -62,7 +62,7 @@ class Following:
         #: How it has ended; None while it is under way
         self.outcome: Optional[Outcome] = None
         #: Whether its sender has asked to cancel it
-        self.cancelled = False
+        self.canceled = False
         #: The last state; None before it began, or if nobody waits
         self.moment: Optional[Moment] = None
         self._arrived: Optional[float] = None  # when its end was reached [s]
@@ -97,8 +97,8 @@ class Following:
             if beyond:
                 self._end(OFF_PATH, f'{beyond}; its joints stop and hold their position')
                 motion.stop_at(state.q, state.v, self.plan)
-        elif self.cancelled:
-            self._end(CANCELLED, 'cancelled; its joints hold their position')
+        elif self.canceled:
+            self._end(CANCELED, 'canceled; its joints hold their position')
         elif stage == 'over':
             self._end(DROPPED, 'preempted: the trajectory was replaced or stopped before its end')
         else:
@@ -156,7 +156,7 @@ class Followed:
         :param text: what became of it
         """
         for each in self.present:
-            if not each.cancelled and motion.stage(each.plan) == 'over':
+            if not each.canceled and motion.stage(each.plan) == 'over':
                 each.drop(text)
 
     def judge(

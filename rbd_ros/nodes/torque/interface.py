@@ -51,7 +51,7 @@ MODEL_MARKERS = Topic(
     '~/model_markers',
     'visualization_msgs/msg/MarkerArray',
     'out',
-    'Centre of mass, inertia of the bodies as ellipsoids, gravity torques as arrows; ten times a '
+    'Center of mass, inertia of the bodies as ellipsoids, gravity torques as arrows; ten times a '
     'second, only while somebody listens.',
 )
 TORQUE_TOPICS: Tuple[Topic, ...] = (
@@ -99,7 +99,7 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'payload_center_of_mass',
         (0.0, 0.0, 0.0),
-        'Centre of mass of the payload in payload_link [m].',
+        'Center of mass of the payload in payload_link [m].',
         length=3,
         minimum=-LARGEST_DISTANCE,
         maximum=LARGEST_DISTANCE,
@@ -108,7 +108,7 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'payload_inertia',
         (0.0,) * 6,
-        'Inertia of the payload about its centre of mass, axes of payload_link: ixx ixy ixz iyy '
+        'Inertia of the payload about its center of mass, axes of payload_link: ixx ixy ixz iyy '
         'iyz izz [kg m^2].',
         length=6,
         minimum=-LARGEST_INERTIA,

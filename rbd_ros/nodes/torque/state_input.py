@@ -94,7 +94,7 @@ class _Source:
 
 
 class StateInput:
-    """Reader of serialised JointState messages, which returns the state of all joints.
+    """Reader of serialized JointState messages, which returns the state of all joints.
 
     Each joint of the robot must have one degree of freedom.
 
@@ -177,7 +177,7 @@ class StateInput:
     def update(self, data: bytes, now: float) -> Optional[MeasuredState]:
         """Read and check one message.
 
-        :param data: serialised JointState
+        :param data: serialized JointState
         :param now: present time of a steady clock [s]
         :return: the state of all joints, or None if it is not complete or cannot be trusted
         """

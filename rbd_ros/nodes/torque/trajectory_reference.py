@@ -231,7 +231,7 @@ class TrajectoryReference:
 
     def cancel(self, following: Following) -> None:
         """Stop a trajectory smoothly, or forget it if it is still to begin."""
-        following.cancelled = True
+        following.canceled = True
         self._motion.cancel(following.plan)
         self._close()
 

@@ -68,7 +68,7 @@ def usual_cycle(
 ) -> int:
     """Take a usual state and answer it.
 
-    :param data: the serialised message
+    :param data: the serialized message
     :param size: its number of bytes
     :param now: present time of a steady clock [s]
     :return: 1 if the messages are filled in; NOT_TAKEN if nothing has been changed; NOT_ANSWERED

@@ -70,7 +70,7 @@ class LastState(NamedTuple):
 def taken(pattern: StatePattern, last: LastState, data: bytes, size: int, now: float) -> int:
     """Take a message that has the pattern and nothing odd about its time and its numbers.
 
-    :param data: the serialised message
+    :param data: the serialized message
     :param size: its number of bytes
     :param now: present time of a steady clock [s]
     :return: time since the state before [ns], always positive; 0 if the message was not taken:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`robot.centroidal`: momentum about the centre of mass (Orin, Goswami and Lee 2013)."""
+"""`robot.centroidal`: momentum about the center of mass (Orin, Goswami and Lee 2013)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rbd_ros.robot.compiled import Array, Compiled, computes, Out
 
 
 class CentroidalFunctions(Compiled):
-    """Momentum of all that moves about its centre of mass, along the axes of the base.
+    """Momentum of all that moves about its center of mass, along the axes of the base.
 
     Angular momentum comes first. Arguments are the configuration q, (nq,) [rad, m], the velocity
     v, (nv,) [rad/s, m/s], the acceleration a, (nv,) [rad/s^2, m/s^2], and `out`, an array for the
@@ -28,7 +28,7 @@ class CentroidalFunctions(Compiled):
 
     @computes('centroidal_momentum')
     def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
-        """Return the angular and linear momentum about the centre of mass, (6,) [N m s, N s].
+        """Return the angular and linear momentum about the center of mass, (6,) [N m s, N s].
 
         >>> h, p = robot.centroidal.momentum(q, v), robot.center_of_mass(q)
         >>> np.allclose(h[:3] + np.cross(p, h[3:]), robot.momentum(q, v)[:3])
@@ -61,7 +61,7 @@ class CentroidalFunctions(Compiled):
 
     @computes('centroidal_inertia')
     def inertia(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Return the inertia with all joints locked, about the centre of mass, (6, 6).
+        """Return the inertia with all joints locked, about the center of mass, (6, 6).
 
         >>> I = robot.centroidal.inertia(q)
         >>> round(float(I[5, 5]), 3)  # mass of all that moves [kg]

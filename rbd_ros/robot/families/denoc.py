@@ -22,7 +22,7 @@ class ComplementFunctions(Compiled):
 
         :param q: configuration, (nq,) [rad, m]
         :param out: array for the result
-        :return: N, (bodies, 6, nv), angular rows first, of the centres of mass, along the base
+        :return: N, (bodies, 6, nv), angular rows first, of the centers of mass, along the base
 
         >>> N = robot.denoc.complement(q)
         >>> last = robot.frame('wrist_3_link', 'aligned').velocity(q, v)

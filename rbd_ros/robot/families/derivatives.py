@@ -201,7 +201,7 @@ class DerivativeFunctions(Compiled):
     def centroidal_momentum(
         self, q: ArrayLike, v: ArrayLike, *, out: Outs = None
     ) -> MomentumDerivatives:
-        """Return the momentum about the centre of mass, and its derivatives.
+        """Return the momentum about the center of mass, and its derivatives.
 
         :return: h, (6,) [N m s, N s], angular momentum first, dh_dq and dh_dv, (6, nv) each
         :raises ModelError: if nothing that moves has mass
@@ -215,7 +215,7 @@ class DerivativeFunctions(Compiled):
 
     @computes('center_of_mass_jacobian_gradient')
     def center_of_mass_jacobian(self, q: ArrayLike, *, out: Outs = None) -> JacobianGradient:
-        """Return the Jacobian of the centre of mass, and its derivatives.
+        """Return the Jacobian of the center of mass, and its derivatives.
 
         :return: J, (3, nv), and dJ_dq, (3, nv, nv): element i, j, k is the derivative of J_ij
             along degree of freedom k

@@ -29,7 +29,7 @@ class RegressorFunctions(Compiled):
     """Regressors: matrices whose products with the inertial parameters are forces and the like.
 
     There are ten parameters for each moving body, in its coordinates and in the order of
-    `RigidBodyInertia.parameters`: mass, mass times centre of mass, and rotational inertia about
+    `RigidBodyInertia.parameters`: mass, mass times center of mass, and rotational inertia about
     the origin, xx, xy, xz, yy, yz, zz.
 
     >>> robot.regressors.parameters[:4]  # m [kg], m c [kg m] of the first body

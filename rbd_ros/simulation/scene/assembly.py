@@ -59,7 +59,7 @@ def make_scene_plant(
     """
     objects = scene.objects if scene else ()
     count = len(objects)
-    inertias = [each.inertia.mass_centre() for each in objects if each.inertia is not None]
+    inertias = [each.inertia.mass_center() for each in objects if each.inertia is not None]
     table = scene.table if scene else _empty_table()
     return ScenePlant(
         table,
@@ -67,7 +67,7 @@ def make_scene_plant(
         FreeBodies(
             mass=np.array([each[0] for each in inertias], dtype=float),
             inertia=np.array([each[2] for each in inertias], dtype=float).reshape(count, 3, 3),
-            centre=np.array([each[1] for each in inertias], dtype=float).reshape(count, 3),
+            center=np.array([each[1] for each in inertias], dtype=float).reshape(count, 3),
             gravity=np.array(world.gravity if world else (0.0, 0.0, 0.0), dtype=float),
         ),
         bodies + 1,
@@ -103,12 +103,12 @@ def place(
     :param velocity: angular velocity and velocity of its origin in object coordinates, (6,)
     """
     assert each.inertia is not None
-    _, centre, inertia = (np.array(x, dtype=float) for x in each.inertia.mass_centre())
+    _, center, inertia = (np.array(x, dtype=float) for x in each.inertia.mass_center())
     R = pose[:3, :3]
     state.quaternion[o] = quaternion(R)
-    state.position[o] = pose[:3, 3] + R @ centre
+    state.position[o] = pose[:3, 3] + R @ center
     state.spin[o] = R @ inertia @ velocity[:3]
-    state.velocity[o] = R @ (velocity[3:] + np.cross(velocity[:3], centre))
+    state.velocity[o] = R @ (velocity[3:] + np.cross(velocity[:3], center))
 
 
 def quaternion(R: FloatArray) -> FloatArray:

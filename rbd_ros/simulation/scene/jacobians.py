@@ -120,12 +120,12 @@ def find_lever(
     :param lever: velocity per angular and linear velocity; a result, (3, 6)
     :param response: change of these velocities per impulse; a result, (3, 6)
     """
-    centre, bodies, arm = plant.bodies.centre[o], plant.bodies, stack_array(3)
+    center, bodies, arm = plant.bodies.center[o], plant.bodies, stack_array(3)
     pose = work.room.pose[plant.first_object + o]
     for s in range(3):
-        # From the centre of mass, which lies at R c from the origin of the object.
+        # From the center of mass, which lies at R c from the origin of the object.
         turned = (
-            pose[3 * s] * centre[0] + pose[3 * s + 1] * centre[1] + pose[3 * s + 2] * centre[2]
+            pose[3 * s] * center[0] + pose[3 * s + 1] * center[1] + pose[3 * s + 2] * center[2]
         )
         arm[s] = point[s] - pose[9 + s] - turned
     for r in range(3):

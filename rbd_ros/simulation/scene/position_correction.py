@@ -506,7 +506,7 @@ def shorten(
     farthest, bodies, table = 0.0, plant.scene.bodies, plant.scene.table
     for o in range(len(bodies.mass)):
         if scene.label[1 + o] == island:
-            push, c = scene.object_push[o], bodies.centre[o]
+            push, c = scene.object_push[o], bodies.center[o]
             arm = table.carrier_arm[plant.scene.first_object + o]
             arm += math.sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2])
             far = math.sqrt(push[3] * push[3] + push[4] * push[4] + push[5] * push[5])

@@ -13,7 +13,7 @@ from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.arrays import IntArray
 from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.external_forces import find_applied_force
-from rbd_ros.simulation.linear import add_scaled, clear, copy, factorise, solve_factorised
+from rbd_ros.simulation.linear import add_scaled, clear, copy, factorize, solve_factorized
 from rbd_ros.simulation.loop_directions import find_basis, respond
 from rbd_ros.simulation.loop_solver import keep_loop_force
 from rbd_ros.simulation.plant import Plant
@@ -72,7 +72,7 @@ def respond_to_contacts(
     else:
         for i in range(len(state.v)):
             copy(problem.inertia[i], problem.factor[i])
-        factorise(problem.factor, tree.row_first, tree.row_index)
+        factorize(problem.factor, tree.row_first, tree.row_index)
         for i in range(len(state.v)):
             scene.root[i] = 1.0 / math.sqrt(problem.factor[i, i])
     for c in range(count):
@@ -99,7 +99,7 @@ def find_free_velocity(plant: Plant, work: Workspace, h: float) -> int:
     if plant.has_loops:
         respond(plant, problem.loops, v)
     else:
-        solve_factorised(problem.factor, tree.row_first, tree.row_index, v)
+        solve_factorized(problem.factor, tree.row_first, tree.row_index, v)
     for i in range(len(v)):
         low, high, near = problem.low[i], problem.high[i], REACH + 0.5 * abs(v[i])
         # Joints without limits have infinite ones.

@@ -27,14 +27,14 @@ class FreeBodies(NamedTuple):
     """Movable objects, constants.
 
     :param mass: mass, (O,) [kg]
-    :param inertia: rotational inertia about the centre of mass in object coordinates, (O, 3, 3)
-    :param centre: centre of mass in object coordinates, (O, 3) [m]
+    :param inertia: rotational inertia about the center of mass in object coordinates, (O, 3, 3)
+    :param center: center of mass in object coordinates, (O, 3) [m]
     :param gravity: acceleration of gravity in world coordinates, (3,) [m/s^2]
     """
 
     mass: FloatArray
     inertia: FloatArray
-    centre: FloatArray
+    center: FloatArray
     gravity: FloatArray
 
 
@@ -42,9 +42,9 @@ class Objects(NamedTuple):
     """State of the movable objects; vectors are in world coordinates.
 
     :param quaternion: orientation, w first
-    :param position: centre of mass [m]
-    :param spin: angular momentum about the centre of mass [N m s]
-    :param velocity: velocity of the centre of mass [m/s]
+    :param position: center of mass [m]
+    :param spin: angular momentum about the center of mass [N m s]
+    :param velocity: velocity of the center of mass [m/s]
     """
 
     quaternion: FloatArray = floats('objects', 4)
@@ -166,8 +166,8 @@ class SceneWork(NamedTuple):
     :param wanted: how many contacts there are without those that others imply
     :param turning: angular velocity of the objects [rad/s]
     :param mobility: inverse of their rotational inertia in world coordinates
-    :param wrench: moment about the centre of mass and force that act from outside [N m, N]
-    :param start_velocity: velocity of their centres of mass at the beginning, after impacts
+    :param wrench: moment about the center of mass and force that act from outside [N m, N]
+    :param start_velocity: velocity of their centers of mass at the beginning, after impacts
     :param touched: whether anything presses on an object in this step; -1 if its pose is not
         finite at the end
     :param tip: degree of freedom along whose path (`Tree`) a contact's Jacobian and response are,

@@ -76,16 +76,16 @@
 
   const reach = data.reach;
   const span = Math.max(reach.radius, 0.05);
-  const centre = new THREE.Vector3(...reach.centre);
-  camera.position.copy(centre).add(new THREE.Vector3(1.6, -2.2, 1.1).multiplyScalar(1.3 * span));
+  const center = new THREE.Vector3(...reach.center);
+  camera.position.copy(center).add(new THREE.Vector3(1.6, -2.2, 1.1).multiplyScalar(1.3 * span));
   camera.near = span / 100;
   camera.far = span * 200;
   const controls = new THREE.OrbitControls(camera, renderer.domElement);
-  controls.target.copy(centre);
+  controls.target.copy(center);
   controls.update();
   const light = new THREE.DirectionalLight(0xffffff, 2.2);
-  light.position.copy(centre).add(new THREE.Vector3(0.8, -0.6, 2.0).multiplyScalar(2 * span));
-  light.target.position.copy(centre);
+  light.position.copy(center).add(new THREE.Vector3(0.8, -0.6, 2.0).multiplyScalar(2 * span));
+  light.target.position.copy(center);
   light.castShadow = true;
   light.shadow.mapSize.set(2048, 2048);
   light.shadow.bias = -0.0005;

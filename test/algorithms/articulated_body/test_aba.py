@@ -16,7 +16,7 @@ from support.textbook import Textbook
 from support.textbook_trees import check, every_free_tree, every_tree, named_tree
 
 from rbd_ros.algorithms.articulated_body.aba import aba, plus_diagonal, times_inverse
-from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.model import load_urdf
 from rbd_ros.model.joints import Prismatic, Spherical
 from rbd_ros.model.joints.joint_type import JointState
@@ -114,8 +114,8 @@ def ball_and_free_body():
         }  # fmt: skip
 
     def massive(*arguments):
-        mass, centre = rng.uniform(0.5, 2.0), list(rng.normal(size=3))
-        return link(*arguments, mass=mass, centre=centre, inertia=solid())
+        mass, center = rng.uniform(0.5, 2.0), list(rng.normal(size=3))
+        return link(*arguments, mass=mass, center=center, inertia=solid())
 
     same_place = {'xyz': [0, 0, 0], 'rpy': [0, 0, 0]}
     text = random_trees.chain(
@@ -219,10 +219,10 @@ class DrivenTurntable(Prismatic):
 
 @pytest.mark.seed('AB09')
 def test_a_joint_may_depend_on_time():
-    """M (q'' - w^2 x - w' y) = tau + m g_x for a centre of mass at (x, y) on the turntable."""
+    """M (q'' - w^2 x - w' y) = tau + m g_x for a center of mass at (x, y) on the turntable."""
     m, cx, cy, w, alpha, angle, force = 1.3, 0.4, 0.7, 2.0, -3.0, 0.6, 0.9
     text = random_trees.chain(
-        [{'type': 'prismatic', 'axis': [1, 0, 0], 'mass': m, 'centre': [cx, cy, 0.3],
+        [{'type': 'prismatic', 'axis': [1, 0, 0], 'mass': m, 'center': [cx, cy, 0.3],
           'inertia': [0.1, 0, 0, 0.2, 0, 0.3]}]
     )  # fmt: skip
     model = load_urdf(text, gravity=(1.0, -2.0, -9.0))

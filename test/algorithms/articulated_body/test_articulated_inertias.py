@@ -212,7 +212,7 @@ BOX, CYLINDER = (2.0, 0.5), (3.0, 0.7)  # mass and rotational inertia of example
 
 
 def round_inertia(mass, inertia):
-    return RigidBodyInertia.from_mass_centre(mass, (0, 0, 0), (np.eye(3) * inertia).tolist())
+    return RigidBodyInertia.from_mass_center(mass, (0, 0, 0), (np.eye(3) * inertia).tolist())
 
 
 @pytest.mark.seed('AB03', kind='full')
@@ -255,8 +255,8 @@ def test_handles_glued_together_have_the_sum_of_their_inertias_and_bias_forces(s
 
     def random_inertia():
         A = rng.normal(size=(3, 3))
-        centre = tuple(rng.normal(size=3).tolist())
-        return RigidBodyInertia.from_mass_centre(rng.uniform(0.5, 2.0), centre, (A @ A.T).tolist())
+        center = tuple(rng.normal(size=3).tolist())
+        return RigidBodyInertia.from_mass_center(rng.uniform(0.5, 2.0), center, (A @ A.T).tolist())
 
     X = PluckerTransform.identity()
     arms = [

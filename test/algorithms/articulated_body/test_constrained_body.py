@@ -27,7 +27,7 @@ class Constrained:
         A = rng.normal(size=(3, 3))
         self.joint, self.I = (
             joint,
-            RigidBodyInertia.from_mass_centre(
+            RigidBodyInertia.from_mass_center(
                 1.7, tuple(rng.normal(size=3).tolist()), (A @ A.T).tolist()
             ),
         )

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 import pytest
 
 from rbd_ros.algorithms.articulated_body import matrices
-from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.spatial import ArticulatedBodyInertia, RigidBodyInertia
 
 
@@ -67,7 +67,7 @@ def test_congruence_is_symmetric_to_the_bit(rng, H):
 
 def test_rows_of_an_articulated_inertia(rng):
     A, D = rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
-    rigid = RigidBodyInertia.from_mass_centre(2.0, (0.3, -0.2, 0.1), (A @ A.T).tolist())
+    rigid = RigidBodyInertia.from_mass_center(2.0, (0.3, -0.2, 0.1), (A @ A.T).tolist())
     inertia = ArticulatedBodyInertia.from_rigid(rigid)
     assert_allclose(matrices.rows_of(inertia), rigid.matrix(), rtol=1e-14, atol=1e-15)
     symmetric = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)

@@ -125,9 +125,9 @@ def test_a_linkage_moves_as_lagranges_equation_in_its_crank_angle_says(name, met
 def test_a_parallelogram_moves_by_its_closed_form(method):
     """Coupler without rotation: constant inertia, and the torques of three weights."""
     robot = parallelogram()
-    inertia = 2.0 * (CRANK.inertia + CRANK.mass * CRANK.centre**2)
+    inertia = 2.0 * (CRANK.inertia + CRANK.mass * CRANK.center**2)
     inertia += COUPLER.mass * CRANK.length**2
-    moment = 2.0 * CRANK.mass * CRANK.centre + COUPLER.mass * CRANK.length
+    moment = 2.0 * CRANK.mass * CRANK.center + COUPLER.mass * CRANK.length
     rng = np.random.default_rng(3)
     for y in (0.4, 1.7, -2.5):
         yd, (t1, t2, t3) = rng.normal(), rng.normal(size=3)
@@ -317,7 +317,7 @@ def test_a_four_bar_moves_as_in_mujoco():
     def body(name, bar, x, y, inside=''):
         return (
             f'<body name="{name}" pos="{x} {y} 0"><joint name="{name}" axis="0 0 1"/>'
-            f'<inertial pos="{bar.centre} 0 0" mass="{bar.mass}" '
+            f'<inertial pos="{bar.center} 0 0" mass="{bar.mass}" '
             f'diaginertia="0.01 0.012 {bar.inertia}"/>{inside}</body>'
         )
 

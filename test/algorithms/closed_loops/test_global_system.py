@@ -10,7 +10,7 @@ from support.states import every_robot, named_robot, random_state
 from support.textbook_trees import every_free_tree, every_tree, named_tree
 
 from rbd_ros.algorithms.closed_loops.global_system import (
-    analyse,
+    analyze,
     by_constraint_forces,
     by_motion_subspace,
     Factors,
@@ -205,7 +205,7 @@ def test_nothing_fills_in_on_trees(name):
     q, v, tau = tree.states[0]
     system = global_system(model.with_armature({b.joint_name: 0.0 for b in model.bodies}), q, v,
                            tau)  # fmt: skip
-    found = analyse(system)
+    found = analyze(system)
     assert found.fill_in == 0
     assert sorted(found.order) == list(range(len(system.blocks)))
 
@@ -219,7 +219,7 @@ def test_fill_in_of_a_ring_is_counted(bodies):
     model = linkages.linkage(rods, [loop])
     zero = np.zeros(model.nv)
     system = global_system(model, linkages.neutral(model), zero, zero)
-    found = analyse(system)
+    found = analyze(system)
     assert found.fill_in == 2 * bodies - 3
     place = {n: k for k, n in enumerate(found.order)}
     ends = [(i - 1, i) for i in range(1, bodies)] + [(0, bodies - 1)]
@@ -243,7 +243,7 @@ def test_nonzeros_of_both_factors_count():
     """Those that elimination leaves of the pattern, in the order found, and ones of L."""
     model = chain(10)
     system = global_system(model, linkages.neutral(model), *np.zeros((2, model.nv)))
-    order = [row for n in analyse(system).order for row in system.blocks[n]]
+    order = [row for n in analyze(system).order for row in system.blocks[n]]
     pattern = system.matrix.toarray()[np.ix_(order, order)] != 0.0
     for k in range(len(pattern)):
         pattern[k, k] = True
@@ -279,7 +279,7 @@ def test_a_ladder_takes_linear_effort():
     system = global_system(model, q, v, tau)
     expected, _ = linkages.kkt(model, q, v, tau)
     assert np.abs(v).max() > 0.1
-    analysis = analyse(system)
+    analysis = analyze(system)
     close(solve_global_system(system, analysis).qdd, expected, 1e-8)
     factors = Factors(system, analysis)
     for right in rng.normal(size=(3, len(system.right))):

@@ -44,20 +44,20 @@ def three_discs(gravity=(0.0, 0.0, 0.0)):
 
 
 def taut(rng):
-    """Return the centres of the discs, (3, 2), round which the string is taut."""
+    """Return the centers of the discs, (3, 2), round which the string is taut."""
     corners = rng.normal(size=(3, 2))
     sides = corners - np.roll(corners, 1, axis=0)
     corners *= (PERIMETER - 2 * np.pi * RADIUS) / np.linalg.norm(sides, axis=1).sum()
     return corners
 
 
-def centres(robot, q):
+def centers(robot, q):
     poses = robot.forward_kinematics(q)
     return np.array([poses[disc][:2, 3] for disc in DISCS])
 
 
 def pulls(corners):
-    """Return the sum of the unit vectors to the two others, from each centre.
+    """Return the sum of the unit vectors to the two others, from each center.
 
     Gradient of - the length.
     """
@@ -69,12 +69,12 @@ def pulls(corners):
 
 
 def state_of(robot, corners, rng):
-    """Return the configuration with the centres there, by Newton's method, at any angles."""
+    """Return the configuration with the centers there, by Newton's method, at any angles."""
     q = rng.normal(size=9)
     for _ in range(3):
         J = np.vstack([robot.frame(disc, 'aligned').jacobian(q)[3:5] for disc in DISCS])
-        q = robot.integrate(q, np.linalg.pinv(J) @ (corners - centres(robot, q)).ravel())
-    assert_allclose(centres(robot, q), corners, atol=1e-12)
+        q = robot.integrate(q, np.linalg.pinv(J) @ (corners - centers(robot, q)).ravel())
+    assert_allclose(centers(robot, q), corners, atol=1e-12)
     return q
 
 

@@ -177,7 +177,7 @@ def test_a_ball_on_a_massless_slider_is_a_sphere_in_a_cylinder(rng):
     assert_allclose(qdd, np.append(expected, 0.0), rtol=1e-8, atol=1e-9)
 
 
-def test_the_centre_of_the_sphere_stays_on_the_line(rng):
+def test_the_center_of_the_sphere_stays_on_the_line(rng):
     joint = SphereInCylinder((0.48, -0.6, 0.64))
     for _ in range(5):
         q = joint.sample(rng.random(4).tolist(), -1.0, 1.0)

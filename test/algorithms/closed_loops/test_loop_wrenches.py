@@ -80,5 +80,5 @@ def test_a_loop_joint_of_a_four_bar_holds_the_rocker_up():
     (f,) = robot.loops.wrenches(q, found.multipliers, [0.0])
     # All that moves: weight, crank's bearing and torque, and the loop joint's force on the rocker
     weight = sum(body.inertia.mass for body in robot.model.bodies) * 9.81
-    centre = robot.center_of_mass(q)
-    assert f[2] - weight * centre[0] + tau[0] == pytest.approx(0.0, abs=1e-10)
+    center = robot.center_of_mass(q)
+    assert f[2] - weight * center[0] + tau[0] == pytest.approx(0.0, abs=1e-10)

@@ -22,11 +22,11 @@ def kinetic(I, v):
 
 
 @pytest.mark.seed('CN16', kind='full')
-def test_equal_spheres_swap_their_velocities_along_the_line_of_centres():
-    sphere = RigidBodyInertia.from_mass_centre(2.0, (0, 0, 0), 0.1 * np.eye(3))
-    other = RigidBodyInertia.from_mass_centre(2.0, (0, 0, 1.0), 0.1 * np.eye(3))
+def test_equal_spheres_swap_their_velocities_along_the_line_of_centers():
+    sphere = RigidBodyInertia.from_mass_center(2.0, (0, 0, 0), 0.1 * np.eye(3))
+    other = RigidBodyInertia.from_mass_center(2.0, (0, 0, 1.0), 0.1 * np.eye(3))
     n = ForceVector.at_point(UP, (0, 0, 0.5))
-    # at the height of 1 m, the velocity of the centre is v_O + w x c
+    # at the height of 1 m, the velocity of the center is v_O + w x c
     v1 = MotionVector((0, 0, 3.0), (1.0, 0, 4.0))
     v2 = MotionVector((0, 0, -1.0), (0, 2.0, -5.0))
     v1_after, v2_after, impulse = two_body_collision(sphere, other, v1, v2, n, 1.0)
@@ -57,10 +57,10 @@ def test_momentum_stays_and_the_normal_velocity_is_reversed(rng, e):
 
 @pytest.mark.seed('CN16', kind='full')
 @pytest.mark.parametrize('e', [0.0, 0.7, 1.0])
-def test_head_on_the_energy_against_the_common_centre_falls_by_the_square_of_e(e):
-    """In the frame of the common centre of mass, all energy is normal: factor e^2."""
-    I1 = RigidBodyInertia.from_mass_centre(1.0, (0, 0, 0), 0.1 * np.eye(3))
-    I2 = RigidBodyInertia.from_mass_centre(3.0, (0, 0, 1), 0.1 * np.eye(3))
+def test_head_on_the_energy_against_the_common_center_falls_by_the_square_of_e(e):
+    """In the frame of the common center of mass, all energy is normal: factor e^2."""
+    I1 = RigidBodyInertia.from_mass_center(1.0, (0, 0, 0), 0.1 * np.eye(3))
+    I2 = RigidBodyInertia.from_mass_center(3.0, (0, 0, 1), 0.1 * np.eye(3))
     n = ForceVector.at_point(UP, (0, 0, 0.5))
     v1, v2 = MotionVector((0, 0, 0), (0, 0, 3.0)), MotionVector((0, 0, 0), (0, 0, -1.0))
     after1, after2, _ = two_body_collision(I1, I2, v1, v2, n, e)
@@ -76,7 +76,7 @@ def test_bodies_that_separate_are_left_alone(rng):
 def test_a_body_against_what_cannot_move(rng):
     """The limit of a heavy predecessor, and of a heavy successor."""
     I1, I2, v1, v2, n = meeting(rng)
-    heavy = RigidBodyInertia.from_mass_centre(1e12, (0, 0, 0), 1e12 * np.eye(3))
+    heavy = RigidBodyInertia.from_mass_center(1e12, (0, 0, 0), 1e12 * np.eye(3))
     limit = two_body_collision(heavy, I2, v1, v2, n, 0.3)
     fixed = two_body_collision(None, I2, v1, v2, n, 0.3)
     assert_allclose(fixed.v2.to_array(), limit.v2.to_array(), rtol=1e-9)

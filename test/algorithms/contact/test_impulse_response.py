@@ -40,7 +40,7 @@ def expected_change(book, q, u, impulses):
 
 def random_inertia(rng):
     A = rng.normal(size=(3, 3))
-    return RigidBodyInertia.from_mass_centre(
+    return RigidBodyInertia.from_mass_center(
         2.5, tuple(rng.normal(size=3)), np.cov(A) + np.trace(A @ A.T) * np.eye(3)
     )
 

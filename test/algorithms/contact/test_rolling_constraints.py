@@ -107,7 +107,7 @@ def test_it_gets_to_other_orientations_in_the_same_place():
         return lambda p: twist(w, p)
 
     def bracket(f, g, p, h=1e-6):
-        def along(a, b):  # of the spatial velocity fields on the group, at the centre p
+        def along(a, b):  # of the spatial velocity fields on the group, at the center p
             move = a(p)
             velocity = move[3:] + np.cross(move[:3], p)
             return (b(p + h * velocity) - b(p - h * velocity)) / (2 * h)

@@ -19,10 +19,10 @@ MASS, SIDES = 3.0, (0.4, 0.6, 0.2)
 
 
 def box():
-    """Return the inertia of a box whose centre is the origin."""
+    """Return the inertia of a box whose center is the origin."""
     x, y, z = SIDES
     I = np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) * MASS / 12.0
-    return RigidBodyInertia.from_mass_centre(MASS, (0.0, 0.0, 0.0), I.tolist())
+    return RigidBodyInertia.from_mass_center(MASS, (0.0, 0.0, 0.0), I.tolist())
 
 
 def corners():
@@ -48,7 +48,7 @@ def problem(points, normals, force, velocity=(0.0,) * 6, rates=None):
 @pytest.mark.seed('CN01', kind='full')
 @pytest.mark.parametrize('push', [-50.0, 0.0, MASS * GRAVITY, 40.0])
 @pytest.mark.parametrize('offset', [0.0, 0.15])
-def test_a_block_on_a_point_under_or_beside_its_centre(push, offset):
+def test_a_block_on_a_point_under_or_beside_its_center(push, offset):
     """Under it lambda = m g less the push and no separation; beside it the block tilts.
 
     With the support an arm away, M = 1/m + arm^2/I; the separation is that of a free block if it
@@ -118,7 +118,7 @@ def test_a_push_beyond_the_corners_tips_the_box_about_its_edge():
     assert np.array_equal(solution.persists, corners()[:, 0] > 0.0)
     a = found.free + sum((A * x for A, x in zip(found.A, solution.force)), MotionVector.zero())
     I = MASS * (SIDES[0] ** 2 + SIDES[2] ** 2) / 12.0
-    # Without friction the centre is free along x; the edge does not move along z.
+    # Without friction the center is free along x; the edge does not move along z.
     arm, N = SIDES[0] / 2.0, solution.force.sum()
     alpha = a.angular[1]
     assert alpha > 0.0

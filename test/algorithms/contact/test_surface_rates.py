@@ -30,7 +30,7 @@ def differences(function, h=1e-5):
 @pytest.mark.parametrize('hollow', [False, True])
 @every_robot
 def test_two_spheres_and_a_sphere_in_a_bowl(name, hollow):
-    """Centres fixed to two links: the normal is along their line, the point on it.
+    """Centers fixed to two links: the normal is along their line, the point on it.
 
     Surfaces are chosen so that they touch; their velocities are any with n . (v_s - v_p) = 0.
     """
@@ -41,18 +41,18 @@ def test_two_spheres_and_a_sphere_in_a_bowl(name, hollow):
     q, v, _ = random_state(robot, 6)
     offsets = rng.normal(size=(2, 3))
 
-    def centres(t):
+    def centers(t):
         poses = robot.forward_kinematics(robot.integrate(q, t * v))
         return [poses[x][:3, :3] @ o + poses[x][:3, 3] for x, o in zip((p, s), offsets)]
 
-    a, b = centres(0.0)
+    a, b = centers(0.0)
     distance = np.linalg.norm(b - a)
     # Radii of predecessor, negative for a bowl, and successor; the sum is the distance.
     r_s = 0.3 * distance if not hollow else 1.5 * distance
     r_p = distance - r_s if not hollow else -(r_s + distance)
 
     def geometry(t):
-        a, b = centres(t)
+        a, b = centers(t)
         n = (b - a) / np.linalg.norm(b - a) * (-1.0 if hollow else 1.0)
         return a + r_p * n, n
 
@@ -172,10 +172,10 @@ def test_a_ball_slides_in_a_bowl_as_a_pendulum_does():
         for speed, spin in ((0.0, 0.0), (1.5, 0.0), (-2.0, 30.0)):
             n = np.array([-np.sin(angle), 0.0, np.cos(angle)])
             along = np.array([np.cos(angle), 0.0, np.sin(angle)])
-            centre = -(bowl - radius) * n
-            q = np.concatenate([[1.0, 0.0, 0.0, 0.0], centre])
+            center = -(bowl - radius) * n
+            q = np.concatenate([[1.0, 0.0, 0.0, 0.0], center])
             v = np.concatenate([[0.0, spin, 0.0], speed * along])
-            C = centre - radius * n
+            C = center - radius * n
             rates = contacts.surface_rates(q, v, [C], [n], [-ONE / bowl], [radius * ONE])
             found = contacts.equations(q, v, np.zeros(6), [C], [n], *rates)
             force = -found.d[0] / found.M[0, 0]

@@ -4,7 +4,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support.denoc_trees import every_simple_tree, placed_at_centres, simple_tree
+from support.denoc_trees import every_simple_tree, placed_at_centers, simple_tree
 from support.dense import skew
 from support.textbook_trees import check, run
 
@@ -17,17 +17,17 @@ def defined(tree, q, v):
 
     Which are differentiated by steps.
     """
-    N = {i: J for i, (_, _, J) in placed_at_centres(tree, q).items()}
+    N = {i: J for i, (_, _, J) in placed_at_centers(tree, q).items()}
     inertials, at = tree.ungeared.inertials, tree.ungeared.kinematics(q)
     C = np.zeros((len(v), len(v)))
     for i, _ in tree.model.outward():
-        rate = tree.ungeared.rate(lambda q, i=i: placed_at_centres(tree, q)[i][2], q, v)
+        rate = tree.ungeared.rate(lambda q, i=i: placed_at_centers(tree, q)[i][2], q, v)
         J, mass, I = N[i], 0.0, np.zeros((3, 3))
-        centre = placed_at_centres(tree, q)[i][1]
+        center = placed_at_centers(tree, q)[i][1]
         for x, (m, c, I_C) in inertials.items():
             if tree.model.link(x).body == i:
                 R, p, _ = at[x]
-                lever = skew(p + R @ c - centre)
+                lever = skew(p + R @ c - center)
                 mass, I = mass + m, I + R @ I_C @ R.T + m * lever @ lever.T
         C += J[:3].T @ (I @ rate[:3] + skew(J[:3] @ v) @ I @ J[:3]) + mass * J[3:].T @ rate[3:]
     return C

@@ -5,7 +5,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support import outside, random_trees
-from support.denoc_trees import every_simple_tree, KINDS, placed_at_centres, simple_tree
+from support.denoc_trees import every_simple_tree, KINDS, placed_at_centers, simple_tree
 from support.dense import inertia
 from support.textbook_trees import check, run, unrelated
 
@@ -32,17 +32,17 @@ def test_inertia_matrix_is_the_sum_over_link_jacobians(name):
 @pytest.mark.seed('DN06')
 @every_simple_tree
 def test_composite_mass_is_that_of_all_that_a_link_carries(name):
-    """Links welded together, as dense matrices about the centre of the one that carries them."""
+    """Links welded together, as dense matrices about the center of the one that carries them."""
     tree = simple_tree(name)
     q = tree.ungeared_states[0].q
-    at, places = tree.ungeared.kinematics(q), placed_at_centres(tree, q)
+    at, places = tree.ungeared.kinematics(q), placed_at_centers(tree, q)
     links = along_base(tree.model, links_of(tree.model, q.tolist()))
     for i, composite in composite_masses(tree.model, links).items():
         total = np.zeros((6, 6))
-        for x, (mass, centre, I) in tree.ungeared.inertials.items():
+        for x, (mass, center, I) in tree.ungeared.inertials.items():
             if i in tree.model.support(tree.model.link(x).body):
                 R, p, _ = at[x]
-                total += inertia(mass, p + R @ centre - places[i][1], R @ I @ R.T)
+                total += inertia(mass, p + R @ center - places[i][1], R @ I @ R.T)
         units = [Twist(tuple(e[:3]), tuple(e[3:])) for e in np.eye(6)]
         columns = [composite.times(e) for e in units]
         found = np.array([[*w.n, *w.f] for w in columns], float).T

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Newton-Euler factorisation of the inertia matrix, with its incidence matrix written out."""
+"""The Newton-Euler factorization of the inertia matrix, with its incidence matrix written out."""
 
 import numpy as np
 from numpy.testing import assert_allclose
@@ -8,7 +8,7 @@ from support.dense import motion_transform
 from support.states import every_robot, named_robot, random_state
 from support.textbook_trees import check, every_tree, named_tree, run
 
-from rbd_ros.algorithms.denoc.incidence_matrix import IncidenceMatrix, newton_euler_factorisation
+from rbd_ros.algorithms.denoc.incidence_matrix import IncidenceMatrix, newton_euler_factorization
 from rbd_ros.spatial import ForceVector, MotionVector
 
 
@@ -31,12 +31,12 @@ def stacked(vectors):
 
 @pytest.mark.seed('FO11', kind='full')
 @every_tree
-def test_factorisation_is_the_inertia_matrix(name):
+def test_factorization_is_the_inertia_matrix(name):
     """All joint types, gears and rotors, against kinetic energy summed over links."""
     tree = named_tree(name)
     for q, _, _ in tree.states:
-        H = run(newton_euler_factorisation, tree.model, q=q)
-        check('Newton-Euler factorisation', name, H, tree.book.mass_matrix(q))
+        H = run(newton_euler_factorization, tree.model, q=q)
+        check('Newton-Euler factorization', name, H, tree.book.mass_matrix(q))
 
 
 @pytest.mark.seed('FO11')
@@ -64,8 +64,8 @@ def test_substitutions_are_products_with_the_inverse(name, rng):
 
 
 @every_robot
-def test_compiled_factorisation_is_the_inertia_matrix(name):
+def test_compiled_factorization_is_the_inertia_matrix(name):
     robot = named_robot(name)
     q = random_state(robot).q
-    H = robot.kernel('newton_euler_factorisation')(q)
+    H = robot.kernel('newton_euler_factorization')(q)
     assert_allclose(H, robot.mass_matrix(q), atol=1e-12)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support.denoc_trees import every_simple_tree, placed_at_centres, simple_tree
+from support.denoc_trees import every_simple_tree, placed_at_centers, simple_tree
 from support.dense import crf, inertia, rotation, skew
 from support.states import named_robot
 from support.textbook_trees import named_tree
@@ -40,7 +40,7 @@ def dense_propagation(link):
 
 
 @pytest.mark.seed('DN02', kind='full')
-def test_newton_euler_at_the_centre_is_the_spatial_equation_of_motion(rng):
+def test_newton_euler_at_the_center_is_the_spatial_equation_of_motion(rng):
     """About a point elsewhere it is f = I a + v x* I v, where a lacks w x v (book eq 2.72)."""
     for _ in range(20):
         mass, c, (w, v_C, wdot, vdot_C) = (
@@ -70,10 +70,10 @@ def test_newton_euler_at_the_centre_is_the_spatial_equation_of_motion(rng):
 
 @every_simple_tree
 def test_links_are_where_the_textbook_has_them(name):
-    """Axes, centres of mass, and mass and inertia about them."""
+    """Axes, centers of mass, and mass and inertia about them."""
     tree = simple_tree(name)
     q = tree.ungeared_states[0].q
-    links, places = links_of(tree.model, q.tolist()), placed_at_centres(tree, q)
+    links, places = links_of(tree.model, q.tolist()), placed_at_centers(tree, q)
     placed = placements(tree.model, links)
     same = placements(tree.model, along_base(tree.model, links))
     for i, body in tree.model.outward():
@@ -81,12 +81,12 @@ def test_links_are_where_the_textbook_has_them(name):
         assert_allclose(np.array(placed[i][0]), R, atol=1e-14)
         assert_allclose(np.array(placed[i][1]), C, atol=1e-14)
         assert_allclose(np.array(same[i][1]), C, atol=1e-14)
-        centre = R.T @ (C - tree.ungeared.kinematics(q)[body.name][1])
+        center = R.T @ (C - tree.ungeared.kinematics(q)[body.name][1])
         I = np.zeros((3, 3))
         I[np.tril_indices(3)] = links[i].I
         I = I + np.tril(I, -1).T
         expected = body.inertia.matrix().astype(float)
-        assert_allclose(inertia(links[i].mass, centre, I), expected, atol=1e-13)
+        assert_allclose(inertia(links[i].mass, center, I), expected, atol=1e-13)
         assert links[i].rotor == body.armature
 
 
@@ -96,7 +96,7 @@ def test_twists_propagate_by_the_joints(name):
     """t_i = B_ij t_j + p_i qd_i, with p_i = [e; e x d] of a hinge, [0; e] of a slider (eq 12)."""
     tree = simple_tree(name)
     for q, v, _ in tree.ungeared_states:
-        links, places = links_of(tree.model, q.tolist()), placed_at_centres(tree, q)
+        links, places = links_of(tree.model, q.tolist()), placed_at_centers(tree, q)
         at, turned = tree.ungeared.kinematics(q), along_base(tree.model, links)
         types = {joint.name: joint.type for joint in tree.ungeared.layout.joints}
         for i, body in tree.model.outward():
@@ -128,7 +128,7 @@ def test_twists_propagate_by_the_joints(name):
 def test_twist_propagation_matrices_form_a_group(name):
     """B_ij B_jk = B_ik, B_ii = 1, B_ij^-1 = B_ji (eq 14), whatever the order of the links."""
     tree = simple_tree(name)
-    places = placed_at_centres(tree, tree.ungeared_states[0].q)
+    places = placed_at_centers(tree, tree.ungeared_states[0].q)
     C = [np.zeros(3), *(place[1] for place in places.values())]
 
     def B(i, j):
@@ -162,10 +162,10 @@ def test_power_is_that_of_moment_and_force(rng):
         assert wrench.power(Twist(tuple(t[:3]), tuple(t[3:]))) == pytest.approx(w @ t, rel=1e-13)
 
 
-def test_an_external_force_is_moved_to_the_centre(rng):
+def test_an_external_force_is_moved_to_the_center(rng):
     tree = simple_tree('branches')
     q = tree.ungeared_states[0].q
-    links, places = links_of(tree.model, q.tolist()), placed_at_centres(tree, q)
+    links, places = links_of(tree.model, q.tolist()), placed_at_centers(tree, q)
     f = rng.normal(size=6)
     found = external_wrenches(tree.model, links, {0: None, 3: ForceVector.from_array(f)})
     R, C, _ = places[3]

@@ -7,7 +7,7 @@ import pytest
 from support.denoc_trees import (
     every_free_simple_tree,
     every_simple_tree,
-    placed_at_centres,
+    placed_at_centers,
     simple_tree,
 )
 from support.dense import skew
@@ -31,8 +31,8 @@ def stacked(vectors):
 
 
 def jacobians(tree, q):
-    """Return the stacked Jacobians of the centres of mass, (6n, n), of all joints of the tree."""
-    return np.vstack([J for _, _, J in placed_at_centres(tree, q).values()])
+    """Return the stacked Jacobians of the centers of mass, (6n, n), of all joints of the tree."""
+    return np.vstack([J for _, _, J in placed_at_centers(tree, q).values()])
 
 
 def dense_factors(tree, q):
@@ -41,7 +41,7 @@ def dense_factors(tree, q):
 
 @pytest.mark.seed('DN04', kind='full')
 @every_simple_tree
-def test_complement_stacks_the_jacobians_of_the_centres_of_mass(name):
+def test_complement_stacks_the_jacobians_of_the_centers_of_mass(name):
     """Of the tree's joints in the text, of the independent ones in what is declared."""
     tree = simple_tree(name)
     n = len(tree.model.bodies)
@@ -121,14 +121,14 @@ def test_complement_eliminates_the_constraint_wrench(name):
 @pytest.mark.seed('DN05')
 @every_free_simple_tree
 def test_constraint_wrench_is_no_more_than_the_joints_transmit(name):
-    """Summed over what a joint carries, about its centre: M tdot + Mdot t - w^E less the motor."""
+    """Summed over what a joint carries, about its center: M tdot + Mdot t - w^E less the motor."""
     tree = simple_tree(name)
     q, v, a = tree.ungeared_states[0]
     tau = tree.ungeared.inverse_dynamics(q, v, a, tree.forces)
     w = constraint_wrenches(
         tree.model, q.tolist(), v.tolist(), a.tolist(), tau.tolist(), tree.forces_on_bodies
     )
-    places = placed_at_centres(tree, q)
+    places = placed_at_centers(tree, q)
     for i, body in tree.model.outward():
         C = places[i][1]
         total = np.zeros(6)

@@ -61,10 +61,10 @@ def test_compiled_accelerations_are_the_text(name):
 
 
 def test_a_payload_may_be_given_with_each_call():
-    """As a run-time input, and so a centre of mass that is not known before."""
+    """As a run-time input, and so a center of mass that is not known before."""
     model = simple_tree('branches').model
     name = model.bodies[-1].name
-    payload = RigidBodyInertia.from_mass_centre(2.0, (0.1, -0.2, 0.3), np.diag([0.1, 0.2, 0.25]))
+    payload = RigidBodyInertia.from_mass_center(2.0, (0.1, -0.2, 0.3), np.diag([0.1, 0.2, 0.25]))
     loaded = Robot(model.with_link_inertia(name, payload, add=True))
     q, v, tau = simple_tree('branches').states[0]
     kernel = Robot(model).kernel('denoc_forward_dynamics', runtime=(f'payload:{name}',))

@@ -4,7 +4,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support.denoc_trees import every_free_simple_tree, placed_at_centres, simple_tree
+from support.denoc_trees import every_free_simple_tree, placed_at_centers, simple_tree
 from support.dense import force_transform, motion_transform, positive_definite
 from support.textbook_trees import check, run, unrelated
 
@@ -56,12 +56,12 @@ def test_factors_are_those_of_the_inertia_matrix(name):
 @pytest.mark.seed('DN11')
 @every_free_simple_tree
 def test_eliminated_masses_are_articulated_body_inertias(name):
-    """Mhat about the centre of mass is I^A about the origin, moved, and mhat the D of the ABA."""
+    """Mhat about the center of mass is I^A about the origin, moved, and mhat the D of the ABA."""
     tree = simple_tree(name)
     for q, _, _ in tree.states:
         found = reverse_elimination(tree.model, links_of(tree.model, q.tolist()))
         IA, D = articulated_inertias(tree, q)
-        at, places = tree.ungeared.kinematics(q), placed_at_centres(tree, q)
+        at, places = tree.ungeared.kinematics(q), placed_at_centers(tree, q)
         for i, body in tree.model.outward():
             R, p, _ = at[body.name]
             r = R.T @ (places[i][1] - p)

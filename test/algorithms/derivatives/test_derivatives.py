@@ -134,8 +134,8 @@ def test_methods_are_parts_of_those_of_inverse_dynamics(name):
     assert_allclose(
         energy.dkinetic_dq, 0.5 * np.einsum('ijk,i,j', mass.dH_dq, v, v), rtol=0, atol=1e-9
     )
-    centre = functions.center_of_mass_jacobian(q)
-    assert_allclose(centre.J, robot.center_of_mass_jacobian(q), rtol=0, atol=1e-12)
+    center = functions.center_of_mass_jacobian(q)
+    assert_allclose(center.J, robot.center_of_mass_jacobian(q), rtol=0, atol=1e-12)
     assert_allclose(
         functions.inverse_dynamics(q, v, a).dtau_dq - functions.bias_force(q, v).dC_dq,
         np.einsum('ijk,j->ik', mass.dH_dq, a),

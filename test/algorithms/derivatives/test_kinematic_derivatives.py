@@ -46,8 +46,8 @@ def test_the_gradient_of_the_center_of_masss_jacobian_is_a_slope(name):
     tree = named_tree(name)
     q, _, _ = tree.states[0]
     J, dJ_dq = interpreted(definition_of(tree.model, 'center_of_mass_jacobian_gradient'), q)
-    check('gradient of the centre', name, J, tree.book.centre_jacobian(q))
-    expected = by_configuration(tree.book.centre_jacobian, q, rates_of(tree.book.layout, q))
+    check('gradient of the center', name, J, tree.book.center_jacobian(q))
+    expected = by_configuration(tree.book.center_jacobian, q, rates_of(tree.book.layout, q))
     assert_slopes(dJ_dq, expected, 1e-8)
 
 

@@ -11,7 +11,7 @@ from support.textbook_trees import every_tree, named_tree
 from rbd_ros import Robot
 from rbd_ros.algorithms.derivatives.response import responses
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
-from rbd_ros.algorithms.inertia_matrix.factorisation import LTDL, ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import LTDL, ltdl
 from rbd_ros.compiler import Graph
 
 

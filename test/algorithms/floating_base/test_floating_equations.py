@@ -49,7 +49,7 @@ def test_the_inertia_of_the_whole_is_rigid(name):
         mass = sum(link.inertia.mass for link in tree.model.links.values())
         check('mass', name, I0c[3:, 3:], mass * np.eye(3))
         R, p, _ = tree.book.kinematics(q)[tree.book.layout.links[0]]
-        h = mass * R.T @ (tree.book.centre(q) - p)
+        h = mass * R.T @ (tree.book.center(q) - p)
         check('h x', name, I0c[:3, 3:], np.cross(np.eye(3), h))
 
 

@@ -15,7 +15,7 @@ from rbd_ros.algorithms.hybrid.submatrix import (
     hybrid_dynamics_by_submatrix,
     reduced_parents,
 )
-from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.spatial import RigidBodyInertia
 
 

@@ -51,9 +51,9 @@ def test_composite_inertia_is_that_of_all_that_a_body_carries(name):
     for i, body in tree.model.outward():
         R0, p0 = poses[body.name]
         total = np.zeros((6, 6))
-        for link, (mass, centre, about_centre) in tree.ungeared.inertials.items():
+        for link, (mass, center, about_center) in tree.ungeared.inertials.items():
             if i in tree.model.support(tree.model.link(link).body):
                 R, p = poses[link]
                 X = motion_transform((R0.T @ R).T, R0.T @ (p - p0))
-                total += X.T @ inertia(mass, centre, about_centre) @ X
+                total += X.T @ inertia(mass, center, about_center) @ X
         check('composite inertia', name, found[i].matrix(), total)

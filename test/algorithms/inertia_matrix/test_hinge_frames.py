@@ -242,11 +242,11 @@ def test_screws_of_the_largest_subtree_come_first():
         model, bodies=tuple(replace(b, parent=p) for b, p in zip(model.bodies, parents))
     )
     frames = hinge_frames(model)
-    assert frames.favourite == {0: 1, 1: 3, 3: 4}
+    assert frames.favorite == {0: 1, 1: 3, 3: 4}
     assert {i: len(x) for i, x in frames.subtree.items()} == {1: 4, 2: 1, 3: 2, 4: 1, 5: 1}
     # of two alike, the first
     bodies = (replace(b, parent=p) for b, p in zip(model.bodies, (0, 1, 1)))
-    assert hinge_frames(replace(model, bodies=tuple(bodies))).favourite == {0: 1, 1: 2}
+    assert hinge_frames(replace(model, bodies=tuple(bodies))).favorite == {0: 1, 1: 2}
 
 
 def test_parallel_children_of_a_body_share_its_frame():
@@ -256,7 +256,7 @@ def test_parallel_children_of_a_body_share_its_frame():
         model = row_of(ASKEW, first, ASKEW, row)
         bodies = [replace(b, parent=p) for b, p in zip(model.bodies, (0, 1, 2, 1))]
         frames = hinge_frames(replace(model, bodies=tuple(bodies)))
-        assert frames.favourite[1] == 2
+        assert frames.favorite[1] == 2
         assert frames.screws[4].d0 == frames.screws[2].d0
 
 

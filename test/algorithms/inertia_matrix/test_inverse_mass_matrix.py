@@ -13,7 +13,7 @@ from rbd_ros import Robot
 from rbd_ros.algorithms.articulated_body.aba import aba
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.inertia_matrix import inverse_mass_matrix as module
-from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inertia_matrix.inverse_mass_matrix import (
     factors_are_shorter,
     inverse_by_articulated_bodies,

@@ -17,8 +17,8 @@ from rbd_ros.algorithms.inertia_matrix.expanded_parents import (
     pattern,
 )
 from rbd_ros.algorithms.inertia_matrix.sparse_factors import (
-    factorise_ltdl,
-    factorise_ltl,
+    factorize_ltdl,
+    factorize_ltl,
     solve,
     solve_ltdl,
     solve_ltl,
@@ -71,7 +71,7 @@ def lower(A, parents):
 
 def check_ltl(H, parents):
     A = lower(H, parents)
-    factorise_ltl(A, parents)
+    factorize_ltl(A, parents)
     L = np.where(np.isnan(A), 0.0, A)
     assert_array_equal(np.isnan(A), np.isnan(lower(H, parents)))  # no fill-in, nothing above
     assert_allclose(L.T @ L, H, rtol=0, atol=1e-14 * np.abs(H).max())
@@ -86,7 +86,7 @@ def check_ltl(H, parents):
 
 def check_ltdl(H, parents):
     A = lower(H, parents)
-    factorise_ltdl(A, parents)
+    factorize_ltdl(A, parents)
     L = np.where(np.isnan(A), 0.0, A)
     assert_array_equal(np.isnan(A), np.isnan(lower(H, parents)))
     D = np.diag(np.diag(L))
@@ -111,7 +111,7 @@ def test_ltdl_has_a_positive_diagonal_if_the_matrix_is_positive_definite(parents
     for shift in (0.99 * smallest, 1.01 * smallest, 0.5 * (smallest + largest)):
         shifted = H - shift * np.eye(len(H))
         A = lower(shifted, parents)
-        factorise_ltdl(A, parents)
+        factorize_ltdl(A, parents)
         assert np.all(np.diag(A) > 0) == (shift < smallest)
     # Sylvester's law of inertia: as many are negative as eigenvalues.
     signs = np.sign(np.diag(A))
@@ -138,19 +138,19 @@ def test_inertia_matrices_of_trees_keep_their_zeros(name):
             assert_allclose(x, expected, rtol=0, atol=10 * scale)
 
 
-def test_arrays_are_factorised_in_place(rng):
+def test_arrays_are_factorized_in_place(rng):
     parents = TREES['freedoms']
     H = matrix(parents, rng)
     A = H.copy()
-    factorise_ltdl(A, parents)
+    factorize_ltdl(A, parents)
     assert_allclose(np.tril(A), np.nan_to_num(check_ltdl(H, parents)[0]), rtol=1e-13)
     assert_array_equal(np.triu(A, 1), np.triu(H, 1))
 
 
 def test_a_pivot_of_zero_is_refused():
-    for factorise in (factorise_ltl, factorise_ltdl):
+    for factorize in (factorize_ltl, factorize_ltdl):
         with pytest.raises(ZeroDivisionError):
-            factorise([[1.0, 1.0], [1.0, 0.0]], (0, 1))
+            factorize([[1.0, 1.0], [1.0, 0.0]], (0, 1))
 
 
 @pytest.mark.seed('FM11', kind='full')
@@ -186,8 +186,8 @@ def test_product_with_a_symmetric_matrix_reads_its_lower_triangle(parents, rng):
 
 
 COUNTED = {  # of table 6.6: text, whether it has a second argument, and whether L is unit
-    'factorise_ltl': (factorise_ltl, False, None),
-    'factorise_ltdl': (factorise_ltdl, False, None),
+    'factorize_ltl': (factorize_ltl, False, None),
+    'factorize_ltdl': (factorize_ltdl, False, None),
     'solve_ltl': (solve_ltl, True, None),
     'solve_ltdl': (solve_ltdl, True, None),
     'L x': (times, True, False),
@@ -222,8 +222,8 @@ def test_operations_on_a_dense_matrix_are_those_of_cholesky():
     for n in (1, 2, 9):
         costs = tree_statistics(tuple(range(n))).sparse_costs()
         D1, D2 = (n * n - n) // 2, (n**3 - n) // 6
-        assert costs['factorise_ltl'] == Cost(D2, D2, D1, n)
-        assert costs['factorise_ltdl'] == Cost(D2, D2, D1, 0)
+        assert costs['factorize_ltl'] == Cost(D2, D2, D1, n)
+        assert costs['factorize_ltdl'] == Cost(D2, D2, D1, 0)
         assert costs['solve_ltl'] == Cost(2 * D1, 2 * D1, 2 * n, 0)
         assert costs['solve_ltdl'] == Cost(2 * D1, 2 * D1, n, 0)
         assert costs['L x'] == Cost(n + D1, D1, 0, 0)
@@ -243,7 +243,7 @@ def test_a_random_tree_of_hundred_joints_is_solved(rng):
     parents = expanded_parents(model)
     H = np.array(crba(model, rng.uniform(-3, 3, 100).tolist()))
     A = H.copy()
-    factorise_ltl(A, parents)
+    factorize_ltl(A, parents)
     x = np.ones(100)
     solve_ltl(A, x, parents)
     assert_allclose(H @ x, np.ones(100), rtol=0, atol=1e-8)

@@ -106,8 +106,8 @@ def test_costs_add_up():
 def test_costs_of_sparse_functions_are_those_of_table_6_6():
     """Seven bodies, with ten elements below the diagonal and fourteen steps of a factorization."""
     m_a_d_r = {
-        'factorise_ltl': (14, 14, 10, 7),
-        'factorise_ltdl': (14, 14, 10, 0),
+        'factorize_ltl': (14, 14, 10, 7),
+        'factorize_ltdl': (14, 14, 10, 0),
         'solve_ltl': (20, 20, 14, 0),
         'solve_ltdl': (20, 20, 7, 0),
         'L x': (17, 10, 0, 0),

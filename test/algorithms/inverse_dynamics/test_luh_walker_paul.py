@@ -77,7 +77,7 @@ def test_variables_correspond_to_those_of_table_5_1(joints):
         assert_allclose(ours.f[i], f.linear, rtol=0, atol=1e-12 * scale)
         net = theirs.f[i] - theirs.f[i + 1] if i < joints else theirs.f[i]
         net = X0[i].apply(net)
-        _, c, _ = body.inertia.mass_centre()
+        _, c, _ = body.inertia.mass_center()
         moment = np.add(ours.N[i], np.cross(c, ours.F[i]))
         assert_allclose(moment, net.moment, rtol=0, atol=1e-11 * scale)
         assert_allclose(ours.F[i], net.linear, rtol=0, atol=1e-11 * scale)
@@ -94,7 +94,7 @@ def test_kernel_is_inverse_dynamics(joints):
     assert_allclose(rows[8], expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
-def test_bodies_without_mass_have_no_centre_and_need_none():
+def test_bodies_without_mass_have_no_center_and_need_none():
     model = chain(3)
     rotor = RigidBodyInertia(0.0, (0.0, 0.0, 0.0), model.body(2).inertia.I)
     bodies = [replace(b, inertia=rotor) if b.name == 'link2' else b for b in model.bodies]

@@ -70,7 +70,7 @@ def test_force_on_a_body_is_the_sum_over_its_points(rng):
     inertia = RigidBodyInertia.zero()
     force, couple = np.zeros(3), np.zeros(3)
     for m, r in zip(masses, points):
-        inertia = inertia + RigidBodyInertia.from_mass_centre(m, tuple(r), np.zeros((3, 3)))
+        inertia = inertia + RigidBodyInertia.from_mass_center(m, tuple(r), np.zeros((3, 3)))
         share = m * (A + np.cross(alpha, r) + np.cross(w, np.cross(w, r)))
         force, couple = force + share, couple + np.cross(r, share)
     found = body_force(inertia, tuple(A), rotation_rates(tuple(w), tuple(alpha)))

@@ -69,10 +69,10 @@ def test_force_across_a_joint_moves_what_it_carries(name):
         total = np.zeros(6, dtype=np.result_type(q, v))
         for link, (R, p, J) in book.kinematics(q).items():
             if link in links and link in book.inertials:
-                m, c, about_centre = book.inertials[link]
-                w, centre = J[:3] @ v, p + R @ c
+                m, c, about_center = book.inertials[link]
+                w, center = J[:3] @ v, p + R @ c
                 linear = m * (J[3:] @ v + np.cross(w, R @ c))
-                total[:3] += R @ about_centre @ R.T @ w + np.cross(centre, linear)
+                total[:3] += R @ about_center @ R.T @ w + np.cross(center, linear)
                 total[3:] += linear
         return total
 

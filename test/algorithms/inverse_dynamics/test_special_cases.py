@@ -16,7 +16,7 @@ from rbd_ros.algorithms.inverse_dynamics.special_cases import (
 @pytest.mark.seed('ID05', 'BL06', kind='full')
 @every_tree
 def test_weight_is_the_gradient_of_the_potential_energy(name):
-    """And minus m J^T g, summed over links and at the centre of mass (row BL07)."""
+    """And minus m J^T g, summed over links and at the center of mass (row BL07)."""
     tree = named_tree(name)
     for book, states, gears in (
         (tree.ungeared, tree.ungeared_states, False),
@@ -27,8 +27,8 @@ def test_weight_is_the_gradient_of_the_potential_energy(name):
             tau = gravity_compensation(tree.model, tree_q)
             found = np.array(tree.model.independent_force(tau) if gears else tau)
             check('gravity', name, found, book.gravity_torque(q))
-            centre = -book.moving_mass() * book.centre_jacobian(q).T @ book.gravity
-            check('gravity at the centre', name, found, centre)
+            center = -book.moving_mass() * book.center_jacobian(q).T @ book.gravity
+            check('gravity at the center', name, found, center)
             rate = book.rate(book.potential_energy, q, v)
             assert_allclose(found @ v, rate, rtol=1e-11)
 

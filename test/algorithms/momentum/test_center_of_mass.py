@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The centre of mass and its Jacobian against sums over links."""
+"""The center of mass and its Jacobian against sums over links."""
 
 import numpy as np
 import pytest
@@ -16,28 +16,28 @@ from rbd_ros.model import load_urdf, ModelError
 
 @pytest.mark.seed('BL07')
 @every_tree
-def test_centre_is_the_mean_over_the_links_that_move(name):
+def test_center_is_the_mean_over_the_links_that_move(name):
     tree = named_tree(name)
     for q, _, _ in tree.states:
-        check('centre of mass', name, run(center_of_mass, tree.model, q=q), tree.book.centre(q))
+        check('center of mass', name, run(center_of_mass, tree.model, q=q), tree.book.center(q))
 
 
 @pytest.mark.seed('BL07')
 @every_tree
-def test_jacobian_is_the_mean_of_those_of_the_links_centres(name):
+def test_jacobian_is_the_mean_of_those_of_the_links_centers(name):
     tree = named_tree(name)
     for q, _, _ in tree.states:
         J = run(center_of_mass_jacobian, tree.model, q=q)
-        check('its Jacobian', name, J, tree.book.centre_jacobian(q))
+        check('its Jacobian', name, J, tree.book.center_jacobian(q))
 
 
 @pytest.mark.seed('BL07', kind='full')
 @every_tree
-def test_jacobian_gives_the_rate_of_the_centre(name):
+def test_jacobian_gives_the_rate_of_the_center(name):
     tree = named_tree(name)
     for q, v, _ in tree.states:
         J = run(center_of_mass_jacobian, tree.model, q=q)
-        check('J v', name, J @ v, tree.book.rate(tree.book.centre, q, v))
+        check('J v', name, J @ v, tree.book.rate(tree.book.center, q, v))
 
 
 def massless():
@@ -45,7 +45,7 @@ def massless():
     return load_urdf(urdf_text.robot(urdf_text.link('a', None), urdf_text.link('b', ''), joint))
 
 
-def test_without_mass_there_is_no_centre():
+def test_without_mass_there_is_no_center():
     model = massless()
     assert np.all(np.isnan(run(center_of_mass, model, q=np.zeros(1))))
     with pytest.raises(ModelError, match='nothing that moves has mass'):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Momentum about the centre of mass against sums over links, and Pinocchio's ccrba and dccrba."""
+"""Momentum about the center of mass against sums over links, and Pinocchio's ccrba and dccrba."""
 
 import numpy as np
 import pytest
@@ -19,9 +19,9 @@ from rbd_ros.algorithms.momentum.centroidal import (
 )
 
 
-def about_centre(book, q, v):
+def about_center(book, q, v):
     """Return the sum of (x - c) x m x' + I w and of m x' over the links that move."""
-    h, c = book.momentum(q, v), book.centre(q)
+    h, c = book.momentum(q, v), book.center(q)
     return np.concatenate([h[:3] - np.cross(c, h[3:]), h[3:]])
 
 
@@ -31,10 +31,10 @@ def test_momentum_is_the_sum_over_links(name):
     """And the matrix has it for each freedom."""
     tree = named_tree(name)
     for q, v, _ in tree.states:
-        expected = about_centre(tree.book, q, v)
+        expected = about_center(tree.book, q, v)
         check('h', name, run(centroidal_momentum, tree.model, q=q, v=v), expected)
         A = run(centroidal_momentum_matrix, tree.model, q=q)
-        columns = np.array([about_centre(tree.book, q, e) for e in np.eye(len(v))]).T
+        columns = np.array([about_center(tree.book, q, e) for e in np.eye(len(v))]).T
         check('A', name, A, columns)
 
 
@@ -43,34 +43,34 @@ def test_rate_and_bias_are_derivatives_by_time(name):
     """A a + Adot v, by a complex step along the motion; gravity is no part of them."""
     tree = named_tree(name)
     for q, v, a in tree.states:
-        moving = tree.book.rate(lambda x, v=v: about_centre(tree.book, x, v), q, v)
+        moving = tree.book.rate(lambda x, v=v: about_center(tree.book, x, v), q, v)
         check('bias', name, run(centroidal_bias, tree.model, q=q, v=v), moving)
-        expected = moving + about_centre(tree.book, q, a)
+        expected = moving + about_center(tree.book, q, a)
         rate = run(centroidal_momentum_rate, tree.model, q=q, v=v, a=a)
         check('rate', name, rate, expected)
 
 
 @every_floating_tree
 def test_rate_is_the_sum_of_the_outside_forces(name):
-    """Weight has no moment about the centre of mass; whatever the joints do."""
+    """Weight has no moment about the center of mass; whatever the joints do."""
     tree = floating_tree(name)
     robot = Robot(tree.model)
     for q, v, a in tree.states:
         tau = np.concatenate([np.zeros(6), a[6:]])
         found = tree.book.forward_dynamics(q, v, tau, tree.forces)
-        total, c = sum(tree.forces.values()), tree.book.centre(q)
+        total, c = sum(tree.forces.values()), tree.book.center(q)
         weight = tree.book.moving_mass() * tree.book.gravity
         expected = np.concatenate([total[:3] - np.cross(c, total[3:]), total[3:] + weight])
         check('rate', name, robot.centroidal.momentum_rate(q, v, found), expected, 1e-9)
 
 
 @every_tree
-def test_inertia_is_that_of_the_whole_about_its_centre(name):
-    """Sum of I + m (|d|^2 1 - d d^T) over links at d from the centre."""
+def test_inertia_is_that_of_the_whole_about_its_center(name):
+    """Sum of I + m (|d|^2 1 - d d^T) over links at d from the center."""
     tree = named_tree(name)
     moving = tree.book.moving_links()
     for q, _, _ in tree.states:
-        c, places = tree.book.centre(q), tree.book.kinematics(q)
+        c, places = tree.book.center(q), tree.book.kinematics(q)
         rotational = np.zeros((3, 3))
         for link in moving & set(tree.book.inertials):
             R, p, _ = places[link]
@@ -91,7 +91,7 @@ def cases():
 
 @pytest.mark.parametrize(('name', 'floating'), cases())
 def test_compiled_functions_agree_with_pinocchio(name, floating):
-    """The angular part about its centre of mass, along the axes of the world."""
+    """The angular part about its center of mass, along the axes of the world."""
     pin = outside.load('pinocchio')
     from support.pinocchio_bridge import Bridge
 
@@ -123,7 +123,7 @@ def test_compiled_functions_agree_with_pinocchio(name, floating):
         assert relative_error(one, h[k]) < 1e-12
 
 
-def test_without_mass_there_is_no_centre():
+def test_without_mass_there_is_no_center():
     robot = Robot.from_urdf(random_trees.chain([{'type': 'revolute'}]))
     with pytest.raises(ModelError, match='nothing that moves has mass'):
         robot.centroidal.momentum(np.zeros(1), np.zeros(1))

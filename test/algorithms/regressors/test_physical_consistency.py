@@ -76,7 +76,7 @@ def test_parameters_of_robots_are_those_of_bodies_unless_the_reader_warns(name):
     [
         ({}, True),
         ({0: -0.1}, False),  # mass [kg]
-        ({0: 1e-3}, False),  # too little for where its centre is
+        ({0: 1e-3}, False),  # too little for where its center is
         ({1: 50.0}, False),  # first moment [kg m]
         ({4: 100.0}, False),  # Ixx about the origin, beyond Iyy + Izz [kg m^2]
         ({9: -1.0}, False),

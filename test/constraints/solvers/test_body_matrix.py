@@ -10,7 +10,7 @@ from rbd_ros.constraints.solvers.body_matrix import (
     add_contact,
     begin_matrix,
     BodyMatrix,
-    factorise_bodies,
+    factorize_bodies,
     invert,
     matrix_sizes,
     MAX_BODIES,
@@ -53,7 +53,7 @@ def test_it_solves_what_the_dense_matrix_solves(pairs):
             for b, jacobian in ((i, J[0]), (j, J[1])):
                 if a >= 0 and b >= 0:
                     dense[6 * a : 6 * a + 6, 6 * b : 6 * b + 6] += e.T @ K @ jacobian
-    factorise_bodies(matrix)
+    factorize_bodies(matrix)
     for _ in range(2):
         right = rng.normal(size=(n, 6))
         matrix.x[:n] = right

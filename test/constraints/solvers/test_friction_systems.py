@@ -5,9 +5,9 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from rbd_ros.constraints.solvers.dense import (
-    factorise,
-    factorise_pivoted,
-    solve_factorised,
+    factorize,
+    factorize_pivoted,
+    solve_factorized,
     solve_pivoted,
 )
 
@@ -18,7 +18,7 @@ def test_leading_part_of_a_system_of_several_right_hand_sides():
         A, order = rng.normal(size=(n + 2, n + 2)), np.full(n + 1, 9)
         A[0, 0] = 0.0 if n > 1 else A[0, 0]  # pivoting is needed
         B, rest = A[:n, :n].copy(), A[n:].copy()
-        factorise_pivoted(A, order, n)
+        factorize_pivoted(A, order, n)
         L, R = np.tril(A[:n, :n], -1) + np.eye(n), np.triu(A[:n, :n])
         assert np.abs(L).max() == 1.0
         P = np.eye(n)
@@ -36,7 +36,7 @@ def test_leading_part_of_a_system_of_several_right_hand_sides():
 
 def test_unknowns_without_equation_are_zero():
     A, x, order = np.diag([2.0, 0.0, 4.0]), np.array([2.0, 0.0, 8.0]), np.zeros(3, int)
-    factorise_pivoted(A, order, 3)
+    factorize_pivoted(A, order, 3)
     solve_pivoted(A, order, x, 3)
     assert_allclose(x, [1.0, 0.0, 2.0])
 
@@ -49,19 +49,19 @@ def test_factors_of_a_symmetric_matrix_from_its_upper_half():
         expected, last = np.linalg.solve(A, x[:n]), x[n]
         F = np.full((n + 2, n + 3), 7.0)
         F[:n, :n] = np.triu(A) + np.tril(F[:n, :n], -1)
-        factorise(F, n)
+        factorize(F, n)
         assert (F[n:] == 7.0).all() and (F[:, n:] == 7.0).all()
         L = np.tril(F[:n, :n], -1) + np.eye(n)
         D = np.diag(1.0 / np.diag(F)[:n])
         assert_allclose(L @ D @ L.T, A, rtol=1e-10, atol=1e-12)
         assert_allclose(np.triu(F[:n, :n], 1), np.triu(D @ L.T, 1), rtol=1e-10, atol=1e-12)
-        solve_factorised(F, x, n)
+        solve_factorized(F, x, n)
         assert_allclose(x[:n], expected, rtol=1e-9)
         assert x[n] == last
 
 
 def test_a_pivot_of_zero_divides_nothing():
     A, x = np.zeros((2, 2)), np.array([1e-200, 0.0])
-    factorise(A, 2)
-    solve_factorised(A, x, 2)
+    factorize(A, 2)
+    solve_factorized(A, x, 2)
     assert np.isfinite(x).all()

@@ -17,7 +17,7 @@ from rbd_ros.constraints.solvers.friction import COMBINED, solve_space
 from rbd_ros.simulation.scene.island import MAX_ITERATIONS
 
 #: Machine code as users have it: see conftest.py.
-OPTIMISED = True
+OPTIMIZED = True
 
 SAVED = np.load(Path(__file__).parent / 'falling_robots.npz')
 NAMES = sorted({name.partition('/')[0] for name in SAVED.files})

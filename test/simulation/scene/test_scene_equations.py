@@ -38,9 +38,9 @@ def arm(side, sign, friction):
     held = f'<dynamics friction="{friction}" damping="0"/>'
     limit = '<limit lower="-3" upper="3" effort="100" velocity="50"/>'
     geared = f'<mimic joint="{side}1" multiplier="-1.5"/>' if side == 'r' else ''
-    centre = (0.07, 0.01, 0.02)
+    center = (0.07, 0.01, 0.02)
     return [
-        *(link(f'{side}{k}', 0.5 + 0.2 * k, inertia, centre, shape) for k in (1, 2, 3)),
+        *(link(f'{side}{k}', 0.5 + 0.2 * k, inertia, center, shape) for k in (1, 2, 3)),
         joint(
             f'{side}1', 'trunk', f'{side}1', 'revolute', (0, 0, 1), (0, 0.1 * sign, 0),
             limit + held,

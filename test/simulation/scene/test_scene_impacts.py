@@ -166,9 +166,9 @@ def by_hand(simulator, tilt, velocity, spin, mu, e, law):
     y is along the floor, x along the normal.
     """
     inertia = simulator.physics.plant.scene.bodies.inertia[0, 1, 1]
-    # From the centre to the contact, along the floor and up.
+    # From the center to the contact, along the floor and up.
     s, t = -LENGTH / 2 * np.sin(tilt), -LENGTH / 2 * np.cos(tilt) - RADIUS
-    # Velocity of the contact, normal first, by that of the centre and the spin about y.
+    # Velocity of the contact, normal first, by that of the center and the spin about y.
     J = np.array([[0.0, 1.0, -s], [1.0, 0.0, t]])
     H = np.diag([MASS, MASS, inertia])
     G, u = J @ np.linalg.solve(H, J.T), J @ [*velocity, spin]

@@ -11,7 +11,7 @@ from support.simulated_robots import collision, joint, link, robot, sled
 from rbd_ros.simulation.scene import step
 
 #: Machine code as users have it: see conftest.py.
-OPTIMISED = True
+OPTIMIZED = True
 
 
 BOX = 'box size="0.2 0.2 0.2"'

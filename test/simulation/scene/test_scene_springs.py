@@ -176,11 +176,11 @@ def test_the_law_holds_at_each_vertex_of_a_cube_that_tumbles():
     simulator = Simulator(None, h, world=world, solver_tolerance=1e-12)
     most = seen = 0
     for _ in range(1000):
-        centre = simulator.object_pose('body')[:3, 3]
+        center = simulator.object_pose('body')[:3, 3]
         simulator.step()
         v = simulator.object_velocity('body')
         for each in simulator.contacts:
-            velocity = v[3:] + np.cross(v[:3], each.position - centre)
+            velocity = v[3:] + np.cross(v[:3], each.position - center)
             sign = 1.0 if each.first == 'floor' else -1.0
             w = -velocity[2] - max(0.0, -each.depth) / h
             expected = law(max(0.0, each.depth) + h * w, w, K, c, n)

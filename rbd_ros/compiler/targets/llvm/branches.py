@@ -18,7 +18,7 @@ from rbd_ros.compiler.program import Program
 from rbd_ros.compiler.targets.llvm.fusion import MUL_ADD, MUL_SUB, SUB_MUL
 
 _SHORTEST = 3  # joints of a branch that is worth it
-_STEPS = 4  # operations that follow an input, in a row, by which it is recognised
+_STEPS = 4  # operations that follow an input, in a row, by which it is recognized
 _COMMON = 8  # inputs that may have an operation in common, so that it says something
 # Inputs that meet in an operation so soon belong to one branch.
 _APART = 2
@@ -26,9 +26,9 @@ _APART = 2
 # of the same robot. Twins of Talos, G1 and Go1 have 0.16 to 0.73, and 0.43 or more of the most
 # alike ones; what is no branch 0.20 at most, and 0.33; the joints of a UR5 0.09.
 _ALIKE, _ALIKE_COMPARED = 0.1, 0.38
-# Of four legs, neighbours are paired if they are nearly as alike as the others: what they give to
+# Of four legs, neighbors are paired if they are nearly as alike as the others: what they give to
 # the trunk is added up one after another, and need not wait in registers.
-_NEIGHBOURS = 1.2
+_NEIGHBORS = 1.2
 
 # Operations that differ by signs are of one kind; and a product is a sum with an addend that is
 # constant.
@@ -56,7 +56,7 @@ def counterparts(program: Program) -> Dict[int, int]:
 def alike_inputs(program: Program) -> Dict[int, int]:
     """Return the inputs of second branches, and for each its counterpart in the first.
 
-    The joints of a branch are neighbours in the arrays, in the same order in all of them. So a run
+    The joints of a branch are neighbors in the arrays, in the same order in all of them. So a run
     of indices corresponds to another, equally far away in all arrays. These need not begin with
     the same joint, as a quaternion has four elements and an angular velocity three, but end so:
     indices count from the end.
@@ -114,7 +114,7 @@ def _runs(alike: Mapping[Tuple[int, int], int]) -> List[Tuple[float, int, List[i
         for first in range(i, end - width + 1):
             run = [k for k in range(first, first + width) if (k - first) // apart % 2 == 0]
             total = sum(alike[k, apart] for k in run)
-            found.append((total * (_NEIGHBOURS if row else 1.0), apart, run))
+            found.append((total * (_NEIGHBORS if row else 1.0), apart, run))
     return sorted(found, key=lambda each: (-each[0], each[1], each[2][0]))
 
 
@@ -133,7 +133,7 @@ def _uses(graph: Graph, live: Sequence[int], arrays: Sequence[Mapping[int, int]]
     """Return the inputs by the operations that follow them.
 
     What an operation is like is in its kind, and the kinds of its operands and users; then
-    once more by what those are like (colour refinement, Weisfeiler and Leman 1968).
+    once more by what those are like (color refinement, Weisfeiler and Leman 1968).
     """
     nodes = graph.nodes
     users: Dict[int, List[int]] = defaultdict(list)

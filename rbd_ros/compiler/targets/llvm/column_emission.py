@@ -17,7 +17,7 @@ Signs = Tuple[bool, ...]
 
 
 class Run(NamedTuple):
-    """Neighbouring lanes of a group that are put out as neighbours.
+    """Neighboring lanes of a group that are put out as neighbors.
 
     :param nodes: nodes of the group
     :param lane: the first of the lanes
@@ -126,7 +126,7 @@ class GroupEmitter:
         return self._emitter(nodes).lane(self._result(nodes, negative, settled), lane)
 
     def store_run(self, run: Run, settled: bool) -> None:
-        """Store neighbouring lanes as neighbouring elements of an output.
+        """Store neighboring lanes as neighboring elements of an output.
 
         :param settled: whether none of their values ever is -0.0 by itself
         """

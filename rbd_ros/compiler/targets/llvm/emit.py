@@ -78,13 +78,13 @@ class Emitter:
         self.line(f'store {self.type} {value}, ptr {pointer}, align {8 * self.lanes}')
 
     def load_packed(self, array: str, index: int) -> str:
-        """Return as many neighbouring elements of an array of doubles as there are lanes."""
+        """Return as many neighboring elements of an array of doubles as there are lanes."""
         # Arrays of users are aligned to their numbers only: a wider claim might fault.
         pointer = self.value(f'getelementptr double, ptr {array}, i64 {index}')
         return self.value(f'load {self.type}, ptr {pointer}, align 8')
 
     def store_packed(self, value: str, array: str, index: int) -> None:
-        """Store the lanes as neighbouring elements of an array of doubles."""
+        """Store the lanes as neighboring elements of an array of doubles."""
         pointer = self.value(f'getelementptr double, ptr {array}, i64 {index}')
         self.line(f'store {self.type} {value}, ptr {pointer}, align 8')
 

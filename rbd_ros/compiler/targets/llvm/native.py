@@ -18,8 +18,8 @@ except ImportError:
 
 # Of code generation; the graph is simplified already, so no passes over the LLVM text are run, and
 # higher levels were measured to take longer and give the same code.
-_OPTIMISATION = 1
-_LEVELS_OF_OPTIMISATION = ('0', '1')
+_OPTIMIZATION = 1
+_LEVELS_OF_OPTIMIZATION = ('0', '1')
 _OLDEST_LLVMLITE = (0, 37)  # the oldest that was tried, with LLVM 11
 _OPAQUE_POINTERS = (0, 45)  # the first llvmlite whose LLVM reads `ptr` without an option
 _ONE_BLOCK = (0, 42)  # the first llvmlite that can keep code and constants in one block of memory
@@ -53,7 +53,7 @@ def _llvmlite_version() -> Tuple[int, int]:
 
 
 @lru_cache(maxsize=1)
-def _initialise() -> None:
+def _initialize() -> None:
     for initialize in (
         llvm.initialize,
         llvm.initialize_native_target,
@@ -61,7 +61,7 @@ def _initialise() -> None:
     ):
         try:
             initialize()
-        except RuntimeError:  # llvmlite >= 0.45 initialises itself and says so by raising
+        except RuntimeError:  # llvmlite >= 0.45 initializes itself and says so by raising
             pass
 
 
@@ -130,18 +130,18 @@ def simd_lanes() -> int:
     return processor().lanes
 
 
-def optimisation() -> int:
-    """Return the level of code generation: 1, or 0 if RBD_ROS_OPTIMISATION says so.
+def optimization() -> int:
+    """Return the level of code generation: 1, or 0 if RBD_ROS_OPTIMIZATION says so.
 
-    Without optimisation, LLVM takes a third of the time, and machine code up to four times as long
+    Without optimization, LLVM takes a third of the time, and machine code up to four times as long
     to run.
 
-    :raises ValueError: if RBD_ROS_OPTIMISATION is something else
+    :raises ValueError: if RBD_ROS_OPTIMIZATION is something else
     """
-    chosen = os.environ.get('RBD_ROS_OPTIMISATION') or str(_OPTIMISATION)
-    if chosen not in _LEVELS_OF_OPTIMISATION:
+    chosen = os.environ.get('RBD_ROS_OPTIMIZATION') or str(_OPTIMIZATION)
+    if chosen not in _LEVELS_OF_OPTIMIZATION:
         raise ValueError(
-            f'RBD_ROS_OPTIMISATION is {chosen!r}; it may be {" or ".join(_LEVELS_OF_OPTIMISATION)}'
+            f'RBD_ROS_OPTIMIZATION is {chosen!r}; it may be {" or ".join(_LEVELS_OF_OPTIMIZATION)}'
         )
     return int(chosen)
 
@@ -149,13 +149,13 @@ def optimisation() -> int:
 def new_target(level: Optional[int] = None) -> llvm.TargetMachine:
     """Return the LLVM target machine; an engine owns the one it is given, so each needs its own.
 
-    :param level: level of code generation, `optimisation()` if None
+    :param level: level of code generation, `optimization()` if None
     """
-    _initialise()
+    _initialize()
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=processor().name,
         features=processor().features,
-        opt=optimisation() if level is None else level,
+        opt=optimization() if level is None else level,
         # Code is loaded wherever there is room, today or in another process.
         reloc='pic',
         # Small code finds its constants within 2 GB. In a process that has mapped more than that,
@@ -261,7 +261,7 @@ class MachineCode:
 
 def versions() -> Dict[str, str]:
     """Return the versions of tools and machine that decide the machine code."""
-    return {**_tools(), 'optimisation': str(optimisation())}
+    return {**_tools(), 'optimization': str(optimization())}
 
 
 @lru_cache(maxsize=1)
@@ -284,7 +284,7 @@ __all__: List[str] = [
     'compile_lock',
     'module_text',
     'new_target',
-    'optimisation',
+    'optimization',
     'processor',
     'simd_lanes',
     'unavailable_reason',

@@ -115,7 +115,7 @@ def operation_table(program: Program) -> Tuple[List[float], List[Run], int]:
     operands = np.concatenate([operands[inner], np.full((len(results), operands.shape[1]), -1)])
     operands[len(inner) :, 1] = results
     # By depth, and within a depth by kind: lexsort begins with its last key. It is stable, so that
-    # neighbours in the text stay neighbours.
+    # neighbors in the text stay neighbors.
     order = np.lexsort((kinds, depths))
     # A run ends where either of them changes.
     ends = np.flatnonzero(np.diff(kinds[order]) | np.diff(depths[order])) + 1
@@ -249,7 +249,7 @@ def _place_results(
     steps = np.arange(1, deepest + 3)
     born = np.split(by_depth, np.searchsorted(depths[by_depth], steps))
     released = np.split(by_last, np.searchsorted(last[by_last], steps))
-    free = np.zeros(0, dtype=np.int64)  # in order: neighbours are used by neighbours
+    free = np.zeros(0, dtype=np.int64)  # in order: neighbors are used by neighbors
     for depth in range(1, deepest + 1):
         count = len(born[depth])
         # Places that are free first: a small array of values stays in the cache.

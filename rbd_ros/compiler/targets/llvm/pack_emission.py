@@ -19,7 +19,7 @@ class PackEmitter:
     :param code: emitter of the function's scalars
     :param pack_of: packs by both nodes
     :param negative: whether their second lanes hold opposites, by their first nodes
-    :param slots: places of values in the array `%kept`, neighbours for both nodes of a pack
+    :param slots: places of values in the array `%kept`, neighbors for both nodes of a pack
     :param is_kept: whether the value of a node is there whenever it is needed
     :param values: names of scalars by number of their node; it may ask `scalar` for them
     """

@@ -95,7 +95,7 @@ def in_order(
     packs: Mapping[int, Pack],
     together: Sequence[Sequence[int]],
 ) -> List[int]:
-    """Return the order of evaluation in which nodes of a pack are neighbours.
+    """Return the order of evaluation in which nodes of a pack are neighbors.
 
     Else as given, if it can be.
 

@@ -45,7 +45,7 @@ def emit_poisoning(
 
 
 def _any_bad(code: Emitter, inputs: Inputs, widest: int) -> str:
-    """Return whether any input of one state is not finite; neighbours are taken together."""
+    """Return whether any input of one state is not finite; neighbors are taken together."""
     places: Dict[int, List[Tuple[str, int]]] = {}
     for k, (_, size) in enumerate(inputs):
         if size:

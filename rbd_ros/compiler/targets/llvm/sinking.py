@@ -28,7 +28,7 @@ def sunk(
     one of its operands, in whose place the result would wait, are needed by others as long.
 
     :param order: numbers of the nodes, operands before what needs them
-    :param together: nodes that are evaluated at one place, neighbours in the order
+    :param together: nodes that are evaluated at one place, neighbors in the order
     :param fixed: those of them that stay where they are
     """
     nodes = graph.nodes

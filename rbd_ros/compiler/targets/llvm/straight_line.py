@@ -43,7 +43,7 @@ from rbd_ros.compiler.targets.llvm.sinking import sunk
 _MANY_OUTPUTS = 256
 _MANY_NODES = 15000
 _MANY_MORE_NODES = 100000  # outputs included
-# From here on parts are not optimised: half the time to compile, a third more to run.
+# From here on parts are not optimized: half the time to compile, a third more to run.
 _HURRIED_NODES = 50000
 # Where time to compile is no object, both begin here: 12 s for each function of so many.
 _PATIENT_NODES = 150000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Serialised messages read and filled in with NumPy, without an object for every name and number.
+"""Serialized messages read and filled in with NumPy, without an object for every name and number.
 
 For subscriptions made with `raw=True` and for `publisher.publish(bytes)`. A message is plain CDR
 (OMG DDSI-RTPS 10.2): an encapsulation of four bytes, then the fields one after another, each

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JointState: read by recognising the layout of a publisher's messages, written in place."""
+"""JointState: read by recognizing the layout of a publisher's messages, written in place."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ class JointStateReader:
     def read(self, data: bytes) -> JointStateData:
         """Return the content of a message, valid until the next one is read.
 
-        :param data: the serialised message
+        :param data: the serialized message
         :raises WireError: if it cannot be used
         """
         layout = self.layout

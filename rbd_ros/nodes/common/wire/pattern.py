@@ -47,7 +47,7 @@ class Pattern(NamedTuple):
 def has_layout(layout: Layout, data: bytes, size: int) -> bool:
     """Return whether a message contains the words of a layout.
 
-    :param data: the serialised message
+    :param data: the serialized message
     :param size: its number of bytes
     """
     if size < layout.smallest or size > layout.largest:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The factorisation H = L^T D L and its solution against NumPy, on inertia matrices and others."""
+"""The factorization H = L^T D L and its solution against NumPy, on inertia matrices and others."""
 
 import numpy as np
 from numpy.testing import assert_allclose
@@ -7,7 +7,7 @@ import pytest
 from support.dense import positive_definite
 from support.textbook_trees import every_tree, named_tree, unrelated
 
-from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 
 
 def dense(factors):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Factorisation H = L^T D L, which keeps branch-induced sparsity (book 6.5)."""
+"""Factorization H = L^T D L, which keeps branch-induced sparsity (book 6.5)."""
 
 from typing import Dict, List, Sequence
 
@@ -41,7 +41,7 @@ class LTDL:
 
 
 def ltdl(H: Sequence[Sequence[Scalar]]) -> LTDL:
-    """Factorise a symmetric positive-definite matrix of generic scalars (book table 6.3).
+    """Factorize a symmetric positive-definite matrix of generic scalars (book table 6.3).
 
     Elements known to be zero are skipped. For the inertia matrix of a tree these are those of the
     expanded parent array, and no new ones fill in; gears may add some, which are then taken as
@@ -50,7 +50,7 @@ def ltdl(H: Sequence[Sequence[Scalar]]) -> LTDL:
     :param H: symmetric matrix, (n, n), of which the lower triangle is read
     :raises ZeroDivisionError: if a pivot is known to be zero, i.e. the matrix is singular
 
-    >>> from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+    >>> from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
     >>> factors = ltdl(robot.mass_matrix(q).tolist())
     >>> np.allclose(factors.solve(tau - robot.bias_force(q, v)), a)
     True

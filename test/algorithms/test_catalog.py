@@ -45,4 +45,4 @@ def test_a_file_that_declares_an_algorithm_has_its_file_of_tests(name):
 
 def test_no_declared_algorithm_is_overlooked():
     found = sorted(name for declared in MODULES.values() for name in declared)
-    assert found == sorted(algorithms.catalogue())
+    assert found == sorted(algorithms.catalog())
