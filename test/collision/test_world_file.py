@@ -452,7 +452,7 @@ ERRORS = [
     ('type: plane', 'tpye: plane', 'line 8: objects: floor: type is missing'),
     ('type: plane', 'type: plane\n    radius: 1', "line 9: .*floor: unknown key 'radius'"),
     ('type: plane', 'type: plane\n    static: false', 'line 9: .*a plane has no bounded volume'),
-    ('size: [0.8, 1.2, 0.04]', 'color: [1, 1, 1]', "line 11: .*table: unknown key 'color'; did"),
+    ('size: [0.8, 1.2, 0.04]', 'colr: [1, 1, 1]', "line 11: .*table: unknown key 'colr'; did"),
     ('size: [0.8, 1.2, 0.04]', 'size: [0.8, 1.2]', 'line 11: .*size: expected 3 lengths, got 2'),
     ('size: [0.8, 1.2, 0.04]', 'size: [0.8, -1.2, 0.04]', r'line 11: .*size\[2\]: -1.2 m is not'),
     ('size: [0.8, 1.2, 0.04]', 'size: [0.8, 0, 0.04]', r'line 11: .*size\[2\]: 0 m is not'),

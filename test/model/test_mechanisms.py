@@ -257,9 +257,9 @@ def test_a_reversed_joint_moves_the_same_bodies_the_same_way(joint):
     """
     rng = np.random.default_rng(3)
     position = np.array(joint.sample(rng.random(joint.uniforms), -np.inf, np.inf))
-    joints = {'links': position, 'hinge': rng.normal(size=1)}
-    rates = {'links': rng.normal(size=joint.nv), 'hinge': rng.normal(size=1)}
-    torques = {'links': rng.normal(size=joint.nv), 'hinge': rng.normal(size=1)}
+    joints = {'between': position, 'hinge': rng.normal(size=1)}
+    rates = {'between': rng.normal(size=joint.nv), 'hinge': rng.normal(size=1)}
+    torques = {'between': rng.normal(size=joint.nv), 'hinge': rng.normal(size=1)}
     free = Floating().transform(Floating().sample(rng.random(6).tolist(), -1.0, 1.0))
     forces = {name: ForceVector.from_array(rng.normal(size=6).tolist()) for name in 'ac'}
     v_a = MotionVector.from_array(rng.normal(size=6).tolist())
