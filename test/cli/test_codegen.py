@@ -16,7 +16,7 @@ from support.errors import relative_error
 from rbd_ros import Robot
 from rbd_ros.cli.main import main
 from rbd_ros.compiler.targets.c99_library import library_name
-from rbd_ros.fmi import unit
+from rbd_ros.fmi import fmu
 
 COMPILERS = [name for name in ('gcc', 'clang') if shutil.which(name)]
 STRICT = ['-std=c99', '-Wall', '-Wextra', '-Wpedantic', '-Werror']
@@ -204,7 +204,7 @@ def test_an_fmu_is_one_file(capsys, tmp_path, monkeypatch):
 
 
 def test_an_fmu_without_a_compiler_has_sources_only(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(unit.shutil, 'which', lambda name: None)
+    monkeypatch.setattr(fmu.shutil, 'which', lambda name: None)
     path = tmp_path / 'it.fmu'
     arm = str(example_robots.path('ur5_robot'))
     assert main(['codegen', arm, '--fmu', '--output', str(path)]) == 0

@@ -107,7 +107,7 @@ def test_robots_with_the_same_payloads_are_the_same_and_not_too_many_are_kept(ar
 
 
 def test_all_sets_that_a_robot_will_carry_are_known_before():
-    first = Fault('payload', 1.0, link='a', at=1.0, duration=2.0)
-    second = Fault('payload', 2.0, link='b', at=2.0)
-    noise = Fault('position_noise', 0.1, at=0.5)
+    first = Fault('payload', 1.0, link='a', start_time=1.0, duration=2.0)
+    second = Fault('payload', 2.0, link='b', start_time=2.0)
+    noise = Fault('position_noise', 0.1, start_time=0.5)
     assert sets_of_payloads([first, second, noise]) == [(), (first,), (first, second), (second,)]

@@ -166,7 +166,7 @@ def test_couples_start_from_those_before_where_a_normal_force_holds_them():
         sizes=[n, m, 3 * count], x=x, coefficient=coefficient, state=state, grip=grip
     )
     work = SimpleNamespace(
-        space=space, listed=listed, friction_friction_moments=SimpleNamespace(listed=[0, 2, 3, 4])
+        space=space, listed=listed, friction_moments=SimpleNamespace(listed=[0, 2, 3, 4])
     )
     begin_friction_moments(SimpleNamespace(couple=couple), work, count)
     first = 3 * n + m
