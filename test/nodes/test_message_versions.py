@@ -285,12 +285,13 @@ def sequences_of_bytes(kind):
     return found
 
 
-def test_only_textures_and_meshes_of_markers_may_be_buffers_of_a_device():
-    """Neither of which the nodes fill: what they read and write is as in earlier distributions."""
+def test_only_clouds_and_textures_and_meshes_of_markers_may_be_buffers_of_a_device():
+    """Of these the nodes write clouds alone, as an array.array, and read none."""
     kinds = {topic.kind for interface in INTERFACES.values() for topic in interface.topics}
     kinds.remove('tf2_msgs/msg/TFMessage')  # which no wheel has; of numbers and names as well
     assert {'sensor_msgs/msg/JointState', 'std_msgs/msg/Float64MultiArray'} <= kinds
     buffers = {kind: sequences_of_bytes(message_type(kind)) for kind in kinds}
     assert {kind: found for kind, found in buffers.items() if found} == {
-        'visualization_msgs/msg/MarkerArray': {'CompressedImage', 'MeshFile'}
+        'sensor_msgs/msg/PointCloud2': {'PointCloud2'},
+        'visualization_msgs/msg/MarkerArray': {'CompressedImage', 'MeshFile'},
     }
