@@ -95,9 +95,9 @@ def _worst(campaign: Campaign, rows: Sequence[Row]) -> str:
         cells = ''.join(f'<td>{escape(_short(each[name]))}</td>' for name in names)
         lines.append(f'<tr>{cells}</tr>')
     return (
-        f'<h2>The worst runs</h2><table><tr>{head}</tr>{"".join(lines)}</table><p>One of them '
-        'again, bitwise: the command of the campaign with <code>--replay RUN</code> in place '
-        'of <code>--seeds</code>.</p>'
+        f'<h2>The worst runs</h2><table><tr>{head}</tr>{"".join(lines)}</table><p>To repeat '
+        'a run bitwise, give the command <code>--replay RUN</code> instead of '
+        '<code>--seeds</code>.</p>'
     )
 
 
