@@ -24,7 +24,7 @@ trajectory  joint_trajectory_controller.cpp, validate_trajectory_msg(): one that
 
 A real one (controller_manager 4.46.0, joint_trajectory_controller 4.42.1, the hardware interface
 1.1.0, rclcpp 28.1.6, Fast DDS) ran in lockstep with the simulator and in the bench, with and
-without real-time priority: one cycle per period, and each run the same to the bit.
+without real-time priority: one cycle per period, and bitwise identical runs.
 
 It writes one line per cycle: [time, measured period, position of the state read, active].
 """

@@ -83,7 +83,7 @@ BEFORE, AFTER = inertias(1), inertias(2)
 
 @pytest.fixture(scope='module', params=[False, True], ids=['fixed base', 'floating base'])
 def robot(request):
-    """Return the robot as it is loaded; its inertias and gravity are given anew with each call."""
+    """Return the robot as it is loaded; its inertias and gravity are given with each call."""
     robot = Robot.from_urdf(urdf(BEFORE), floating_base=request.param)
     robot.floating = request.param
     return robot

@@ -51,7 +51,7 @@ def everything(simulator):
 
 
 def assert_same(a, b):
-    """Check the to the bit."""
+    """Check that the two are bitwise identical."""
     np.testing.assert_equal(a, b)
 
 
