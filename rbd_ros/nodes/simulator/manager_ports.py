@@ -18,6 +18,7 @@ from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
 from rbd_ros.nodes.common.receipts import Receipts
 from rbd_ros.nodes.common.update_rate import NUDGE_AFTER, nudged, PACE, SETTLING_TIME
 from rbd_ros.nodes.common.wire import ClockWriter, JointStateReader, WireError
+from rbd_ros.nodes.simulator.cycle_ports import Message
 from rbd_ros.nodes.simulator.lockstep import (
     BY_NAME,
     IN_ORDER,
@@ -67,9 +68,26 @@ class ManagerPorts(LockstepPorts):
 
     # -- of the cycle -----------------------------------------------------------------------------
 
+    def take_by_order(self) -> Message:
+        """Take the answer, if it is an array; a step by hand waits for it here."""
+        self._finish_period()
+        return super().take_by_order()
+
     def send_state(self, data: bytes) -> None:
         """Send a state; what waits for an answer is the time that follows."""
+        if stamp_of(data) >= self._stamp + self._period:  # a reset may come within a period
+            self._finish_period()
         self._send(data)
+
+    def _finish_period(self) -> None:
+        """Wait for the command of a period that the loop has not waited for.
+
+        A time that is published before the manager woke up at the last one costs it a cycle.
+        """
+        end = perf_counter() + 2.0 * NUDGE_AFTER
+        while self._state is not None and not self._paced:
+            if not self.ready() and perf_counter() > end:
+                self._begin_period(False)
 
     def _send_clock(self, data: bytes) -> None:
         time = stamp_of(data)
@@ -125,7 +143,8 @@ class ManagerPorts(LockstepPorts):
         return False
 
     def forget(self) -> None:
-        """Forget nothing: commands while time stands still may answer the published time."""
+        """Forget no command, for one may answer the published time; but how long time stood."""
+        self._sent_at = perf_counter()
 
     def _drop_commands(self) -> None:
         super().forget()
