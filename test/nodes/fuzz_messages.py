@@ -224,16 +224,6 @@ def wrench(stamp, frame, values, order='<'):
     return packer.data()
 
 
-def placement(stamp, frame, child, values, order='<'):
-    """Return the TransformStamped; values are position, then quaternion x, y, z, w, (7,)."""
-    packer = Packer(order)
-    packer.stamp(*stamp)
-    packer.text(frame)
-    packer.text(child)
-    packer.doubles(values)
-    return packer.data()
-
-
 def clock(stamp):
     packer = Packer()
     packer.stamp(*stamp)
@@ -573,91 +563,6 @@ def external_wrenches(seed):
             'long frames': (0.3, lambda rng, _: wrench((0, 0), LONG_FRAME, near(rng, 6))),
             'stamps': (10, lambda rng, _: wrench(rng.choice(STAMPS), 'tool', near(rng, 6))),
             'spoiled': (5, lambda rng, number: spoiled(legal(rng, number), rng)),
-        },
-    )
-
-
-def placements(seed):
-    """Return the poses for the movable objects of the world, near the floor or in the air."""
-
-    def pose(rng):
-        q = [rng.gauss(0.0, 1.0) for _ in range(4)]
-        length = sum(x * x for x in q) ** 0.5
-        return [rng.uniform(-2.0, 2.0), rng.uniform(-2.0, 2.0), rng.uniform(-2.5, 2.0)] + [
-            x / length for x in q
-        ]
-
-    def legal(rng, number):
-        frame = rng.choice(('', 'base', 'tool', 'upper'))
-        return placement((0, 0), frame, rng.choice(OBJECTS), pose(rng), any_order(number))
-
-    def numbers(rng, number):
-        return placement((0, 0), '', rng.choice(OBJECTS), with_nonsense(rng, pose(rng)))
-
-    def short(rng, number):
-        values = pose(rng)
-        factor = rng.choice((0.0, 1e-9, 0.6, 3.0, 1e200))
-        return placement((0, 0), '', 'box', values[:3] + [factor * x for x in values[3:]])
-
-    return Stream(
-        seed,
-        'place_object',
-        legal,
-        {
-            'numbers': (40, numbers),
-            'lengths': (15, short),
-            'children': (15, lambda rng, _: placement((0, 0), '', rng.choice(FRAMES), pose(rng))),
-            'frames': (15, lambda rng, _: placement((0, 0), rng.choice(FRAMES), 'box', pose(rng))),
-            'long frames': (0.3, lambda rng, _: placement((0, 0), '', LONG_FRAME, pose(rng))),
-            'stamps': (5, lambda rng, _: placement(rng.choice(STAMPS), '', 'ball', pose(rng))),
-            'spoiled': (10, lambda rng, number: spoiled(legal(rng, number), rng)),
-        },
-    )
-
-
-def added_objects(seed):
-    """Return texts that add objects to the world; the legal one adds what can be deleted again.
-
-    None adds anything that can be moved: what comes out is told by the names of those.
-    """
-    good = 'objects:\n  post: {type: box, size: [0.1, 0.1, 1.0], xyz: [5, 5, 0]}\n'
-
-    def changed(rng, number):
-        at = rng.randrange(len(good))
-        return string(good[:at] + rng.choice('{}[]:,&*!-\n\t0e~') + good[at + 1 :])
-
-    def number(rng, _):
-        return string(good.replace('1.0', repr(rng.choice(NUMBERS))))
-
-    return Stream(
-        seed,
-        'spawn_object',
-        lambda rng, number: string(good),
-        {
-            'cut': (20, lambda rng, _: string(good[: rng.randrange(len(good))])),
-            'changed': (30, changed),
-            'numbers': (15, number),
-            'names': (10, lambda rng, _: string(good.replace('post', rng.choice(FRAMES)))),
-            'nonsense': (10, lambda rng, _: string(rng.choice(FRAMES))),
-            'nested': (5, lambda rng, _: string('{a: ' * rng.randrange(2000))),
-            'spoiled': (15, lambda rng, _: spoiled(string(good), rng)),
-        },
-    )
-
-
-def deleted_objects(seed):
-    """Return the names of objects that are taken out of the world.
-
-    The legal one is that which is added.
-    """
-    return Stream(
-        seed,
-        'delete_object',
-        lambda rng, number: string('post'),
-        {
-            'names': (50, lambda rng, _: string(rng.choice(FRAMES))),
-            'long names': (5, lambda rng, _: string(LONG_FRAME)),
-            'spoiled': (30, lambda rng, _: spoiled(string('post'), rng)),
         },
     )
 

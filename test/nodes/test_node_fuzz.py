@@ -43,7 +43,7 @@ from fuzz_messages import (
     position_of,
 )
 from fuzz_requests import ParameterRequests, PAUSES, verbs
-from geometry_msgs.msg import TransformStamped, WrenchStamped
+from geometry_msgs.msg import WrenchStamped
 from node_harness import (
     gravity_torque,
     joint_state,
@@ -305,7 +305,7 @@ class Attack(Flood):
                 'initial_positions': list(START),
                 'real_time_factor': 0.2,  # each cycle takes what has come, however rare cycles are
             },
-            ('joint_commands', 'effort_commands', 'external_wrench', 'simulator/place_object'),
+            ('joint_commands', 'effort_commands', 'external_wrench'),
         )
         by_name = target.sender(
             JointState, 'joint_commands', fuzz_messages.joint_commands(self.seed), None
@@ -319,19 +319,6 @@ class Attack(Flood):
             fuzz_messages.external_wrenches(self.seed),
             lambda: target.value('wrenches_accepted') + target.value('wrenches_refused'),
         )
-        target.sender(
-            TransformStamped,
-            'simulator/place_object',
-            fuzz_messages.placements(self.seed),
-            lambda: target.value('placements_accepted') + target.value('placements_refused'),
-        )
-
-        count = round(REQUESTS * self.count)
-        for topic, stream in (
-            ('spawn_object', fuzz_messages.added_objects(self.seed)),
-            ('delete_object', fuzz_messages.deleted_objects(self.seed)),
-        ):
-            target.companion(String, f'simulator/{topic}', stream, count)
 
         def commands():
             return target.value('commands_accepted') + target.value('commands_refused')
@@ -413,7 +400,6 @@ def test_trajectories_and_commands_went_on_in_between(attack):
     simulated = of_simulator(attack)
     assert simulated.value('commands_accepted') > 2 * legal
     assert simulated.value('wrenches_accepted') > legal
-    assert simulated.value('placements_accepted') > legal
 
 
 # -- what it left behind --------------------------------------------------------------------------
@@ -432,15 +418,6 @@ def test_diagnostics_tell_what_was_refused(target):
         'simulator': {
             'commands': {'not finite', 'too large', 'truncated', 'wrong length'},
             'external_wrench': {'not finite', 'too large', 'unknown link'},
-            'world': {
-                'not finite',
-                'unknown object',
-                'unknown frame',
-                'no unit quaternion',
-                'not valid',
-                'added',
-                'removed',
-            },
         },
     }[target.module]
     for subject, codes in told.items():

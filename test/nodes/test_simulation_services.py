@@ -9,6 +9,7 @@ outside.load('rclpy')
 from node_harness import reliable, TWO_LINK_ARM
 from rclpy.action import ActionClient
 from rosgraph_msgs.msg import Clock
+from std_srvs.srv import Trigger
 
 OK, NOT_FOUND, FAILED = 1, 2, 4
 STOPPED, PLAYING, PAUSED, NO_WORLD = 0, 1, 2, 4
@@ -317,6 +318,20 @@ def test_a_spawnable_can_be_spawned_at_a_named_pose(rig, tmp_path):
     assert answer.result.result == OK, answer.result.error_message
     assert rig.state('new_ball').pose.position.x == 9.0
     assert rig.ask('DeleteEntity', 'delete_entity', entity='new_ball').result.result == OK
+
+
+def test_a_snapshot_brings_back_what_was_deleted(rig):
+    def call(service):
+        answer = rig.ros.call(Trigger, f'/simulator/{service}', Trigger.Request())
+        assert answer.success, answer.message
+
+    call('save_snapshot')
+    before = rig.state('ball')
+    assert rig.ask('DeleteEntity', 'delete_entity', entity='ball').result.result == OK
+    assert rig.entities(filter='ball') == []
+    call('restore_snapshot')
+    after = rig.state('ball')
+    assert (after.pose, after.twist) == (before.pose, before.twist)
 
 
 def test_a_reset_of_all_restores_the_scene_and_time_goes_on(rig):

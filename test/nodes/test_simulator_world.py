@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator node with a world, over DDS: what it tells of objects, and how they are moved."""
+"""The simulator node with a world, over DDS: objects are shown, placed, spawned and deleted."""
 
 import math
 
 import numpy as np
 import pytest
-from support import outside
+from support import outside, simulation_messages
 
 outside.load('rclpy')
 
-from geometry_msgs.msg import TransformStamped, WrenchStamped
+from geometry_msgs.msg import WrenchStamped
 from node_harness import reliable, TWO_LINK_ARM
 from sensor_msgs.msg import JointState, MultiDOFJointState, PointCloud2
-from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 from visualization_msgs.msg import MarkerArray
 import yaml
@@ -29,11 +28,13 @@ objects:
   ball: {type: sphere, radius: 0.1, xyz: [0, 4, -1.9], static: false, mass: 0.5}
 """
 START = [0.5, -0.8]
+OK = 1
 
 
 class Rig:
-    def __init__(self, ros):
+    def __init__(self, ros, kinds):
         self.ros = ros
+        self.msg, self.srv, _ = kinds
         file = ros.folder / 'world.yaml'
         file.write_text(WORLD)
         self.process = ros.start(
@@ -59,10 +60,23 @@ class Rig:
     def call(self, kind, name, **request):
         return self.ros.call(kind, f'/simulator/{name}', kind.Request(**request))
 
+    def place(self, name, x, y, z):
+        state = self.msg.EntityState()
+        p = state.pose.position
+        p.x, p.y, p.z = float(x), float(y), float(z)
+        request = {'entity': name, 'state': state, 'set_pose': True, 'set_twist': True}
+        return self.call(self.srv.SetEntityState, 'set_entity_state', **request).result
+
+    def spawn(self, name, text):
+        request = self.msg.SpawnEntity(name=name)
+        request.entity_resource.resource_string = text
+        kind = self.srv.SpawnEntities
+        return self.call(kind, 'spawn_entities', spawn_requests=[request]).results[0].result
+
 
 @pytest.fixture(scope='module')
-def rig(ros):
-    return Rig(ros)
+def rig(ros, tmp_path_factory):
+    return Rig(ros, simulation_messages.provide(tmp_path_factory.mktemp('interfaces')))
 
 
 def test_the_world_is_shown_from_the_beginning_and_to_whom_comes_late(rig):
@@ -102,10 +116,7 @@ def test_the_world_is_shown_from_the_beginning_and_to_whom_comes_late(rig):
 
 def test_objects_are_placed_pushed_and_put_back(rig):
     ros = rig.ros
-    place = ros.publisher(TransformStamped, '/simulator/place_object', reliable(10))
-    message = TransformStamped(child_frame_id='box')
-    message.transform.translation.y = 3.0
-    place.publish(message)
+    assert rig.place('box', 0, 3, 0).result == OK
     ros.until(lambda: rig.pose('box').translation.y == pytest.approx(3.0), 'the box elsewhere')
     ros.until(lambda: abs(rig.height('box') + 1.9) < 1e-6, 'the box has fallen on the floor')
     push = ros.publisher(WrenchStamped, 'external_wrench', reliable(10))
@@ -114,13 +125,10 @@ def test_objects_are_placed_pushed_and_put_back(rig):
     wrench.wrench.force.x = 3.0
     push.publish(wrench)
     ros.until(lambda: rig.pose('ball').translation.x > 0.02, 'the ball rolls')
-    since = len(ros.diagnostics)
-    message.child_frame_id, message.transform.translation.x = 'floor', math.nan
-    place.publish(message)
-    ros.until_status("'floor' is no movable object", 'world', since=since)
+    answer = rig.place('ball', math.nan, 0, 0)
+    assert 'not finite' in answer.error_message
     assert rig.call(SetBool, 'pause', data=True).success
-    message.child_frame_id, message.transform.translation.x = 'ball', 7.0
-    place.publish(message)
+    assert rig.place('ball', 7, 4, -1.9).result == OK
     ros.until(lambda: rig.pose('ball').translation.x == 7.0, 'the ball is shown while paused')
     assert rig.call(Trigger, 'reset').success
     ros.until(lambda: rig.pose('ball').translation.x == 0.0, 'the ball where it began')
@@ -130,27 +138,24 @@ def test_objects_are_placed_pushed_and_put_back(rig):
 
 def test_objects_are_spawned_and_deleted_while_time_goes_on(rig):
     ros = rig.ros
-    spawn = ros.publisher(String, '/simulator/spawn_object', reliable(10))
-    delete = ros.publisher(String, '/simulator/delete_object', reliable(10))
     moving = ros.listen(MarkerArray, '/simulator/object_markers', reliable(1))
     standing = ros.listen(MarkerArray, '/simulator/world_markers', reliable(1, True))
-    entry = '{type: box, size: [0.2, 0.2, 0.2], xyz: [0, 6, -1.8], static: false, mass: 1.0}'
-    spawn.publish(String(data=f'objects: {{crate: {entry}}}'))
+    crate = '{type: box, size: [0.2, 0.2, 0.2], xyz: [0, 6, -1.8], static: false, mass: 1.0}'
+    assert rig.spawn('crate', crate).result == OK
     ros.until(lambda: 'crate' in rig.objects[-1].joint_names, 'the crate')
     ros.until(lambda: abs(rig.height('crate') + 1.9) < 1e-6, 'the crate has fallen on the floor')
     ros.until(lambda: 'crate' in {each.ns for each in moving[-1].markers}, 'its marker')
-    since = len(ros.diagnostics)
-    spawn.publish(String(data=f'objects:\n  crate: {entry}'))
-    ros.until_status("line 2: objects: 'crate' is the name of", 'world', since=since)
-    delete.publish(String(data='ball'))
-    delete.publish(String(data='bal'))
+    assert "'crate' is the name of" in rig.spawn('crate', crate).error_message
+    delete = rig.srv.DeleteEntity
+    assert rig.call(delete, 'delete_entity', entity='ball').result.result == OK
+    answer = rig.call(delete, 'delete_entity', entity='bal').result
+    assert "unknown object 'bal'" in answer.error_message
     ros.until(lambda: rig.objects[-1].joint_names == ['box', 'crate'], 'the ball is gone')
-    ros.until_status("unknown object 'bal'", 'world', since=since)
     assert abs(rig.height('crate') + 1.9) < 1e-6
     # The robot is held all the time.
     assert list(rig.states[-1].position) == pytest.approx(START, abs=1e-4)
     # The crate stays, for the tests below.
-    spawn.publish(String(data='objects: {wall: {type: plane, xyz: [0, 0, -5]}}'))
+    assert rig.spawn('wall', '{type: plane, xyz: [0, 0, -5]}').result == OK
     ros.until(lambda: {e.ns for e in standing[-1].markers} == {'', 'floor', 'wall'}, 'the wall')
     assert 'added: crate (prepared in' in rig.process.output()
 
@@ -197,7 +202,7 @@ def test_diagnostics_tell_of_contacts(rig):
     values = {each.key: each.value for each in rig.ros.until(world, 'diagnostics').values}
     assert int(values['unconverged_steps']) == int(values['contacts_truncated']) == 0
     assert float(values['residual_contact']) < 1e-6
-    assert int(values['placements_accepted']) == 2 and int(values['placements_refused']) == 1
+    assert int(values['changes_refused']) == 1
     assert int(values['objects']) == 4
     assert float(values['last_change_ms']) < 50.0
 

@@ -17,7 +17,6 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, MultiDOFJointState
-from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 from rbd_ros import Robot, Simulator
@@ -358,9 +357,6 @@ def test_objects_are_there_again_and_go_on_to_the_bit(ros, tmp_path):
     call('save_snapshot')
     after = step()  # it falls onto the floor
     assert after != then
-    delete = ros.publisher(String, f'{name}/delete_object')
-    delete.publish(String(data='ball'))
-    ros.until(lambda: not objects[-1].joint_names, 'a world without the ball')
     call('restore_snapshot')
     ros.until(lambda: shown() == then, 'the objects of the snapshot')
     assert step() == after

@@ -10,7 +10,7 @@ from support.simulated_robots import ball, collision, link, robot
 
 outside.load('rclpy')
 
-from geometry_msgs.msg import TransformStamped, WrenchStamped
+from geometry_msgs.msg import WrenchStamped
 from node_harness import joint_state
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import MultiDOFJointState
@@ -78,11 +78,8 @@ class WorldRecorder:
     """Ports of the world that keep what is sent, and give what they were given."""
 
     def __init__(self):
-        self.placements, self.objects, self.frames, self.wrenches = [], [], [], []
+        self.objects, self.frames, self.wrenches = [], [], []
         self.standing, self.markers = [], {}
-
-    def take_placement(self):
-        return (self.placements.pop(0), None) if self.placements else None
 
     def send_objects(self, data):
         self.objects.append(deserialize_message(data, MultiDOFJointState))
@@ -122,13 +119,9 @@ class Rig:
         for _ in range(count):
             self.cycle.run()
 
-    def place(self, child, position=(0, 0, 0), orientation=(0, 0, 0, 1), frame=''):
-        message = TransformStamped(child_frame_id=child)
-        message.header.frame_id = frame
-        t, r = message.transform.translation, message.transform.rotation
-        t.x, t.y, t.z = map(float, position)
-        r.x, r.y, r.z, r.w = map(float, orientation)
-        self.world.placements.append(serialize_message(message))
+    def place(self, child, position=(0, 0, 0), orientation=(0, 0, 0, 1)):
+        row = np.array([*position, *orientation], dtype=float)
+        self.cycle.surroundings.set_state(child, row, np.zeros(6))
 
     def pose(self, name):
         """Return the position and quaternion of the last message."""
@@ -220,57 +213,16 @@ def test_wrenches_are_in_the_axes_of_the_body_about_its_origin(rig):
 
 def test_what_no_longer_touches_anything_is_told_once(rig):
     rig.run(10)
+
+    def of_ball():
+        return [each.wrench for each in rig.world.wrenches if each.header.frame_id == 'ball']
+
+    assert of_ball()[-1].force.z > 1.0
     rig.place('ball', (1, 0, 5))
     rig.world.wrenches.clear()
     rig.run(8)
-    told = [each.wrench for each in rig.world.wrenches if each.header.frame_id == 'ball']
-    assert told[-1].force.z == told[-1].torque.x == 0.0 and told[0].force.z > 1.0
-    rig.world.wrenches.clear()
-    rig.run(4)
-    assert not [each for each in rig.world.wrenches if each.header.frame_id == 'ball']
-
-
-def test_objects_are_placed_in_the_world_or_at_a_link_and_are_at_rest(rig):
-    half = np.sqrt(0.5)
-    rig.place('pill', (1, 2, 5), (0, 0, 1.01 * half, 1.01 * half))  # not quite of unit length
-    rig.place('box', (0.5, 0.6, 4.0), frame='foot')
-    assert rig.cycle.surroundings.take_placements()
-    assert rig.simulator.object_pose('pill')[:3] == pytest.approx(
-        np.array([[0, -1, 0, 1], [1, 0, 0, 2], [0, 0, 1, 5]]), abs=1e-12
-    )
-    assert not rig.simulator.object_velocity('pill').any()
-    # The foot is at 0.02, 0, 0.26.
-    assert rig.simulator.object_pose('box')[:3, 3] == pytest.approx([0.52, 0.6, 4.26])
-    assert rig.cycle.surroundings.accepted == 2
-
-
-@pytest.mark.parametrize(
-    'message, code',
-    [
-        ({'child': 'boxx'}, 'unknown object'),
-        ({'child': 'wall'}, 'unknown object'),
-        ({'child': ''}, 'unknown object'),
-        ({'child': 'box', 'frame': 'hand'}, 'unknown frame'),
-        ({'child': 'box', 'position': (np.nan, 0, 0)}, 'not finite'),
-        ({'child': 'box', 'orientation': (0, 0, np.inf, 1)}, 'not finite'),
-        ({'child': 'box', 'position': (0, 0, 1e6)}, 'too large'),
-        ({'child': 'box', 'orientation': (0, 0, 0, 0)}, 'no unit quaternion'),
-        ({'child': 'box', 'orientation': (1e300, 0, 0, 0)}, 'no unit quaternion'),
-        ({'child': 'box', 'orientation': (0, 0.6, 0, 0)}, 'no unit quaternion'),
-    ],
-)
-def test_bad_placements_are_reported_and_change_nothing(rig, message, code):
-    before = rig.simulator.object_pose('box')
-    rig.place(**message)
-    assert not rig.cycle.surroundings.take_placements()
-    assert rig.told.codes == [code] and rig.cycle.surroundings.refused == 1
-    assert np.array_equal(rig.simulator.object_pose('box'), before)
-
-
-def test_illegible_placements_are_reported(rig):
-    rig.world.placements.append(b'\x00\x01\x00\x00abc')
-    rig.run(8)
-    assert rig.told.codes == ['truncated']
+    (last,) = of_ball()
+    assert last.force.z == last.torque.x == 0.0
 
 
 def test_while_paused_objects_are_placed_and_shown(rig):
@@ -302,11 +254,10 @@ def test_wrenches_from_outside_push_objects_in_their_own_axes(rig):
 def test_reset_puts_objects_where_they_began(rig):
     rig.run(50)
     rig.place('box', (0, 0, 7))
-    rig.cycle.reset()  # forgets what waits to be taken
+    rig.cycle.reset()
     assert rig.pose('box')[0] == pytest.approx([0, 0, 0.1])
     assert rig.pose('ball')[0] == pytest.approx([1, 0, 0.1])
     assert xyz(rig.world.objects[-1].twist[1].angular) == pytest.approx([1, 2, 3])
-    assert not rig.world.placements
 
 
 def test_frames_have_the_prefix_and_that_of_the_world_is_the_root_link(tmp_path):
@@ -314,10 +265,6 @@ def test_frames_have_the_prefix_and_that_of_the_world_is_the_root_link(tmp_path)
     rig.run(4)
     assert rig.world.objects[-1].header.frame_id == 'left/base'
     assert b'left/base\x00' in rig.world.frames[-1] and b'left/box\x00' in rig.world.frames[-1]
-    rig.place('left/box', (0, 0, 1), frame='left/foot')
-    rig.place('box', (0, 0, 2), frame='left/base')
-    assert rig.cycle.surroundings.take_placements() and not rig.told.codes
-    assert rig.simulator.object_pose('box')[2, 3] == 2.0
     assert 'left/box' in {each.header.frame_id for each in rig.world.wrenches}
     message = WrenchStamped()
     message.header.frame_id = 'left/pill'

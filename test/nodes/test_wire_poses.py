@@ -11,13 +11,12 @@ from support import outside
 outside.load('rclpy')
 
 from geometry_msgs.msg import TransformStamped
-from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import MultiDOFJointState
-from wire_harness import check_spoiled_messages, encode, TEXT
+from wire_harness import encode, TEXT
 
 from rbd_ros.nodes.common.wire import (
     MultiDOFJointStateWriter,
-    TransformStampedReader,
     TransformsWriter,
 )
 
@@ -37,35 +36,6 @@ def transform(values, frame='', child='', stamp=(0, 0)):
 def numbers(message):
     t, r = message.transform.translation, message.transform.rotation
     return np.array([t.x, t.y, t.z, r.x, r.y, r.z, r.w])
-
-
-def content(message):
-    stamp = message.header.stamp
-    return (
-        stamp.sec * 10**9 + stamp.nanosec,
-        message.header.frame_id,
-        message.child_frame_id,
-        numbers(message).tobytes(),
-    )
-
-
-def read(data):
-    stamp, frame, child, position, orientation = TransformStampedReader().read(data)
-    return stamp, frame, child, np.concatenate([position, orientation]).tobytes()
-
-
-@settings(max_examples=60, deadline=None)
-@given(TEXT, TEXT, st.integers(-(2**31), 2**31 - 1), st.integers(0, 2**32 - 1), SEVEN)
-def test_transforms_are_read_as_rclpy_reads_them(frame, child, seconds, nanoseconds, values):
-    message = transform(values, frame, child, (seconds, nanoseconds))
-    for data in (serialize_message(message), encode(message, '<', b'\xa5'), encode(message, '>')):
-        assert read(data) == content(message)
-
-
-def test_spoiled_transforms_are_refused_or_read_as_rclpy_does(rng, capfd):
-    message = transform(range(7), 'world', 'box', (-1, 5))
-    valid = [encode(message, order) for order in '<>']
-    check_spoiled_messages(valid, read, TransformStamped, content, 3_000, rng, capfd)
 
 
 @settings(max_examples=40, deadline=None)

@@ -316,9 +316,6 @@ class _Silent:
 class _Nothing:
     """Ports of a world that nobody sees."""
 
-    def take_placement(self) -> None:
-        pass
-
     def wanted(self, _: str) -> bool:
         return False
 

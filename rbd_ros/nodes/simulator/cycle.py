@@ -181,7 +181,6 @@ class SimulationCycle:
             parameters,
             self.commands,
             self.wrenches,
-            self.surroundings,
             self.robot_topics,
             ports,
         )
@@ -456,8 +455,6 @@ class SimulationCycle:
     def idle(self) -> None:
         """Show the unchanged state while paused, so that nobody takes the robot for dead."""
         now = monotonic()
-        if self.surroundings is not None:
-            self.surroundings.take_placements()
         if now - self._states.last_at >= PAUSED_STATE_PERIOD:
             self._states.publish(self.time_ns, self._effort())
             if self.surroundings is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The messages that wait for a simulation cycle: commands, external wrenches, placements."""
+"""The messages that wait for a simulation cycle: commands and external wrenches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 
 if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.robot_topics import RobotTopics
-    from rbd_ros.nodes.simulator.surroundings import Surroundings
 
 CYCLES_BETWEEN_WRENCHES = 4  # looking costs, and a wrench is no control loop
 MOST_MESSAGES_A_CYCLE = 50  # a flood of commands must not stop the simulation
@@ -35,13 +34,11 @@ class CycleInputs:
         parameters: Mapping[str, Any],
         commands: Commands,
         wrenches: ExternalWrenches,
-        surroundings: Optional[Surroundings],
         robot_topics: Optional[RobotTopics],
         ports: Ports,
     ):
         self._parameters, self._wrenches = parameters, wrenches
         self._commands, self._robot_topics = commands, robot_topics
-        self._surroundings = surroundings
         self._until_wrenches = 0
         self.use_ports(ports)
 
@@ -78,8 +75,6 @@ class CycleInputs:
         self._until_wrenches -= 1
         if self._until_wrenches <= 0:
             self._until_wrenches = CYCLES_BETWEEN_WRENCHES
-            if self._surroundings is not None:
-                self._surroundings.take_placements()
             duration = self._parameters['external_wrench_duration']
             ramp = self._parameters['external_wrench_ramp']
             for take_wrench, robot in self._wrenches_in:
@@ -92,8 +87,6 @@ class CycleInputs:
 
     def forget(self) -> None:
         """Drop the messages that have arrived."""
-        if self._surroundings is not None:
-            self._surroundings.forget_placements()
         for take, _ in (*self._commands_in, *self._wrenches_in):
             for _ in range(MOST_MESSAGES_A_CYCLE):
                 if take() is None:

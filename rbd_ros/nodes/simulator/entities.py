@@ -145,13 +145,7 @@ class Entities:
 
     def _place(self, request: Any, response: Any) -> None:
         name, state = self._known(request.entity), request.state
-        frame = state.header.frame_id
-        if not self._is_world(frame):
-            raise RefusedRequestError(
-                FAILED,
-                f'header.frame_id {short_name(frame)!r} is not the frame of the world, '
-                f'{self._world_frame!r}',
-            )
+        frame = self._pose_of(state.header.frame_id, FAILED)
         # Versions of the standard without these flags set all.
         pose = velocity = None
         if getattr(request, 'set_pose', True):
@@ -160,6 +154,7 @@ class Entities:
             problem = pose_problem(pose[:3], pose[3:])
             if problem is not None:
                 raise RefusedRequestError(INVALID_POSE, problem[0])
+            pose = matrix_row(frame @ row_matrix(pose))
         if getattr(request, 'set_twist', True):
             velocity = motion_from_twist(state.twist)
             if not np.abs(velocity).max() <= LARGEST_VELOCITY:
@@ -167,6 +162,7 @@ class Entities:
                     FAILED,
                     f'twist {velocity.tolist()} is not finite, or beyond {LARGEST_VELOCITY:g}',
                 )
+            velocity = (frame[:3, :3] @ velocity.reshape(2, 3, 1)).ravel()
         moved = velocity is not None and velocity.any()
         if getattr(request, 'set_acceleration', False):
             a = state.acceleration
@@ -229,13 +225,9 @@ class Entities:
         if request.allow_renaming:
             name = changes.free_name(name or 'object')
         checked_name(name, changes.is_taken(name))
-        frame = request.initial_pose.header.frame_id
-        if not self._is_world(frame):
-            raise RefusedRequestError(
-                POSE_INVALID,
-                f'initial_pose is in {short_name(frame)!r}, which is not the frame of the world',
-            )
-        changes.add(placed(replace(wanted, name=name), request.initial_pose.pose))
+        given = request.initial_pose
+        frame = self._pose_of(given.header.frame_id, POSE_INVALID)
+        changes.add(placed(replace(wanted, name=name), given.pose, frame))
         response.entity_name = name
 
     def _delete(self, request: Any, response: Any) -> None:
@@ -261,8 +253,25 @@ class Entities:
         surroundings = self._simulator.surroundings
         return NO_LINK if surroundings is None else surroundings.frames.world
 
-    def _is_world(self, frame: str) -> bool:
-        return frame in ('', NO_LINK, self._world_frame)
+    def _pose_of(self, frame: str, code: int) -> np.ndarray:
+        """Return the pose of a frame, the world's or a link's, in the world, (4, 4).
+
+        :param code: of the refusal of others
+        """
+        if frame in ('', NO_LINK, self._world_frame):
+            return np.eye(4)
+        surroundings, simulation = self._simulator.surroundings, self._simulator.cycle.simulator
+        link = frame if surroundings is None else surroundings.frames.local(frame)
+        if link not in simulation.robot.model.links:
+            raise RefusedRequestError(
+                code,
+                f'header.frame_id {short_name(frame)!r} is neither the frame of the world, '
+                f'{self._world_frame!r}, nor a link of the robot',
+            )
+        pose: np.ndarray = self._simulator.loop.request(
+            lambda: simulation.robot.forward_kinematics(simulation.q)[link]
+        )
+        return pose
 
     def _known(self, name: str) -> str:
         names = self._population.names

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Mapping, Optional, Tuple, TYPE_CHECKING,
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
 
-from rbd_ros.nodes.common.communication import service, subscription
+from rbd_ros.nodes.common.communication import service
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.description import RobotSource
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
@@ -250,11 +250,6 @@ class SimulatorNode(SturdyNode):
         from rbd_ros.nodes.simulator.object_changes import ObjectChanges
 
         self.changes = changes = ObjectChanges(self)
-        for name, callback in (
-            ('~/spawn_object', changes.on_spawn),
-            ('~/delete_object', changes.on_delete),
-        ):
-            subscription(self, INTERFACE.topic(name), callback)
         values = self.cycle.surroundings.values
         self.diagnostics.add_values('world', lambda: {**values(), **changes.values()})
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, Iterable, Tuple
+from typing import Any, Iterable
 
 from rbd_ros.collision.world import World, WorldObject
-from rbd_ros.collision.world_file import extend_world
 from rbd_ros.model.errors import unknown_name
-from rbd_ros.nodes.common.diagnostics import ERROR, OK, WARN
+from rbd_ros.nodes.common.diagnostics import OK
 from rbd_ros.nodes.common.process import interruptible
-from rbd_ros.nodes.common.text import readable, short_name, shorten
+from rbd_ros.nodes.common.text import short_name
 from rbd_ros.nodes.simulator.world_source import check_names
 from rbd_ros.spatial import PluckerTransform
 
@@ -55,48 +54,7 @@ class ObjectChanges:
         """Present environment of the robot."""
         return self._node.cycle.simulator.world
 
-    # -- topics -----------------------------------------------------------------------------------
-
-    def on_spawn(self, message: Any) -> None:
-        """Add the objects of a std_msgs/String."""
-        self._tell('objects not added', lambda: self.add_text(message.data))
-
-    def on_delete(self, message: Any) -> None:
-        """Take out the object that a std_msgs/String names."""
-        self._tell('object not removed', lambda: self.remove(message.data))
-
-    def _tell(self, what: str, work: Any) -> None:
-        try:
-            work()
-        except ValueError as error:
-            code = error.code if isinstance(error, RefusedError) else 'not valid'
-            text = f'{what}: {readable(error)}'
-            self._node.diagnostics.event(SUBJECT, WARN, text, code=code)
-        except Exception as error:  # the simulation goes on as it was
-            text = f'{what}: {type(error).__name__}: {readable(error)}'
-            self._node.diagnostics.event(SUBJECT, ERROR, text, code=type(error).__name__)
-
     # -- verbs ------------------------------------------------------------------------------------
-
-    def add_text(self, text: str) -> Tuple[str, ...]:
-        """Add the objects of YAML text, with sections as in a world file.
-
-        :return: their names
-        :raises ValueError: if that cannot be done, saying why; nothing is changed
-        """
-        parameters = self._node.parameters
-        before = self.world
-        try:
-            world = extend_world(before, text, self._robot, tuple(parameters['package_paths']))
-        except ValueError:
-            self.refused += 1
-            raise
-        names = tuple(name for name in world.names if name not in before.names)
-        if not names and (world.pairs, world.ignored) == (before.pairs, before.ignored):
-            self.refused += 1
-            raise RefusedError('nothing new', 'there is nothing new in it')
-        self._change(world, 'added', shorten(names) or 'what pairs are like to touch')
-        return names
 
     def add(self, each: WorldObject) -> None:
         """Add an object.

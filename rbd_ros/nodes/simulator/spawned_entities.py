@@ -19,7 +19,7 @@ from rbd_ros.model.xacro_expansion import expand_xacro, is_xacro
 from rbd_ros.nodes.common.conversions import floating_joint_from_pose
 from rbd_ros.nodes.common.text import short_name
 from rbd_ros.nodes.simulator.object_changes import LONGEST_NAME
-from rbd_ros.nodes.simulator.poses import pose_problem
+from rbd_ros.nodes.simulator.poses import pose_matrix, pose_problem
 from rbd_ros.nodes.simulator.standard_answers import RefusedRequestError
 from rbd_ros.spatial import PluckerTransform
 
@@ -125,18 +125,16 @@ def checked_name(name: str, taken: bool) -> None:
         )
 
 
-def placed(each: WorldObject, pose: Any) -> WorldObject:
+def placed(each: WorldObject, pose: Any, frame: np.ndarray) -> WorldObject:
     """Return the object where a pose puts the frame that its description is in.
 
     :param pose: geometry_msgs/Pose
+    :param frame: pose in the world of the frame that it is given in, (4, 4)
     :raises RefusedRequestError: if that is no pose
     """
     w, x, y, z, *position = floating_joint_from_pose(pose).tolist()
     problem = pose_problem(np.array(position), np.array([x, y, z, w]))
     if problem is not None:
         raise RefusedRequestError(POSE_INVALID, problem[0])
-    norm = float(np.linalg.norm([w, x, y, z]))
-    turn = PluckerTransform.from_quaternion((w / norm, x / norm, y / norm, z / norm))
-    px, py, pz = position
-    frame = turn * PluckerTransform.translation((px, py, pz))
-    return replace(each, placement=each.placement * frame)
+    here = frame @ pose_matrix(position, (x, y, z, w))
+    return replace(each, placement=each.placement * PluckerTransform.from_pose(here.tolist()))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Surroundings of the simulated robot: objects that are placed, shown, and touched.
+"""Surroundings of the simulated robot: objects that are placed, shown and touched.
 
 All runs in the thread of the simulation loop, as the cycle does. Like the cycle, it needs no node:
 messages come and go through `WorldPorts`.
@@ -16,13 +16,10 @@ from rbd_ros.collision.scene import Scene
 from rbd_ros.collision.world import World
 from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp, wrench_from_force
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
-from rbd_ros.nodes.common.text import short_name, shorten
+from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.common.wire import (
     MultiDOFJointStateWriter,
-    TransformStampedData,
-    TransformStampedReader,
     TransformsWriter,
-    WireError,
 )
 from rbd_ros.nodes.simulator import markers
 from rbd_ros.nodes.simulator.contact_cloud import contact_cloud
@@ -31,8 +28,6 @@ from rbd_ros.nodes.simulator.object_motion import about, Motion, ObjectMotion, T
 from rbd_ros.nodes.simulator.poses import (
     matrix_row,
     NO_LINK,
-    pose_matrix,
-    pose_problem,
     row_matrix,
 )
 from rbd_ros.nodes.simulator.world_ports import CONTACT_MARKERS, CONTACTS, OBJECT_MARKERS, WRENCHES
@@ -41,14 +36,10 @@ from rbd_ros.simulation.scene.state import FreeBodies
 from rbd_ros.simulation.start_overlaps import stay_warnings
 
 SUBJECT = 'world'
-MOST_PLACEMENTS = 50  # taken at a time
 
 
 class WorldPorts(Protocol):
     """Sources and sinks of messages about the world."""
-
-    def take_placement(self) -> Optional[Tuple[bytes, Any]]:
-        """Take the oldest TransformStamped that places an object."""
 
     def send_objects(self, data: bytes) -> None:
         """Send a MultiDOFJointState."""
@@ -144,7 +135,6 @@ class Surroundings:
         odom = parameters['odom_frame'] if has_base else ''
         self.frames = Frames.of(simulator, parameters['frame_prefix'], odom)
         self._newcomers = Newcomers(simulator, diagnostics)
-        self._reader = TransformStampedReader()
         self._has_base = has_base
         self._use(self._present())
         rate = parameters['world_publish_rate']
@@ -155,7 +145,6 @@ class Surroundings:
         self._worst = np.zeros(3)  # residuals since they were last asked for
         self._counted = (0, 0)
         self._staying: Set[str] = set()
-        self.accepted = self.refused = 0
         ports.send_standing(self._standing)
         self._report()
 
@@ -216,66 +205,6 @@ class Surroundings:
         self._ports.send_standing([markers.nothing(self.frames.world), *self._standing])
         self._report()
         self._next = 0.0  # what is new is shown with the next cycle
-
-    # -- placing objects --------------------------------------------------------------------------
-
-    def take_placements(self) -> bool:
-        """Take the messages that have arrived; return whether any moved an object."""
-        moved, room = False, MOST_PLACEMENTS
-        taken = self._ports.take_placement()
-        while taken is not None:
-            moved |= self._place(taken[0])
-            room -= 1
-            taken = self._ports.take_placement() if room else None
-        return moved
-
-    def forget_placements(self) -> None:
-        """Drop the messages that have arrived."""
-        for _ in range(MOST_PLACEMENTS):
-            if self._ports.take_placement() is None:
-                break
-
-    def _place(self, data: bytes) -> bool:
-        try:
-            message = self._reader.read(data)
-            problem = self._problem(message)
-        except WireError as error:
-            problem = str(error), error.code
-        if problem is not None:
-            self.refused += 1
-            text, code = problem
-            self._diagnostics.event(SUBJECT, WARN, f'placement refused: {text}', code=code)
-            return False
-        self.accepted += 1
-        pose = pose_matrix(message.position, message.orientation)
-        frame = self.frames.local(message.frame_id)
-        if not self._is_world(message.frame_id):
-            pose = self._simulator.robot.forward_kinematics(self._simulator.q)[frame] @ pose
-        name = self.frames.local(message.child_frame_id)
-        self._simulator.place_object(name, pose)
-        self._newcomers.placed(name)
-        return True
-
-    def _is_world(self, frame: str) -> bool:
-        return frame.lstrip('/') in ('', self.frames.world)
-
-    def _problem(self, message: TransformStampedData) -> Optional[Tuple[str, str]]:
-        """Return the problem of a placement: a text and a short code, or None."""
-        name = self.frames.local(message.child_frame_id)
-        if name not in self._simulator.objects:
-            return (
-                f'child_frame_id {short_name(name)!r} is no movable object; there are '
-                f'{shorten(self._simulator.objects) or "none"}',
-                'unknown object',
-            )
-        frame = self.frames.local(message.frame_id)
-        if not self._is_world(message.frame_id) and frame not in self._simulator.robot.model.links:
-            return (
-                f'header.frame_id {short_name(frame)!r} is neither {self.frames.world!r}, the '
-                'frame of the world, nor a link of the robot',
-                'unknown frame',
-            )
-        return pose_problem(message.position, message.orientation)
 
     # -- for services, between two cycles ---------------------------------------------------------
 
@@ -417,8 +346,6 @@ class Surroundings:
             'unconverged_steps': status.unconverged_steps,
             'contacts_truncated': status.contacts_truncated,
             'unparted_steps': status.unparted_steps,
-            'placements_accepted': self.accepted,
-            'placements_refused': self.refused,
         }
 
     def watch(self) -> None:

@@ -214,32 +214,6 @@ SIMULATOR_TOPICS: Tuple[Topic, ...] = (
         'Shapes and colors of the movable objects, where they are.',
         optional=WITH_WORLD,
     ),
-    Topic(
-        '~/place_object',
-        'geometry_msgs/msg/TransformStamped',
-        'in',
-        'Puts the movable object `child_frame_id` somewhere, at rest; `header.frame_id` is '
-        'the frame of the world, empty, or a link of the robot.',
-        depth=10,
-        optional=WITH_WORLD,
-    ),
-    Topic(
-        '~/spawn_object',
-        'std_msgs/msg/String',
-        'in',
-        'YAML that adds objects to the world, or says what pairs are like to touch: the '
-        'sections `objects`, `defaults`, `pairs` and `disable_collisions` of a world file.',
-        depth=10,
-        optional=WITH_WORLD,
-    ),
-    Topic(
-        '~/delete_object',
-        'std_msgs/msg/String',
-        'in',
-        'Name of an object, movable or not, that is taken out of the world.',
-        depth=10,
-        optional=WITH_WORLD,
-    ),
     DESCRIPTION_TOPIC,
     DIAGNOSTICS_TOPIC,
 )

@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, List
 
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from sensor_msgs.msg import PointCloud2
 from visualization_msgs.msg import Marker, MarkerArray
 
-from rbd_ros.nodes.common.communication import publisher, raw, subscription
-from rbd_ros.nodes.common.sturdy import by_hand
+from rbd_ros.nodes.common.communication import publisher, raw
 from rbd_ros.nodes.simulator.interface import INTERFACE
-from rbd_ros.nodes.simulator.ports import send_nothing, taker
+from rbd_ros.nodes.simulator.ports import send_nothing
 
 WRENCHES, CONTACTS = '~/contact_wrenches', '~/contacts'
 CONTACT_MARKERS, OBJECT_MARKERS = '~/contact_markers', '~/object_markers'
@@ -30,8 +29,6 @@ class RosWorldPorts:
         def make(name: str) -> Any:
             return publisher(node, INTERFACE.topic(name))
 
-        self._place = subscription(node, INTERFACE.topic('~/place_object'), by_hand, raw=True)
-        self.take_placement: Callable[[], Optional[Tuple[bytes, Any]]] = taker(self._place)
         self._objects = make('~/object_states')
         self.send_objects: Callable[[bytes], None] = raw(self._objects)
         self.send_frames: Callable[[bytes], None] = send_nothing

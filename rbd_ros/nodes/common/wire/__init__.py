@@ -25,8 +25,6 @@ from rbd_ros.nodes.common.wire.small_messages import (
     Float64MultiArrayReader,
     Float64MultiArrayWriter,
     plain_array_pattern,
-    TransformStampedData,
-    TransformStampedReader,
     WrenchStampedData,
     WrenchStampedReader,
 )
@@ -50,8 +48,6 @@ __all__ = [
     'Layout',
     'Pattern',
     'has_layout',
-    'TransformStampedData',
-    'TransformStampedReader',
     'TransformsWriter',
     'WireError',
     'WrenchStampedData',

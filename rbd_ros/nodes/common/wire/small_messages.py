@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Float64MultiArray, Clock, WrenchStamped and TransformStamped."""
+"""Float64MultiArray, Clock and WrenchStamped."""
 
 from __future__ import annotations
 
@@ -117,38 +117,6 @@ class WrenchStampedReader:
         stamp, frame = cursor.stamp(), _frame(cursor, 'frame_id')
         wrench = cursor.array('wrench', 6)
         return WrenchStampedData(stamp, frame, wrench[:3], wrench[3:])
-
-
-class TransformStampedData(NamedTuple):
-    """Content of a TransformStamped.
-
-    :param stamp: time of the header [ns]
-    :param frame_id: frame of the header
-    :param child_frame_id: frame whose pose it is
-    :param position: of that frame, (3,) [m]
-    :param orientation: quaternion x, y, z, w, (4,)
-    """
-
-    stamp: int
-    frame_id: str
-    child_frame_id: str
-    position: np.ndarray
-    orientation: np.ndarray
-
-
-class TransformStampedReader:
-    """Reads TransformStamped messages."""
-
-    def read(self, data: bytes) -> TransformStampedData:
-        """Return the content of a message; its arrays are read-only.
-
-        :raises WireError: if it cannot be used
-        """
-        cursor = Cursor(data, LARGEST)
-        stamp, frame = cursor.stamp(), _frame(cursor, 'frame_id')
-        child = _frame(cursor, 'child_frame_id')
-        numbers = cursor.array('transform', 7)
-        return TransformStampedData(stamp, frame, child, numbers[:3], numbers[3:])
 
 
 def _frame(cursor: Cursor, what: str) -> str:
