@@ -87,7 +87,9 @@ def test_the_arm_follows_a_trajectory(arm, feedback):
     for name, gains in (PD if feedback == 'pd' else COMPUTED_TORQUE).items():
         arm.set_parameter('/inverse_dynamics', name, gains)
     assert move(arm, GOAL) < 0.02
-    assert list(arm.states[-1].position) == pytest.approx(START, abs=5e-3)
+    # Diagnostics may overtake the last states on the way.
+    back = pytest.approx(START, abs=5e-3)
+    arm.until(lambda: list(arm.states[-1].position) == back, 'the state at the end')
 
 
 def test_inverse_dynamics_follows_far_closer_than_feedback_alone(arm):
