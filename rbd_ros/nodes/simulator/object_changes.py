@@ -27,14 +27,7 @@ LONGEST_NAME = 100  # characters
 
 
 class RefusedError(ValueError):
-    """A change of the world that is refused.
-
-    :param code: short word for it
-    """
-
-    def __init__(self, code: str, text: str):
-        super().__init__(text)
-        self.code = code
+    """A change of the world that is refused."""
 
 
 class ObjectChanges:
@@ -74,7 +67,7 @@ class ObjectChanges:
             self.refused += 1
             names = [each.name for each in self.world.objects]
             text = unknown_name('object', short_name(name), names)
-            raise RefusedError('unknown object', text) from None
+            raise RefusedError(text) from None
         self._change(world, 'removed', short_name(name))
 
     def move(self, name: str, placement: PluckerTransform) -> None:
@@ -142,14 +135,13 @@ class ObjectChanges:
         try:
             if len(world.objects) > max(MOST_OBJECTS, len(self._first.objects)):
                 raise RefusedError(
-                    'too many',
                     f'there would be {len(world.objects)} objects, and {MOST_OBJECTS} '
                     'are the most; remove some',
                 )
             for each in world.objects:
                 if len(each.name) > LONGEST_NAME:
                     raise RefusedError(
-                        'name', f'{short_name(each.name)!r} is longer than {LONGEST_NAME} letters'
+                        f'{short_name(each.name)!r} is longer than {LONGEST_NAME} letters'
                     )
             model, odom_frame = (
                 self._node.cycle.simulator.robot.model,
@@ -176,7 +168,7 @@ class ObjectChanges:
             with interruptible():  # compiling may take longer than anybody waits for an end
                 return self._node.cycle.prepared_world(world)
         except KeyboardInterrupt:
-            raise RefusedError('ending', 'the simulator is about to end') from None
+            raise RefusedError('the simulator is about to end') from None
 
     def _timed(self, ready: Any) -> float:
         """Go over to a world in the loop; how long that took [s]."""
