@@ -123,11 +123,6 @@ class ObjectChanges:
     # -- details ----------------------------------------------------------------------------------
 
     @property
-    def _robot(self) -> Any:
-        robot = self._node.cycle.simulator.robot
-        return robot.model if robot.nv else None
-
-    @property
     def _links(self) -> Iterable[str]:
         return self._node.cycle.simulator.robot.model.links
 
