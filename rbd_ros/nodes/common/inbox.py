@@ -11,9 +11,9 @@ from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.node import Node
 
 from rbd_ros.nodes.common.communication import subscription
+from rbd_ros.nodes.common.guarded_node import polled
 from rbd_ros.nodes.common.interface import Topic
 from rbd_ros.nodes.common.process import BREATH, Failures
-from rbd_ros.nodes.common.sturdy import by_hand
 
 LONGEST_WAIT = 50_000_000  # for a message, before `close` is looked for again [ns]
 
@@ -31,7 +31,7 @@ class Inbox:
     def __init__(self, node: Node, topic: Topic):
         self._node = node
         #: The subscription
-        self.subscription = subscription(node, topic, by_hand, raw=True)
+        self.subscription = subscription(node, topic, polled, raw=True)
         self._closed = False
         #: Messages that came while the one before was still in use
         self.overruns = 0

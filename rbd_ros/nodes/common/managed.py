@@ -18,11 +18,11 @@ from rclpy.lifecycle import LifecycleNodeMixin, LifecycleState, TransitionCallba
 from rbd_ros.nodes.common.belongings import Belongings
 from rbd_ros.nodes.common.description import RobotSource
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
+from rbd_ros.nodes.common.guarded_node import GuardedNode
 from rbd_ros.nodes.common.interface import NodeInterface
 from rbd_ros.nodes.common.parameters import ParameterTable
 from rbd_ros.nodes.common.process import ending, interruptible, StartupError
 from rbd_ros.nodes.common.progress import Progress
-from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.text import readable
 from rbd_ros.robot import Robot
 
@@ -40,7 +40,7 @@ class TransitionRefused(RuntimeError):
     """A transition cannot work as things are; the message says why and what to do."""
 
 
-class ManagedNode(LifecycleNodeMixin, SturdyNode, ABC):
+class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
     """A node with a robot, which is configured, activated, deactivated and cleaned up.
 
     A subclass composes the node (`compose`, `take_apart`), lets it act (`engage`) and
@@ -54,7 +54,7 @@ class ManagedNode(LifecycleNodeMixin, SturdyNode, ABC):
     diagnostics: Diagnostics
 
     def __init__(self, interface: NodeInterface):
-        SturdyNode.__init__(self, interface.name)
+        GuardedNode.__init__(self, interface.name)
         LifecycleNodeMixin.__init__(self)
         self.interface = interface
         self._wanted_active = False  # as soon as there is a robot

@@ -14,13 +14,13 @@ from rbd_ros.nodes.common.communication import service
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.description import RobotSource
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
+from rbd_ros.nodes.common.guarded_node import GuardedNode
 from rbd_ros.nodes.common.later import answer_later, Later
 from rbd_ros.nodes.common.parameters import ParameterTable
 from rbd_ros.nodes.common.process import destroy_at_the_end, StartupError
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.realtime import check_cores, RealTime
 from rbd_ros.nodes.common.receipts import Receipts
-from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.text import readable
 from rbd_ros.nodes.common.timing_report import TimingReport
 from rbd_ros.nodes.common.update_rate import steps_of_period
@@ -56,7 +56,7 @@ Outcome = Tuple[bool, str]  # whether it worked, and what to report
 OWN_CLOCK = 'the simulator makes /clock and cannot follow it'
 
 
-class SimulatorNode(SturdyNode):
+class SimulatorNode(GuardedNode):
     """See docs/nodes/simulator.md."""
 
     _held: Optional[HeldStart] = None  # also of a node that parameters end

@@ -20,7 +20,7 @@ from rbd_ros.nodes.common.conversions import (
     set_stamp,
     twist_from_motion,
 )
-from rbd_ros.nodes.common.sturdy import by_hand
+from rbd_ros.nodes.common.guarded_node import polled
 from rbd_ros.nodes.simulator.interface import INTERFACE
 
 
@@ -64,7 +64,7 @@ class RosPorts:
             self.send_base = self._send_base
 
     def _subscribe(self, topic: str) -> Subscription:
-        return subscription(self._node, INTERFACE.topic(topic), by_hand, raw=True)
+        return subscription(self._node, INTERFACE.topic(topic), polled, raw=True)
 
     def _publish(self, topic: str) -> Any:
         return publisher(self._node, INTERFACE.topic(topic))

@@ -15,8 +15,8 @@ import numpy as np
 from rclpy.node import Node
 
 from rbd_ros.nodes.common.communication import publisher, raw, subscription
+from rbd_ros.nodes.common.guarded_node import polled
 from rbd_ros.nodes.common.interface import Topic
-from rbd_ros.nodes.common.sturdy import by_hand
 from rbd_ros.nodes.common.wire import JointStateWriter
 from rbd_ros.nodes.simulator.commands import Commands
 from rbd_ros.nodes.simulator.cycle_ports import Message
@@ -52,7 +52,7 @@ class RosRobotPorts:
 
     def __init__(self, node: Node, name: str):
         def subscribe(topic: str) -> Any:
-            return subscription(node, _topic(name, topic), by_hand, raw=True)
+            return subscription(node, _topic(name, topic), polled, raw=True)
 
         self._by_name, self._by_order = subscribe('joint_commands'), subscribe('effort_commands')
         self.take_by_name = taker(self._by_name)

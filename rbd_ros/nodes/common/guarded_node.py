@@ -22,14 +22,14 @@ from rbd_ros.nodes.common.process import destroy_at_the_end, Failures, StartupEr
 from rbd_ros.nodes.common.text import readable
 
 
-def by_hand(message: Any) -> None:
+def polled(message: Any) -> None:
     """Stand in for the callback of a subscription whose messages are polled.
 
     Such a subscription belongs to its node, and tools list it there, but no executor serves it.
     """
 
 
-class SturdyNode(Node):
+class GuardedNode(Node):
     """A node whose services and subscriptions report what goes wrong, and go on.
 
     Arguments are those of `rclpy.node.Node`.
@@ -43,8 +43,8 @@ class SturdyNode(Node):
     def create_subscription(
         self, msg_type: type, topic: str, callback: Callable[..., None], *rest: Any, **options: Any
     ) -> Subscription:
-        """Create a subscription whose callback may raise, or is `by_hand`."""
-        if callback is by_hand:
+        """Create a subscription whose callback may raise, or is `polled`."""
+        if callback is polled:
             return super().create_subscription(msg_type, topic, callback, *rest, **options)
 
         @functools.wraps(callback)  # rclpy looks at its signature
@@ -63,7 +63,7 @@ class SturdyNode(Node):
     @property
     def subscriptions(self) -> Iterator[Subscription]:
         """Subscriptions whose messages an executor is to take."""
-        return (each for each in super().subscriptions if each.callback is not by_hand)
+        return (each for each in super().subscriptions if each.callback is not polled)
 
     def create_service(
         self, srv_type: type, srv_name: str, callback: Callable[..., Any], **options: Any

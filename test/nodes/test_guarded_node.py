@@ -13,12 +13,12 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 
-from rbd_ros.nodes.common.sturdy import SturdyNode
+from rbd_ros.nodes.common.guarded_node import GuardedNode
 
 
 @pytest.fixture
 def node(ros, monkeypatch):
-    node = SturdyNode('sturdy', context=ros.context)
+    node = GuardedNode('guarded', context=ros.context)
 
     def no_pause(duration):
         raise AssertionError(f'{duration} s in which nothing else is done')
