@@ -38,8 +38,8 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+from rbd_ros.nodes.common.blocking_subscriber import BlockingSubscriber
 from rbd_ros.nodes.common.communication import create_executor
-from rbd_ros.nodes.common.inbox import Inbox
 from rbd_ros.nodes.common.wire import (
     ClockWriter,
     Float64MultiArrayWriter,
@@ -201,7 +201,7 @@ def commands(node: Node, joints: List[str], board: Board) -> None:
 
 def echo(node: Node, joints: List[str], board: Board) -> None:
     """Copy every state to joint_commands."""
-    Inbox(node, JOINT_STATES).serve(publish(node, JointState, 'joint_commands'))
+    BlockingSubscriber(node, JOINT_STATES).serve(publish(node, JointState, 'joint_commands'))
 
 
 def bare_simulator(node: Node, joints: List[str], board: Board) -> None:

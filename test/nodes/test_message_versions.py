@@ -244,7 +244,7 @@ def test_goals_of_every_version_of_control_msgs_are_followed(version, monkeypatc
     kind = SimpleNamespace(
         **{part: plain_messages.message(part, fields, classes) for part, fields in parts}
     )
-    monkeypatch.setattr(follow_action, 'PatientServer', Server)
+    monkeypatch.setattr(follow_action, 'LongRunningActionServer', Server)
     silent = SimpleNamespace(condition=lambda *_, **__: None, event=lambda *_, **__: None)
     timer = SimpleNamespace(cancel=lambda: None, reset=lambda: None)
     ticks = []

@@ -19,8 +19,8 @@ from safety_harness import gravity_of, POSE, states_at, TorqueRig
 from sensor_msgs.msg import JointState
 
 from rbd_ros.nodes.common import realtime
+from rbd_ros.nodes.common.blocking_subscriber import BlockingSubscriber
 from rbd_ros.nodes.common.diagnostics import OK, WARN
-from rbd_ros.nodes.common.inbox import Inbox
 from rbd_ros.nodes.common.interface import Topic
 
 LOOPS = {'gravity_compensation': 2, 'inverse_dynamics': 2, 'simulator': 1}
@@ -286,14 +286,16 @@ def test_a_node_without_the_rights_says_so_and_goes_on(ros, monkeypatch, tmp_pat
 
 
 def test_messages_that_come_while_one_is_in_use_are_counted(ros):
-    inbox = Inbox(ros.node, Topic('crowd', 'sensor_msgs/msg/JointState', 'in', '', depth=10))
+    subscriber = BlockingSubscriber(
+        ros.node, Topic('crowd', 'sensor_msgs/msg/JointState', 'in', '', depth=10)
+    )
     used, go_on = [], threading.Semaphore(0)
 
     def use(data):
         used.append(data)
         go_on.acquire()
 
-    thread = threading.Thread(target=inbox.serve, args=(use,), daemon=True)
+    thread = threading.Thread(target=subscriber.serve, args=(use,), daemon=True)
     thread.start()
     publisher = ros.node.create_publisher(JointState, 'crowd', 10)
 
@@ -301,14 +303,14 @@ def test_messages_that_come_while_one_is_in_use_are_counted(ros):
         until(lambda: len(used) >= count, f'{count} messages')
         assert len(used) == count
 
-    until(publisher.get_subscription_count, 'the inbox')
+    until(publisher.get_subscription_count, 'the subscriber')
     try:
         for k in range(3):  # each comes after the one before has been used
             publisher.publish(joint_state())
             until_used(k + 1)
             go_on.release()
             time.sleep(0.1)
-        assert inbox.overruns == 0
+        assert subscriber.overruns == 0
         publisher.publish(joint_state())
         until_used(4)
         publisher.publish(joint_state())
@@ -317,12 +319,12 @@ def test_messages_that_come_while_one_is_in_use_are_counted(ros):
         for k in range(3):
             go_on.release()
             until_used(min(5 + k, 6))
-        assert inbox.overruns == 2
+        assert subscriber.overruns == 2
     finally:
-        inbox.close()
+        subscriber.close()
         go_on.release(10)
         thread.join(5.0)
-        ros.node.destroy_subscription(inbox.subscription)
+        ros.node.destroy_subscription(subscriber.subscription)
 
 
 def test_over_runs_are_in_the_diagnostics_of_torque_nodes(ros):

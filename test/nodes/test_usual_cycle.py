@@ -130,8 +130,8 @@ def clock(monkeypatch):
     clock = SimpleNamespace(now=100.0)
     monkeypatch.setattr(commander_module.time, 'monotonic', lambda: clock.now)
     monkeypatch.setattr(loop_module, 'monotonic', lambda: clock.now)
-    inbox = SimpleNamespace(subscription=Subscription(), overruns=0)
-    monkeypatch.setattr(loop_module, 'Inbox', lambda node, topic: inbox)
+    subscriber = SimpleNamespace(subscription=Subscription(), overruns=0)
+    monkeypatch.setattr(loop_module, 'BlockingSubscriber', lambda node, topic: subscriber)
     monkeypatch.setattr(output_module, 'publisher', lambda node, topic: (node, topic.name))
     monkeypatch.setattr(
         output_module, 'raw', lambda made: lambda data: made[0].sent.append((made[1], data))

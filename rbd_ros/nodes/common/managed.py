@@ -15,7 +15,6 @@ from typing import Any, Callable, Optional
 
 from rclpy.lifecycle import LifecycleNodeMixin, LifecycleState, TransitionCallbackReturn
 
-from rbd_ros.nodes.common.belongings import Belongings
 from rbd_ros.nodes.common.description import RobotSource
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.guarded_node import GuardedNode
@@ -23,6 +22,7 @@ from rbd_ros.nodes.common.interface import NodeInterface
 from rbd_ros.nodes.common.parameters import ParameterTable
 from rbd_ros.nodes.common.process import ending, interruptible, StartupError
 from rbd_ros.nodes.common.progress import Progress
+from rbd_ros.nodes.common.scoped_entities import ScopedEntities
 from rbd_ros.nodes.common.text import readable
 from rbd_ros.robot import Robot
 
@@ -59,7 +59,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
         self.interface = interface
         self._wanted_active = False  # as soon as there is a robot
         self._problem: Optional[Exception] = None  # of the transition under way
-        self._belongings: Optional[Belongings] = None  # before it was composed
+        self._scoped_entities: Optional[ScopedEntities] = None  # before it was composed
         #: Whether signals reach the node and its threads may run
         self.spinning = False
         for service in (
@@ -144,14 +144,14 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
             self._report()
 
     def _use_robot(self, robot: Robot, progress: Progress) -> None:
-        before = Belongings(self, self.diagnostics)
+        before = ScopedEntities(self, self.diagnostics)
         try:
             self.compose(robot, progress)
         except Exception:
             self.take_apart()
-            before.give_back()
+            before.destroy()
             raise
-        self._belongings = before
+        self._scoped_entities = before
         if self.spinning:
             self.run()
 
@@ -159,9 +159,9 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
         """Take the node apart, down to what it had before it was configured."""
         self._wanted_active = False
         self.take_apart()
-        if self._belongings is not None:
-            self._belongings.give_back()
-            self._belongings = None
+        if self._scoped_entities is not None:
+            self._scoped_entities.destroy()
+            self._scoped_entities = None
         self._source.forget()
 
     # -- transitions ------------------------------------------------------------------------------

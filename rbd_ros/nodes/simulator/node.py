@@ -12,10 +12,10 @@ from std_srvs.srv import SetBool, Trigger
 
 from rbd_ros.nodes.common.communication import service
 from rbd_ros.nodes.common.conversions import NANOSECONDS
+from rbd_ros.nodes.common.deferred_response import allow_deferred_responses, DeferredResponse
 from rbd_ros.nodes.common.description import RobotSource
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.guarded_node import GuardedNode
-from rbd_ros.nodes.common.later import answer_later, Later
 from rbd_ros.nodes.common.parameters import ParameterTable
 from rbd_ros.nodes.common.process import destroy_at_the_end, StartupError
 from rbd_ros.nodes.common.progress import Progress
@@ -91,7 +91,7 @@ class SimulatorNode(GuardedNode):
         self.faults: Optional[Faults] = None
         service(self, INTERFACE.service('~/pause'), self._on_pause)
         service(self, INTERFACE.service('~/reset'), self._on_reset)
-        answer_later(service(self, INTERFACE.service('~/step'), self._on_step))
+        allow_deferred_responses(service(self, INTERFACE.service('~/step'), self._on_step))
         self.snapshots = Snapshots(self)
         for name, verb in self.snapshots.verbs.items():
             service(self, INTERFACE.service(name), partial(self._on_trigger, verb))
@@ -110,7 +110,7 @@ class SimulatorNode(GuardedNode):
 
     def _offer(self, kind: type, name: str, callback: Callable[[Any, Any], Any]) -> None:
         """Create a service of `simulation_interfaces`."""
-        answer_later(self.create_service(kind, name, callback))
+        allow_deferred_responses(self.create_service(kind, name, callback))
 
     def _refuse_simulated_time(self) -> None:
         if self.get_parameter('use_sim_time').value:
@@ -328,7 +328,7 @@ class SimulatorNode(GuardedNode):
 
     def step(
         self, count: int, after_each: Optional[Callable[[int], None]] = None
-    ) -> Union[Outcome, Later]:
+    ) -> Union[Outcome, DeferredResponse]:
         """Simulate `count` cycles while paused; the last state is published before the answer.
 
         They end early by ~/pause, ~/reset, a failure, or the end of the node.
@@ -339,12 +339,12 @@ class SimulatorNode(GuardedNode):
             return self._no_robot()
         if self._failure:
             return False, self._failed_text()
-        outcome = Later()
+        outcome = DeferredResponse()
         try:
             self.loop.request(
                 lambda: self._begin_steps(
                     count,
-                    lambda steps: outcome.tell(self._steps_done(count, steps)),
+                    lambda steps: outcome.set_result(self._steps_done(count, steps)),
                     after_each,
                 )
             )
@@ -427,13 +427,13 @@ class SimulatorNode(GuardedNode):
 
     def _on_step(
         self, _: Trigger.Request, response: Trigger.Response
-    ) -> Union[Trigger.Response, Later]:
+    ) -> Union[Trigger.Response, DeferredResponse]:
         def filled(outcome: Outcome) -> Trigger.Response:
             response.success, response.message = outcome[0], readable(outcome[1])
             return response
 
         outcome = self._safely(lambda: self.step(self.parameters['step_count']))
-        return outcome.mapped(filled) if isinstance(outcome, Later) else filled(outcome)
+        return outcome.map(filled) if isinstance(outcome, DeferredResponse) else filled(outcome)
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         return self._on_trigger(self.reset, request, response)
@@ -447,7 +447,7 @@ class SimulatorNode(GuardedNode):
     def _safely(self, work: Callable[[], Any]) -> Any:
         try:
             outcome = work()
-            if isinstance(outcome, Later):
+            if isinstance(outcome, DeferredResponse):
                 return outcome
             success, message = outcome
         except Exception as error:  # a service must answer

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Tuple
 
-from rbd_ros.nodes.common.later import Later
+from rbd_ros.nodes.common.deferred_response import DeferredResponse
 from rbd_ros.nodes.simulator.entities import Entities
 from rbd_ros.nodes.simulator.spawn_services import SpawnServices
 from rbd_ros.nodes.simulator.world_services import WorldServices
@@ -162,7 +162,7 @@ class SimulationInterfaces:
             return self._answer(response, RESULT_OK if success else OPERATION_FAILED, message)
 
         outcome = self._attempt(lambda: self._simulator.step(int(request.steps)))
-        return outcome.mapped(filled) if isinstance(outcome, Later) else filled(outcome)
+        return outcome.map(filled) if isinstance(outcome, DeferredResponse) else filled(outcome)
 
     def _state(self) -> int:
         loop = self._simulator.loop

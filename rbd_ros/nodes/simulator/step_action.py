@@ -11,8 +11,8 @@ from typing import Any, Optional, Tuple
 from rclpy.action import CancelResponse, GoalResponse
 
 from rbd_ros.nodes.common.communication import STEADY_CLOCK
-from rbd_ros.nodes.common.later import Later
-from rbd_ros.nodes.common.patient_action import PatientServer
+from rbd_ros.nodes.common.deferred_response import DeferredResponse
+from rbd_ros.nodes.common.long_running_action import LongRunningActionServer
 from rbd_ros.nodes.common.text import readable
 
 ACTION = '~/simulate_steps'
@@ -37,7 +37,7 @@ class StepAction:
         self._under_way: list = []  # goals with their outcomes, whether it worked and a text
         self._timer = node.create_timer(PERIOD, self._look, clock=STEADY_CLOCK)
         self._timer.cancel()
-        self._server = PatientServer(
+        self._server = LongRunningActionServer(
             node,
             kind,
             ACTION,
@@ -56,7 +56,7 @@ class StepAction:
             outcome = self._begin(handle)
         except Exception as error:  # a goal must get a result
             outcome = False, str(error) or type(error).__name__
-        if isinstance(outcome, Later):
+        if isinstance(outcome, DeferredResponse):
             outcome.then(told.append)
         else:
             told.append(outcome)

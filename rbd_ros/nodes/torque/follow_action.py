@@ -22,7 +22,7 @@ from rbd_ros.control.tolerances import GivenTolerance, ToleranceError, Tolerance
 from rbd_ros.nodes.common.communication import message_type, STEADY_CLOCK
 from rbd_ros.nodes.common.conversions import representable
 from rbd_ros.nodes.common.diagnostics import OK, WARN
-from rbd_ros.nodes.common.patient_action import PatientServer
+from rbd_ros.nodes.common.long_running_action import LongRunningActionServer
 from rbd_ros.nodes.common.text import readable
 from rbd_ros.nodes.torque.following import (
     CANCELED,
@@ -101,7 +101,7 @@ class FollowGoals:
         self._ending = False
         self._timer = node.create_timer(PERIOD, self._on_timer, clock=STEADY_CLOCK)
         self._timer.cancel()
-        self._server = PatientServer(
+        self._server = LongRunningActionServer(
             node,
             kind,
             ACTION,

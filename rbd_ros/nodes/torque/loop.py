@@ -14,9 +14,9 @@ from typing import Any, Callable, Dict, Optional
 from rclpy.node import Node
 
 from rbd_ros.control import TorqueLaw
+from rbd_ros.nodes.common.blocking_subscriber import BlockingSubscriber
 from rbd_ros.nodes.common.cycle_timer import CycleTimer
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
-from rbd_ros.nodes.common.inbox import Inbox
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.interface import JOINT_STATES
 from rbd_ros.nodes.torque.overspeed import Overspeed
@@ -79,8 +79,8 @@ class ControlLoop:
                 commander.lock,
             )
             reference.on_change(self._shortest.close)
-        self._inbox = Inbox(node, JOINT_STATES)
-        self.subscription = self._inbox.subscription
+        self._subscriber = BlockingSubscriber(node, JOINT_STATES)
+        self.subscription = self._subscriber.subscription
         states.attach(self.subscription)
         self._thread = threading.Thread(target=self._run, name='control', daemon=True)
 
@@ -115,12 +115,12 @@ class ControlLoop:
 
     def _run(self) -> None:
         self._enter()
-        self._inbox.serve(self._on_state)
+        self._subscriber.serve(self._on_state)
 
     def stop(self) -> None:
         """Stop answering; no torque of the law is sent after this has returned."""
         self._states.attach(None)
-        self._inbox.close()
+        self._subscriber.close()
         if self._thread.is_alive():
             self._thread.join(5.0)
 
@@ -220,6 +220,6 @@ class ControlLoop:
             'torques_published': self._commander.sent,
             'torques_saturated': self._commander.saturated,
             'torques_soft_stopped': self._commander.stopped,
-            'states_late': self._inbox.overruns,
+            'states_late': self._subscriber.overruns,
             'publishers': self._states.publishers,
         }

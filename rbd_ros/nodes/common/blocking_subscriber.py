@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of one topic, taken by a thread of its own instead of an executor."""
+"""A subscriber whose messages one thread takes, without an executor."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from rbd_ros.nodes.common.process import BREATH, Failures
 LONGEST_WAIT = 50_000_000  # for a message, before `close` is looked for again [ns]
 
 
-class Inbox:
-    """A subscription of a node that no executor serves, but one thread by itself.
+class BlockingSubscriber:
+    """A subscription of a node that no executor serves: `serve` blocks the thread that calls it.
 
-    What waits is rclpy's wait set, as in `rclpy.wait_for_message`: nothing is queued or looked up
-    between the middleware and the callback.
+    It waits with a wait set of rclpy, as `rclpy.wait_for_message` does: nothing is queued or
+    looked up between the middleware and the callback.
 
     :param node: node that subscribes
     :param topic: declaration of the topic

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An action server whose goals end when somebody says so, without a callback that waits."""
+"""An action server whose goals run for long, without a callback that waits."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Callable
 from rclpy.action import ActionServer
 
 
-class PatientServer(ActionServer):
-    """Action server whose goals run without a callback that waits: `finish` ends them.
+class LongRunningActionServer(ActionServer):
+    """Action server whose goals run until `finish` ends them, without a callback that waits.
 
     Not all executors of rclpy can wait in a callback.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Entities that a node creates while it is configured, to be destroyed as a whole."""
+"""Entities that a node creates while it is configured; cleanup destroys all of them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from rclpy.node import Node
 from rbd_ros.nodes.common.diagnostics import Diagnostics
 
 
-class Belongings:
-    """Entities of a node and its diagnostics at a moment; later ones can be destroyed.
+class ScopedEntities:
+    """Entities of a node that are created from now on, and subjects of its diagnostics.
 
     :param node: the node
     :param diagnostics: its diagnostics
@@ -39,8 +39,8 @@ class Belongings:
         # actions; handlers of events go with their publishers and subscriptions
         yield from ((each, _destroy_action) for each in node.waitables)
 
-    def give_back(self) -> None:
-        """Destroy all entities that came since, and forget what such subjects have reported."""
+    def destroy(self) -> None:
+        """Destroy all entities that were created since, and drop their diagnostics."""
         for entity, destroy in list(self._entities()):
             if id(entity) not in self._kept:
                 destroy(entity)
