@@ -34,7 +34,7 @@ UNFELT = 1e-3
 
 
 class MomentumObserver:
-    """Observer of the torque that the surroundings exert at the joints, (nv,) [N m or N].
+    """Observer of the torque that the environment exerts at the joints, (nv,) [N m or N].
 
     From one state to the next, the mean of the unexplained rate of the momentum is found from both
     ends, and the estimate follows it as exp(-gain dt) says. So a constant torque at a robot at

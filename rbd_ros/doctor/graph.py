@@ -146,7 +146,7 @@ def publisher_findings(topic: Topic) -> List[Finding]:
     names = some(sorted(end.node for end in topic.publishers))
     count = len(topic.publishers)
     if count > 1:
-        found.append(_rivals(topic, f'{count} publishers', names))
+        found.append(_publisher_conflict(topic, f'{count} publishers', names))
     if not topic.publishers and topic.subscribers:
         who = some(sorted(end.node for end in topic.subscribers))
         found.append(
@@ -169,7 +169,7 @@ def publisher_findings(topic: Topic) -> List[Finding]:
     return found
 
 
-def _rivals(topic: Topic, count: str, names: str) -> Finding:
+def _publisher_conflict(topic: Topic, count: str, names: str) -> Finding:
     """Return the finding about several publishers that share, or must not share, joints."""
     subject, arrays = f'topic {topic.name}', all(end.type == ARRAY for end in topic.publishers)
     if topic.last in COMMANDS and arrays:

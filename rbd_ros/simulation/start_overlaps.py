@@ -186,19 +186,19 @@ def other_warnings(physics: Physics, least: float) -> List[str]:
     return _worded(other_overlaps(physics), least, ' at the start')
 
 
-def newcomer_warnings(physics: Physics, names: Collection[str], least: float) -> List[str]:
+def spawn_overlap_warnings(physics: Physics, names: Collection[str], least: float) -> List[str]:
     """Return warnings of new things in a world that overlap with others, by the last step.
 
     :param physics: a simulation with a world, of which a step has been taken
     :param names: names of the objects and robots that are new
     :param least: depth that is worth a warning [m]
 
-    >>> from rbd_ros.simulation.start_overlaps import newcomer_warnings
+    >>> from rbd_ros.simulation.start_overlaps import spawn_overlap_warnings
     >>> simulator = Simulator(robot, world={'objects': {'floor': {'type': 'plane'}}})
     >>> ball = {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}
     >>> simulator.add_object('ball', {**ball, 'xyz': [2.0, 0.0, 0.09]})
     >>> simulator.step()
-    >>> newcomer_warnings(simulator.physics, ['ball'], 1e-3)[0].split(';')[0]
+    >>> spawn_overlap_warnings(simulator.physics, ['ball'], 1e-3)[0].split(';')[0]
     "'floor' and 'ball' overlap by 10.0 mm"
     """
     rigid = physics.plant.scene.table.surface[:, STIFFNESS] == 0.0

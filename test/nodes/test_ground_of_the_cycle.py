@@ -8,7 +8,7 @@ outside.load('rclpy')
 
 from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64MultiArray
-from test_surroundings import G, PRESS, Rig
+from test_world_interface import G, PRESS, Rig
 
 from rbd_ros.collision import extend_world
 
@@ -43,7 +43,7 @@ def test_what_touches_rigid_ground_is_told_as_in_a_world(rig):
     assert rig.simulator.q[0] == pytest.approx(HEIGHT + 0.05 - 0.26, abs=1e-4)
     (wrench,) = (each for each in rig.world.wrenches[-1:] if each.header.frame_id == 'foot')
     assert wrench.wrench.force.z == pytest.approx(PRESS * G, rel=1e-6)
-    assert rig.cycle.surroundings.values()['residual_contact'] < 1e-8
+    assert rig.cycle.world_interface.values()['residual_contact'] < 1e-8
 
 
 def test_brakes_are_off_when_an_object_comes_that_moves(rig):
@@ -66,7 +66,7 @@ def test_compliant_ground_is_there_for_who_asks(tmp_path):
         ground_height=HEIGHT,
         **soft,
     )
-    assert rig.simulator.world is None and rig.cycle.surroundings is None
+    assert rig.simulator.world is None and rig.cycle.world_interface is None
     assert rig.simulator.ground.offset == HEIGHT
     rig.run(2000)
     assert rig.simulator.q[0] == pytest.approx(HEIGHT - 0.21 - PRESS * G / 1e4, abs=1e-6)

@@ -15,7 +15,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from test_cycle_memory import Quiet
 from test_simulation_cycle import Recorder
-from test_surroundings import WorldRecorder
+from test_world_interface import WorldRecorder
 
 from rbd_ros import Robot
 from rbd_ros.nodes.simulator.control_tag import NO_TAG, read_control_tag

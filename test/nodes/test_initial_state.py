@@ -9,7 +9,7 @@ outside.load('rclpy')
 
 from test_cycle_memory import Quiet
 from test_simulation_cycle import Recorder
-from test_surroundings import WorldRecorder
+from test_world_interface import WorldRecorder
 
 from rbd_ros import Robot
 from rbd_ros.nodes.simulator.cycle import SimulationCycle

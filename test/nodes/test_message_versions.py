@@ -18,7 +18,7 @@ outside.load('rclpy')
 
 from rclpy.action import GoalResponse
 from test_node_parameters import INTERFACES
-from test_surroundings import Rig as Cycle
+from test_world_interface import Rig as Cycle
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from rbd_ros.control.tolerances import Tolerances
@@ -48,7 +48,7 @@ class Node:
         made = Cycle(folder, text=WORLD)
         self.cycle, self.diagnostics, self.parameters = made.cycle, made.told, made.parameters
         self.parameters = _Parameters(made.parameters)
-        self.surroundings = self.cycle.surroundings
+        self.world_interface = self.cycle.world_interface
         self.loop = SimpleNamespace(paused=False, cycles=1, request=lambda work: work())
         self.changes = ObjectChanges(self)
         self.services, self.srv = {}, srv

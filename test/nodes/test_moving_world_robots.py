@@ -9,7 +9,7 @@ outside.load('rclpy')
 
 from node_harness import joint_state
 from rclpy.serialization import serialize_message
-from test_surroundings import Rig
+from test_world_interface import Rig
 
 from rbd_ros import Robot
 from rbd_ros.resources import resource_path

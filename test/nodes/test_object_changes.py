@@ -11,7 +11,7 @@ outside.load('rclpy')
 
 from geometry_msgs.msg import PoseStamped, Twist
 from std_msgs.msg import Header
-from test_surroundings import Rig, xyz
+from test_world_interface import Rig, xyz
 from visualization_msgs.msg import Marker
 
 from rbd_ros.collision import extend_world
@@ -44,7 +44,7 @@ class Node:
 
     def __init__(self, rig):
         self.cycle, self.diagnostics, self.parameters = rig.cycle, rig.told, rig.parameters
-        self.surroundings = rig.cycle.surroundings
+        self.world_interface = rig.cycle.world_interface
         self.loop = SimpleNamespace(request=lambda work: work())
         self.changes = ObjectChanges(self)
 
@@ -416,7 +416,7 @@ def test_entities_are_deleted_by_name(same):
 
 
 def test_without_a_world_nothing_is_spawned(rig):
-    rig.node.surroundings = None
+    rig.node.world_interface = None
     assert spawn(rig).result.result == FAILED
     assert ask(rig, 'delete_entity', SimpleNamespace(entity='box')).result.result == FAILED
 

@@ -16,7 +16,7 @@ from std_msgs.msg import Header
 
 from rbd_ros.collision import read_world
 from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
-from rbd_ros.nodes.simulator.surroundings import Surroundings
+from rbd_ros.nodes.simulator.world_interface import WorldInterface
 
 UNSUPPORTED, OK, NOT_FOUND, FAILED = 0, 1, 2, 4
 STOPPED, PLAYING, PAUSED, QUITTING = 0, 1, 2, 3
@@ -27,7 +27,7 @@ class Simulator:
 
     def __init__(self):
         self.loop = SimpleNamespace(paused=False, cycles=0, request=lambda work: work())
-        self.surroundings = None
+        self.world_interface = None
         self.cycle = None
         self.calls = []
         self.services = {}
@@ -196,7 +196,7 @@ def test_the_state_can_be_reset_but_never_time_alone(simulator, scope, code):
     ],
 )
 def test_with_a_world_what_was_spawned_can_be_reset(simulator, scope, calls):
-    simulator.surroundings = object()
+    simulator.world_interface = object()
     simulator.changes = SimpleNamespace(restore=lambda: simulator.calls.append('restore'))
     result = call(simulator, 'reset_simulation', scope=scope).result.result
     assert result == (OK if calls else UNSUPPORTED) and simulator.calls == calls
@@ -235,7 +235,7 @@ def world(simulator):
     }
     physics = Physics(None, world={'objects': objects})
     values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
-    simulator.surroundings = Surroundings(physics, values, Silent(), Silent(), False)
+    simulator.world_interface = WorldInterface(physics, values, Silent(), Silent(), False)
     simulator.cycle = SimpleNamespace(simulator=physics, described=physics.robot, time_ns=0)
     return physics
 

@@ -422,7 +422,7 @@ def test_a_failed_simulation_says_what_to_call_and_that_works(another):
     assert rig.finite()
 
 
-# -- rivals ---------------------------------------------------------------------------------------
+# -- publisher conflicts --------------------------------------------------------------------------
 
 
 def controller(rig, name, joints, form='joint_state'):
@@ -451,7 +451,7 @@ def controllers(rig):
 
 
 def hear_only_nodes(rig):
-    """Give up the test's own publishers, which would be rivals, too."""
+    """Destroy the test's own publishers, which would conflict, too."""
     for publisher in (rig.by_name, rig.by_order):
         rig.ros.node.destroy_publisher(publisher)
 
@@ -467,13 +467,13 @@ def test_two_controllers_for_the_same_joints_are_named(another):
         rig.ros.processes.remove(each.process)
 
 
-def test_controllers_for_different_joints_are_no_rivals(another):
+def test_controllers_for_different_joints_do_not_conflict(another):
     rig = another()
     hear_only_nodes(rig)
     both = [controller(rig, 'left', ['shoulder']), controller(rig, 'right', ['elbow'])]
     heard = both[0].torques  # those of both, who have one topic
     rig.ros.until(lambda: len({x.names for x in heard}) == 2, 'torques of both')
-    rig.ros.spin(2.5)  # a look at the rivals each second, with torques of both each time
+    rig.ros.spin(2.5)  # a check each second, with torques of both each time
     since = len(rig.ros.diagnostics)
     rig.ros.spin(2.5)
     told = [

@@ -46,7 +46,7 @@ class Estimator(NamedTuple):
 
 
 class ObserverNode(AnsweringNode[Estimator]):
-    """A node that estimates what the surroundings exert on a robot, while it is active.
+    """A node that estimates what the environment exerts on a robot, while it is active.
 
     :param interface: interface of the node
     """

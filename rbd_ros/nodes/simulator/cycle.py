@@ -41,7 +41,7 @@ from rbd_ros.nodes.simulator.optional_parts import (
     array_joints,
     make_measurements,
     make_robot_topics,
-    make_surroundings,
+    make_world_interface,
 )
 from rbd_ros.nodes.simulator.state_output import state_period, StateOutput
 from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
@@ -52,7 +52,7 @@ from rbd_ros.simulation.scene.scene_update import PreparedScene
 if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.measurements import MeasurementPorts
     from rbd_ros.nodes.simulator.robot_topics import RobotPorts
-    from rbd_ros.nodes.simulator.surroundings import View, WorldPorts
+    from rbd_ros.nodes.simulator.world_interface import View, WorldPorts
     from rbd_ros.simulation.sensors import SensorBinding
 
 # How often commands are looked at in the time after which they are too old.
@@ -136,7 +136,7 @@ class SimulationCycle:
             tag,
         )
         self.wrenches = ExternalWrenches(simulator, diagnostics, parameters['frame_prefix'])
-        self.surroundings = make_surroundings(
+        self.world_interface = make_world_interface(
             simulator, parameters, diagnostics, world_ports, has_base
         )
         self.measurements = make_measurements(
@@ -148,7 +148,7 @@ class SimulationCycle:
             measurement_ports,
             self._timestep_ns,
             warn,
-            '' if self.surroundings is None else self.surroundings.frames.world,
+            '' if self.world_interface is None else self.world_interface.frames.world,
         )
         self._start_warnings = StartWarnings(simulator, warn)
         self._initial_q = initial_configuration(simulator, robot, self.commands, parameters, warn)
@@ -264,7 +264,7 @@ class SimulationCycle:
         return ReadyWorld(
             scene,
             self._compiled_run(scene.record, scene.steps.address),
-            self.surroundings.look_around(world, scene.scene, bodies),
+            self.world_interface.view_of(world, scene.scene, bodies),
             None if self.measurements is None else self.measurements.prepared(scene),
         )
 
@@ -286,10 +286,10 @@ class SimulationCycle:
         for notice in physics.scene.notices:
             if notice not in known:
                 self._warn(notice)
-        self.wrenches.forget_strangers()
+        self.wrenches.drop_unknown_bodies()
         if not self._brakes.allowed():
             self._brakes.engaged = False
-        self.surroundings.world_changed(view)
+        self.world_interface.world_changed(view)
 
     def reset(self) -> None:
         """Put the robot at its initial position, at rest and without commands; time goes on."""
@@ -428,8 +428,8 @@ class SimulationCycle:
             if taken != self.substeps:
                 self._explain(taken)
         self.time_ns = time
-        if self.surroundings is not None:
-            self.surroundings.after_cycle(time)
+        if self.world_interface is not None:
+            self.world_interface.after_cycle(time)
         if self.measurements is not None:
             self.measurements.after_cycle(time)
         if time >= self._states.due:
@@ -457,8 +457,8 @@ class SimulationCycle:
         now = monotonic()
         if now - self._states.last_at >= PAUSED_STATE_PERIOD:
             self._states.publish(self.time_ns, self._effort())
-            if self.surroundings is not None:
-                self.surroundings.publish(self.time_ns)
+            if self.world_interface is not None:
+                self.world_interface.publish(self.time_ns)
         if now - self._clock.last_at >= PAUSED_CLOCK_PERIOD:
             self._clock.send(self.time_ns)
 
@@ -469,8 +469,8 @@ class SimulationCycle:
     def publish(self) -> None:
         """Publish state and clock now."""
         self._states.publish(self.time_ns, self._effort())
-        if self.surroundings is not None:
-            self.surroundings.publish(self.time_ns)
+        if self.world_interface is not None:
+            self.world_interface.publish(self.time_ns)
         if self.measurements is not None:
             self.measurements.publish(self.time_ns)
         self._clock.send(self.time_ns)

@@ -24,7 +24,6 @@ class CycleInputs:
     :param parameters: values of the simulator's parameters
     :param commands: commands of all joints
     :param wrenches: what acts on links and objects from outside
-    :param surroundings: what is around the robot, if anything is
     :param robot_topics: topics of further robots, if they have any
     :param ports: where messages come from; `use_ports` sets others
     """

@@ -22,8 +22,8 @@ from rbd_ros.nodes.common.conversions import (
 from rbd_ros.nodes.common.text import short_name, shorten
 from rbd_ros.nodes.simulator.entity_filters import checked_boxes, finite_box, matching
 from rbd_ros.nodes.simulator.entity_info import EntityInfos
+from rbd_ros.nodes.simulator.entity_registry import EntityRegistry
 from rbd_ros.nodes.simulator.object_changes import RefusedError
-from rbd_ros.nodes.simulator.population import Population
 from rbd_ros.nodes.simulator.poses import matrix_row, NO_LINK, pose_problem, row_matrix
 from rbd_ros.nodes.simulator.spawned_entities import (
     checked_name,
@@ -72,7 +72,7 @@ MOST_SPAWNED = 100  # by one request
 class Entities:
     """Answers to the services.
 
-    :param simulator: node with `surroundings` and `changes`, None without a world, `loop`, and
+    :param simulator: node with `world_interface` and `changes`, None without a world, `loop`, and
         `parameters`
     :param msg: the package's module of messages
     """
@@ -80,8 +80,8 @@ class Entities:
     def __init__(self, simulator: Any, msg: Any):
         self._simulator = simulator
         self._msg = msg
-        self._population = Population(simulator)
-        self._infos = EntityInfos(self._population)
+        self._registry = EntityRegistry(simulator)
+        self._infos = EntityInfos(self._registry)
 
     @property
     def services(self) -> Tuple[Tuple[str, str, Callback], ...]:
@@ -102,12 +102,12 @@ class Entities:
     @property
     def features(self) -> Tuple[str, ...]:
         """Names of what is supported: objects come and go in a world alone."""
-        return FEATURES + (WITH_WORLD if self._simulator.surroundings is not None else ())
+        return FEATURES + (WITH_WORLD if self._simulator.world_interface is not None else ())
 
     @property
     def spawn_formats(self) -> Tuple[str, ...]:
         """Formats of the descriptions of entities."""
-        return SPAWN_FORMATS if self._simulator.surroundings is not None else ()
+        return SPAWN_FORMATS if self._simulator.world_interface is not None else ()
 
     # -- the services -----------------------------------------------------------------------------
 
@@ -131,7 +131,7 @@ class Entities:
 
     def _bounds(self, request: Any, response: Any) -> None:
         name = self._known(request.entity)
-        (boxes,) = checked_boxes(self._population, (name,))
+        (boxes,) = checked_boxes(self._registry, (name,))
         box = finite_box(boxes)
         response.bounds.type = BOUNDS_EMPTY if box is None else BOUNDS_BOX
         # In the order of the standard: upper right corner, lower left one.
@@ -183,17 +183,17 @@ class Entities:
         :param velocity: angular velocity and velocity, (6,); None: as it is
         :param moved: whether any motion was asked for
         """
-        robot = self._population.robots.get(name)
+        robot = self._registry.robots.get(name)
         if robot is not None:
             if robot.base is None:
                 raise RefusedRequestError(
                     FAILED, f'the base of {name!r} is fixed; its joints move by commands'
                 )
-            self._population.place_base(robot, pose, velocity)
+            self._registry.place_base(robot, pose, velocity)
             return
-        surroundings = self._simulator.surroundings
-        if name in surroundings.objects:
-            self._simulator.loop.request(lambda: surroundings.set_state(name, pose, velocity))
+        world_interface = self._simulator.world_interface
+        if name in world_interface.objects:
+            self._simulator.loop.request(lambda: world_interface.set_state(name, pose, velocity))
             return
         if moved:
             raise RefusedRequestError(FAILED, f'{name!r} is fixed, and has no velocity')
@@ -242,7 +242,7 @@ class Entities:
 
     @property
     def _changes(self) -> Any:
-        if self._simulator.surroundings is None:
+        if self._simulator.world_interface is None:
             raise RefusedRequestError(
                 FAILED, 'the simulation has no world: begin it with the parameter world'
             )
@@ -250,8 +250,8 @@ class Entities:
 
     @property
     def _world_frame(self) -> str:
-        surroundings = self._simulator.surroundings
-        return NO_LINK if surroundings is None else surroundings.frames.world
+        world_interface = self._simulator.world_interface
+        return NO_LINK if world_interface is None else world_interface.frames.world
 
     def _pose_of(self, frame: str, code: int) -> np.ndarray:
         """Return the pose of a frame, the world's or a link's, in the world, (4, 4).
@@ -260,8 +260,9 @@ class Entities:
         """
         if frame in ('', NO_LINK, self._world_frame):
             return np.eye(4)
-        surroundings, simulation = self._simulator.surroundings, self._simulator.cycle.simulator
-        link = frame if surroundings is None else surroundings.frames.local(frame)
+        world_interface = self._simulator.world_interface
+        simulation = self._simulator.cycle.simulator
+        link = frame if world_interface is None else world_interface.frames.local(frame)
         if link not in simulation.robot.model.links:
             raise RefusedRequestError(
                 code,
@@ -274,7 +275,7 @@ class Entities:
         return pose
 
     def _known(self, name: str) -> str:
-        names = self._population.names
+        names = self._registry.names
         if name not in names:
             raise RefusedRequestError(
                 NOT_FOUND,
@@ -284,13 +285,13 @@ class Entities:
 
     def _matching(self, filters: Any) -> Tuple[str, ...]:
         """Return the names of entities that filters let through."""
-        return matching(self._population, self._infos, filters)
+        return matching(self._registry, self._infos, filters)
 
     def _read(self, names: Tuple[str, ...]) -> Any:
         """Return the states of entities as messages."""
         if not names:
             return []
-        time, motions = self._population.motion(names)
+        time, motions = self._registry.motion(names)
         found = []
         for motion in motions:
             state = self._msg.EntityState()

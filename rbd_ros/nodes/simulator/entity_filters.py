@@ -13,7 +13,7 @@ import numpy as np
 
 from rbd_ros.collision import Box, ConvexHull, distance
 from rbd_ros.nodes.simulator.entity_info import EntityInfos
-from rbd_ros.nodes.simulator.population import Population
+from rbd_ros.nodes.simulator.entity_registry import EntityRegistry
 from rbd_ros.nodes.simulator.standard_answers import RefusedRequestError
 
 # Constants of the standard.
@@ -27,15 +27,15 @@ MOST_POINTS = 256  # of a convex hull
 FAR = 1e6  # stands for what has no end [m]
 
 
-def matching(population: Population, infos: EntityInfos, filters: Any) -> Tuple[str, ...]:
+def matching(registry: EntityRegistry, infos: EntityInfos, filters: Any) -> Tuple[str, ...]:
     """Return the names of entities that all filters let through.
 
-    :param population: what there is
+    :param registry: what there is
     :param infos: its information
     :param filters: EntityFilters of any version of the standard
     :raises RefusedRequestError: for filters that make no sense
     """
-    names = _by_name(population.names, filters.filter)
+    names = _by_name(registry.names, filters.filter)
     categories = {each.category for each in getattr(filters, 'categories', ())}
     if categories:
         names = tuple(name for name in names if infos.of(name).category in categories)
@@ -44,7 +44,7 @@ def matching(population: Population, infos: EntityInfos, filters: Any) -> Tuple[
         names = tuple(name for name in names if has_tags(infos.of(name).tags, tags))
     bounds = getattr(filters, 'bounds', None)
     if bounds is not None and bounds.type != EMPTY:
-        names = _within(population, names, bounds)
+        names = _within(registry, names, bounds)
     return names
 
 
@@ -72,7 +72,7 @@ def _by_name(names: Tuple[str, ...], text: str) -> Tuple[str, ...]:
         raise RefusedRequestError(FAILED, 'the filter takes too long to match') from None
 
 
-def _within(population: Population, names: Tuple[str, ...], bounds: Any) -> Tuple[str, ...]:
+def _within(registry: EntityRegistry, names: Tuple[str, ...], bounds: Any) -> Tuple[str, ...]:
     """Return the names of entities whose boxes overlap with bounds."""
     points = np.array([[p.x, p.y, p.z] for p in bounds.points], dtype=float).reshape(-1, 3)
     if not np.isfinite(points).all() or (points.size and np.abs(points).max() > FAR):
@@ -109,18 +109,18 @@ def _within(population: Population, names: Tuple[str, ...], bounds: Any) -> Tupl
         raise RefusedRequestError(UNSUPPORTED, f'there are no bounds of type {bounds.type}')
     return tuple(
         name
-        for name, boxes in zip(names, checked_boxes(population, names))
+        for name, boxes in zip(names, checked_boxes(registry, names))
         if any(overlaps(box) for box in boxes)
     )
 
 
-def checked_boxes(population: Population, names: Sequence[str]) -> List[Tuple[np.ndarray, ...]]:
-    """Return the boxes that enclose entities; see `Population.boxes`.
+def checked_boxes(registry: EntityRegistry, names: Sequence[str]) -> List[Tuple[np.ndarray, ...]]:
+    """Return the boxes that enclose entities; see `EntityRegistry.boxes`.
 
     :raises RefusedRequestError: for a mesh that cannot be read
     """
     try:
-        return population.boxes(names)
+        return registry.boxes(names)
     except ValueError as error:
         raise RefusedRequestError(FAILED, str(error)) from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, NamedTuple, Tuple
 
-from rbd_ros.nodes.simulator.population import Population
+from rbd_ros.nodes.simulator.entity_registry import EntityRegistry
 from rbd_ros.nodes.simulator.standard_answers import RefusedRequestError
 
 # Constants of the standard.
@@ -26,19 +26,19 @@ class Info(NamedTuple):
 class EntityInfos:
     """Information about the entities of a simulation.
 
-    :param population: what there is
+    :param registry: what there is
     """
 
-    def __init__(self, population: Population):
-        self._population = population
+    def __init__(self, registry: EntityRegistry):
+        self._registry = registry
         self._given: Dict[str, Info] = {}
 
     def of(self, name: str) -> Info:
         """Return the information about an existing entity."""
-        self._forget_strangers()
+        self._drop_unknown()
         if name in self._given:
             return self._given[name]
-        return Info(self._population.category(name), self._population.description(name), ())
+        return Info(self._registry.category(name), self._registry.description(name), ())
 
     def set(self, name: str, message: Any) -> None:
         """Show an EntityInfo of an entity from now on, until it is taken out.
@@ -53,9 +53,9 @@ class EntityInfos:
         tags = tuple(message.tags)
         if len(message.description) + sum(map(len, tags)) + len(tags) > MOST_TEXT:
             raise RefusedRequestError(FAILED, f'more than {MOST_TEXT} characters')
-        self._forget_strangers()
+        self._drop_unknown()
         self._given[name] = Info(category, message.description, tags)
 
-    def _forget_strangers(self) -> None:
-        names = self._population.names
+    def _drop_unknown(self) -> None:
+        names = self._registry.names
         self._given = {name: each for name, each in self._given.items() if name in names}

@@ -38,7 +38,7 @@ from rbd_ros.nodes.simulator.lockstep import LockstepPorts, OFF, SUBJECT as LOCK
 from rbd_ros.nodes.simulator.loop import SimulationLoop, Steps
 from rbd_ros.nodes.simulator.manager_ports import ManagerPorts
 from rbd_ros.nodes.simulator.ports import RosPorts
-from rbd_ros.nodes.simulator.rivals import Rivals
+from rbd_ros.nodes.simulator.publisher_conflicts import ConflictMonitor
 from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
 from rbd_ros.nodes.simulator.snapshot_place import check_snapshot_folder, check_snapshot_name
 from rbd_ros.nodes.simulator.snapshots import Snapshots
@@ -48,7 +48,7 @@ from rbd_ros.robot import Robot
 if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.fault_ports import Faults
     from rbd_ros.nodes.simulator.object_changes import ObjectChanges
-    from rbd_ros.nodes.simulator.surroundings import Surroundings
+    from rbd_ros.nodes.simulator.world_interface import WorldInterface
 
 SUBJECT = 'simulation'
 SLOW = 0.95  # part of the real-time factor asked for below which a warning is due
@@ -74,7 +74,7 @@ class SimulatorNode(GuardedNode):
         self.diagnostics = Diagnostics(self)
         self.diagnostics.add_values(SUBJECT, self._values)
         self.diagnostics.every_second(self._watch)
-        self._rivals = Rivals(self, self.diagnostics)
+        self._conflicts = ConflictMonitor(self, self.diagnostics)
         self.ports: Optional[RosPorts] = None
         #: Between ports and cycle in lockstep; None without.
         self.lockstep: Optional[LockstepPorts] = None
@@ -206,7 +206,7 @@ class SimulatorNode(GuardedNode):
             lambda: self.loop.overruns,
         )
         self._pace()
-        if self.cycle.surroundings is not None:
+        if self.cycle.world_interface is not None:
             self._offer_changes()
         if self.parameters['faults'].strip():
             self._begin_with_faults(self.parameters['faults'])
@@ -250,7 +250,7 @@ class SimulatorNode(GuardedNode):
         from rbd_ros.nodes.simulator.object_changes import ObjectChanges
 
         self.changes = changes = ObjectChanges(self)
-        values = self.cycle.surroundings.values
+        values = self.cycle.world_interface.values
         self.diagnostics.add_values('world', lambda: {**values(), **changes.values()})
 
     def _world_ports(self) -> Any:
@@ -294,9 +294,9 @@ class SimulatorNode(GuardedNode):
         self._report_state()
 
     @property
-    def surroundings(self) -> Optional[Surroundings]:
+    def world_interface(self) -> Optional[WorldInterface]:
         """The world around the robot; None if there is none, or no robot yet."""
-        return None if self.cycle is None else self.cycle.surroundings
+        return None if self.cycle is None else self.cycle.world_interface
 
     def faults_made(self) -> Faults:
         """Return the faults, made if there were none so far."""
@@ -475,15 +475,15 @@ class SimulatorNode(GuardedNode):
             return
         cycle = self.cycle
         further = self._further_ports
-        self._rivals.look_for_simulators(
+        self._conflicts.look_for_simulators(
             [*self.ports.output_topics, *(each.output_topic for each in further.values())]
         )
         by_name, by_order = self.ports.command_topics
         heard = cycle.commands.heard_lately()
-        self._rivals.look_for_controllers(by_name, by_order, heard)
+        self._conflicts.look_for_controllers(by_name, by_order, heard)
         for name, ports in further.items():
             lists = cycle.robot_topics.commands[name].heard_lately()
-            self._rivals.look_for_controllers(*ports.command_topics, lists)
+            self._conflicts.look_for_controllers(*ports.command_topics, lists)
         cycle.follow_clock_listeners(self.ports.clock_listeners)
         self._pace()
         expected = (
@@ -498,8 +498,8 @@ class SimulatorNode(GuardedNode):
                 'above that time, or start the manager again',
                 code='no commands',
             )
-        if cycle.surroundings is not None:
-            cycle.surroundings.watch()
+        if cycle.world_interface is not None:
+            cycle.world_interface.watch()
         if (odd := cycle.command_gaps.taken()) and cycle.is_followed:
             self.diagnostics.event(
                 SUBJECT,

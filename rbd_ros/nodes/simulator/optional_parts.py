@@ -20,19 +20,19 @@ from rbd_ros.simulation.sensor_places import check_no_loops
 if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.measurements import MeasurementPorts, Measurements
     from rbd_ros.nodes.simulator.robot_topics import RobotPorts, RobotTopics
-    from rbd_ros.nodes.simulator.surroundings import Surroundings, WorldPorts
+    from rbd_ros.nodes.simulator.world_interface import WorldInterface, WorldPorts
 
 Parameters = Mapping[str, Any]
 
 
-def make_surroundings(
+def make_world_interface(
     simulator: Simulator,
     parameters: Parameters,
     diagnostics: Diagnostics,
     ports: Optional[Callable[[], WorldPorts]],
     has_base: bool,
-) -> Optional[Surroundings]:
-    """Return the surroundings of the robot; None without a world.
+) -> Optional[WorldInterface]:
+    """Return the interface to the world around the robot; None without a world.
 
     :param ports: makes the ports of the world
     :param has_base: whether the robot's root link moves freely
@@ -41,9 +41,9 @@ def make_surroundings(
         return None
     if ports is None:
         raise ValueError('a world has messages of its own: world_ports must be given')
-    from rbd_ros.nodes.simulator.surroundings import Surroundings
+    from rbd_ros.nodes.simulator.world_interface import WorldInterface
 
-    return Surroundings(simulator, parameters, diagnostics, ports(), has_base)
+    return WorldInterface(simulator, parameters, diagnostics, ports(), has_base)
 
 
 def make_measurements(

@@ -37,7 +37,7 @@ MOST_STEPS = 1_000_000
 def offer_simulation_interfaces(simulator: Any, offer: Callable[..., Any]) -> Tuple[str, ...]:
     """Create the services of the simulator.
 
-    :param simulator: node with `pause`, `step`, `reset`, `loop` and `surroundings`
+    :param simulator: node with `pause`, `step`, `reset`, `loop` and `world_interface`
     :param offer: creates a service from its class, its name and a callback
     :return: names of the services, none without the package
     """
@@ -68,7 +68,7 @@ def offer_simulation_interfaces(simulator: Any, offer: Callable[..., Any]) -> Tu
 class SimulationInterfaces:
     """Answers to the services.
 
-    :param simulator: node with `pause`, `step`, `reset`, `loop` and `surroundings`
+    :param simulator: node with `pause`, `step`, `reset`, `loop` and `world_interface`
     :param msg: the package's module of messages
     """
 
@@ -132,7 +132,7 @@ class SimulationInterfaces:
     def reset(self, request: Any, response: Any) -> Any:
         """Serve ResetSimulation."""
         scope = request.scope
-        spawned = bool(scope & SCOPE_SPAWNED) and self._simulator.surroundings is not None
+        spawned = bool(scope & SCOPE_SPAWNED) and self._simulator.world_interface is not None
         if scope != SCOPE_DEFAULT and not (scope & SCOPE_STATE or spawned):
             return self._answer(
                 response, FEATURE_UNSUPPORTED, 'only the state can be reset; time never goes back'

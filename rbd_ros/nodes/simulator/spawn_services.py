@@ -38,7 +38,7 @@ MOST_FILES = 200  # of all folders that are read
 class SpawnServices:
     """Answers to the services.
 
-    :param simulator: node with `surroundings`, None without a world, `changes` and `parameters`
+    :param simulator: node with `world_interface`, None without a world, `changes` and `parameters`
     :param msg: the package's module of messages
     """
 
@@ -57,13 +57,13 @@ class SpawnServices:
     @property
     def features(self) -> Tuple[str, ...]:
         """Names of what is supported: poses are those of a world, where objects come and go."""
-        return WITH_WORLD if self._simulator.surroundings is not None else ()
+        return WITH_WORLD if self._simulator.world_interface is not None else ()
 
     # -- poses ------------------------------------------------------------------------------------
 
     @property
     def _named(self) -> Tuple[NamedPose, ...]:
-        if self._simulator.surroundings is None:
+        if self._simulator.world_interface is None:
             return ()
         poses: Tuple[NamedPose, ...] = self._simulator.changes.world.poses
         return poses
@@ -107,7 +107,7 @@ class SpawnServices:
         parameters = self._simulator.parameters
         sources = list(getattr(request, 'sources', ())) or parameters['spawnables']
         found: List[Any] = []
-        if self._simulator.surroundings is None:  # nothing can be spawned
+        if self._simulator.world_interface is None:  # nothing can be spawned
             response.spawnables = found
             return
         for path, asked_for in self._files(sources):

@@ -38,8 +38,8 @@ LARGEST_TEXT = 10 * MAX_BYTES  # of a world
 class WorldServices:
     """Answers to the services.
 
-    :param simulator: node with `surroundings` and `changes`, None without a world, `parameters`,
-        `pause` and `reset`
+    :param simulator: node with `world_interface` and `changes`, None without a world, and with
+        `parameters`, `pause` and `reset`
     :param msg: the package's module of messages
     :param stopped: called when another world has been loaded, and time stands still
     """
@@ -63,7 +63,7 @@ class WorldServices:
     @property
     def features(self) -> Tuple[str, ...]:
         """Names of what is supported."""
-        return FEATURES + (WITH_WORLD if self._simulator.surroundings is not None else ())
+        return FEATURES + (WITH_WORLD if self._simulator.world_interface is not None else ())
 
     # -- the services -----------------------------------------------------------------------------
 
@@ -84,8 +84,8 @@ class WorldServices:
         ]
 
     def _current(self, request: Any, response: Any) -> None:
-        surroundings, parameters = self._simulator.surroundings, self._simulator.parameters
-        if surroundings is None or self.unloaded:
+        world_interface, parameters = self._simulator.world_interface, self._simulator.parameters
+        if world_interface is None or self.unloaded:
             raise RefusedRequestError(NO_WORLD_LOADED, 'there is no world around the robot')
         if self._loaded is not None:
             response.world = self._world(*self._loaded)
@@ -112,7 +112,7 @@ class WorldServices:
         response.world = self._world(*self._loaded)
 
     def _unload(self, request: Any, response: Any) -> None:
-        if self._simulator.surroundings is None or self.unloaded:
+        if self._simulator.world_interface is None or self.unloaded:
             raise RefusedRequestError(NO_WORLD_LOADED, 'there is no world around the robot')
         changes = self._changes
         empty = World(gravity=tuple(self._simulator.parameters['gravity']))
@@ -123,7 +123,7 @@ class WorldServices:
 
     @property
     def _changes(self) -> Any:
-        if self._simulator.surroundings is None:
+        if self._simulator.world_interface is None:
             raise RefusedRequestError(
                 FAILED,
                 'the simulation has been started without a world, and gets none: start it with '

@@ -126,8 +126,8 @@ class ExternalWrenches:
         """True if any acts."""
         return bool(self._forces)
 
-    def forget_strangers(self) -> None:
-        """Let no wrench act on objects that are no longer there."""
+    def drop_unknown_bodies(self) -> None:
+        """Drop the wrenches on bodies that the world no longer has."""
         simulator = self._simulator
         known = {*simulator.robot.model.links, *simulator.objects}
         self._forces = {link: force for link, force in self._forces.items() if link in known}

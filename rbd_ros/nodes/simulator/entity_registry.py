@@ -53,10 +53,10 @@ class EntityMotion(NamedTuple):
     twist: np.ndarray
 
 
-class Population:
-    """Entities in the simulation of a node.
+class EntityRegistry:
+    """Registry of the entities in the simulation of a node.
 
-    :param simulator: node with `cycle`, `loop` and `surroundings`
+    :param simulator: node with `cycle`, `loop` and `world_interface`
     """
 
     def __init__(self, simulator: Any):
@@ -127,11 +127,11 @@ class Population:
 
     def _motion(self, names: Sequence[str]) -> Tuple[int, List[EntityMotion]]:
         cycle, robots, rest = self._node.cycle, self.robots, np.zeros(6)
-        simulator, surroundings = cycle.simulator, self._node.surroundings
+        simulator, world_interface = cycle.simulator, self._node.world_interface
         objects: Dict[str, EntityMotion] = {}
-        if surroundings is not None:
-            _, motion = surroundings.states()
-            for name, pose, twist in zip(surroundings.objects, motion.poses, motion.twists):
+        if world_interface is not None:
+            _, motion = world_interface.states()
+            for name, pose, twist in zip(world_interface.objects, motion.poses, motion.twists):
                 objects[name] = EntityMotion(row_matrix(pose), np.roll(twist, 3))
         links = simulator.robot.forward_kinematics(simulator.q) if robots else {}
         found = []

@@ -121,7 +121,7 @@ class Rig:
 
     def place(self, child, position=(0, 0, 0), orientation=(0, 0, 0, 1)):
         row = np.array([*position, *orientation], dtype=float)
-        self.cycle.surroundings.set_state(child, row, np.zeros(6))
+        self.cycle.world_interface.set_state(child, row, np.zeros(6))
 
     def pose(self, name):
         """Return the position and quaternion of the last message."""
@@ -360,33 +360,33 @@ def test_wrenches_move_with_their_point():
 
 def test_diagnostics_tell_contacts_and_the_largest_residuals(rig):
     rig.run(50)
-    values = rig.cycle.surroundings.values()
+    values = rig.cycle.world_interface.values()
     assert values['contacts'] == len(rig.simulator.contacts) >= 4
     assert 0.0 < values['residual_contact'] < 1e-8
     assert values['unconverged_steps'] == values['contacts_truncated'] == 0
-    assert rig.cycle.surroundings.values()['residual_contact'] == 0.0  # none since
+    assert rig.cycle.world_interface.values()['residual_contact'] == 0.0  # none since
 
 
 def test_contacts_are_those_that_bear_force(rig):
     rig.run(50)
-    before = rig.cycle.surroundings.values()['contacts']
+    before = rig.cycle.world_interface.values()['contacts']
     impulse = rig.simulator.physics.touches.impulse
     impulse[np.flatnonzero(impulse[:, 0])[0]] = 0.0
-    assert rig.cycle.surroundings.values()['contacts'] == before - 1
+    assert rig.cycle.world_interface.values()['contacts'] == before - 1
 
 
 def test_steps_that_were_not_solved_are_reported(rig):
     from rbd_ros.simulation.state import DROPPED, UNCONVERGED
 
-    rig.cycle.surroundings.watch()
+    rig.cycle.world_interface.watch()
     assert not rig.told.codes
     counters = rig.simulator.physics.state.counters
     counters[UNCONVERGED], counters[DROPPED] = 3, 2
-    rig.cycle.surroundings.watch()
-    rig.cycle.surroundings.watch()  # nothing new
+    rig.cycle.world_interface.watch()
+    rig.cycle.world_interface.watch()  # nothing new
     assert rig.told.codes == ['unconverged', 'contacts truncated']
     rig.cycle.reset()
-    rig.cycle.surroundings.watch()
+    rig.cycle.world_interface.watch()
     assert len(rig.told.codes) == 2
 
 
@@ -397,16 +397,16 @@ def test_what_overlaps_and_cannot_be_parted_is_named_once(rig):
     names = rig.simulator.physics.scene.names_of(int(touches.contacts.pair[0]))
     before = len(rig.told.texts)
     for _ in range(2):
-        rig.cycle.surroundings.watch()
+        rig.cycle.world_interface.watch()
     told = [each for each in rig.told.texts[before:] if 'overlap' in each]
     text = f'{names[0]!r} and {names[1]!r} overlap by 2.0 mm; they stay so'
     assert len(told) == 1 and told[0].startswith(text)
     touches.stays[0] = 0
-    rig.cycle.surroundings.watch()
+    rig.cycle.world_interface.watch()
     touches.stays[0] = 1
-    rig.cycle.surroundings.watch()
+    rig.cycle.world_interface.watch()
     assert sum('they stay so' in each for each in rig.told.texts[before:]) == 2
-    assert rig.cycle.surroundings.values()['unparted_steps'] == 0
+    assert rig.cycle.world_interface.values()['unparted_steps'] == 0
 
 
 # -- parameters -----------------------------------------------------------------------------------
@@ -548,7 +548,7 @@ def test_other_robots_that_move_are_told_commanded_and_shown(two_robots):
     place = [0.3 * np.cos(falling), 3.0, 0.5 - 0.3 * np.sin(falling)]
     assert xyz(marker.pose.position) == pytest.approx(place, abs=1e-3)
     assert rig.world.frames[-1].count(b'swing/') == 2
-    post, arm = rig.cycle.surroundings._frames.poses
+    post, arm = rig.cycle.world_interface._frames.poses
     assert list(post) == pytest.approx([0, 3, 0.5, 0, 0, 0, 1])
     assert arm[:3] == pytest.approx([0, 3, 0.5])
     assert arm[3:] == pytest.approx([0, np.sin(falling / 2), 0, np.cos(falling / 2)], abs=1e-3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""New objects in a simulated world that overlap with what was there."""
+"""Overlaps of spawned or moved objects with what was in the simulated world before."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Dict, FrozenSet
 
 from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
 from rbd_ros.simulation import Simulator
-from rbd_ros.simulation.start_overlaps import newcomer_warnings
+from rbd_ros.simulation.start_overlaps import spawn_overlap_warnings
 from rbd_ros.simulation.start_warnings import DEEP
 
 SUBJECT = 'world'
 
 
-class Newcomers:
-    """Warns of things that overlap with others where they were put.
+class SpawnOverlapMonitor:
+    """Monitor that warns of objects and robots that overlap where they were put.
 
     :param simulator: the simulation
     :param diagnostics: where to report
@@ -23,7 +23,7 @@ class Newcomers:
     def __init__(self, simulator: Simulator, diagnostics: Diagnostics):
         self._simulator, self._diagnostics = simulator, diagnostics
         self._known = self._things()
-        #: Names of what no step has been taken with
+        #: Names of objects and robots with which no step has been taken
         self.names: FrozenSet[str] = frozenset()
 
     def world_changed(self) -> None:
@@ -37,9 +37,9 @@ class Newcomers:
         """Note what has been put elsewhere."""
         self.names = self.names | {name}
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Warn, after a step."""
-        for text in newcomer_warnings(self._simulator.physics, self.names, DEEP):
+        for text in spawn_overlap_warnings(self._simulator.physics, self.names, DEEP):
             self._diagnostics.event(SUBJECT, WARN, text, code=text.split(' overlap')[0])
         self.names = frozenset()
 

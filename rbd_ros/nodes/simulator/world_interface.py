@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Surroundings of the simulated robot: objects that are placed, shown and touched.
+"""Interface to the simulated world: its objects are placed, published and drawn.
 
 All runs in the thread of the simulation loop, as the cycle does. Like the cycle, it needs no node:
 messages come and go through `WorldPorts`.
@@ -23,13 +23,13 @@ from rbd_ros.nodes.common.wire import (
 )
 from rbd_ros.nodes.simulator import markers
 from rbd_ros.nodes.simulator.contact_cloud import contact_cloud
-from rbd_ros.nodes.simulator.newcomers import Newcomers
 from rbd_ros.nodes.simulator.object_motion import about, Motion, ObjectMotion, Touch
 from rbd_ros.nodes.simulator.poses import (
     matrix_row,
     NO_LINK,
     row_matrix,
 )
+from rbd_ros.nodes.simulator.spawn_overlaps import SpawnOverlapMonitor
 from rbd_ros.nodes.simulator.world_ports import CONTACT_MARKERS, CONTACTS, OBJECT_MARKERS, WRENCHES
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.scene.state import FreeBodies
@@ -112,8 +112,8 @@ class View(NamedTuple):
     markers: List[markers.Placed]
 
 
-class Surroundings:
-    """The world of a simulation, as topics show it.
+class WorldInterface:
+    """The world of a simulation: topics, diagnostics, and states that services set.
 
     :param simulator: simulation with a world
     :param parameters: values of the simulator node's parameters
@@ -134,7 +134,7 @@ class Surroundings:
         self._diagnostics, self._ports = diagnostics, ports
         odom = parameters['odom_frame'] if has_base else ''
         self.frames = Frames.of(simulator, parameters['frame_prefix'], odom)
-        self._newcomers = Newcomers(simulator, diagnostics)
+        self._spawn_overlaps = SpawnOverlapMonitor(simulator, diagnostics)
         self._has_base = has_base
         self._use(self._present())
         rate = parameters['world_publish_rate']
@@ -148,7 +148,7 @@ class Surroundings:
         ports.send_standing(self._standing)
         self._report()
 
-    def look_around(self, world: World, scene: Scene, bodies: FreeBodies) -> View:
+    def view_of(self, world: World, scene: Scene, bodies: FreeBodies) -> View:
         """Return the view of a world, perhaps of one that the simulation does not have yet.
 
         :param world: the world
@@ -182,7 +182,7 @@ class Surroundings:
         """Return the view of the present world."""
         simulator = self._simulator
         physics = simulator.physics
-        return self.look_around(simulator.world, physics.scene, physics.plant.scene.bodies)
+        return self.view_of(simulator.world, physics.scene, physics.plant.scene.bodies)
 
     def _report(self) -> None:
         names, count = self._simulator.objects, len(self._simulator.world.objects)
@@ -196,10 +196,10 @@ class Surroundings:
     def world_changed(self, view: Optional[View]) -> None:
         """Go over to the objects that the simulation has now.
 
-        :param view: what `look_around` has found; None: that is done now
+        :param view: what `view_of` has found; None: that is done now
         """
         self._use(self._present() if view is None else view)
-        self._newcomers.world_changed()
+        self._spawn_overlaps.world_changed()
         self._pressed &= set(self._state.bodies)
         self._changed = True
         self._ports.send_standing([markers.nothing(self.frames.world), *self._standing])
@@ -230,7 +230,7 @@ class Surroundings:
         if velocity is None:
             velocity = self._simulator.object_velocity(name)
         self._simulator.place_object(name, None if pose is None else row_matrix(pose), velocity)
-        self._newcomers.placed(name)
+        self._spawn_overlaps.placed(name)
 
     # -- publishing -------------------------------------------------------------------------------
 
@@ -241,8 +241,8 @@ class Surroundings:
         """
         self._time = time
         np.maximum(self._worst, self._simulator.physics.touches.residuals, out=self._worst)
-        if self._newcomers.names:
-            self._newcomers.tell()
+        if self._spawn_overlaps.names:
+            self._spawn_overlaps.report()
         if time >= self._next:
             self._next = max(self._next + self._period, time)
             self.publish(time)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notices others who do what the simulator does, or two who command the same joints."""
+"""Conflicts of publishers: a second simulator, or two controllers of the same joints."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _PATIENCE = 5  # looks for which a name may be missing; usually it comes within 
 _SILENCE = 5  # looks for which a controller may be silent, on a busy machine, and still be one
 
 
-class Rivals:
-    """Looks at the graph once a second.
+class ConflictMonitor:
+    """Monitor of the ROS graph, which it checks once a second.
 
     :param node: the simulator node
     :param diagnostics: where to report
@@ -93,8 +93,8 @@ class Rivals:
     def _publishers(self, topic: str) -> List[str]:
         """Return the full names of the nodes that publish a topic, one for each publisher.
 
-        Publishers are heard of before the names of their nodes. A rival that cannot be named helps
-        nobody, so it is looked at again later.
+        The middleware reports publishers before the names of their nodes. A conflict is of no use
+        without a name, so it is checked again later.
         """
         infos: List[Any] = self._node.get_publishers_info_by_topic(topic)
         known = [info for info in infos if info.node_name != _NOT_KNOWN_YET]
