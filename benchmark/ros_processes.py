@@ -45,7 +45,7 @@ from rbd_ros.nodes.common.wire import (
     Float64MultiArrayWriter,
     JointStateWriter,
 )
-from rbd_ros.nodes.torque.interface import JOINT_STATES
+from rbd_ros.nodes.torque.torque_interface import JOINT_STATES
 
 PERIOD = 0.001  # [s]
 PERIOD_NS = 1_000_000

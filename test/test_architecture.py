@@ -153,7 +153,7 @@ SINGLE_MODULES = {
 }
 
 # What launch files may know of nodes: their declarations, which import nothing heavy.
-DECLARATIONS = 'rbd_ros.nodes.common.interface'
+DECLARATIONS = 'rbd_ros.nodes.common.node_interface'
 
 # Names of the public face, rbd_ros/__init__.py, and the rooms that they stand for.
 ROOM_OF_PUBLIC_NAME = {

@@ -15,8 +15,8 @@ import pytest
 from support.source_imports import ROOT
 import yaml
 
-from rbd_ros.nodes.common.interface import NodeInterface
-from rbd_ros.nodes.simulator.interface import INTERFACE as SIMULATOR
+from rbd_ros.nodes.common.node_interface import NodeInterface
+from rbd_ros.nodes.simulator.simulator_interface import INTERFACE as SIMULATOR
 
 pytestmark = pytest.mark.linter
 

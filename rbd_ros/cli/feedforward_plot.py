@@ -10,7 +10,7 @@ import numpy as np
 from rbd_ros import Robot
 from rbd_ros.cli.joint_panels import JointPanels
 from rbd_ros.control import TrajectoryReport
-from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.control_arrays import FloatArray
 
 LINE, LIMIT = '#1769aa', '#e4572e'
 

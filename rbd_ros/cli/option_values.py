@@ -10,7 +10,7 @@ from typing import Dict, List, Mapping, Optional, Sequence, Tuple, Union
 from rbd_ros import Robot
 from rbd_ros.cli.common_options import JOINT_VALUES, PAYLOAD
 from rbd_ros.control import payload_parameters
-from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.model.errors import unknown_name
 
 

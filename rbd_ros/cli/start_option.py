@@ -11,7 +11,7 @@ from rbd_ros.cli.common_options import CONFIGURATION
 from rbd_ros.cli.option_values import joint_values, numbers, place_joints
 from rbd_ros.cli.text_table import plural
 from rbd_ros.collision.touchdown import base_height, floating_bases, moved_base
-from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
 

@@ -6,7 +6,7 @@ Pure functions and small classes. The time is always an argument, and nothing he
 
 from rbd_ros.control.annotation import annotate, AnnotatedTrajectory
 from rbd_ros.control.feedforward import EffortParts, Feedforward
-from rbd_ros.control.friction import friction_torque
+from rbd_ros.control.friction_compensation import friction_torque
 from rbd_ros.control.gains import DAMPING_RATIO, default_gains, NATURAL_FREQUENCY, pd_gains
 from rbd_ros.control.gravity_direction import mounted_gravity
 from rbd_ros.control.guards import StateGuard, StateProblem

@@ -10,7 +10,7 @@ from typing import List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.control.arrays import FloatArray, MotionSample
+from rbd_ros.control.control_arrays import FloatArray, MotionSample
 from rbd_ros.control.feedforward import Feedforward
 from rbd_ros.control.names import listed, shown
 from rbd_ros.control.trajectory import JointTrajectory

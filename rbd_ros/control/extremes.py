@@ -8,7 +8,7 @@ from typing import Tuple
 import numpy as np
 
 from rbd_ros.control import polynomials
-from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.trajectory import JointTrajectory
 
 #: A value, and when it is taken [s].

@@ -11,8 +11,8 @@ from typing import NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.control.arrays import FloatArray
-from rbd_ros.control.friction import friction_torque
+from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.control.friction_compensation import friction_torque
 from rbd_ros.control.law_settings import LawSettings
 from rbd_ros.control.names import listed
 from rbd_ros.control.slices import slices

@@ -7,7 +7,7 @@ from typing import Any, Tuple, Union
 
 import numpy as np
 
-from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.gravity_gradient import gravity_gradient, needed_stiffness
 from rbd_ros.control.robot_joints import free_inertia, inertia_of_all_joints, workspace
 from rbd_ros.robot import Robot

@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.robot import Robot
 
 #: Share of the stiffness that must be left over, for what the model does not know.

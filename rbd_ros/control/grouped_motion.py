@@ -13,8 +13,8 @@ from typing import Any, Optional, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.control.arrays import FloatArray
 from rbd_ros.control.blending import Bounds, Coasting
+from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.motion_plan import Indices, MotionPlan
 from rbd_ros.control.path_motion import PathMotion, Rest
 from rbd_ros.control.trajectory import JointTrajectory

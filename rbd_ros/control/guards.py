@@ -12,7 +12,7 @@ from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.names import shown
 
 MAXIMUM_MEASURABLE = 1e9  # a position or velocity beyond this is garbage, not a measurement

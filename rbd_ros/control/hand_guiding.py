@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.robot_joints import dof_names, free_inertia, workspace
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound

@@ -23,7 +23,7 @@ import numpy as np
 
 from rbd_ros.compiler import Definition
 from rbd_ros.control import task_impedance
-from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.model import Model
 from rbd_ros.robot.kernels import declared
 from rbd_ros.robot.keys import model_key, source_key

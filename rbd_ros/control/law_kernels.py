@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from rbd_ros.compiler import compile_lock, make_kernel
 from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
-from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.law import law_definition
 from rbd_ros.robot import Robot
 

@@ -8,7 +8,7 @@ from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.control.arrays import BoolArray, FloatArray
+from rbd_ros.control.control_arrays import BoolArray, FloatArray
 from rbd_ros.control.gains import default_gains, min_damping_rate
 from rbd_ros.control.payload import check_payload
 from rbd_ros.control.robot_joints import dof_names, workspace

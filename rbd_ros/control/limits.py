@@ -14,7 +14,7 @@ from rbd_ros.compiler import Definition, make_kernel
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
 from rbd_ros.compiler.source import source_digest
-from rbd_ros.control.arrays import BoolArray, FloatArray
+from rbd_ros.control.control_arrays import BoolArray, FloatArray
 from rbd_ros.spatial.scalar import absolute, clip, Scalar, where_positive
 
 #: In place of an infinite limit of a torque or of its change [N m or N]: one infinite input makes

@@ -19,8 +19,8 @@ from typing import Any, Deque, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.control.arrays import FloatArray, MotionSample
 from rbd_ros.control.blending import Bounds, Coasting
+from rbd_ros.control.control_arrays import FloatArray, MotionSample
 from rbd_ros.control.grouped_motion import GroupedMotion
 from rbd_ros.control.intervals import StateIntervals
 from rbd_ros.control.motion_options import MotionOptions

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.control.arrays import FloatArray
 from rbd_ros.control.blending import Bounds, Offset, Still
+from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.names import shown
 from rbd_ros.control.path_motion import Path
 from rbd_ros.control.trajectory import JointTrajectory

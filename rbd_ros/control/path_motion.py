@@ -8,8 +8,8 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
-from rbd_ros.control.arrays import FloatArray
 from rbd_ros.control.blending import Bounds, Coasting, Offset, Ramp, Still
+from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.trajectory import JointTrajectory
 from rbd_ros.robot.wraparound import Wraparound
 

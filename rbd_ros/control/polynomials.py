@@ -16,7 +16,7 @@ from typing import Any, Optional, Tuple, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.control.arrays import BoolArray, FloatArray
+from rbd_ros.control.control_arrays import BoolArray, FloatArray
 from rbd_ros.control.slices import slices
 
 # Distances over which the equations of a spline are uncoupled one after another. Each step squares

@@ -9,7 +9,7 @@ from typing import Callable, cast, NamedTuple, Tuple
 import numpy as np
 
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.gains import friction_stiffness
 from rbd_ros.control.law import Layout
 from rbd_ros.control.law_kernels import LawKernel

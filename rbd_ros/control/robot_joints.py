@@ -7,7 +7,7 @@ from typing import Any, Tuple
 
 import numpy as np
 
-from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.robot import Robot
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from rbd_ros.compiler import Definition, make_kernel
 from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
 from rbd_ros.compiler.source import source_digest
-from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.robot_joints import dof_names
 from rbd_ros.robot import Robot
 from rbd_ros.spatial.scalar import absolute, Scalar, sqrt, where_positive

@@ -11,7 +11,7 @@ from typing import Any, Callable, ContextManager, Dict, List, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.law import INPUTS, Layout
 from rbd_ros.control.law_kernels import gravity_function, law_kernel
 from rbd_ros.control.law_settings import LawSettings

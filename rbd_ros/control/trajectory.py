@@ -10,7 +10,7 @@ from typing import Any, Iterator, Optional, Sequence, Tuple, TYPE_CHECKING
 import numpy as np
 
 from rbd_ros.control import polynomials
-from rbd_ros.control.arrays import FloatArray, MotionSample
+from rbd_ros.control.control_arrays import FloatArray, MotionSample
 from rbd_ros.control.names import listed, shown
 from rbd_ros.control.slices import slices
 from rbd_ros.control.trajectory_checks import (

@@ -18,7 +18,7 @@ import yaml
 
 from rbd_ros.bounded_files import FileRefusedError, read_bytes
 from rbd_ros.control.annotation import AnnotatedTrajectory
-from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.names import listed, shown
 from rbd_ros.control.trajectory import JointTrajectory
 from rbd_ros.control.trajectory_checks import TrajectoryError

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbd_ros.control.annotation import completed, subdivided
-from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.extremes import extremes
 from rbd_ros.control.feedforward import EffortParts, Feedforward
 from rbd_ros.control.time_scaling import excluded_speeds, feasible_speeds

@@ -7,7 +7,7 @@ from typing import Callable, Optional
 
 import numpy as np
 
-from rbd_ros.control.arrays import FloatArray
+from rbd_ros.control.control_arrays import FloatArray
 
 Holding = Callable[[FloatArray], FloatArray]
 

@@ -13,7 +13,7 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.control.friction import friction_torque
+from rbd_ros.control.friction_compensation import friction_torque
 from rbd_ros.control.trajectory import JointTrajectory
 from rbd_ros.robot import Robot
 

@@ -12,7 +12,7 @@ from rbd_ros.hil.faults import Fault, FaultError, Kind, KINDS, read_faults
 from rbd_ros.hil.message_link import Disturbance, MessageLink
 from rbd_ros.hil.plant_faults import PlantFaults
 from rbd_ros.hil.recorded_run import HilRecordingError
-from rbd_ros.hil.recording import RunRecorder
+from rbd_ros.hil.run_recorder import RunRecorder
 from rbd_ros.hil.run_replay import Replay, replay
 from rbd_ros.hil.scenario import Limits, read_scenario, Scenario, ScenarioError
 from rbd_ros.hil.sensor_faults import SensorFaults

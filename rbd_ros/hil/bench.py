@@ -22,7 +22,7 @@ from rbd_ros.robot.wraparound import Wraparound
 from rbd_ros.simulation import Simulator
 
 if TYPE_CHECKING:
-    from rbd_ros.hil.recording import RunRecorder
+    from rbd_ros.hil.run_recorder import RunRecorder
 
 INTEGRATOR = 'semi_implicit'
 

@@ -18,8 +18,8 @@ from rbd_ros.hil.campaign_report import CAMPAIGN_PAGE, write_campaign
 from rbd_ros.hil.controller_entry import IN_PROCESS
 from rbd_ros.hil.controllers import make_controller
 from rbd_ros.hil.recorded_run import about_of
-from rbd_ros.hil.recording import RunRecorder
 from rbd_ros.hil.report import JUNIT, NUMBERS, PAGE, summary, write_report
+from rbd_ros.hil.run_recorder import RunRecorder
 from rbd_ros.hil.run_replay import replay
 from rbd_ros.hil.scenario import MAX_SEED, read_scenario, Scenario
 from rbd_ros.hil.udp_controller import over_udp

@@ -12,7 +12,7 @@ from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.hil.bench import Bench
 from rbd_ros.hil.faults import KINDS
 from rbd_ros.hil.recorded_run import HilRecordingError, read_run, RecordedRun
-from rbd_ros.hil.recording import BEGIN, fingerprint, NANOSECONDS
+from rbd_ros.hil.run_recorder import BEGIN, fingerprint, NANOSECONDS
 from rbd_ros.hil.scenario import Scenario
 
 _OF_THE_MACHINE = (

@@ -14,10 +14,10 @@ import numpy as np
 
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.hil.bench import Bench, Run
+from rbd_ros.hil.controller_process import ControllerProcess, start_timeout
 from rbd_ros.hil.desired import desired_samples
 from rbd_ros.hil.failures import ControllerFailure
-from rbd_ros.hil.process import ControllerProcess, start_timeout
-from rbd_ros.hil.recording import RunRecorder
+from rbd_ros.hil.run_recorder import RunRecorder
 from rbd_ros.hil.scenario import Scenario
 from rbd_ros.hil.udp_exchange import UdpExchange
 from rbd_ros.hil.udp_packets import PacketError

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Mapping, Tuple
 
 from launch.actions import DeclareLaunchArgument
 
-from rbd_ros.nodes.common.interface import NodeInterface, Parameter
+from rbd_ros.nodes.common.node_interface import NodeInterface, Parameter
 from rbd_ros.robots import DEFAULT_ROBOT
 
 FROM_TOPIC = 'topic'

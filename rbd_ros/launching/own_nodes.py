@@ -10,7 +10,7 @@ from launch import Action, LaunchContext
 from rbd_ros.launching.arguments import Arguments
 from rbd_ros.launching.declarations import LOG_LEVELS
 from rbd_ros.launching.processes import require, start_node
-from rbd_ros.nodes.common.interface import NodeInterface
+from rbd_ros.nodes.common.node_interface import NodeInterface
 
 PACKAGE = 'rbd_ros'
 SIMULATOR = 'simulator'

@@ -15,10 +15,10 @@ from rbd_ros.nodes.common.declared import (
     LIFECYCLE_SERVICES,
     TRANSITION_EVENT,
 )
-from rbd_ros.nodes.common.interface import NodeInterface, Parameter, Topic
-from rbd_ros.nodes.common.process import run_node
+from rbd_ros.nodes.common.node_interface import NodeInterface, Parameter, Topic
+from rbd_ros.nodes.common.node_process import run_node
 from rbd_ros.nodes.observer.collision_response import NO_RESPONSE, STOP
-from rbd_ros.nodes.torque.interface import JOINT_STATES, TORQUE_PARAMETERS
+from rbd_ros.nodes.torque.torque_interface import JOINT_STATES, TORQUE_PARAMETERS
 
 _SHARED = ('payload_link', 'payload_mass', 'payload_center_of_mass', 'payload_inertia')
 
@@ -129,7 +129,7 @@ INTERFACE = NodeInterface(
 
 
 def _load() -> Callable[[], Any]:
-    from rbd_ros.nodes.observer.node import ObserverNode
+    from rbd_ros.nodes.observer.observer_node import ObserverNode
 
     return lambda: ObserverNode(INTERFACE)
 

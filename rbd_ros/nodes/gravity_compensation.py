@@ -7,10 +7,10 @@ import sys
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 
 from rbd_ros.nodes.common.declared import LIFECYCLE_SERVICES
-from rbd_ros.nodes.common.interface import NodeInterface, Parameter
-from rbd_ros.nodes.common.process import run_node
-from rbd_ros.nodes.gravity.interface import PARAMETERS, SERVICES, TOPICS
-from rbd_ros.nodes.torque.interface import LARGEST_GAIN, TORQUE_PARAMETERS, TORQUE_TOPICS
+from rbd_ros.nodes.common.node_interface import NodeInterface, Parameter
+from rbd_ros.nodes.common.node_process import run_node
+from rbd_ros.nodes.gravity.gravity_interface import PARAMETERS, SERVICES, TOPICS
+from rbd_ros.nodes.torque.torque_interface import LARGEST_GAIN, TORQUE_PARAMETERS, TORQUE_TOPICS
 
 INTERFACE = NodeInterface(
     name='gravity_compensation',
@@ -62,7 +62,7 @@ def law_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
 
 
 def _load() -> Callable[[], Any]:
-    from rbd_ros.nodes.gravity.node import GravityNode
+    from rbd_ros.nodes.gravity.gravity_node import GravityNode
 
     return lambda: GravityNode(INTERFACE, law_options)
 

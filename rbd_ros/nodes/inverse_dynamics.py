@@ -7,10 +7,10 @@ import sys
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 
 from rbd_ros.nodes.common.declared import LIFECYCLE_SERVICES
-from rbd_ros.nodes.common.interface import Action, NodeInterface, Parameter, Topic
-from rbd_ros.nodes.common.process import run_node
-from rbd_ros.nodes.torque.interface import LARGEST_GAIN, TORQUE_PARAMETERS, TORQUE_TOPICS
+from rbd_ros.nodes.common.node_interface import Action, NodeInterface, Parameter, Topic
+from rbd_ros.nodes.common.node_process import run_node
 from rbd_ros.nodes.torque.task_parameters import task_options, TASK_PARAMETERS
+from rbd_ros.nodes.torque.torque_interface import LARGEST_GAIN, TORQUE_PARAMETERS, TORQUE_TOPICS
 
 JOINT_TRAJECTORY = Topic(
     'joint_trajectory',
@@ -244,8 +244,8 @@ def law_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
 
 
 def _load() -> Callable[[], Any]:
-    from rbd_ros.nodes.torque.node import TorqueNode
     from rbd_ros.nodes.torque.pose_target import PoseReference
+    from rbd_ros.nodes.torque.torque_node import TorqueNode
 
     return lambda: TorqueNode(INTERFACE, law_options, PoseReference)
 

@@ -15,9 +15,9 @@ from rbd_ros.nodes.common.declared import (
     LIFECYCLE_SERVICES,
     TRANSITION_EVENT,
 )
-from rbd_ros.nodes.common.interface import NodeInterface, Parameter, Topic
-from rbd_ros.nodes.common.process import run_node
-from rbd_ros.nodes.torque.interface import JOINT_STATES, TORQUE_PARAMETERS
+from rbd_ros.nodes.common.node_interface import NodeInterface, Parameter, Topic
+from rbd_ros.nodes.common.node_process import run_node
+from rbd_ros.nodes.torque.torque_interface import JOINT_STATES, TORQUE_PARAMETERS
 
 _SHARED = (
     'payload_link',
@@ -103,7 +103,7 @@ INTERFACE = NodeInterface(
 
 
 def _load() -> Callable[[], Any]:
-    from rbd_ros.nodes.feedforward.node import FeedforwardNode
+    from rbd_ros.nodes.feedforward.feedforward_node import FeedforwardNode
 
     return lambda: FeedforwardNode(INTERFACE)
 

@@ -7,8 +7,8 @@ import sys
 from typing import Any, Callable, Optional, Sequence
 
 from rbd_ros.nodes.common.declared import LIFECYCLE_SERVICES
-from rbd_ros.nodes.common.interface import NodeInterface, Parameter
-from rbd_ros.nodes.common.process import run_node
+from rbd_ros.nodes.common.node_interface import NodeInterface, Parameter
+from rbd_ros.nodes.common.node_process import run_node
 from rbd_ros.nodes.inverse_dynamics import (
     DESIRED_STATE,
     FOLLOW_JOINT_TRAJECTORY,
@@ -16,7 +16,7 @@ from rbd_ros.nodes.inverse_dynamics import (
     JOINT_TRAJECTORY,
     TRACKING_ERROR,
 )
-from rbd_ros.nodes.torque.interface import TORQUE_PARAMETERS, TORQUE_TOPICS
+from rbd_ros.nodes.torque.torque_interface import TORQUE_PARAMETERS, TORQUE_TOPICS
 
 # Parameters of inverse_dynamics about the motion that is wanted.
 _MOTION = (
@@ -56,7 +56,7 @@ INTERFACE = NodeInterface(
 
 
 def _load() -> Callable[[], Any]:
-    from rbd_ros.nodes.bridge.node import BridgeNode
+    from rbd_ros.nodes.bridge.bridge_node import BridgeNode
 
     return lambda: BridgeNode(INTERFACE)
 

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from rbd_ros.hil.process import ControllerProcess
+from rbd_ros.hil.controller_process import ControllerProcess
 
 
 @pytest.fixture

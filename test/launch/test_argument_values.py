@@ -3,7 +3,7 @@
 
 import pytest
 
-from rbd_ros.nodes.common.interface import Parameter
+from rbd_ros.nodes.common.node_interface import Parameter
 
 NUMBER = Parameter('number', 1.0, 'A number.', minimum=0.0)
 COUNT = Parameter('count', 1, 'A count.', maximum=10)

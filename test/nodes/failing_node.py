@@ -8,7 +8,7 @@ has sent some torques.
 import os
 import sys
 
-from rbd_ros.nodes.common.process import run_node
+from rbd_ros.nodes.common.node_process import run_node
 from rbd_ros.nodes.gravity_compensation import INTERFACE, law_options
 
 FAULT = os.environ['RBD_TEST_FAULT']
@@ -17,8 +17,8 @@ GOOD = 20  # torques before the law fails
 
 def load():
     """Import what the node needs; return a function that creates it."""
-    from rbd_ros.nodes.torque.node import TorqueNode
-    from rbd_ros.nodes.torque.reference import MeasuredPosition, MOVING
+    from rbd_ros.nodes.torque.motion_reference import MeasuredPosition, MOVING
+    from rbd_ros.nodes.torque.torque_node import TorqueNode
 
     class Failing(TorqueNode):
         """A torque node with a fault."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import sys
 import time
 
-from rbd_ros.nodes.common.process import run_node
+from rbd_ros.nodes.common.node_process import run_node
 
 GATE = Path(os.environ['RBD_TEST_GATE'])
 
@@ -17,7 +17,7 @@ GATE = Path(os.environ['RBD_TEST_GATE'])
 def load():
     """Import what the node needs; return a function that creates it."""
     from rbd_ros.nodes.simulator import cycle
-    from rbd_ros.nodes.simulator.node import SimulatorNode
+    from rbd_ros.nodes.simulator.simulator_node import SimulatorNode
 
     compiled = cycle.Simulator
 

@@ -13,7 +13,7 @@ from rclpy.serialization import serialize_message
 from test_simulation_cycle import make
 
 from rbd_ros import Robot
-from rbd_ros.nodes.simulator.closed_loops import holding_effort
+from rbd_ros.nodes.simulator.closed_loop_start import holding_effort
 from rbd_ros.resources import resource_path
 
 JOINTS = ['crank_joint', 'coupler_joint', 'rocker_joint']

@@ -17,7 +17,10 @@ from test_simulator_commands import NAMES, ROBOT, SlowCommands, Told
 from rbd_ros.nodes.common.diagnostics import OK, WARN
 from rbd_ros.nodes.simulator.commands import Commands
 from rbd_ros.nodes.simulator.control_tag import NO_TAG, read_control_tag
-from rbd_ros.nodes.simulator.interface import check_simulator_parameters, SIMULATOR_PARAMETERS
+from rbd_ros.nodes.simulator.simulator_interface import (
+    check_simulator_parameters,
+    SIMULATOR_PARAMETERS,
+)
 from rbd_ros.simulation.drives import EFFORT, GRAVITY, POSITION, VELOCITY
 
 NAN = math.nan

@@ -19,8 +19,8 @@ from sensor_msgs.msg import JointState
 
 from rbd_ros import Robot
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
-from rbd_ros.nodes.simulator.interface import INTERFACE
 from rbd_ros.nodes.simulator.lockstep import LockstepPorts
+from rbd_ros.nodes.simulator.simulator_interface import INTERFACE
 
 
 class Ports:

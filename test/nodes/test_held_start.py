@@ -21,7 +21,7 @@ from rbd_ros import Robot
 from rbd_ros.nodes.simulator.control_tag import NO_TAG, read_control_tag
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
 from rbd_ros.nodes.simulator.held_start import HeldStart
-from rbd_ros.nodes.simulator.interface import INTERFACE
+from rbd_ros.nodes.simulator.simulator_interface import INTERFACE
 from rbd_ros.resources import resource_path
 
 SCRIPT = Path(__file__).parent / 'slow_simulator.py'

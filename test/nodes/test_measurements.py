@@ -19,8 +19,11 @@ from test_simulation_cycle import Recorder, Told
 from rbd_ros.model.urdf.control_interfaces import PLUGIN
 from rbd_ros.nodes.simulator.control_tag import NO_TAG, read_control_tag
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
-from rbd_ros.nodes.simulator.interface import check_simulator_parameters, SIMULATOR_PARAMETERS
 from rbd_ros.nodes.simulator.sensor_places import topic_of
+from rbd_ros.nodes.simulator.simulator_interface import (
+    check_simulator_parameters,
+    SIMULATOR_PARAMETERS,
+)
 from rbd_ros.robot import Robot
 
 G = 9.81

@@ -260,7 +260,7 @@ def test_a_signal_in_the_midst_of_a_flood_of_states_ends_with_the_last_command(c
 @pytest.mark.parametrize('gravity', ['nan', 'inf', 'raises'])
 def test_where_gravity_cannot_be_worked_out_the_last_torque_is_zero(gravity):
     """No parameters lead there any more; the last command must come nevertheless."""
-    from rbd_ros.nodes.torque.node import TorqueNode
+    from rbd_ros.nodes.torque.torque_node import TorqueNode
 
     def torque(q):
         if gravity == 'raises':

@@ -14,10 +14,13 @@ from rcl_interfaces.msg import ParameterType
 import yaml
 
 from rbd_ros.control import DAMPING_RATIO, NATURAL_FREQUENCY, STATE_LOSS_POLICIES
-from rbd_ros.nodes.common import reference
-from rbd_ros.nodes.common.interface import Parameter
+from rbd_ros.nodes.common import interface_text
+from rbd_ros.nodes.common.node_interface import Parameter
 from rbd_ros.nodes.inverse_dynamics import INTERFACE as INVERSE_DYNAMICS
-from rbd_ros.nodes.simulator.interface import check_simulator_parameters, INTERFACE as SIMULATOR
+from rbd_ros.nodes.simulator.simulator_interface import (
+    check_simulator_parameters,
+    INTERFACE as SIMULATOR,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 OF_RCLPY = {'use_sim_time', 'start_type_description_service'}
@@ -55,7 +58,7 @@ def test_the_nodes_are_found():
 def test_the_configuration_file_is_what_the_declaration_yields(node):
     """scripts/update_node_pages writes it."""
     text = (ROOT / 'config' / f'{node}.yaml').read_text()
-    assert text == reference.yaml_text(INTERFACES[node])
+    assert text == interface_text.yaml_text(INTERFACES[node])
     said = yaml.safe_load(text)['/**']['ros__parameters']
     assert said == {
         name: list(default) if isinstance(default, tuple) else default
@@ -66,8 +69,8 @@ def test_the_configuration_file_is_what_the_declaration_yields(node):
 @each_node
 def test_the_tables_of_the_page_are_what_the_declaration_yields(node):
     """scripts/update_node_pages writes them."""
-    page = reference.page_with_tables(ROOT / 'docs' / 'nodes', node).read_text()
-    assert page == reference.updated_page(page, INTERFACES[node])
+    page = interface_text.page_with_tables(ROOT / 'docs' / 'nodes', node).read_text()
+    assert page == interface_text.updated_page(page, INTERFACES[node])
     for parameter in INTERFACES[node].parameters:
         assert f'| `{parameter.name}` | {parameter.kind} |' in page
 

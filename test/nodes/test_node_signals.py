@@ -131,17 +131,17 @@ def test_a_signal_while_a_robot_from_the_topic_is_being_compiled_ends_the_node(
 
 START_UP_THAT_FAILS = """
 import sys
-from rbd_ros.nodes.common import process
+from rbd_ros.nodes.common import node_process
 
 def create():
-    process._signals.count += int(sys.argv[1])  # signals that have arrived a moment ago
+    node_process._signals.count += int(sys.argv[1])  # signals that have arrived a moment ago
     raise ValueError('parameters are refused from now on')
 
 def load():
     import rclpy.node
     return create
 
-raise SystemExit(process.run_node(load, []))
+raise SystemExit(node_process.run_node(load, []))
 """
 
 
@@ -160,7 +160,7 @@ def test_what_a_signal_makes_fail_in_the_start_up_is_no_failure(ros, signals, co
 
 INTERRUPTED_HALF_MADE = """
 import os, signal, time
-from rbd_ros.nodes.common import process
+from rbd_ros.nodes.common import node_process
 
 class Handle:
     def __init__(self):
@@ -177,7 +177,7 @@ def load():
     import rclpy.node
     return create
 
-raise SystemExit(process.run_node(load, []))
+raise SystemExit(node_process.run_node(load, []))
 """
 
 
@@ -196,13 +196,13 @@ def test_what_a_signal_leaves_half_made_says_nothing(ros):
 
 CAUGHT = """
 import ctypes, os, signal, threading, time
-from rbd_ros.nodes.common import process
+from rbd_ros.nodes.common import node_process
 
 def end():
     os.kill(os.getpid(), signal.SIGTERM)
 
-process.END_PATIENCE = 0.5
-process.START_UP_PATIENCE = 0.1
+node_process.END_PATIENCE = 0.5
+node_process.START_UP_PATIENCE = 0.1
 
 class Node:
     def __init__(self):
@@ -219,7 +219,7 @@ def load():
     import rclpy.node
     return Node
 
-raise SystemExit(process.run_node(load, []))
+raise SystemExit(node_process.run_node(load, []))
 """
 
 
@@ -240,7 +240,7 @@ raise SystemExit(process.run_node(load, []))
         # What has nothing to command, in machine code: a robot or a world that is compiled.
         (
             {
-                'start': 'process._signals._interruptible = True; '
+                'start': 'node_process._signals._interruptible = True; '
                 'signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]); '
                 'threading.Timer(0.1, end).start(); ctypes.CDLL(None).sleep(60)',
                 'stop': 'pass',

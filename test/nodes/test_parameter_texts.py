@@ -24,7 +24,7 @@ from test_node_parameters import each_node, INTERFACES
 import yaml
 
 from rbd_ros.hil import read_faults
-from rbd_ros.nodes.common.parameters import ParameterTable
+from rbd_ros.nodes.common.parameter_table import ParameterTable
 
 SMALL = 1e-7  # written without a point, by Python and by users
 #: As docs/hil_how_to.md writes them, and as files do.

@@ -21,7 +21,7 @@ from sensor_msgs.msg import JointState
 from rbd_ros.nodes.common import realtime
 from rbd_ros.nodes.common.blocking_subscriber import BlockingSubscriber
 from rbd_ros.nodes.common.diagnostics import OK, WARN
-from rbd_ros.nodes.common.interface import Topic
+from rbd_ros.nodes.common.node_interface import Topic
 
 LOOPS = {'gravity_compensation': 2, 'inverse_dynamics': 2, 'simulator': 1}
 PRESENT = realtime.present_cores()

@@ -18,7 +18,7 @@ from sensor_msgs.msg import JointState
 from rbd_ros import Robot
 from rbd_ros.nodes.simulator.control_tag import NO_TAG
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
-from rbd_ros.nodes.simulator.interface import SIMULATOR_PARAMETERS
+from rbd_ros.nodes.simulator.simulator_interface import SIMULATOR_PARAMETERS
 
 
 class Recorder:

@@ -225,7 +225,7 @@ class Silent:
 def world(simulator):
     """Let the simulator have a world with three objects, of which two are movable."""
     from rbd_ros import Simulator as Physics
-    from rbd_ros.nodes.simulator.interface import SIMULATOR_PARAMETERS
+    from rbd_ros.nodes.simulator.simulator_interface import SIMULATOR_PARAMETERS
 
     ball = {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}
     objects = {

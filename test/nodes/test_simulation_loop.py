@@ -10,8 +10,8 @@ from support.waiting import CEILING, until
 
 outside.load('rclpy')
 
-from rbd_ros.nodes.simulator import loop
-from rbd_ros.nodes.simulator.loop import SimulationLoop
+from rbd_ros.nodes.simulator import simulation_loop
+from rbd_ros.nodes.simulator.simulation_loop import SimulationLoop
 
 
 class Plant:
@@ -57,8 +57,8 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(loop, 'monotonic', clock.monotonic)
-    monkeypatch.setattr(loop, 'sleep', clock.sleep)
+    monkeypatch.setattr(simulation_loop, 'monotonic', clock.monotonic)
+    monkeypatch.setattr(simulation_loop, 'sleep', clock.sleep)
     return clock
 
 

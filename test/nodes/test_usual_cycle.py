@@ -23,14 +23,14 @@ from rbd_ros.nodes.common.wire import JointStateReader
 from rbd_ros.nodes.inverse_dynamics import INTERFACE
 from rbd_ros.nodes.torque import (
     commander as commander_module,
-    loop as loop_module,
+    control_loop as loop_module,
     output as output_module,
     trajectory_reference as reference_module,
 )
 from rbd_ros.nodes.torque.commander import Commander
-from rbd_ros.nodes.torque.loop import ControlLoop
+from rbd_ros.nodes.torque.control_loop import ControlLoop
+from rbd_ros.nodes.torque.motion_reference import MeasuredPosition
 from rbd_ros.nodes.torque.output import TorqueOutput
-from rbd_ros.nodes.torque.reference import MeasuredPosition
 from rbd_ros.nodes.torque.state_input import StateInput
 from rbd_ros.nodes.torque.trajectory_reference import TrajectoryReference
 from rbd_ros.nodes.torque.watchdog import Watchdog

@@ -21,9 +21,12 @@ from rbd_ros.collision import World, WorldObject
 from rbd_ros.model.geometry import Sphere
 from rbd_ros.nodes.simulator import world_ports
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
-from rbd_ros.nodes.simulator.interface import check_simulator_parameters, SIMULATOR_PARAMETERS
 from rbd_ros.nodes.simulator.markers import standing_markers
 from rbd_ros.nodes.simulator.object_motion import about
+from rbd_ros.nodes.simulator.simulator_interface import (
+    check_simulator_parameters,
+    SIMULATOR_PARAMETERS,
+)
 from rbd_ros.simulation.physics import RESTITUTION_MODELS
 from rbd_ros.spatial import RigidBodyInertia
 

@@ -280,7 +280,7 @@ MODULES = {
         'rbd_ros.control.trajectory_report',
         'rbd_ros.control.annotation',
         'rbd_ros.control.feedforward',
-        'rbd_ros.control.friction',
+        'rbd_ros.control.friction_compensation',
         'rbd_ros.control.payload',
         'rbd_ros.control.static_torque_margin',
         'rbd_ros.control.gravity_direction',

@@ -21,7 +21,7 @@ from trajectory_msgs.msg import JointTrajectory as TrajectoryMessage, JointTraje
 
 from rbd_ros.hil.controller_entry import BY_ORDER
 from rbd_ros.hil.failures import ControllerFailure
-from rbd_ros.hil.recording import BEGIN  # stamp of time 0; before, the robot is held [ns]
+from rbd_ros.hil.run_recorder import BEGIN  # stamp of time 0; before, the robot is held [ns]
 from rbd_ros.hil.scenario import Scenario
 from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp
 from rbd_ros.nodes.common.receipts import Receipts

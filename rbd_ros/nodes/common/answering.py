@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any, Dict, Generic, Mapping, Optional, TypeVar
 
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK
-from rbd_ros.nodes.common.interface import NodeInterface
 from rbd_ros.nodes.common.managed import ACTIVE, ManagedNode, UNCONFIGURED
-from rbd_ros.nodes.common.parameters import ParameterTable
+from rbd_ros.nodes.common.node_interface import NodeInterface
+from rbd_ros.nodes.common.parameter_table import ParameterTable
 from rbd_ros.robot import Robot
 
 Prepared = TypeVar('Prepared')

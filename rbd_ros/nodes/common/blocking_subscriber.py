@@ -12,8 +12,8 @@ from rclpy.node import Node
 
 from rbd_ros.nodes.common.communication import subscription
 from rbd_ros.nodes.common.guarded_node import polled
-from rbd_ros.nodes.common.interface import Topic
-from rbd_ros.nodes.common.process import BREATH, Failures
+from rbd_ros.nodes.common.node_interface import Topic
+from rbd_ros.nodes.common.node_process import BREATH, Failures
 
 LONGEST_WAIT = 50_000_000  # for a message, before `close` is looked for again [ns]
 

@@ -16,7 +16,7 @@ from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPo
 from rclpy.service import Service as RosService
 from rclpy.subscription import Subscription
 
-from rbd_ros.nodes.common.interface import Service, Topic
+from rbd_ros.nodes.common.node_interface import Service, Topic
 
 STEADY_CLOCK = Clock(clock_type=ClockType.STEADY_TIME)
 

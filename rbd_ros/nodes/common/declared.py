@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Tuple
 
-from rbd_ros.nodes.common.interface import Parameter, Service, Topic
+from rbd_ros.nodes.common.node_interface import Parameter, Service, Topic
 
 LARGEST_GRAVITY = 1e3  # [m/s^2]
 

@@ -18,7 +18,7 @@ from rclpy.subscription import Subscription
 from rosgraph_msgs.msg import Clock
 
 from rbd_ros.nodes.common.conversions import NANOSECONDS
-from rbd_ros.nodes.common.process import destroy_at_the_end, Failures, StartupError
+from rbd_ros.nodes.common.node_process import destroy_at_the_end, Failures, StartupError
 from rbd_ros.nodes.common.text import readable
 
 

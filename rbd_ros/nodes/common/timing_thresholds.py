@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Tuple
 
-from rbd_ros.nodes.common.interface import Parameter
+from rbd_ros.nodes.common.node_interface import Parameter
 
 THRESHOLD = 'diagnostics.threshold.'
 LEVELS = ('warn', 'error')

@@ -26,7 +26,7 @@ from rbd_ros.control.gravity_direction import (
 from rbd_ros.nodes.common.communication import subscription
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
 from rbd_ros.nodes.common.text import shorten
-from rbd_ros.nodes.gravity.interface import IMU
+from rbd_ros.nodes.gravity.gravity_interface import IMU
 from rbd_ros.robot import Robot
 
 SUBJECT = 'imu'

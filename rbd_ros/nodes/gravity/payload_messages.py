@@ -11,8 +11,8 @@ from rclpy.parameter import Parameter as RosParameter
 
 from rbd_ros.nodes.common.communication import subscription
 from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
-from rbd_ros.nodes.common.parameters import ParameterTable
-from rbd_ros.nodes.gravity.interface import PAYLOAD
+from rbd_ros.nodes.common.parameter_table import ParameterTable
+from rbd_ros.nodes.gravity.gravity_interface import PAYLOAD
 
 SUBJECT = 'payload'
 

@@ -21,8 +21,8 @@ from rbd_ros.nodes.common.wire import (
     JointStateWriter,
     WireError,
 )
-from rbd_ros.nodes.gravity.interface import JOINT_TARGETS, POSITION_COMMANDS
-from rbd_ros.nodes.torque.interface import JOINT_COMMANDS
+from rbd_ros.nodes.gravity.gravity_interface import JOINT_TARGETS, POSITION_COMMANDS
+from rbd_ros.nodes.torque.torque_interface import JOINT_COMMANDS
 from rbd_ros.robot import Robot
 
 SUBJECT = 'servos'

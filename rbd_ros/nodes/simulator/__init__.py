@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import Any, Callable, Optional, Sequence
 
-from rbd_ros.nodes.common.process import run_node
-from rbd_ros.nodes.simulator.interface import INTERFACE
+from rbd_ros.nodes.common.node_process import run_node
+from rbd_ros.nodes.simulator.simulator_interface import INTERFACE
 
 __all__ = ['INTERFACE', 'main']
 
 
 def _load() -> Callable[[], Any]:
-    from rbd_ros.nodes.simulator.node import SimulatorNode
+    from rbd_ros.nodes.simulator.simulator_node import SimulatorNode
 
     return SimulatorNode
 

@@ -7,8 +7,8 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from rbd_ros.nodes.simulator.closed_loops import holding_effort
-from rbd_ros.nodes.simulator.interface import has_rigid_ground
+from rbd_ros.nodes.simulator.closed_loop_start import holding_effort
+from rbd_ros.nodes.simulator.simulator_interface import has_rigid_ground
 from rbd_ros.simulation import Simulator
 
 

@@ -20,6 +20,7 @@ from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
 from rbd_ros.nodes.common.update_rate import steps_of_period
 from rbd_ros.nodes.common.wire import JointStateWriter
+from rbd_ros.nodes.simulator.base_placement import has_floating_base, place_base
 from rbd_ros.nodes.simulator.brakes import Brakes
 from rbd_ros.nodes.simulator.clock_output import ClockOutput
 from rbd_ros.nodes.simulator.command_gaps import CommandGaps
@@ -29,7 +30,6 @@ from rbd_ros.nodes.simulator.compiled_cycle import run_cycle, Steps
 from rbd_ros.nodes.simulator.control_tag import ControlTag, NO_TAG
 from rbd_ros.nodes.simulator.cycle_inputs import CycleInputs
 from rbd_ros.nodes.simulator.cycle_ports import Ports
-from rbd_ros.nodes.simulator.floating_base import has_floating_base, place_base
 from rbd_ros.nodes.simulator.ground import contact_options
 from rbd_ros.nodes.simulator.initial_state import (
     first_time,
@@ -82,7 +82,7 @@ class SimulationCycle:
     """The simulated robot with its inputs and outputs.
 
     :param robot: the robot
-    :param parameters: values of the simulator's parameters (interface.py)
+    :param parameters: values of the simulator's parameters (simulator_interface.py)
     :param diagnostics: where to report
     :param ports: where messages come from and go to
     :param warn: called with what is odd about the robot and its start

@@ -24,7 +24,7 @@ from rbd_ros.nodes.simulator.entity_filters import checked_boxes, finite_box, ma
 from rbd_ros.nodes.simulator.entity_info import EntityInfos
 from rbd_ros.nodes.simulator.entity_registry import EntityRegistry
 from rbd_ros.nodes.simulator.object_changes import RefusedError
-from rbd_ros.nodes.simulator.poses import matrix_row, NO_LINK, pose_problem, row_matrix
+from rbd_ros.nodes.simulator.object_poses import matrix_row, NO_LINK, pose_problem, row_matrix
 from rbd_ros.nodes.simulator.spawned_entities import (
     checked_name,
     placed,

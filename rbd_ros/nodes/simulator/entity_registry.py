@@ -17,8 +17,8 @@ from rbd_ros.collision.bounding_boxes import bounding_box, union
 from rbd_ros.collision.scene import start_configuration
 from rbd_ros.collision.world import ROBOT, World, WorldRobot
 from rbd_ros.model import Model
-from rbd_ros.nodes.simulator.floating_base import base_body
-from rbd_ros.nodes.simulator.poses import row_matrix
+from rbd_ros.nodes.simulator.base_placement import base_body
+from rbd_ros.nodes.simulator.object_poses import row_matrix
 
 # Categories of the standard.
 CATEGORY_ROBOT, CATEGORY_DYNAMIC, CATEGORY_STATIC = 1, 4, 5

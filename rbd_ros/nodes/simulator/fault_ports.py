@@ -19,7 +19,7 @@ from rbd_ros.nodes.simulator.lockstep import restamped, stamp_of
 
 if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.cycle import SimulationCycle
-    from rbd_ros.nodes.simulator.node import SimulatorNode
+    from rbd_ros.nodes.simulator.simulator_node import SimulatorNode
 
 SUBJECT = 'faults'
 MOST_LOADS = 20  # sets of payloads, each of which is compiled before faults are taken

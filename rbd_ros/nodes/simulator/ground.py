@@ -8,7 +8,7 @@ from typing import Any, Dict, Mapping
 from rbd_ros.collision.ground_plane import level_ground
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.model import Model
-from rbd_ros.nodes.simulator.interface import has_rigid_ground
+from rbd_ros.nodes.simulator.simulator_interface import has_rigid_ground
 from rbd_ros.nodes.simulator.srdf_source import srdf_of
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.wire import JointStateWriter
 from rbd_ros.nodes.simulator.clock_output import ClockOutput
-from rbd_ros.nodes.simulator.closed_loops import holding_effort
+from rbd_ros.nodes.simulator.closed_loop_start import holding_effort
 from rbd_ros.nodes.simulator.control_tag import ControlTag
 from rbd_ros.nodes.simulator.cycle_ports import Ports
 from rbd_ros.nodes.simulator.driven_joints import single_joints

@@ -12,9 +12,9 @@ from rbd_ros.algorithms.closed_loops.loop_assembly import LoopClosureError
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.joint_names import JointNames
 from rbd_ros.nodes.common.text import shorten
-from rbd_ros.nodes.simulator.closed_loops import assembled_start, STARTS
+from rbd_ros.nodes.simulator.base_placement import floating_joint_position, has_floating_base
+from rbd_ros.nodes.simulator.closed_loop_start import assembled_start, STARTS
 from rbd_ros.nodes.simulator.commands import Commands
-from rbd_ros.nodes.simulator.floating_base import floating_joint_position, has_floating_base
 from rbd_ros.nodes.simulator.ground import contact_options
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator

@@ -11,8 +11,8 @@ from typing import List, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.collision.world import WorldRobot
 from rbd_ros.model import Model
+from rbd_ros.nodes.simulator.base_placement import base_body
 from rbd_ros.nodes.simulator.control_tag import ControlTag, read_control_tag
-from rbd_ros.nodes.simulator.floating_base import base_body
 from rbd_ros.simulation import Simulator
 
 

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict
 from rclpy.node import Node
 
 from rbd_ros.nodes.common.communication import publisher, raw
-from rbd_ros.nodes.simulator.interface import INTERFACE
+from rbd_ros.nodes.simulator.simulator_interface import INTERFACE
 
 
 class RosMeasurementPorts:

@@ -15,7 +15,7 @@ from typing import Any, Iterable
 from rbd_ros.collision.world import World, WorldObject
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.nodes.common.diagnostics import OK
-from rbd_ros.nodes.common.process import interruptible
+from rbd_ros.nodes.common.node_process import interruptible
 from rbd_ros.nodes.common.text import short_name
 from rbd_ros.nodes.simulator.world_source import check_names
 from rbd_ros.spatial import PluckerTransform

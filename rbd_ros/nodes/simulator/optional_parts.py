@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any, Callable, Mapping, Optional, Sequence, TYPE_CHECKING
 
 from rbd_ros.nodes.common.diagnostics import Diagnostics
+from rbd_ros.nodes.simulator.base_placement import has_floating_base
 from rbd_ros.nodes.simulator.commands import Commands
 from rbd_ros.nodes.simulator.control_tag import ControlTag
-from rbd_ros.nodes.simulator.floating_base import has_floating_base
 from rbd_ros.nodes.simulator.state_output import StateOutput
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator

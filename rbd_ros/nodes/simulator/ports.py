@@ -21,7 +21,7 @@ from rbd_ros.nodes.common.conversions import (
     twist_from_motion,
 )
 from rbd_ros.nodes.common.guarded_node import polled
-from rbd_ros.nodes.simulator.interface import INTERFACE
+from rbd_ros.nodes.simulator.simulator_interface import INTERFACE
 
 
 class RosPorts:

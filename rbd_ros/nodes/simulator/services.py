@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Tuple
 
-from rbd_ros.nodes.common.interface import Action, Service
+from rbd_ros.nodes.common.node_interface import Action, Service
 
 SIMULATOR_SERVICES: Tuple[Service, ...] = (
     Service(

@@ -20,7 +20,7 @@ from rbd_ros.simulation import Snapshot
 
 if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.cycle import SimulationCycle
-    from rbd_ros.nodes.simulator.node import SimulatorNode
+    from rbd_ros.nodes.simulator.simulator_node import SimulatorNode
 
 SUBJECT = 'snapshots'
 MOST_NAMES = 100

@@ -19,7 +19,7 @@ from rbd_ros.model.xacro_expansion import expand_xacro, is_xacro
 from rbd_ros.nodes.common.conversions import floating_joint_from_pose
 from rbd_ros.nodes.common.text import short_name
 from rbd_ros.nodes.simulator.object_changes import LONGEST_NAME
-from rbd_ros.nodes.simulator.poses import pose_matrix, pose_problem
+from rbd_ros.nodes.simulator.object_poses import pose_matrix, pose_problem
 from rbd_ros.nodes.simulator.standard_answers import RefusedRequestError
 from rbd_ros.spatial import PluckerTransform
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Tuple
 
 from rbd_ros.nodes.common.declared import DESCRIPTION_TOPIC, DIAGNOSTICS_TOPIC
-from rbd_ros.nodes.common.interface import Topic
+from rbd_ros.nodes.common.node_interface import Topic
 
 WITH_WORLD = 'with `world` or rigid `ground`'
 EACH_ROBOT = 'with parameter `robot_namespaces`, for each movable robot of the world'

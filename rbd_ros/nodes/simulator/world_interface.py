@@ -24,7 +24,7 @@ from rbd_ros.nodes.common.wire import (
 from rbd_ros.nodes.simulator import markers
 from rbd_ros.nodes.simulator.contact_cloud import contact_cloud
 from rbd_ros.nodes.simulator.object_motion import about, Motion, ObjectMotion, Touch
-from rbd_ros.nodes.simulator.poses import (
+from rbd_ros.nodes.simulator.object_poses import (
     matrix_row,
     NO_LINK,
     row_matrix,

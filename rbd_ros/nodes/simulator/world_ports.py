@@ -11,8 +11,8 @@ from sensor_msgs.msg import PointCloud2
 from visualization_msgs.msg import Marker, MarkerArray
 
 from rbd_ros.nodes.common.communication import publisher, raw
-from rbd_ros.nodes.simulator.interface import INTERFACE
 from rbd_ros.nodes.simulator.ports import send_nothing
+from rbd_ros.nodes.simulator.simulator_interface import INTERFACE
 
 WRENCHES, CONTACTS = '~/contact_wrenches', '~/contacts'
 CONTACT_MARKERS, OBJECT_MARKERS = '~/contact_markers', '~/object_markers'

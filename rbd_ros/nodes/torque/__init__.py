@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torque nodes: input -> reference -> law -> limits -> output, composed in node.py from the parts.
+"""Torque nodes: input -> reference -> law -> limits -> output, composed in torque_node.py.
 
 A torque node is one module beside this folder. It declares its interface, says which settings of
 the torque law follow from its parameters, and names its reference, the motion that is wanted.

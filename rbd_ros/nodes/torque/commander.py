@@ -11,8 +11,8 @@ import numpy as np
 
 from rbd_ros.control import TorqueLaw, TorqueLimiter
 from rbd_ros.control.soft_stops import SoftStops
+from rbd_ros.nodes.torque.motion_reference import Motion
 from rbd_ros.nodes.torque.output import TorqueOutput
-from rbd_ros.nodes.torque.reference import Motion
 from rbd_ros.nodes.torque.state_input import MeasuredState
 from rbd_ros.nodes.torque.usual_answers import UsualAnswers
 

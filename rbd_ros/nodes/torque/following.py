@@ -13,7 +13,7 @@ import numpy as np
 
 from rbd_ros.control import DesiredMotion, MotionPlan
 from rbd_ros.control.tolerances import Tolerances
-from rbd_ros.nodes.torque.reference import Motion
+from rbd_ros.nodes.torque.motion_reference import Motion
 from rbd_ros.nodes.torque.state_input import MeasuredState
 
 REACHED, OFF_PATH, OFF_GOAL = 'reached', 'off path', 'off goal'

@@ -14,8 +14,8 @@ from rclpy.node import Node
 
 from rbd_ros.nodes.common.communication import publisher, STEADY_CLOCK
 from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
-from rbd_ros.nodes.torque.interface import MODEL_MARKERS
 from rbd_ros.nodes.torque.state_input import MeasuredState
+from rbd_ros.nodes.torque.torque_interface import MODEL_MARKERS
 from rbd_ros.robot import Robot
 
 PERIOD = 0.1  # between two messages [s]

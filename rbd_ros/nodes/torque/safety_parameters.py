@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Optional, Tuple
 
-from rbd_ros.nodes.common.interface import Parameter
+from rbd_ros.nodes.common.node_interface import Parameter
 
 SAFETY_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(

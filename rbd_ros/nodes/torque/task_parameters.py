@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Tuple
 
-from rbd_ros.nodes.common.interface import Parameter
-from rbd_ros.nodes.torque.interface import LARGEST_GAIN
+from rbd_ros.nodes.common.node_interface import Parameter
+from rbd_ros.nodes.torque.torque_interface import LARGEST_GAIN
 
 TASK_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(

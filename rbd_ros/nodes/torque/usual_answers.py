@@ -12,8 +12,8 @@ from rbd_ros.compiler.loops import interpreted_reason, Record
 from rbd_ros.control import LawMemory, TorqueLaw, TorqueLimiter
 from rbd_ros.nodes.common.conversions import EARLIEST, LATEST, representable
 from rbd_ros.nodes.torque.compiled_answer import answer, TorqueMessages
+from rbd_ros.nodes.torque.motion_reference import Motion
 from rbd_ros.nodes.torque.output import TorqueOutput
-from rbd_ros.nodes.torque.reference import Motion
 from rbd_ros.nodes.torque.state_input import MeasuredState
 
 

@@ -20,7 +20,7 @@ from rbd_ros.control.limits import limiter_sent
 from rbd_ros.nodes.common.conversions import LATEST, NANOSECONDS
 from rbd_ros.nodes.common.cycle_timer import add_cycle, CycleMemory
 from rbd_ros.nodes.torque.compiled_answer import answered, TorqueMessages
-from rbd_ros.nodes.torque.reference import MEASURED, MOVING, Reference
+from rbd_ros.nodes.torque.motion_reference import MEASURED, MOVING, Reference
 from rbd_ros.nodes.torque.state_input import StateInput
 from rbd_ros.nodes.torque.usual_answers import UsualAnswers
 from rbd_ros.nodes.torque.usual_states import LastState, StatePattern, taken

@@ -19,7 +19,7 @@ from rbd_ros.nodes.common.wire.joint_trajectory import JointTrajectoryData, Join
 from rbd_ros.nodes.common.wire.measured import ImuWriter, OdometryWriter, WrenchStampedWriter
 from rbd_ros.nodes.common.wire.pattern import has_layout, Layout, make_pattern, Pattern
 from rbd_ros.nodes.common.wire.plain_text import read_string, string_message
-from rbd_ros.nodes.common.wire.poses import MultiDOFJointStateWriter, TransformsWriter
+from rbd_ros.nodes.common.wire.pose_messages import MultiDOFJointStateWriter, TransformsWriter
 from rbd_ros.nodes.common.wire.small_messages import (
     ClockWriter,
     Float64MultiArrayReader,

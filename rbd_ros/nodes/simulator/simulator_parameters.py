@@ -13,7 +13,7 @@ from rbd_ros.nodes.common.declared import (
     gravity_parameter,
     REAL_TIME_PARAMETERS,
 )
-from rbd_ros.nodes.common.interface import Parameter
+from rbd_ros.nodes.common.node_interface import Parameter
 from rbd_ros.nodes.common.timing_thresholds import threshold_parameters
 from rbd_ros.nodes.common.update_rate import MAX_UPDATE_RATE
 

@@ -13,33 +13,33 @@ from std_srvs.srv import SetBool, Trigger
 from rbd_ros.nodes.common.communication import service
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.deferred_response import allow_deferred_responses, DeferredResponse
-from rbd_ros.nodes.common.description import RobotSource
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.guarded_node import GuardedNode
-from rbd_ros.nodes.common.parameters import ParameterTable
-from rbd_ros.nodes.common.process import destroy_at_the_end, StartupError
+from rbd_ros.nodes.common.node_process import destroy_at_the_end, StartupError
+from rbd_ros.nodes.common.parameter_table import ParameterTable
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.realtime import check_cores, RealTime
 from rbd_ros.nodes.common.receipts import Receipts
+from rbd_ros.nodes.common.robot_source import RobotSource
 from rbd_ros.nodes.common.text import readable
 from rbd_ros.nodes.common.timing_report import TimingReport
 from rbd_ros.nodes.common.update_rate import steps_of_period
+from rbd_ros.nodes.simulator.base_placement import has_floating_base
 from rbd_ros.nodes.simulator.command_gaps import FirstCommand
 from rbd_ros.nodes.simulator.control_tag import read_control_tag
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
-from rbd_ros.nodes.simulator.floating_base import has_floating_base
 from rbd_ros.nodes.simulator.held_start import HeldStart
-from rbd_ros.nodes.simulator.interface import (
-    check_simulator_parameters,
-    has_rigid_ground,
-    INTERFACE,
-)
 from rbd_ros.nodes.simulator.lockstep import LockstepPorts, OFF, SUBJECT as LOCKSTEP
-from rbd_ros.nodes.simulator.loop import SimulationLoop, Steps
 from rbd_ros.nodes.simulator.manager_ports import ManagerPorts
 from rbd_ros.nodes.simulator.ports import RosPorts
 from rbd_ros.nodes.simulator.publisher_conflicts import ConflictMonitor
 from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
+from rbd_ros.nodes.simulator.simulation_loop import SimulationLoop, Steps
+from rbd_ros.nodes.simulator.simulator_interface import (
+    check_simulator_parameters,
+    has_rigid_ground,
+    INTERFACE,
+)
 from rbd_ros.nodes.simulator.snapshot_place import check_snapshot_folder, check_snapshot_name
 from rbd_ros.nodes.simulator.snapshots import Snapshots
 from rbd_ros.nodes.simulator.step_action import offer_steps

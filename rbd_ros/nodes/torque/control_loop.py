@@ -18,10 +18,10 @@ from rbd_ros.nodes.common.blocking_subscriber import BlockingSubscriber
 from rbd_ros.nodes.common.cycle_timer import CycleTimer
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
 from rbd_ros.nodes.torque.commander import Commander
-from rbd_ros.nodes.torque.interface import JOINT_STATES
+from rbd_ros.nodes.torque.motion_reference import Reference
 from rbd_ros.nodes.torque.overspeed import Overspeed
-from rbd_ros.nodes.torque.reference import Reference
 from rbd_ros.nodes.torque.state_input import MeasuredState, StateInput
+from rbd_ros.nodes.torque.torque_interface import JOINT_STATES
 from rbd_ros.nodes.torque.usual_cycle import UsualCycle
 from rbd_ros.nodes.torque.watchdog import Watchdog
 

@@ -23,8 +23,8 @@ from rclpy.parameter import Parameter as RosParameter
 import yaml
 
 from rbd_ros.model.bounded_yaml import load_yaml
-from rbd_ros.nodes.common.interface import Parameter
-from rbd_ros.nodes.common.process import ending, StartupError
+from rbd_ros.nodes.common.node_interface import Parameter
+from rbd_ros.nodes.common.node_process import ending, StartupError
 from rbd_ros.nodes.common.text import readable
 
 Values = Mapping[str, Any]

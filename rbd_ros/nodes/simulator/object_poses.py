@@ -7,7 +7,7 @@ from typing import Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.nodes.simulator.parameters import FARTHEST
+from rbd_ros.nodes.simulator.simulator_parameters import FARTHEST
 from rbd_ros.spatial.rotation import quaternion_to_rotation, rotation_to_quaternion
 
 #: Name of the world's frame if the robot is not fixed in it.

@@ -7,7 +7,7 @@ from pathlib import Path
 import textwrap
 from typing import Any, List
 
-from rbd_ros.nodes.common.interface import NodeInterface, Parameter
+from rbd_ros.nodes.common.node_interface import NodeInterface, Parameter
 
 WIDTH = 99
 MARK = '<!-- {}: written by scripts/update_node_pages -->'

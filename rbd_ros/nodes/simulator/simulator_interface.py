@@ -6,11 +6,11 @@ from __future__ import annotations
 import math
 from typing import Any, Mapping
 
-from rbd_ros.nodes.common.interface import NodeInterface
+from rbd_ros.nodes.common.node_interface import NodeInterface
 from rbd_ros.nodes.common.timing_thresholds import check_thresholds
 from rbd_ros.nodes.common.update_rate import steps_of_period
-from rbd_ros.nodes.simulator.parameters import RIGID, SIMULATOR_PARAMETERS
 from rbd_ros.nodes.simulator.services import SIMULATOR_ACTIONS, SIMULATOR_SERVICES
+from rbd_ros.nodes.simulator.simulator_parameters import RIGID, SIMULATOR_PARAMETERS
 from rbd_ros.nodes.simulator.topics import SIMULATOR_TOPICS
 from rbd_ros.spatial.rotation import NORM_TOLERANCE
 

@@ -25,7 +25,7 @@ from rbd_ros.nodes.common.answering import AnsweringNode
 from rbd_ros.nodes.common.communication import publisher, subscription
 from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp
 from rbd_ros.nodes.common.diagnostics import OK, WARN
-from rbd_ros.nodes.common.interface import NodeInterface
+from rbd_ros.nodes.common.node_interface import NodeInterface
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.wire import (
     JointStateReader,

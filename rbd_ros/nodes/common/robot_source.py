@@ -20,8 +20,8 @@ from rbd_ros.model.xacro_expansion import is_xacro
 from rbd_ros.nodes.common.communication import subscription
 from rbd_ros.nodes.common.declared import DESCRIPTION_TOPIC
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
-from rbd_ros.nodes.common.parameters import ParameterTable
-from rbd_ros.nodes.common.process import interruptible, StartupError
+from rbd_ros.nodes.common.node_process import interruptible, StartupError
+from rbd_ros.nodes.common.parameter_table import ParameterTable
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.text import readable, short_name, shorten
 from rbd_ros.robots import described_by, RobotDescription, RobotNotFoundError, xacro_mappings

@@ -14,7 +14,7 @@ from rbd_ros.nodes.common.declared import (
     REAL_TIME_PARAMETERS,
     TRANSITION_EVENT,
 )
-from rbd_ros.nodes.common.interface import Parameter, Topic
+from rbd_ros.nodes.common.node_interface import Parameter, Topic
 from rbd_ros.nodes.common.timing_thresholds import threshold_parameters, UPDATE_RATE
 from rbd_ros.nodes.torque.safety_parameters import SAFETY_PARAMETERS
 

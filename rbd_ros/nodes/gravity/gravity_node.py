@@ -11,16 +11,16 @@ from std_srvs.srv import SetBool
 
 from rbd_ros.control import GuidingSettings, mounted_gravity
 from rbd_ros.nodes.common.communication import service
-from rbd_ros.nodes.common.interface import NodeInterface
+from rbd_ros.nodes.common.node_interface import NodeInterface
 from rbd_ros.nodes.gravity.adjustments import Adjustments
+from rbd_ros.nodes.gravity.gravity_interface import HAND_GUIDING
 from rbd_ros.nodes.gravity.guiding import GuidingMode, SUBJECT as HAND_GUIDING_SUBJECT
 from rbd_ros.nodes.gravity.imu import ImuGravity
-from rbd_ros.nodes.gravity.interface import HAND_GUIDING
 from rbd_ros.nodes.gravity.payload_messages import PayloadMessages
 from rbd_ros.nodes.gravity.servo_output import ServoOutput
-from rbd_ros.nodes.torque.node import LawOptions, TorqueNode
+from rbd_ros.nodes.torque.motion_reference import MeasuredPosition
 from rbd_ros.nodes.torque.prepared import per_joint
-from rbd_ros.nodes.torque.reference import MeasuredPosition
+from rbd_ros.nodes.torque.torque_node import LawOptions, TorqueNode
 from rbd_ros.robot import Robot
 
 GUIDING = {

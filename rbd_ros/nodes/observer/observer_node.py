@@ -23,7 +23,7 @@ from rbd_ros.nodes.common.answering import AnsweringNode
 from rbd_ros.nodes.common.communication import publisher, subscription
 from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp, wrench_from_force
 from rbd_ros.nodes.common.diagnostics import OK, STALE, WARN
-from rbd_ros.nodes.common.interface import NodeInterface
+from rbd_ros.nodes.common.node_interface import NodeInterface
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.wire import JointStateData, JointStateReader, JointStateWriter, WireError
 from rbd_ros.nodes.observer.collision_response import NO_RESPONSE, STOP

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Tuple
 
-from rbd_ros.nodes.common.interface import Parameter, Service, Topic
-from rbd_ros.nodes.torque.interface import LARGEST_GAIN
+from rbd_ros.nodes.common.node_interface import Parameter, Service, Topic
+from rbd_ros.nodes.torque.torque_interface import LARGEST_GAIN
 
 MODES = ('compensation', 'hand_guiding')
 SOURCES = ('parameters', 'imu')
