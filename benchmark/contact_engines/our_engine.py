@@ -134,7 +134,7 @@ class OurWorld:
         quaternion = np.array(objects.quaternion[:count])
         R = rotation(quaternion)
         inverse = R @ self.inverse @ np.swapaxes(R, 1, 2)
-        turning = np.einsum('nij,nj->ni', inverse, objects.spin[:count])
+        turning = np.einsum('nij,nj->ni', inverse, objects.angular_momentum[:count])
         arm = np.einsum('nij,nj->ni', R, self.centers)
         velocity = objects.velocity[:count] - np.cross(turning, arm)
         return objects.position[:count] - arm, quaternion, np.hstack([turning, velocity])

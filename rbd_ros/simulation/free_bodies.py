@@ -125,7 +125,7 @@ def place_objects(plant: ScenePlant, objects: Objects, work: SceneWork) -> None:
         pose, x = work.room.pose[plant.first_object + o], objects.position[o]
         rotation_of(objects.quaternion[o], R)
         rotational_mobility(bodies.inertia[o], R, work.mobility[o], room)
-        multiply(work.mobility[o], objects.spin[o], work.turning[o])
+        multiply(work.mobility[o], objects.angular_momentum[o], work.turning[o])
         for r in range(3):
             pose[9 + r] = x[r]
             for s in range(3):
@@ -169,10 +169,10 @@ def accelerate_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h:
         work.touched[o] = 0
         for r in range(3):
             work.start_velocity[o, r] = objects.velocity[o, r]
-            objects.spin[o, r] += h * work.wrench[o, r]
+            objects.angular_momentum[o, r] += h * work.wrench[o, r]
             force = work.wrench[o, 3 + r] / bodies.mass[o]
             objects.velocity[o, r] += h * (bodies.gravity[r] + force)
-        multiply(work.mobility[o], objects.spin[o], work.turning[o])
+        multiply(work.mobility[o], objects.angular_momentum[o], work.turning[o])
 
 
 @compiled
@@ -193,11 +193,15 @@ def move_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h: float
             if not touched:
                 mean = 0.5 * (mean + work.start_velocity[o, r])
             objects.position[o, r] += h * mean + work.object_push[o, 3 + r]
-        multiply(work.mobility[o], objects.spin[o], work.turning[o])
+        multiply(work.mobility[o], objects.angular_momentum[o], work.turning[o])
         own = h
         if not touched:
             own = turn_freely(
-                bodies.inertia[o], objects.spin[o], objects.quaternion[o], work.turning[o], h
+                bodies.inertia[o],
+                objects.angular_momentum[o],
+                objects.quaternion[o],
+                work.turning[o],
+                h,
             )
         for r in range(3):
             angle[r] = own * work.turning[o, r] + work.object_push[o, r]
@@ -208,7 +212,11 @@ def move_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h: float
 
 @compiled
 def turn_freely(
-    inertia: FloatArray, spin: FloatArray, quaternion: FloatArray, turning: FloatArray, h: float
+    inertia: FloatArray,
+    angular_momentum: FloatArray,
+    quaternion: FloatArray,
+    turning: FloatArray,
+    h: float,
 ) -> float:
     """Turn a body that nothing presses on; return what is left of the step, for its last part.
 
@@ -216,7 +224,7 @@ def turn_freely(
     the rule is its own reverse, so that errors of the energy come back instead of adding up.
 
     :param inertia: rotational inertia in object coordinates, (3, 3) [kg m^2]
-    :param spin: angular momentum, which stays, (3,) [N m s]
+    :param angular_momentum: angular momentum, which stays, (3,) [N m s]
     :param quaternion: orientation at the beginning, then of the last part, (4,)
     :param turning: angular velocity at the beginning, then in the middle of the last part, (3,)
         [rad/s]
@@ -237,7 +245,7 @@ def turn_freely(
             turn(quaternion, angle, middle)
             rotation_of(middle, R)
             rotational_mobility(inertia, R, mobility, room)
-            multiply(mobility, spin, new)
+            multiply(mobility, angular_momentum, new)
             change, size = 0.0, 0.0
             for r in range(3):
                 change = max(change, abs(new[r] - turning[r]))
@@ -286,7 +294,7 @@ def keep_objects(objects: Objects, kept: FloatArray) -> None:
     """
     for o in range(len(kept)):
         for r in range(3):
-            kept[o, r], kept[o, 3 + r] = objects.position[o, r], objects.spin[o, r]
+            kept[o, r], kept[o, 3 + r] = objects.position[o, r], objects.angular_momentum[o, r]
             kept[o, 6 + r] = objects.velocity[o, r]
         for r in range(4):
             kept[o, 9 + r] = objects.quaternion[o, r]
@@ -300,7 +308,7 @@ def restore_objects(objects: Objects, kept: FloatArray) -> None:
     """
     for o in range(len(kept)):
         for r in range(3):
-            objects.position[o, r], objects.spin[o, r] = kept[o, r], kept[o, 3 + r]
+            objects.position[o, r], objects.angular_momentum[o, r] = kept[o, r], kept[o, 3 + r]
             objects.velocity[o, r] = kept[o, 6 + r]
         for r in range(4):
             objects.quaternion[o, r] = kept[o, 9 + r]
@@ -312,7 +320,10 @@ def start_objects(plant: ScenePlant, objects: Objects) -> None:
     start = plant.start
     for o in range(len(plant.bodies.mass)):
         for r in range(3):
-            objects.position[o, r], objects.spin[o, r] = start.position[o, r], start.spin[o, r]
+            objects.position[o, r], objects.angular_momentum[o, r] = (
+                start.position[o, r],
+                start.angular_momentum[o, r],
+            )
             objects.velocity[o, r] = start.velocity[o, r]
         for r in range(4):
             objects.quaternion[o, r] = start.quaternion[o, r]

@@ -218,7 +218,7 @@ class SimulatedObjects:
         )
         R = np.zeros((3, 3))
         rotation_of(objects.quaternion[o], R)
-        turning = R @ np.linalg.solve(bodies.inertia[o], R.T @ objects.spin[o])
+        turning = R @ np.linalg.solve(bodies.inertia[o], R.T @ objects.angular_momentum[o])
         return np.concatenate(
             [turning, objects.velocity[o] - np.cross(turning, R @ bodies.center[o])]
         )

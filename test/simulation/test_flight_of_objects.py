@@ -40,7 +40,7 @@ def flying(size, spin, h=1e-3):
 def test_the_energy_of_what_turns_does_not_grow(size, spin, h, seconds):
     """Its error is bounded, by the square of the turn in a step."""
     simulator = flying(size, spin, h)
-    start, momentum = kinetic_energy(simulator), simulator.physics.objects.spin.copy()
+    start, momentum = kinetic_energy(simulator), simulator.physics.objects.angular_momentum.copy()
     found = []
     for _ in range(60):
         simulator.step(n=round(seconds / 60 / h))
@@ -48,7 +48,7 @@ def test_the_energy_of_what_turns_does_not_grow(size, spin, h, seconds):
     assert np.abs(found).max() < 2e-3
     # As large at the beginning as at the end.
     assert np.abs(found[-20:]).max() < 2.0 * np.abs(found[:20]).max() + 1e-9
-    assert np.array_equal(simulator.physics.objects.spin, momentum)
+    assert np.array_equal(simulator.physics.objects.angular_momentum, momentum)
 
 
 @pytest.mark.parametrize('spin', [(0.0, 0.0, 0.0), (3.0, -1.0, 2.0), (3000.0, 100.0, -7000.0)])
@@ -75,7 +75,7 @@ def test_the_rule_is_its_own_reverse():
     simulator.step(n=400)
     assert np.abs(simulator.object_pose('b')[:3, :3] - start[:3, :3]).max() > 0.1
     objects = simulator.physics.objects
-    objects.spin[:], objects.velocity[:] = -objects.spin, -objects.velocity
+    objects.angular_momentum[:], objects.velocity[:] = -objects.angular_momentum, -objects.velocity
     simulator.step(n=400)
     assert_allclose(simulator.object_pose('b'), start, atol=1e-9)
 

@@ -217,7 +217,9 @@ def test_momentum_of_colliding_bodies_is_kept():
 
     def momentum():
         linear = mass @ state.velocity
-        angular = (state.spin + np.cross(state.position, mass[:, None] * state.velocity)).sum(0)
+        angular = (
+            state.angular_momentum + np.cross(state.position, mass[:, None] * state.velocity)
+        ).sum(0)
         return linear, angular
 
     before, touched = momentum(), 0
@@ -236,15 +238,15 @@ def test_a_body_in_free_flight_keeps_its_angular_momentum_to_the_bit():
     body.update(size=[0.3, 0.2, 0.1])
     simulator = Simulator(None, world=world(floor=False, body=body))
     state, bodies = simulator.physics.objects, simulator.physics.plant.scene.bodies
-    spin = state.spin.copy()
+    momentum = state.angular_momentum.copy()
 
     def energy():
         omega = simulator.object_velocity('body')[:3]
-        return 0.5 * omega @ state.spin[0]
+        return 0.5 * omega @ state.angular_momentum[0]
 
     first = energy()
     simulator.step(n=1000)
-    assert np.array_equal(state.spin, spin)
+    assert np.array_equal(state.angular_momentum, momentum)
     assert abs(energy() / first - 1.0) < 2e-5
     assert np.allclose(position(simulator, 'body'), (1.0, 0.0, 2.0 - G / 2), atol=1e-10)
     assert bodies.mass[0] == 1.0

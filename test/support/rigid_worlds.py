@@ -51,9 +51,9 @@ def kinetic_energy(simulator):
     """Return the kinetic energy of all objects [J]."""
     bodies, state = simulator.physics.plant.scene.bodies, simulator.physics.objects
     total = 0.5 * bodies.mass @ (state.velocity**2).sum(axis=1)
-    for name, inertia, spin in zip(simulator.objects, bodies.inertia, state.spin):
+    for name, inertia, momentum in zip(simulator.objects, bodies.inertia, state.angular_momentum):
         R = simulator.object_pose(name)[:3, :3]
-        total += 0.5 * spin @ R @ np.linalg.solve(inertia, R.T @ spin)
+        total += 0.5 * momentum @ R @ np.linalg.solve(inertia, R.T @ momentum)
     return total
 
 

@@ -38,7 +38,7 @@ class Moment(NamedTuple):
     v: np.ndarray
     turned: np.ndarray
     position: np.ndarray
-    spin: np.ndarray
+    angular_momentum: np.ndarray
     velocity: np.ndarray
 
 
@@ -46,7 +46,9 @@ def moment(simulator):
     """Return where everything is and how it moves."""
     objects = simulator.physics.objects
     turned = Rotation.from_quat(np.roll(objects.quaternion, -1, axis=1)).as_matrix()
-    copies = [each.copy() for each in (objects.position, objects.spin, objects.velocity)]
+    copies = [
+        each.copy() for each in (objects.position, objects.angular_momentum, objects.velocity)
+    ]
     return Moment(simulator.q.copy(), simulator.v.copy(), turned, *copies)
 
 
@@ -152,10 +154,10 @@ class Step:
 
     def _velocities(self, at):
         parts = [at.v]
-        for o, spin in enumerate(at.spin):
+        for o, momentum in enumerate(at.angular_momentum):
             i = self.nv + 6 * o
             # Impulses change the momentum in the orientation at the beginning.
-            parts += [np.linalg.solve(self.H[i : i + 3, i : i + 3], spin), at.velocity[o]]
+            parts += [np.linalg.solve(self.H[i : i + 3, i : i + 3], momentum), at.velocity[o]]
         return np.concatenate(parts)
 
     def names(self, c):

@@ -221,9 +221,12 @@ def test_an_object_is_pulled_at_its_point():
     moment = np.cross(at - center, 1e-3 * force)
     assert np.allclose(inertia @ velocity[:3], moment, rtol=1e-3, atol=1e-9)
     # Without another call, it flies on.
-    before = simulator.physics.objects.spin.copy(), simulator.physics.objects.velocity.copy()
+    before = (
+        simulator.physics.objects.angular_momentum.copy(),
+        simulator.physics.objects.velocity.copy(),
+    )
     simulator.step(n=10)
-    assert np.array_equal(before[0], simulator.physics.objects.spin)
+    assert np.array_equal(before[0], simulator.physics.objects.angular_momentum)
     assert np.array_equal(before[1], simulator.physics.objects.velocity)
 
 

@@ -79,8 +79,8 @@ class ObjectMotion:
         objects, bodies = self._simulator.physics.objects, self._bodies
         R = _rotations(objects.quaternion)
         arm = (R @ bodies.center[..., None])[..., 0]
-        spin = R.transpose(0, 2, 1) @ objects.spin[..., None]
-        angular = (R @ (self._mobility @ spin))[..., 0]
+        momentum = R.transpose(0, 2, 1) @ objects.angular_momentum[..., None]
+        angular = (R @ (self._mobility @ momentum))[..., 0]
         q = objects.quaternion
         poses = np.hstack([objects.position - arm, q[:, 1:], q[:, :1]])
         return Motion(poses, np.hstack([objects.velocity - np.cross(angular, arm), angular]))

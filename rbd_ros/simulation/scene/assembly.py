@@ -107,7 +107,7 @@ def place(
     R = pose[:3, :3]
     state.quaternion[o] = quaternion(R)
     state.position[o] = pose[:3, 3] + R @ center
-    state.spin[o] = R @ inertia @ velocity[:3]
+    state.angular_momentum[o] = R @ inertia @ velocity[:3]
     state.velocity[o] = R @ (velocity[3:] + np.cross(velocity[:3], center))
 
 

@@ -307,4 +307,4 @@ def twist(
             o = contacts.carrier[c, side] - plant.scene.first_object
             if o >= 0:
                 for s in range(3):
-                    objects.spin[o, s] += couple[r] * couples.lever[c, side, r, s]
+                    objects.angular_momentum[o, s] += couple[r] * couples.lever[c, side, r, s]

@@ -194,9 +194,9 @@ def solve_rebound(
 @compiled
 def turn_with_spin(objects: Objects, scene: SceneWork) -> None:
     """Find the angular velocities of the objects from their angular momenta."""
-    for o in range(len(objects.spin)):
+    for o in range(len(objects.angular_momentum)):
         for r in range(3):
             total = 0.0
             for s in range(3):
-                total += scene.mobility[o, r, s] * objects.spin[o, s]
+                total += scene.mobility[o, r, s] * objects.angular_momentum[o, s]
             scene.turning[o, r] = total

@@ -334,7 +334,7 @@ def strike_objects(
             for r in range(3):
                 lever = scene.lever[c, side, r]
                 for s in range(3):
-                    objects.spin[o, s] += lever[s] * impulse[r]
+                    objects.angular_momentum[o, s] += lever[s] * impulse[r]
                     objects.velocity[o, s] += lever[3 + s] * impulse[r] / mass
 
 

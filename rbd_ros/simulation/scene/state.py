@@ -43,13 +43,13 @@ class Objects(NamedTuple):
 
     :param quaternion: orientation, w first
     :param position: center of mass [m]
-    :param spin: angular momentum about the center of mass [N m s]
+    :param angular_momentum: angular momentum about the center of mass [N m s]
     :param velocity: velocity of the center of mass [m/s]
     """
 
     quaternion: FloatArray = floats('objects', 4)
     position: FloatArray = floats('objects', 3)
-    spin: FloatArray = floats('objects', 3)
+    angular_momentum: FloatArray = floats('objects', 3)
     velocity: FloatArray = floats('objects', 3)
 
 
