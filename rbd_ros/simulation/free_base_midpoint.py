@@ -59,7 +59,7 @@ def predict_from_middle(plant: Plant, state: State, work: Workspace, h: float) -
             free_bases.angular_momentum[base, r] = dot(R[r], angular)
             free_bases.linear_momentum[base, r] = dot(R[r], linear)
             free_bases.center_of_mass[base, r] = state.q[position + r] + dot(R[r], c)
-        # From here on in coordinates that rest; c is the lever of the force about the mean of
+        # From here on in coordinates that rest; c is the moment arm of the force about the mean of
         # where the center of mass is at both ends.
         rotation(middle.q, orientation, R)
         for r in range(3):

@@ -71,14 +71,15 @@ def find_turning(
             if node == 0:
                 add_turning(plant.tree, columns, carrier, sign, frame, J)
             elif node > 0:
-                lever, response = couples.lever[c, side], couples.lever_response[c, side]
+                jacobian = couples.object_jacobian[c, side]
+                response = couples.object_response[c, side]
                 for r in range(3):
-                    clear(lever[r])
+                    clear(jacobian[r])
                     clear(response[r])
                     for s in range(3):
-                        lever[r, s] = sign * frame[r, s]
+                        jacobian[r, s] = sign * frame[r, s]
                     for s in range(3):
-                        response[r, s] = dot3(work.mobility[node - 1, s], lever[r])
+                        response[r, s] = dot3(work.mobility[node - 1, s], jacobian[r])
 
 
 @compiled
@@ -132,7 +133,7 @@ def turning_velocity(
     for side in range(2):
         o = contacts.carrier[c, side] - plant.scene.first_object
         if o >= 0:
-            rate += dot3(work.friction_moments.lever[c, side, r], work.turning[o])
+            rate += dot3(work.friction_moments.object_jacobian[c, side, r], work.turning[o])
     return rate
 
 
@@ -184,18 +185,18 @@ def assemble_couples(
                         z = couples.response[d]
                         enter_robot_product(tree, tip, work.tip[d], y, z, G, first, column)
         for i in range(2):
-            carrier, lever = contacts.carrier[c, i], couples.lever[c, i]
+            carrier, jacobian = contacts.carrier[c, i], couples.object_jacobian[c, i]
             if carrier < scene.first_object:
                 continue
             for j in range(2):
                 for b in range(n):
                     d = work.listed[b]
                     if contacts.carrier[d, j] == carrier:
-                        add_product(lever, work.lever_response[d, j], G, first, 3 * b)
+                        add_product(jacobian, work.object_response[d, j], G, first, 3 * b)
                 for b in range(k + 1):
                     d, column = work.listed[couples.listed[b]], 3 * n + m + 3 * b
                     if contacts.carrier[d, j] == carrier:
-                        add_product(lever, couples.lever_response[d, j], G, first, column)
+                        add_product(jacobian, couples.object_response[d, j], G, first, column)
 
 
 @compiled
@@ -307,4 +308,6 @@ def twist(
             o = contacts.carrier[c, side] - plant.scene.first_object
             if o >= 0:
                 for s in range(3):
-                    objects.angular_momentum[o, s] += couple[r] * couples.lever[c, side, r, s]
+                    objects.angular_momentum[o, s] += (
+                        couple[r] * couples.object_jacobian[c, side, r, s]
+                    )

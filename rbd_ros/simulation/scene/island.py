@@ -332,10 +332,10 @@ def strike_objects(
         if o >= 0:
             mass = plant.scene.bodies.mass[o]
             for r in range(3):
-                lever = scene.lever[c, side, r]
+                jacobian = scene.object_jacobian[c, side, r]
                 for s in range(3):
-                    objects.angular_momentum[o, s] += lever[s] * impulse[r]
-                    objects.velocity[o, s] += lever[3 + s] * impulse[r] / mass
+                    objects.angular_momentum[o, s] += jacobian[s] * impulse[r]
+                    objects.velocity[o, s] += jacobian[3 + s] * impulse[r] / mass
 
 
 @compiled

@@ -36,15 +36,15 @@ def find_jacobians(
                 robot = True
                 add_jacobian(plant.tree, columns, carrier, sign, position, frame, J)
             elif node > 0:
-                find_lever(
+                find_object_jacobian(
                     scene,
                     work,
                     node - 1,
                     sign,
                     position,
                     frame,
-                    work.lever[c, side],
-                    work.lever_response[c, side],
+                    work.object_jacobian[c, side],
+                    work.object_response[c, side],
                 )
     return robot
 
@@ -101,14 +101,14 @@ def add_jacobian(
 
 
 @compiled
-def find_lever(
+def find_object_jacobian(
     plant: ScenePlant,
     work: SceneWork,
     o: int,
     sign: float,
     point: FloatArray,
     frame: FloatArray,
-    lever: FloatArray,
+    jacobian: FloatArray,
     response: FloatArray,
 ) -> None:
     """Find the Jacobian of an object at a contact, and what impulses there do to the object.
@@ -117,7 +117,7 @@ def find_lever(
     :param sign: 1, or -1 if it is the first of the two
     :param point: the contact point, (3,) [m]
     :param frame: normal and tangents, (3, 3)
-    :param lever: velocity per angular and linear velocity; a result, (3, 6)
+    :param jacobian: velocity per angular and linear velocity; a result, (3, 6)
     :param response: change of these velocities per impulse; a result, (3, 6)
     """
     center, bodies, arm = plant.bodies.center[o], plant.bodies, stack_array(3)
@@ -131,11 +131,11 @@ def find_lever(
     for r in range(3):
         for s in range(3):
             t, u = (s + 1) % 3, (s + 2) % 3
-            lever[r, s] = sign * (arm[t] * frame[r, u] - arm[u] * frame[r, t])
-            lever[r, 3 + s] = sign * frame[r, s]
+            jacobian[r, s] = sign * (arm[t] * frame[r, u] - arm[u] * frame[r, t])
+            jacobian[r, 3 + s] = sign * frame[r, s]
         for s in range(3):
-            response[r, s] = dot3(work.mobility[o, s], lever[r])
-            response[r, 3 + s] = lever[r, 3 + s] / bodies.mass[o]
+            response[r, s] = dot3(work.mobility[o, s], jacobian[r])
+            response[r, 3 + s] = jacobian[r, 3 + s] / bodies.mass[o]
 
 
 @compiled

@@ -140,9 +140,9 @@ def closing(
     for side in range(2):
         o = contacts.carrier[c, side] - plant.first_object
         if o >= 0:
-            lever, v = work.lever[c, side, 0], work.pile.velocity[o]
-            total += (lever[0] * v[0] + lever[1] * v[1] + lever[2] * v[2]) + (
-                lever[3] * v[3] + lever[4] * v[4] + lever[5] * v[5]
+            jacobian, v = work.object_jacobian[c, side, 0], work.pile.velocity[o]
+            total += (jacobian[0] * v[0] + jacobian[1] * v[1] + jacobian[2] * v[2]) + (
+                jacobian[3] * v[3] + jacobian[4] * v[4] + jacobian[5] * v[5]
             )
     return total
 
@@ -208,9 +208,9 @@ def normal_mobility(contacts: SceneContacts, work: SceneWork, first_object: int,
     mobility = 0.0
     for side in range(2):
         if contacts.carrier[c, side] >= first_object:
-            lever, response = work.lever[c, side, 0], work.lever_response[c, side, 0]
+            jacobian, response = work.object_jacobian[c, side, 0], work.object_response[c, side, 0]
             for s in range(6):
-                mobility += lever[s] * response[s]
+                mobility += jacobian[s] * response[s]
     return mobility
 
 
@@ -271,8 +271,8 @@ def enter_couple(
         for side in range(2):
             for r in range(3):
                 for s in range(6):
-                    space.turning[a, side, r, s] = couples.lever[c, side, r, s]
-                    space.turning_effect[a, side, r, s] = couples.lever_response[c, side, r, s]
+                    space.turning[a, side, r, s] = couples.object_jacobian[c, side, r, s]
+                    space.turning_effect[a, side, r, s] = couples.object_response[c, side, r, s]
 
 
 @compiled
@@ -313,8 +313,8 @@ def enter_contact(
         if o >= 0:
             for r in range(3):
                 for s in range(6):
-                    space.jacobian[a, side, r, s] = work.lever[c, side, r, s]
-                    space.effect[a, side, r, s] = work.lever_response[c, side, r, s]
+                    space.jacobian[a, side, r, s] = work.object_jacobian[c, side, r, s]
+                    space.effect[a, side, r, s] = work.object_response[c, side, r, s]
     part = stack_array(2)
     for r in range(3):
         space.force[a, r] = impulse[r] if impulse[0] > 0.0 else 0.0

@@ -271,10 +271,11 @@ def begin_sweeps(plant: Plant, contacts: SceneContacts, scene: SceneWork, n: int
         for side in range(2):
             o = contacts.carrier[c, side] - plant.scene.first_object
             if o >= 0:
-                lever, response = scene.lever[c, side, 0], scene.lever_response[c, side, 0]
+                jacobian = scene.object_jacobian[c, side, 0]
+                response = scene.object_response[c, side, 0]
                 clear(scene.object_push[o])
                 for s in range(6):
-                    mobility += lever[s] * response[s]
+                    mobility += jacobian[s] * response[s]
         scene.push_mobility[a] = mobility
 
 
@@ -306,9 +307,9 @@ def sweep(
         for side in range(2):
             o = contacts.carrier[c, side] - plant.scene.first_object
             if o >= 0:
-                lever = scene.lever[c, side, 0]
+                jacobian = scene.object_jacobian[c, side, 0]
                 for s in range(6):
-                    w += lever[s] * scene.object_push[o, s]
+                    w += jacobian[s] * scene.object_push[o, s]
         # What is apart may come nearer.
         target = min(-contacts.gap[c], most)
         least = min(target, 0.0) if compliance > 0.0 else target
@@ -325,7 +326,7 @@ def sweep(
         for side in range(2):
             o = contacts.carrier[c, side] - plant.scene.first_object
             if o >= 0:
-                add_scaled(step, scene.lever_response[c, side, 0], scene.object_push[o])
+                add_scaled(step, scene.object_response[c, side, 0], scene.object_push[o])
     return change
 
 
@@ -465,9 +466,9 @@ def displacement_along(plant: Plant, contacts: SceneContacts, scene: SceneWork, 
     for side in range(2):
         o = contacts.carrier[c, side] - plant.scene.first_object
         if o >= 0:
-            lever = scene.lever[c, side, 0]
+            jacobian = scene.object_jacobian[c, side, 0]
             for s in range(6):
-                w += lever[s] * scene.object_push[o, s]
+                w += jacobian[s] * scene.object_push[o, s]
     return w
 
 

@@ -55,7 +55,9 @@ def assemble_matrix(
                     continue
                 for j in range(2):
                     if contacts.carrier[d, j] == carrier:
-                        add_product(work.lever[c, i], work.lever_response[d, j], G, 3 * a, 3 * b)
+                        add_product(
+                            work.object_jacobian[c, i], work.object_response[d, j], G, 3 * a, 3 * b
+                        )
     if plant.has_robot:
         # Rows of joints three by three, as contacts; what is beyond the last one is zero.
         for k in range((m + 2) // 3):
@@ -212,9 +214,9 @@ def contact_velocity(
     for side in range(2):
         o = contacts.carrier[c, side] - plant.scene.first_object
         if o >= 0:
-            lever = work.lever[c, side, r]
+            jacobian = work.object_jacobian[c, side, r]
             for s in range(3):
-                rate += lever[s] * work.turning[o, s] + lever[3 + s] * objects.velocity[o, s]
+                rate += jacobian[s] * work.turning[o, s] + jacobian[3 + s] * objects.velocity[o, s]
     return rate
 
 
@@ -238,11 +240,13 @@ def contact_velocities(
     for side in range(2):
         o = contacts.carrier[c, side] - plant.scene.first_object
         if o >= 0:
-            lever, turning, velocity = work.lever[c, side], work.turning[o], objects.velocity[o]
+            jacobian = work.object_jacobian[c, side]
+            turning = work.turning[o]
+            velocity = objects.velocity[o]
             for s in range(3):
-                first += lever[0, s] * turning[s] + lever[0, 3 + s] * velocity[s]
-                second += lever[1, s] * turning[s] + lever[1, 3 + s] * velocity[s]
-                third += lever[2, s] * turning[s] + lever[2, 3 + s] * velocity[s]
+                first += jacobian[0, s] * turning[s] + jacobian[0, 3 + s] * velocity[s]
+                second += jacobian[1, s] * turning[s] + jacobian[1, 3 + s] * velocity[s]
+                third += jacobian[2, s] * turning[s] + jacobian[2, 3 + s] * velocity[s]
     return first, second, third
 
 

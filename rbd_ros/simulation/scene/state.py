@@ -134,16 +134,16 @@ class FrictionMoments(NamedTuple):
     :param jacobian: angular velocity of the second body relative to the first, about normal and
         tangents of each contact, per v
     :param response: as that of `SceneWork`
-    :param lever: the same angular velocity per velocities of the objects at the contact
-    :param lever_response: what a couple changes of those velocities
+    :param object_jacobian: the same angular velocity per velocities of the objects at the contact
+    :param object_response: what a couple changes of those velocities
     :param listed: which of the listed contacts have couples
     :param blow: couples of contacts that rebound [N m s]
     """
 
     jacobian: FloatArray = floats('turning_contacts', 3, 'nv')
     response: FloatArray = floats('turning_contacts', 3, 'nv')
-    lever: FloatArray = floats('turning_contacts', 2, 3, 6)
-    lever_response: FloatArray = floats('turning_contacts', 2, 3, 6)
+    object_jacobian: FloatArray = floats('turning_contacts', 2, 3, 6)
+    object_response: FloatArray = floats('turning_contacts', 2, 3, 6)
     listed: IntArray = integers('turning_contacts')
     blow: FloatArray = floats('turning_contacts', 3)
 
@@ -176,8 +176,9 @@ class SceneWork(NamedTuple):
     :param root: D^-1/2 of the factors of the robot's mass matrix
     :param response: the same times the half of H^-1, so that response . response^T is the Delassus
         matrix
-    :param lever: velocity of a contact per angular and linear velocity of the objects at it
-    :param lever_response: what an impulse along it changes of those velocities
+    :param object_jacobian: velocity of a contact per angular and linear velocity of the objects
+        at it
+    :param object_response: what an impulse along it changes of those velocities
     :param label: number of the island of the robot, then of each object
     :param listed: contacts of the island
     :param has_row: 1 for each lower and upper limit of a joint that has a row in this step
@@ -226,8 +227,8 @@ class SceneWork(NamedTuple):
     jacobian: FloatArray = floats('contacts', 3, 'nv')
     root: FloatArray = floats('nv')
     response: FloatArray = floats('contacts', 3, 'nv')
-    lever: FloatArray = floats('contacts', 2, 3, 6)
-    lever_response: FloatArray = floats('contacts', 2, 3, 6)
+    object_jacobian: FloatArray = floats('contacts', 2, 3, 6)
+    object_response: FloatArray = floats('contacts', 2, 3, 6)
     label: IntArray = integers('nodes')
     listed: IntArray = integers('contacts')
     has_row: IntArray = integers(2, 'nv')

@@ -107,7 +107,7 @@ def add_responses(plant: Plant, contacts: SceneContacts, scene: SceneWork, n: in
             o = contacts.carrier[c, side] - plant.scene.first_object
             if o >= 0:
                 for r in range(3):
-                    add_scaled(force[r], scene.lever_response[c, side, r], scene.object_sum[o])
+                    add_scaled(force[r], scene.object_response[c, side, r], scene.object_sum[o])
     for k in range(m):
         f, y = x[3 * n + k], scene.row_response[k // 3, k % 3]
         if f != 0.0:
@@ -135,10 +135,10 @@ def enter_contact(
     for side in range(2):
         o = contacts.carrier[c, side] - plant.scene.first_object
         if o >= 0:
-            lever, response = scene.lever[c, side], scene.lever_response[c, side]
+            jacobian, response = scene.object_jacobian[c, side], scene.object_response[c, side]
             for r in range(3):
-                u[r] += dot6(lever[r], scene.object_sum[o])
-                diagonal[r] += dot6(lever[r], response[r])
+                u[r] += dot6(jacobian[r], scene.object_sum[o])
+                diagonal[r] += dot6(jacobian[r], response[r])
     softness = give(plant.scene, contacts, c, h, scene)
     u[0] += softness * space.x[i]
     diagonal[0] += softness
