@@ -109,7 +109,7 @@ def place_robot(table: DistanceTable, room: DistanceRoom, q: FloatArray) -> bool
         return False
     scene = table.scene
     for g in range(table.moving):
-        compose(room.poses[scene.carrier[g]], scene.placement[g], room.shape_pose[g])
+        compose(room.poses[scene.body_id[g]], scene.placement[g], room.shape_pose[g])
     return True
 
 

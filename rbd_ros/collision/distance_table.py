@@ -45,7 +45,7 @@ def chosen_pairs(
     every = [
         (a, b)
         for a, b in scene.table.pair.tolist()
-        if moved & {scene.shapes[a].carrier, scene.shapes[b].carrier}
+        if moved & {scene.shapes[a].body_id, scene.shapes[b].body_id}
     ]
     if names is None:
         return every
@@ -111,9 +111,9 @@ def make_distance_table(
     column: List[int] = []
     factor: List[float] = []
     for pair in chosen:
-        carriers = [scene.shapes[i].carrier for i in pair]
+        bodies = [scene.shapes[i].body_id for i in pair]
         a, b = (
-            set(model.support_dofs(c)) if 0 < c <= len(model.bodies) else set() for c in carriers
+            set(model.support_dofs(c)) if 0 < c <= len(model.bodies) else set() for c in bodies
         )
         # What moves both alike does not part them.
         for k in sorted(a ^ b):
@@ -122,7 +122,7 @@ def make_distance_table(
         first.append(len(column))
     of_used: Dict[str, Any] = {
         name: np.ascontiguousarray(getattr(table, name)[list(used)])
-        for name in ('kind', 'size', 'carrier', 'placement', 'reach')
+        for name in ('kind', 'size', 'body_id', 'placement', 'reach')
     }
     return DistanceTable(
         scene=table._replace(

@@ -169,10 +169,10 @@ class RobotInWorld:
         # Those of the robot's bodies come first.
         used = sorted(
             {i for pair in chosen for i in pair},
-            key=lambda i: (not 0 < scene.shapes[i].carrier <= len(model.bodies), i),
+            key=lambda i: (not 0 < scene.shapes[i].body_id <= len(model.bodies), i),
         )
         self._shapes = [scene.shapes[i] for i in used]
-        self._moving = sum(0 < each.carrier <= len(model.bodies) for each in self._shapes)
+        self._moving = sum(0 < each.body_id <= len(model.bodies) for each in self._shapes)
         self._first_object = len(model.bodies) + 1
         self._start = {each.name: np.array(each.pose, dtype=float) for each in scene.objects}
         self._table = Record(make_distance_table(scene, used, self._moving, chosen, robot))
@@ -328,7 +328,7 @@ class RobotInWorld:
     def _place(self, room: _Room, poses: Mapping[str, FloatArray]) -> None:
         for g in range(self._moving, len(self._shapes)):
             shape, pose = self._shapes[g], self._shapes[g].pose
-            if shape.carrier >= self._first_object:
+            if shape.body_id >= self._first_object:
                 pose = poses.get(shape.name, self._start[shape.name]) @ pose
             room.fields.shape_pose[g] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
         room.posed = bool(poses)

@@ -37,20 +37,25 @@ _INSTANT = 1e-9
 
 
 def overlapping_links(
-    model: Model, table: SceneTable, own: Sequence[int], carriers: int, q: Sequence[float]
+    model: Model, table: SceneTable, own: Sequence[int], body_count: int, q: Sequence[float]
 ) -> Set[int]:
     """Return which of some pairs of links overlap at a configuration, or touch across one link.
 
     :param model: model of the robot
     :param table: shapes and pairs of the scene
     :param own: numbers of the pairs that are looked at, each of links of one robot
-    :param carriers: how many carriers there are
+    :param body_count: how many bodies there are: the world, links, objects
     :param q: configuration, (nq,)
     :return: numbers of pairs
     """
     fewer = with_pairs(table, own)
     most = len(own) * MAX_POINTS
-    sizes = {'carriers': carriers, 'shapes': len(table.kind), 'pairs': len(own), 'contacts': most}
+    sizes = {
+        'scene_bodies': body_count,
+        'shapes': len(table.kind),
+        'pairs': len(own),
+        'contacts': most,
+    }
     room, contacts = allocate(SceneRoom, **sizes), allocate(SceneContacts, contacts=most)
     for body, transform in body_transforms(model, model.tree_position(q)).items():
         pose = np.array(transform.pose(), dtype=float)
@@ -59,7 +64,7 @@ def overlapping_links(
     parent = {0: 0, **{i: body.parent for i, body in model.outward()}}
     found = set()
     for p, gap in zip(contacts.pair[:count].tolist(), contacts.gap[:count].tolist()):
-        i, j = (int(table.carrier[shape]) for shape in fewer.pair[p])
+        i, j = (int(table.body_id[shape]) for shape in fewer.pair[p])
         across = i in parent and j in parent and (parent[parent[i]] == j or parent[parent[j]] == i)
         if gap < (KNUCKLE if across else -OVERLAP):
             found.add(own[p])

@@ -38,15 +38,15 @@ class SceneShape(NamedTuple):
     :param name: whose it is: 'robot/link', or the name of an object
     :param geometry: name of the geometry of the link, '' if it has none
     :param shape: the shape
-    :param carrier: number of what carries it: 0 for the world, then the bodies of the robot, then
+    :param body_id: number of its body: 0 for the world, then the bodies of the robot, then
         the movable objects
-    :param pose: pose in coordinates of the carrier, (4, 4)
+    :param pose: pose in coordinates of the body, (4, 4)
     """
 
     name: str
     geometry: str
     shape: shapes.Shape
-    carrier: int
+    body_id: int
     pose: FloatArray
 
 
@@ -55,15 +55,15 @@ class Scene:
     """Shapes of a robot and of a world, and the pairs of them that may touch.
 
     :param shapes: the shapes
-    :param objects: movable objects, in the order of their carriers
-    :param carriers: how many carriers there are
+    :param objects: movable objects, in the order of their numbers
+    :param body_count: how many bodies there are: the world, links, objects
     :param table: the same for compiled loops
     :param notices: what cannot touch although it might be expected to, and why
     """
 
     shapes: Tuple[SceneShape, ...]
     objects: Tuple[WorldObject, ...]
-    carriers: int
+    body_count: int
     table: SceneTable
     notices: Tuple[str, ...]
 
@@ -96,20 +96,20 @@ def make_scene(model: Model, world: World, q: Optional[Sequence[float]] = None) 
         *_shapes_of_objects(model, world, maker, notices),
     ]
     pairs, own, connected = _pairs(model, world, found, notices)
-    carriers = len(model.bodies) + 1 + len(world.movable)
-    table = _table(world, found, pairs, carriers)
+    body_count = len(model.bodies) + 1 + len(world.movable)
+    table = _table(world, found, pairs, body_count)
     # What touches nothing first; links may share a mesh that something is odd about.
     notices = sorted(dict.fromkeys(notices), key=lambda text: _NO_TOUCH not in text)
     if own and q is not None:
         names = [(found[i].name, found[j].name) for i, j in pairs]
-        deep = {names[p] for p in overlapping_links(model, table, own, carriers, q)}
+        deep = {names[p] for p in overlapping_links(model, table, own, body_count, q)}
         deep -= {each for each in deep if _put_back(world, *each)}
         pairs = [pair for p, pair in enumerate(pairs) if names[p] not in deep]
-        table = _table(world, found, pairs, carriers) if deep else table
+        table = _table(world, found, pairs, body_count) if deep else table
         notices.extend(left_out_notice(deep, 'are in contact where the robot is neutral'))
     why = 'are connected by links without shapes or without mass'
     notices.extend(left_out_notice(connected, why))
-    return Scene(tuple(found), world.movable, carriers, table, (*notices, *maker.notices))
+    return Scene(tuple(found), world.movable, body_count, table, (*notices, *maker.notices))
 
 
 def _shapes_of_robots(
@@ -174,8 +174,8 @@ def _shapes_of_standing_robots(
         X0 = body_transforms(model, model.tree_position(start_configuration(robot)))
         notices.append(f'robot {robot.name!r} of the world stands still as it is configured')
         for each in _shapes_of_links(model, maker, notices, robot.name):
-            placed = _pose(X0[each.carrier] * robot.base_placement) @ each.pose
-            found.append(each._replace(carrier=0, pose=placed))
+            placed = _pose(X0[each.body_id] * robot.base_placement) @ each.pose
+            found.append(each._replace(body_id=0, pose=placed))
     return found
 
 
@@ -213,10 +213,10 @@ def start_configuration(robot: WorldRobot) -> List[float]:
 def _shapes_of_objects(
     model: Model, world: World, maker: ShapeMaker, notices: List[str]
 ) -> List[SceneShape]:
-    found, carrier = [], len(model.bodies)
+    found, body = [], len(model.bodies)
     for each in world.objects:
         if each.movable:
-            carrier += 1
+            body += 1
         made = maker.make(each.shape, each.convex)
         if made.shape is None:
             notices.append(f'object {each.name!r} will not touch anything: {made.notice}')
@@ -229,7 +229,7 @@ def _shapes_of_objects(
                 each.name,
                 '',
                 made.shape,
-                carrier if each.movable else 0,
+                body if each.movable else 0,
                 _moved(pose, made.center),
             )
         )
@@ -265,14 +265,14 @@ def _pairs(
     of_one: List[int] = []
     unknown = set()
     for (i, a), (j, b) in combinations(enumerate(found), 2):
-        if a.carrier == b.carrier or not world.touch(a.name, b.name):
+        if a.body_id == b.body_id or not world.touch(a.name, b.name):
             continue
         owner, other = (each.name.partition('/')[0] for each in (a, b))
         own = owner == other
         links = tuple(sorted(each.name.partition('/')[2] for each in (a, b)))
         # What a robot of the world allows itself, `touch` knows.
         if own and owner == ROBOT and links in allowed and not world.names_links(a.name, b.name):
-            bodies = min(a.carrier, b.carrier), max(a.carrier, b.carrier)
+            bodies = min(a.body_id, b.body_id), max(a.body_id, b.body_id)
             if bodies in linked and frozenset(bodies) not in beside:
                 connected.add((a.name, b.name))
             continue
@@ -318,7 +318,7 @@ def _table(
     world: World,
     found: Sequence[SceneShape],
     pairs: Sequence[Tuple[int, int]],
-    carriers: int,
+    body_count: int,
 ) -> SceneTable:
     surface, direction, directed_by = [], [], []
     for i, j in pairs:
@@ -340,15 +340,15 @@ def _table(
         leading = found[i] if first else found[j]
         along = np.zeros(3)
         if not properties.isotropic:
-            # In coordinates of the object, which are those of its carrier if it moves.
+            # In coordinates of the object, which are those of its body if it moves.
             along = np.array(properties.direction, dtype=float)
-            if leading.carrier == 0:
+            if leading.body_id == 0:
                 along = leading.pose[:3, :3] @ along
         direction.append(along)
-        directed_by.append(leading.carrier)
+        directed_by.append(leading.body_id)
     count = len(found)
     alike = [
-        (found[i].carrier, found[j].carrier, *surface[p], *direction[p], directed_by[p])
+        (found[i].body_id, found[j].body_id, *surface[p], *direction[p], directed_by[p])
         for p, (i, j) in enumerate(pairs)
     ]
     common = {key: k for k, (key, n) in enumerate(Counter(alike).items()) if n > 1}
@@ -357,30 +357,30 @@ def _table(
         [-1 if surface[p][STIFFNESS] else common.get(key, -1) for p, key in enumerate(alike)],
         dtype=np.int64,
     )
-    arms, carrier_arms = np.zeros(count), np.zeros(carriers)
-    first_object = carriers - len(world.movable)
+    arms, body_arms = np.zeros(count), np.zeros(body_count)
+    first_object = body_count - len(world.movable)
     for g, each in enumerate(found):
         if np.isfinite(reach(each.shape)):
             arms[g] = np.linalg.norm(each.pose[:3, 3]) + reach(each.shape)
-        carrier_arms[each.carrier] = max(carrier_arms[each.carrier], arms[g])
+        body_arms[each.body_id] = max(body_arms[each.body_id], arms[g])
     sizes, parts = tabulated([each.shape for each in found])
     return SceneTable(
         kind=np.array([each.shape.kind for each in found], dtype=np.int64),
         size=np.array(sizes, dtype=float).reshape(count, 3),
-        carrier=np.array([each.carrier for each in found], dtype=np.int64),
+        body_id=np.array([each.body_id for each in found], dtype=np.int64),
         placement=np.array(
             [[*each.pose[:3, :3].ravel(), *each.pose[:3, 3]] for each in found], dtype=float
         ).reshape(count, 12),
         reach=np.array([reach(each.shape) for each in found], dtype=float),
         arm=arms,
-        carrier_arm=carrier_arms,
+        body_arm=body_arms,
         pair=np.array(pairs, dtype=np.int64).reshape(-1, 2),
         surface=np.array(surface, dtype=float).reshape(-1, 9),
         direction=np.array(direction, dtype=float).reshape(-1, 3),
         directed_by=np.array(directed_by, dtype=np.int64),
         group=groups,
         of_robot=np.array(
-            [any(0 < found[k].carrier < first_object for k in pair) for pair in pairs],
+            [any(0 < found[k].body_id < first_object for k in pair) for pair in pairs],
             dtype=np.int64,
         ),
         tables=tables_for([(found[i].shape.kind, found[j].shape.kind) for i, j in pairs], parts),

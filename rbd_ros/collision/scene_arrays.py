@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of compiled loops over a scene: candidate pairs, contacts, and buffers for both.
 
-Shapes are fixed to carriers: the world, which is number 0, the bodies of a robot after it, and the
+Shapes are fixed to bodies: the world, which is number 0, those of a robot after it, and the
 movable objects after those.
 """
 
@@ -22,21 +22,21 @@ class SceneTable(NamedTuple):
 
     :param kind: kind of each shape (narrow_phase.py), (G,)
     :param size: its sizes (shapes.py), or its number in the tables first, (G, 3) [m]
-    :param carrier: what carries it, (G,)
-    :param placement: its rotation row by row and its position in coordinates of its carrier,
+    :param body_id: number of its body, (G,)
+    :param placement: its rotation row by row and its position in coordinates of its body,
         (G, 12)
     :param reach: radius of its bounding sphere; infinite for planes, (G,) [m]
-    :param arm: distance from the origin of its carrier within which it is; zero for planes, which
+    :param arm: distance from the origin of its body within which it is; zero for planes, which
         do not move, (G,) [m]
-    :param carrier_arm: the largest of them of each carrier, (carriers,) [m]
+    :param body_arm: the largest of them of each body, (bodies,) [m]
     :param pair: shapes of each pair that may touch, (P, 2)
     :param surface: of each pair friction along the first direction and across it, restitution,
         torsional and rolling friction, stiffness, damping, exponent and dissipation, (P, 9); a
         stiffness of zero is that of a rigid contact, an exponent of zero that of a linear spring
-    :param direction: first direction of friction in coordinates of the carrier that has it;
+    :param direction: first direction of friction in coordinates of the body that has it;
         zero where friction is the same in all directions, (P, 3)
-    :param directed_by: that carrier, (P,)
-    :param group: number that pairs of the same carriers and with the same surface have in common;
+    :param directed_by: that body, (P,)
+    :param group: number that pairs of the same bodies and with the same surface have in common;
         -1 for one that has none in common, (P,)
     :param of_robot: 1 for pairs of which a body of a robot carries a shape, (P,)
     :param tables: tables of hulls, meshes and height fields
@@ -44,11 +44,11 @@ class SceneTable(NamedTuple):
 
     kind: IntArray
     size: FloatArray
-    carrier: IntArray
+    body_id: IntArray
     placement: FloatArray
     reach: FloatArray
     arm: FloatArray
-    carrier_arm: FloatArray
+    body_arm: FloatArray
     pair: IntArray
     surface: FloatArray
     direction: FloatArray
@@ -79,7 +79,7 @@ class SceneContacts(NamedTuple):
 
     :param pair: number of the pair
     :param feature: number of the features that touch
-    :param carrier: what carries the first and the second shape
+    :param body_id: number of the body of the first and of the second shape
     :param position: where forces act, on either surface or in the middle between both, see
         `share_of_second` [m]
     :param frame: normal from the first to the second shape and two tangents, the rows
@@ -88,22 +88,22 @@ class SceneContacts(NamedTuple):
 
     pair: IntArray = integers('contacts')
     feature: IntArray = integers('contacts')
-    carrier: IntArray = integers('contacts', 2)
+    body_id: IntArray = integers('contacts', 2)
     position: FloatArray = floats('contacts', 3)
     frame: FloatArray = floats('contacts', 3, 3)
     gap: FloatArray = floats('contacts')
 
 
 class SceneRoom(NamedTuple):
-    """Poses of carriers and shapes, and buffers for the contacts of one pair.
+    """Poses of bodies and shapes, and buffers for the contacts of one pair.
 
-    :param pose: rotation row by row and position of each carrier
-    :param velocity: spatial velocity of each carrier in world coordinates [rad/s, m/s]
+    :param pose: rotation row by row and position of each body
+    :param velocity: spatial velocity of each body in world coordinates [rad/s, m/s]
     :param ahead: likewise at the end of the step, as far as it is known
     :param look: 0 to look for what is touched by `velocity`; then, in the same step, 1, 2, ... to
         look for what is touched by `ahead` as well, or by any that it was before
     :param closing: most negative rate of the gap of each pair that was seen ahead, (P,) [m/s]
-    :param speed: speed of the origin of each carrier [m/s]
+    :param speed: speed of the origin of each body [m/s]
     :param turning: its angular speed [rad/s]
     :param shape_pose: rotation and position of each shape that is looked at in this step
     :param placed: 1 for these
@@ -120,13 +120,13 @@ class SceneRoom(NamedTuple):
     :param flat: their places in its plane, and their gaps [m]
     """
 
-    pose: FloatArray = floats('carriers', 12)
-    velocity: FloatArray = floats('carriers', 6)
-    ahead: FloatArray = floats('carriers', 6)
+    pose: FloatArray = floats('scene_bodies', 12)
+    velocity: FloatArray = floats('scene_bodies', 6)
+    ahead: FloatArray = floats('scene_bodies', 6)
     look: IntArray = integers(1)
     closing: FloatArray = floats('pairs')
-    speed: FloatArray = floats('carriers')
-    turning: FloatArray = floats('carriers')
+    speed: FloatArray = floats('scene_bodies')
+    turning: FloatArray = floats('scene_bodies')
     shape_pose: FloatArray = floats('shapes', 12)
     placed: IntArray = integers('shapes')
     near: IntArray = integers('pairs')

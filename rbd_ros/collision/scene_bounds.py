@@ -35,7 +35,7 @@ def compose(pose: FloatArray, placement: FloatArray, result: FloatArray) -> None
 
 @compiled
 def speed_at_origin(v: FloatArray, pose: FloatArray) -> float:
-    """Return the speed of the origin of a carrier [m/s].
+    """Return the speed of the origin of a body [m/s].
 
     :param v: its spatial velocity in world coordinates, (6,) [rad/s, m/s]
     :param pose: its pose, (12,)
@@ -56,20 +56,20 @@ def angular_speed(v: FloatArray) -> float:
 
 @compiled
 def bound_speeds(scene: SceneTable, room: SceneRoom) -> float:
-    """Find how fast carriers move and turn, and forget where shapes were.
+    """Find how fast bodies move and turn, and forget where shapes were.
 
     :return: a bound on the speed of anything on them [m/s]
     """
     fastest = 0.0
-    for carrier in range(len(room.pose)):
-        v, pose = room.velocity[carrier], room.pose[carrier]
+    for body in range(len(room.pose)):
+        v, pose = room.velocity[body], room.pose[body]
         speed, turning = speed_at_origin(v, pose), angular_speed(v)
         if room.look[0] > 0:
-            ahead = room.ahead[carrier]
-            speed = max(room.speed[carrier], speed_at_origin(ahead, pose))
-            turning = max(room.turning[carrier], angular_speed(ahead))
-        room.speed[carrier], room.turning[carrier] = speed, turning
-        fastest = max(fastest, speed + turning * scene.carrier_arm[carrier])
+            ahead = room.ahead[body]
+            speed = max(room.speed[body], speed_at_origin(ahead, pose))
+            turning = max(room.turning[body], angular_speed(ahead))
+        room.speed[body], room.turning[body] = speed, turning
+        fastest = max(fastest, speed + turning * scene.body_arm[body])
     for g in range(len(room.placed)):
         room.placed[g] = 0
     return fastest
@@ -78,8 +78,8 @@ def bound_speeds(scene: SceneTable, room: SceneRoom) -> float:
 @compiled
 def speed_of(scene: SceneTable, room: SceneRoom, g: int) -> float:
     """Bound on the speed of any point of a shape [m/s]."""
-    carrier = scene.carrier[g]
-    bound: float = room.speed[carrier] + room.turning[carrier] * scene.arm[g]
+    body = scene.body_id[g]
+    bound: float = room.speed[body] + room.turning[body] * scene.arm[g]
     return bound
 
 
@@ -92,8 +92,8 @@ def closing_speed(scene: SceneTable, room: SceneRoom, a: int, b: int) -> float:
     """
     # A plane has no end.
     g = a if scene.kind[b] == PLANE else b
-    k = scene.carrier[g]
-    v, w, pose = room.velocity[scene.carrier[a + b - g]], room.velocity[k], room.pose[k]
+    k = scene.body_id[g]
+    v, w, pose = room.velocity[scene.body_id[a + b - g]], room.velocity[k], room.pose[k]
     speed, turning = 0.0, 0.0
     for r in range(3):
         s, t = (r + 1) % 3, (r + 2) % 3
@@ -112,9 +112,9 @@ def has_sped_up(scene: SceneTable, room: SceneRoom, timestep: float) -> bool:
     change = stack_array(6)
     # In most steps nothing has: decided without roots, as (a + b)^2 is at most 2 a^2 + 2 b^2.
     most = 0.0
-    for carrier in range(len(room.pose)):
-        v, w, at = room.velocity[carrier], room.ahead[carrier], room.pose[carrier]
-        arm, total = scene.carrier_arm[carrier], 0.0
+    for body in range(len(room.pose)):
+        v, w, at = room.velocity[body], room.ahead[body], room.pose[body]
+        arm, total = scene.body_arm[body], 0.0
         for r in range(3):
             s, t = (r + 1) % 3, (r + 2) % 3
             rate = w[3 + r] - v[3 + r] + (w[s] - v[s]) * at[9 + t] - (w[t] - v[t]) * at[9 + s]
@@ -123,11 +123,11 @@ def has_sped_up(scene: SceneTable, room: SceneRoom, timestep: float) -> bool:
     if 8.0 * timestep * timestep * most <= MARGIN * MARGIN:
         return False
     first, second = 0.0, 0.0
-    for carrier in range(len(room.pose)):
+    for body in range(len(room.pose)):
         for r in range(6):
-            change[r] = room.ahead[carrier, r] - room.velocity[carrier, r]
-        speed = speed_at_origin(change, room.pose[carrier])
-        speed += angular_speed(change) * scene.carrier_arm[carrier]
+            change[r] = room.ahead[body, r] - room.velocity[body, r]
+        speed = speed_at_origin(change, room.pose[body])
+        speed += angular_speed(change) * scene.body_arm[body]
         second = max(second, min(first, speed))
         first = max(first, speed)
     # Of two that approach each other; what has no end is decided by others.
@@ -138,7 +138,7 @@ def has_sped_up(scene: SceneTable, room: SceneRoom, timestep: float) -> bool:
 def approach(v: FloatArray, w: FloatArray, position: FloatArray, normal: FloatArray) -> float:
     """Return the rate of the gap at a point [m/s].
 
-    :param v: spatial velocity of the carrier of the first shape in world coordinates, (6,)
+    :param v: spatial velocity of the body of the first shape in world coordinates, (6,)
     :param w: that of the second one's, (6,)
     :param position: the point, (3,) [m]
     :param normal: unit normal from the first to the second, (3,)
@@ -157,7 +157,7 @@ def place_shape(scene: SceneTable, room: SceneRoom, g: int) -> None:
     """Find where a shape is, unless that has been done in this step."""
     if room.placed[g] == 0:
         room.placed[g] = 1
-        compose(room.pose[scene.carrier[g]], scene.placement[g], room.shape_pose[g])
+        compose(room.pose[scene.body_id[g]], scene.placement[g], room.shape_pose[g])
 
 
 @compiled

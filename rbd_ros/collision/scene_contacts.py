@@ -144,7 +144,7 @@ def find_scene_contacts(
     """Return contacts that are closed, or may close within the step, in the order of the pairs.
 
     :param scene: what may touch what
-    :param room: poses and velocities of the carriers
+    :param room: poses and velocities of the bodies
     :param timestep: h [s]
     :param contacts: what is found, a result
     :return: how many were found, and how many more had no room
@@ -194,7 +194,7 @@ def find_scene_contacts(
             continue
         room.apart[p] = 0.0
         begin, share, thin = count, 0.5, THIN if scene.of_robot[p] > 0 else -1.0
-        first, second = scene.carrier[a], scene.carrier[b]
+        first, second = scene.body_id[a], scene.body_id[b]
         for k in range(points):
             if thin > 0.0 and (k == 0 or not have_one_normal(found, k - 1, k)):
                 share = share_of_second(found, k, points, first == 0, second == 0)
@@ -230,7 +230,7 @@ def find_scene_contacts(
                 set_frame(frame, along)
             contacts.pair[count] = p
             contacts.feature[count] = found.feature[k]
-            contacts.carrier[count, 0], contacts.carrier[count, 1] = first, second
+            contacts.body_id[count, 0], contacts.body_id[count, 1] = first, second
             contacts.gap[count] = found.gap[k]
             count += 1
     # What moves shapes besides has moved them, unless the step that is looked at again does so.
@@ -262,6 +262,6 @@ def finder_of(scene: SceneTable) -> int:
     :param scene: what may touch what
     """
     # Machine code depends on what records have, not on sizes.
-    room = allocate(SceneRoom, carriers=0, shapes=0, pairs=0, contacts=0)
+    room = allocate(SceneRoom, scene_bodies=0, shapes=0, pairs=0, contacts=0)
     found = allocate(SceneContacts, contacts=0)
     return scene_contacts_of.address(Record(scene), Record(room), Record(found))

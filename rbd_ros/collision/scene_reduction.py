@@ -54,7 +54,7 @@ def drop_implied(scene: SceneTable, room: SceneRoom, contacts: SceneContacts, co
             contacts.pair[left], contacts.feature[left] = contacts.pair[c], contacts.feature[c]
             contacts.gap[left] = contacts.gap[c]
             for r in range(2):
-                contacts.carrier[left, r] = contacts.carrier[c, r]
+                contacts.body_id[left, r] = contacts.body_id[c, r]
             for r in range(3):
                 contacts.position[left, r] = contacts.position[c, r]
                 for s in range(3):

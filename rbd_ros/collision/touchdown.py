@@ -149,18 +149,18 @@ class _Heights:
 
     def __init__(self, model: Model, scene: Scene, q: Sequence[float], moving: Set[int]):
         table = scene.table
-        moves = np.isin(table.carrier[table.pair], list(moving))
+        moves = np.isin(table.body_id[table.pair], list(moving))
         self.pairs = np.flatnonzero(moves.sum(axis=1) == 1)
         # Normals are from the first shape to the second.
         self._sign = np.where(moves[self.pairs, 1], 1.0, -1.0)
         most = len(self.pairs) * MAX_POINTS
         sizes = {'shapes': len(table.kind), 'pairs': len(self.pairs), 'contacts': most}
-        self._room = allocate(SceneRoom, carriers=scene.carriers, **sizes)
+        self._room = allocate(SceneRoom, scene_bodies=scene.body_count, **sizes)
         self._contacts = allocate(SceneContacts, contacts=most)
         for body, transform in body_transforms(model, model.tree_position(q)).items():
             pose = np.array(transform.pose(), dtype=float)
             self._room.pose[body] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
-        first = scene.carriers - len(scene.objects)
+        first = scene.body_count - len(scene.objects)
         for o, each in enumerate(scene.objects):
             pose = np.array(each.pose, dtype=float)
             self._room.pose[first + o] = [*pose[:3, :3].ravel(), *pose[:3, 3]]

@@ -855,7 +855,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
             raise ValueError(f'the snapshot is that of another simulation, of {snapshot.robot!r}')
 
     def _pushed(self, name: str) -> Tuple[int, PluckerTransform]:
-        """Return the body, or carrier, of a link or object, and its frame in body coordinates."""
+        """Return the number of the body of a link or object, and its frame in body coordinates."""
         if name in self.objects and name not in self.robot.model.links:
             first = self._physics.plant.scene.first_object
             return first + self.objects.index(name), PluckerTransform.identity()

@@ -71,7 +71,7 @@ class Touching(NamedTuple):
 def _rigid_pairs(plant: ScenePlant) -> Tuple[BoolArray, BoolArray]:
     """Return the rigid pairs of a robot's convex shapes, and the rigid ones that are not."""
     table = plant.table
-    on_robot = (table.carrier > 0) & (table.carrier < plant.first_object)
+    on_robot = (table.body_id > 0) & (table.body_id < plant.first_object)
     is_concave = np.isin(table.kind, (MESH, HEIGHT_FIELD))
     simple = on_robot[table.pair].any(axis=1) & ~is_concave[table.pair].any(axis=1)
     rigid = table.surface[:, STIFFNESS] == 0.0

@@ -133,7 +133,7 @@ def test_only_pairs_that_move_with_the_robot_are_asked():
     carried = {each for pair in arm.pairs for each in pair}
     assert {'floor', 'shelf', 'ball', 'robot/panda_link0'} <= carried
     for a, b in arm.shapes:
-        assert 0 < max(s.carrier for s in (a, b) if s.name != 'ball')
+        assert 0 < max(s.body_id for s in (a, b) if s.name != 'ball')
     assert not {('floor', 'ball'), ('shelf', 'ball'), ('robot/panda_link0', 'ball')} & set(
         arm.pairs
     )
@@ -400,7 +400,7 @@ def test_a_turned_object_is_turned():
     frames = arm.robot.kernel('contact_kinematics').function(q).frames
     for (a, b), gap in zip(arm.shapes, found.distance):
         body = np.eye(4)
-        body[:3, :3], body[:3, 3] = frames[a.carrier, :9].reshape(3, 3), frames[a.carrier, 9:]
+        body[:3, :3], body[:3, 3] = frames[a.body_id, :9].reshape(3, 3), frames[a.body_id, 9:]
         assert b.name == 'bar'
         assert_allclose(gap, distance(a.shape, body @ a.pose, b.shape, T).gap, atol=1e-13)
 

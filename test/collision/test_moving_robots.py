@@ -70,8 +70,8 @@ def test_carriers_of_its_shapes_are_its_bodies(arm):
         if shape.name.startswith('other/'):
             link = shape.name.partition('/')[2]
             alone = next(x for x in own if x.name == f'robot/{link}' and x.shape == shape.shape)
-            assert shape.carrier == (alone.carrier + 6 if alone.carrier else 0)
-    assert {x.carrier for x in standing.shapes if x.name.startswith('other/')} == {0}
+            assert shape.body_id == (alone.body_id + 6 if alone.body_id else 0)
+    assert {x.body_id for x in standing.shapes if x.name.startswith('other/')} == {0}
     assert moving.notices != standing.notices
 
 

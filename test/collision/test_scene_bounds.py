@@ -55,11 +55,9 @@ def test_a_pose_in_a_pose(rng):
 
 
 def test_shapes_are_placed_once_in_a_step(rng):
-    (carrier, A), (placement, B) = pose_of(rng), pose_of(rng)
-    room = scene_of(
-        placed=np.zeros(2, int), pose=np.array([carrier]), shape_pose=np.zeros((2, 12))
-    )
-    table = scene_of(carrier=[0, 0], placement=np.array([placement, placement]))
+    (body, A), (placement, B) = pose_of(rng), pose_of(rng)
+    room = scene_of(placed=np.zeros(2, int), pose=np.array([body]), shape_pose=np.zeros((2, 12)))
+    table = scene_of(body_id=[0, 0], placement=np.array([placement, placement]))
     place_shape(table, room, 1)
     assert np.allclose(room.shape_pose[1, 9:], (A @ B)[:3, 3], atol=1e-14)
     assert not room.shape_pose[0].any() and room.placed.tolist() == [0, 1]
@@ -74,14 +72,14 @@ def test_speeds_are_those_of_the_origins_of_carriers(rng):
         pose=np.array(poses), velocity=rng.normal(size=(3, 6)), speed=np.zeros(3),
         turning=np.zeros(3), placed=np.ones(4, int), look=[0],
     )  # fmt: skip
-    table = scene_of(carrier_arm=np.array([0.3, 1.2, 0.7]), carrier=[2], arm=[0.4])
+    table = scene_of(body_arm=np.array([0.3, 1.2, 0.7]), body_id=[2], arm=[0.4])
     most = bound_speeds(table, room)
     w, v = room.velocity[:, :3], room.velocity[:, 3:]
     speed = np.linalg.norm(v + np.cross(w, room.pose[:, 9:]), axis=1)
     assert np.allclose(room.speed, speed, atol=1e-14)
     assert np.allclose(room.turning, np.linalg.norm(w, axis=1), atol=1e-14)
     assert not room.placed.any()
-    assert abs(most - (speed + room.turning * table.carrier_arm).max()) < 1e-14
+    assert abs(most - (speed + room.turning * table.body_arm).max()) < 1e-14
     assert abs(speed_of(table, room, 0) - speed[2] - 0.4 * room.turning[2]) < 1e-14
 
 
@@ -99,7 +97,7 @@ def test_in_further_looks_the_largest_speed_of_all_counts(rng):
         pose=poses, velocity=slow, ahead=fast, speed=np.zeros(2), turning=np.zeros(2),
         placed=np.zeros(1, int), look=[0],
     )  # fmt: skip
-    table = scene_of(carrier_arm=np.array([0.3, 1.2]), carrier=[1], arm=[0.4])
+    table = scene_of(body_arm=np.array([0.3, 1.2]), body_id=[1], arm=[0.4])
     first = bound_speeds(table, room)
     found = []
     for room.look, room.ahead in (([1], fast), ([2], middle), ([0], fast)):
@@ -113,7 +111,7 @@ def test_gaps_close_no_faster_than_the_bound(rng, kinds):
     for _ in range(20):
         poses, v = [pose_of(rng) for _ in range(2)], rng.normal(size=(2, 6))
         room = scene_of(pose=np.array([pose for pose, _ in poses]), velocity=v)
-        table = scene_of(carrier=[0, 1], arm=[0.4, 0.7], kind=kinds)
+        table = scene_of(body_id=[0, 1], arm=[0.4, 0.7], kind=kinds)
         moving = 0 if kinds[1] == PLANE else 1
         origin, arm = poses[moving][1][:3, 3], table.arm[moving]
         away = rng.normal(size=(500, 3))
@@ -132,10 +130,10 @@ def test_gaps_close_no_faster_than_the_bound(rng, kinds):
 def test_what_speeds_up_by_more_than_was_looked_for_is_noticed(rng):
     poses = np.array([pose_of(rng)[0] for _ in range(3)])
     velocity = rng.normal(size=(3, 6))
-    table = scene_of(carrier_arm=np.array([0.0, 0.5, 0.2]))
+    table = scene_of(body_arm=np.array([0.0, 0.5, 0.2]))
     room = scene_of(pose=poses, velocity=velocity, ahead=velocity.copy())
     assert not has_sped_up(table, room, H)
-    # Carriers 1 and 2 towards each other, each by half of what counts; then by a little more.
+    # Bodies 1 and 2 towards each other, each by half of what counts; then by a little more.
     for part, told in ((0.49, False), (0.51, True)):
         room.ahead = velocity.copy()
         room.ahead[1:, 3] += np.array([part, -part]) * MARGIN / H
@@ -184,7 +182,7 @@ def two_boxes(gap):
     }
     model = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
     scene = make_scene(model, read_world({'objects': objects}))
-    sizes = {'carriers': scene.carriers, 'shapes': len(scene.shapes)}
+    sizes = {'scene_bodies': scene.body_count, 'shapes': len(scene.shapes)}
     room = allocate(SceneRoom, pairs=1, contacts=MAX_POINTS, **sizes)
     room.pose[:, :9] = np.eye(3).ravel()
     room.pose[2, 9] = 0.2 + gap
@@ -202,7 +200,7 @@ def test_whichever_moves_fast_is_found(mover, speed, there):
     if there:
         assert np.abs(found.gap[:count] - 5e-3 - MARGIN - 1e-6).max() < 1e-12
         assert np.allclose(found.frame[:count, 0], [1, 0, 0])
-        assert found.carrier[0].tolist() == [1, 2]
+        assert found.body_id[0].tolist() == [1, 2]
 
 
 def test_what_has_no_room_is_counted():

@@ -138,7 +138,7 @@ def test_further_robots_stand_where_they_are_configured(model):
                 geometry.placement.pose(), dtype=float
             )
             assert np.allclose(shape.pose, placement @ link @ within, atol=1e-12)
-            assert shape.carrier == 0
+            assert shape.body_id == 0
             break
     else:
         raise AssertionError('it has no forearm')
@@ -146,11 +146,11 @@ def test_further_robots_stand_where_they_are_configured(model):
 
 def found_in(scene, poses, timestep=1e-3, velocities=None):
     contacts, pairs = MAX_POINTS * len(scene.table.pair), len(scene.table.pair)
-    sizes = {'carriers': scene.carriers, 'shapes': len(scene.shapes)}
+    sizes = {'scene_bodies': scene.body_count, 'shapes': len(scene.shapes)}
     room = allocate(SceneRoom, pairs=pairs, contacts=contacts, **sizes)
     found = allocate(SceneContacts, contacts=contacts)
-    for carrier, pose in enumerate(poses):
-        room.pose[carrier] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
+    for body, pose in enumerate(poses):
+        room.pose[body] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
     if velocities is not None:
         room.velocity[:] = velocities
     count, dropped = find_scene_contacts(scene.table, room, timestep, found)
@@ -228,7 +228,7 @@ def test_a_single_point_is_on_what_does_not_move():
     poses[1][:3, 3], poses[2][:3, 3] = [-0.05, 0, 0.05 + 1e-5], [0.05 + 1e-5, 0, 0.05 + 1e-6]
     found, count = found_in(scene, poses)
     assert count == 3
-    on_table = np.any(found.carrier[:count] == 0, axis=1)
+    on_table = np.any(found.body_id[:count] == 0, axis=1)
     assert np.abs(found.position[:count][on_table, 2]).max() < 1e-16
     # Of two that move, neither comes before the other.
     assert np.allclose(found.position[:count][~on_table], [[5e-6, 0, 0.05 + 5.5e-6]], atol=1e-12)
@@ -247,14 +247,14 @@ def test_contacts_of_a_scene_are_those_of_its_pairs(model):
         at = 0
         for p, (i, j) in enumerate(scene.table.pair):
             a, b = scene.shapes[i], scene.shapes[j]
-            alone = contacts(a.shape, poses[a.carrier], b.shape, poses[b.carrier], 2e-4)
+            alone = contacts(a.shape, poses[a.body_id], b.shape, poses[b.body_id], 2e-4)
             for k in range(len(alone.gap)):
                 assert found.pair[at] == p and found.feature[at] == alone.feature[k]
                 middle = (alone.points_a[k] + alone.points_b[k]) / 2
                 assert np.array_equal(found.position[at], middle)
                 assert np.array_equal(found.frame[at, 0], alone.normal[k])
                 assert found.gap[at] == alone.gap[k]
-                assert tuple(found.carrier[at]) == (a.carrier, b.carrier)
+                assert tuple(found.body_id[at]) == (a.body_id, b.body_id)
                 frame = found.frame[at]
                 assert np.allclose(frame @ frame.T, np.eye(3), atol=1e-14)
                 assert np.linalg.det(frame) > 0.0
@@ -330,7 +330,7 @@ def test_lists_of_near_pairs_change_nothing_of_what_is_found():
     world = read_world({'objects': {'floor': {'type': 'plane'}, **boxes(**places)}})
     scene = make_scene(empty, world)
     contacts, pairs = MAX_POINTS * len(scene.table.pair), len(scene.table.pair)
-    sizes = {'carriers': scene.carriers, 'shapes': len(scene.shapes)}
+    sizes = {'scene_bodies': scene.body_count, 'shapes': len(scene.shapes)}
     kept, fresh = (allocate(SceneRoom, pairs=pairs, contacts=contacts, **sizes) for _ in range(2))
     found, expected = (allocate(SceneContacts, contacts=contacts) for _ in range(2))
     h, velocity, position = 1e-2, rng.uniform(-1, 1, (8, 3)), np.array([*places.values()])
@@ -375,7 +375,7 @@ def test_lists_change_nothing_of_what_turns_and_moves_together(together, tmp_pat
     empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
     scene = make_scene(empty, read_world({'objects': {'floor': {'type': 'plane'}, **objects}}))
     contacts, pairs = MAX_POINTS * len(scene.table.pair), len(scene.table.pair)
-    sizes = {'carriers': scene.carriers, 'shapes': len(scene.shapes)}
+    sizes = {'scene_bodies': scene.body_count, 'shapes': len(scene.shapes)}
     kept, fresh = (allocate(SceneRoom, pairs=pairs, contacts=contacts, **sizes) for _ in range(2))
     found, expected = (allocate(SceneContacts, contacts=contacts) for _ in range(2))
     count = len(objects)

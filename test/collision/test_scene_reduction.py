@@ -36,7 +36,7 @@ def table():
 def reduced(table, points, gaps, normals=None, pairs=None):
     """Return the numbers of the contacts that are left of points in a plane, by their features."""
     count = len(points)
-    sizes = {'carriers': 2, 'shapes': 4, 'pairs': len(table.pair)}
+    sizes = {'scene_bodies': 2, 'shapes': 4, 'pairs': len(table.pair)}
     room = allocate(SceneRoom, contacts=count, **sizes)
     contacts = allocate(SceneContacts, contacts=count)
     rng = np.random.default_rng(4)
@@ -46,7 +46,7 @@ def reduced(table, points, gaps, normals=None, pairs=None):
         contacts.frame[c] = frame if normals is None else normals[c]
         contacts.position[c] = frame[1:].T @ points[c] + 0.7 * frame[0]
         contacts.pair[c], contacts.feature[c] = 0 if pairs is None else pairs[c], c
-        contacts.gap[c], contacts.carrier[c] = gaps[c], (c, 1)
+        contacts.gap[c], contacts.body_id[c] = gaps[c], (c, 1)
     before = [array.copy() for array in contacts]
     left = drop_implied(table, room, contacts, count)
     kept = contacts.feature[:left].tolist()

@@ -72,7 +72,7 @@ def test_the_motion_of_the_rest_is_not_changed_by_a_bit(simulator):
 
 
 def test_what_others_touch_goes_on_when_one_before_them_is_gone(simulator):
-    """Numbers of objects, carriers, shapes and pairs are others then."""
+    """Numbers of objects, bodies, shapes and pairs are others then."""
     untouched = Simulator(simulator.robot, world=WORLD)
     untouched.reset(v=[0.3, -0.2])
     untouched.step(n=100)

@@ -428,7 +428,7 @@ class Step:
             i = self.nv + 6 * o
             if i in island:
                 scene = self.simulator.physics.plant.scene
-                arm = scene.table.carrier_arm[scene.first_object + o]
+                arm = scene.table.body_arm[scene.first_object + o]
                 arm += np.linalg.norm(self.bodies.center[o])
                 far = np.linalg.norm(x[i + 3 : i + 6]) + np.linalg.norm(x[i : i + 3]) * arm
                 worst = max(worst, far / most)

@@ -66,10 +66,10 @@ def find_turning(
         for r in range(3):
             clear_along(plant.tree, work.tip[c], J[r])
         for side in range(2):
-            carrier = contacts.carrier[c, side]
-            node, sign = node_of(scene, carrier), -1.0 if side == 0 else 1.0
+            body = contacts.body_id[c, side]
+            node, sign = node_of(scene, body), -1.0 if side == 0 else 1.0
             if node == 0:
-                add_turning(plant.tree, columns, carrier, sign, frame, J)
+                add_turning(plant.tree, columns, body, sign, frame, J)
             elif node > 0:
                 jacobian = couples.object_jacobian[c, side]
                 response = couples.object_response[c, side]
@@ -131,7 +131,7 @@ def turning_velocity(
     if at_robot(plant.scene, contacts, c):
         rate = dot_along(plant.tree, work.tip[c], work.friction_moments.jacobian[c, r], v)
     for side in range(2):
-        o = contacts.carrier[c, side] - plant.scene.first_object
+        o = contacts.body_id[c, side] - plant.scene.first_object
         if o >= 0:
             rate += dot3(work.friction_moments.object_jacobian[c, side, r], work.turning[o])
     return rate
@@ -185,17 +185,17 @@ def assemble_couples(
                         z = couples.response[d]
                         enter_robot_product(tree, tip, work.tip[d], y, z, G, first, column)
         for i in range(2):
-            carrier, jacobian = contacts.carrier[c, i], couples.object_jacobian[c, i]
-            if carrier < scene.first_object:
+            body, jacobian = contacts.body_id[c, i], couples.object_jacobian[c, i]
+            if body < scene.first_object:
                 continue
             for j in range(2):
                 for b in range(n):
                     d = work.listed[b]
-                    if contacts.carrier[d, j] == carrier:
+                    if contacts.body_id[d, j] == body:
                         add_product(jacobian, work.object_response[d, j], G, first, 3 * b)
                 for b in range(k + 1):
                     d, column = work.listed[couples.listed[b]], 3 * n + m + 3 * b
-                    if contacts.carrier[d, j] == carrier:
+                    if contacts.body_id[d, j] == body:
                         add_product(jacobian, couples.object_response[d, j], G, first, column)
 
 
@@ -305,7 +305,7 @@ def twist(
                 response = couples.response[c, r]
                 add_along(plant.tree, work.tip[c], couple[r], response, work.gathered)
         for side in range(2):
-            o = contacts.carrier[c, side] - plant.scene.first_object
+            o = contacts.body_id[c, side] - plant.scene.first_object
             if o >= 0:
                 for s in range(3):
                     objects.angular_momentum[o, s] += (

@@ -275,7 +275,7 @@ def end_island(
             end_couple(plant, objects, touches, work, c)
         if impulse[0] > 0.0:
             for side in range(2):
-                o = contacts.carrier[c, side] - plant.scene.first_object
+                o = contacts.body_id[c, side] - plant.scene.first_object
                 if o >= 0:
                     scene.touched[o] = 1
 
@@ -328,7 +328,7 @@ def strike_objects(
 ) -> None:
     """Apply an impulse at a contact to objects; see `strike`."""
     for side in range(2):
-        o = contacts.carrier[c, side] - plant.scene.first_object
+        o = contacts.body_id[c, side] - plant.scene.first_object
         if o >= 0:
             mass = plant.scene.bodies.mass[o]
             for r in range(3):

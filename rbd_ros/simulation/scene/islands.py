@@ -10,17 +10,17 @@ from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
 
 
 @compiled
-def node_of(plant: ScenePlant, carrier: int) -> int:
-    """Return what a carrier belongs to: -1 for the world, 0 the robot, from 1 on the objects."""
-    if carrier == 0:
+def node_of(plant: ScenePlant, body: int) -> int:
+    """Return what a body belongs to: -1 for the world, 0 the robot, from 1 on the objects."""
+    if body == 0:
         return -1
-    return 0 if carrier < plant.first_object else carrier - plant.first_object + 1
+    return 0 if body < plant.first_object else body - plant.first_object + 1
 
 
 @compiled
 def at_robot(plant: ScenePlant, contacts: SceneContacts, c: int) -> bool:
     """Return whether the robot is at a contact."""
-    first, second = contacts.carrier[c, 0], contacts.carrier[c, 1]
+    first, second = contacts.body_id[c, 0], contacts.body_id[c, 1]
     near: bool = 0 < first < plant.first_object or 0 < second < plant.first_object
     return near
 
@@ -35,8 +35,8 @@ def find_islands(plant: ScenePlant, contacts: SceneContacts, count: int, work: S
     for k in range(len(label)):
         label[k] = k
     for c in range(count):
-        a = node_of(plant, contacts.carrier[c, 0])
-        b = node_of(plant, contacts.carrier[c, 1])
+        a = node_of(plant, contacts.body_id[c, 0])
+        b = node_of(plant, contacts.body_id[c, 1])
         if a >= 0 and b >= 0:
             one, other = root(work, a), root(work, b)
             # The smaller number leads, so that labels do not depend on the order of contacts.
@@ -68,8 +68,8 @@ def list_contacts(
     """
     found = 0
     for c in range(count):
-        a = node_of(plant, contacts.carrier[c, 0])
-        node = a if a >= 0 else node_of(plant, contacts.carrier[c, 1])
+        a = node_of(plant, contacts.body_id[c, 0])
+        node = a if a >= 0 else node_of(plant, contacts.body_id[c, 1])
         if work.label[node] == island:
             work.listed[found] = c
             found += 1
@@ -82,8 +82,8 @@ def freedom_of(plant: Plant, contacts: SceneContacts, c: int, work: SceneWork) -
 
     :param c: number of the contact
     """
-    a = node_of(plant.scene, contacts.carrier[c, 0])
-    node = a if a >= 0 else node_of(plant.scene, contacts.carrier[c, 1])
+    a = node_of(plant.scene, contacts.body_id[c, 0])
+    node = a if a >= 0 else node_of(plant.scene, contacts.body_id[c, 1])
     label, freedom = work.label, 0
     for k in range(len(label)):
         if label[k] == label[node]:

@@ -29,12 +29,12 @@ def find_jacobians(
         for r in range(3):
             clear_along(plant.tree, work.tip[c], J[r])
         for side in range(2):
-            carrier = contacts.carrier[c, side]
-            node = node_of(scene, carrier)
+            body = contacts.body_id[c, side]
+            node = node_of(scene, body)
             sign = -1.0 if side == 0 else 1.0
             if node == 0:
                 robot = True
-                add_jacobian(plant.tree, columns, carrier, sign, position, frame, J)
+                add_jacobian(plant.tree, columns, body, sign, position, frame, J)
             elif node > 0:
                 find_object_jacobian(
                     scene,
@@ -52,7 +52,7 @@ def find_jacobians(
 @compiled
 def tip_of(plant: Plant, contacts: SceneContacts, c: int) -> int:
     """Return the degree of freedom on whose path are all that move a contact, -1 if none is."""
-    first, second = contacts.carrier[c, 0], contacts.carrier[c, 1]
+    first, second = contacts.body_id[c, 0], contacts.body_id[c, 1]
     a = plant.tree.tip[first] if 0 < first < plant.scene.first_object else -2
     b = plant.tree.tip[second] if 0 < second < plant.scene.first_object else -2
     if a == -2 or b == -2:

@@ -138,7 +138,7 @@ def closing(
     """
     total: float = normal_bias(plant, contacts, c, h, work)
     for side in range(2):
-        o = contacts.carrier[c, side] - plant.first_object
+        o = contacts.body_id[c, side] - plant.first_object
         if o >= 0:
             jacobian, v = work.object_jacobian[c, side, 0], work.pile.velocity[o]
             total += (jacobian[0] * v[0] + jacobian[1] * v[1] + jacobian[2] * v[2]) + (
@@ -207,7 +207,7 @@ def normal_mobility(contacts: SceneContacts, work: SceneWork, first_object: int,
     """
     mobility = 0.0
     for side in range(2):
-        if contacts.carrier[c, side] >= first_object:
+        if contacts.body_id[c, side] >= first_object:
             jacobian, response = work.object_jacobian[c, side, 0], work.object_response[c, side, 0]
             for s in range(6):
                 mobility += jacobian[s] * response[s]
@@ -307,7 +307,7 @@ def enter_contact(
     space.friction[a, 0], space.friction[a, 1] = mu_1, mu_2
     space.slip[a] = 0.0
     for side in range(2):
-        o = contacts.carrier[c, side] - plant.first_object
+        o = contacts.body_id[c, side] - plant.first_object
         # -1 is the world.
         space.body[a, side] = max(o, -1)
         if o >= 0:

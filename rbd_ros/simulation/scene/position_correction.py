@@ -269,7 +269,7 @@ def begin_sweeps(plant: Plant, contacts: SceneContacts, scene: SceneWork, n: int
                 row = scene.response[c, 0]
                 mobility += dot_along(plant.tree, scene.tip[c], row, row)
         for side in range(2):
-            o = contacts.carrier[c, side] - plant.scene.first_object
+            o = contacts.body_id[c, side] - plant.scene.first_object
             if o >= 0:
                 jacobian = scene.object_jacobian[c, side, 0]
                 response = scene.object_response[c, side, 0]
@@ -305,7 +305,7 @@ def sweep(
                 row = scene.response[c, 0]
                 w += dot_along(plant.tree, scene.tip[c], row, scene.gathered_push)
         for side in range(2):
-            o = contacts.carrier[c, side] - plant.scene.first_object
+            o = contacts.body_id[c, side] - plant.scene.first_object
             if o >= 0:
                 jacobian = scene.object_jacobian[c, side, 0]
                 for s in range(6):
@@ -324,7 +324,7 @@ def sweep(
                 row = scene.response[c, 0]
                 add_along(plant.tree, scene.tip[c], step, row, scene.gathered_push)
         for side in range(2):
-            o = contacts.carrier[c, side] - plant.scene.first_object
+            o = contacts.body_id[c, side] - plant.scene.first_object
             if o >= 0:
                 add_scaled(step, scene.object_response[c, side, 0], scene.object_push[o])
     return change
@@ -464,7 +464,7 @@ def displacement_along(plant: Plant, contacts: SceneContacts, scene: SceneWork, 
         if at_robot(plant.scene, contacts, c):
             w += dot_along(plant.tree, scene.tip[c], scene.jacobian[c, 0], scene.pushed)
     for side in range(2):
-        o = contacts.carrier[c, side] - plant.scene.first_object
+        o = contacts.body_id[c, side] - plant.scene.first_object
         if o >= 0:
             jacobian = scene.object_jacobian[c, side, 0]
             for s in range(6):
@@ -508,7 +508,7 @@ def shorten(
     for o in range(len(bodies.mass)):
         if scene.label[1 + o] == island:
             push, c = scene.object_push[o], bodies.center[o]
-            arm = table.carrier_arm[plant.scene.first_object + o]
+            arm = table.body_arm[plant.scene.first_object + o]
             arm += math.sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2])
             far = math.sqrt(push[3] * push[3] + push[4] * push[4] + push[5] * push[5])
             # Nothing on the object moves farther.
@@ -643,6 +643,6 @@ def note_shift(plant: Plant, work: Workspace) -> None:
     )
     for body in range(1, len(tree.parent)):
         far = speed_at_origin(room.ahead[body], room.pose[body])
-        far += angular_speed(room.ahead[body]) * table.carrier_arm[body]
+        far += angular_speed(room.ahead[body]) * table.body_arm[body]
         # Bodies move on arcs, which are longer than that by less than a tenth.
         room.shifted[0] = max(room.shifted[0], 1.1 * far)

@@ -49,12 +49,12 @@ def assemble_matrix(
             if apart:
                 clear_block(G, 3 * a, 3 * b)
             for i in range(2):
-                # All carriers after those of the robot are objects.
-                carrier = contacts.carrier[c, i]
-                if carrier < scene.first_object:
+                # All bodies after those of the robot are objects.
+                body = contacts.body_id[c, i]
+                if body < scene.first_object:
                     continue
                 for j in range(2):
-                    if contacts.carrier[d, j] == carrier:
+                    if contacts.body_id[d, j] == body:
                         add_product(
                             work.object_jacobian[c, i], work.object_response[d, j], G, 3 * a, 3 * b
                         )
@@ -212,7 +212,7 @@ def contact_velocity(
     if at_robot(plant.scene, contacts, c):
         rate = dot_along(plant.tree, work.tip[c], work.jacobian[c, r], v)
     for side in range(2):
-        o = contacts.carrier[c, side] - plant.scene.first_object
+        o = contacts.body_id[c, side] - plant.scene.first_object
         if o >= 0:
             jacobian = work.object_jacobian[c, side, r]
             for s in range(3):
@@ -238,7 +238,7 @@ def contact_velocities(
     if at_robot(plant.scene, contacts, c):
         first, second, third = rows_along(plant.tree, work.tip[c], work.jacobian[c], v)
     for side in range(2):
-        o = contacts.carrier[c, side] - plant.scene.first_object
+        o = contacts.body_id[c, side] - plant.scene.first_object
         if o >= 0:
             jacobian = work.object_jacobian[c, side]
             turning = work.turning[o]

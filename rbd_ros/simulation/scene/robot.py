@@ -245,8 +245,8 @@ def hold_bases(
     if anchored:
         anchored = False
         for c in range(count):
-            a = node_of(plant.scene, contacts.carrier[c, 0])
-            b = node_of(plant.scene, contacts.carrier[c, 1])
+            a = node_of(plant.scene, contacts.body_id[c, 0])
+            b = node_of(plant.scene, contacts.body_id[c, 1])
             if min(a, b) < 0 and touches.impulse[c, 0] > 0.0:
                 # The robot's island is the first.
                 anchored = anchored or scene.label[max(a, b)] == 0
@@ -255,7 +255,7 @@ def hold_bases(
     for c in range(count):
         if touches.impulse[c, 0] > 0.0:
             for side in range(2):
-                body = contacts.carrier[c, side]
+                body = contacts.body_id[c, side]
                 if 0 < body < plant.scene.first_object:
                     hold_base(plant, body, held)
 

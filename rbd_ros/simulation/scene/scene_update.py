@@ -41,7 +41,7 @@ class PreparedScene(NamedTuple):
     :param steps: the loop that takes steps, compiled
     :param before: table of the records that it replaces
     :param pairs: number of each pair of shapes until now, -1 for those that are gone
-    :param carriers: number of each carrier until now, 0 for those that are gone
+    :param body_ids: number of each body until now, 0 for those that are gone
     """
 
     world: World
@@ -51,7 +51,7 @@ class PreparedScene(NamedTuple):
     steps: Steps
     before: Record
     pairs: IntArray
-    carriers: IntArray
+    body_ids: IntArray
 
 
 def prepare_scene(
@@ -88,7 +88,7 @@ def prepare_scene(
         bind_steps(record, mutex),
         before,
         _same_pairs(old, scene),
-        _same_carriers(old, scene),
+        _same_bodies(old, scene),
     )
 
 
@@ -125,7 +125,7 @@ def carry_over(old: Scene, prepared: PreparedScene) -> None:
             if each.name in names:
                 array[o] = source[names.index(each.name)]
     _carry_contacts(fields.touches, new.touches, prepared)
-    _carry_forces(fields, prepared.carriers)
+    _carry_forces(fields, prepared.body_ids)
 
 
 def _carry_contacts(source: ContactState, target: ContactState, prepared: PreparedScene) -> None:
@@ -136,19 +136,19 @@ def _carry_contacts(source: ContactState, target: ContactState, prepared: Prepar
     _copy_rows(source, target, kept)
     count = len(kept)
     target.contacts.pair[:count] = pairs[kept]
-    target.contacts.carrier[:count] = prepared.carriers[source.contacts.carrier[kept]]
+    target.contacts.body_id[:count] = prepared.body_ids[source.contacts.body_id[kept]]
     target.counts[:] = 0
     target.counts[NOW] = count
 
 
-def _carry_forces(fields: PhysicsRecord, carriers: IntArray) -> None:
+def _carry_forces(fields: PhysicsRecord, body_ids: IntArray) -> None:
     if not fields.plant.has_external_forces:
         return
     use = fields.external_forces.use
     for row in use:
         if row[2] != 0:
-            gone = row[0] > 0 and carriers[row[0]] == 0
-            row[0], row[2] = carriers[row[0]], 0 if gone else row[2]
+            gone = row[0] > 0 and body_ids[row[0]] == 0
+            row[0], row[2] = body_ids[row[0]], 0 if gone else row[2]
     fields.state.counters[FORCES] = int(np.count_nonzero(use[:, 2]))
 
 
@@ -189,9 +189,9 @@ def _same_shapes(old: Scene, new: Scene) -> List[int]:
     return found
 
 
-def _same_carriers(old: Scene, new: Scene) -> IntArray:
-    """Return number in the new scene of each carrier of the old one; 0 for those that are gone."""
-    first = old.carriers - len(old.objects)
+def _same_bodies(old: Scene, new: Scene) -> IntArray:
+    """Return number in the new scene of each body of the old one; 0 for those that are gone."""
+    first = old.body_count - len(old.objects)
     names = [each.name for each in new.objects]
     found = list(range(first))
     for each in old.objects:

@@ -24,7 +24,7 @@ def is_touched(plant: Plant, touches: ContactState) -> bool:
     """Return whether the robot is at any contact of this step."""
     for c in range(touches.counts[NOW]):
         for side in range(2):
-            if node_of(plant.scene, touches.contacts.carrier[c, side]) == 0:
+            if node_of(plant.scene, touches.contacts.body_id[c, side]) == 0:
                 return True
     return False
 

@@ -59,7 +59,7 @@ class ScenePlant(NamedTuple):
     :param table: what may touch what
     :param finder: address of what finds contacts by that table, `scene_contacts_of`
     :param bodies: movable objects
-    :param first_object: number of the carrier of the first movable object
+    :param first_object: number of the body of the first movable object
     :param tolerance: velocity error of contacts that counts as none, see `solve_friction`
     :param start: state that the objects begin with
     :param has_objects: whether there are movable objects
@@ -162,7 +162,7 @@ class Springs(NamedTuple):
 class SceneWork(NamedTuple):
     """Intermediate results of a step.
 
-    :param room: where carriers and shapes are
+    :param room: where bodies and shapes are
     :param wanted: how many contacts there are without those that others imply
     :param turning: angular velocity of the objects [rad/s]
     :param mobility: inverse of their rotational inertia in world coordinates

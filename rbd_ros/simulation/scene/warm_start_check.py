@@ -89,7 +89,7 @@ def add_responses(plant: Plant, contacts: SceneContacts, scene: SceneWork, n: in
     clear(scene.response_sum)
     for a in range(n):
         for side in range(2):
-            o = contacts.carrier[scene.listed[a], side] - plant.scene.first_object
+            o = contacts.body_id[scene.listed[a], side] - plant.scene.first_object
             if o >= 0:
                 clear(scene.object_sum[o])
     for a in range(n):
@@ -104,7 +104,7 @@ def add_responses(plant: Plant, contacts: SceneContacts, scene: SceneWork, n: in
                     plant.tree, scene.tip[c], force, scene.response[c], scene.response_sum
                 )
         for side in range(2):
-            o = contacts.carrier[c, side] - plant.scene.first_object
+            o = contacts.body_id[c, side] - plant.scene.first_object
             if o >= 0:
                 for r in range(3):
                     add_scaled(force[r], scene.object_response[c, side, r], scene.object_sum[o])
@@ -133,7 +133,7 @@ def enter_contact(
             u[0], u[1], u[2] = rows_along(plant.tree, tip, Y, scene.response_sum)
             diagonal[0], diagonal[1], diagonal[2] = squares_along(plant.tree, tip, Y)
     for side in range(2):
-        o = contacts.carrier[c, side] - plant.scene.first_object
+        o = contacts.body_id[c, side] - plant.scene.first_object
         if o >= 0:
             jacobian, response = scene.object_jacobian[c, side], scene.object_response[c, side]
             for r in range(3):

@@ -71,7 +71,7 @@ def test_a_peg_hits_walls_whose_contacts_were_left_out():
 def test_what_closes_a_contact_is_the_motion_of_both_bodies_beyond_its_gap(rng):
     h, first_object = 1e-3, 3
     for _ in range(20):
-        carrier = [(3, 5), (2, 4), (5, 0)][rng.integers(3)]
+        pair = [(3, 5), (2, 4), (5, 0)][rng.integers(3)]
         jacobian, velocity = rng.normal(size=(1, 2, 3, 6)), rng.normal(size=(3, 6))
         gap = rng.choice([-1.0, 1.0]) * rng.uniform(1e-4, 1e-2)
         plant = SimpleNamespace(
@@ -79,10 +79,10 @@ def test_what_closes_a_contact_is_the_motion_of_both_bodies_beyond_its_gap(rng):
             has_nonlinear_springs=False,
             table=SimpleNamespace(surface=np.zeros((1, 9))),
         )
-        contacts = SimpleNamespace(carrier=np.array([carrier]), gap=[gap], pair=[0])
+        contacts = SimpleNamespace(body_id=np.array([pair]), gap=[gap], pair=[0])
         work = SimpleNamespace(object_jacobian=jacobian, pile=SimpleNamespace(velocity=velocity))
         expected = max(0.0, gap) / h
-        for side, body in enumerate(carrier):
+        for side, body in enumerate(pair):
             if body >= first_object:  # others are part of the world
                 expected += jacobian[0, side, 0] @ velocity[body - first_object]
         assert abs(matrix_free_islands.closing(plant, contacts, work, 0, h) - expected) < 1e-12
