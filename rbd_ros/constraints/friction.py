@@ -83,7 +83,7 @@ class FrictionProblem:
 class Residuals(NamedTuple):
     """Residuals of forces as a solution of a problem; all zero for a solution.
 
-    As ContactBench defines them, maxima over contacts; couples of torsional and rolling friction,
+    As ContactBench defines them, maxima over contacts; moments of torsional and rolling friction,
     with their angular velocities, belong to their contacts. With compliance R, v is v + R lambda.
 
     :param signorini: |v_n lambda_n|
@@ -120,7 +120,7 @@ def friction_problem(
 
     :param G: velocities per force, (N, N) [1/kg]; normal, tangent, tangent of each contact, then
         the further rows; then, for torsional friction, the angular velocity about each normal and
-        the couple about it, and for rolling friction those about both tangents of each contact
+        the moment about it, and for rolling friction those about both tangents of each contact
     :param g: velocities without forces, (N,) [m/s, rad/s]
     :param friction: coefficients, (n,) or along both tangents (n, 2)
     :param low: least force of each further row, (m,): 0 for a joint limit or a frictionless
@@ -129,9 +129,9 @@ def friction_problem(
     :param high: largest force of each further row, (m,): inf if left out
     :param compliance: velocity by force that contacts and rows give way with, one number or (N,)
         [1/kg]
-    :param torsion: largest couple about the normal by normal force of each contact, (n,) [m]; no
+    :param torsion: largest moment about the normal by normal force of each contact, (n,) [m]; no
         such rows are in G if left out
-    :param rolling: largest couple across the normal by normal force, likewise
+    :param rolling: largest moment across the normal by normal force, likewise
     :raises ValueError: for wrong shapes, NaN, a matrix that is not symmetric and
         positive-semidefinite, negative friction or compliance, bounds in the wrong order
 
@@ -146,8 +146,11 @@ def friction_problem(
         mu = np.stack([mu, mu], axis=1)
     if mu.ndim != 2 or mu.shape[1] != 2:
         raise ValueError(f'friction must have shape (n,) or (n, 2), got {np.shape(friction)}')
-    couples = [_couples('torsion', torsion, len(mu)), _couples('rolling', rolling, len(mu))]
-    moments = len(couples[0]) + 2 * len(couples[1])
+    coefficients = [
+        _coefficients('torsion', torsion, len(mu)),
+        _coefficients('rolling', rolling, len(mu)),
+    ]
+    moments = len(coefficients[0]) + 2 * len(coefficients[1])
     rows = len(free) - 3 * len(mu) - moments if free.ndim == 1 else -1
     if rows < 0 or matrix.shape != (len(free), len(free)):
         extent = '3n + m' + (f' + {moments}' if moments else '')
@@ -188,13 +191,13 @@ def friction_problem(
         raise ValueError('G must be symmetric')
     if len(scaled) and np.linalg.eigvalsh(scaled)[0] < -ROUNDING * len(scaled):
         raise ValueError('G must be positive-semidefinite, as every J H^-1 J^T is')
-    torsional, across = couples
+    torsional, across = coefficients
     return FrictionProblem(
         0.5 * (matrix + matrix.T), free, mu, bounds[0], bounds[1], soft, torsional, across
     )
 
 
-def _couples(name: str, given: Optional[ArrayLike], contacts: int) -> Array:
+def _coefficients(name: str, given: Optional[ArrayLike], contacts: int) -> Array:
     """Return coefficients of torsional or rolling friction, checked; (0,) if there are none."""
     if given is None:
         return np.zeros(0)
@@ -207,7 +210,7 @@ def _couples(name: str, given: Optional[ArrayLike], contacts: int) -> Array:
 
 
 def moments_of(problem: FrictionProblem) -> Tuple[IntArray, IntArray, Array]:
-    """Return contact, number of its couple's rows, and coefficient, of each couple in order."""
+    """Return contact, number of its moment's rows, and coefficient, of each moment in order."""
     n = problem.contacts
     sizes = [1] * len(problem.torsion) + [2] * len(problem.rolling)
     holders = [*range(len(problem.torsion)), *range(len(problem.rolling))] if n else []
@@ -245,11 +248,11 @@ def residuals(problem: FrictionProblem, force: ArrayLike) -> Residuals:
     power, turning, excess = np.zeros(n), np.zeros(n), np.zeros(n)
     at = end
     for c, size, coefficient in zip(*moments_of(problem)):
-        couple, w = found[at : at + size], v[at : at + size]
+        moment, w = found[at : at + size], v[at : at + size]
         at += size
-        power[c] += couple @ w
+        power[c] += moment @ w
         turning[c] += coefficient * np.linalg.norm(w)
-        largest = np.linalg.norm(couple) / (coefficient if coefficient > 0.0 else 1.0)
+        largest = np.linalg.norm(moment) / (coefficient if coefficient > 0.0 else 1.0)
         excess[c] = max(excess[c], largest - (forces[c, 0] if coefficient > 0.0 else 0.0))
     return Residuals(
         *contact_residuals(forces, velocities, mu, power, turning, excess),
@@ -270,7 +273,7 @@ def contact_residuals(
     :param forces: forces of each contact, (n, 3)
     :param velocities: its velocities, with what it gives way by, (n, 3)
     :param mu: its coefficients, (n, 2)
-    :param power: power of its couples, (n,)
+    :param power: power of its moments, (n,)
     :param turning: what they add to De Saxce's term, (n,)
     :param excess: their distance from their cones, (n,)
     """

@@ -167,7 +167,7 @@ def _certificate(problem: FrictionProblem) -> Optional[Array]:
 
     None if there is none.
 
-    Friction and couples do not matter: forces along normals and rows alone that cause no
+    Friction and moments do not matter: forces along normals and rows alone that cause no
     velocities there cause none anywhere, as G is positive-semidefinite.
     """
     n, size = problem.contacts, len(problem.g)

@@ -172,13 +172,13 @@ class Transmission:
         _require('damping', self.damping, positive=False)
         _require('play', self.play, positive=False)
 
-    def torque(self, twist: ArrayLike, rate: ArrayLike = 0.0) -> FloatArray:
+    def torque(self, deflection: ArrayLike, rate: ArrayLike = 0.0) -> FloatArray:
         """Return the torque on the joint; its opposite acts on the motor [N m or N].
 
-        :param twist: position of the motor less that of the joint, of any shape [rad or m]
+        :param deflection: position of the motor less that of the joint, of any shape [rad or m]
         :param rate: its rate [rad/s or m/s]
         """
-        delta, speed = np.asarray(twist, dtype=float), np.asarray(rate, dtype=float)
+        delta, speed = np.asarray(deflection, dtype=float), np.asarray(rate, dtype=float)
         if not self.play:
             linear: FloatArray = self.stiffness * delta + self.damping * speed
             return linear

@@ -77,7 +77,7 @@ class SensorRoom(NamedTuple):
     :param orientation: the same as quaternion w, x, y, z
     :param angular_velocity: in its axes [rad/s]
     :param acceleration: proper acceleration in its axes [m/s^2]
-    :param wrench: couple and force of each gauge, in its axes, about its origin [N m, N]
+    :param wrench: moment and force of each gauge, in its axes, about its origin [N m, N]
     :param torque: what each gauge transmits along its degree of freedom [N m, N]
     :param given: inputs of kernels one after another
     :param q: of it, configuration
@@ -253,7 +253,7 @@ def take_off_world(
     :param total: what is transmitted, about the origin of the base, (6,) [N m, N]
     """
     plant, state = physics.plant, physics.state
-    outer, force, couple = physics.external_forces, stack_array(3), stack_array(3)
+    outer, force, moment = physics.external_forces, stack_array(3), stack_array(3)
     if plant.has_external_forces:
         for w in range(len(outer.acted)):
             if outer.acted[w] == state.counters[STEPS] and outer.link[w] >= 0:
@@ -277,16 +277,16 @@ def take_off_world(
                 along(touching.frame[c], touches.impulse[c], share, force)
                 subtract_force(total, touching.position[c], force)
                 if plant.scene.bounces:
-                    along(touching.frame[c], touches.blow[c], share, force)
+                    along(touching.frame[c], touches.impact_impulse[c], share, force)
                     subtract_force(total, touching.position[c], force)
                 if plant.scene.has_friction_moments:
-                    along(touching.frame[c], touches.couple[c], share, couple)
+                    along(touching.frame[c], touches.moment[c], share, moment)
                     for r in range(3):
-                        total[r] -= couple[r]
+                        total[r] -= moment[r]
                     if plant.scene.bounces:
-                        along(touching.frame[c], touches.couple_blow[c], share, couple)
+                        along(touching.frame[c], touches.impact_moment[c], share, moment)
                         for r in range(3):
-                            total[r] -= couple[r]
+                            total[r] -= moment[r]
 
 
 @compiled
@@ -316,7 +316,7 @@ def into_base(pose: FloatArray, local: FloatArray, total: FloatArray) -> None:
     """Compute the wrench about the origin of the base of one in the axes of a frame.
 
     :param pose: rotation of the frame row by row, and its position, (12,)
-    :param local: couple and force, (6,)
+    :param local: moment and force, (6,)
     :param total: the result, (6,)
     """
     for r in range(3):
@@ -335,12 +335,12 @@ def from_base(pose: FloatArray, total: FloatArray, local: FloatArray) -> None:
 
     Undoes `into_base`.
     """
-    couple = stack_array(3)
+    moment = stack_array(3)
     for r in range(3):
         i, j = (r + 1) % 3, (r + 2) % 3
-        couple[r] = total[r] - pose[9 + i] * total[3 + j] + pose[9 + j] * total[3 + i]
+        moment[r] = total[r] - pose[9 + i] * total[3 + j] + pose[9 + j] * total[3 + i]
     for r in range(3):
         local[r] = local[3 + r] = 0.0
         for k in range(3):
-            local[r] += pose[3 * k + r] * couple[k]
+            local[r] += pose[3 * k + r] * moment[k]
             local[3 + r] += pose[3 * k + r] * total[3 + k]

@@ -58,7 +58,7 @@ class Sensors:
     its end, less gravity: velocities add up from it, with impacts, whatever the integrator.
 
     Force and torque sensors read what the parent of a joint exerts on its child, about the origin
-    and in the axes of the child link: [couple; force], the mean of the last step. It is what the
+    and in the axes of the child link: [moment; force], the mean of the last step. It is what the
     motion of all beyond the joint takes, less gravity, contacts and external forces there. Joint
     torques are its part along the joint's DoF: what drive, friction, limits, springs and
     damping exert together, less what the rotor (armature) takes.

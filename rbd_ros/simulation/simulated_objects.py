@@ -401,7 +401,7 @@ class SimulatedObjects:
         found: List[ContactPoint] = []
         for c in range(int(touches.counts[NOW])):
             if touches.impulse[c, 0] > 0.0:
-                moment = touches.couple[c] if len(touches.couple) else np.zeros(3)
+                moment = touches.moment[c] if len(touches.moment) else np.zeros(3)
                 first, second = scene.names_of(int(contacts.pair[c]))
                 frame = contacts.frame[c]
                 found.append(

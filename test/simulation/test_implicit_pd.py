@@ -522,7 +522,7 @@ def test_in_a_world_a_step_that_is_taken_again_is_counted_once():
     assert simulator.status.limit_steps == simulator.status.steps == 110
 
 
-def test_a_blow_is_too_short_for_a_servo():
+def test_an_impact_is_too_short_for_a_servo():
     """A ball rebounds from a stiff servo, however strong, as from the mass that it moves."""
     objects = {
         'ball': {
@@ -548,7 +548,7 @@ def test_a_blow_is_too_short_for_a_servo():
         while simulator.object_velocity('ball')[5] < 0.0 and simulator.time < 0.1:
             simulator.step()
         assert_allclose(simulator.object_velocity('ball')[5], 1.0, rtol=1e-3)
-        # 4 N s of the blow, less what the servo takes in what is left of the step.
+        # 4 N s of the impact, less what the servo takes in what is left of the step.
         assert_allclose(simulator.v, [-2.0 + 0.5e-3 * effort], rtol=1e-3)
 
 

@@ -186,7 +186,7 @@ def test_a_ball_rebounds_with_the_coefficient_of_restitution(e):
     assert abs(speeds[first] + G * 1e-3 + e * speeds[first - 1]) < 1e-9
 
 
-def test_newtons_cradle_hands_the_blow_on():
+def test_newtons_cradle_hands_the_impact_on():
     balls = {
         f'ball{k}': ball(
             0.2 * k - (0.1 if k == 0 else 0.0),

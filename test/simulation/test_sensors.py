@@ -297,7 +297,7 @@ def test_contact_is_felt_by_the_sensors_before_it(ground):
 
 
 @pytest.mark.parametrize('law', ['newton', 'poisson'])
-def test_a_blow_on_a_link_beyond_a_sensor_is_not_what_it_transmits(law):
+def test_an_impact_on_a_link_beyond_a_sensor_is_not_what_it_transmits(law):
     foot = robot(
         link('top', 1.0, (0.1, 0.1, 0.1)),
         link('foot', 0.5, (0.01, 0.01, 0.01), shape=collision('sphere radius="0.1"')),
@@ -311,15 +311,15 @@ def test_a_blow_on_a_link_beyond_a_sensor_is_not_what_it_transmits(law):
     simulator = Simulator(foot, world=world, restitution_model=law, integrator='semi_implicit')
     simulator.reset([1, 0, 0, 0, 0, 0, 0.605], [0, 0, 0, 0, 0, -2.0])
     sensors, before, h = simulator.sensors(force_torque=['ankle']), -2.0, simulator.timestep
-    blows = 0
+    impacts = 0
     for _ in range(10):
         simulator.step()
         change = (simulator.v[5] - before) / h
         before = simulator.v[5]
-        # The foot takes the blow, and hands on what stops the rest.
+        # The foot takes the impact, and hands on what stops the rest.
         assert sensors.wrenches['ankle'][5] == pytest.approx(-1.0 * (change + G), abs=1e-6)
-        blows += change > 1.0
-    assert blows == 1 and before > 0.9
+        impacts += change > 1.0
+    assert impacts == 1 and before > 0.9
 
 
 def test_torsional_friction_on_a_link_beyond_a_sensor_is_taken_off():

@@ -290,7 +290,7 @@ def test_a_start_inside_the_ground_is_reported():
     simulator.reset(q=at((0, 0, 0.05)))
     assert "link 'body' starts 50.0 mm deep" in simulator.warnings[0]
     simulator.step(n=1)
-    # The spring, no blow of the damper: m a = k d - m g - (c + h k) h a, with the law at the end.
+    # The spring, no jump of the damper: m a = k d - m g - (c + h k) h a, with the law at the end.
     law, h = ContactParameters(), 1e-3
     softened = 1.0 + h * (law.damping + h * law.stiffness)
     assert simulator.a[5] == pytest.approx((0.05 * law.stiffness - GRAVITY) / softened, rel=1e-9)

@@ -19,7 +19,7 @@ def boxes(bodies, contacts, velocity, step=1e-3, force=None):
     :param bodies: mass [kg], lengths of edges (3,) [m] and center (3,) [m] of each
     :param contacts: number of the upper body, of the lower one or None for the ground, and point
     :param velocity: angular, then linear velocity of each body, (6 * bodies,)
-    :param force: couple and force on each body besides gravity, (6 * bodies,)
+    :param force: moment and force on each body besides gravity, (6 * bodies,)
     """
     n = 6 * len(bodies)
     inverse, applied = np.zeros(n), np.zeros(n) if force is None else np.array(force, dtype=float)
@@ -114,7 +114,7 @@ def legs(feet, mu=0.8, slide=0.0):
     return friction_problem(G, g, np.full(feet, mu))
 
 
-def with_couples(rng, contacts, freedoms, rows=0):
+def with_moments(rng, contacts, freedoms, rows=0):
     """Return random contacts with torsional and rolling friction.
 
     A loop and dry friction if asked.
@@ -146,8 +146,8 @@ def ball_on_plane(velocity, torsion=None, rolling=None, mu=0.5, force=(0,) * 6, 
         rows += [axes[0], axes[1]]
     J = np.array(rows)
     free = velocity + step * inverse * (np.array(force) - [0, 0, 0, 0, 0, mass * GRAVITY])
-    couples = {'torsion': torsion, 'rolling': rolling}
-    given = {name: [c] for name, c in couples.items() if c is not None}
+    moments = {'torsion': torsion, 'rolling': rolling}
+    given = {name: [c] for name, c in moments.items() if c is not None}
     problem = friction_problem(J * inverse @ J.T, J @ free, [mu], **given)
     return problem, lambda f: free + inverse * (J.T @ f)
 

@@ -52,19 +52,19 @@ def moment(simulator):
     return Moment(simulator.q.copy(), simulator.v.copy(), turned, *copies)
 
 
-class Blow(NamedTuple):
+class Impact(NamedTuple):
     """Impulses of contacts that rebound, of one round.
 
     :param contacts: their numbers, (n,)
     :param impulse: along normal and tangents, (n, 3)
-    :param couple: likewise, (n, 3)
+    :param moment: likewise, (n, 3)
     :param of_compression: those of the first phase, by Poisson's law
     """
 
     contacts: np.ndarray
     impulse: np.ndarray
-    couple: np.ndarray
-    of_compression: Optional['Blow'] = None
+    moment: np.ndarray
+    of_compression: Optional['Impact'] = None
 
 
 @contextmanager
@@ -75,27 +75,27 @@ def _noted():
     """
     found, ends, compressed = [], [], []
 
-    def blow_of(plant, contacts, n, scene, of_compression=None):
-        couple = np.zeros((n, 3))
+    def impact_of(plant, contacts, n, scene, of_compression=None):
+        moment = np.zeros((n, 3))
         if len(scene.friction_moments.listed):
             for k in range(list_friction_moments(plant, contacts, n, scene)):
-                couple[scene.friction_moments.listed[k]] = scene.friction_moments.blow[k]
-        listed, impulse = scene.listed[:n].copy(), scene.blow[:n].copy()
-        return Blow(listed, impulse, couple, of_compression)
+                moment[scene.friction_moments.listed[k]] = scene.friction_moments.impact[k]
+        listed, impulse = scene.listed[:n].copy(), scene.impact_impulse[:n].copy()
+        return Impact(listed, impulse, moment, of_compression)
 
-    def expand(plant, contacts, n, coupled, limit, scene):
-        compressed.append(blow_of(plant, contacts, n, scene))
-        return restitution.expand(plant, contacts, n, coupled, limit, scene)
+    def expand(plant, contacts, n, moments, limit, scene):
+        compressed.append(impact_of(plant, contacts, n, scene))
+        return restitution.expand(plant, contacts, n, moments, limit, scene)
 
     def solve_rebound(plant, state, objects, contacts, scene, n):
         solved = ways[0](plant, state, objects, contacts, scene, n)
         before = compressed.pop() if compressed else None
-        found.append(blow_of(plant.scene, contacts, n, scene, before))
+        found.append(impact_of(plant.scene, contacts, n, scene, before))
         return solved
 
     def solve_matrix_free_impacts(plant, objects, contacts, scene, n):
         solved = ways[1](plant, objects, contacts, scene, n)
-        found.append(blow_of(plant, contacts, n, scene))
+        found.append(impact_of(plant, contacts, n, scene))
         return solved
 
     def end_robot(plant, state, touches, work, rows, h):
@@ -130,7 +130,7 @@ class Step:
         self.tau = np.zeros(self.nv) if tau is None else np.asarray(tau, dtype=float)
         self.before = moment(simulator)
         self.bodies = simulator.physics.plant.scene.bodies
-        with _noted() as (self.blows, ends):
+        with _noted() as (self.impacts, ends):
             simulator.step(self.tau) if self.nv else simulator.step()
         self.after = moment(simulator)
         self.touches = simulator.physics.touches
@@ -189,31 +189,31 @@ class Step:
         table = self.simulator.physics.plant.scene.table
         return table.surface[self.touches.contacts.pair[c]]
 
-    def couple(self, c):
+    def moment(self, c):
         """Couple of a contact, zero where there is no room for any."""
-        return self.touches.couple[c] if len(self.touches.couple) else np.zeros(3)
+        return self.touches.moment[c] if len(self.touches.moment) else np.zeros(3)
 
-    def push_of_contacts(self):
+    def impulse_of_contacts(self):
         """Return the generalized impulse of all contacts."""
         total = np.zeros(len(self.H))
         for c in range(self.count):
             J, T = self.jacobians(c)
-            total += J.T @ self.touches.impulse[c] + T.T @ self.couple(c)
+            total += J.T @ self.touches.impulse[c] + T.T @ self.moment(c)
         return total
 
-    def push_of(self, blow):
-        """Return the generalized impulse of a blow."""
+    def impulse_of(self, impact):
+        """Return the generalized impulse of an impact."""
         total = np.zeros(len(self.H))
-        for c, impulse, couple in zip(blow.contacts, blow.impulse, blow.couple):
+        for c, impulse, moment in zip(impact.contacts, impact.impulse, impact.moment):
             J, T = self.jacobians(c)
-            total += J.T @ impulse + T.T @ couple
+            total += J.T @ impulse + T.T @ moment
         return total
 
-    def push_of_blows(self):
+    def impulse_of_impacts(self):
         """Return the generalized impulse of all impacts."""
-        return sum((self.push_of(blow) for blow in self.blows), np.zeros(len(self.H)))
+        return sum((self.impulse_of(impact) for impact in self.impacts), np.zeros(len(self.H)))
 
-    def push_of_joints(self):
+    def impulse_of_joints(self):
         """Return the generalized impulse of joint limits and joint friction."""
         total = np.zeros(len(self.H))
         impulse = self.touches.joint_impulse
@@ -225,7 +225,7 @@ class Step:
         total = np.zeros(len(self.H))
         if self.nv:
             # After impacts, which last no time.
-            v = (self.start + np.linalg.solve(self.H, self.push_of_blows()))[: self.nv]
+            v = (self.start + np.linalg.solve(self.H, self.impulse_of_impacts()))[: self.nv]
             bias = self.robot.inverse_dynamics(self.before.q, v, np.zeros(self.nv))
             total[: self.nv] = self.h * (self.tau - bias)
         for o, mass in enumerate(self.bodies.mass):
@@ -237,7 +237,7 @@ class Step:
 
     def unexplained(self):
         """Return the change of momentum that no force explains."""
-        pushed = self.push_of_blows() + self.push_of_contacts() + self.push_of_joints()
+        pushed = self.impulse_of_impacts() + self.impulse_of_contacts() + self.impulse_of_joints()
         left = self.H @ (self.end - self.start) - pushed - self.push_from_outside()
         if self.nv and self.robot.model.loops:
             # Forces of loop joints explain the rest.
@@ -251,9 +251,9 @@ class Step:
         assert np.abs(self.unexplained()).max() < 1e-10
         if self.nv:
             told = self.h * self.simulator.constraint_force
-            pushed = self.push_of_contacts() + self.push_of_joints()
+            pushed = self.impulse_of_contacts() + self.impulse_of_joints()
             assert np.abs(told - pushed[: self.nv]).max() < 1e-10
-        self.check_blows(tolerance)
+        self.check_impacts(tolerance)
         self.check_contacts(tolerance)
         self.check_joints(tolerance)
         self.check_residuals(tolerance)
@@ -266,8 +266,8 @@ class Step:
             u, turning, normal = J @ self.end, T @ self.end, impulse[0]
             assert normal >= 0.0
             self._check_normal(u[0], normal, self.touches.contacts.gap[c], surface, tolerance)
-            couple = self.couple(c)
-            self._check_cones(surface, u, turning, impulse, couple, normal, tolerance)
+            moment = self.moment(c)
+            self._check_cones(surface, u, turning, impulse, moment, normal, tolerance)
 
     def check_residuals(self, tolerance):
         """Assert that the residuals are told: friction takes power, nothing else does."""
@@ -275,7 +275,7 @@ class Step:
         for c in range(self.count):
             J, T = self.jacobians(c)
             power = self.touches.impulse[c, 1:] @ (J @ self.end)[1:]
-            most = max(most, abs(power + self.couple(c) @ (T @ self.end)))
+            most = max(most, abs(power + self.moment(c) @ (T @ self.end)))
         told = self.simulator.residuals
         assert abs(told.conic - most) < tolerance * (1e-3 + most)
         assert max(told.signorini, told.contact) < tolerance
@@ -292,27 +292,27 @@ class Step:
         left = speed + max(gap, 0.0) / h
         assert left > -tolerance and abs(left * normal) < tolerance * normal + 1e-15
 
-    def check_blows(self, tolerance=1e-8):
+    def check_impacts(self, tolerance=1e-8):
         """Assert that what bounces takes part in impacts, and obeys the law of restitution."""
         x = self.start.copy()
         slow = 2.0 * self.h * np.linalg.norm(self.bodies.gravity)
-        for blow in [*self.blows, None]:
+        for impact in [*self.impacts, None]:
             listed = []
             for c in range(self.count):
                 e, speed = self.restitution(c), self.jacobians(c)[0][0] @ x
                 gap = self.touches.contacts.gap[c]
                 if e > 0.0 and speed < -slow and gap + self.h * speed <= 0.0:
                     listed.append(c)
-            if blow is None:
+            if impact is None:
                 assert not listed
                 return
-            assert listed == blow.contacts.tolist()
-            after = x + np.linalg.solve(self.H, self.push_of(blow))
-            if blow.of_compression is None:
+            assert listed == impact.contacts.tolist()
+            after = x + np.linalg.solve(self.H, self.impulse_of(impact))
+            if impact.of_compression is None:
                 bias = [self.restitution(c) * (self.jacobians(c)[0][0] @ x) for c in listed]
-                self._check_blow(blow, after, bias, tolerance)
+                self._check_impact(impact, after, bias, tolerance)
             else:
-                self._check_expansion(blow, x, after, tolerance)
+                self._check_expansion(impact, x, after, tolerance)
             x = after
 
     def restitution(self, c):
@@ -320,36 +320,38 @@ class Step:
         surface = self.surface(c)
         return 0.0 if surface[STIFFNESS] > 0.0 else surface[RESTITUTION]
 
-    def _check_blow(self, blow, x, bias, tolerance):
+    def _check_impact(self, impact, x, bias, tolerance):
         """Assert the law of impulses that lead to velocities, with friction.
 
         :param bias: added to the normal velocities; None if the normal impulses are known
         """
-        for k, c in enumerate(blow.contacts):
+        for k, c in enumerate(impact.contacts):
             J, T = self.jacobians(c)
-            surface, impulse, couple = self.surface(c), blow.impulse[k], blow.couple[k]
+            surface, impulse, moment = self.surface(c), impact.impulse[k], impact.moment[k]
             u, turning, normal = J @ x, T @ x, impulse[0]
             if bias is not None:
                 left = u[0] + bias[k]
                 assert normal >= 0.0 and left > -tolerance
                 assert abs(left * normal) < tolerance * normal + 1e-15
-            self._check_cones(surface, u, turning, impulse, couple, normal, tolerance)
+            self._check_cones(surface, u, turning, impulse, moment, normal, tolerance)
 
-    def _check_expansion(self, blow, x, after, tolerance):
+    def _check_expansion(self, impact, x, after, tolerance):
         """Assert Poisson's law."""
-        before = blow.of_compression
-        stopped = x + np.linalg.solve(self.H, self.push_of(before))
-        self._check_blow(before, stopped, np.zeros(len(blow.contacts)), tolerance)
-        e = np.array([self.restitution(c) for c in blow.contacts])
-        assert np.abs(blow.impulse[:, 0] - (1.0 + e) * before.impulse[:, 0]).max() < 1e-12
-        rest = Blow(blow.contacts, blow.impulse - before.impulse, blow.couple - before.couple)
-        self._check_blow(rest, after, None, tolerance)
+        before = impact.of_compression
+        stopped = x + np.linalg.solve(self.H, self.impulse_of(before))
+        self._check_impact(before, stopped, np.zeros(len(impact.contacts)), tolerance)
+        e = np.array([self.restitution(c) for c in impact.contacts])
+        assert np.abs(impact.impulse[:, 0] - (1.0 + e) * before.impulse[:, 0]).max() < 1e-12
+        rest = Impact(
+            impact.contacts, impact.impulse - before.impulse, impact.moment - before.moment
+        )
+        self._check_impact(rest, after, None, tolerance)
 
-    def _check_cones(self, surface, u, turning, impulse, couple, normal, tolerance):
+    def _check_cones(self, surface, u, turning, impulse, moment, normal, tolerance):
         mu, rolling = surface[[ALONG, ACROSS]], np.repeat(surface[ROLLING], 2)
         _check_friction(mu, u[1:], impulse[1:], normal, tolerance)
-        _check_friction(surface[[TORSIONAL]], turning[:1], couple[:1], normal, tolerance)
-        _check_friction(rolling, turning[1:], couple[1:], normal, tolerance)
+        _check_friction(surface[[TORSIONAL]], turning[:1], moment[:1], normal, tolerance)
+        _check_friction(rolling, turning[1:], moment[1:], normal, tolerance)
 
     def check_joints(self, tolerance):
         """Assert that joints stay between their limits, and have the friction that they have."""

@@ -124,7 +124,7 @@ def order_bodies(
 
 @compiled
 def add_pair(space: BodyMatrix, i: int, j: int, pairs: int) -> int:
-    """Return the couple two bodies; return how many pairs there are now.
+    """Couple two bodies; return how many pairs there are now.
 
     :param i: place of one
     :param j: place of the other

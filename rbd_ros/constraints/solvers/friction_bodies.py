@@ -28,21 +28,21 @@ from rbd_ros.constraints.solvers.body_matrix import order_bodies
 from rbd_ros.constraints.solvers.friction_body_newton import newton_bodies
 from rbd_ros.constraints.solvers.friction_body_space import (
     any_sticks,
+    apply_moment,
+    body_moment_residual,
     BodySpace,
     contact_velocity,
     CONTACTS,
-    couple_residual,
-    COUPLES,
-    has_couple,
+    HAS_MOMENTS,
+    has_moments,
     largest_residual,
     MEMBERS,
     prepare,
     push,
-    push_couple,
     renew,
     RESIDUAL,
+    scaled_angular_velocity,
     SWEEPS,
-    turning_velocity,
     UNIT,
 )
 from rbd_ros.constraints.solvers.friction_moments import solve_disc
@@ -86,8 +86,8 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
         worst = 0.0
         for c in range(contacts):
             worst = max(worst, sweep_one(space, c, q, new))
-            if has_couple(space, c):
-                worst = max(worst, sweep_couple(space, c, q, new))
+            if has_moments(space, c):
+                worst = max(worst, sweep_body_moments(space, c, q, new))
         report[SWEEPS] += 1.0
         if worst <= enough:
             renew(space)
@@ -127,8 +127,8 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
     for c in range(contacts):
         for r in range(3):
             space.force[c, r] = space.scale[c, r] * x[c, r]
-            if space.sizes[COUPLES] > 0:
-                space.couple[c, r] = space.turning_scale[c, r] * space.y[c, r]
+            if space.sizes[HAS_MOMENTS] > 0:
+                space.moment[c, r] = space.moment_scale[c, r] * space.y[c, r]
     return solved
 
 
@@ -249,21 +249,21 @@ def sweep_one(space: BodySpace, c: int, q: FloatArray, new: FloatArray) -> float
 
 
 @compiled
-def sweep_couple(space: BodySpace, c: int, u: FloatArray, new: FloatArray) -> float:
-    """Solve the couples of one contact while all else stays as it is; return their residual.
+def sweep_body_moments(space: BodySpace, c: int, u: FloatArray, new: FloatArray) -> float:
+    """Solve the moments of one contact while all else stays as it is; return their residual.
 
     :param u: buffer, (3,)
     :param new: buffer, (3,)
     """
-    y, block, bound = space.y[c], space.turning_block[c], max(space.x[c, 0], 0.0)
-    before: float = couple_residual(space, c, u)
+    y, block, bound = space.y[c], space.moment_block[c], max(space.x[c, 0], 0.0)
+    before: float = body_moment_residual(space, c, u)
     for r in range(3):
         new[r] = 0.0
     if block[0, 0] > IMMOVABLE:
         new[0] = clamp(y[0] - u[0] / block[0, 0], -bound, bound) - y[0]
         y[0] += new[0]
-        push_couple(space, c, new)
-        turning_velocity(space, c, u)
+        apply_moment(space, c, new)
+        scaled_angular_velocity(space, c, u)
         new[0] = 0.0
     if block[1, 1] > IMMOVABLE and block[2, 2] > IMMOVABLE:
         p = u[1] - block[1, 1] * y[1] - block[1, 2] * y[2]
@@ -276,7 +276,7 @@ def sweep_couple(space: BodySpace, c: int, u: FloatArray, new: FloatArray) -> fl
             y[1] *= longer
             y[2] *= longer
         new[1], new[2] = y[1] - y_1, y[2] - y_2
-        push_couple(space, c, new)
+        apply_moment(space, c, new)
     return before
 
 

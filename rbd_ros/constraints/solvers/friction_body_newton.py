@@ -47,7 +47,7 @@ LARGEST_TURN = 0.7
 def newton_bodies(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> float:
     """Attempt Newton's method from forces and states as they are; return the residual.
 
-    Couples stay as they are. Forces are left as they were if they were better.
+    Moments stay as they are. Forces are left as they were if they were better.
 
     :param enough: residual of a solution
     :param q: buffer, (3,)

@@ -23,9 +23,9 @@ from rbd_ros.constraints.friction_space import (
 )
 from rbd_ros.constraints.solvers.body_matrix import BodyMatrix
 
-#: Where in `sizes` which number is; the third is 1 if contacts have couples, and 0 otherwise, the
+#: Where in `sizes` which number is; the third is 1 if contacts have moments, and 0 otherwise, the
 #: last is the number of bodies that have contacts.
-BODIES, CONTACTS, COUPLES, MEMBERS = 0, 1, 2, 3
+BODIES, CONTACTS, HAS_MOMENTS, MEMBERS = 0, 1, 2, 3
 
 #: Where in `report` which number is: the residual as part of the largest velocity without forces,
 #: that velocity, and the number of sweeps.
@@ -38,7 +38,7 @@ WORLD = -1
 class BodySpace(NamedTuple):
     """Buffers for up to B bodies that touch each other and the world at up to C contacts.
 
-    Couples of torsional and rolling friction have room if K is C; if there are none, K is zero.
+    Moments of torsional and rolling friction have room if K is C; if there are none, K is zero.
 
     :param sizes: see above
     :param velocity: velocity of each body: without contact forces before, with them afterwards
@@ -65,14 +65,14 @@ class BodySpace(NamedTuple):
     :param kept: forces to go back to
     :param image: change of the scaled velocities by `way`, or by Newton's step
     :param stiffness: change of the scaled forces of each contact by that of its velocity, negated
-    :param turning: angular velocity of each contact, about the normal first, by the velocity of
-        each of both bodies; scaled in a solution
-    :param turning_effect: change of the velocity of each of both bodies by a couple; likewise
-    :param coefficient: largest couple by normal force: about the normal, about either tangent
-    :param couple: couples of each contact: the start, then the result
-    :param turning_block: scaled angular velocity of each contact by its own scaled couple
-    :param turning_scale: unit of each couple
-    :param y: scaled couples
+    :param angular_jacobian: angular velocity of each contact, about the normal first, by the
+        velocity of each of both bodies; scaled in a solution
+    :param angular_effect: change of the velocity of each of both bodies by a moment; likewise
+    :param coefficient: largest moment by normal force: about the normal, about either tangent
+    :param moment: moments of each contact: the start, then the result
+    :param moment_block: scaled angular velocity of each contact by its own scaled moment
+    :param moment_scale: unit of each moment
+    :param y: scaled moments
     :param matrix: matrix of the bodies whose contacts have these stiffnesses
     """
 
@@ -100,12 +100,12 @@ class BodySpace(NamedTuple):
     kept: FloatArray = floats('C', 3)
     image: FloatArray = floats('C', 3)
     stiffness: FloatArray = floats('C', 3, 3)
-    turning: FloatArray = floats('K', 2, 3, 6)
-    turning_effect: FloatArray = floats('K', 2, 3, 6)
+    angular_jacobian: FloatArray = floats('K', 2, 3, 6)
+    angular_effect: FloatArray = floats('K', 2, 3, 6)
     coefficient: FloatArray = floats('K', 3)
-    couple: FloatArray = floats('K', 3)
-    turning_block: FloatArray = floats('K', 3, 3)
-    turning_scale: FloatArray = floats('K', 3)
+    moment: FloatArray = floats('K', 3)
+    moment_block: FloatArray = floats('K', 3, 3)
+    moment_scale: FloatArray = floats('K', 3)
     y: FloatArray = floats('K', 3)
     matrix: BodyMatrix = BodyMatrix  # type: ignore[assignment]
 
@@ -139,11 +139,11 @@ def prepare(space: BodySpace) -> None:
                 add_gram(J[c, side], effect[c, side], block[c])
         mu_1, mu_2 = space.friction[c, 0], space.friction[c, 1]
         size = max(block[c, 0, 0], mu_1 * mu_1 * block[c, 1, 1], mu_2 * mu_2 * block[c, 2, 2])
-        if space.sizes[COUPLES] > 0:
-            size = max(size, prepare_couple(space, c))
+        if space.sizes[HAS_MOMENTS] > 0:
+            size = max(size, prepare_moments(space, c))
         d = 1.0 / math.sqrt(size) if size > 0.0 else 1.0
-        if space.sizes[COUPLES] > 0:
-            unit = max(unit, scale_couple(space, c, d))
+        if space.sizes[HAS_MOMENTS] > 0:
+            unit = max(unit, scale_moments(space, c, d))
         scale = space.scale[c]
         scale[0], scale[1], scale[2] = d, d * mu_1, d * mu_2
         for r in range(3):
@@ -205,8 +205,8 @@ def renew(space: BodySpace) -> None:
             space.velocity[b, k] = space.free[b, k]
     for c in range(space.sizes[CONTACTS]):
         push(space, c, space.x[c])
-        if has_couple(space, c):
-            push_couple(space, c, space.y[c])
+        if has_moments(space, c):
+            apply_moment(space, c, space.y[c])
 
 
 @compiled
@@ -251,8 +251,8 @@ def residual_of(space: BodySpace, c: int, u: FloatArray, room: FloatArray) -> fl
     for r in range(3):
         u[r] = contact_velocity(space, c, r)
     found: float = contact_residual(space.x[c], u, 0)
-    if has_couple(space, c):
-        found = max(found, couple_residual(space, c, room))
+    if has_moments(space, c):
+        found = max(found, body_moment_residual(space, c, room))
     return found
 
 
@@ -272,23 +272,23 @@ def largest_residual(space: BodySpace, u: FloatArray) -> float:
 
 
 @compiled
-def has_couple(space: BodySpace, c: int) -> bool:
-    """Return whether a contact resists turning."""
-    if space.sizes[COUPLES] == 0:
+def has_moments(space: BodySpace, c: int) -> bool:
+    """Return whether a contact has torsional or rolling friction."""
+    if space.sizes[HAS_MOMENTS] == 0:
         return False
     resists: bool = space.coefficient[c, 0] > 0.0 or space.coefficient[c, 1] > 0.0
     return resists
 
 
 @compiled
-def prepare_couple(space: BodySpace, c: int) -> float:
-    """Find what the couples of a contact do; return the largest effect by a normal force."""
-    J, effect, block = space.turning[c], space.turning_effect[c], space.turning_block[c]
+def prepare_moments(space: BodySpace, c: int) -> float:
+    """Find what the moments of a contact do; return the largest effect by a normal force."""
+    J, effect, block = space.angular_jacobian[c], space.angular_effect[c], space.moment_block[c]
     size = 0.0
     for r in range(3):
         for s in range(3):
             block[r, s] = 0.0
-    if not has_couple(space, c):
+    if not has_moments(space, c):
         return size
     for side in range(2):
         if space.body[c, side] >= 0:
@@ -300,49 +300,50 @@ def prepare_couple(space: BodySpace, c: int) -> float:
 
 
 @compiled
-def scale_couple(space: BodySpace, c: int, d: float) -> float:
-    """Scale the couples of a contact; return their largest scaled velocity without forces.
+def scale_moments(space: BodySpace, c: int, d: float) -> float:
+    """Scale the moments of a contact; return their largest scaled velocity without forces.
 
     :param d: unit of the contact's normal force
     """
-    scale, block, unit = space.turning_scale[c], space.turning_block[c], 0.0
+    scale, block, unit = space.moment_scale[c], space.moment_block[c], 0.0
     for r in range(3):
         scale[r] = d * space.coefficient[c, r]
     for r in range(3):
         free = 0.0
         for s in range(3):
             block[r, s] *= scale[r] * scale[s]
-        if has_couple(space, c):
+        if has_moments(space, c):
             for side in range(2):
                 b = space.body[c, side]
                 if b >= 0:
-                    J, effect = space.turning[c, side, r], space.turning_effect[c, side, r]
+                    J = space.angular_jacobian[c, side, r]
+                    effect = space.angular_effect[c, side, r]
                     for k in range(6):
                         J[k] *= scale[r]
                         effect[k] *= scale[r]
                         free += J[k] * space.velocity[b, k]
         unit = max(unit, abs(free))
-        space.y[c, r] = space.couple[c, r] / scale[r] if scale[r] > 0.0 else 0.0
+        space.y[c, r] = space.moment[c, r] / scale[r] if scale[r] > 0.0 else 0.0
     return unit
 
 
 @compiled
-def push_couple(space: BodySpace, c: int, change: FloatArray) -> None:
-    """Add the effect of a change of a contact's couples to the velocities of its bodies.
+def apply_moment(space: BodySpace, c: int, change: FloatArray) -> None:
+    """Add the effect of a change of a contact's moments to the velocities of its bodies.
 
     :param change: scaled, (3,)
     """
     for side in range(2):
         b = space.body[c, side]
         if b >= 0:
-            effect, v = space.turning_effect[c, side], space.velocity[b]
+            effect, v = space.angular_effect[c, side], space.velocity[b]
             for k in range(6):
                 for r in range(3):
                     v[k] += change[r] * effect[r, k]
 
 
 @compiled
-def turning_velocity(space: BodySpace, c: int, u: FloatArray) -> None:
+def scaled_angular_velocity(space: BodySpace, c: int, u: FloatArray) -> None:
     """Find the scaled angular velocity of a contact.
 
     :param u: the result, (3,)
@@ -353,16 +354,16 @@ def turning_velocity(space: BodySpace, c: int, u: FloatArray) -> None:
             b = space.body[c, side]
             if b >= 0:
                 for k in range(6):
-                    u[r] += space.turning[c, side, r, k] * space.velocity[b, k]
+                    u[r] += space.angular_jacobian[c, side, r, k] * space.velocity[b, k]
 
 
 @compiled
-def couple_residual(space: BodySpace, c: int, u: FloatArray) -> float:
-    """Return the residual of the couples of a contact, of the velocities as they are.
+def body_moment_residual(space: BodySpace, c: int, u: FloatArray) -> float:
+    """Return the residual of the moments of a contact, of the velocities as they are.
 
     :param u: buffer, (3,)
     """
-    turning_velocity(space, c, u)
+    scaled_angular_velocity(space, c, u)
     bound = max(space.x[c, 0], 0.0)
     alone = moment_residual(space.y[c], u, 0, ALONE, bound)
     worst: float = max(alone, moment_residual(space.y[c], u, 1, FIRST, bound))

@@ -148,7 +148,7 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
             'joint_rows',
             'joint_blocks',
             'island_rows',
-            'turning_contacts',
+            'moment_contacts',
             'springs',
         )
         return dict.fromkeys((*names, *'NnmBCKSP', 'S1', 'P2', 'blocks'), 0)
@@ -170,7 +170,7 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
         'joint_blocks': rows // 3 + 1,
         # Rows of joints are made three by three.
         'island_rows': 3 * cones + rows + 3 + moments,
-        'turning_contacts': contacts if scene.has_friction_moments else 0,
+        'moment_contacts': contacts if scene.has_friction_moments else 0,
         'springs': contacts if scene.has_nonlinear_springs else 0,
         'N': 3 * cones + most,
         'n': cones,

@@ -28,12 +28,12 @@ def remember(touches: ContactState) -> None:
             for r in range(3):
                 total += touches.impulse[c, r] * contacts.frame[c, r, s]
             touches.old_impulse[c, s] = total
-        if len(touches.couple) > 0:
+        if len(touches.moment) > 0:
             for s in range(3):
                 total = 0.0
                 for r in range(3):
-                    total += touches.couple[c, r] * contacts.frame[c, r, s]
-                touches.old_couple[c, s] = total
+                    total += touches.moment[c, r] * contacts.frame[c, r, s]
+                touches.old_moment[c, s] = total
 
 
 @compiled
@@ -50,8 +50,8 @@ def recall(touches: ContactState, count: int) -> None:
         pair = contacts.pair[c]
         clear(touches.impulse[c])
         touches.steady[c] = 0
-        if len(touches.couple) > 0:
-            clear(touches.couple[c])
+        if len(touches.moment) > 0:
+            clear(touches.moment[c])
         # Both are in the order of the pairs.
         while first < before and touches.old_pair[first] < pair:
             first += 1
@@ -76,9 +76,9 @@ def recall(touches: ContactState, count: int) -> None:
                 for s in range(3):
                     total += contacts.frame[c, r, s] * touches.old_impulse[same, s]
                 touches.impulse[c, r] = total
-            if len(touches.couple) > 0:
+            if len(touches.moment) > 0:
                 for r in range(3):
                     total = 0.0
                     for s in range(3):
-                        total += contacts.frame[c, r, s] * touches.old_couple[same, s]
-                    touches.couple[c, r] = total
+                        total += contacts.frame[c, r, s] * touches.old_moment[same, s]
+                    touches.moment[c, r] = total

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torsional and rolling friction of contacts in a world: couples that normal forces bound.
+"""Torsional and rolling friction of contacts in a world: moments that normal forces bound.
 
 A contact whose pair has either gets three more rows in the problem of its island: turning about
 its normal and about both tangents. They are moments of constraints/friction_space.py, after the
@@ -42,7 +42,7 @@ from rbd_ros.simulation.workspace import Problem
 
 
 @compiled
-def resists_turning(plant: ScenePlant, contacts: SceneContacts, c: int) -> bool:
+def contact_has_moments(plant: ScenePlant, contacts: SceneContacts, c: int) -> bool:
     """Return whether there is torsional or rolling friction at a contact."""
     surface = plant.table.surface[contacts.pair[c]]
     resists: bool = surface[TORSIONAL] > 0.0 or surface[ROLLING] > 0.0
@@ -50,7 +50,7 @@ def resists_turning(plant: ScenePlant, contacts: SceneContacts, c: int) -> bool:
 
 
 @compiled
-def find_turning(
+def find_angular_jacobians(
     plant: Plant, columns: FloatArray, contacts: SceneContacts, count: int, work: SceneWork
 ) -> None:
     """Find Jacobians of turning at contacts, those of objects with their responses.
@@ -58,21 +58,21 @@ def find_turning(
     :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
     :param count: number of contacts
     """
-    scene, couples = plant.scene, work.friction_moments
+    scene, moments = plant.scene, work.friction_moments
     for c in range(count):
-        if not resists_turning(scene, contacts, c):
+        if not contact_has_moments(scene, contacts, c):
             continue
-        J, frame = couples.jacobian[c], contacts.frame[c]
+        J, frame = moments.jacobian[c], contacts.frame[c]
         for r in range(3):
             clear_along(plant.tree, work.tip[c], J[r])
         for side in range(2):
             body = contacts.body_id[c, side]
             node, sign = node_of(scene, body), -1.0 if side == 0 else 1.0
             if node == 0:
-                add_turning(plant.tree, columns, body, sign, frame, J)
+                add_angular_jacobian(plant.tree, columns, body, sign, frame, J)
             elif node > 0:
-                jacobian = couples.object_jacobian[c, side]
-                response = couples.object_response[c, side]
+                jacobian = moments.object_jacobian[c, side]
+                response = moments.object_response[c, side]
                 for r in range(3):
                     clear(jacobian[r])
                     clear(response[r])
@@ -83,7 +83,7 @@ def find_turning(
 
 
 @compiled
-def add_turning(
+def add_angular_jacobian(
     tree: Tree, columns: FloatArray, body: int, sign: float, frame: FloatArray, J: FloatArray
 ) -> None:
     """Add the Jacobian of the angular velocity of a body of the robot about normal and tangents.
@@ -105,20 +105,20 @@ def add_turning(
 def respond_to_friction_moments(
     plant: Plant, problem: Problem, contacts: SceneContacts, count: int, work: SceneWork
 ) -> None:
-    """Find what couples at contacts do to the robot.
+    """Find what moments at contacts do to the robot.
 
     :param count: number of contacts
     """
-    couples = work.friction_moments
+    moments = work.friction_moments
     for c in range(count):
-        if at_robot(plant.scene, contacts, c) and resists_turning(plant.scene, contacts, c):
+        if at_robot(plant.scene, contacts, c) and contact_has_moments(plant.scene, contacts, c):
             half_responses(
-                plant, problem, work.root, work.tip[c], couples.jacobian[c], couples.response[c]
+                plant, problem, work.root, work.tip[c], moments.jacobian[c], moments.response[c]
             )
 
 
 @compiled
-def turning_velocity(
+def relative_angular_velocity(
     plant: Plant, contacts: SceneContacts, v: FloatArray, c: int, r: int, work: SceneWork
 ) -> float:
     """Return the relative angular velocity of the second body about one direction [rad/s].
@@ -147,30 +147,30 @@ def list_friction_moments(
     """
     found = 0
     for a in range(n):
-        if resists_turning(plant, contacts, work.listed[a]):
+        if contact_has_moments(plant, contacts, work.listed[a]):
             work.friction_moments.listed[found] = a
             found += 1
     return found
 
 
 @compiled
-def assemble_couples(
+def assemble_friction_moments(
     plant: Plant, contacts: SceneContacts, n: int, m: int, count: int, work: SceneWork
 ) -> None:
-    """Add the rows of couples, up to the diagonal, to the Delassus matrix.
+    """Add the rows of moments, up to the diagonal, to the Delassus matrix.
 
     :param n: number of contacts
     :param m: number of rows of joints
-    :param count: number of contacts with couples
+    :param count: number of contacts with moments
     """
-    scene, couples, G = plant.scene, work.friction_moments, work.matrix
+    scene, moments, G = plant.scene, work.friction_moments, work.matrix
     for k in range(count):
-        c, first = work.listed[couples.listed[k]], 3 * n + m + 3 * k
+        c, first = work.listed[moments.listed[k]], 3 * n + m + 3 * k
         for r in range(3):
             clear_part(G[first + r], first + 3)
         if plant.has_robot:
             if at_robot(scene, contacts, c):
-                tree, tip, y = plant.tree, work.tip[c], couples.response[c]
+                tree, tip, y = plant.tree, work.tip[c], moments.response[c]
                 for j in range((m + 2) // 3):
                     z = work.row_response[j]
                     enter_robot_product(tree, tip, work.row_tip[j], y, z, G, first, 3 * (n + j))
@@ -180,12 +180,12 @@ def assemble_couples(
                         z = work.response[d]
                         enter_robot_product(tree, tip, work.tip[d], y, z, G, first, 3 * b)
                 for b in range(k + 1):
-                    d, column = work.listed[couples.listed[b]], 3 * n + m + 3 * b
+                    d, column = work.listed[moments.listed[b]], 3 * n + m + 3 * b
                     if at_robot(scene, contacts, d):
-                        z = couples.response[d]
+                        z = moments.response[d]
                         enter_robot_product(tree, tip, work.tip[d], y, z, G, first, column)
         for i in range(2):
-            body, jacobian = contacts.body_id[c, i], couples.object_jacobian[c, i]
+            body, jacobian = contacts.body_id[c, i], moments.object_jacobian[c, i]
             if body < scene.first_object:
                 continue
             for j in range(2):
@@ -194,9 +194,9 @@ def assemble_couples(
                     if contacts.body_id[d, j] == body:
                         add_product(jacobian, work.object_response[d, j], G, first, 3 * b)
                 for b in range(k + 1):
-                    d, column = work.listed[couples.listed[b]], 3 * n + m + 3 * b
+                    d, column = work.listed[moments.listed[b]], 3 * n + m + 3 * b
                     if contacts.body_id[d, j] == body:
-                        add_product(jacobian, couples.object_response[d, j], G, first, column)
+                        add_product(jacobian, moments.object_response[d, j], G, first, column)
 
 
 @compiled
@@ -208,28 +208,28 @@ def enter_friction_moments(
     m: int,
     work: SceneWork,
 ) -> int:
-    """Add couples to the problem of listed contacts; return how many contacts have any.
+    """Add moments to the problem of listed contacts; return how many contacts have any.
 
     :param v: velocity of the joints without contacts, (nv,)
     :param n: number of contacts
     :param m: number of rows of joints
     """
-    space, couples = work.space, work.friction_moments
+    space, moments = work.space, work.friction_moments
     count: int = list_friction_moments(plant.scene, contacts, n, work)
-    assemble_couples(plant, contacts, n, m, count, work)
+    assemble_friction_moments(plant, contacts, n, m, count, work)
     space.sizes[MOMENTS] = 3 * count
     for k in range(count):
-        c, first = work.listed[couples.listed[k]], 3 * n + m + 3 * k
+        c, first = work.listed[moments.listed[k]], 3 * n + m + 3 * k
         surface = plant.scene.table.surface[contacts.pair[c]]
         for r in range(3):
             i, row = first + r, 3 * k + r
             for j in range(i + 1):
                 space.A[i, j] = space.A[j, i] = work.matrix[i, j]
-            work.free[i] = turning_velocity(plant, contacts, v, c, r, work)
+            work.free[i] = relative_angular_velocity(plant, contacts, v, c, r, work)
             space.b[i] = work.free[i]
             space.x[i] = 0.0
             space.state[n + m + row] = OPEN
-            space.holder[row] = couples.listed[k]
+            space.holder[row] = moments.listed[k]
             space.coefficient[row] = surface[TORSIONAL] if r == 0 else surface[ROLLING]
         space.part[3 * k], space.part[3 * k + 1], space.part[3 * k + 2] = ALONE, FIRST, SECOND
     return count
@@ -237,9 +237,9 @@ def enter_friction_moments(
 
 @compiled
 def begin_friction_moments(touches: ContactState, work: SceneWork, count: int) -> None:
-    """Enter the start of couples: those of the last step, where the normal force holds them.
+    """Enter the start of moments: those of the last step, where the normal force holds them.
 
-    :param count: number of contacts with couples
+    :param count: number of contacts with moments
     """
     space = work.space
     n, m = space.sizes[CONES], space.sizes[ROWS]
@@ -248,7 +248,7 @@ def begin_friction_moments(touches: ContactState, work: SceneWork, count: int) -
         if space.x[3 * a] <= 0.0:
             continue
         for r in range(3):
-            space.x[3 * n + m + 3 * k + r] = touches.couple[work.listed[a], r]
+            space.x[3 * n + m + 3 * k + r] = touches.moment[work.listed[a], r]
         for part in range(2):
             # One element about the normal, two about tangents.
             row, size = 3 * k + part, part + 1
@@ -265,7 +265,7 @@ def begin_friction_moments(touches: ContactState, work: SceneWork, count: int) -
 
 @compiled
 def power_of_friction_moment(space: FrictionSpace, a: int) -> Tuple[float, float]:
-    """Return power of the couples of a contact, and what they add to De Saxce's term; both scaled.
+    """Return power of the moments of a contact, and what they add to De Saxce's term; both scaled.
 
     :param a: number of the contact in the problem
     """
@@ -283,31 +283,31 @@ def power_of_friction_moment(space: FrictionSpace, a: int) -> Tuple[float, float
 
 
 @compiled
-def twist(
+def apply_friction_moment(
     plant: Plant,
     objects: Objects,
     contacts: SceneContacts,
     work: SceneWork,
     c: int,
-    couple: FloatArray,
+    moment: FloatArray,
 ) -> None:
-    """Apply a couple at a contact to objects, and gather what it does to the robot.
+    """Apply a moment at a contact to objects, and gather what it does to the robot.
 
     :param c: number of the contact
-    :param couple: about normal and tangents, (3,) [N m s]
+    :param moment: about normal and tangents, (3,) [N m s]
     """
-    couples = work.friction_moments
+    moments = work.friction_moments
     for r in range(3):
-        if couple[r] == 0.0:
+        if moment[r] == 0.0:
             continue
         if plant.has_robot:
             if at_robot(plant.scene, contacts, c):
-                response = couples.response[c, r]
-                add_along(plant.tree, work.tip[c], couple[r], response, work.gathered)
+                response = moments.response[c, r]
+                add_along(plant.tree, work.tip[c], moment[r], response, work.gathered)
         for side in range(2):
             o = contacts.body_id[c, side] - plant.scene.first_object
             if o >= 0:
                 for s in range(3):
                     objects.angular_momentum[o, s] += (
-                        couple[r] * couples.object_jacobian[c, side, r, s]
+                        moment[r] * moments.object_jacobian[c, side, r, s]
                     )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Restitution of a step in a world: rounds of impacts, at velocities as they are.
 
-Newton's law of restitution; impacts.py has Poisson's.
+Newton's law of restitution; restitution.py has Poisson's.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.branch_sparsity import full_response
 from rbd_ros.simulation.scene.compliance import is_compliant
 from rbd_ros.simulation.scene.friction_moments import (
+    apply_friction_moment,
     enter_friction_moments,
     list_friction_moments,
-    twist,
 )
-from rbd_ros.simulation.scene.island import MAX_ITERATIONS, strike
+from rbd_ros.simulation.scene.island import apply_impulse, MAX_ITERATIONS
 from rbd_ros.simulation.scene.islands import at_robot
 from rbd_ros.simulation.scene.matrix_free_islands import (
     MATRIX_FREE_THRESHOLD,
@@ -74,7 +74,7 @@ def collide(
     An impact that is not solved to the tolerance, or that goes on after all rounds, is counted.
 
     Contacts that approach each other take part, all at once, with Newton's law of restitution or
-    Poisson's (impacts.py); what they set in motion towards others, in the next round. So a
+    Poisson's (restitution.py); what they set in motion towards others, in the next round. So an
     impact runs through a row of balls.
 
     :param count: number of contacts
@@ -87,9 +87,9 @@ def collide(
     slow = RESTING * h * math.sqrt(slow)
     any_of_them = False
     for c in range(count):
-        clear(touches.blow[c])
+        clear(touches.impact_impulse[c])
         if plant.scene.has_friction_moments:
-            clear(touches.couple_blow[c])
+            clear(touches.impact_moment[c])
         any_of_them = any_of_them or restitution(plant.scene, contacts, c) > 0.0
     if not any_of_them:
         return False
@@ -124,17 +124,21 @@ def collide(
                 exact = False
         clear(scene.gathered)
         for a in range(n):
-            add_scaled(1.0, scene.blow[a], touches.blow[scene.listed[a]])
-            strike(plant, objects, contacts, scene, scene.listed[a], scene.blow[a])
+            add_scaled(1.0, scene.impact_impulse[a], touches.impact_impulse[scene.listed[a]])
+            apply_impulse(
+                plant, objects, contacts, scene, scene.listed[a], scene.impact_impulse[a]
+            )
         if plant.scene.has_friction_moments:
             for k in range(list_friction_moments(plant.scene, contacts, n, scene)):
                 c = scene.listed[scene.friction_moments.listed[k]]
-                twist(plant, objects, contacts, scene, c, scene.friction_moments.blow[k])
-                add_scaled(1.0, scene.friction_moments.blow[k], touches.couple_blow[c])
+                apply_friction_moment(
+                    plant, objects, contacts, scene, c, scene.friction_moments.impact[k]
+                )
+                add_scaled(1.0, scene.friction_moments.impact[k], touches.impact_moment[c])
         if robot:
             full_response(plant, work.problem, scene.root, scene.gathered, scene.velocity)
             add_scaled(1.0, scene.velocity, state.v)
-        turn_with_spin(objects, scene)
+        update_angular_velocities(objects, scene)
     # What still approaches after all rounds does not bounce: it is stopped with all else.
     if not (exact and ended):
         state.counters[UNCONVERGED] += 1
@@ -157,7 +161,7 @@ def solve_rebound(
     scene: SceneWork,
     n: int,
 ) -> bool:
-    """Find the impulses `blow` of listed contacts that rebound; return whether they are exact.
+    """Find `impact_impulse` of listed contacts that rebound; return whether it is exact.
 
     :param n: number of contacts, whose velocities after the impact are in `rebound` but for
         expansion
@@ -179,20 +183,20 @@ def solve_rebound(
     solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
     for a in range(n):
         for r in range(3):
-            scene.blow[a, r] = space.scale[3 * a + r] * space.x[3 * a + r]
+            scene.impact_impulse[a, r] = space.scale[3 * a + r] * space.x[3 * a + r]
     if plant.scene.has_friction_moments:
         for i in range(space.sizes[MOMENTS]):
             impulse = space.scale[3 * n + i] * space.x[3 * n + i]
-            scene.friction_moments.blow[i // 3, i % 3] = impulse
+            scene.friction_moments.impact[i // 3, i % 3] = impulse
     if plant.scene.poisson:
-        coupled = space.sizes[MOMENTS] // 3
-        if not expand(plant.scene, contacts, n, coupled, MAX_ITERATIONS, scene):
+        moments = space.sizes[MOMENTS] // 3
+        if not expand(plant.scene, contacts, n, moments, MAX_ITERATIONS, scene):
             solved = False
     return solved
 
 
 @compiled
-def turn_with_spin(objects: Objects, scene: SceneWork) -> None:
+def update_angular_velocities(objects: Objects, scene: SceneWork) -> None:
     """Find the angular velocities of the objects from their angular momenta."""
     for o in range(len(objects.angular_momentum)):
         for r in range(3):

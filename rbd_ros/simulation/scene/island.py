@@ -30,10 +30,10 @@ from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.branch_sparsity import add_along, add_rows_along
 from rbd_ros.simulation.scene.compliance import soften
 from rbd_ros.simulation.scene.friction_moments import (
+    apply_friction_moment,
     begin_friction_moments,
     enter_friction_moments,
     power_of_friction_moment,
-    twist,
 )
 from rbd_ros.simulation.scene.islands import at_robot, freedom_of
 from rbd_ros.simulation.scene.problem import (
@@ -95,7 +95,7 @@ def solve_island(
         scene.free[3 * n + k] = v + scene.row_bias[k]
         scene.row_impulse[k] = touches.joint_impulse[scene.row_kind[k], scene.row_joint[k]]
     kept, solved, unit = False, True, 1.0
-    # Springs that are not linear want the matrix, and couples have no rows without it.
+    # Springs that are not linear want the matrix, and moments have no rows without it.
     if not plant.scene.has_nonlinear_springs:
         if not plant.scene.has_friction_moments:
             # Where forces change by much, they do so step after step: no use in trying.
@@ -192,7 +192,7 @@ def solve_problem(
         c = scene.listed[scene.friction_moments.listed[k]]
         for r in range(3):
             i = 3 * n + m + 3 * k + r
-            touches.couple[c, r] = space.scale[i] * space.x[i]
+            touches.moment[c, r] = space.scale[i] * space.x[i]
     return solved, unit
 
 
@@ -263,7 +263,7 @@ def end_island(
         c = scene.listed[a]
         impulse = touches.impulse[c]
         if not is_zero(impulse):
-            strike_objects(plant, objects, contacts, scene, c, impulse)
+            apply_impulse_to_objects(plant, objects, contacts, scene, c, impulse)
             if plant.has_robot:
                 if at_robot(plant.scene, contacts, c):
                     tip, J = scene.tip[c], scene.jacobian[c]
@@ -272,7 +272,7 @@ def end_island(
                     if scene.has_matrix[0] == 1:
                         add_rows_along(plant.tree, tip, impulse, scene.response[c], scene.gathered)
         if plant.scene.has_friction_moments:
-            end_couple(plant, objects, touches, work, c)
+            end_moment(plant, objects, touches, work, c)
         if impulse[0] > 0.0:
             for side in range(2):
                 o = contacts.body_id[c, side] - plant.scene.first_object
@@ -281,24 +281,24 @@ def end_island(
 
 
 @compiled
-def end_couple(
+def end_moment(
     plant: Plant, objects: Objects, touches: ContactState, work: Workspace, c: int
 ) -> None:
-    """Apply the couple of a contact.
+    """Apply the moment of a contact.
 
     :param c: number of the contact
     """
-    couple, scene = touches.couple[c], work.scene
-    if not is_zero(couple):
-        twist(plant, objects, touches.contacts, scene, c, couple)
+    moment, scene = touches.moment[c], work.scene
+    if not is_zero(moment):
+        apply_friction_moment(plant, objects, touches.contacts, scene, c, moment)
         if plant.has_robot:
             if at_robot(plant.scene, touches.contacts, c):
                 J = scene.friction_moments.jacobian[c]
-                add_rows_along(plant.tree, scene.tip[c], couple, J, work.problem.impulse)
+                add_rows_along(plant.tree, scene.tip[c], moment, J, work.problem.impulse)
 
 
 @compiled
-def strike(
+def apply_impulse(
     plant: Plant,
     objects: Objects,
     contacts: SceneContacts,
@@ -314,11 +314,11 @@ def strike(
     if plant.has_robot:
         if at_robot(plant.scene, contacts, c):
             add_rows_along(plant.tree, scene.tip[c], impulse, scene.response[c], scene.gathered)
-    strike_objects(plant, objects, contacts, scene, c, impulse)
+    apply_impulse_to_objects(plant, objects, contacts, scene, c, impulse)
 
 
 @compiled
-def strike_objects(
+def apply_impulse_to_objects(
     plant: Plant,
     objects: Objects,
     contacts: SceneContacts,
@@ -326,7 +326,7 @@ def strike_objects(
     c: int,
     impulse: FloatArray,
 ) -> None:
-    """Apply an impulse at a contact to objects; see `strike`."""
+    """Apply an impulse at a contact to objects; see `apply_impulse`."""
     for side in range(2):
         o = contacts.body_id[c, side] - plant.scene.first_object
         if o >= 0:
@@ -340,7 +340,7 @@ def strike_objects(
 
 @compiled
 def is_zero(x: FloatArray) -> bool:
-    """Return whether an impulse or a couple is none."""
+    """Return whether an impulse or a moment is none."""
     zero: bool = x[0] == 0.0 and x[1] == 0.0 and x[2] == 0.0
     return zero
 
@@ -358,8 +358,8 @@ def find_residuals(space: FrictionSpace, residuals: FloatArray, unit: float) -> 
         conic = x[i] * u[i] + x[i + 1] * u[i + 1] + x[i + 2] * u[i + 2]
         slip = math.sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
         if space.sizes[MOMENTS] > 0:
-            of_couples, turning = power_of_friction_moment(space, a)
-            conic += of_couples
+            moment_power, turning = power_of_friction_moment(space, a)
+            conic += moment_power
             slip += turning
         residuals[SIGNORINI] = max(residuals[SIGNORINI], power * abs(x[i] * u[i]))
         residuals[CONIC] = max(residuals[CONIC], power * abs(conic))

@@ -14,14 +14,14 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     BodySpace,
     contact_velocity,
     CONTACTS,
-    COUPLES,
-    has_couple,
-    turning_velocity,
+    HAS_MOMENTS,
+    has_moments,
+    scaled_angular_velocity,
     UNIT,
 )
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.scene.compliance import give, normal_bias
-from rbd_ros.simulation.scene.friction_moments import resists_turning
+from rbd_ros.simulation.scene.friction_moments import contact_has_moments
 from rbd_ros.simulation.scene.springs import (
     begin_spring,
     follow_spring,
@@ -110,7 +110,7 @@ def solve_once(
             for r in range(3):
                 touches.impulse[c, r] = 0.0
                 if plant.has_friction_moments:
-                    touches.couple[c, r] = 0.0
+                    touches.moment[c, r] = 0.0
     for _ in range(n + 1):
         if count == before:
             break
@@ -164,7 +164,7 @@ def solve_listed(
         c = work.listed[a]
         enter_contact(plant, contacts, work, space, a, c, touches.impulse[c])
         if plant.has_friction_moments:
-            enter_couple(plant, contacts, work, space, a, c, touches.couple[c])
+            enter_moment(plant, contacts, work, space, a, c, touches.moment[c])
         space.bias[a, 0] = normal_bias(plant, contacts, c, h, work)
         space.compliance[a, 0] = give(plant, contacts, c, h, work)
     solved: bool = solve_body_space(space, limit, plant.tolerance)
@@ -173,7 +173,7 @@ def solve_listed(
         for r in range(3):
             touches.impulse[c, r] = space.force[a, r]
             if plant.has_friction_moments:
-                touches.couple[c, r] = space.couple[a, r]
+                touches.moment[c, r] = space.moment[a, r]
     return solved
 
 
@@ -218,7 +218,7 @@ def normal_mobility(contacts: SceneContacts, work: SceneWork, first_object: int,
 def solve_matrix_free_impacts(
     plant: ScenePlant, objects: Objects, contacts: SceneContacts, work: SceneWork, n: int
 ) -> bool:
-    """Find the impulses of listed contacts that rebound, `blow`; return whether they are exact.
+    """Find `impact_impulse` of listed contacts that rebound; return whether it is exact.
 
     :param n: number of contacts, whose velocities after the impact are in `rebound`
     """
@@ -228,51 +228,51 @@ def solve_matrix_free_impacts(
     for a in range(n):
         enter_contact(plant, contacts, work, space, a, work.listed[a], nothing)
         if plant.has_friction_moments:
-            enter_couple(plant, contacts, work, space, a, work.listed[a], nothing)
+            enter_moment(plant, contacts, work, space, a, work.listed[a], nothing)
         space.bias[a, 0], space.compliance[a, 0] = work.rebound[a], 0.0
     solved: bool = solve_body_space(space, MAX_SWEEPS, plant.tolerance)
     for a in range(n):
         for r in range(3):
-            work.blow[a, r] = space.force[a, r]
+            work.impact_impulse[a, r] = space.force[a, r]
     if plant.has_friction_moments:
         found = 0
         for a in range(n):
             # In the order of the contacts that have any.
-            if resists_turning(plant, contacts, work.listed[a]):
+            if contact_has_moments(plant, contacts, work.listed[a]):
                 for r in range(3):
-                    work.friction_moments.blow[found, r] = space.couple[a, r]
+                    work.friction_moments.impact[found, r] = space.moment[a, r]
                 found += 1
     return solved
 
 
 @compiled
-def enter_couple(
+def enter_moment(
     plant: ScenePlant,
     contacts: SceneContacts,
     work: SceneWork,
     space: BodySpace,
     a: int,
     c: int,
-    couple: FloatArray,
+    moment: FloatArray,
 ) -> None:
-    """Enter the couples of a contact and their start.
+    """Enter the moments of a contact and their start.
 
     :param a: its number in the problem
     :param c: its number among all contacts
-    :param couple: that of the last step, (3,) [N m s]
+    :param moment: that of the last step, (3,) [N m s]
     """
-    surface, couples = plant.table.surface[contacts.pair[c]], work.friction_moments
-    space.sizes[COUPLES] = 1
+    surface, moments = plant.table.surface[contacts.pair[c]], work.friction_moments
+    space.sizes[HAS_MOMENTS] = 1
     space.coefficient[a, 0] = surface[TORSIONAL]
     space.coefficient[a, 1] = space.coefficient[a, 2] = surface[ROLLING]
     for r in range(3):
-        space.couple[a, r] = couple[r]
-    if resists_turning(plant, contacts, c):
+        space.moment[a, r] = moment[r]
+    if contact_has_moments(plant, contacts, c):
         for side in range(2):
             for r in range(3):
                 for s in range(6):
-                    space.turning[a, side, r, s] = couples.object_jacobian[c, side, r, s]
-                    space.turning_effect[a, side, r, s] = couples.object_response[c, side, r, s]
+                    space.angular_jacobian[a, side, r, s] = moments.object_jacobian[c, side, r, s]
+                    space.angular_effect[a, side, r, s] = moments.object_response[c, side, r, s]
 
 
 @compiled
@@ -347,9 +347,9 @@ def find_residuals(space: BodySpace, residuals: FloatArray) -> None:
         conic = x[0] * u[0] + x[1] * u[1] + x[2] * u[2]
         slip = math.sqrt(u[1] * u[1] + u[2] * u[2])
         normal_power = abs(x[0] * u[0])
-        if has_couple(space, a):
+        if has_moments(space, a):
             y = space.y[a]
-            turning_velocity(space, a, u)
+            scaled_angular_velocity(space, a, u)
             conic += y[0] * u[0] + y[1] * u[1] + y[2] * u[2]
             slip += abs(u[0]) + math.sqrt(u[1] * u[1] + u[2] * u[2])
         residuals[SIGNORINI] = max(residuals[SIGNORINI], normal_power)

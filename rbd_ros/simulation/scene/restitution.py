@@ -42,48 +42,48 @@ SELDOM = True
 
 @compiled
 def expand(
-    plant: ScenePlant, contacts: SceneContacts, n: int, coupled: int, limit: int, work: SceneWork
+    plant: ScenePlant, contacts: SceneContacts, n: int, moments: int, limit: int, work: SceneWork
 ) -> bool:
-    """Add the impulses of expansion to those of compression in `blow`; return if they are exact.
+    """Add impulses of expansion to those of compression, `impact_impulse`; return if exact.
 
     :param n: number of listed contacts
-    :param coupled: number of those with couples
+    :param moments: number of those with friction moments
     :param limit: most sweeps, and most steps of ADMM
     """
     space, rough, solved = work.space, False, True
     for a in range(n):
         surface = plant.table.surface[contacts.pair[work.listed[a]]]
         # Until the end, the normal impulses of expansion are here.
-        work.rebound[a] = surface[RESTITUTION] * work.blow[a, 0]
+        work.rebound[a] = surface[RESTITUTION] * work.impact_impulse[a, 0]
         rough = rough or surface[ALONG] > 0.0 or surface[ACROSS] > 0.0
-    if rough or coupled > 0:
-        enter_expansion(plant, contacts, n, coupled, work)
+    if rough or moments > 0:
+        enter_expansion(plant, contacts, n, moments, work)
         scale_space(space, work.friction)
         solved = solve_friction_space(space, COMBINED, limit, plant.tolerance)
         for i in range(2 * n):
             at = 3 * n + i
-            work.blow[i // 2, 1 + i % 2] += space.scale[at] * space.x[at]
-        for i in range(3 * coupled):
+            work.impact_impulse[i // 2, 1 + i % 2] += space.scale[at] * space.x[at]
+        for i in range(3 * moments):
             at = 5 * n + i
-            work.friction_moments.blow[i // 3, i % 3] += space.scale[at] * space.x[at]
-        # As it was before: the next problem may have no couples to enter.
-        space.sizes[MOMENTS] = 3 * coupled
+            work.friction_moments.impact[i // 3, i % 3] += space.scale[at] * space.x[at]
+        # As it was before: the next problem may have no moments to enter.
+        space.sizes[MOMENTS] = 3 * moments
     for a in range(n):
-        work.blow[a, 0] += work.rebound[a]
+        work.impact_impulse[a, 0] += work.rebound[a]
     return solved
 
 
 @compiled
 def enter_expansion(
-    plant: ScenePlant, contacts: SceneContacts, n: int, coupled: int, work: SceneWork
+    plant: ScenePlant, contacts: SceneContacts, n: int, moments: int, work: SceneWork
 ) -> None:
-    """Enter the problem of friction and couples while the normal impulses are `rebound`.
+    """Enter the problem of friction and its moments while the normal impulses are `rebound`.
 
     :param n: number of listed contacts
-    :param coupled: number of those with couples
+    :param moments: number of those with friction moments
     """
     space, G = work.space, work.matrix
-    space.sizes[CONES], space.sizes[ROWS], space.sizes[MOMENTS] = n, 0, 2 * n + 3 * coupled
+    space.sizes[CONES], space.sizes[ROWS], space.sizes[MOMENTS] = n, 0, 2 * n + 3 * moments
     for i in range(size_of(space)):
         space.x[i] = space.b[i] = 0.0
         for j in range(size_of(space)):
@@ -99,7 +99,7 @@ def enter_expansion(
         space.coefficient[2 * a], space.coefficient[2 * a + 1] = surface[ALONG], surface[ACROSS]
         for r in range(2):
             space.holder[2 * a + r] = a
-    for k in range(coupled):
+    for k in range(moments):
         a, row = work.friction_moments.listed[k], 2 * n + 3 * k
         surface = plant.table.surface[contacts.pair[work.listed[a]]]
         space.part[row], space.part[row + 1], space.part[row + 2] = ALONE, FIRST, SECOND
@@ -116,13 +116,15 @@ def enter_expansion(
         velocity = work.free[row]
         for b in range(n):
             for s in range(3):
-                impulse = work.blow[b, s]
+                impulse = work.impact_impulse[b, s]
                 if s == 0:
                     impulse += work.rebound[b]
                 velocity += entry(work, row, 3 * b + s) * impulse
-        for k in range(coupled):
+        for k in range(moments):
             for s in range(3):
-                velocity += entry(work, row, 3 * n + 3 * k + s) * work.friction_moments.blow[k, s]
+                velocity += (
+                    entry(work, row, 3 * n + 3 * k + s) * work.friction_moments.impact[k, s]
+                )
         space.b[at] = velocity
 
 

@@ -25,7 +25,7 @@ from rbd_ros.simulation.step_loop import bind_steps, Steps
 from rbd_ros.simulation.workspace import PhysicsRecord
 
 #: Sizes of arrays that have a row for each contact.
-PER_CONTACT = ('contacts', 'turning_contacts')
+PER_CONTACT = ('contacts', 'moment_contacts')
 
 #: A record, which is a named tuple.
 AnyRecord = Any
@@ -159,7 +159,7 @@ def _copy_rows(source: Tuple[Any, ...], target: Tuple[Any, ...], rows: IntArray)
         if isinstance(each, tuple):
             _copy_rows(each, into, rows)
         elif declared[name].shape[0] in PER_CONTACT:
-            # Couples have no room yet if nothing had any until now.
+            # Moments have no room yet if nothing had any until now.
             into[: len(rows)] = each[rows] if len(each) else 0.0
         else:
             into[...] = each

@@ -15,7 +15,7 @@ from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.free_bodies import find_twist, keep_objects, restore_objects
 from rbd_ros.simulation.linear import copy
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene.impacts import turn_with_spin
+from rbd_ros.simulation.scene.impacts import update_angular_velocities
 from rbd_ros.simulation.scene.state import ContactState, Objects
 from rbd_ros.simulation.state import State
 from rbd_ros.simulation.workspace import Workspace
@@ -60,7 +60,7 @@ def go_back(state: State, objects: Objects, work: Workspace) -> None:
     copy(before.v, state.v)
     copy(before.counters, state.counters)
     restore_objects(objects, before.objects)
-    turn_with_spin(objects, work.scene)
+    update_angular_velocities(objects, work.scene)
 
 
 @compiled
@@ -91,7 +91,7 @@ def reaches_more(
             work.motion.next_v,
             room.ahead,
         )
-    turn_with_spin(objects, work.scene)
+    update_angular_velocities(objects, work.scene)
     for o in range(len(objects.position)):
         find_twist(objects, work.scene, o, room.ahead[plant.scene.first_object + o])
     if not has_sped_up(plant.scene.table, room, h):

@@ -3,7 +3,7 @@
 
 Sizes: movable `objects`, `contacts` that there is room for, and what the frictional problem of
 one island has room for (problem.py): `island_rows` of contacts and joints together, of them
-`joint_rows`. Contacts with couples are `turning_contacts`; `springs` are all contacts or none.
+`joint_rows`. Contacts with moments are `moment_contacts`; `springs` are all contacts or none.
 """
 
 from __future__ import annotations
@@ -96,10 +96,10 @@ class ContactState(NamedTuple):
     :param old_impulse: their impulses in world coordinates [N s]
     :param steady: whether the last problem was solved without Newton's method, 1 or 0
     :param old_steady: the same of the contacts of the step before
-    :param couple: couple on the second shape about normal and tangents [N m s]
-    :param old_couple: couples of the step before in world coordinates [N m s]
-    :param blow: impulse of rebounds on the second shape, as `impulse` [N s]
-    :param couple_blow: likewise, as `couple` [N m s]
+    :param moment: moment on the second shape about normal and tangents [N m s]
+    :param old_moment: moments of the step before in world coordinates [N m s]
+    :param impact_impulse: impulse of rebounds on the second shape, as `impulse` [N s]
+    :param impact_moment: likewise, as `moment` [N m s]
     :param stays: 1 where bodies overlap and cannot be separated, else 0
     :param joint_impulse: impulses at lower and upper limits and of friction, by joint
     :param residuals: those of the last step, see `Residuals` of constraints
@@ -114,10 +114,10 @@ class ContactState(NamedTuple):
     old_impulse: FloatArray = floats('contacts', 3)
     steady: IntArray = integers('contacts')
     old_steady: IntArray = integers('contacts')
-    couple: FloatArray = floats('turning_contacts', 3)
-    old_couple: FloatArray = floats('turning_contacts', 3)
-    blow: FloatArray = floats('contacts', 3)
-    couple_blow: FloatArray = floats('turning_contacts', 3)
+    moment: FloatArray = floats('moment_contacts', 3)
+    old_moment: FloatArray = floats('moment_contacts', 3)
+    impact_impulse: FloatArray = floats('contacts', 3)
+    impact_moment: FloatArray = floats('moment_contacts', 3)
     stays: IntArray = integers('contacts')
     joint_impulse: FloatArray = floats(3, 'nv')
     residuals: FloatArray = floats(3)
@@ -129,23 +129,23 @@ def _nested(kind: type) -> Any:
 
 
 class FrictionMoments(NamedTuple):
-    """Couples at contacts; there is room for none unless a pair has any.
+    """Moments at contacts; there is room for none unless a pair has any.
 
     :param jacobian: angular velocity of the second body relative to the first, about normal and
         tangents of each contact, per v
     :param response: as that of `SceneWork`
     :param object_jacobian: the same angular velocity per velocities of the objects at the contact
-    :param object_response: what a couple changes of those velocities
-    :param listed: which of the listed contacts have couples
-    :param blow: couples of contacts that rebound [N m s]
+    :param object_response: what a moment changes of those velocities
+    :param listed: which of the listed contacts have moments
+    :param impact: moments of contacts that rebound [N m s]
     """
 
-    jacobian: FloatArray = floats('turning_contacts', 3, 'nv')
-    response: FloatArray = floats('turning_contacts', 3, 'nv')
-    object_jacobian: FloatArray = floats('turning_contacts', 2, 3, 6)
-    object_response: FloatArray = floats('turning_contacts', 2, 3, 6)
-    listed: IntArray = integers('turning_contacts')
-    blow: FloatArray = floats('turning_contacts', 3)
+    jacobian: FloatArray = floats('moment_contacts', 3, 'nv')
+    response: FloatArray = floats('moment_contacts', 3, 'nv')
+    object_jacobian: FloatArray = floats('moment_contacts', 2, 3, 6)
+    object_response: FloatArray = floats('moment_contacts', 2, 3, 6)
+    listed: IntArray = integers('moment_contacts')
+    impact: FloatArray = floats('moment_contacts', 3)
 
 
 class Springs(NamedTuple):
@@ -206,8 +206,8 @@ class SceneWork(NamedTuple):
     :param velocity: velocity of the joints without contacts
     :param turned: buffer for a displacement of the joints
     :param pushed: displacement of the joints that parts bodies, and returns them to their limits
-    :param rebound: normal velocities after a impact [m/s]
-    :param blow: impulses of contacts that rebound [N s]
+    :param rebound: normal velocities after an impact [m/s]
+    :param impact_impulse: impulses of contacts that rebound [N s]
     :param object_push: displacement of the objects that parts bodies, angular then linear
     :param kept: state of the objects at the beginning of the step
     :param friction_moments: moments of torsional and rolling friction at contacts
@@ -257,7 +257,7 @@ class SceneWork(NamedTuple):
     turned: FloatArray = floats('nv')
     pushed: FloatArray = floats('nv')
     rebound: FloatArray = floats('contacts')
-    blow: FloatArray = floats('contacts', 3)
+    impact_impulse: FloatArray = floats('contacts', 3)
     object_push: FloatArray = floats('objects', 6)
     kept: FloatArray = floats('objects', 13)
     friction_moments: FrictionMoments = _nested(FrictionMoments)

@@ -27,7 +27,7 @@ from rbd_ros.simulation.free_bodies import (
 from rbd_ros.simulation.linear import clear, is_finite
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.contact_cache import recall, remember
-from rbd_ros.simulation.scene.friction_moments import find_turning
+from rbd_ros.simulation.scene.friction_moments import find_angular_jacobians
 from rbd_ros.simulation.scene.impacts import collide, may_rebound
 from rbd_ros.simulation.scene.island import end_island, solve_island
 from rbd_ros.simulation.scene.islands import find_islands, list_contacts
@@ -65,7 +65,7 @@ from rbd_ros.simulation.state import (
 from rbd_ros.simulation.workspace import Workspace
 
 #: Duration of an impact [s]: none, in which servos do nothing.
-BLOW = 1e-12
+IMPACT_DURATION = 1e-12
 
 
 @compiled
@@ -167,7 +167,7 @@ def find_velocities(
         load = load_on_robot(plant, touches, count)
     robot_touched = find_jacobians(plant, work.dynamics.columns, contacts, count, scene)
     if plant.scene.has_friction_moments:
-        find_turning(plant, work.dynamics.columns, contacts, count, scene)
+        find_angular_jacobians(plant, work.dynamics.columns, contacts, count, scene)
     find_islands(plant.scene, contacts, count, scene)
     clear(touches.residuals)
 
@@ -185,7 +185,7 @@ def find_velocities(
     if plant.has_servos:
         rebounds = robot_touched and may_rebound(plant, contacts, count)
         if rebounds:
-            respond_to_contacts(plant, state, contacts, work, count, BLOW)
+            respond_to_contacts(plant, state, contacts, work, count, IMPACT_DURATION)
     if plant.scene.bounces:
         if collide(plant, state, objects, touches, work, count, h):
             if robot_touched:
@@ -246,7 +246,7 @@ def solve_islands(
             for a in range(len(scene.friction), n):
                 clear(touches.impulse[scene.listed[a]])
                 if plant.scene.has_friction_moments:
-                    clear(touches.couple[scene.listed[a]])
+                    clear(touches.moment[scene.listed[a]])
             n = len(scene.friction)
         m = rows if island == 0 else 0
         if n + m == 0:

@@ -47,7 +47,7 @@ def reuse_forces(
 
     If they do, the space holds them and their velocities, as the solver would leave it; else
     nothing of what it holds is of use. Springs that are linear are among what may be in it, those
-    that are not, and couples, are not.
+    that are not, and moments, are not.
 
     :param n: number of contacts
     :param m: number of rows

@@ -49,14 +49,14 @@ def random_bodies(rng, bodies=4, contacts=6):
     return pile
 
 
-def space_of(pile, friction, room=0, couples=False):
+def space_of(pile, friction, room=0, moments=False):
     """Return the space with a pile in it, and so many bodies and contacts to spare."""
     B, n = len(pile.velocity), len(pile.bodies)
     sizes = matrix_sizes(B + room)
-    space = allocate(BodySpace, B=B + room, C=n + room, K=n + room if couples else 0, **sizes)
+    space = allocate(BodySpace, B=B + room, C=n + room, K=n + room if moments else 0, **sizes)
     for array in (*space[:-1], *space.matrix):
         array[...] = np.nan if array.dtype == float else -(2**62)
-    space.sizes[:3], space.velocity[:B] = (B, n, couples), pile.velocity
+    space.sizes[:3], space.velocity[:B] = (B, n, moments), pile.velocity
     space.body[:n], space.jacobian[:n], space.friction[:n] = pile.bodies, pile.jacobian, friction
     space.effect[:n] = effects(pile, pile.jacobian)
     for array in (space.bias, space.compliance, space.force, space.slip, space.state):
@@ -79,11 +79,11 @@ def test_couples_obey_the_law_of_the_dense_problem():
         mu = rng.uniform(0.1, 0.6, (n, 2))
         torsion, rolling = rng.uniform(0.1, 0.6, (2, n)) * (rng.random((2, n)) < 0.7)
         turning = 0.4 * rng.normal(size=(n, 2, 3, 6))
-        space = space_of(pile, mu, room=2, couples=True)
-        space.turning[:n], space.turning_effect[:n] = turning, effects(pile, turning)
+        space = space_of(pile, mu, room=2, moments=True)
+        space.angular_jacobian[:n], space.angular_effect[:n] = turning, effects(pile, turning)
         space.coefficient[:n, 0] = torsion
         space.coefficient[:n, 1:] = rolling[:, None]
-        space.couple[:n] = 0.01 * rng.normal(size=(n, 3))
+        space.moment[:n] = 0.01 * rng.normal(size=(n, 3))
         if not solve_bodies(Record(space), 2000, 1e-11):
             continue
         solved += 1
@@ -99,14 +99,14 @@ def test_couples_obey_the_law_of_the_dense_problem():
         problem = friction_problem(
             plain.G[np.ix_(order, order)], plain.g[order], mu, torsion=torsion, rolling=rolling
         )
-        couple = space.couple[:n]
-        force = np.concatenate([space.force[:n].ravel(), couple[:, 0], couple[:, 1:].ravel()])
+        moment = space.moment[:n]
+        force = np.concatenate([space.force[:n].ravel(), moment[:, 0], moment[:, 1:].ravel()])
         found = residuals(problem, force)
         assert max(found.signorini, found.contact, found.cone, found.dual) < 1e-8
-        sides = np.concatenate([space.force[:n], couple]).ravel()
+        sides = np.concatenate([space.force[:n], moment]).ravel()
         moved = np.einsum('bij,bj->bi', pile.inverse, (J.T @ sides).reshape(-1, 6))
         assert_allclose(space.velocity[:4], pile.velocity + moved, atol=1e-9)
-        bounded += (np.abs(couple[:, 0]) > 0.999 * torsion * space.force[:n, 0]).sum()
+        bounded += (np.abs(moment[:, 0]) > 0.999 * torsion * space.force[:n, 0]).sum()
     assert solved > 20 and bounded > 20
 
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import pytest
 from scipy.optimize import minimize
 from support import fresh_python
-from support.boxes_in_contact import ball_on_plane, with_couples
+from support.boxes_in_contact import ball_on_plane, with_moments
 from support.friction_loops import Coefficients, scale_alone
 
 from rbd_ros.compiler.loops import allocate, Record
@@ -77,7 +77,7 @@ def test_a_ball_that_hardly_spins_stops(solver):
 
 
 def test_a_ball_that_hardly_turns_stops_in_one_system():
-    """Forces and couples all stick, guessed from nothing; loops beside them."""
+    """Forces and moments all stick, guessed from nothing; loops beside them."""
     problem, motion = ball_on_plane([1e-3, 1e-3, 1e-3, 0, 0, 0], torsion=0.01, rolling=0.01)
     found = solve_friction(problem)
     assert found.converged and found.iterations == (0, 1, 0)
@@ -102,7 +102,7 @@ def test_a_ball_that_hardly_turns_stops_in_one_system():
 @pytest.mark.parametrize('solver', SOLVERS)
 @pytest.mark.parametrize('direction', np.linspace(0.0, 2.0 * math.pi, 7)[:-1])
 def test_a_rolling_ball_is_slowed_down_and_goes_on_rolling(direction, solver):
-    """The couple c N against the turning; friction keeps it rolling: F (R + I / (m R)) = c N."""
+    """The moment c N against the turning; friction keeps it rolling: F (R + I / (m R)) = c N."""
     e, speed, c = np.array([math.cos(direction), math.sin(direction)]), 0.8, 0.002
     velocity = [-speed / RADIUS * e[1], speed / RADIUS * e[0], 0, *(speed * e), 0]
     problem, motion = ball_on_plane(velocity, rolling=c)
@@ -142,15 +142,15 @@ def test_without_coefficients_there_are_no_couples():
 
 @pytest.mark.parametrize('solver', SOLVERS)
 def test_couples_dissipate_most(solver):
-    """No couple of the same normal force takes more power from what turns; torsion and rolling."""
+    """No moment of the same normal force takes more power from what turns; torsion and rolling."""
     rng = np.random.default_rng(0)
     slides = 0
     for _ in range(20):
-        problem = with_couples(rng, 3, 24)
+        problem = with_moments(rng, 3, 24)
         found = solve_friction(problem, solver, iterations=5000)
         assert found.converged
         normal, w = found.force[:9:3], found.velocity[9:]
-        couples = found.force[9:]
+        moments = found.force[9:]
         for c in range(3):
             if normal[c] <= 0.0:
                 continue
@@ -159,9 +159,9 @@ def test_couples_dissipate_most(solver):
                 (slice(3 + 2 * c, 5 + 2 * c), problem.rolling[c]),
             ):
                 most = normal[c] * largest
-                assert np.linalg.norm(couples[at]) <= most * (1.0 + 1e-9)
+                assert np.linalg.norm(moments[at]) <= most * (1.0 + 1e-9)
                 scale = 1e-8 * (1.0 + most)
-                assert_allclose(couples[at] @ w[at], -most * np.linalg.norm(w[at]), atol=scale)
+                assert_allclose(moments[at] @ w[at], -most * np.linalg.norm(w[at]), atol=scale)
                 slides += np.linalg.norm(w[at]) > 1e-6
     assert slides > 20
 
@@ -169,7 +169,7 @@ def test_couples_dissipate_most(solver):
 def test_solvers_agree():
     rng = np.random.default_rng(1)
     for _ in range(20):
-        problem = with_couples(rng, 4, 40)
+        problem = with_moments(rng, 4, 40)
         found = [solve_friction(problem, s, tolerance=1e-11, iterations=5000) for s in SOLVERS]
         assert all(each.converged for each in found)
         assert all(worst(each) < 1e-8 * (1 + np.abs(each.force).max()) for each in found)
@@ -182,7 +182,7 @@ def test_couples_under_given_normal_forces_solve_a_convex_program():
     """Normals that nothing else moves: what friction does is a minimum that SciPy finds."""
     rng = np.random.default_rng(2)
     for _ in range(5):
-        problem = with_couples(rng, 2, 20)
+        problem = with_moments(rng, 2, 20)
         G, g = problem.G.copy(), problem.g.copy()
         normals, others = [0, 3], [k for k in range(12) if k not in (0, 3)]
         G[np.ix_(normals, others)] = G[np.ix_(others, normals)] = 0.0
@@ -231,7 +231,7 @@ def test_residuals_of_couples_by_hand():
 
 
 @pytest.mark.parametrize(
-    ('couples', 'words'),
+    ('moments', 'words'),
     [
         ({'torsion': [0.1, 0.1]}, r'torsion must have shape \(1,\)'),
         ({'rolling': 0.1}, r'rolling must have shape \(1,\)'),
@@ -240,9 +240,9 @@ def test_residuals_of_couples_by_hand():
         ({'torsion': [0.1], 'rolling': [0.1]}, r'3n \+ m \+ 3, 3n \+ m \+ 3'),
     ],
 )
-def test_what_are_no_couples_is_refused(couples, words):
+def test_what_are_no_moments_is_refused(moments, words):
     with pytest.raises(ValueError, match=words):
-        friction_problem(np.eye(5), np.zeros(5), [0.5], **couples)
+        friction_problem(np.eye(5), np.zeros(5), [0.5], **moments)
 
 
 def test_the_residual_is_the_distance_from_the_nearest_couple():
@@ -262,7 +262,7 @@ def test_the_residual_is_the_distance_from_the_nearest_couple():
 def test_projections_are_the_nearest_that_are_allowed():
     """Against rays: no allowed forces along many directions are nearer."""
     rng = np.random.default_rng(4)
-    space, _ = scaled_space(with_couples(rng, 2, 30))
+    space, _ = scaled_space(with_moments(rng, 2, 30))
     rows = [3, 4, 5, 7, 10, 11]  # of the second contact
     kinds = set()
     for _ in range(200):
@@ -290,13 +290,13 @@ def test_projections_are_the_nearest_that_are_allowed():
 
 
 def test_sums_of_angular_velocities():
-    space, _ = scaled_space(with_couples(np.random.default_rng(5), 2, 30))
+    space, _ = scaled_space(with_moments(np.random.default_rng(5), 2, 30))
     space.y[:] = [9, 9, 9, 9, 9, 9, -2.0, 3.0, 3.0, 4.0, 5.0, -12.0]
     assert_allclose([speed_of(space, c) for c in range(2)], [2.0 + 5.0, 3.0 + 13.0])
 
 
 def test_states_of_projected_couples():
-    space, _ = scaled_space(with_couples(np.random.default_rng(5), 2, 30))
+    space, _ = scaled_space(with_moments(np.random.default_rng(5), 2, 30))
     space.z[:] = [1, 0, 0, 2, 0, 0, 1.0, -2.0, 0.6, -0.8, 0.6, -0.8]
     space.y[:] = [0, 0, 0, 0, 0, 0, 0.0, 1.0, -3.0, 4.0, 1.0, 1.0]
     moment_states(space)
@@ -306,7 +306,7 @@ def test_states_of_projected_couples():
 
 def test_couples_beyond_their_bounds_slide_and_those_that_turn_back_stick():
     """Behind two rows, of a closed contact and of an open one."""
-    space, _ = scaled_space(with_couples(np.random.default_rng(5), 2, 40, rows=2))
+    space, _ = scaled_space(with_moments(np.random.default_rng(5), 2, 40, rows=2))
     space.state[:] = [STICK, OPEN, STICK, STICK, *[STICK] * 2, *[STICK] * 4]
     space.x[:] = [2.0, 0, 0, 0, 0, 0, 7.0, 7.0, -3.0, 0.0, 3.0, -4.0, 0.0, 0.0]
     space.u[:] = 0.0
@@ -358,7 +358,7 @@ def test_sweeps_solve_a_couple_exactly():
     rng = np.random.default_rng(6)
     states = set()
     for _ in range(100):
-        space, _ = scaled_space(with_couples(rng, 1, 12))
+        space, _ = scaled_space(with_moments(rng, 1, 12))
         space.b[3:] *= 10.0 ** rng.uniform(-3, 1)
         space.x[0] = rng.choice([0.0, 0.1, 1.0, 10.0])
         refresh(space)
@@ -393,9 +393,9 @@ def test_one_sweep_is_enough_for_one_couple():
 
 
 def test_the_jacobian_knows_couples():
-    """By differences, of sticking and sliding couples of closed contacts; open ones have none."""
+    """By differences, of sticking and sliding moments of closed contacts; open ones have none."""
     rng = np.random.default_rng(8)
-    space, _ = scaled_space(with_couples(rng, 3, 40))
+    space, _ = scaled_space(with_moments(rng, 3, 40))
     w, turned = np.array([0.6, -0.8]), np.array([0.8, 0.6])
     x = np.zeros(18)
     x[:6] = [2.0, 0.3, -0.4, 1.5, *(-1.5 * w)]
@@ -436,7 +436,7 @@ def test_the_jacobian_knows_couples():
 @pytest.mark.parametrize('rows', [0, 2])
 def test_the_next_step_takes_a_linear_system_or_two(rows):
     rng = np.random.default_rng(9)
-    problem = with_couples(rng, 3, 24, rows=rows)
+    problem = with_moments(rng, 3, 24, rows=rows)
     space, scale = scaled_space(problem)
     assert solve_space(Record(space), COMBINED, 2000, 1e-12)
     for _ in range(5):
@@ -454,7 +454,7 @@ def test_the_next_step_takes_a_linear_system_or_two(rows):
 
 def test_couples_are_scaled_where_they_lie():
     rng = np.random.default_rng(10)
-    problem = with_couples(rng, 3, 24, rows=2)
+    problem = with_moments(rng, 3, 24, rows=2)
     own, scale = scaled_space(problem)
     size, m = len(scale), len(own.low)
     room = allocate(FrictionSpace, N=size + 3, n=4, m=m + 2, blocks=m + 6)
@@ -483,7 +483,7 @@ def test_couples_are_scaled_where_they_lie():
 def test_a_space_for_more_serves_couples_as_well():
     rng = np.random.default_rng(11)
     for contacts in (1, 3):
-        problem = with_couples(rng, contacts, 9 * contacts, rows=2)
+        problem = with_moments(rng, contacts, 9 * contacts, rows=2)
         own, _ = scaled_space(problem)
         room = allocate(FrictionSpace, N=50, n=6, m=30, blocks=36)
         for array in room:
@@ -504,7 +504,7 @@ def test_a_space_for_more_serves_couples_as_well():
 def test_loops_and_limits_beside_couples():
     rng = np.random.default_rng(12)
     for _ in range(10):
-        problem = with_couples(rng, 2, 24, rows=2)
+        problem = with_moments(rng, 2, 24, rows=2)
         for solver in SOLVERS:
             found = solve_friction(problem, solver, iterations=5000)
             assert found.converged
@@ -514,11 +514,11 @@ def test_loops_and_limits_beside_couples():
 CASES = """
 import numpy as np
 from rbd_ros.constraints import solve_friction
-from support.boxes_in_contact import with_couples
+from support.boxes_in_contact import with_moments
 rng = np.random.default_rng(13)
 numbers = []
 for _ in range(3):
-    problem = with_couples(rng, 2, 12)
+    problem = with_moments(rng, 2, 12)
     for solver in ('combined', 'sweeps', 'admm'):
         found = solve_friction(problem, solver, iterations=60)
         numbers.append([found.converged, *found.velocity])
@@ -535,7 +535,7 @@ def test_compiled_and_interpreted_agree():
 
 def test_a_ready_report_is_not_needed():
     """The report is cleared when a problem is solved."""
-    space, _ = scaled_space(with_couples(np.random.default_rng(14), 1, 8))
+    space, _ = scaled_space(with_moments(np.random.default_rng(14), 1, 8))
     space.report[:] = np.nan
     assert solve_space(Record(space), COMBINED, 100, 1e-10)
     assert space.report[BEST] < 1e-9 and space.report[TOLERANCE] == 1e-10

@@ -171,7 +171,7 @@ def test_friction_is_coulombs_on_top_of_the_spring():
     for _ in range(n):
         simulator.step()
         assert worst_residual(simulator) < 1e-12
-    # It slides for 2 v / (7 mu g) = 0.29 s, and the couple of friction makes it turn.
+    # It slides for 2 v / (7 mu g) = 0.29 s, and the moment of friction makes it turn.
     velocity, lever = simulator.object_velocity('body'), R - 0.5 * mass * G / K
     assert abs(velocity[3] - (3.0 - mu * G * n * 1e-3)) < 1e-6
     assert abs(velocity[1] - 2.5 * mu * G * lever / R**2 * n * 1e-3) < 1e-4

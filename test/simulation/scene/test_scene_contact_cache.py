@@ -9,18 +9,18 @@ from rbd_ros.compiler.loops import allocate
 from rbd_ros.simulation.scene.contact_cache import recall, remember
 from rbd_ros.simulation.scene.state import BEFORE, ContactState, NOW
 
-ROOM = {'contacts': 4, 'turning_contacts': 4, 'nv': 0}
+ROOM = {'contacts': 4, 'moment_contacts': 4, 'nv': 0}
 
 
 def remembered(rng, pairs, features, positions):
-    """Return touches after a step with contacts, and their impulses and couples in the world."""
+    """Return touches after a step with contacts, and their impulses and moments in the world."""
     touches, count = allocate(ContactState, **ROOM), len(pairs)
     frames = Rotation.random(count, random_state=rng).as_matrix()
     touches.contacts.pair[:count], touches.contacts.feature[:count] = pairs, features
     touches.contacts.position[:count], touches.contacts.frame[:count] = positions, frames
-    touches.impulse[:], touches.couple[:] = rng.normal(size=(2, 4, 3))
+    touches.impulse[:], touches.moment[:] = rng.normal(size=(2, 4, 3))
     touches.counts[NOW] = count
-    told = [np.einsum('cr,crs->cs', x[:count], frames) for x in (touches.impulse, touches.couple)]
+    told = [np.einsum('cr,crs->cs', x[:count], frames) for x in (touches.impulse, touches.moment)]
     remember(touches)
     assert touches.counts[BEFORE] == count
     return touches, *told
@@ -33,7 +33,7 @@ def now(touches, rng, pair, feature, position):
     contacts.pair[0], contacts.feature[0] = pair, feature
     contacts.position[0], contacts.frame[0] = position, frame
     recall(touches, 1)
-    return touches.impulse[0] @ frame, touches.couple[0] @ frame
+    return touches.impulse[0] @ frame, touches.moment[0] @ frame
 
 
 PLACES = np.array([[1.0, 2.0, 3.0], [1.001, 2.0, 3.0], [1.1, 2.0, 3.0]])
@@ -54,11 +54,11 @@ PLACES = np.array([[1.0, 2.0, 3.0], [1.001, 2.0, 3.0], [1.1, 2.0, 3.0]])
     ],
 )
 def test_what_a_contact_begins_with(rng, pair, feature, place, same):
-    touches, impulses, couples = remembered(rng, [7, 7, 7], [4, 5, 6], PLACES)
-    impulse, couple = now(touches, rng, pair, feature, place)
-    expected = np.zeros((2, 3)) if same is None else (impulses[same], couples[same])
+    touches, impulses, moments = remembered(rng, [7, 7, 7], [4, 5, 6], PLACES)
+    impulse, moment = now(touches, rng, pair, feature, place)
+    expected = np.zeros((2, 3)) if same is None else (impulses[same], moments[same])
     assert np.allclose(impulse, expected[0], atol=1e-14)
-    assert np.allclose(couple, expected[1], atol=1e-14)
+    assert np.allclose(moment, expected[1], atol=1e-14)
 
 
 def test_contacts_of_several_pairs_find_their_own(rng):

@@ -69,7 +69,7 @@ def robot(by_the_interpreter):
 
 
 def surfaces(rng, names, **further):
-    """Return a surface for each pair, some of which have couples."""
+    """Return a surface for each pair, some of which have moments."""
     found = []
     for k, a in enumerate(names):
         for b in names[k:] if a == 'robot' else names[k + 1 :]:
@@ -179,7 +179,7 @@ def test_what_slows_down_a_bounce_does_so_in_expansion_too(surface):
     falls = ball(z=0.1003, velocity=(4.0, 3.0, -1.0), spin=(30, -40, 50))
     pairs = [{'links': ['floor', 'ball'], 'restitution': 0.6, **surface}]
     step = Step(simulated(law='poisson', pairs=pairs, ball=falls))
-    assert len(step.blows) == 1
+    assert len(step.impacts) == 1
     step.check()
 
 
@@ -187,12 +187,12 @@ def test_what_slows_down_a_bounce_does_so_in_expansion_too(surface):
 def test_what_does_not_arrive_within_the_step_does_not_bounce(gap, bounces):
     falls = ball(z=0.1 + gap, velocity=(0.2, 0, -1.0), friction=0.3, restitution=0.6)
     step = Step(simulated(ball=falls))
-    assert step.count == 1 and len(step.blows) == bounces
+    assert step.count == 1 and len(step.impacts) == bounces
     step.check()
 
 
 @pytest.mark.parametrize('law', ['newton', 'poisson'])
-def test_a_blow_runs_through_a_row_of_spinning_balls(law):
+def test_an_impact_runs_through_a_row_of_spinning_balls(law):
     """Each round begins with the velocities that the one before has left."""
     rng = np.random.default_rng(4)
     surface = {'friction': 0.4, 'restitution': 0.8, 'torsional': 0.004, 'rolling': 0.003}
@@ -205,7 +205,7 @@ def test_a_blow_runs_through_a_row_of_spinning_balls(law):
     }  # fmt: skip
     simulator = simulated(law=law, floor=False, gravity=(0, 0, 0), **row)
     step = Step(simulator)
-    assert len(step.blows) > 2
+    assert len(step.impacts) > 2
     step.check()
 
 
@@ -302,15 +302,15 @@ def test_the_guard_on_speed_holds_what_something_hits(side):
 
 
 @pytest.mark.parametrize('e', [0.0, 0.7])
-def test_in_a_blow_servos_do_nothing(e):
+def test_in_an_impact_servos_do_nothing(e):
     pairs = [{'links': ['robot', 'hammer'], 'restitution': e, 'friction': 0.2}]
     hammer = ball(x=R + 0.1 + 3e-4, velocity=(-1.0, 0.1, 0.0), z=0.0)
     simulator = simulated(floor=False, robot=slider(1.0), pairs=pairs, hammer=hammer)
     simulator.reset([0.0], [0.0])
     simulator.set_joint_pd(kp=100.0, kd=50.0)
     step = Step(simulator)
-    assert len(step.blows) == (e > 0.0)
-    step.check_blows()
+    assert len(step.impacts) == (e > 0.0)
+    step.check_impacts()
     step.check_contacts(1e-8)
 
 

@@ -20,7 +20,7 @@ def on_floor(first, **surface):
 
 @pytest.mark.parametrize('angle', [0.0, 2.2])
 def test_a_rolling_ball_stops_after_the_distance_that_its_energy_lasts(angle):
-    """0.7 m v^2 = c m g s / R, as the couple turns by s / R."""
+    """0.7 m v^2 = c m g s / R, as the moment turns by s / R."""
     c, v, h = 0.002, 0.5, 1e-3
     e = np.array([np.cos(angle), np.sin(angle), 0.0])
     start = ball(velocity=v * e, spin=np.cross((0, 0, 1), v * e) / R, friction=0.5, rolling=c)
@@ -49,10 +49,10 @@ def test_a_ball_on_a_slope_rolls_beyond_its_couple_only(slope, c):
     expected = max(0.0, 5 / 7 * G * (np.sin(slope) - c / R * np.cos(slope)))
     assert abs(simulator.object_velocity('ball')[3] - expected) < 1e-9
     (contact,) = simulator.contacts
-    # It rolls about y, and the couple on it is against that.
-    couple = G * (np.sin(slope) * R if not expected else c * np.cos(slope))
+    # It rolls about y, and the moment on it is against that.
+    moment = G * (np.sin(slope) * R if not expected else c * np.cos(slope))
     on_ball = contact.moment if contact.second == 'ball' else -contact.moment
-    assert np.abs(on_ball - (0, -couple, 0)).max() < 1e-9
+    assert np.abs(on_ball - (0, -moment, 0)).max() < 1e-9
 
 
 @pytest.mark.parametrize('spin', [3.0, -3.0])
@@ -97,14 +97,14 @@ def test_a_turntable_hands_its_spin_to_what_stands_on_it(shape):
     w, n = 2.0, 50
     simulator.reset([0.0], [w])
     simulator.step(n=n)
-    couple, time = c * mass * G, n * 1e-3
-    assert abs(simulator.v[0] - (w - (couple + held) / 0.3 * time)) < 1e-9
-    assert abs(simulator.object_velocity('body')[2] - couple / I * time) < 1e-9
-    assert abs(simulator.constraint_force[0] + couple + held) < 1e-9
+    moment, time = c * mass * G, n * 1e-3
+    assert abs(simulator.v[0] - (w - (moment + held) / 0.3 * time)) < 1e-9
+    assert abs(simulator.object_velocity('body')[2] - moment / I * time) < 1e-9
+    assert abs(simulator.constraint_force[0] + moment + held) < 1e-9
     simulator.step(n=1000)
-    # Held by the couple alone, as one body that the joint slows down.
-    meets = w / ((couple + held) / 0.3 + couple / I)
-    together = couple / I * meets
+    # Held by the moment alone, as one body that the joint slows down.
+    meets = w / ((moment + held) / 0.3 + moment / I)
+    together = moment / I * meets
     left = together - held / (0.3 + I) * (1.05 - meets)
     assert abs(simulator.v[0] - left) < 2e-3
     assert abs(simulator.object_velocity('body')[2] - simulator.v[0]) < 1e-9
@@ -136,7 +136,7 @@ def test_a_geared_turntable_feels_the_couple_by_its_ratio():
 
 
 def test_a_ball_on_rails_is_slowed_down_and_does_not_slip():
-    """Friction and the couple are one problem for joints, too."""
+    """Friction and the moment are one problem for joints, too."""
     c, speed, n = 0.002, 0.5, 60
     limit = '<limit lower="-9" upper="9" effort="100" velocity="100"/>'
     robot = chain(
@@ -279,16 +279,16 @@ def test_couples_start_from_those_of_the_step_before():
     gravity = (G * np.sin(slope), 0.0, -G * np.cos(slope))
     simulator = simulated(gravity=gravity, ball=ball(friction=0.5, rolling=0.01, torsional=0.01))
     simulator.step(n=3)
-    before = simulator.physics.touches.couple.copy()
+    before = simulator.physics.touches.moment.copy()
     assert np.abs(before).max() > 1e-5
     simulator.step()
     space = simulator.physics.fields.work.scene.space
     assert not space.report[3:6].any()  # no sweep and no other step
-    assert np.allclose(simulator.physics.touches.couple, before, rtol=1e-9, atol=1e-18)
+    assert np.allclose(simulator.physics.touches.moment, before, rtol=1e-9, atol=1e-18)
 
 
 def test_objects_come_and_go_beside_couples():
-    """A ball rolls on as it did; one that comes is slowed down by couples that were not there."""
+    """A ball rolls on as it did; one that comes is slowed down by moments that were not there."""
     c, speed = 0.002, 0.5
     rolls = ball(velocity=(speed, 0, 0), spin=(0, speed / R, 0), friction=0.5, rolling=c)
     simulator, alone = simulated(ball=rolls), simulated(ball=rolls)
@@ -362,7 +362,7 @@ def test_a_tower_that_spins_stops_as_one():
     )
 
 
-def test_many_blows_at_once_take_spin_away():
+def test_many_impacts_at_once_take_spin_away():
     c, w = 0.002, 3.0
     start = {'z': 0.1005, 'velocity': (0, 0, -1.0), 'spin': (0, 0, w), 'friction': 0.0}
     balls = {f'ball{k}': ball(x=0.3 * k, restitution=0.5, torsional=c, **start) for k in range(34)}
@@ -374,7 +374,7 @@ def test_many_blows_at_once_take_spin_away():
 
 @pytest.mark.parametrize('seed', [0, 1])
 def test_boxes_that_bounce_and_roll_on_each_other_are_solved(seed):
-    """Four that fall on each other: faces, edges and corners, sixteen couples and more at once."""
+    """Four that fall on each other: faces, edges and corners, sixteen moments and more at once."""
     rng = np.random.default_rng(seed)
     boxes = {
         f'box_{k}': cube(

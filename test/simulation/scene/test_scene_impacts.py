@@ -53,13 +53,13 @@ def test_what_is_no_faster_than_gravity_makes_it_in_two_steps_does_not_bounce(
     start = ball(velocity=(0, 0, -factor * h * 13.0), friction=0.0, restitution=e)
     simulator = simulated(law=law, h=h, gravity=(3.0, -4.0, -12.0), body=start)
     simulator.step()
-    # Gravity acts after the blow.
+    # Gravity acts after the impact.
     expected = h * (e * factor * 13.0 - 12.0) if bounces else 0.0
     assert abs(simulator.object_velocity('body')[5] - expected) < 1e-12
 
 
 @pytest.mark.parametrize('law', LAWS)
-def test_a_blow_runs_through_a_long_row_of_balls_in_one_step(law):
+def test_an_impact_runs_through_a_long_row_of_balls_in_one_step(law):
     """Through more balls than there are rounds for a short one."""
     count = MAX_IMPACTS + 20
     row = {
@@ -77,11 +77,11 @@ def test_a_blow_runs_through_a_long_row_of_balls_in_one_step(law):
 
 @pytest.mark.parametrize('law', LAWS)
 @pytest.mark.parametrize('way', ['solve_rebound', 'solve_matrix_free_impacts', 'expand', 'rounds'])
-def test_a_blow_that_is_not_solved_is_counted(law, way, monkeypatch):
+def test_an_impact_that_is_not_solved_is_counted(law, way, monkeypatch):
     if way == {'newton': 'expand', 'poisson': 'solve_matrix_free_impacts'}[law]:
         pytest.skip('the other law goes this way')
     with without_compiler():
-        # Many contacts, or few; each has the same blow as the others.
+        # Many contacts, or few; each has the same impact as the others.
         count = MATRIX_FREE_THRESHOLD + 1 if way == 'solve_matrix_free_impacts' else 2
         row = {
             f'{name}{k}': ball(0.5 * k, z=z, friction=0.3, restitution=0.5, velocity=(0.1, 0, v))
@@ -161,7 +161,7 @@ def rod(tilt, velocity, spin, mu, e, law):
 
 
 def by_hand(simulator, tilt, velocity, spin, mu, e, law):
-    """Return the velocity and spin after the blow, in the plane.
+    """Return the velocity and spin after the impact, in the plane.
 
     y is along the floor, x along the normal.
     """
@@ -172,7 +172,7 @@ def by_hand(simulator, tilt, velocity, spin, mu, e, law):
     J = np.array([[0.0, 1.0, -s], [1.0, 0.0, t]])
     H = np.diag([MASS, MASS, inertia])
     G, u = J @ np.linalg.solve(H, J.T), J @ [*velocity, spin]
-    first = blow(G, u, mu, e * u[0] if law == 'newton' else 0.0)
+    first = impact(G, u, mu, e * u[0] if law == 'newton' else 0.0)
     total = first.copy()
     if law == 'poisson':
         after, normal = u + G @ first, e * first[0]
@@ -183,7 +183,7 @@ def by_hand(simulator, tilt, velocity, spin, mu, e, law):
     return end, 0.5 * end @ H @ end - 0.5 * start @ H @ start
 
 
-def blow(G, u, mu, rebound):
+def impact(G, u, mu, rebound):
     """Return the impulse after which the contact separates by -rebound.
 
     It sticks, or slides to a side.
@@ -241,7 +241,7 @@ def test_a_rod_gains_energy_by_newtons_law_and_never_by_poissons():
 
 @pytest.mark.parametrize('seed', [0, 1])
 def test_by_poissons_law_energy_never_grows(seed):
-    """Frictional bodies that collide in many places at once, some with couples."""
+    """Frictional bodies that collide in many places at once, some with moments."""
     rng = np.random.default_rng(seed)
     objects = {}
     for k in range(9):
@@ -266,14 +266,14 @@ def test_by_poissons_law_energy_never_grows(seed):
 
 
 def test_a_flat_fall_of_a_box_returns_it_as_it_was():
-    """Four corners at once share the blow; sideways it stays at rest."""
+    """Four corners at once share the impact; sideways it stays at rest."""
     start = cube(z=0.1004, velocity=(0, 0, -1.0), friction=0.5, restitution=0.6)
     simulator = simulated(law='poisson', gravity=(0, 0, 0), cube=start)
     simulator.step(n=2)
     assert np.abs(simulator.object_velocity('cube') - (0, 0, 0, 0, 0, 0.6)).max() < 1e-9
 
 
-def test_more_blows_at_once_than_a_matrix_of_a_pile_is_made_of():
+def test_more_impacts_at_once_than_a_matrix_of_a_pile_is_made_of():
     """Twelve boxes at once, 48 contacts, are as one."""
     start = {'z': 0.1004, 'velocity': (0.2, 0, -1.0), 'friction': 0.1, 'restitution': 0.5}
     boxes = {f'cube{k}': cube(x=0.5 * k, **start) for k in range(12)}
@@ -299,7 +299,7 @@ def test_spin_is_taken_by_the_whole_normal_impulse():
 
 
 @pytest.mark.parametrize('law', LAWS)
-def test_blows_are_told_with_their_couples(law):
+def test_impacts_are_reported_with_their_moments(law):
     """They are what changes the momenta."""
     c, fall, w, e = 0.002, 1.0, 30.0, 0.5
     start = ball(
@@ -308,15 +308,15 @@ def test_blows_are_told_with_their_couples(law):
     simulator = simulated(law=law, gravity=(0, 0, 0), ball=start)
     simulator.step()
     touches = simulator.physics.touches
-    blow, couple = touches.blow[0], touches.couple_blow[0]
-    assert np.abs(blow - ((1 + e) * fall, 0, 0)).max() < 1e-12
-    assert abs(abs(couple[0]) - c * (1 + e) * fall) < 1e-12 and not couple[1:].any()
-    assert abs(simulator.object_velocity('ball')[2] - (w - abs(couple[0]) / 0.004)) < 1e-9
+    impact, moment = touches.impact_impulse[0], touches.impact_moment[0]
+    assert np.abs(impact - ((1 + e) * fall, 0, 0)).max() < 1e-12
+    assert abs(abs(moment[0]) - c * (1 + e) * fall) < 1e-12 and not moment[1:].any()
+    assert abs(simulator.object_velocity('ball')[2] - (w - abs(moment[0]) / 0.004)) < 1e-9
 
 
 @pytest.mark.parametrize('law', LAWS)
 def test_a_ball_that_bounces_and_grips_rolls_afterwards(law):
-    """About the contact, only the couple c (1 + e) m v changes the angular momentum."""
+    """About the contact, only the moment c (1 + e) m v changes the angular momentum."""
     c, speed, inertia, arm = 0.005, 1.0, 0.004, 0.10025  # to the middle of the gap
     start = ball(z=0.1005, velocity=(speed, 0, -1.0), friction=0.9, restitution=0.5, rolling=c)
     pairs = [{'links': ['floor', 'ball'], 'friction': 0.9, 'restitution': 0.5, 'rolling': c}]

@@ -62,7 +62,9 @@ def row(count, gap, restitution, speed=20.0):
 @pytest.mark.parametrize('restitution', [0.0, 0.5, 1.0])
 @pytest.mark.parametrize('gap', [2.5e-4, 1e-3, 5e-3])
 @pytest.mark.parametrize('count', [2, 3, 8])
-def test_a_blow_runs_through_a_row_with_gaps_that_it_crosses_in_one_step(restitution, gap, count):
+def test_an_impact_runs_through_a_row_with_gaps_that_it_crosses_in_one_step(
+    restitution, gap, count
+):
     balls = row(count, gap, restitution)
     simulator = simulated(floor=False, gravity=(0, 0, 0), **balls)
     for _ in range(40):
@@ -78,13 +80,13 @@ def test_a_blow_runs_through_a_row_with_gaps_that_it_crosses_in_one_step(restitu
         assert speeds[-1] == pytest.approx(20.0, rel=1e-12)
         assert np.abs(speeds[:-1]).max() < 1e-9
     else:
-        # One blow after the other: each hands on (1 + e) / 2 of what it has.
+        # One impact after the other: each hands on (1 + e) / 2 of what it has.
         assert speeds[-1] == pytest.approx(20.0 * 0.75 ** (count - 1), rel=1e-9)
 
 
 @pytest.mark.parametrize('restitution', [0.0, 0.5, 1.0])
 def test_a_robot_that_strikes_a_row_loses_what_the_row_gets(restitution):
-    """Its velocity before the blow counts in each look, not what an earlier look has left."""
+    """Its velocity before the impact counts in each look, not what an earlier look has left."""
     surface = {'restitution': restitution, 'friction': 0.0}
     balls = {f'ball_{k}': ball(0.205 + 0.201 * k, z=0, mass=1.0, **surface) for k in range(4)}
     simulator = simulated(
@@ -119,7 +121,7 @@ def test_a_limit_that_was_met_in_the_first_look_alone_is_not_counted():
     assert away.q[0] == pytest.approx(0.12) and away.status.limit_steps == 1
 
 
-def test_spins_count_in_each_look_as_they_were_before_the_blow():
+def test_spins_count_in_each_look_as_they_were_before_the_impact():
     """The first ball does not feel whether the second one strikes a third in the same step."""
     found = []
     for count in (2, 3):

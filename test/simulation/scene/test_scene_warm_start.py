@@ -151,12 +151,12 @@ def test_rows_of_joints_start_from_their_impulse_as_far_as_bounds_allow():
 def test_couples_start_from_those_before_where_a_normal_force_holds_them():
     """About the normal by itself, about both tangents together; those at their bound slide."""
     n, m, count = 5, 1, 4
-    listed = [6, 2, 9, 4, 7]  # all contacts of the problem, of which the second has no couples
-    couple = np.zeros((10, 3))
-    couple[6] = (0.1, 0.3, -0.4)  # about tangents it slides
-    couple[9] = (-0.2, 0.3, 0.3)  # about the normal it slides
-    couple[4] = (0.1, 0.2, 0.3)  # no normal force is there to hold it
-    couple[7] = (0.0, 0.0, 0.0)
+    listed = [6, 2, 9, 4, 7]  # all contacts of the problem, of which the second has no moments
+    moment = np.zeros((10, 3))
+    moment[6] = (0.1, 0.3, -0.4)  # about tangents it slides
+    moment[9] = (-0.2, 0.3, 0.3)  # about the normal it slides
+    moment[4] = (0.1, 0.2, 0.3)  # no normal force is there to hold it
+    moment[7] = (0.0, 0.0, 0.0)
     x = np.full(3 * n + m + 3 * count, 0.5)
     x[: 3 * n : 3] = (2.0, 1.0, 4.0, 0.0, 1.0)
     start = x.copy()
@@ -168,16 +168,16 @@ def test_couples_start_from_those_before_where_a_normal_force_holds_them():
     work = SimpleNamespace(
         space=space, listed=listed, friction_moments=SimpleNamespace(listed=[0, 2, 3, 4])
     )
-    begin_friction_moments(SimpleNamespace(couple=couple), work, count)
+    begin_friction_moments(SimpleNamespace(moment=moment), work, count)
     first = 3 * n + m
     assert np.array_equal(x[:first], start[:first])
     found = x[first:].reshape(count, 3)
-    assert np.array_equal(found[[0, 1, 3]], couple[[6, 9, 7]])
+    assert np.array_equal(found[[0, 1, 3]], moment[[6, 9, 7]])
     assert np.array_equal(found[2], [0.5] * 3)
     assert state[: n + m].tolist() == [OPEN] * (n + m)
     assert state[n + m :].reshape(count, 3).tolist() == [
         [STICK, SLIDE, SLIDE], [SLIDE, STICK, STICK], [OPEN] * 3, [STICK] * 3,
     ]  # fmt: skip
-    # Against the couple, as velocities are that it resists.
+    # Against the moment, as velocities are that it resists.
     expected = [[0, -0.6, 0.8], [1, 0, 0], [9, 9, 9], [0, 0, 0]]
     assert np.abs(grip.reshape(count, 3) - expected).max() < 1e-15
