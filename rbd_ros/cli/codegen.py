@@ -17,7 +17,7 @@ from rbd_ros.cli.common_options import add_output_option
 from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
 from rbd_ros.contact import HalfSpace
 from rbd_ros.fmi import compile_fmu, make_fmu
-from rbd_ros.robot.export import c_library, REALS
+from rbd_ros.robot.export import c_library, PRECISIONS
 from rbd_ros.simulation.physics import INTEGRATORS
 
 _DEFAULT = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'bias_force', 'gravity_torque')
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--precision',
-        choices=REALS,
+        choices=PRECISIONS,
         default='double',
         help='floating-point type of all numbers (default: %(default)s)',
     )

@@ -11,15 +11,15 @@ from rbd_ros.compiler.targets.c99_library import library, library_name
 from rbd_ros.robot.kernels import declared as declaration
 from rbd_ros.robot.robot import Robot
 
-#: Kinds of numbers that a library may have.
-REALS = tuple(SUFFIXES)
+#: Types of numbers that a library may have.
+PRECISIONS = tuple(SUFFIXES)
 
 
 def c_library(
     robot: Robot,
     functions: Sequence[str],
     name: Optional[str] = None,
-    real: str = 'double',
+    precision: str = 'double',
     choices: Mapping[str, Any] = {},
     external_forces: Sequence[str] = (),
 ) -> Dict[str, str]:
@@ -27,7 +27,7 @@ def c_library(
 
     :param functions: names of algorithms, see `rbd_ros.algorithms.catalog`
     :param name: name of the library, before those of its functions; the robot's if None
-    :param real: kind of its numbers, one of `REALS`
+    :param precision: type of its numbers, one of `PRECISIONS`
     :param choices: what algorithms let one choose, such as a frame, by name
     :param external_forces: links with an external force, more inputs of the functions that take it
     :raises ValueError: for an unknown function or link, a choice that is missing, a name that is
@@ -41,7 +41,7 @@ def c_library(
     programs = {each: _program(robot, each, choices, external_forces) for each in functions}
     name = library_name(robot.model.name) if name is None else name
     sizes = {'NQ': robot.nq, 'NV': robot.nv}
-    return library(programs, name, real, sizes, _notes(robot))
+    return library(programs, name, precision, sizes, _notes(robot))
 
 
 def _program(robot: Robot, name: str, choices: Mapping[str, Any], links: Sequence[str]) -> Program:

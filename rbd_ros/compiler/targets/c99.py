@@ -125,7 +125,7 @@ def source(program: Program, name: Optional[str] = None) -> str:
     return function(program, name).source
 
 
-def function(program: Program, name: Optional[str] = None, real: str = 'double') -> Function:
+def function(program: Program, name: Optional[str] = None, precision: str = 'double') -> Function:
     """Return the C99 function that computes a program.
 
     It allocates nothing and calls nothing but math.h.
@@ -136,15 +136,15 @@ def function(program: Program, name: Optional[str] = None, real: str = 'double')
     compiler that assumes finite numbers only (-ffast-math) may undo.
 
     :param name: name of the function; that of the program if None
-    :param real: kind of its numbers, 'double' or 'float'
+    :param precision: type of its numbers, 'double' or 'float'
     :raises ValueError: if the name is none in C, or there is no such kind
     """
     name = program.name if name is None else name
     if not re.fullmatch(r'[A-Za-z]\w*', name, re.ASCII) or name in _KEYWORDS:
         raise ValueError(f'{name!r} is no name of a function in C')
-    if real not in SUFFIXES:
-        raise ValueError(f'there are no numbers of kind {real!r}; there are {", ".join(SUFFIXES)}')
-    text = _Text(program, name, real)
+    if precision not in SUFFIXES:
+        raise ValueError(f'precision must be {" or ".join(SUFFIXES)}, got {precision!r}')
+    text = _Text(program, name, precision)
     return Function(text.whole(), text.declaration(), text.stack())
 
 
@@ -154,10 +154,10 @@ class _Text:
     :param name: name of the function
     """
 
-    def __init__(self, program: Program, name: str, real: str):
+    def __init__(self, program: Program, name: str, precision: str):
         self._program, self._name = program, name
-        self._real, self._suffix = real, SUFFIXES[real]
-        self._angles = self._plain_angles() if real == 'double' else []
+        self._precision, self._suffix = precision, SUFFIXES[precision]
+        self._angles = self._plain_angles() if precision == 'double' else []
         room = -(-len(self._angles) // _AT_ONCE) * _AT_ONCE
         # The array of what is kept begins with their sines and cosines.
         taken_slots = {
@@ -188,7 +188,7 @@ class _Text:
         """Return the text of the function, after those of its parts if there are several."""
         lines = ['#include <math.h>', '']
         # On the stack of the function itself: it may run in several threads, and without a heap.
-        body = [f'{self._real} kept[{self._length}];'] if self._length else []
+        body = [f'{self._precision} kept[{self._length}];'] if self._length else []
         if self._angles:
             function = f'{self._name}_angles'
             lines += _SINE_COSINE.format(name=function, n=self._room).splitlines() + ['']
@@ -258,7 +258,7 @@ class _Text:
     def stack(self) -> int:
         """Return the bytes of stack that a call takes at most."""
         most = max(len(part.nodes) for part in self._parts)
-        size = 8 if self._real == 'double' else 4
+        size = 8 if self._precision == 'double' else 4
         # A compiler that optimizes nothing keeps each value there, and what it was made of.
         return size * (self._length + 2 * most) + 2 * _FRAME
 
@@ -303,7 +303,7 @@ class _Text:
             text = _FORMS[operation].format(*values, suffix=self._suffix)
             # One operation a line, and nothing reassociated: results are rounded as in the graph.
             # Whether a product is taken into a sum, the compiler of C decides.
-            lines.append(f'const {self._real} v{number} = {text};')
+            lines.append(f'const {self._precision} v{number} = {text};')
             if number in self._slots:
                 lines.append(f'{self._array("kept")}[{self._slots[number]}] = v{number};')
             lines += self._stores(part.places[number], here)
@@ -353,7 +353,11 @@ class _Text:
             ('const ' if c in self._ins else '')
             # `restrict`, or the compiler would read inputs again after each result that is stored.
             # An array without elements does not exist in C.
-            + (f'{self._real} {c}[restrict {sizes[c]}]' if sizes[c] else f'{self._real} *{c}')
+            + (
+                f'{self._precision} {c}[restrict {sizes[c]}]'
+                if sizes[c]
+                else f'{self._precision} *{c}'
+            )
             for c in arrays
         )
 

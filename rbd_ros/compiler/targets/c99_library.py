@@ -13,7 +13,7 @@ from rbd_ros.compiler.targets import c99
 def library(
     programs: Mapping[str, Program],
     name: str,
-    real: str = 'double',
+    precision: str = 'double',
     constants: Mapping[str, int] = {},
     notes: Sequence[str] = (),
 ) -> Dict[str, str]:
@@ -24,16 +24,17 @@ def library(
 
     :param programs: what it computes, by name; the functions are called `<name>_<its name>`
     :param name: name of the library, a name in C
-    :param real: kind of its numbers, 'double' or 'float'
+    :param precision: type of its numbers, 'double' or 'float'
     :param constants: numbers that the header defines, by name in capitals
     :param notes: lines of the comment at the head of the header
     :raises ValueError: if the name is none in C, or there is no such kind of numbers
     """
     functions = {
-        each: c99.function(program, f'{name}_{each}', real) for each, program in programs.items()
+        each: c99.function(program, f'{name}_{each}', precision)
+        for each, program in programs.items()
     }
     header = f'{name}.h'
-    files = {header: _header(functions, name, real, constants, notes)}
+    files = {header: _header(functions, name, precision, constants, notes)}
     for each, function in functions.items():
         # With its own prototype in sight, a compiler sees whether both agree.
         files[f'{name}_{each}.c'] = f'#include "{header}"\n{function.source}'
@@ -50,7 +51,7 @@ def library_name(text: str) -> str:
 def _header(
     functions: Mapping[str, c99.Function],
     name: str,
-    real: str,
+    precision: str,
     constants: Mapping[str, int],
     notes: Sequence[str],
 ) -> str:
