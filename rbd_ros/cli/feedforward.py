@@ -85,18 +85,18 @@ def run(arguments: argparse.Namespace) -> int:
     )
     feedforward = _feedforward(robot, arguments)
     trajectory = read_trajectory(arguments.trajectory)
-    hold = joint_values('--missing-joints', arguments.missing_joints)
+    missing_joints = joint_values('--missing-joints', arguments.missing_joints)
     factor = _factor(arguments.time_scale)
     spacing = positive('--point-spacing', arguments.point_spacing)
-    report = check_trajectory(feedforward, trajectory, hold)
+    report = check_trajectory(feedforward, trajectory, missing_joints)
     if arguments.time_scale == 'fit':
         if not report.fastest:
             raise ValueError(f'--time-scale fit: {_no_duration(report)}')
         factor = report.fastest
     if factor is not None:
         trajectory = trajectory.slower(factor)
-        report = check_trajectory(feedforward, trajectory, hold)
-    annotated = annotate(feedforward, trajectory, hold, spacing)
+        report = check_trajectory(feedforward, trajectory, missing_joints)
+    annotated = annotate(feedforward, trajectory, missing_joints, spacing)
     to_output = arguments.output == '-'
     text = _json(report) if arguments.json else '\n'.join(report_lines(report))
     print(text, file=sys.stderr if to_output else sys.stdout)
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             write_output(arguments.output, written)
     if arguments.plot:
-        samples = effort_samples(feedforward, trajectory, hold)
+        samples = effort_samples(feedforward, trajectory, missing_joints)
         limits = feedforward.settings.effort_limits
         plot_feedforward(annotated.joint_names, samples, report, robot, limits, arguments.plot)
     return 0 if report.kept else EXCEEDED

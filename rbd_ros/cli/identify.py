@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     text = source if isinstance(source, bytes) else _text(source, arguments.package_path)
     options = model_options(arguments)
     robot, recording = robot_of(source, options), recording_of(arguments)
-    hold = joint_values('--missing-joints', arguments.missing_joints)
+    missing_joints = joint_values('--missing-joints', arguments.missing_joints)
     asked = {
         'friction': arguments.friction,
         'offset': arguments.offset,
@@ -86,7 +86,9 @@ def run(arguments: argparse.Namespace) -> int:
     }
     found: Found
     if arguments.payload_link:
-        found = identify_payload(robot, recording, arguments.payload_link, hold=hold, **asked)
+        found = identify_payload(
+            robot, recording, arguments.payload_link, missing_joints=missing_joints, **asked
+        )
     else:
         found = identify_base_parameters(robot, recording, **asked)
     print(
@@ -103,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
                 print(f'{arguments.output}: {said}', file=sys.stderr)
         if arguments.plot:
             identified = robot_of(patched, options)
-            same = {'cutoff': arguments.cutoff, 'hold': hold}
+            same = {'cutoff': arguments.cutoff, 'missing_joints': missing_joints}
             plot_efforts(
                 evaluate(robot, recording, **same),
                 arguments.plot,

@@ -21,25 +21,25 @@ FloatArray = NDArray[np.float64]
 _ERROR, _FREQUENCY = 0.01, 100.0
 
 
-def chosen_torque(simulator: Simulator, hold: bool, compensation: bool) -> Optional[Torque]:
+def chosen_torque(simulator: Simulator, hold_start: bool, compensation: bool) -> Optional[Torque]:
     """Return the chosen torque, None for none; joints of a robot with a floating base get servos.
 
     :param simulator: the simulation, at its start
-    :param hold: whether the torque holds the start
+    :param hold_start: whether the torque holds the start
     :param compensation: whether it compensates gravity
     :raises ValueError: if this robot cannot have it, naming the option
     """
     model, robot = simulator.robot.model, simulator.robot
-    if not (hold or compensation):
+    if not (hold_start or compensation):
         return None
     if model.loops:
-        option = '--hold-start' if hold else '--gravity-compensation'
+        option = '--hold-start' if hold_start else '--gravity-compensation'
         raise ValueError(f'{option} does not apply to robots with kinematic loops; omit it')
     floating = any(isinstance(body.joint, Floating) for body in model.bodies)
-    if hold and floating:
+    if hold_start and floating:
         hold_joints(simulator)
         return None
-    if hold:
+    if hold_start:
         return Hold(simulator)
     if floating:
         raise ValueError(

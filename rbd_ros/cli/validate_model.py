@@ -35,11 +35,11 @@ def run(arguments: argparse.Namespace) -> int:
     :raises ValueError: for a recording that cannot be used
     """
     robot = robot_of(described(arguments), model_options(arguments))
-    recording, hold = (
+    recording, missing_joints = (
         recording_of(arguments),
         joint_values('--missing-joints', arguments.missing_joints),
     )
-    found = evaluate(robot, recording, cutoff=arguments.cutoff, hold=hold)
+    found = evaluate(robot, recording, cutoff=arguments.cutoff, missing_joints=missing_joints)
     print(_json(found) if arguments.json else '\n'.join(lines(found)))
     if arguments.plot:
         plot_efforts(found, arguments.plot)

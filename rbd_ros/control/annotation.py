@@ -48,7 +48,7 @@ class AnnotatedTrajectory:
 def annotate(
     feedforward: Feedforward,
     trajectory: JointTrajectory,
-    hold: Optional[Mapping[str, float]] = None,
+    missing_joints: Optional[Mapping[str, float]] = None,
     period: Optional[float] = None,
 ) -> AnnotatedTrajectory:
     """Return the trajectory with the efforts that it takes.
@@ -60,7 +60,7 @@ def annotate(
 
     :param feedforward: the robot and what acts on it
     :param trajectory: motion of some or all of its joints, in any order
-    :param hold: where the joints that it leaves out are, by name [rad or m]
+    :param missing_joints: positions of the joints that it leaves out, by name [rad or m]
     :param period: maximum time between points [s]: more of them are put in between, and all get
         velocities and accelerations, because controllers interpolate efforts on straight lines;
         None: the points as they are
@@ -75,7 +75,7 @@ def annotate(
     (11, 2)
     """
     names = trajectory.joint_names
-    whole = completed(feedforward, trajectory, hold)
+    whole = completed(feedforward, trajectory, missing_joints)
     if period is not None:
         times, q, v, a = _denser(whole, period)
     else:
@@ -97,13 +97,15 @@ def annotate(
 
 
 def completed(
-    feedforward: Feedforward, trajectory: JointTrajectory, hold: Optional[Mapping[str, float]]
+    feedforward: Feedforward,
+    trajectory: JointTrajectory,
+    missing_joints: Optional[Mapping[str, float]],
 ) -> JointTrajectory:
-    """Return the trajectory of all joints, missing ones at rest where `hold` says.
+    """Return the trajectory of all joints, missing ones at rest where `missing_joints` says.
 
     :raises TrajectoryError: for a joint that the robot has not, or one whose position is missing
     """
-    robot, given = feedforward.robot, dict(hold or {})
+    robot, given = feedforward.robot, dict(missing_joints or {})
     for name in trajectory.joint_names:
         check_moves(robot.model, name)
     missing = [n for n in robot.joint_names if n not in trajectory.joint_names and n not in given]
@@ -127,7 +129,7 @@ def completed(
                 f'joint {shown(name)} is held at {value}; give a finite number', name
             )
     positions = np.array([given.get(name, 0.0) for name in robot.joint_names], dtype=float)
-    return trajectory.for_joints(robot.joint_names, hold=positions)
+    return trajectory.for_joints(robot.joint_names, default_positions=positions)
 
 
 def check_moves(model: Model, name: str) -> None:

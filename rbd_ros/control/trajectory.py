@@ -52,7 +52,7 @@ class JointTrajectory:
     (array([0.5 , 0.25]), array([0.75 , 0.375]), array([0., 0.]))
     >>> line.speed_bounds()
     array([0.75 , 0.375])
-    >>> line.for_joints(['b', 'c', 'a'], hold=[0.0, 7.0, 0.0]).positions
+    >>> line.for_joints(['b', 'c', 'a'], default_positions=[0.0, 7.0, 0.0]).positions
     array([[0. , 7. , 0. ],
            [0.5, 7. , 1. ]])
     >>> line.starting_from([0.2, 0.2]).times
@@ -301,14 +301,16 @@ class JointTrajectory:
         result._set(q, self.velocities, self.accelerations, self._initial_velocity)
         return result
 
-    def for_joints(self, joint_names: Sequence[str], hold: Any = None) -> JointTrajectory:
+    def for_joints(
+        self, joint_names: Sequence[str], default_positions: Any = None
+    ) -> JointTrajectory:
         """Return the trajectory of more joints, or of the same ones in another order.
 
         :param joint_names: names of the N joints wanted, all joints of the trajectory among them
-        :param hold: positions of all joints, (N,), at which those stay that the trajectory leaves
-            out; None: it must leave out none
+        :param default_positions: positions of all joints, (N,), of which those count that the
+            trajectory leaves out; None: it must leave out none
         :raises TrajectoryError: for a joint that is not wanted, or one that is left out without
-            `hold`
+            `default_positions`
         """
         wanted = checked_names(joint_names)
         if wanted == self.joint_names:
@@ -316,7 +318,7 @@ class JointTrajectory:
         check_known(self.joint_names, wanted)
         index = {name: i for i, name in enumerate(wanted)}
         columns = [index.pop(name) for name in self.joint_names]
-        if index and hold is None:
+        if index and default_positions is None:
             raise TrajectoryError(
                 f'the trajectory leaves out joint {listed(index)}; give all joints of the robot',
                 next(iter(index)),
@@ -333,7 +335,7 @@ class JointTrajectory:
             return wide
 
         rest, initial = np.zeros(len(wanted)), self._initial_velocity
-        base = rest if hold is None else result._row('positions', hold)
+        base = rest if default_positions is None else result._row('positions', default_positions)
         result._set(
             spread(self.positions, base),
             None if self.velocities is None else spread(self.velocities, rest),

@@ -103,7 +103,7 @@ class TrajectoryReport:
 def check_trajectory(
     feedforward: Feedforward,
     trajectory: JointTrajectory,
-    hold: Optional[Mapping[str, float]] = None,
+    missing_joints: Optional[Mapping[str, float]] = None,
     *,
     velocity_limits: Any = None,
 ) -> TrajectoryReport:
@@ -115,7 +115,7 @@ def check_trajectory(
 
     :param feedforward: the robot, what acts on it, and its effort limits
     :param trajectory: motion of some or all of its joints, in any order
-    :param hold: where the joints that it leaves out are, by name [rad or m]
+    :param missing_joints: positions of the joints that it leaves out, by name [rad or m]
     :param velocity_limits: maximum speeds, (nv,) in the order of the robot; None: the robot's
     :raises TrajectoryError: naming the joint or point and what to do
 
@@ -128,7 +128,7 @@ def check_trajectory(
     (False, 1.432)
     """
     robot = feedforward.robot
-    whole = completed(feedforward, trajectory, hold)
+    whole = completed(feedforward, trajectory, missing_joints)
     limits = feedforward.settings.effort_limits
     speeds = robot.velocity_limits if velocity_limits is None else np.asarray(velocity_limits)
     if np.shape(speeds) != (robot.nv,) or not (speeds >= 0.0).all():
@@ -157,7 +157,7 @@ def check_trajectory(
 def effort_samples(
     feedforward: Feedforward,
     trajectory: JointTrajectory,
-    hold: Optional[Mapping[str, float]] = None,
+    missing_joints: Optional[Mapping[str, float]] = None,
 ) -> Tuple[FloatArray, FloatArray]:
     """Return the efforts that `check_trajectory` looks at, in the order of time.
 
@@ -165,7 +165,7 @@ def effort_samples(
 
     :param feedforward: see `check_trajectory`
     :param trajectory: the trajectory
-    :param hold: where joints are that it leaves out
+    :param missing_joints: positions of the joints that it leaves out, by name
     :return: times, (N,) [s], and efforts of all joints, (N, nv) [N m or N]
 
     >>> from rbd_ros.control import Feedforward, JointTrajectory
@@ -176,7 +176,7 @@ def effort_samples(
     >>> times[0], times[-1], efforts.shape[1]
     (0.0, 1.0, 2)
     """
-    whole = completed(feedforward, trajectory, hold)
+    whole = completed(feedforward, trajectory, missing_joints)
     times, segment, parts = _sampled(feedforward, whole)
     # What ends at a point comes before what begins there, whatever rounding makes of the time.
     order = np.lexsort((segment, np.round(times, 9)))

@@ -93,14 +93,14 @@ def evaluate(
     recording: Recording,
     *,
     cutoff: float = 0.0,
-    hold: Optional[Mapping[str, float]] = None,
+    missing_joints: Optional[Mapping[str, float]] = None,
 ) -> Evaluation:
     """Compare the efforts of a recording with those of the model.
 
     :param robot: the robot, with friction of its description
     :param recording: see `read_recording`
     :param cutoff: of the filter [Hz]; 0: 10, less if the recording is slow
-    :param hold: where joints were held that the recording leaves out [rad or m]
+    :param missing_joints: positions at which joints rested that the recording lacks [rad or m]
     :raises RecordingError: if the recording cannot be used
 
     >>> from rbd_ros.identification import evaluate
@@ -108,7 +108,7 @@ def evaluate(
     >>> [fit.relative < 0.02 for fit in found.joints], found.joints[0].hint
     ([True, True, True, True, True, True], '')
     """
-    whole = recording.of_robot(robot, hold)
+    whole = recording.of_robot(robot, missing_joints)
     low_pass = LowPass.for_recording(whole, cutoff)
     parts = motions(whole, robot, low_pass)
     joints = list(measured_joints(parts))

@@ -137,7 +137,7 @@ def identify_payload(
     friction: bool = False,
     offset: bool = False,
     cutoff: float = 0.0,
-    hold: Optional[Mapping[str, float]] = None,
+    missing_joints: Optional[Mapping[str, float]] = None,
 ) -> PayloadEstimate:
     """Return the payload that a link carried while states were recorded.
 
@@ -151,7 +151,7 @@ def identify_payload(
         otherwise they are those of the robot
     :param offset: whether a constant offset of each effort sensor is
     :param cutoff: of the filter [Hz]; 0: 10, less if the recording is slow
-    :param hold: where joints were held that the recording leaves out [rad or m]
+    :param missing_joints: positions at which joints rested that the recording lacks [rad or m]
     :raises RecordingError: if the recording cannot be used
     :raises ValueError: for an unknown link, or one that does not move
 
@@ -164,7 +164,7 @@ def identify_payload(
     body = robot.model.link(link).body
     if body == 0:
         raise ValueError(f'link {shown(link)} is fixed to the base: no joint carries its payload')
-    whole = recording.of_robot(robot, hold)
+    whole = recording.of_robot(robot, missing_joints)
     low_pass = LowPass.for_recording(whole, cutoff)
     parts = motions(whole, robot, low_pass)
     to_body = parameter_transform(robot, link)

@@ -121,12 +121,14 @@ class Recording:
             self.label,
         )
 
-    def of_robot(self, robot: Robot, hold: Optional[Mapping[str, float]] = None) -> Recording:
+    def of_robot(
+        self, robot: Robot, missing_joints: Optional[Mapping[str, float]] = None
+    ) -> Recording:
         """Return the same in the order of a robot's joints, with those joints alone.
 
         :param robot: robot with a fixed base and joints of one degree of freedom
-        :param hold: position of joints that the recording leaves out [rad or m], which are taken
-            to have rested there with unknown effort (NaN)
+        :param missing_joints: positions of joints that the recording lacks [rad or m]; they are
+            taken to have rested there with unknown effort (NaN)
         :raises RecordingError: if it is not one of this robot, naming the joints and the cure
 
         Positions of joints without limits may be given within +-pi: whole turns from one state to
@@ -136,7 +138,7 @@ class Recording:
             check_robot(robot)
         except ValueError as error:
             raise RecordingError(f'this robot cannot be identified: {error}') from None
-        held = dict(hold or {})
+        held = dict(missing_joints or {})
         for name in held:
             if name not in robot.joint_names:
                 raise RecordingError(

@@ -328,7 +328,7 @@ def test_a_quadruped_is_held_on_the_ground():
     q = robot.neutral()
     q[6], q[8::3], q[9::3] = 0.301, 0.8, -1.6
     simulator.reset(q)
-    assert chosen_torque(simulator, hold=True, compensation=False) is None
+    assert chosen_torque(simulator, hold_start=True, compensation=False) is None
     assert not simulator.joint_pd_gains[0][:6].any()
     simulator.step(n=1500)
     # It stands on its four feet, a little lower, and upright.
@@ -369,7 +369,7 @@ def test_a_legged_robot_that_is_held_stands_from_its_default_start(name):
     robot = Robot.from_urdf(example_robots.path(name), floating_base=True)
     simulator = Simulator(robot, ground=True)
     height = simulator.q[6]
-    assert chosen_torque(simulator, hold=True, compensation=False) is None
+    assert chosen_torque(simulator, hold_start=True, compensation=False) is None
     for _ in range(2):
         simulator.reset()
         simulator.step(n=1000)

@@ -128,7 +128,9 @@ def test_joints_come_in_the_order_asked_for(rng, kind):
 @pytest.mark.parametrize('kind', KINDS)
 def test_joints_left_out_are_held(rng, kind):
     trajectory = JointTrajectory(*random_points(rng, kind))
-    wide = trajectory.for_joints(('x', 'b', 'a', 'c', 'y'), hold=[1.0, 2.0, 3.0, 4.0, 5.0])
+    wide = trajectory.for_joints(
+        ('x', 'b', 'a', 'c', 'y'), default_positions=[1.0, 2.0, 3.0, 4.0, 5.0]
+    )
     for t in np.linspace(-0.1, trajectory.end_time + 0.1, 20):
         q, v, a = wide.sample(t)
         assert_array_equal(q[[0, 4]], [1.0, 5.0])

@@ -155,12 +155,12 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
         trajectory = JointTrajectory(
             data.joint_names, data.times, data.positions, data.velocities, data.accelerations
         )
-        hold = self._held(data.joint_names, values['state_timeout'])
-        report = check_trajectory(feedforward, trajectory, hold)
+        missing_joints = self._held(data.joint_names, values['state_timeout'])
+        report = check_trajectory(feedforward, trajectory, missing_joints)
         if not report.kept:
             trajectory = self._within_limits(trajectory, report, values['limit_violation_policy'])
         step = values['max_point_spacing'] or None
-        return _message(data, annotate(feedforward, trajectory, hold, step))
+        return _message(data, annotate(feedforward, trajectory, missing_joints, step))
 
     def _held(self, named: Tuple[str, ...], timeout: float) -> Dict[str, float]:
         """Return where joints are that a trajectory leaves out, as far as that is known."""
