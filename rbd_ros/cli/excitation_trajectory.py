@@ -80,10 +80,10 @@ def run(arguments: argparse.Namespace) -> int:
         found = excitation(
             robot,
             period=arguments.period,
-            step=arguments.point_spacing,
-            start=arguments.start_time,
+            point_spacing=arguments.point_spacing,
+            start_time=arguments.start_time,
             ranges=ranges(arguments.range),
-            speed=scale,
+            velocity_scaling=scale,
             seed=arguments.seed,
             progress=progress,
         )

@@ -28,7 +28,7 @@ from rbd_ros.cli.option_values import joint_values, numbers, payload, positive, 
 from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
 from rbd_ros.cli.text_table import table
 from rbd_ros.control import (
-    annotate,
+    add_feedforward,
     check_trajectory,
     Feedforward,
     LawSettings,
@@ -94,15 +94,15 @@ def run(arguments: argparse.Namespace) -> int:
             raise ValueError(f'--time-scale fit: {_no_duration(report)}')
         factor = report.fastest
     if factor is not None:
-        trajectory = trajectory.slower(factor)
+        trajectory = trajectory.scale_time(factor)
         report = check_trajectory(feedforward, trajectory, missing_joints)
-    annotated = annotate(feedforward, trajectory, missing_joints, spacing)
+    result = add_feedforward(feedforward, trajectory, missing_joints, spacing)
     to_output = arguments.output == '-'
     text = _json(report) if arguments.json else '\n'.join(report_lines(report))
     print(text, file=sys.stderr if to_output else sys.stdout)
     if arguments.output is not None:
         form = format_of(arguments.trajectory if to_output else arguments.output)
-        written = trajectory_text(annotated, form)
+        written = trajectory_text(result, form)
         if to_output:
             sys.stdout.write(written)
         else:
@@ -110,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.plot:
         samples = effort_samples(feedforward, trajectory, missing_joints)
         limits = feedforward.settings.effort_limits
-        plot_feedforward(annotated.joint_names, samples, report, robot, limits, arguments.plot)
+        plot_feedforward(result.joint_names, samples, report, robot, limits, arguments.plot)
     return 0 if report.kept else EXCEEDED
 
 

@@ -4,8 +4,8 @@
 Pure functions and small classes. The time is always an argument, and nothing here knows messages.
 """
 
-from rbd_ros.control.annotation import annotate, AnnotatedTrajectory
 from rbd_ros.control.feedforward import EffortParts, Feedforward
+from rbd_ros.control.feedforward_trajectory import add_feedforward, FeedforwardTrajectory
 from rbd_ros.control.friction_compensation import friction_torque
 from rbd_ros.control.gains import DAMPING_RATIO, default_gains, NATURAL_FREQUENCY, pd_gains
 from rbd_ros.control.gravity_direction import mounted_gravity
@@ -46,7 +46,6 @@ from rbd_ros.control.trajectory_checks import TrajectoryError
 from rbd_ros.control.trajectory_report import check_trajectory, Margin, TrajectoryReport
 
 __all__ = [
-    'AnnotatedTrajectory',
     'CollisionDetector',
     'DAMPING_RATIO',
     'DesiredMotion',
@@ -55,6 +54,7 @@ __all__ = [
     'FEEDFORWARDS',
     'FRICTIONS',
     'Feedforward',
+    'FeedforwardTrajectory',
     'STATE_LOSS_POLICIES',
     'GuidingSettings',
     'HandGuiding',
@@ -78,7 +78,7 @@ __all__ = [
     'TrajectoryReport',
     'WrenchEstimate',
     'WrenchEstimator',
-    'annotate',
+    'add_feedforward',
     'check_trajectory',
     'default_gains',
     'describe_insufficient_stiffness',

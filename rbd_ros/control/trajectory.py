@@ -208,10 +208,10 @@ class JointTrajectory:
 
     # -- variants ---------------------------------------------------------------------------------
 
-    def slower(self, factor: float) -> JointTrajectory:
+    def scale_time(self, factor: float) -> JointTrajectory:
         """Return the trajectory through the same positions that takes `factor` times as long.
 
-        >>> JointTrajectory(['a'], [0.0, 2.0], [[0.0], [1.0]]).slower(1.5).times
+        >>> JointTrajectory(['a'], [0.0, 2.0], [[0.0], [1.0]]).scale_time(1.5).times
         array([0., 3.])
         """
         if not 0.0 < factor < np.inf:

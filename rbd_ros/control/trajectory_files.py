@@ -17,8 +17,8 @@ import numpy as np
 import yaml
 
 from rbd_ros.bounded_files import FileRefusedError, read_bytes
-from rbd_ros.control.annotation import AnnotatedTrajectory
 from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.control.feedforward_trajectory import FeedforwardTrajectory
 from rbd_ros.control.names import listed, shown
 from rbd_ros.control.trajectory import JointTrajectory
 from rbd_ros.control.trajectory_checks import TrajectoryError
@@ -92,7 +92,7 @@ def parse_trajectory(text: str, form: str = 'yaml', label: str = 'trajectory') -
         ) from None
 
 
-def trajectory_text(trajectory: AnnotatedTrajectory, form: str = 'yaml') -> str:
+def trajectory_text(trajectory: FeedforwardTrajectory, form: str = 'yaml') -> str:
     """Return the text of a file with a trajectory and its efforts.
 
     :param form: one of FORMATS
@@ -118,7 +118,7 @@ def trajectory_text(trajectory: AnnotatedTrajectory, form: str = 'yaml') -> str:
     return '\n'.join(lines) + '\n'
 
 
-def _csv_text(trajectory: AnnotatedTrajectory, columns: Dict[str, FloatArray]) -> str:
+def _csv_text(trajectory: FeedforwardTrajectory, columns: Dict[str, FloatArray]) -> str:
     words = {plural: word for word, plural in QUANTITIES.items()}
     out = io.StringIO()
     writer = csv.writer(out, lineterminator='\n')

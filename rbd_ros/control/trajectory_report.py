@@ -12,10 +12,10 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.control.annotation import completed, subdivided
 from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.extremes import extremes
 from rbd_ros.control.feedforward import EffortParts, Feedforward
+from rbd_ros.control.feedforward_trajectory import completed, subdivided
 from rbd_ros.control.time_scaling import excluded_speeds, feasible_speeds
 from rbd_ros.control.trajectory import JointTrajectory
 from rbd_ros.control.trajectory_checks import END_VELOCITY_TOLERANCE

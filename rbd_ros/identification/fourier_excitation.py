@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from rbd_ros.algorithms.regressors.base_parameters import BaseParameters
-from rbd_ros.control import annotate, AnnotatedTrajectory, Feedforward, JointTrajectory
+from rbd_ros.control import add_feedforward, Feedforward, FeedforwardTrajectory, JointTrajectory
 from rbd_ros.control.names import shown
 from rbd_ros.identification.recording import Floats
 from rbd_ros.robot import Robot
@@ -45,7 +45,7 @@ class Excitation:
     8.0
     """
 
-    trajectory: AnnotatedTrajectory
+    trajectory: FeedforwardTrajectory
     condition: float
     period: float
 
@@ -99,10 +99,10 @@ def excitation(
     robot: Robot,
     *,
     period: float = 10.0,
-    step: float = 0.02,
-    start: float = 5.0,
+    point_spacing: float = 0.02,
+    start_time: float = 5.0,
     ranges: Optional[Mapping[str, Tuple[float, float]]] = None,
-    speed: float = 0.5,
+    velocity_scaling: float = 0.5,
     seed: int = 1,
     progress: Optional[Callable[[float], Any]] = None,
 ) -> Excitation:
@@ -113,10 +113,10 @@ def excitation(
 
     :param robot: the robot, its limits and friction
     :param period: how long the motion takes [s]
-    :param step: time between two points [s]
-    :param start: time of the first point [s], in which a controller takes the robot there
+    :param point_spacing: time between two points [s]
+    :param start_time: time of the first point [s], in which a controller takes the robot there
     :param ranges: lowest and highest position of joints, by name, within their limits
-    :param speed: share of the speed limits that may be used
+    :param velocity_scaling: share of the velocity limits that may be used, as in MoveIt
     :param seed: of the optimization, which is reproducible
     :param progress: called with the share of the optimization that is done, at least
     :raises ValueError: for an argument that cannot be used, or efforts that hold the robot nowhere
@@ -130,23 +130,24 @@ def excitation(
     True
     """
     feedforward = Feedforward(robot)
-    for name, value in (('period', period), ('step', step), ('speed', speed)):
+    positive = (period, point_spacing, velocity_scaling)
+    for name, value in zip(('period', 'point_spacing', 'velocity_scaling'), positive):
         if not 0.0 < value < math.inf:
             raise ValueError(f'{name} must be positive and finite, got {value}')
-    if not 0.0 <= start < math.inf:
-        raise ValueError(f'start must not be negative, got {start}')
-    if speed > 1.0:
-        raise ValueError(f'speed is a share of the limits, at most 1; got {speed}')
-    count = int(round(period / step))
+    if not 0.0 <= start_time < math.inf:
+        raise ValueError(f'start_time must not be negative, got {start_time}')
+    if velocity_scaling > 1.0:
+        raise ValueError(f'velocity_scaling must be at most 1, got {velocity_scaling}')
+    count = int(round(period / point_spacing))
     if not 50 <= count <= 100_000:
         raise ValueError(
-            f'a period of {period:g} s has {count} steps of {step:g} s; give 50 to 1e5'
+            f'a period of {period:g} s has {count} steps of {point_spacing:g} s; give 50 to 1e5'
         )
     low, high = _ranges(robot, dict(ranges or {}))
     limits = np.where(np.isfinite(robot.velocity_limits), robot.velocity_limits, FREE_SPEED)
     coarse = np.linspace(0.0, period, STATES, endpoint=False)
     series = _Series(
-        np.linspace(0.0, period, 4 * STATES), period, low, high, USED * speed * limits
+        np.linspace(0.0, period, 4 * STATES), period, low, high, USED * velocity_scaling * limits
     )
     base = robot.regressors.base_parameters()
 
@@ -171,8 +172,8 @@ def excitation(
     v[[0, -1]] = a[[0, -1]] = 0.0  # but for rounding
     q = _within_efforts(feedforward, q, v, a)
     condition = _condition(robot, base, q, v, a)
-    trajectory = JointTrajectory(robot.joint_names, (start + times).tolist(), q, v, a)
-    return Excitation(annotate(feedforward, trajectory), condition, period)
+    trajectory = JointTrajectory(robot.joint_names, (start_time + times).tolist(), q, v, a)
+    return Excitation(add_feedforward(feedforward, trajectory), condition, period)
 
 
 def _ranges(robot: Robot, given: Mapping[str, Tuple[float, float]]) -> Tuple[Floats, Floats]:

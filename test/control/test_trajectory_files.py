@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 from support import doctests
 
-from rbd_ros.control import AnnotatedTrajectory, TrajectoryError
+from rbd_ros.control import FeedforwardTrajectory, TrajectoryError
 from rbd_ros.control.trajectory_files import (
     format_of,
     FORMATS,
@@ -69,7 +69,7 @@ def test_what_is_written_is_read_again_to_the_bit(rng, tmp_path, form, given):
     q, v, a, tau = rng.normal(size=(4, 4, 4)) * 10.0 ** rng.integers(-8, 3, size=(4, 4))
     v[-1] = 0.0
     values = [x if k < given else None for k, x in enumerate((q, v, a))]
-    text = trajectory_text(AnnotatedTrajectory(names, times, *values, tau), form)
+    text = trajectory_text(FeedforwardTrajectory(names, times, *values, tau), form)
     path = tmp_path / f'out.{form}'
     path.write_text(text)
     read = read_trajectory(str(path))
@@ -84,7 +84,9 @@ def test_what_is_written_is_read_again_to_the_bit(rng, tmp_path, form, given):
 def test_the_efforts_are_those_of_a_message():
     yaml = pytest.importorskip('yaml')
     row = np.array([[1.0, 2.0]])
-    text = trajectory_text(AnnotatedTrajectory(('a', 'b'), np.array([0.5]), row, None, None, -row))
+    text = trajectory_text(
+        FeedforwardTrajectory(('a', 'b'), np.array([0.5]), row, None, None, -row)
+    )
     assert yaml.safe_load(text) == {
         'joint_names': ['a', 'b'],
         'points': [

@@ -254,16 +254,20 @@ def test_limits_are_kept_at_the_shortest_duration_and_not_below(arm, rng, kind):
         if report.fastest is None:
             assert report.obstacles
             continue
-        at = check_trajectory(feedforward, motion.slower(report.fastest), velocity_limits=speeds)
+        at = check_trajectory(
+            feedforward, motion.scale_time(report.fastest), velocity_limits=speeds
+        )
         below = check_trajectory(
-            feedforward, motion.slower(0.999 * report.fastest), velocity_limits=speeds
+            feedforward, motion.scale_time(0.999 * report.fastest), velocity_limits=speeds
         )
         assert at.kept and not below.kept
         assert_allclose(at.fastest, 1.0, rtol=1e-6)
         deciding.update(m.quantity for m in below.margins if not m.kept)
         if report.safe is not None:
             for factor in report.safe * np.array([1.0, 1.5, 10.0]):
-                slow = check_trajectory(feedforward, motion.slower(factor), velocity_limits=speeds)
+                slow = check_trajectory(
+                    feedforward, motion.scale_time(factor), velocity_limits=speeds
+                )
                 assert slow.kept
     assert deciding == {'effort', 'velocity'}
 
@@ -271,13 +275,13 @@ def test_limits_are_kept_at_the_shortest_duration_and_not_below(arm, rng, kind):
 def test_slower_is_the_same_path(rng):
     for kind in KINDS:
         motion = random_motion(rng, ['a', 'b'], kind)
-        slow = motion.slower(2.5)
+        slow = motion.scale_time(2.5)
         for t in rng.uniform(motion.start_time, motion.end_time, 5):
             for order, (x, y) in enumerate(zip(motion.sample(t), slow.sample(2.5 * t))):
                 assert_allclose(y * 2.5**order, x, rtol=1e-9, atol=1e-9)
     for factor in (0.0, -1.0, np.nan, np.inf):
         with pytest.raises(TrajectoryError, match='factor must be positive'):
-            motion.slower(factor)
+            motion.scale_time(factor)
 
 
 @pytest.mark.parametrize(
@@ -285,7 +289,7 @@ def test_slower_is_the_same_path(rng):
     [
         trajectory_report.check_trajectory,
         extremes_file.extremes,
-        JointTrajectory.slower,
+        JointTrajectory.scale_time,
         JointTrajectory.coefficients,
     ],
     ids=lambda function: function.__name__,

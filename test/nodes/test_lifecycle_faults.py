@@ -128,7 +128,7 @@ def test_the_feedforward_node_answers_trajectories_when_it_is_active(ros, feedfo
     def answered():
         count = len(out)
         trajectories.publish(trajectory(POSE, POSE))
-        ros.until(lambda: len(out) > count, 'an annotated trajectory')
+        ros.until(lambda: len(out) > count, 'a trajectory with efforts')
         return efforts(out.pop())[-1] == pytest.approx(list(effort_by_name(pose).values()))
 
     assert refused('there is no robot description yet')

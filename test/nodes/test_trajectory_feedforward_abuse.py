@@ -37,7 +37,7 @@ def goes_on(rig):
         found[:] = [message for message in rig.out if message.header.stamp.sec == 77]
         return bool(found)
 
-    rig.ros.until(answered, 'an annotated trajectory')
+    rig.ros.until(answered, 'a trajectory with efforts')
     assert rig.process.alive()
     for message in rig.out:
         limits = [LIMITS[name] for name in message.joint_names]

@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from rbd_ros import Robot
-from rbd_ros.control import annotate, Feedforward, JointTrajectory as Motion
+from rbd_ros.control import add_feedforward, Feedforward, JointTrajectory as Motion
 
 NODE = '/trajectory_feedforward'
 NAMES = ('shoulder', 'elbow')
@@ -38,7 +38,7 @@ class Rig:
     def answer(self, message):
         count = len(self.out)
         self.trajectories.publish(message)
-        self.ros.until(lambda: len(self.out) > count, 'an annotated trajectory')
+        self.ros.until(lambda: len(self.out) > count, 'a trajectory with efforts')
         return self.out[-1]
 
     def refused(self, message, text):
@@ -75,7 +75,7 @@ def test_the_efforts_are_those_of_the_library_and_all_else_stays(rig, arm):
     sent = trajectory((0.1, 0.2), (0.5, -0.3), (0.2, 0.4), stamp=17)
     got = rig.answer(sent)
     motion = Motion(NAMES, [0.0, 2.0, 4.0], [list(point.positions) for point in sent.points])
-    assert_allclose(efforts(got), annotate(Feedforward(arm), motion).efforts, atol=1e-12)
+    assert_allclose(efforts(got), add_feedforward(Feedforward(arm), motion).efforts, atol=1e-12)
     holds = gravity_torque((0.2, 0.4))
     assert_allclose(efforts(got)[-1], [holds[name] for name in NAMES], atol=1e-9)
     for point in got.points:
@@ -119,7 +119,7 @@ def test_joints_that_are_left_out_are_where_the_states_say(rig, arm):
             )
             return rig.out[count:]
 
-        got = rig.ros.until(answered, 'an annotated trajectory')[-1]
+        got = rig.ros.until(answered, 'a trajectory with efforts')[-1]
     assert_allclose(efforts(got)[-1], [gravity_torque((0.7, 0.4))['elbow']], atol=1e-9)
 
 

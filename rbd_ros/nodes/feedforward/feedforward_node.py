@@ -12,10 +12,10 @@ import numpy as np
 from trajectory_msgs.msg import JointTrajectory as Message, JointTrajectoryPoint
 
 from rbd_ros.control import (
-    annotate,
-    AnnotatedTrajectory,
+    add_feedforward,
     check_trajectory,
     Feedforward,
+    FeedforwardTrajectory,
     JointTrajectory,
     LawSettings,
     TrajectoryError,
@@ -147,7 +147,7 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
     def _answer(self, feedforward: Feedforward, data: JointTrajectoryData) -> Message:
         """Return the message with efforts; one without points, which stops a controller, as it is.
 
-        :raises TrajectoryError: if it cannot be annotated, naming joint and point
+        :raises TrajectoryError: if its efforts cannot be computed, naming joint and point
         """
         if not len(data.times):
             return _message(data, None)
@@ -160,7 +160,7 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
         if not report.kept:
             trajectory = self._within_limits(trajectory, report, values['limit_violation_policy'])
         step = values['max_point_spacing'] or None
-        return _message(data, annotate(feedforward, trajectory, missing_joints, step))
+        return _message(data, add_feedforward(feedforward, trajectory, missing_joints, step))
 
     def _held(self, named: Tuple[str, ...], timeout: float) -> Dict[str, float]:
         """Return where joints are that a trajectory leaves out, as far as that is known."""
@@ -187,7 +187,7 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
             self.diagnostics.event(
                 SUBJECT, WARN, f'{text}; it takes {factor:.4g} times as long', code='time scaled'
             )
-            return trajectory.slower(factor)
+            return trajectory.scale_time(factor)
         cure = 'no duration cures that'
         if report.fastest is not None:
             cure = f'take at least {report.fastest:.4g} times as long'
@@ -214,7 +214,7 @@ def _exceeded(report: TrajectoryReport) -> str:
     return '; '.join(texts)
 
 
-def _message(data: JointTrajectoryData, trajectory: Optional[AnnotatedTrajectory]) -> Message:
+def _message(data: JointTrajectoryData, trajectory: Optional[FeedforwardTrajectory]) -> Message:
     """Return the message with the names and the stamp of the one that is answered."""
     message = Message(joint_names=list(data.joint_names))
     set_stamp(message.header.stamp, data.stamp)

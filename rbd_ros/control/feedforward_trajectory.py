@@ -21,7 +21,7 @@ IndexArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class AnnotatedTrajectory:
+class FeedforwardTrajectory:
     """Points of a trajectory with efforts; arrays have one row a point.
 
     :param joint_names: names of the n joints
@@ -31,9 +31,9 @@ class AnnotatedTrajectory:
     :param accelerations: accelerations, (P, n); None: not given
     :param efforts: efforts, (P, n) [N m or N]
 
-    >>> from rbd_ros.control import annotate
+    >>> from rbd_ros.control import add_feedforward
     >>> line = JointTrajectory(arm, [0.0, 1.0], [q, q + 0.2])
-    >>> annotate(Feedforward(robot), line).efforts[-1]  # holds the arm at the end [N m]
+    >>> add_feedforward(Feedforward(robot), line).efforts[-1]  # holds the arm at the end [N m]
     array([  0.   ,  -7.8  , -20.01 ,  -1.839,   0.175,   0.   ])
     """
 
@@ -45,12 +45,12 @@ class AnnotatedTrajectory:
     efforts: FloatArray
 
 
-def annotate(
+def add_feedforward(
     feedforward: Feedforward,
     trajectory: JointTrajectory,
     missing_joints: Optional[Mapping[str, float]] = None,
-    period: Optional[float] = None,
-) -> AnnotatedTrajectory:
+    point_spacing: Optional[float] = None,
+) -> FeedforwardTrajectory:
     """Return the trajectory with the efforts that it takes.
 
     Velocities and accelerations that are not given are those of the smooth motion through the
@@ -61,23 +61,23 @@ def annotate(
     :param feedforward: the robot and what acts on it
     :param trajectory: motion of some or all of its joints, in any order
     :param missing_joints: positions of the joints that it leaves out, by name [rad or m]
-    :param period: maximum time between points [s]: more of them are put in between, and all get
-        velocities and accelerations, because controllers interpolate efforts on straight lines;
-        None: the points as they are
+    :param point_spacing: maximum time between points [s]: more of them are put in between, and
+        all get velocities and accelerations, because controllers interpolate efforts on straight
+        lines; None: the points as they are
     :raises TrajectoryError: naming the joint or point and what to do
 
-    >>> from rbd_ros.control import annotate, Feedforward, JointTrajectory
+    >>> from rbd_ros.control import add_feedforward, Feedforward, JointTrajectory
     >>> arm = Robot.from_urdf(resource_path('urdf', 'two_link_arm.urdf'))
     >>> line = JointTrajectory(arm.joint_names, [0.0, 1.0], [[0.0, 0.0], [0.5, 0.0]])
-    >>> annotate(Feedforward(arm), line).efforts.shape
+    >>> add_feedforward(Feedforward(arm), line).efforts.shape
     (2, 2)
-    >>> annotate(Feedforward(arm), line, period=0.1).efforts.shape
+    >>> add_feedforward(Feedforward(arm), line, point_spacing=0.1).efforts.shape
     (11, 2)
     """
     names = trajectory.joint_names
     whole = completed(feedforward, trajectory, missing_joints)
-    if period is not None:
-        times, q, v, a = _denser(whole, period)
+    if point_spacing is not None:
+        times, q, v, a = _denser(whole, point_spacing)
     else:
         times, (q, v, a) = whole.times, _at_points(whole)
     rests = bool(np.abs(v[-1]).max() <= END_VELOCITY_TOLERANCE)
@@ -88,10 +88,10 @@ def annotate(
     efforts = feedforward.efforts(q, v, held)
     index = {name: i for i, name in enumerate(whole.joint_names)}
     columns = [index[name] for name in names]
-    if period is None:
+    if point_spacing is None:
         given = trajectory.positions, trajectory.velocities, trajectory.accelerations
-        return AnnotatedTrajectory(names, times, *given, efforts[:, columns])
-    return AnnotatedTrajectory(
+        return FeedforwardTrajectory(names, times, *given, efforts[:, columns])
+    return FeedforwardTrajectory(
         names, times, q[:, columns], v[:, columns], a[:, columns], efforts[:, columns]
     )
 
@@ -170,13 +170,13 @@ def _at_points(trajectory: JointTrajectory) -> MotionSample:
 
 
 def _denser(
-    trajectory: JointTrajectory, period: float
+    trajectory: JointTrajectory, point_spacing: float
 ) -> Tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return times, positions, velocities and accelerations of points at most `period` apart."""
-    if not 0.0 < period < math.inf:
-        raise TrajectoryError(f'the period must be positive and finite, got {period}')
+    """Return times, positions, velocities, accelerations at most `point_spacing` apart."""
+    if not 0.0 < point_spacing < math.inf:
+        raise TrajectoryError(f'point_spacing must be positive and finite, got {point_spacing}')
     q, v, a = _at_points(trajectory)
-    segment, after, pieces = subdivided(trajectory, period)
+    segment, after, pieces = subdivided(trajectory, point_spacing)
     if not len(pieces):
         return trajectory.times, q, v, a
     times = np.append(trajectory.times[segment] + after, trajectory.times[-1])
@@ -191,16 +191,16 @@ def _denser(
 
 
 def subdivided(
-    trajectory: JointTrajectory, period: float, minimum: int = 1
+    trajectory: JointTrajectory, point_spacing: float, minimum: int = 1
 ) -> Tuple[IndexArray, FloatArray, IndexArray]:
-    """Return the segments cut into equal pieces of at most `period` [s], `minimum` at least.
+    """Return at least `minimum` equal pieces of at most `point_spacing` [s] for each segment.
 
     :return: of each piece, the number of its segment and the time from the beginning of that to
         its own, (M,) each; of each segment, the number of its pieces
     :raises TrajectoryError: for more pieces than can be processed
     """
     durations = np.diff(trajectory.times)
-    wanted = np.ceil(durations / period * (1.0 - 1e-12))
+    wanted = np.ceil(durations / point_spacing * (1.0 - 1e-12))
     total = float(wanted.sum())
     check_size(int(min(total, 1e9)) + 1, len(trajectory.joint_names))
     pieces = np.maximum(wanted, minimum).astype(np.intp)

@@ -8,10 +8,10 @@ from support import doctests, urdf_text
 
 from rbd_ros import Robot
 from rbd_ros.control import (
-    annotate,
-    annotation,
+    add_feedforward,
     Feedforward,
     feedforward as feedforward_file,
+    feedforward_trajectory,
     friction_torque,
     JointTrajectory,
     LawSettings,
@@ -98,7 +98,9 @@ def test_what_is_given_at_the_points_counts_in_any_order_of_joints(arm, plain, r
     times, q, v, a = random_points(rng, 6)
     order = rng.permutation(6)
     names = [arm.joint_names[i] for i in order]
-    result = annotate(plain, JointTrajectory(names, times, q[:, order], v[:, order], a[:, order]))
+    result = add_feedforward(
+        plain, JointTrajectory(names, times, q[:, order], v[:, order], a[:, order])
+    )
     expected = plain.efforts(q, v, a)
     assert_allclose(result.efforts[:-1], expected[:-1, order], rtol=1e-12, atol=1e-12)
     assert result.joint_names == tuple(names)
@@ -112,7 +114,7 @@ def test_what_is_given_at_the_points_counts_in_any_order_of_joints(arm, plain, r
 def test_the_last_effort_holds_the_robot_where_it_ends(arm, plain, rng, kind):
     """Controllers go on to send it, whatever the deceleration was."""
     times, *given = random_points(rng, 6, kind)
-    result = annotate(plain, JointTrajectory(arm.joint_names, times, *given))
+    result = add_feedforward(plain, JointTrajectory(arm.joint_names, times, *given))
     assert_allclose(result.efforts[-1], arm.gravity_torque(given[0][-1]), rtol=1e-10, atol=1e-10)
 
 
@@ -120,12 +122,12 @@ def test_a_motion_that_does_not_end_at_rest_keeps_its_acceleration(arm, plain, r
     times, q, v, a = random_points(rng, 6)
     v[-1] = 0.3
     moving = JointTrajectory(arm.joint_names, times, q, v, a, allow_nonzero_end_velocity=True)
-    assert_allclose(annotate(plain, moving).efforts, plain.efforts(q, v, a), rtol=1e-10)
+    assert_allclose(add_feedforward(plain, moving).efforts, plain.efforts(q, v, a), rtol=1e-10)
 
 
 def test_a_single_point_is_held(arm, plain):
     q = np.full((1, 6), 0.4)
-    result = annotate(plain, JointTrajectory(arm.joint_names, [2.0], q), period=0.1)
+    result = add_feedforward(plain, JointTrajectory(arm.joint_names, [2.0], q), point_spacing=0.1)
     assert_allclose(result.efforts, arm.gravity_torque(q), atol=1e-12)
     assert_array_equal(result.times, [2.0])
 
@@ -135,7 +137,7 @@ def test_what_is_not_given_is_that_of_the_smooth_motion(arm, plain, rng):
     for kind in ('positions', 'velocities'):
         times, *given = random_points(rng, 6, kind)
         motion = JointTrajectory(arm.joint_names, times, *given)
-        efforts = annotate(plain, motion).efforts
+        efforts = add_feedforward(plain, motion).efforts
         for k, t in enumerate(times[:-1]):
             q, v, a = motion.sample(t)
             if k:
@@ -151,7 +153,7 @@ def test_what_is_not_given_is_that_of_the_smooth_motion(arm, plain, rng):
 def test_points_in_between_are_on_the_same_motion(arm, plain, rng, kind):
     times, *given = random_points(rng, 6, kind)
     motion = JointTrajectory(arm.joint_names, times, *given)
-    result = annotate(plain, motion, period=0.07)
+    result = add_feedforward(plain, motion, point_spacing=0.07)
     assert np.diff(result.times).max() <= 0.07 + 1e-12
     assert np.isin(times, result.times).all()
     between = ~np.isin(result.times, times)
@@ -180,15 +182,17 @@ def test_points_in_between_are_on_the_same_motion(arm, plain, rng, kind):
 def test_a_jump_of_the_acceleration_counts_by_halves_among_more_points_too(arm, plain, rng):
     times, *given = random_points(rng, 6, 'velocities')
     motion = JointTrajectory(arm.joint_names, times, *given)
-    result = annotate(plain, motion, period=0.07)
+    result = add_feedforward(plain, motion, point_spacing=0.07)
     at = np.isin(result.times, times)
-    assert_allclose(result.efforts[at], annotate(plain, motion).efforts, rtol=1e-12, atol=1e-12)
+    assert_allclose(
+        result.efforts[at], add_feedforward(plain, motion).efforts, rtol=1e-12, atol=1e-12
+    )
 
 
 def test_points_that_are_close_enough_stay_alone(arm, plain):
     times = np.arange(8) * 0.1
     motion = JointTrajectory(arm.joint_names, times, np.zeros((8, 6)))
-    assert_array_equal(annotate(plain, motion, period=0.1).times, times)
+    assert_array_equal(add_feedforward(plain, motion, point_spacing=0.1).times, times)
 
 
 def test_efforts_alone_drive_the_robot_along_the_motion(two_link):
@@ -196,7 +200,7 @@ def test_efforts_alone_drive_the_robot_along_the_motion(two_link):
     settings = LawSettings.for_robot(two_link, feedback='none', friction='none')
     goal = [[3.0, 0.0], [3.6, -0.4], [2.6, 0.3]]  # below, where errors do not grow
     motion = JointTrajectory(two_link.joint_names, [0.0, 0.6, 1.0], goal)
-    result = annotate(Feedforward(two_link, settings), motion, period=0.005)
+    result = add_feedforward(Feedforward(two_link, settings), motion, point_spacing=0.005)
 
     def rate(t, state):
         tau = [np.interp(t, result.times, column) for column in result.efforts.T]
@@ -219,7 +223,7 @@ def test_efforts_alone_drive_the_robot_along_the_motion(two_link):
 def test_joints_that_are_left_out_are_held(arm, plain, rng):
     names, held = arm.joint_names[1:3], {arm.joint_names[i]: 0.3 * i for i in (0, 3, 4, 5)}
     times, q, v, a = random_points(rng, 2)
-    result = annotate(plain, JointTrajectory(names, times, q, v, a), held)
+    result = add_feedforward(plain, JointTrajectory(names, times, q, v, a), held)
     whole = np.zeros((3, len(times), 6))
     whole[0] = [0.0, 0.0, 0.0, 0.9, 1.2, 1.5]
     whole[:, :, 1:3] = q, v, a
@@ -234,11 +238,11 @@ def line(names, **options):
 
 def refused(feedforward, names, *arguments, **options):
     with pytest.raises(TrajectoryError) as caught:
-        annotate(feedforward, line(names), *arguments, **options)
+        add_feedforward(feedforward, line(names), *arguments, **options)
     return str(caught.value), caught.value.joint
 
 
-def test_what_cannot_be_annotated_is_refused_by_name(arm, plain):
+def test_unusable_trajectories_are_rejected_by_name(arm, plain):
     names = arm.joint_names
     text, joint = refused(plain, names[:4], {names[4]: 0.0})
     assert 'leaves out joint' in text and 'where it is held' in text and joint == names[5]
@@ -248,9 +252,9 @@ def test_what_cannot_be_annotated_is_refused_by_name(arm, plain):
     assert "'wing' that is to be held is not one of the robot" in text
     text, _ = refused(plain, names[1:], {names[0]: np.nan})
     assert 'held at nan' in text
-    for period in (0.0, -1.0, np.nan, np.inf):
-        assert 'period must be positive' in refused(plain, names, period=period)[0]
-    assert 'points for 6 joints, more than' in refused(plain, names, period=1e-9)[0]
+    for spacing in (0.0, -1.0, np.nan, np.inf):
+        assert 'point_spacing must be positive' in refused(plain, names, point_spacing=spacing)[0]
+    assert 'points for 6 joints, more than' in refused(plain, names, point_spacing=1e-9)[0]
 
 
 def test_mimic_joints_count_with_the_joint_that_they_follow(rng):
@@ -265,7 +269,9 @@ def test_mimic_joints_count_with_the_joint_that_they_follow(rng):
     robot = Robot.from_urdf(text)
     feedforward = Feedforward(robot)
     q = rng.normal(size=(3, 1))
-    result = annotate(feedforward, JointTrajectory(['j1'], [0.0, 1.0, 2.0], q), period=0.5)
+    result = add_feedforward(
+        feedforward, JointTrajectory(['j1'], [0.0, 1.0, 2.0], q), point_spacing=0.5
+    )
     expected = robot.inverse_dynamics(result.positions, result.velocities, result.accelerations)
     assert_allclose(result.efforts[:-1], expected[:-1], rtol=1e-12, atol=1e-12)
     text, joint = refused(feedforward, ['j2'])
@@ -297,7 +303,7 @@ def test_a_payload_needs_its_link(arm):
 @pytest.mark.parametrize(
     'documented',
     [
-        annotation.annotate,
+        feedforward_trajectory.add_feedforward,
         feedforward_file.Feedforward,
         time_scaling.excluded_speeds,
         time_scaling.feasible_speeds,
