@@ -28,7 +28,7 @@ from rbd_ros import Robot  # noqa: E402
 from rbd_ros.cli.bench import columns  # noqa: E402
 from rbd_ros.cli.measurement import Progress  # noqa: E402
 from rbd_ros.control import LawSettings  # noqa: E402
-from rbd_ros.resources import resource_path  # noqa: E402
+from rbd_ros.lookup.resources import resource_path  # noqa: E402
 
 EMBEDDED = ('six_axis_arm', 'two_link_arm', 'planar_3r', 'stanford_arm')
 REAL = ('panda', 'ur5_robot', 'xarm7', 'z1', 'so101')

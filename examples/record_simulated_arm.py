@@ -13,8 +13,8 @@ import numpy as np
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.control.trajectory_files import read_trajectory
+from rbd_ros.lookup.robots import load_robot
 from rbd_ros.model import load_urdf
-from rbd_ros.robots import load_robot
 from rbd_ros.spatial import RigidBodyInertia
 
 RATE = 250  # joint states a second

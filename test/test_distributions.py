@@ -203,7 +203,7 @@ def test_shared_files_are_found_beside_an_installed_package(tmp_path):
     shutil.copytree(ROOT / PACKAGE, site / PACKAGE, ignore=shutil.ignore_patterns('__pycache__'))
     share = tmp_path / 'share' / PACKAGE
     share.mkdir(parents=True)
-    code = 'from rbd_ros.resources import share_directory; print(share_directory())'
+    code = 'from rbd_ros.lookup.resources import share_directory; print(share_directory())'
 
     def ask():
         return subprocess.run(

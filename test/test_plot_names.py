@@ -10,8 +10,8 @@ import pytest
 from rbd_ros.hil import read_scenario, report
 from rbd_ros.hil.bench import Bench
 from rbd_ros.hil.controllers import make_controller
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.plot_names import plot_name
-from rbd_ros.resources import resource_path
 
 NAMES = (
     r'$\frac{$',

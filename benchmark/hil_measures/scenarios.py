@@ -16,7 +16,7 @@ import yaml  # noqa: E402
 
 from rbd_ros import Robot  # noqa: E402
 from rbd_ros.fmi import compile_fmu, make_fmu  # noqa: E402
-from rbd_ros.resources import resource_path  # noqa: E402
+from rbd_ros.lookup.resources import resource_path  # noqa: E402
 
 PYTHON = {'controller': {'python': 'rbd_ros.hil.controllers:computed_torque'}}
 _INPUTS = ('position', 'velocity', 'desired_position', 'desired_velocity', 'desired_acceleration')

@@ -11,7 +11,7 @@ import numpy as np
 from hil_measures.figure import at_most, Figure, told
 from rbd_ros import Robot
 from rbd_ros.hil import Fault, FaultInjector
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.simulation import Physics
 
 PART = 'soak'

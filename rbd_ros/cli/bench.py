@@ -32,8 +32,8 @@ from rbd_ros.cli.robot_options import (
     add_xacro_option,
     description,
 )
+from rbd_ros.lookup.robots import DEFAULT_ROBOT
 from rbd_ros.model.xacro_expansion import urdf_of_file
-from rbd_ros.robots import DEFAULT_ROBOT
 
 FORMAT = 'rbd_ros bench 1'
 _LARGEST_BATCH = 10**6

@@ -14,8 +14,8 @@ from typing import Any, Callable, Iterable, List, Optional, Sequence
 
 from rbd_ros.cli.commands import COMMANDS
 from rbd_ros.cli.main import make_parser, named_command
-from rbd_ros.robots import common_names, embedded_robots, example_robots, SUFFIXES
-from rbd_ros.worlds import embedded_worlds, ENDING
+from rbd_ros.lookup.robots import common_names, embedded_robots, example_robots, SUFFIXES
+from rbd_ros.lookup.worlds import embedded_worlds, ENDING
 
 Completer = Callable[..., List[str]]
 

@@ -13,7 +13,7 @@ from rbd_ros.cli.robot_options import (
     add_xacro_option,
 )
 from rbd_ros.demonstration.demo import run
-from rbd_ros.robots import DEFAULT_ROBOT
+from rbd_ros.lookup.robots import DEFAULT_ROBOT
 
 __all__ = ['add_arguments', 'EXIT_CODES', 'run']
 

@@ -8,7 +8,7 @@ import json
 
 from rbd_ros.cli.common_options import add_json_option
 from rbd_ros.cli.text_table import table
-from rbd_ros.robots import common_names, embedded_robots, example_robots, INSTALL_EXAMPLES
+from rbd_ros.lookup.robots import common_names, embedded_robots, example_robots, INSTALL_EXAMPLES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -20,13 +20,13 @@ from rbd_ros.cli.robot_options import add_robot_options, model_options, named_ro
 from rbd_ros.cli.simulate_torque import chosen_torque
 from rbd_ros.cli.text_table import plural
 from rbd_ros.collision import read_world, World
+from rbd_ros.lookup.worlds import find_world
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.simulation.physics import INTEGRATORS
 from rbd_ros.simulation.simulated_robots import simulated_robot
 from rbd_ros.viewer.recording import check_format
 from rbd_ros.viewer.scene import make_scene, Scene, SHAPES
 from rbd_ros.viewer.session import LiveSession, record
-from rbd_ros.worlds import find_world
 
 if TYPE_CHECKING:
     from rbd_ros.viewer.watching import WatchSession

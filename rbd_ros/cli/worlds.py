@@ -7,7 +7,7 @@ import argparse
 import json
 
 from rbd_ros.cli.common_options import add_json_option
-from rbd_ros.worlds import embedded_worlds, ENDING
+from rbd_ros.lookup.worlds import embedded_worlds, ENDING
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

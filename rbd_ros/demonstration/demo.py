@@ -28,10 +28,10 @@ from rbd_ros.demonstration.motion import Demonstration, demonstration
 from rbd_ros.demonstration.plot import plot
 from rbd_ros.demonstration.processes import Children, Interrupted
 from rbd_ros.demonstration.report import ratio, report
+from rbd_ros.lookup.robots import load_robot
 from rbd_ros.nodes.bench.domains import free_domain
 from rbd_ros.nodes.inverse_dynamics import INTERFACE
 from rbd_ros.robot import Robot
-from rbd_ros.robots import load_robot
 
 # The last is the default of inverse_dynamics; the others leave out what makes it so.
 LAWS = (

@@ -15,12 +15,12 @@ from rbd_ros.control import JointTrajectory, TrajectoryError
 from rbd_ros.hil.controller_entry import Controller, read_controller
 from rbd_ros.hil.faults import Fault, FaultError, faults_of, PAGE
 from rbd_ros.hil.plant import joints_of_plant, Plant, read_plant, refuse_faults
+from rbd_ros.lookup.robots import load_robot
 from rbd_ros.model import ModelError
 from rbd_ros.model.extension.document import read_document, Source
 from rbd_ros.model.extension.fields import Field
 from rbd_ros.nodes.common.update_rate import steps_of_period
 from rbd_ros.robot import Robot
-from rbd_ros.robots import load_robot
 
 # What a run and its report keep of each time step, and of each joint in it, with the copies that
 # are made on the way [bytes].

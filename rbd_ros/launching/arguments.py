@@ -18,9 +18,9 @@ from launch import LaunchContext
 import yaml
 
 from rbd_ros.bounded_files import MAX_TEXT, read_text
+from rbd_ros.lookup.worlds import find_world, WorldNotFoundError
 from rbd_ros.model.bounded_yaml import load_yaml
 from rbd_ros.nodes.common.node_interface import Parameter
-from rbd_ros.worlds import find_world, WorldNotFoundError
 
 TRUE, FALSE = ('true', '1', 'yes', 'on'), ('false', '0', 'no', 'off')
 WORDS = {bool: 'true or false', int: 'an integer', float: 'a number', str: 'a text'}

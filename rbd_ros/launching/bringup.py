@@ -29,7 +29,7 @@ from rbd_ros.launching.processes import (
     start_node,
 )
 from rbd_ros.launching.robot import launched_robot, LaunchedRobot
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 FILE = 'bringup.launch.py'
 CONTROLLERS = ('inverse_dynamics', 'gravity_compensation')

@@ -8,8 +8,8 @@ from typing import Any, Dict, List, Mapping, Tuple
 
 from launch.actions import DeclareLaunchArgument
 
+from rbd_ros.lookup.robots import DEFAULT_ROBOT
 from rbd_ros.nodes.common.node_interface import NodeInterface, Parameter
-from rbd_ros.robots import DEFAULT_ROBOT
 
 FROM_TOPIC = 'topic'
 LOG_LEVELS = ('debug', 'info', 'warn', 'error', 'fatal')

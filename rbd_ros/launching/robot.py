@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 from rbd_ros.launching.arguments import ArgumentError
 from rbd_ros.launching.declarations import FROM_TOPIC
+from rbd_ros.lookup.robots import DEFAULT_ROBOT, load_robot, RobotNotFoundError
 from rbd_ros.model import load_urdf, ModelError
-from rbd_ros.robots import DEFAULT_ROBOT, load_robot, RobotNotFoundError
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from rbd_ros.launching.processes import (
     start_node,
 )
 from rbd_ros.launching.robot import launched_robot
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 FILE = 'ros2_control.launch.py'
 MANAGER, PUBLISHER = 'controller_manager', 'robot_state_publisher'

@@ -18,8 +18,8 @@ from rbd_ros.launching.declarations import (
 )
 from rbd_ros.launching.own_nodes import SIMULATOR, start_own_node
 from rbd_ros.launching.robot import launched_robot
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.nodes.common.node_interface import NodeInterface
-from rbd_ros.resources import resource_path
 
 
 def node_launch_description(name: str) -> LaunchDescription:

@@ -25,6 +25,7 @@ from typing import (
 from numpy.typing import ArrayLike
 
 from rbd_ros.compiler import OperationCount
+from rbd_ros.lookup.robots import find_robot, RobotNotFoundError, SUFFIXES
 from rbd_ros.model import load_urdf, Model, ModelError
 from rbd_ros.robot.compiled import Compiled
 from rbd_ros.robot.configuration import ConfigurationFunctions
@@ -33,7 +34,6 @@ from rbd_ros.robot.dynamics import DynamicsFunctions
 from rbd_ros.robot.kernels import Algorithm, AnyKernel, Kernels
 from rbd_ros.robot.kinematics import KinematicsFunctions
 from rbd_ros.robot.other_names import ForeignNames, with_former_names
-from rbd_ros.robots import find_robot, RobotNotFoundError, SUFFIXES
 
 if TYPE_CHECKING:
     # Imported when they are used: most robots have no extension, and use few families.

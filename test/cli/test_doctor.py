@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from rbd_ros.cli.main import main
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 ARM = str(resource_path('urdf', 'two_link_arm.urdf'))
 

@@ -10,7 +10,7 @@ import pytest
 from rbd_ros import Robot
 from rbd_ros.cli.main import main
 from rbd_ros.control.trajectory_files import read_trajectory
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 #: What is compiled is used for a moment: see conftest.py.
 OPTIMIZED = False

@@ -13,7 +13,7 @@ from support.urdf_text import chain, inertial, joint, LIMIT, link, robot
 
 from rbd_ros import Robot
 from rbd_ros.cli.main import main
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 ARM = robot(
     link('base'),

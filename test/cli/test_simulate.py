@@ -20,8 +20,8 @@ from rbd_ros import Robot, Simulator
 from rbd_ros.cli import simulate
 from rbd_ros.cli.main import main
 from rbd_ros.cli.simulate_torque import chosen_torque
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import load_urdf
-from rbd_ros.resources import resource_path
 from rbd_ros.viewer import LivePage, LiveSession, make_scene, video
 
 #: What is compiled is used for a moment: see conftest.py.

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from rbd_ros.cli.main import main
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 TWO_LINK = str(resource_path('urdf', 'two_link_arm.urdf'))
 

@@ -16,9 +16,9 @@ from support.simulated_robots import collision, joint, link, robot as small
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.collision import Cylinder, distance, read_world, RobotInWorld, Sphere
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import geometry, Model
 from rbd_ros.model.joints import Fixed, Harmonic, Revolute, Rheonomic
-from rbd_ros.resources import resource_path
 from rbd_ros.spatial import PluckerTransform
 
 ROBOTS = {  # real ones with shapes that are no meshes, and whether their bases float

@@ -7,7 +7,7 @@ import pytest
 from rbd_ros import Robot
 from rbd_ros.collision import SrdfError
 from rbd_ros.collision.group_states import named_configuration, read_group_states
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 SRDF = """<robot name="quadruped">
 <virtual_joint name="root" type="floating" parent_frame="world" child_link="base"/>

@@ -10,7 +10,7 @@ import pytest
 from rbd_ros import Robot
 from rbd_ros.collision import allowed_pairs, read_world, RobotInWorld, World, WorldRobot
 from rbd_ros.collision.scene import make_scene, start_configuration
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.spatial import PluckerTransform
 
 ARM = resource_path('urdf', 'six_axis_arm.urdf')

@@ -13,8 +13,8 @@ from rbd_ros.collision.scene import make_scene, neutral_configuration
 from rbd_ros.collision.scene_arrays import SceneContacts, SceneRoom
 from rbd_ros.collision.scene_contacts import find_scene_contacts, set_frame
 from rbd_ros.compiler.loops import allocate
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model.geometry import Sphere
-from rbd_ros.resources import resource_path
 
 #: Machine code as users have it: see conftest.py.
 OPTIMIZED = True

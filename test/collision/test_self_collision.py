@@ -11,9 +11,9 @@ from support.simulated_robots import collision, joint, link, robot
 from rbd_ros.collision import allowed_pairs, SrdfError, World
 from rbd_ros.collision.scene import make_scene, neutral_configuration
 from rbd_ros.collision.self_collision import read_srdf
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import load_urdf
 from rbd_ros.model.together import put_together
-from rbd_ros.resources import resource_path
 
 ARM = load_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
 SRDF = """<?xml version="1.0"?>

@@ -19,9 +19,9 @@ from rbd_ros.collision import (
     WorldRobot,
 )
 from rbd_ros.collision.surfaces import directed_by_first
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import load_urdf
 from rbd_ros.model.geometry import Box, HeightField, Plane
-from rbd_ros.resources import resource_path
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 
 BODY = RigidBodyInertia.from_mass_center(1.0, (0.0, 0.0, 0.0), np.eye(3))

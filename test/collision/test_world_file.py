@@ -20,9 +20,9 @@ import yaml
 
 from rbd_ros.collision import extend_world, read_world, Surface, World, WorldFileError
 from rbd_ros.collision.scene import make_scene
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import load_urdf
 from rbd_ros.model.geometry import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
-from rbd_ros.resources import resource_path
 
 EXAMPLE = resource_path('config', 'table_world.yaml')
 TEXT = EXAMPLE.read_text(encoding='utf-8')

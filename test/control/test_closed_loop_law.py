@@ -13,7 +13,7 @@ from rbd_ros.algorithms.closed_loops.loop_assembly import LoopClosureError
 from rbd_ros.control import LawSettings
 from rbd_ros.control.closed_loop_law import ClosedLoopLaw, IndependentJoints
 from rbd_ros.control.loop_closing import LoopClosing
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 EXTENSION = resource_path('config', 'four_bar.yaml')
 CRANKS = (0.4, 1.3, 2.2, -2.0)

@@ -21,7 +21,7 @@ from rbd_ros.control import (
     trajectory,
     TrajectoryError,
 )
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 #: What is compiled is used for a moment: see conftest.py.
 OPTIMIZED = False

@@ -12,7 +12,7 @@ import pytest
 from rbd_ros import Robot, Simulator
 from rbd_ros.control import LawSettings, payload_parameters, servo_command, TorqueLaw
 from rbd_ros.control.transfer import Transfer
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 Q, REST = np.array([0.3, -1.2, 1.4, -0.5, 0.6, 0.2]), np.zeros(6)
 ONE = np.ones(1)

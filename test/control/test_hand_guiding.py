@@ -23,7 +23,7 @@ from rbd_ros.control.hand_guiding import (
     MARGIN,
 )
 from rbd_ros.control.robot_joints import free_inertia, workspace
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 DT = 1e-3
 START = np.array([0.3, -1.2, 1.4, -0.5, 0.6, 0.2])

@@ -20,7 +20,7 @@ from rbd_ros.control import (
 )
 from rbd_ros.control.gravity_gradient import gravity_gradient, needed_stiffness
 from rbd_ros.control.robot_joints import workspace
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 #: Part of the stiffness that gravity may take away: 20 % are left, as docs/control_law.md says.
 TAKEN = 0.8

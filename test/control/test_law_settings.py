@@ -10,7 +10,7 @@ from support.random_trees import chain
 
 from rbd_ros import Robot
 from rbd_ros.control import default_gains, LawSettings, payload_parameters, TorqueLaw
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 
 @pytest.fixture(scope='module')

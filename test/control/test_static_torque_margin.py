@@ -10,7 +10,7 @@ from support.urdf_text import chain, joint, link, one_joint, robot
 from rbd_ros import Robot
 from rbd_ros.control import payload_parameters, static_torque_margin, worst_case_poses
 from rbd_ros.control.static_torque_margin import UnjudgedError
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 G = 9.81
 ROD = (

@@ -15,7 +15,7 @@ from rbd_ros.control.task_impedance import (
     RELATIVE_DAMPING,
     TaskImpedance,
 )
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 STIFFNESS = np.array([30.0, 40.0, 50.0, 600.0, 700.0, 800.0])
 DAMPING = np.array([3.0, 4.0, 5.0, 60.0, 70.0, 80.0])

@@ -11,7 +11,7 @@ from rbd_ros import Robot
 from rbd_ros.control import DesiredMotion
 from rbd_ros.control.blending import Bounds, Coasting
 from rbd_ros.control.tolerances import ToleranceError, Tolerances
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 INF = math.inf
 NAMES = ('a', 'b')

@@ -17,7 +17,7 @@ from rbd_ros.control import (
     TrajectoryError,
 )
 from rbd_ros.control.extremes import extremes
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 #: What is compiled is used for a moment: see conftest.py.
 OPTIMIZED = False

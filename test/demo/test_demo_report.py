@@ -14,7 +14,7 @@ from rbd_ros.demonstration.experiment import evaluate, measure, Plan, Recording
 from rbd_ros.demonstration.motion import demonstration
 from rbd_ros.demonstration.plot import plot
 from rbd_ros.demonstration.report import ratio, report
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.robot import Robot
 
 MILLISECOND = 1_000_000

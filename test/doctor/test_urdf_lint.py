@@ -9,8 +9,8 @@ from rbd_ros import Robot
 from rbd_ros.cli.main import main
 from rbd_ros.doctor.findings import Finding, worst_level
 from rbd_ros.doctor.urdf_lint import lint_urdf
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model.urdf.control_interfaces import PLUGIN
-from rbd_ros.resources import resource_path
 
 BOX = (
     '<collision><origin xyz="0.1 0 0"/><geometry><box size="0.2 0.1 0.1"/></geometry></collision>'

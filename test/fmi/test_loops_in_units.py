@@ -21,7 +21,7 @@ from test_fmu import (
 from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
 from rbd_ros.fmi import make_fmu
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 pytestmark = outside.needs('gcc or clang')
 

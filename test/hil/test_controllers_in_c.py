@@ -14,8 +14,8 @@ import yaml
 from rbd_ros.cli.main import main
 from rbd_ros.hil import Bench, read_scenario, ScenarioError
 from rbd_ros.hil.controllers import make_controller
+from rbd_ros.lookup.robots import load_robot
 from rbd_ros.robot.export import c_library
-from rbd_ros.robots import load_robot
 
 pytestmark = outside.needs('C compiler')
 

@@ -21,7 +21,7 @@ def robot():
 
 @pytest.fixture(scope='module')
 def motion(robot):
-    return excitation(robot, ranges={'elbow_joint': (0.5, 2.5)}, speed=0.6)
+    return excitation(robot, ranges={'elbow_joint': (0.5, 2.5)}, velocity_scaling=0.6)
 
 
 def test_the_motion_keeps_all_limits(robot, motion):

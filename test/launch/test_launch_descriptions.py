@@ -9,7 +9,7 @@ import pytest
 from support import outside
 import yaml
 
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 ROOT = Path(__file__).resolve().parents[2]
 NODES = (

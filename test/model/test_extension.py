@@ -13,6 +13,7 @@ from support.urdf_text import chain
 import yaml
 
 from rbd_ros import Robot
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import Frame, load_urdf, LoopJoint, Model, ModelError
 from rbd_ros.model.extension import read_extension
 from rbd_ros.model.joint_registry import registered_joint_types
@@ -27,7 +28,6 @@ from rbd_ros.model.joints import (
     Spherical,
     Universal,
 )
-from rbd_ros.resources import resource_path
 from rbd_ros.robot.assembled import assembled
 from rbd_ros.spatial import PluckerTransform
 

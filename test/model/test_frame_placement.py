@@ -10,8 +10,8 @@ from support.interpreted import interpreted
 from support.states import named_robot, random_forces, random_state, ROBOTS
 
 from rbd_ros import Robot
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import ModelError, with_frames_placed
-from rbd_ros.resources import resource_path
 from rbd_ros.spatial import PluckerTransform
 
 

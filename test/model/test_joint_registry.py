@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import joint_registry, load_urdf, ModelError, register_joint_type
 from rbd_ros.model.joint_checks import check_joint_type
 from rbd_ros.model.joints import Helical, JointType, Planar, Revolute, Spherical, Universal
-from rbd_ros.resources import resource_path
 from rbd_ros.spatial import ForceVector, MotionSubspace, MotionVector
 from rbd_ros.spatial.linear3 import ZERO3
 

@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 import pytest
 
 from rbd_ros import Robot
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model.joints import Helical, Planar, Prismatic, Revolute
 from rbd_ros.model.periods import _repeats
-from rbd_ros.resources import resource_path
 
 TURN = 2.0 * np.pi
 BODY = (

@@ -11,8 +11,8 @@ from support.interpreted import interpreted
 from support.simulated_robots import pendulum
 
 from rbd_ros import ModelError, Robot
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import load_urdf, put_together
-from rbd_ros.resources import resource_path
 from rbd_ros.spatial import PluckerTransform
 
 SHAPE = (

@@ -13,8 +13,8 @@ from rclpy.serialization import serialize_message
 from test_simulation_cycle import make
 
 from rbd_ros import Robot
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.nodes.simulator.closed_loop_start import holding_effort
-from rbd_ros.resources import resource_path
 
 JOINTS = ['crank_joint', 'coupler_joint', 'rocker_joint']
 PIN = {

@@ -15,7 +15,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 import yaml
 
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 FOUR_BAR = str(resource_path('urdf', 'four_bar.urdf'))
 PIN = str(resource_path('config', 'four_bar.yaml'))

@@ -21,7 +21,7 @@ from test_closed_loop_nodes import (
 )
 import yaml
 
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 FOUR_BAR = {
     'robot_description_file': str(resource_path('urdf', 'four_bar.urdf')),

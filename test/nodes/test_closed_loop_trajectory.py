@@ -11,7 +11,7 @@ from node_harness import effort_by_name, Feed, joint_state
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 FOUR_BAR = str(resource_path('urdf', 'four_bar.urdf'))
 PIN = str(resource_path('config', 'four_bar.yaml'))

@@ -12,8 +12,8 @@ outside.load('rclpy')
 from rbd_ros import Robot
 from rbd_ros.control import DesiredMotion
 from rbd_ros.control.tolerances import Tolerances
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.nodes.torque.following import Followed, Following
-from rbd_ros.resources import resource_path
 
 SECOND, STEP = 1_000_000_000, 0.01
 GOAL = (0.5, 0.2)

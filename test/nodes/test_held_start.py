@@ -18,11 +18,11 @@ from test_simulation_cycle import Recorder
 from test_world_interface import WorldRecorder
 
 from rbd_ros import Robot
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.nodes.simulator.control_tag import NO_TAG, read_control_tag
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
 from rbd_ros.nodes.simulator.held_start import HeldStart
 from rbd_ros.nodes.simulator.simulator_interface import INTERFACE
-from rbd_ros.resources import resource_path
 
 SCRIPT = Path(__file__).parent / 'slow_simulator.py'
 START = [0.5, -0.8]

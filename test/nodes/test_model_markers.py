@@ -8,8 +8,8 @@ import pytest
 from support import outside
 
 from rbd_ros import Robot
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.nodes.common.inertia_shapes import equivalent_ellipsoid, ModelView, THINNEST
-from rbd_ros.resources import resource_path
 from rbd_ros.spatial import RigidBodyInertia
 
 ARM = str(resource_path('urdf', 'two_link_arm.urdf'))

@@ -25,7 +25,7 @@ from sensor_msgs.msg import JointState
 from test_inverse_dynamics_node import point, trajectory
 import yaml
 
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 PAGE = (ROOT / 'docs' / 'moveit.md').read_text(encoding='utf-8')
 ONE, TWO, BEHIND_ROS2_CONTROL = re.findall(r'```yaml\n(.*?)```', PAGE, re.DOTALL)

@@ -12,7 +12,7 @@ from rclpy.serialization import serialize_message
 from test_world_interface import Rig
 
 from rbd_ros import Robot
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 ARM = resource_path('urdf', 'six_axis_arm.urdf')
 

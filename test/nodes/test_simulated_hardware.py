@@ -12,8 +12,8 @@ from support import outside
 import yaml
 
 from rbd_ros import Robot
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.nodes.simulator.control_tag import read_control_tag
-from rbd_ros.resources import resource_path
 from rbd_ros.simulation import Simulator
 
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'nodes' / 'simulator_ros2_control.md'

@@ -15,7 +15,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
-from rbd_ros import resources
+from rbd_ros.lookup import resources
 
 BOX = """
 <robot name="box">

@@ -9,9 +9,9 @@ from support.arms import without_limits
 outside.load('rclpy')
 
 from rbd_ros import Robot
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.nodes.common.wire import JointStateWriter
 from rbd_ros.nodes.torque.state_input import StateInput
-from rbd_ros.resources import resource_path
 
 STEPS = 1500
 PERIOD = 1_000_000  # [ns]

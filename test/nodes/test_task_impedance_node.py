@@ -17,7 +17,7 @@ from test_inverse_dynamics_node import point, trajectory
 from trajectory_msgs.msg import JointTrajectory
 
 from rbd_ros import Robot
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 NODE = '/inverse_dynamics'
 START = [0.0, -1.4, 1.2, -1.0, -1.2, 0.0]

@@ -19,6 +19,7 @@ from rbd_ros import Robot
 from rbd_ros.compiler.loops import interpreted_reason
 from rbd_ros.control import LawSettings, TorqueLaw, TorqueLimiter, TorqueLimits, TrajectoryError
 from rbd_ros.control.tolerances import Tolerances
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.nodes.common.wire import JointStateReader
 from rbd_ros.nodes.inverse_dynamics import INTERFACE
 from rbd_ros.nodes.torque import (
@@ -34,7 +35,6 @@ from rbd_ros.nodes.torque.output import TorqueOutput
 from rbd_ros.nodes.torque.state_input import StateInput
 from rbd_ros.nodes.torque.trajectory_reference import TrajectoryReference
 from rbd_ros.nodes.torque.watchdog import Watchdog
-from rbd_ros.resources import resource_path
 
 pytestmark = pytest.mark.skipif(
     interpreted_reason() is not None, reason='there is no machine code'

@@ -18,7 +18,7 @@ from node_harness import Feed, joint_state, reliable, ROOT, with_signals
 from sensor_msgs.msg import JointState
 
 from rbd_ros import Robot
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.viewer import make_scene
 from rbd_ros.viewer.live import LivePage
 from rbd_ros.viewer.watching import WatchSession

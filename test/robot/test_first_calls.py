@@ -10,7 +10,7 @@ import pytest
 from rbd_ros import Robot
 from rbd_ros.compiler.runtime import builtin
 from rbd_ros.compiler.runtime.call_table import MOST_FORCED
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.robot.compiled import Compiled
 
 pytestmark = pytest.mark.skipif(not builtin.supported(), reason='no builtins in this interpreter')

@@ -9,8 +9,8 @@ import pytest
 from support import example_robots
 
 from rbd_ros import Robot
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import ModelError
-from rbd_ros.resources import resource_path
 from rbd_ros.robot.frame import SingularTaskError
 
 REGULAR = [0.3, -1.1, 1.3, 0.4, 0.7, -0.2]

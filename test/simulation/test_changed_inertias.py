@@ -7,7 +7,7 @@ import pytest
 from rbd_ros import Robot, Simulator
 from rbd_ros.hil import Fault
 from rbd_ros.hil.payloads import MOST_KEPT, sets_of_payloads, with_payloads
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 Q = np.array([0.1, -1.2, 1.3, -0.9, -1.1, 0.2])
 PAYLOAD = Fault('payload', 2.0, link='tool0', center_of_mass=(0.0, 0.02, 0.05))

@@ -12,7 +12,7 @@ from rbd_ros.collision import RobotInWorld
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.hil import Fault
 from rbd_ros.hil.payloads import with_payloads
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.simulation import Physics
 
 DUPLICATES = [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))]

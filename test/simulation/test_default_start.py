@@ -8,7 +8,7 @@ from support.simulated_robots import ball, collision, joint, link, robot
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 #: `touchdown.TOUCH`, twice.
 EXACT = 2e-7

@@ -9,8 +9,8 @@ from support import fresh_python, loop_mechanisms as mechanisms
 from support.simulated_robots import joint, link, robot
 
 from rbd_ros import Robot, Simulator
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import ModelError
-from rbd_ros.resources import resource_path
 from rbd_ros.simulation import integrate_ode
 from rbd_ros.simulation.drives import make_drives
 

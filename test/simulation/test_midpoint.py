@@ -11,7 +11,7 @@ from support.simulated_robots import at, ball, body, collision, joint, link, rob
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.simulation import Physics
 from rbd_ros.simulation.free_base_midpoint import turn_on
 from rbd_ros.simulation.joint_law import FORWARD, LOWER, UPPER

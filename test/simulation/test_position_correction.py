@@ -14,7 +14,7 @@ from support.rigid_worlds import ball, simulated
 from support.simulated_robots import collision, joint, link, robot as small
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.robots import resource_path
+from rbd_ros.lookup.robots import resource_path
 from rbd_ros.simulation.displacement import RETURN_SPEED
 
 #: Machine code as users have it: see conftest.py.

@@ -10,8 +10,8 @@ from support.simulated_robots import at, ball, collision, joint, link, robot as 
 
 from rbd_ros import ModelError, Robot, Simulator
 from rbd_ros.collision import read_world, Surface, World, WorldRobot
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import load_urdf
-from rbd_ros.resources import resource_path
 from rbd_ros.spatial import PluckerTransform
 
 ARM = resource_path('urdf', 'six_axis_arm.urdf')

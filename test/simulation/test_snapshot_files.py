@@ -14,7 +14,7 @@ from support.simulated_robots import turntable
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.simulation import load_snapshot, save_snapshot, snapshot_file, SnapshotError
 
 ARM = resource_path('urdf', 'six_axis_arm.urdf')

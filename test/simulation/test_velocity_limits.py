@@ -10,7 +10,7 @@ from support.simulated_robots import collision, joint, link, robot, turntable
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 INTEGRATORS = ['semi_implicit', 'midpoint', 'rk4']
 each = pytest.mark.parametrize('integrator', INTEGRATORS)

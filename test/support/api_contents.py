@@ -104,7 +104,7 @@ IDENTIFICATION = (
         'from rbd_ros import Robot\n'
         'from rbd_ros.control import payload_parameters\n'
         'from rbd_ros.identification import Recording\n'
-        'from rbd_ros.resources import resource_path\n',
+        'from rbd_ros.lookup.resources import resource_path\n',
     )
     + """\
 
@@ -144,7 +144,7 @@ from rbd_ros.control import (
     TorqueLimits,
 )
 from rbd_ros.control.task_impedance import TaskImpedance
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 settings = LawSettings.for_robot(robot)  # all defaults
 arm = robot.joint_names

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rbd_ros import Robot
-from rbd_ros.robots import embedded_robots
+from rbd_ros.lookup.robots import embedded_robots
 from support import example_robots, outside
 
 EMBEDDED = ('six_axis_arm', 'two_link_arm', 'planar_3r', 'stanford_arm')

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 from rbd_ros import Robot
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.robot.export import c_library
 from support.source_imports import ROOT
 

@@ -2,9 +2,9 @@
 """Mechanisms with kinematic loops, whose motion is known in closed form."""
 
 from rbd_ros import Robot
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import Frame, LoopJoint
 from rbd_ros.model.joints import Revolute
-from rbd_ros.resources import resource_path
 from rbd_ros.spatial import PluckerTransform
 
 CRANK, COUPLER, ROCKER, GROUND = 0.3, 0.25, 0.22, 0.5  # [m]

@@ -9,7 +9,7 @@ from rbd_ros import Robot
 from rbd_ros.fmi import compile_fmu, make_fmu
 from rbd_ros.hil import Bench, read_scenario
 from rbd_ros.hil.controllers import make_controller
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from support.small_units import Number, numbers, write_unit
 
 JOINTS = ('shoulder', 'elbow')

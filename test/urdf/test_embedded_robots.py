@@ -10,7 +10,7 @@ import pytest
 from support import outside
 
 from rbd_ros import Robot
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 NAMES = (
     'two_link_arm',

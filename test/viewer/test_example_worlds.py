@@ -11,7 +11,7 @@ import pytest
 from rbd_ros import Robot, Simulator
 from rbd_ros.cli.main import main
 from rbd_ros.collision import Box, contacts, distance, Plane, read_world, Sphere
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 
 WORLDS = ('push_world', 'peg_world', 'gripper_world', 'steps_world')
 

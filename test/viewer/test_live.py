@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.viewer import LivePage, LiveSession, make_scene, session as session_module
 from rbd_ros.viewer.session import FRAME
 

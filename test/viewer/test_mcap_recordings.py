@@ -8,7 +8,7 @@ import pytest
 from support import outside
 
 from rbd_ros import Robot
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.viewer import make_scene, MotionRecording
 from rbd_ros.viewer.foxglove import messages, SCHEMAS
 

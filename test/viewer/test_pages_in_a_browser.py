@@ -10,7 +10,7 @@ from support import browser, outside
 from support.waiting import CEILING, until
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.viewer import LiveSession, make_scene, MotionRecording, session as session_module
 from rbd_ros.viewer.session import record
 

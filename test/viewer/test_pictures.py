@@ -12,7 +12,7 @@ from support import outside
 
 from rbd_ros import Robot
 from rbd_ros.compiler.loops import allocate, Record
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.viewer import make_scene, MotionRecording, raster, video
 from rbd_ros.viewer.picture import Camera, SKY
 from rbd_ros.viewer.primitives import arrow

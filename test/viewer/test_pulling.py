@@ -9,7 +9,7 @@ import pytest
 from test_live import ask
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.viewer import LiveSession, make_scene, session as session_module
 from rbd_ros.viewer.pull import LinkPull, ObjectPull, STRETCH, STRONGEST
 

@@ -12,7 +12,7 @@ from support.urdf_text import joint, link, robot as urdf
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.viewer import make_scene, MotionRecording
 from rbd_ros.viewer.session import advance, record
 

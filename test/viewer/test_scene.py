@@ -7,8 +7,8 @@ from support import example_robots
 from support.urdf_text import joint, link, robot as urdf
 
 from rbd_ros import Robot
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import load_urdf
-from rbd_ros.resources import resource_path
 from rbd_ros.viewer import make_scene
 from rbd_ros.viewer.scene import GRAY, ORANGE, quaternions
 

@@ -6,7 +6,7 @@ import pytest
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.viewer import make_scene
 from rbd_ros.viewer.session import contact_forces, object_poses, record
 

@@ -15,6 +15,12 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from rbd_ros.bounded_files import MAX_TEXT, open_regular
+from rbd_ros.lookup.robots import (
+    described_by,
+    RobotDescription,
+    RobotNotFoundError,
+    xacro_mappings,
+)
 from rbd_ros.model.unknown_masses import links_without_mass, WITHOUT_MASS
 from rbd_ros.model.xacro_expansion import is_xacro
 from rbd_ros.nodes.common.communication import subscription
@@ -24,7 +30,6 @@ from rbd_ros.nodes.common.node_process import interruptible, StartupError
 from rbd_ros.nodes.common.parameter_table import ParameterTable
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.text import readable, short_name, shorten
-from rbd_ros.robots import described_by, RobotDescription, RobotNotFoundError, xacro_mappings
 
 if TYPE_CHECKING:
     from rbd_ros.robot import Robot

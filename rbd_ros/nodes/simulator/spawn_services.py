@@ -12,6 +12,7 @@ import numpy as np
 from rbd_ros.collision.bounding_boxes import bounding_box
 from rbd_ros.collision.named_poses import NamedPose
 from rbd_ros.collision.world import WorldObject
+from rbd_ros.lookup.worlds import ENDING
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.model.mesh_paths import MeshPaths
 from rbd_ros.nodes.common.conversions import pose_from_floating_joint
@@ -25,7 +26,6 @@ from rbd_ros.nodes.simulator.standard_answers import (
     NOT_FOUND,
     RefusedRequestError,
 )
-from rbd_ros.worlds import ENDING
 
 # Constants of the standard.
 BOUNDS_EMPTY, BOUNDS_BOX = 0, 1

@@ -12,6 +12,7 @@ import tempfile
 from typing import Any, Callable, Iterator, List, Tuple
 
 from rbd_ros.collision.world import World
+from rbd_ros.lookup.worlds import embedded_worlds, ENDING, find_world, WorldNotFoundError
 from rbd_ros.nodes.common.text import short_name
 from rbd_ros.nodes.simulator.entity_filters import has_tags
 from rbd_ros.nodes.simulator.spawned_entities import MAX_BYTES
@@ -21,7 +22,6 @@ from rbd_ros.nodes.simulator.standard_answers import (
     FAILED,
     RefusedRequestError,
 )
-from rbd_ros.worlds import embedded_worlds, ENDING, find_world, WorldNotFoundError
 
 # Constants of the standard.
 NO_WORLD_LOADED, SOURCES_FAILED = 101, 101

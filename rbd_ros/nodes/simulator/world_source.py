@@ -10,9 +10,9 @@ import numpy as np
 
 from rbd_ros.collision.world import World
 from rbd_ros.collision.world_file import read_world
+from rbd_ros.lookup.worlds import find_world
 from rbd_ros.model import Model
 from rbd_ros.nodes.simulator.srdf_source import srdf_of
-from rbd_ros.worlds import find_world
 
 #: Frame of the world, in which poses of objects are given.
 WORLD_FRAME = 'world'

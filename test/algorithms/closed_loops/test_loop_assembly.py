@@ -13,6 +13,7 @@ from support.loop_joints import HIGHER_PAIRS
 
 from rbd_ros import Robot
 from rbd_ros.algorithms.closed_loops.loop_assembly import assemble_loops, LoopClosureError
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import Frame, JointLimits, load_urdf, LoopJoint
 from rbd_ros.model.joints import (
     Fixed,
@@ -24,7 +25,6 @@ from rbd_ros.model.joints import (
     Universal,
 )
 from rbd_ros.model.random_models import random_chain
-from rbd_ros.resources import resource_path
 from rbd_ros.spatial import PluckerTransform
 
 

@@ -14,8 +14,8 @@ from support.textbook_trees import check, FREE, GEARED, named_tree, unrelated
 from rbd_ros import ModelError, Robot
 from rbd_ros.algorithms.derivatives import derivatives_by_bodies as module
 from rbd_ros.algorithms.derivatives.derivatives_by_bodies import derivatives_by_bodies
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import load_urdf
-from rbd_ros.resources import resource_path
 from rbd_ros.spatial import ForceVector
 
 FIELDS = ('tau', 'dtau_dq', 'dtau_dv', 'dtau_da')

@@ -13,7 +13,7 @@ from rbd_ros.algorithms.regressors.physical_consistency import (
     inconsistent_bodies,
     pseudo_inertias,
 )
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.spatial import RigidBodyInertia
 from rbd_ros.spatial.pseudo_inertia import from_log_cholesky, log_cholesky, pseudo_inertia
 

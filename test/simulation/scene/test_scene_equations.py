@@ -14,7 +14,7 @@ from support.scene_laws import Step
 from support.simulated_robots import collision, joint, link, robot as chain
 
 from rbd_ros import Robot
-from rbd_ros.resources import resource_path
+from rbd_ros.lookup.resources import resource_path
 from rbd_ros.simulation.scene.problem import UPPER_LIMIT
 
 SOFT = {'compliance': {'stiffness': 2e3, 'damping': 7.0}}

@@ -10,8 +10,8 @@ from support import outside
 
 from rbd_ros import ModelError, Robot
 from rbd_ros.cli.main import main
-from rbd_ros.resources import resource_path
-from rbd_ros.robots import (
+from rbd_ros.lookup.resources import resource_path
+from rbd_ros.lookup.robots import (
     embedded_robots,
     example_robots,
     find_robot,

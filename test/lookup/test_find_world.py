@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rbd_ros.collision import read_world
-from rbd_ros.worlds import embedded_worlds, find_world, WorldNotFoundError
+from rbd_ros.lookup.worlds import embedded_worlds, find_world, WorldNotFoundError
 
 TABLE = Path(__file__).resolve().parents[2] / 'config' / 'table_world.yaml'
 

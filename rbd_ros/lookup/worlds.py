@@ -11,8 +11,8 @@ import os
 from pathlib import Path
 from typing import Dict, Sequence
 
+from rbd_ros.lookup.resources import matching_names, resource_path
 from rbd_ros.model.mesh_paths import MeshPaths
-from rbd_ros.resources import matching_names, resource_path
 
 #: What the names of worlds end with, among the files of config/.
 ENDING = '_world'

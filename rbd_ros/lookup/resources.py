@@ -9,7 +9,7 @@ import re
 from types import MappingProxyType
 from typing import Iterable, List, Mapping
 
-_PACKAGE = Path(__file__).resolve().parent
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def share_directory() -> Path:
@@ -64,7 +64,7 @@ def matching_names(
     :param common: names by what people call them, in lower case
     :param further: other words that a name goes by, by the name
 
-    >>> from rbd_ros.resources import matching_names
+    >>> from rbd_ros.lookup.resources import matching_names
     >>> names = ['panda', 'ur5_robot', 'ur10_robot']
     >>> [matching_names(x, names, {'franka': 'panda'}) for x in ('Franka', 'UR5', 'ur', 'x')]
     [['panda'], ['ur5_robot'], ['ur5_robot', 'ur10_robot'], []]
