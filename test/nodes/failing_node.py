@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The node gravity_compensation with a fault: what RBD_TEST_FAULT names raises.
 
-`engage`, `disengage` and so on are the verbs of a managed node; `law` is the torque law, once it
+`activate`, `deactivate` and so on are methods of a managed node; `law` is the torque law, once it
 has sent some torques.
 """
 

@@ -68,7 +68,7 @@ def test_torques_are_sent_until_it_is_closed_and_when_it_is_open_again(commander
 
 def test_at_rest_no_torque_stands_for_which_it_would_have_to_answer(commander):
     answer(commander)
-    commander.rest()
+    commander.mark_idle()
     assert not commander.commanding and not commander.ever
     answer(commander)
     assert commander.commanding and commander.ever

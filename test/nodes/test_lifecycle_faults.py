@@ -46,12 +46,12 @@ def faulty(ros, monkeypatch):
 
 
 def test_a_deactivation_that_raises_ends_the_torque_and_begins_anew(faulty):
-    rig = faulty('disengage', shutdown_command='gravity').bring(ACTIVE)
+    rig = faulty('deactivate', shutdown_command='gravity').bring(ACTIVE)
     with states_at(rig):
         rig.flows(HELD)
         since = len(rig.ros.diagnostics)
         assert not rig.life.change('deactivate')
-        text = 'deactivate failed: fault in disengage'
+        text = 'deactivate failed: fault in deactivate'
         rig.ros.until_status(text, f'{rig.name[1:]}: lifecycle', since=since)
         assert rig.life.state() == UNCONFIGURED
         assert rig.silent()
@@ -61,12 +61,12 @@ def test_a_deactivation_that_raises_ends_the_torque_and_begins_anew(faulty):
 
 
 def test_an_activation_that_raises_sends_nothing(faulty):
-    rig = faulty('engage').bring(INACTIVE)
+    rig = faulty('activate').bring(INACTIVE)
     with states_at(rig):
         assert not rig.life.change('activate')
         assert rig.life.state() == UNCONFIGURED
         assert rig.silent() and not rig.torques
-    assert lines_of(rig.process, 'activate failed: fault in engage')
+    assert lines_of(rig.process, 'activate failed: fault in activate')
 
 
 def test_a_configuration_that_raises_is_told_and_can_be_tried_again(faulty):

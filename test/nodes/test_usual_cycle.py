@@ -184,7 +184,7 @@ def change(event, sides, arm, rng, stream):
 
             side.commander.adjust = adjust
         elif event == 'rest':
-            side.loop.rest()
+            side.loop.deactivate()
             side.commander.close()
             side.watchdog.disarm()
         elif event == 'activate':
@@ -279,9 +279,9 @@ def test_the_shortest_way_is_taken(side, monkeypatch):
     'close',
     [
         lambda side: side.commander.close(),
-        lambda side: side.commander.rest(),
+        lambda side: side.commander.mark_idle(),
         lambda side: side.commander.open(),
-        lambda side: side.loop.rest(),
+        lambda side: side.loop.deactivate(),
         lambda side: side.loop.activate(),
         lambda side: side.loop.changed(),
         lambda side: setattr(side.commander, 'adjust', None),

@@ -70,7 +70,7 @@ class BridgeNode(TorqueNode):
         super()._take(prepared)
         self._states.needs_velocity = True  # what the program does with it is not known
 
-    def compose(self, robot: Robot, progress: Progress) -> None:
+    def configure(self, robot: Robot, progress: Progress) -> None:
         """Compose the node for a robot.
 
         :raises ValueError: if robot and parameters do not fit, or there is no such address
@@ -79,14 +79,14 @@ class BridgeNode(TorqueNode):
         if robot.model.loops:
             raise ValueError('a robot with kinematic loops: udp_bridge is for trees alone')
         self.exchange = UdpExchange(values['address'], values['port'], robot.nv)
-        super().compose(robot, progress)
+        super().configure(robot, progress)
         self.diagnostics.condition(
             SUBJECT, WARN, f'asked at {self.exchange.place}, not yet heard', code='not yet heard'
         )
 
-    def take_apart(self) -> None:
+    def cleanup(self) -> None:
         """Forget the robot, and close the socket."""
-        super().take_apart()
+        super().cleanup()
         if self.exchange is not None:
             self.exchange.close()
             self.exchange = None

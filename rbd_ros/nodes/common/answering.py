@@ -17,7 +17,7 @@ Prepared = TypeVar('Prepared')
 class AnsweringNode(ManagedNode, Generic[Prepared]):
     """A node that answers messages with what follows from a robot and parameters.
 
-    A subclass says what that is (`_prepare`) and ends its constructor by `come_up`.
+    A subclass says what that is (`_prepare`) and ends its constructor by `bring_up`.
 
     :param interface: interface of the node
     :param subject: subject of its diagnostics that reports the answers
@@ -33,18 +33,18 @@ class AnsweringNode(ManagedNode, Generic[Prepared]):
         self.diagnostics.add_values(subject, self._values)
         self.parameters.free = lambda: self.state == UNCONFIGURED
 
-    def disengage(self) -> None:
+    def deactivate(self) -> None:
         """Answer nothing."""
         self.diagnostics.condition(self._subject, OK, 'not active', code='not active')
 
-    def leave(self) -> None:
+    def shutdown(self) -> None:
         """Answer nothing any more."""
-        self.disengage()
+        self.deactivate()
 
-    def take_apart(self) -> None:
+    def cleanup(self) -> None:
         """Forget the robot."""
         self.robot = self._prepared = None
-        self.disengage()
+        self.deactivate()
 
     def stop(self) -> None:
         """Publish what diagnostics are left."""

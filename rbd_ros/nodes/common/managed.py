@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that are managed: ROS 2 lifecycle, by hand, by a lifecycle manager, or by themselves.
+"""Managed nodes: the ROS 2 lifecycle, driven by services, a lifecycle manager, or the node itself.
 
-A managed node comes up by itself (`autostart`), or waits in the state unconfigured for the
-services that rclpy's lifecycle offers. A transition that cannot work fails: its reason is in the
+A managed node configures and activates itself (`autostart`), or waits in the state unconfigured
+for the services of rclpy's lifecycle. A transition that cannot work fails: its reason is in the
 log and on `/diagnostics`, and the node goes on in the state where it was.
 """
 
@@ -43,9 +43,10 @@ class TransitionRefused(RuntimeError):
 class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
     """A node with a robot, which is configured, activated, deactivated and cleaned up.
 
-    A subclass composes the node (`compose`, `take_apart`), lets it act (`engage`) and
-    stops that (`disengage`, `leave`); all five are called on the executor. Constructors set
-    `parameters` and `diagnostics` and end with `come_up`.
+    A subclass has the methods `configure`, `cleanup`, `activate`, `deactivate` and `shutdown`,
+    which the executor calls. They are not the callbacks of rclpy (`on_configure`, ...), which are
+    here: `configure` waits for a robot description, which may come after the transition.
+    Constructors set `parameters` and `diagnostics` and end with `bring_up`.
 
     :param interface: interface of the node
     """
@@ -59,7 +60,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
         self.interface = interface
         self._wanted_active = False  # as soon as there is a robot
         self._problem: Optional[Exception] = None  # of the transition under way
-        self._scoped_entities: Optional[ScopedEntities] = None  # before it was composed
+        self._scoped_entities: Optional[ScopedEntities] = None  # before it was configured
         #: Whether signals reach the node and its threads may run
         self.spinning = False
         for service in (
@@ -75,38 +76,38 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
     # -- what nodes do ----------------------------------------------------------------------------
 
     @abstractmethod
-    def compose(self, robot: Robot, progress: Progress) -> None:
-        """Compose the node for a robot.
+    def configure(self, robot: Robot, progress: Progress) -> None:
+        """Create the node's parts for a robot.
 
         :raises ValueError: if robot and parameters do not fit
         """
 
     @abstractmethod
-    def take_apart(self) -> None:
-        """Forget the robot, also if it was composed in part only; publishers end by themselves."""
+    def cleanup(self) -> None:
+        """Forget the robot, also after a `configure` that failed."""
 
     @abstractmethod
-    def engage(self) -> None:
-        """Begin to act.
+    def activate(self) -> None:
+        """Begin to publish.
 
         :raises TransitionRefused: if that cannot work
         """
 
     @abstractmethod
-    def disengage(self) -> None:
-        """Stop acting, so that another node can act instead."""
+    def deactivate(self) -> None:
+        """Stop publishing, so that another node can take over."""
 
     @abstractmethod
-    def leave(self) -> None:
-        """Stop acting for good."""
+    def shutdown(self) -> None:
+        """Stop publishing for good."""
 
     def run(self) -> None:
         """Let threads run: signals reach the node now."""
 
-    # -- coming up --------------------------------------------------------------------------------
+    # -- bringing up ------------------------------------------------------------------------------
 
-    def come_up(self, **options: Any) -> None:
-        """Configure the node if it starts by itself, or wait for somebody who does.
+    def bring_up(self, **options: Any) -> None:
+        """Configure the node if it starts by itself, or wait for the transition.
 
         :param options: further arguments of `RobotSource`
         :raises StartupError: if it starts by itself with what cannot be used
@@ -146,19 +147,19 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
     def _use_robot(self, robot: Robot, progress: Progress) -> None:
         before = ScopedEntities(self, self.diagnostics)
         try:
-            self.compose(robot, progress)
+            self.configure(robot, progress)
         except Exception:
-            self.take_apart()
+            self.cleanup()
             before.destroy()
             raise
         self._scoped_entities = before
         if self.spinning:
             self.run()
 
-    def _dismantle(self) -> None:
-        """Take the node apart, down to what it had before it was configured."""
+    def _cleanup(self) -> None:
+        """Destroy all that was created since the node was configured."""
         self._wanted_active = False
-        self.take_apart()
+        self.cleanup()
         if self._scoped_entities is not None:
             self._scoped_entities.destroy()
             self._scoped_entities = None
@@ -173,33 +174,33 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Load the description and compile, or begin to wait for it on the topic."""
-        return self._do('configure', self._configure)
+        return self._do('configure', self._load_robot)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Begin to act, if there is a robot."""
-        return self._do('activate', self._activate)
+        return self._do('activate', self._activate_with_robot)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop acting."""
-        return self._do('deactivate', self.disengage)
+        return self._do('deactivate', self.deactivate)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the robot, so that another one can be configured."""
-        return self._do('cleanup', self._dismantle)
+        return self._do('cleanup', self._cleanup)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop acting for good."""
 
         def work() -> None:
             if state.label == ACTIVE:
-                self.leave()
-            self._dismantle()
+                self.shutdown()
+            self._cleanup()
 
         return self._do('shutdown', work)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop acting after a transition that raised, and begin again as unconfigured."""
-        for step in (self.leave, self._dismantle):
+        for step in (self.shutdown, self._cleanup):
             try:
                 step()
             except Exception as error:
@@ -207,7 +208,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
                 self.get_logger().debug(traceback.format_exc())
         return SUCCESS
 
-    def _configure(self) -> None:
+    def _load_robot(self) -> None:
         try:
             with interruptible():
                 self._source.start()
@@ -217,13 +218,13 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
             # a stop signal, of which the executor knows; it would write a traceback of this
             raise TransitionRefused('the node is ending') from None
 
-    def _activate(self) -> None:
+    def _activate_with_robot(self) -> None:
         if self._source.robot is None:
             raise TransitionRefused(
                 'there is no robot description yet; publish one on the topic robot_description, '
                 'or clean up and set the parameter robot_description or robot_description_file'
             )
-        self.engage()
+        self.activate()
 
     def _do(self, name: str, work: Callable[[], None]) -> TransitionCallbackReturn:
         self._problem = None

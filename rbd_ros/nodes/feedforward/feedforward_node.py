@@ -54,16 +54,16 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
         self._states, self._trajectories = JointStateReader(), JointTrajectoryReader()
         subscription(self, interface.topic('joint_states'), self._on_states, raw=True)
         subscription(self, interface.topic('joint_trajectory'), self._on_trajectory, raw=True)
-        self.come_up()
+        self.bring_up()
 
-    def engage(self) -> None:
+    def activate(self) -> None:
         """Begin to answer trajectories."""
         self.diagnostics.condition(SUBJECT, OK, 'waiting for trajectories', code='ready')
 
-    def take_apart(self) -> None:
+    def cleanup(self) -> None:
         """Forget the robot, and where its joints were."""
         self._positions.clear()
-        super().take_apart()
+        super().cleanup()
 
     def _prepare(self, values: Mapping[str, Any]) -> Optional[Feedforward]:
         """Return the settings that parameters make for the robot.
@@ -88,7 +88,7 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
         )
         return Feedforward(robot, settings, link)
 
-    def compose(self, robot: Robot, progress: Progress) -> None:
+    def configure(self, robot: Robot, progress: Progress) -> None:
         """Compile the inverse dynamics of a robot.
 
         :raises ValueError: if robot and parameters do not fit

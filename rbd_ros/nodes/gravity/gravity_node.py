@@ -144,7 +144,7 @@ class GravityNode(TorqueNode):
             self.diagnostics,
         )
 
-    def _compose_own(self, prepared: Any) -> None:
+    def _configure_own(self, prepared: Any) -> None:
         values, robot = self.parameters.values, self.robot
         if values['gravity_source'] == 'imu':
             self._imu = ImuGravity(
@@ -161,10 +161,10 @@ class GravityNode(TorqueNode):
             if prepared.own is not None:
                 self._take(prepared)
 
-    def take_apart(self) -> None:
+    def cleanup(self) -> None:
         """Forget the robot, and what was made for it."""
         self._adjustments = self._imu = None
-        super().take_apart()
+        super().cleanup()
 
     def _configuration(self) -> Optional[np.ndarray]:
         state = self._loop.last_state

@@ -66,7 +66,7 @@ class ObserverNode(AnsweringNode[Estimator]):
         self._reader = JointStateReader()
         self.diagnostics.every_second(self._look)
         subscription(self, interface.topic(STATES), self._on_states, raw=True)
-        self.come_up()
+        self.bring_up()
 
     def _begin(self) -> None:
         """Know of no state."""
@@ -75,7 +75,7 @@ class ObserverNode(AnsweringNode[Estimator]):
         self._last: Optional[WrenchEstimate] = None
         self._estimates = 0
 
-    def engage(self) -> None:
+    def activate(self) -> None:
         """Begin to answer joint states, as if none had come before."""
         self._begin()
         self._fresh[:] = False
@@ -122,7 +122,7 @@ class ObserverNode(AnsweringNode[Estimator]):
             prepared.detector.collision = self._prepared.detector.collision
         self._prepared = prepared
 
-    def compose(self, robot: Robot, progress: Progress) -> None:
+    def configure(self, robot: Robot, progress: Progress) -> None:
         """Compile the momentum observer of a robot.
 
         :raises ValueError: if robot and parameters do not fit

@@ -126,9 +126,9 @@ class IndependentReference:
         """Return the key-value pairs for the diagnostics of the torque."""
         return self._reference.values()
 
-    def rest(self) -> None:
+    def deactivate(self) -> None:
         """End what others wait for, as the node is no longer active."""
-        self._reference.rest()
+        self._reference.deactivate()
 
     def stop(self) -> None:
         """End what others wait for, as the node ends."""

@@ -142,8 +142,8 @@ class Commander:
             self._closed = False
             self.shortest[0] = 0
 
-    def rest(self) -> None:
-        """Note that no torque stands any more for which this node would have to answer."""
+    def mark_idle(self) -> None:
+        """Note that no torque of this node is in effect any more."""
         with self.lock:
             self.commanding = self.ever = False
             self.shortest[0] = 0

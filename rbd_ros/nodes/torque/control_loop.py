@@ -98,7 +98,7 @@ class ControlLoop:
         self._overspeed.reset()
         self._respond = self._answer_unless_too_fast
 
-    def rest(self) -> None:
+    def deactivate(self) -> None:
         """Answer no further states; one may be under way, which the commander has to refuse."""
         self._respond = self._watch
         self.changed()

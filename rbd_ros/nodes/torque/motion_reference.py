@@ -66,7 +66,7 @@ class Reference(Protocol):
     def values(self) -> Dict[str, Any]:
         """Return the key-value pairs for the diagnostics of the torque."""
 
-    def rest(self) -> None:
+    def deactivate(self) -> None:
         """End what others wait for, as the node is no longer active."""
 
     def stop(self) -> None:
@@ -118,7 +118,7 @@ class MeasuredPosition:
         """Report nothing."""
         return {}
 
-    def rest(self) -> None:
+    def deactivate(self) -> None:
         """Have nothing that others wait for."""
 
     def stop(self) -> None:

@@ -71,7 +71,7 @@ class TorqueNode(ManagedNode):
         self.diagnostics.every_second(self._every_second)
         self.parameters.free = lambda: self.state == UNCONFIGURED
         self._create_own()
-        self.come_up()
+        self.bring_up()
 
     # -- parameters: whole, or not at all ---------------------------------------------------------
 
@@ -123,8 +123,8 @@ class TorqueNode(ManagedNode):
 
     # -- the robot --------------------------------------------------------------------------------
 
-    def compose(self, robot: Robot, progress: Progress) -> None:
-        """Compose the node for a robot.
+    def configure(self, robot: Robot, progress: Progress) -> None:
+        """Create the node's parts for a robot.
 
         :raises ValueError: if robot and parameters do not fit
         """
@@ -192,9 +192,9 @@ class TorqueNode(ManagedNode):
             f'waiting for states on {self._loop.subscription.topic_name}',
             code='waiting',
         )
-        self._compose_own(prepared)
+        self._configure_own(prepared)
 
-    def take_apart(self) -> None:
+    def cleanup(self) -> None:
         """Forget the robot."""
         if self._loop is not None:
             self._loop.stop()
@@ -204,7 +204,7 @@ class TorqueNode(ManagedNode):
         self.diagnostics.condition(SUBJECT, OK, FORGOTTEN, code=FORGOTTEN)
 
     def _keep_torque(self) -> None:
-        """Keep the last torque: its rate of change is limited whatever is composed next."""
+        """Keep the last torque: the rate limit holds across the next configuration."""
         last = self._commander.limiter.standing
         if last is not None and self.robot is not None:
             torque, self._standing_since = last
@@ -240,8 +240,8 @@ class TorqueNode(ManagedNode):
         """Report that no torque of the law was sent for so long [s]: states have failed."""
         self._states.lost(timeout)
 
-    def _compose_own(self, prepared: Prepared) -> None:
-        """Compose the node's own parts, when all others are there and before states come."""
+    def _configure_own(self, prepared: Prepared) -> None:
+        """Create the node's own parts, after all others and before states come."""
 
     @property
     def _closing(self) -> Optional[LoopClosing]:
@@ -296,42 +296,42 @@ class TorqueNode(ManagedNode):
             self._real_time.lock_memory()
             self._loop.start()
 
-    def engage(self) -> None:
+    def activate(self) -> None:
         """Begin to answer states."""
         self._commander.open()
         self._loop.activate()
         self._watchdog.start()
 
-    def disengage(self) -> None:
+    def deactivate(self) -> None:
         """Send the last torque of a node that others may follow."""
-        self._rest(self.parameters['deactivate_command'], given_up=ending)
+        self._finish_torque(self.parameters['deactivate_command'], given_up=ending)
         self._commander.flush()
-        self.reference.rest()
+        self.reference.deactivate()
 
-    def leave(self) -> None:
+    def shutdown(self) -> None:
         """Send the last torque of a node that does not come back."""
         if self._loop is not None:
-            self._rest(self.parameters['shutdown_command'])
+            self._finish_torque(self.parameters['shutdown_command'])
             self._commander.flush()
-            self.reference.rest()
+            self.reference.deactivate()
 
     def stop(self) -> None:
         """Send the last torque of an ending node, and then what others wait for."""
         if self._loop is None:
             return
         self._loop.stop()
-        self._rest(self.parameters['shutdown_command'])
+        self._finish_torque(self.parameters['shutdown_command'])
         self.reference.stop()
         self._watchdog.stop()
         self._commander.flush()
         self.diagnostics.flush()
 
-    def _rest(self, action: str, given_up: Callable[[], bool] = bool) -> None:
-        """Send a last torque if one was sent since the node was activated, and none after it.
+    def _finish_torque(self, action: str, given_up: Callable[[], bool] = bool) -> None:
+        """Send a last torque, if one was sent since the node was activated, and then no more.
 
         :param given_up: returns whether the node is about to end, with another last torque
         """
-        self._loop.rest()
+        self._loop.deactivate()
         unfinished = self._commander.close()
         self._watchdog.disarm()
         if not self._commander.ever:
@@ -342,7 +342,7 @@ class TorqueNode(ManagedNode):
         elif unfinished is not None:  # what it was about to end with is not left half done
             reached = self._commander.finish(unfinished, self._stamp, hurry(), True, given_up)
         if reached:
-            self._commander.rest()
+            self._commander.mark_idle()
 
     def _on_silence(self) -> None:
         """React to failed states in the watchdog's thread; called again if it raises."""

@@ -275,7 +275,7 @@ class TrajectoryReference:
         patience = options.max_state_gap if options.state_loss_policy == 'resume' else 0.0
         return 'states of the robot have failed' if now - self._silent_since > patience else ''
 
-    def rest(self) -> None:
+    def deactivate(self) -> None:
         """Give a client that waits for a trajectory a result, as it is not followed on."""
         if self._goals is not None:
             self._goals.drop('the node was deactivated')
