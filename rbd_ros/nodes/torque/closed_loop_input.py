@@ -47,9 +47,9 @@ class ClosingStateInput(StateInput):
         state = super().update(data, now)
         if state is None:
             return None
-        seen = now - np.maximum(self._seen, self._usual.seen) < self._limit
+        seen = now - np.maximum(self._seen, self._fast_reader.seen) < self._limit
         if not np.isfinite(self._limit):
-            seen = np.isfinite(np.maximum(self._seen, self._usual.seen))
+            seen = np.isfinite(np.maximum(self._seen, self._fast_reader.seen))
         try:
             q, v, _ = self._closing.complete(state.q, state.v, seen)
         except (ValueError, np.linalg.LinAlgError) as error:

@@ -11,10 +11,10 @@ import numpy as np
 
 from rbd_ros.control import TorqueLaw, TorqueLimiter
 from rbd_ros.control.soft_stops import SoftStops
+from rbd_ros.nodes.torque.fast_responder import FastResponder
 from rbd_ros.nodes.torque.motion_reference import Motion
 from rbd_ros.nodes.torque.output import TorqueOutput
 from rbd_ros.nodes.torque.state_input import MeasuredState
-from rbd_ros.nodes.torque.usual_answers import UsualAnswers
 
 RAMP_PERIOD = 0.005  # between two steps towards a last command when the rate is limited [s]
 
@@ -39,13 +39,13 @@ class Commander:
     ):
         self._output = output
         self.limiter = limiter
-        quick = quick and stops is None and UsualAnswers.quick()
-        self._usual = UsualAnswers(limiter, output) if quick else None
+        quick = quick and stops is None and FastResponder.quick()
+        self._responder = FastResponder(limiter, output) if quick else None
         self._stops = stops
         #: Held during an answer: its holder changes what two answers are computed with
         self.lock = threading.Lock()
-        #: 1 while states may take the fast path, (1,); set to 0 after any change, see UsualCycle
-        self.shortest = np.zeros(1, dtype=np.int64)
+        #: 1 while states may take the fast path, (1,); set to 0 after any change, see FastCycle
+        self.fast_path_open = np.zeros(1, dtype=np.int64)
         #: Torques that were sent, and that were saturated, (2,)
         self.counts = np.zeros(2, dtype=np.int64)
         self._adjust: Optional[Callable[[TorqueLaw, MeasuredState], None]] = None
@@ -64,7 +64,7 @@ class Commander:
     @adjust.setter
     def adjust(self, adjust: Optional[Callable[[TorqueLaw, MeasuredState], None]]) -> None:
         self._adjust = adjust
-        self.shortest[0] = 0
+        self.fast_path_open[0] = 0
 
     @property
     def sent(self) -> int:
@@ -77,9 +77,9 @@ class Commander:
         return self.counts[1].item()
 
     @property
-    def usual(self) -> Optional[UsualAnswers]:
-        """Law, limits and messages in machine code, if there is that."""
-        return self._usual
+    def responder(self) -> Optional[FastResponder]:
+        """Law, limits and messages in machine code, if there is machine code."""
+        return self._responder
 
     @property
     def unchanging(self) -> bool:
@@ -92,8 +92,8 @@ class Commander:
 
     def prepare(self, law: TorqueLaw) -> None:
         """Compile and allocate what a law needs, before the first state comes."""
-        if self._usual is not None:
-            self._usual.prepare(law)
+        if self._responder is not None:
+            self._responder.prepare(law)
 
     def answer(self, law: TorqueLaw, state: MeasuredState, motion: Motion) -> Optional[np.ndarray]:
         """Send the torque of the law, within the limits.
@@ -111,9 +111,9 @@ class Commander:
             if adjust is not None:
                 adjust(law, state)
             now = time.monotonic()
-            usual = self._usual
-            if usual is not None and usual(law, state, motion, now):
-                applied, self._quickly = usual.torque, True
+            responder = self._responder
+            if responder is not None and responder(law, state, motion, now):
+                applied, self._quickly = responder.torque, True
                 self._output.send()
             else:
                 self._quickly = False
@@ -140,13 +140,13 @@ class Commander:
         """Let torques be sent, as they are from the beginning; after `close`, again."""
         with self.lock:
             self._closed = False
-            self.shortest[0] = 0
+            self.fast_path_open[0] = 0
 
     def mark_idle(self) -> None:
         """Note that no torque of this node is in effect any more."""
         with self.lock:
             self.commanding = self.ever = False
-            self.shortest[0] = 0
+            self.fast_path_open[0] = 0
 
     def close(self) -> Optional[np.ndarray]:
         """End torques and any last command under way, so that only the final one can follow.
@@ -157,7 +157,7 @@ class Commander:
         """
         with self.lock:
             self._closed = True
-            self.shortest[0] = 0
+            self.fast_path_open[0] = 0
             return self._target
 
     def finish(
@@ -180,7 +180,7 @@ class Commander:
         with self.lock:
             before = self.sent
             self._target = torque
-            self.shortest[0] = 0
+            self.fast_path_open[0] = 0
         try:
             while True:
                 with self.lock:

@@ -18,11 +18,11 @@ from rbd_ros.nodes.common.blocking_subscriber import BlockingSubscriber
 from rbd_ros.nodes.common.cycle_timer import CycleTimer
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
 from rbd_ros.nodes.torque.commander import Commander
+from rbd_ros.nodes.torque.fast_cycle import FastCycle
 from rbd_ros.nodes.torque.motion_reference import Reference
 from rbd_ros.nodes.torque.overspeed import Overspeed
 from rbd_ros.nodes.torque.state_input import MeasuredState, StateInput
 from rbd_ros.nodes.torque.torque_interface import JOINT_STATES
-from rbd_ros.nodes.torque.usual_cycle import UsualCycle
 from rbd_ros.nodes.torque.watchdog import Watchdog
 
 SUBJECT = 'torque'
@@ -65,20 +65,20 @@ class ControlLoop:
         self._begun = False
         self.timer = CycleTimer()
         self._note = self.timer.note
-        usual = commander.usual
-        self._shortest: Optional[UsualCycle] = None
-        if usual is not None:
-            self._shortest = UsualCycle(
+        responder = commander.responder
+        self._fast_cycle: Optional[FastCycle] = None
+        if responder is not None:
+            self._fast_cycle = FastCycle(
                 states,
-                usual,
+                responder,
                 commander.counts,
-                commander.shortest,
+                commander.fast_path_open,
                 watchdog.fed,
                 watchdog.timeout,
                 self.timer.record,
                 commander.lock,
             )
-            reference.on_change(self._shortest.close)
+            reference.on_change(self._fast_cycle.close)
         self._subscriber = BlockingSubscriber(node, JOINT_STATES)
         self.subscription = self._subscriber.subscription
         states.attach(self.subscription)
@@ -105,8 +105,8 @@ class ControlLoop:
 
     def changed(self) -> None:
         """Look at all that there is at the next state: called after any of it was changed."""
-        if self._shortest is not None:
-            self._shortest.close()
+        if self._fast_cycle is not None:
+            self._fast_cycle.close()
 
     @property
     def active(self) -> bool:
@@ -128,17 +128,17 @@ class ControlLoop:
 
     def _on_state(self, data: bytes) -> None:
         begin = monotonic()
-        shortest = self._shortest
+        fast_cycle = self._fast_cycle
         try:
-            if shortest is not None and not self._watchdog.fired:
+            if fast_cycle is not None and not self._watchdog.fired:
                 with self._lock:
-                    done = shortest.run(data, len(data), begin)
+                    done = fast_cycle.run(data, len(data), begin)
                     if done > 0:
                         self._send()
-                        shortest.end(begin, monotonic())
+                        fast_cycle.end(begin, monotonic())
                 if done > 0:
                     return
-                shortest.close()
+                fast_cycle.close()
                 state = self._states.taken() if done else self._states.update(data, begin)
             else:
                 self.changed()
@@ -169,8 +169,8 @@ class ControlLoop:
         watchdog.feed(monotonic())
         reference.done(state, motion, applied)
         self._note(now, monotonic())
-        if self._shortest is not None:
-            self._shortest.open(reference, self._unchanging)
+        if self._fast_cycle is not None:
+            self._fast_cycle.open(reference, self._unchanging)
 
     def _unchanging(self) -> bool:
         """Return whether there is nothing but the next state to look at."""

@@ -28,7 +28,7 @@ from rbd_ros.nodes.common.wire import (
     NameList,
     WireError,
 )
-from rbd_ros.nodes.torque.usual_states import UsualStates
+from rbd_ros.nodes.torque.fast_state_reader import FastStateReader
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
 
@@ -133,10 +133,12 @@ class StateInput:
         self._v = np.zeros(robot.nv)
         self._seen = np.full(robot.nv, -math.inf)
         bounds = self._guard(slice(None), names).bounds
-        self._usual = UsualStates(robot.nv, bounds, AGREEMENT, Wraparound(self._periods))
-        self._usual_state = MeasuredState(self._usual.q, self._usual.v, 0, 0, 0.0, False)
-        self._usual_source: Optional[_Source] = None
-        self._usual_layout: Optional[object] = None  # of the reader
+        self._fast_reader = FastStateReader(robot.nv, bounds, AGREEMENT, Wraparound(self._periods))
+        self._fast_state = MeasuredState(
+            self._fast_reader.q, self._fast_reader.v, 0, 0, 0.0, False
+        )
+        self._fast_source: Optional[_Source] = None
+        self._fast_layout: Optional[object] = None  # of the reader
         self._learned = -math.inf  # when that publisher was chosen
         optional = [names.index(name) for name in optional_joints]
         self._required = np.setdiff1d(np.arange(robot.nv), optional)
@@ -164,7 +166,7 @@ class StateInput:
     @property
     def last(self) -> Optional[MeasuredState]:
         """Last state that could be used."""
-        return self._last if self._usual.seen == -math.inf else self.taken()
+        return self._last if self._fast_reader.seen == -math.inf else self.taken()
 
     @property
     def publishers(self) -> int:
@@ -181,7 +183,7 @@ class StateInput:
         :param now: present time of a steady clock [s]
         :return: the state of all joints, or None if it is not complete or cannot be trusted
         """
-        if self._usual.take(data, len(data), now):
+        if self._fast_reader.take(data, len(data), now):
             return self.taken()
         self._read += 1
         self._catch_up()
@@ -198,69 +200,69 @@ class StateInput:
             )
             return None
         finally:
-            self._expect_usual(now)
+            self._expect_next(now)
 
     def taken(self) -> MeasuredState:
-        """Return the state of the message that machine code has taken last."""
-        usual = self._usual
+        """Return the state of the message that machine code has read last."""
+        reader = self._fast_reader
         # Filled in, not made: once in a millisecond that is not the same.
-        state = self._usual_state
-        state.stamp = state.time = usual.stamp
-        state.dt = usual.elapsed / NANOSECONDS
+        state = self._fast_state
+        state.stamp = state.time = reader.stamp
+        state.dt = reader.elapsed / NANOSECONDS
         return state
 
     @property
     def messages(self) -> int:
         """Number of messages that have come."""
-        return self._read + self._usual.count
+        return self._read + self._fast_reader.count
 
     @property
-    def usual(self) -> UsualStates:
-        """Reader of usual messages, for machine code that does more than that."""
-        return self._usual
+    def fast_reader(self) -> FastStateReader:
+        """Reader of regular messages, for machine code that does more than read them."""
+        return self._fast_reader
 
-    # -- usual messages, which machine code takes -------------------------------------------------
+    # -- regular messages, which machine code reads -----------------------------------------------
 
     def _learn(self, source: _Source, stamp: int, now: float) -> None:
-        """Let machine code take messages like the last one from now on, if it can."""
+        """Let machine code read messages like the last one from now on, if it can."""
         if not (source.naming.in_order and source.leads and stamp):
             return
         # Not those of two publishers in turns.
         if now - self._learned < LEARNING_PERIOD:
             return
-        if self._usual.learn(self._reader.pattern(READS_BEFORE_PATTERN)):
-            self._usual_source, self._usual_layout = source, self._reader.layout
+        if self._fast_reader.learn(self._reader.pattern(READS_BEFORE_PATTERN)):
+            self._fast_source, self._fast_layout = source, self._reader.layout
             self._learned = now
 
-    def _forget_usual(self) -> None:
-        self._usual.forget()
-        self._usual_source = self._usual_layout = None
+    def _stop_fast_reading(self) -> None:
+        self._fast_reader.forget()
+        self._fast_source = self._fast_layout = None
         self._learned = -math.inf
 
     def _catch_up(self) -> None:
-        """Note the states that machine code has taken since the last message read here."""
-        source, seen = self._usual_source, self._usual.seen
+        """Note the states that machine code has read since the last message read here."""
+        source, seen = self._fast_source, self._fast_reader.seen
         if seen == -math.inf:
             return
         state = self.taken()
-        self._usual.noted()
-        source.stamp, source.received = self._usual.stamp, seen
+        self._fast_reader.noted()
+        source.stamp, source.received = self._fast_reader.stamp, seen
         source.guard.passed(source.stamp / NANOSECONDS)
         self._time = source.stamp
         self._seen[:] = seen
         self._incomplete_since = math.inf
-        self._q, self._v = self._usual.q.copy(), self._usual.v.copy()
+        self._q, self._v = self._fast_reader.q.copy(), self._fast_reader.v.copy()
         self._last = replace(state, q=self._q, v=self._v)
 
-    def _expect_usual(self, now: float) -> None:
-        """Set what the next usual message is compared with."""
-        source = self._usual_source
+    def _expect_next(self, now: float) -> None:
+        """Set what the next regular message is compared with."""
+        source = self._fast_source
         if source is not None:
-            # While publishers contradict each other, nothing is usual.
+            # While publishers contradict each other, no message is regular.
             stamp = source.stamp if self._conflict_until <= now else 0
-            self._usual.expect(self._q, self._v, stamp)
+            self._fast_reader.expect(self._q, self._v, stamp)
 
-    # -- all others -------------------------------------------------------------------------------
+    # -- all other messages -----------------------------------------------------------------------
 
     def _update(self, message: JointStateData, now: float) -> Optional[MeasuredState]:
         source = self._sources.get(message.names) or self._new_source(message.names)
@@ -299,7 +301,7 @@ class StateInput:
             q[target], v[target], self._seen[target] = position, velocity, now
             if not self._complete(now):
                 return None
-        if self._reader.layout is not self._usual_layout:
+        if self._reader.layout is not self._fast_layout:
             self._learn(source, stamp, now)
         if not source.leads:
             return MeasuredState(q, v, stamp, self._time, 0.0, False)
@@ -334,7 +336,7 @@ class StateInput:
         if len(self._sources) >= MOST_SOURCES:
             # A publisher that invents names must not fill the memory.
             del self._sources[min(self._sources, key=lambda k: self._sources[k].received)]
-            self._forget_usual()
+            self._stop_fast_reading()
         guards = [self._guard(naming.target, naming.names) for _ in range(2)]
         leads = self._leading_joint in naming.target
         wraparound = Wraparound(self._periods[naming.target])
@@ -517,11 +519,11 @@ class StateInput:
                 f'nobody publishes {self._subscription.topic_name}',
                 code='no publisher',
             )
-        usual, seen = self._usual_source, self._usual.seen
+        fast, seen = self._fast_source, self._fast_reader.seen
         heard = [
             s
             for s in list(self._sources.values())
-            if now - max(s.received, seen if s is usual else s.received) < CONFLICT_WINDOW
+            if now - max(s.received, seen if s is fast else s.received) < CONFLICT_WINDOW
         ]
         for source in heard:
             self._report_unknown(source)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The short way from a state to its torque gives what the long one gives, whatever comes."""
+"""The fast path of the response gives the results of the slow one, whatever the state."""
 
 import math
 from types import SimpleNamespace
@@ -37,7 +37,7 @@ WORDS = [
 
 
 class Side:
-    """A law, a limiter and messages, the one way or the other."""
+    """A law, a limiter and messages, on the fast path or the slow one."""
 
     def __init__(self, robot, settings, joints, form, short, payload_link):
         self.sent = []
@@ -49,7 +49,7 @@ class Side:
         if short:
             self.commander.prepare(self.law)
         else:
-            self.commander._usual = None
+            self.commander._responder = None
 
     def answer(self, state, motion):
         """Return what is sent, or what is raised."""
@@ -75,14 +75,14 @@ class Side:
 
 
 class Counted:
-    """The short way, and how often it led somewhere."""
+    """A responder that counts its answers."""
 
-    def __init__(self, usual):
-        self._usual, self.torque = usual, usual.torque
+    def __init__(self, responder):
+        self._responder, self.torque = responder, responder.torque
         self.answers = 0
 
     def __call__(self, *arguments):
-        done = self._usual(*arguments)
+        done = self._responder(*arguments)
         self.answers += done
         return done
 
@@ -114,7 +114,7 @@ def vectors(rng, n, scale):
     ],
 )
 @pytest.mark.parametrize('seed', range(2))
-def test_both_ways_answer_alike(clock, name, joints, form, payload_link, seed):
+def test_both_paths_answer_alike(clock, name, joints, form, payload_link, seed):
     rng = np.random.default_rng(seed)
     robot = without_limits(name.split()[0]) if 'without' in name else load(name)
     n = robot.nv
@@ -138,7 +138,7 @@ def test_both_ways_answer_alike(clock, name, joints, form, payload_link, seed):
 
     first = settings()
     short, long = (Side(robot, first, joints, form, way, payload_link) for way in (True, False))
-    used = short.commander._usual = Counted(short.commander._usual)
+    used = short.commander._responder = Counted(short.commander._responder)
     refused = saturated = 0
     stamp = 10**18
 
@@ -185,15 +185,15 @@ def test_both_ways_answer_alike(clock, name, joints, form, payload_link, seed):
     )
 
 
-def test_the_short_way_is_taken(clock, monkeypatch):
+def test_the_fast_path_is_taken(clock, monkeypatch):
     robot = load('planar_3r')
     side = Side(robot, LawSettings.for_robot(robot), (), 'both', True, None)
 
-    def long_way(*arguments):
-        raise AssertionError('the long way')
+    def slow_path(*arguments):
+        raise AssertionError('the slow path')
 
-    monkeypatch.setattr(TorqueLaw, '__call__', long_way)
-    monkeypatch.setattr(TorqueLimiter, '__call__', long_way)
+    monkeypatch.setattr(TorqueLaw, '__call__', slow_path)
+    monkeypatch.setattr(TorqueLimiter, '__call__', slow_path)
     rest = np.zeros(robot.nv)
     state = SimpleNamespace(q=rest, v=rest, stamp=10**18, time=0, dt=0.001, restarted=False)
     side.commander.answer(side.law, state, (rest, rest, rest))

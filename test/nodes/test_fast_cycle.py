@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shortest way from a state to its torque gives what the parts give one by one."""
+"""The fast path from a state to its torque gives the results of the slow path."""
 
 import math
 import threading
@@ -74,7 +74,7 @@ class Listened:
 
 
 class Side:
-    """A control loop without its thread, with the shortest way or without it."""
+    """A control loop without its thread, with the fast path or without it."""
 
     def __init__(self, arm, reference, short):
         self.sent, self.interface = [], INTERFACE
@@ -96,7 +96,7 @@ class Side:
             self.diagnostics,
         )
         if not short:
-            self.loop._shortest = None
+            self.loop._fast_cycle = None
             self.reference.on_change(lambda: None)
         self.loop.activate()
 
@@ -215,7 +215,7 @@ EVENTS = (
 @pytest.mark.parametrize('wraps', [False, True])
 @pytest.mark.parametrize('reference', [MeasuredPosition, TrajectoryReference])
 @pytest.mark.parametrize('seed', range(3))
-def test_the_shortest_way_gives_what_the_parts_give(clock, arm, reference, seed, wraps):
+def test_the_fast_path_gives_the_results_of_the_slow_path(clock, arm, reference, seed, wraps):
     arm = without_limits('six_axis_arm') if wraps else arm
     rng = np.random.default_rng(seed)
     stream = Stream(arm, np.random.default_rng(seed + 100), wraps)
@@ -233,7 +233,7 @@ def test_the_shortest_way_gives_what_the_parts_give(clock, arm, reference, seed,
         # A publisher's hiccup, longer than any state advances a motion by.
         stream._stamp += int(rng.choice([0] * 60 + [12_000_000, 40_000_000]))
         assert short.memory() == long.memory(), step
-        taken += short.commander.shortest[0]
+        taken += short.commander.fast_path_open[0]
         if reference is TrajectoryReference and rng.random() < 0.05:
             np.testing.assert_allclose(short.motion()[0], long.motion()[0], rtol=1e-12)
             for ours, theirs in zip(short.motion()[1:], long.motion()[1:]):
@@ -246,14 +246,14 @@ def test_the_shortest_way_gives_what_the_parts_give(clock, arm, reference, seed,
 
 @pytest.fixture
 def side(clock, arm):
-    """Return a loop whose way is open."""
+    """Return a loop whose fast path is open."""
     side = Side(arm, MeasuredPosition, True)
     side.stream = Stream(arm, np.random.default_rng(0))
     side.stream._oddities = [side.stream._nothing]
     side.clock = clock
     for _ in range(10):
         step(side)
-    assert side.commander.shortest[0] == 1
+    assert side.commander.fast_path_open[0] == 1
     return side
 
 
@@ -266,12 +266,12 @@ def step(side):
     return list(side.sent)
 
 
-def test_the_shortest_way_is_taken(side, monkeypatch):
-    def long_way(*arguments):
-        raise AssertionError('the long way')
+def test_the_fast_path_is_taken(side, monkeypatch):
+    def slow_path(*arguments):
+        raise AssertionError('the slow path')
 
-    monkeypatch.setattr(StateInput, 'update', long_way)
-    monkeypatch.setattr(Commander, 'answer', long_way)
+    monkeypatch.setattr(StateInput, 'update', slow_path)
+    monkeypatch.setattr(Commander, 'answer', slow_path)
     assert [topic for topic, _ in step(side)] == ['joint_commands', 'effort_commands']
 
 
@@ -291,17 +291,17 @@ def test_the_shortest_way_is_taken(side, monkeypatch):
     ],
     ids='close rest open rest_of_the_loop activate changed adjust finish'.split(),
 )
-def test_whoever_changes_something_closes_it(side, close):
+def test_any_change_closes_the_fast_path(side, close):
     close(side)
-    assert side.commander.shortest[0] == 0
+    assert side.commander.fast_path_open[0] == 0
 
 
-@pytest.mark.parametrize('way', ['shortest', 'machine code', 'Python', 'last command'])
+@pytest.mark.parametrize('way', ['fast cycle', 'machine code', 'Python', 'last command'])
 def test_the_rate_counts_from_publication_to_publication(clock, arm, way):
     """Messages that the machine delays, now and then by 138 ms, the next one 0.5 ms later."""
-    side = Side(arm, MeasuredPosition, way == 'shortest')
+    side = Side(arm, MeasuredPosition, way == 'fast cycle')
     if way == 'Python':
-        side.commander._usual = None
+        side.commander._responder = None
     stream = Stream(arm, np.random.default_rng(0))
     stream._oddities = [stream._nothing]
     delays, rate = np.random.default_rng(1), 200.0
@@ -331,8 +331,8 @@ def test_the_rate_counts_from_publication_to_publication(clock, arm, way):
     times, efforts = (np.array(each) for each in zip(*published))
     assert len(times) > 50 and np.abs(efforts[0] - efforts[-1]).max() > 0.5
     assert excess_of_rate(times, efforts, rate) < 1e-9
-    if way in ('shortest', 'last command'):
-        assert side.commander.shortest[0] == (way == 'shortest')
+    if way in ('fast cycle', 'last command'):
+        assert side.commander.fast_path_open[0] == (way == 'fast cycle')
 
 
 def test_nothing_is_sent_once_the_commander_is_closed(side):
@@ -342,7 +342,7 @@ def test_nothing_is_sent_once_the_commander_is_closed(side):
     assert step(side)
 
 
-def test_after_silence_states_go_the_long_way(side):
+def test_after_silence_states_take_the_slow_path(side):
     side.stream.now += 1.5 * TIMEOUT
     side.watchdog.fired = True  # as its thread does
     resets = []
@@ -383,7 +383,7 @@ def test_a_message_that_cannot_be_published_is_told(side, monkeypatch):
 
 
 @pytest.mark.parametrize('behind', [0, 2**31 - 3])
-def test_stamps_beyond_those_of_messages_go_the_long_way(side, behind):
+def test_stamps_beyond_those_of_messages_take_the_slow_path(side, behind):
     side.stream._stamp = behind * 10**9 + 999_000_000 if behind else 10**18
     for _ in range(50):
         assert step(side) or behind

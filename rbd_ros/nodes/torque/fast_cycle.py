@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shortest way of the control loop: from the bytes of a state to those of its torque in one call.
+"""Fast path of the control loop: from the bytes of a state to those of its torque in one call.
 
-It is open while nothing but the state changes: the motion that is wanted is at rest, the law and
-all options are those of the state before. Any change of these closes it, after the change;
-the next state then goes through the parts of the loop one by one, with the same result, and opens
-it again if it may be.
+It is open while only the state changes: the desired motion is at rest, the law and all options are
+those of the state before. Any change of these closes it, after the change. The next state takes
+the slow path through the parts of the loop, with the same result, and opens the fast path again.
 """
 
 from __future__ import annotations
@@ -20,22 +19,22 @@ from rbd_ros.control.limits import limiter_sent
 from rbd_ros.nodes.common.conversions import LATEST, NANOSECONDS
 from rbd_ros.nodes.common.cycle_timer import add_cycle, CycleMemory
 from rbd_ros.nodes.torque.compiled_answer import answered, TorqueMessages
+from rbd_ros.nodes.torque.fast_responder import FastResponder
+from rbd_ros.nodes.torque.fast_state_reader import LastState, StatePattern, taken
 from rbd_ros.nodes.torque.motion_reference import MEASURED, MOVING, Reference
 from rbd_ros.nodes.torque.state_input import StateInput
-from rbd_ros.nodes.torque.usual_answers import UsualAnswers
-from rbd_ros.nodes.torque.usual_states import LastState, StatePattern, taken
 
-#: Longest time between two states that go this way [s]: it advances any motion by all of it.
+#: Maximum time between two states on the fast path [s]: the motion advances by all of it.
 LONGEST_STEP = 0.01
 
-#: Of `usual_cycle`: nothing was done, or the state was taken and is still to be answered.
+#: Of `fast_cycle`: nothing was done, or the state was taken and is still to be answered.
 NOT_TAKEN, NOT_ANSWERED = 0, -1
 
 
 class CycleState(NamedTuple):
     """State of the fast path besides law, limits and the state before.
 
-    :param open: 1 while states may go this way, (1,)
+    :param open: 1 while states may take the fast path, (1,)
     :param timeout: time after which a torque is no continuation of the one before [s]; 0: none
     :param fed: when the watchdog was fed last [s], (1,)
     :param measured: 1 if the desired position is the measured one, 0 if it is that of before, (1,)
@@ -55,7 +54,7 @@ class CycleState(NamedTuple):
 
 
 @entry_point
-def usual_cycle(
+def fast_cycle(
     pattern: StatePattern,
     last: LastState,
     law: LawMemory,
@@ -66,7 +65,7 @@ def usual_cycle(
     size: int,
     now: float,
 ) -> int:
-    """Take a usual state and answer it.
+    """Take a regular state and answer it.
 
     :param data: the serialized message
     :param size: its number of bytes
@@ -118,11 +117,11 @@ def end_cycle(
 
 
 def _decline(data: bytes, size: int, now: float) -> int:
-    """Stand in for `usual_cycle` until it has been open."""
+    """Stand in for `fast_cycle` until it has been open."""
     return NOT_TAKEN
 
 
-class UsualCycle:
+class FastCycle:
     """The fast path, and whether it is open.
 
     `close` is for any thread; `run` for the one that holds `lock`; the rest for the control loop.
@@ -130,7 +129,7 @@ class UsualCycle:
     :param states: input, whose memory it uses
     :param answers: law, limits and messages in machine code, likewise
     :param counts: torques that were sent and that were saturated, (2,) of int64
-    :param is_open: 1 while states may go this way, (1,) of int64
+    :param is_open: 1 while states may take the fast path, (1,) of int64
     :param fed: memory of the watchdog
     :param timeout: timeout of the watchdog [s]; 0: none
     :param timer: memory of the timer of the loop
@@ -140,7 +139,7 @@ class UsualCycle:
     def __init__(
         self,
         states: StateInput,
-        answers: UsualAnswers,
+        answers: FastResponder,
         counts: np.ndarray,
         is_open: np.ndarray,
         fed: np.ndarray,
@@ -155,7 +154,7 @@ class UsualCycle:
         self._state, self._record = state, Record(state)
         self._bound: Tuple[Optional[Record], Optional[Record]] = (None, None)
         self._reference: Optional[Reference] = None
-        #: Takes a message, of bytes, their number and the time: see `usual_cycle`
+        #: Takes a message, of bytes, their number and the time: see `fast_cycle`
         self.run: Callable[[bytes, int, float], int] = _decline
         #: Notes begin and end of a cycle whose torque has been sent; under the lock
         self.end: Callable[[float, float], int] = end_cycle.bind(
@@ -163,16 +162,16 @@ class UsualCycle:
         )
 
     def open(self, reference: Reference, may: Callable[[], bool]) -> None:
-        """Let states go this way from now on, if they may.
+        """Open the fast path, if nothing forbids it.
 
-        :param reference: reference whose motion was answered last, by `UsualAnswers`
+        :param reference: reference whose motion was answered last, by `FastResponder`
         :param may: returns whether there is nothing else that would have to be looked at
         """
-        records = self._states.usual.pattern, self._answers.law_record
+        records = self._states.fast_reader.pattern, self._answers.law_record
         if records[0] is None or records[1] is None:
             return
         self._reference = reference
-        # First this: who changes something while it is looked at closes it afterwards.
+        # First this: a thread that changes something meanwhile closes it afterwards.
         self._open[0] = 1
         rest = reference.rest_of()
         if rest == MOVING or not may():
@@ -181,9 +180,9 @@ class UsualCycle:
         self._state.measured[0] = rest == MEASURED
         if self._bound[0] is not records[0] or self._bound[1] is not records[1]:
             self._bound = records
-            self.run = usual_cycle.bind(
+            self.run = fast_cycle.bind(
                 records[0],
-                self._states.usual.last,
+                self._states.fast_reader.last,
                 records[1],
                 *self._answers.records,
                 self._record,
@@ -191,7 +190,7 @@ class UsualCycle:
             )
 
     def close(self) -> None:
-        """Let no state go this way, and notify the reference of those that did."""
+        """Close the fast path, and notify the reference of the states that took it."""
         self._open[0] = 0
         with self._lock:
             passed, time = self._state.passed.tolist()

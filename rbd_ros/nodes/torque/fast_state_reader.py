@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fast path of joint states: machine code reads those that are like their publisher's last one.
+"""Fast path of joint states: machine code reads messages like their publisher's last one.
 
-Once in a millisecond, most of what the interpreter needs has left the processor's caches: reading
-and checking a message there costs more than the whole torque law.
+At one message a millisecond, the interpreter runs with cold caches: reading and checking a message
+in Python costs more than the whole torque law.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class LastState(NamedTuple):
 
     :param q: positions, (n,) [rad or m]
     :param v: velocities, (n,) [rad/s or m/s]
-    :param stamp: time [ns], (1,); 0: the next state is not usual, whatever it is
+    :param stamp: time [ns], (1,); 0: the next state takes the slow path
     :param lower: minimum plausible positions, (n,) [rad or m]
     :param upper: maximum plausible positions, (n,) [rad or m]
     :param max_velocity: maximum plausible speed [rad/s or m/s]
-    :param max_change: maximum usual change of position from state to state, all joints together
+    :param max_change: maximum change of position from state to state, all joints together
         (root of the sum of squares) [rad or m]
     :param periods: periods of positions, 0 where there are none, (n,) [rad]
     :param rates: 1 / period, likewise, (n,) [1/rad]
@@ -68,7 +68,7 @@ class LastState(NamedTuple):
 
 @compiled
 def taken(pattern: StatePattern, last: LastState, data: bytes, size: int, now: float) -> int:
-    """Take a message that has the pattern and nothing odd about its time and its numbers.
+    """Take a message that has the pattern and a plausible time and state.
 
     :param data: the serialized message
     :param size: its number of bytes
@@ -108,7 +108,7 @@ def taken(pattern: StatePattern, last: LastState, data: bytes, size: int, now: f
 
 @entry_point
 def take_state(pattern: StatePattern, last: LastState, data: bytes, size: int, now: float) -> int:
-    """Do what `taken` does."""
+    """Take a message as `taken` does."""
     return taken(pattern, last, data, size, now)
 
 
@@ -117,12 +117,12 @@ def _take_nothing(data: bytes, size: int, now: float) -> int:
     return 0
 
 
-class UsualStates:
-    """Reader of one publisher's messages, for as long as there is nothing odd about them.
+class FastStateReader:
+    """Reader of one publisher's messages, as long as they are regular.
 
     :param size: number of joints
     :param bounds: minimum and maximum plausible position, each (n,), and maximum plausible speed
-    :param max_change: maximum usual change of position, see `LastState`
+    :param max_change: maximum change of position, see `LastState`
     :param wraparound: which joints turn for ever
     """
 
@@ -154,7 +154,7 @@ class UsualStates:
         )
         #: Record of the pattern of the messages that are taken, if there are any
         self.pattern: Optional[Record] = None
-        # Whatever has to be compiled is compiled now, not when the first message comes.
+        # Compile now, not when the first message comes.
         self.learn(make_pattern(bytes(8), b'\xff' * 8, 0, {'position': 0, 'velocity': 0}))
         self.forget()
 
@@ -172,7 +172,7 @@ class UsualStates:
             velocity=pattern.values['velocity'],
         )
         self.pattern = Record(own)
-        #: Take a message, of bytes, their number and the time, if it is usual: see `taken`
+        #: Take a message, of bytes, their number and the time, if it is regular: see `taken`
         self.take: Callable[[bytes, int, float], int] = take_state.bind(
             self.pattern, self.last, release_gil=False
         )
@@ -189,7 +189,7 @@ class UsualStates:
 
     @property
     def stamp(self) -> int:
-        """Time of the last one [ns]; 0: the next one is not usual, whatever it is."""
+        """Time of the last one [ns]; 0: the next one takes the slow path."""
         return self._stamp.item()
 
     @property
@@ -203,7 +203,7 @@ class UsualStates:
         return self._seen.item()
 
     def noted(self) -> None:
-        """Report that the last one has been noted elsewhere."""
+        """Mark the last one as noted elsewhere."""
         self._seen[0] = -math.inf
 
     def expect(self, q: np.ndarray, v: np.ndarray, stamp: int) -> None:
@@ -211,6 +211,6 @@ class UsualStates:
 
         :param q: positions, (n,) [rad or m]
         :param v: velocities, (n,) [rad/s or m/s]
-        :param stamp: time [ns]; 0: the next one is not usual, whatever it is
+        :param stamp: time [ns]; 0: the next one takes the slow path
         """
         self.q[:], self.v[:], self._stamp[0] = q, v, stamp

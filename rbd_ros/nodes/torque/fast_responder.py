@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fast path of the control loop: law, limits and messages in one call of machine code.
+"""Fast path of the response: law, limits and messages in one call of machine code.
 
-It answers all states for which nothing goes wrong, with the same result as the way in Python.
+It answers all regular states. The results are bitwise identical to those of the slow path.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from rbd_ros.nodes.torque.output import TorqueOutput
 from rbd_ros.nodes.torque.state_input import MeasuredState
 
 
-class UsualAnswers:
-    """Answers states as law and limiter would, bitwise, as long as nothing goes wrong.
+class FastResponder:
+    """Law, limiter and messages in machine code, bitwise identical to those in Python.
 
-    It works on the memory of law and limiter, which may be called in between.
+    It uses the memory of law and limiter, which may be called in between.
 
     :param limiter: limits
     :param output: messages
@@ -38,7 +38,7 @@ class UsualAnswers:
 
     @staticmethod
     def quick() -> bool:
-        """Return whether there is machine code; without it, this is the slow path."""
+        """Return whether there is machine code; interpreted, this would be no fast path."""
         return interpreted_reason() is None
 
     def prepare(self, law: TorqueLaw) -> None:
