@@ -15,11 +15,11 @@ from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.friction_compensation import friction_torque
 from rbd_ros.control.law_settings import LawSettings
 from rbd_ros.control.names import listed
-from rbd_ros.control.slices import slices
+from rbd_ros.control.time_slices import time_sliced
 from rbd_ros.model.unknown_masses import require_masses
 from rbd_ros.robot import Robot
 
-# States that one call of the machine code takes: others must get their turn, see slices.py.
+# States that one call of the machine code takes: others must get their turn, see time_slices.py.
 NUMBERS = 32
 
 
@@ -90,7 +90,7 @@ class Feedforward:
 
     def _model(self, q: FloatArray, v: FloatArray, a: FloatArray) -> FloatArray:
         result = np.empty((len(q), self.robot.nv))
-        for here in slices(len(q), NUMBERS * self.robot.nv):
+        for here in time_sliced(len(q), NUMBERS * self.robot.nv):
             result[here] = self._dynamics(q[here], v[here], a[here], *self._inputs)
         return result
 

@@ -3,8 +3,8 @@
 
 Coefficients have shape (segments, 4 or 6, n), lowest power first, of the time since the segment
 began. Control values are the Bernstein coefficients of a polynomial, the ordinates of its Bezier
-control points. Long arrays are processed in slices, see slices.py; the time taken is linear in the
-points.
+control points. Long arrays are processed in slices (time_slices.py); the time is linear in the
+number of points.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbd_ros.control.control_arrays import BoolArray, FloatArray
-from rbd_ros.control.slices import slices
+from rbd_ros.control.time_slices import time_sliced
 
 # Distances over which the equations of a spline are uncoupled one after another. Each step squares
 # the ratio of coupling to diagonal, which is 1/2 at first: after six, nothing is left in a double.
 DISTANCES = (1, 2, 4, 8, 16, 32)
 REACH = sum(DISTANCES)
-# How many times a segment that may exceed a limit is cut: at its extreme at first, then in halves.
-EXTREME_CUTS, MOST_CUTS = 8, 40
+# Number of cuts of a segment that may exceed a limit: at its extremum at first, then in halves.
+EXTREMUM_CUTS, MOST_CUTS = 8, 40
 UNDECIDED = 1e-9  # by so much a limit may be exceeded unnoticed [rad, m, rad/s or m/s]
 
 
@@ -37,7 +37,7 @@ def quintic(times: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray) -> F
     :param a: accelerations, (P, n)
     """
     result = np.empty((len(q) - 1, 6, q.shape[1]))
-    for here in slices(len(result), 6 * q.shape[1]):
+    for here in time_sliced(len(result), 6 * q.shape[1]):
         after = slice(here.start + 1, here.stop + 1)
         h = (times[after] - times[here])[:, None]
         # What is left for the three highest powers, from the Taylor series of the left end.
@@ -55,7 +55,7 @@ def quintic(times: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray) -> F
 def cubic(times: FloatArray, q: FloatArray, v: FloatArray) -> FloatArray:
     """Return coefficients of the cubic Hermite polynomials; arguments as those of `quintic`."""
     result = np.empty((len(q) - 1, 4, q.shape[1]))
-    for here in slices(len(result), 4 * q.shape[1]):
+    for here in time_sliced(len(result), 4 * q.shape[1]):
         after = slice(here.start + 1, here.stop + 1)
         h = (times[after] - times[here])[:, None]
         dq = (q[after] - q[here] - h * v[here]) / h**2
@@ -89,7 +89,7 @@ def spline_velocities(
     if initial_velocity is not None:
         v[0] = initial_velocity
     inner = len(q) - 2
-    for here in slices(inner, 4 * q.shape[1]):
+    for here in time_sliced(inner, 4 * q.shape[1]):
         # The equations of a slice, with as many on either side as it depends on.
         start, stop = max(here.start - REACH, 0), min(here.stop + REACH, inner)
         here_times, here_q = times[start : stop + 2], q[start : stop + 2]
@@ -202,7 +202,7 @@ def beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArr
     place = np.flatnonzero(doubtful)
     result = np.zeros(doubtful.size, dtype=bool)
     control = control.reshape(len(control), -1)
-    for here in slices(len(place), len(control)):
+    for here in time_sliced(len(place), len(control)):
         column = place[here]
         joint = column % len(lower)
         result[column] = _beyond(control.take(column, axis=1), lower[joint], upper[joint])
@@ -212,7 +212,7 @@ def beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArr
 def _beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
     """Return whether each of the columns leaves its limits, (M,) bool; limits are (M,).
 
-    A column whose control values do not decide it is cut in two near its extreme, until they do.
+    A column whose control values do not decide it is cut in two near its extremum, until they do.
     Where the cut is exact, both parts are monotonic, and their ends decide.
     """
     result = np.zeros(control.shape[1], dtype=bool)
@@ -227,16 +227,16 @@ def _beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolAr
             break
         control, column = control.take(left, axis=1), column.take(left)
         # Usually three cuts or four are enough. If not, halves are sure to make progress.
-        halves = count >= EXTREME_CUTS
+        halves = count >= EXTREMUM_CUTS
         u: Union[float, FloatArray] = 0.5
         if not halves:
-            u = _seeming_extreme(control, low.take(left), high.take(left))
+            u = _estimated_extremum(control, low.take(left), high.take(left))
         control, column = cut(control, u), np.concatenate([column, column])
     return result
 
 
-def _seeming_extreme(control: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return estimated places, 0 to 1, of extremes of polynomials that may exceed limits, (M,).
+def _estimated_extremum(control: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return estimated places, 0 to 1, of extrema of polynomials that may exceed limits, (M,).
 
     The control values of the derivative change sign on both sides of the largest one of the
     polynomial; joined by a straight line, they are zero at the estimate. At an end of the
@@ -251,8 +251,8 @@ def _seeming_extreme(control: FloatArray, low: FloatArray, high: FloatArray) -> 
     before, after = middle - flat.take(at - m), flat.take(at + m) - middle
     change = before - after
     part = before / np.where(change == 0.0, 1.0, change)
-    extreme: FloatArray = (largest - 1 + part) / (powers - 2)
-    return extreme
+    extremum: FloatArray = (largest - 1 + part) / (powers - 2)
+    return extremum
 
 
 def _doubtful(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
@@ -262,7 +262,7 @@ def _doubtful(control: FloatArray, lower: FloatArray, upper: FloatArray) -> Bool
     return doubtful
 
 
-def extremes(c: FloatArray) -> Tuple[float, float]:
+def extrema(c: FloatArray) -> Tuple[float, float]:
     """Return the minimum and maximum of one polynomial, (powers,), from 0 to 1."""
     values = np.polyval(c[::-1], np.concatenate([[0.0, 1.0], turning_points(c)]))
     return float(values.min()), float(values.max())

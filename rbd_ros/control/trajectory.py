@@ -12,7 +12,7 @@ import numpy as np
 from rbd_ros.control import polynomials
 from rbd_ros.control.control_arrays import FloatArray, MotionSample
 from rbd_ros.control.names import listed, shown
-from rbd_ros.control.slices import slices
+from rbd_ros.control.time_slices import time_sliced
 from rbd_ros.control.trajectory_checks import (
     check_end_at_rest,
     check_known,
@@ -250,7 +250,7 @@ class JointTrajectory:
         def after(first: FloatArray, values: FloatArray) -> FloatArray:
             longer = np.empty((len(values) + 1, len(first)))
             longer[0] = first
-            for here in slices(*values.shape):
+            for here in time_sliced(*values.shape):
                 longer[here.start + 1 : here.stop + 1] = values[here]
             return longer
 
@@ -282,7 +282,7 @@ class JointTrajectory:
         n = len(self.joint_names)
         q: Optional[FloatArray] = None
         last: FloatArray = np.zeros(n)
-        for here in slices(len(self.times) - 1, n):
+        for here in time_sliced(len(self.times) - 1, n):
             after = slice(here.start + 1, here.stop + 1)
             change = self.positions[after] - self.positions[here]
             most = velocity * (self.times[after] - self.times[here])[:, None]
@@ -329,7 +329,7 @@ class JointTrajectory:
 
         def spread(values: FloatArray, base: FloatArray) -> FloatArray:
             wide = np.empty((len(values), len(wanted)))
-            for here in slices(*wide.shape):
+            for here in time_sliced(*wide.shape):
                 wide[here] = base
                 wide[here, columns] = values[here]
             return wide
@@ -393,13 +393,13 @@ class JointTrajectory:
         """Yield parts of the trajectory: which segments, their durations, their control values."""
         self.prepare()
         durations = self.times[1:] - self.times[:-1]
-        for here in slices(len(durations), self._segments[0].size if len(durations) else 1):
+        for here in time_sliced(len(durations), self._segments[0].size if len(durations) else 1):
             duration = durations[here]
             c = polynomials.in_durations(self._segments[here], duration)
             yield here, duration, polynomials.control_values(c)
 
     def _check_points(self, lower: FloatArray, upper: FloatArray, velocity: FloatArray) -> None:
-        for here in slices(*self.positions.shape):
+        for here in time_sliced(*self.positions.shape):
             q = self.positions[here]
             beyond = (q < lower) | (q > upper)
             if beyond.any():
@@ -419,11 +419,11 @@ class JointTrajectory:
     ) -> None:
         duration = self.times[k + 1] - self.times[k]
         c = self._segments[k][:, j] * duration ** np.arange(self._segments.shape[1])
-        low, high = polynomials.extremes(c)
+        low, high = polynomials.extrema(c)
         if low < lower[j] or high > upper[j]:
             worst = low if low < lower[j] else high
             self._refuse_position(k, j, worst, lower, upper, 'after')
-        slowest, fastest = polynomials.extremes(c[1:] * np.arange(1, len(c)))
+        slowest, fastest = polynomials.extrema(c[1:] * np.arange(1, len(c)))
         self._refuse_speed(k, j, max(-slowest, fastest) / duration, velocity, 'after')
 
     def _refuse_position(

@@ -14,7 +14,7 @@ import numpy as np
 
 from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.names import listed, shown
-from rbd_ros.control.slices import slices
+from rbd_ros.control.time_slices import time_sliced
 
 END_VELOCITY_TOLERANCE = 1e-6  # [rad/s or m/s]
 MOST_POINTS = 200_000
@@ -118,7 +118,7 @@ def checked_times(times: Sequence[float]) -> FloatArray:
     check_size(shape[0], 1)
     result = np.empty(shape)
     try:
-        for here in slices(*shape):
+        for here in time_sliced(*shape):
             result[here] = times[here]
     except (TypeError, ValueError) as error:
         raise TrajectoryError(f'times must be numbers: {str(error)[:200]}') from None
@@ -190,7 +190,7 @@ def checked_values(
     n = len(names)
     check_size(points, n)
     result = np.empty((points, n))
-    for here in slices(points, n):
+    for here in time_sliced(points, n):
         _check_lengths(what, rows, here, n)
         try:
             result[here] = _block(rows[here], n)
@@ -205,7 +205,7 @@ def checked_values(
 def _any_filled(what: str, rows: Any, names: Sequence[str], points: int) -> bool:
     if isinstance(rows, np.ndarray) and rows.ndim == 2:
         return rows.size > 0
-    for here in slices(len(rows), 4):
+    for here in time_sliced(len(rows), 4):
         for point in range(here.start, here.stop):
             row = rows[point]
             if not hasattr(row, '__len__'):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check of a trajectory against the limits of a robot, with margins and feasible speeds.
 
-Positions and velocities are judged by the extremes of their polynomials, efforts at samples.
+Positions and velocities are judged by the extrema of their polynomials, efforts at samples.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbd_ros.control.control_arrays import FloatArray
-from rbd_ros.control.extremes import extremes
+from rbd_ros.control.extrema import extrema
 from rbd_ros.control.feedforward import EffortParts, Feedforward
 from rbd_ros.control.feedforward_trajectory import completed, subdivided
 from rbd_ros.control.time_scaling import excluded_speeds, feasible_speeds
@@ -244,7 +244,7 @@ def _motion_margins(
     positions, velocities, factor = [], [], 0.0
     for j, name in enumerate(trajectory.joint_names):
         lower, upper = float(robot.lower_limits[j]), float(robot.upper_limits[j])
-        low, high = extremes(trajectory, j)
+        low, high = extrema(trajectory, j)
         ends = [
             Margin(name, 'position', margin, value, limit, time)
             for margin, value, limit, time in (
@@ -256,7 +256,7 @@ def _motion_margins(
         if ends:
             positions.append(min(ends, key=lambda m: m.margin))
         if np.isfinite(speeds[j]):
-            value, time = max(extremes(trajectory, j, velocity=True), key=lambda end: abs(end[0]))
+            value, time = max(extrema(trajectory, j, velocity=True), key=lambda end: abs(end[0]))
             limit = float(np.copysign(speeds[j], value))
             margin = float(speeds[j] - abs(value))
             velocities.append(Margin(name, 'velocity', margin, value, limit, time))

@@ -11,7 +11,7 @@ import pytest
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.control import LawSettings, payload_parameters, servo_command, TorqueLaw
-from rbd_ros.control.transfer import Transfer
+from rbd_ros.control.bumpless_transfer import BumplessTransfer
 from rbd_ros.lookup.resources import resource_path
 
 Q, REST = np.array([0.3, -1.2, 1.4, -0.5, 0.6, 0.2]), np.zeros(6)
@@ -37,7 +37,7 @@ def constant(value):
 
 
 def test_the_step_of_a_change_fades_away_smoothly():
-    transfer, before, after = Transfer(constant(1.0)), 1.0, constant(4.0)
+    transfer, before, after = BumplessTransfer(constant(1.0)), 1.0, constant(4.0)
     torques = [4.0 + transfer(after, ONE, 0.0, 1.0)[0]]
     assert torques[0] == before
     while (added := transfer(after, ONE, 0.01, 1.0)) is not None:
@@ -51,7 +51,7 @@ def test_the_step_of_a_change_fades_away_smoothly():
 
 
 def test_a_change_amid_another_one_makes_no_step():
-    transfer, first, second = Transfer(constant(0.0)), constant(2.0), constant(-5.0)
+    transfer, first, second = BumplessTransfer(constant(0.0)), constant(2.0), constant(-5.0)
     transfer(first, ONE, 0.0, 1.0)
     for _ in range(30):
         torque = 2.0 + transfer(first, ONE, 0.01, 1.0)[0]
@@ -60,31 +60,31 @@ def test_a_change_amid_another_one_makes_no_step():
 
 
 def test_without_a_duration_there_is_a_step():
-    transfer = Transfer(constant(0.0))
+    transfer = BumplessTransfer(constant(0.0))
     assert transfer(constant(2.0), ONE, 0.0, 0.0) is None
     assert not transfer.under_way
 
 
 def test_without_a_change_nothing_is_added():
     model = constant(3.0)
-    assert Transfer(model)(model, ONE, 0.1, 1.0) is None
+    assert BumplessTransfer(model)(model, ONE, 0.1, 1.0) is None
 
 
 @pytest.mark.parametrize('dt', [0.0, -1.0])
 def test_fading_takes_time(dt):
-    transfer, after = Transfer(constant(0.0)), constant(2.0)
+    transfer, after = BumplessTransfer(constant(0.0)), constant(2.0)
     transfer(after, ONE, 0.0, 1.0)
     assert transfer(after, ONE, dt, 1.0)[0] == -2.0
 
 
 def test_a_pause_does_not_end_the_fading_at_once():
-    transfer, after = Transfer(constant(0.0)), constant(2.0)
+    transfer, after = BumplessTransfer(constant(0.0)), constant(2.0)
     transfer(after, ONE, 0.0, 1.0)
     assert transfer(after, ONE, 60.0, 1.0)[0] < -1.8
 
 
 def test_a_model_without_a_number_leaves_nothing_behind():
-    transfer = Transfer(constant(np.nan))
+    transfer = BumplessTransfer(constant(np.nan))
     assert_array_equal(transfer(constant(2.0), ONE, 0.0, 1.0), [0.0])
 
 

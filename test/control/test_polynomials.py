@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 from scipy.interpolate import CubicSpline
 
-from rbd_ros.control import polynomials, slices
+from rbd_ros.control import polynomials, time_slices
 
 COEFFICIENTS = st.floats(-10, 10)
 
@@ -32,7 +32,7 @@ def test_slices_of_a_spline_join_without_a_seam(rng, monkeypatch):
     """The same to the last digits, however long the slices are."""
     times, q = np.cumsum(rng.uniform(0.5, 2.0, 3000)), rng.normal(size=(3000, 1))
     whole = polynomials.spline_velocities(times, q)
-    monkeypatch.setattr(slices, 'NUMBERS', 4 * 100)
+    monkeypatch.setattr(time_slices, 'NUMBERS', 4 * 100)
     assert_allclose(polynomials.spline_velocities(times, q), whole, rtol=0, atol=1e-14)
 
 
@@ -67,7 +67,7 @@ def test_coefficients_in_durations_say_the_same(rng):
 @given(st.lists(COEFFICIENTS, min_size=6, max_size=6), st.sampled_from([3, 4, 6]))
 def test_extremes_are_those_of_dense_samples(coefficients, powers):
     c = np.array(coefficients[:powers])
-    low, high = polynomials.extremes(c)
+    low, high = polynomials.extrema(c)
     values = np.polynomial.polynomial.polyval(np.linspace(0.0, 1.0, 1001), c)
     assert low <= values.min() + 1e-12
     assert high >= values.max() - 1e-12
@@ -81,10 +81,10 @@ def test_extremes_are_those_of_dense_samples(coefficients, powers):
     st.sampled_from([1e-8, 1e-5, 0.1, 1.0]),
 )
 def test_what_is_beyond_is_exactly_what_goes_beyond(rows, powers, margin):
-    """Limits closer to the extremes than any bound: none of them beyond, then each one alone."""
+    """Limits closer to the extrema than any bound: none of them beyond, then each one alone."""
     c = np.array(rows)[:, :powers].T[:, None]
     control = polynomials.control_values(c)
-    low, high = np.transpose([polynomials.extremes(column) for column in c[:, 0].T])
+    low, high = np.transpose([polynomials.extrema(column) for column in c[:, 0].T])
     assert not polynomials.beyond(control, low - margin, high + margin).any()
     assert polynomials.beyond(control, low + margin, np.full_like(high, np.inf)).all()
     assert polynomials.beyond(control, np.full_like(low, -np.inf), high - margin).all()
@@ -99,7 +99,7 @@ def test_what_is_beyond_is_exactly_what_goes_beyond(rows, powers, margin):
 def test_a_few_cuts_tell_even_at_the_limit(rng, monkeypatch, powers, most):
     """On average, for each that is doubtful; halves would take about ten to be as sure."""
     c = rng.normal(size=(powers, 1, 50))
-    low, high = np.transpose([polynomials.extremes(column) for column in c[:, 0].T])
+    low, high = np.transpose([polynomials.extrema(column) for column in c[:, 0].T])
     cuts, cut = [], polynomials.cut
     monkeypatch.setattr(polynomials, 'cut', lambda *given: cuts.append(given) or cut(*given))
     control, none = polynomials.control_values(c), np.full(50, np.inf)
@@ -119,20 +119,20 @@ def test_a_constant_at_its_limit_is_not_beyond():
 
 @pytest.mark.parametrize('rows, columns', [(0, 3), (1, 1), (100_000, 7), (5, 10**6), (16384, 1)])
 def test_slices_cover_all_rows_once_in_order(rows, columns):
-    covered = [i for here in slices.slices(rows, columns) for i in range(rows)[here]]
+    covered = [i for here in time_slices.time_sliced(rows, columns) for i in range(rows)[here]]
     assert covered == list(range(rows))
 
 
 def test_slices_hold_a_limited_count_of_numbers():
-    sizes = [here.stop - here.start for here in slices.slices(100_000, 7)]
-    assert max(sizes) * 7 <= slices.NUMBERS
+    sizes = [here.stop - here.start for here in time_slices.time_sliced(100_000, 7)]
+    assert max(sizes) * 7 <= time_slices.NUMBERS
 
 
 def test_long_work_makes_pauses(monkeypatch):
     """One pause for each turn that lasted too long, none for short ones."""
     clock, pauses = [0.0], []
-    monkeypatch.setattr(slices.time, 'perf_counter', lambda: clock[0])
-    monkeypatch.setattr(slices.time, 'sleep', pauses.append)
-    for turn, _ in enumerate(slices.slices(10 * slices.NUMBERS)):
+    monkeypatch.setattr(time_slices.time, 'perf_counter', lambda: clock[0])
+    monkeypatch.setattr(time_slices.time, 'sleep', pauses.append)
+    for turn, _ in enumerate(time_slices.time_sliced(10 * time_slices.NUMBERS)):
         clock[0] += 1.0 if turn in (2, 5) else 0.0
-    assert pauses == [slices.PAUSE] * 2
+    assert pauses == [time_slices.PAUSE] * 2

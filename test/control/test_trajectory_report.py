@@ -9,14 +9,14 @@ from support import doctests, urdf_text
 from rbd_ros import Robot
 from rbd_ros.control import (
     check_trajectory,
-    extremes as extremes_file,
+    extrema as extrema_file,
     Feedforward,
     JointTrajectory,
     LawSettings,
     trajectory_report,
     TrajectoryError,
 )
-from rbd_ros.control.extremes import extremes
+from rbd_ros.control.extrema import extrema
 from rbd_ros.lookup.resources import resource_path
 
 #: What is compiled is used for a moment: see conftest.py.
@@ -61,7 +61,7 @@ def random_motion(rng, names, kind, points=6, size=1.0):
     return JointTrajectory(names, times, *(q, v, a)[: KINDS.index(kind) + 1])
 
 
-# -- extremes ---------------------------------------------------------------------------------
+# -- extrema ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize('kind', KINDS)
@@ -72,7 +72,7 @@ def test_extremes_are_those_of_dense_samples_at_their_times(rng, kind, velocity)
         t = np.linspace(motion.start_time, motion.end_time - 1e-9, 1500)
         sampled = np.array([motion.sample(x)[int(velocity)] for x in t])
         for j in range(2):
-            (low, at_low), (high, at_high) = extremes(motion, j, velocity)
+            (low, at_low), (high, at_high) = extrema(motion, j, velocity)
             assert low <= sampled[:, j].min() + 1e-9 and high >= sampled[:, j].max() - 1e-9
             assert_allclose(low, sampled[:, j].min(), rtol=0, atol=1e-3)
             assert_allclose(high, sampled[:, j].max(), rtol=0, atol=1e-3)
@@ -84,8 +84,8 @@ def test_extremes_are_those_of_dense_samples_at_their_times(rng, kind, velocity)
 
 def test_one_point_is_both_extremes():
     point = JointTrajectory(['a'], [2.0], [[0.5]])
-    assert extremes(point, 0) == ((0.5, 2.0), (0.5, 2.0))
-    assert extremes(point, 0, velocity=True) == ((0.0, 2.0), (0.0, 2.0))
+    assert extrema(point, 0) == ((0.5, 2.0), (0.5, 2.0))
+    assert extrema(point, 0, velocity=True) == ((0.0, 2.0), (0.0, 2.0))
 
 
 # -- margins ----------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ def test_slower_is_the_same_path(rng):
     'documented',
     [
         trajectory_report.check_trajectory,
-        extremes_file.extremes,
+        extrema_file.extrema,
         JointTrajectory.scale_time,
         JointTrajectory.coefficients,
     ],

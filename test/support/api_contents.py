@@ -284,7 +284,7 @@ MODULES = {
         'rbd_ros.control.payload',
         'rbd_ros.control.static_torque_margin',
         'rbd_ros.control.gravity_direction',
-        'rbd_ros.control.transfer',
+        'rbd_ros.control.bumpless_transfer',
         'rbd_ros.control.hand_guiding',
         'rbd_ros.control.servo_offset',
         'rbd_ros.control.guards',

@@ -101,7 +101,7 @@ class BridgeNode(TorqueNode):
             self.exchange,
             lambda: self.parameters['response_timeout'],
             self.diagnostics,
-            Wraparound(self._freedoms.robot.position_periods),
+            Wraparound(self._dofs.robot.position_periods),
         )
 
     def _tell_of_silence(self, timeout: float) -> None:

@@ -12,7 +12,7 @@ from typing import Optional
 import numpy as np
 
 from rbd_ros.control import TorqueLaw
-from rbd_ros.control.transfer import Transfer
+from rbd_ros.control.bumpless_transfer import BumplessTransfer
 from rbd_ros.nodes.gravity.guiding import GuidingMode
 from rbd_ros.nodes.gravity.imu import ImuGravity
 from rbd_ros.nodes.torque.commander import Commander
@@ -35,7 +35,7 @@ class Adjustments:
         #: Time that a change takes [s]; another one may be assigned at any time
         self.ramp = ramp
         self._law = law
-        self._transfer = Transfer(law.holding)
+        self._transfer = BumplessTransfer(law.holding)
         self._zero = np.zeros(law.robot.nv)
         self._changing = False
         #: Guiding by hand; None for robots that cannot be guided

@@ -137,7 +137,7 @@ class GravityNode(TorqueNode):
         return ServoOutput(
             self,
             robot,
-            self._freedoms.joints(values['joints']),
+            self._dofs.joints(values['joints']),
             values['output'],
             per_joint('servo_stiffness', values['servo_stiffness'], robot.nv),
             lambda: self.parameters.values,

@@ -12,7 +12,7 @@ from rbd_ros.control.closed_loop_law import ClosedLoopLaw
 from rbd_ros.model.unknown_masses import require_masses
 from rbd_ros.nodes.common.realtime import check_cores
 from rbd_ros.nodes.common.timing_thresholds import check_thresholds
-from rbd_ros.nodes.torque.freedoms import Freedoms
+from rbd_ros.nodes.torque.controlled_dofs import ControlledDofs
 from rbd_ros.nodes.torque.safety_parameters import check_safety
 from rbd_ros.robot import Robot
 
@@ -81,7 +81,7 @@ def effort_limits(robot: Robot, values: Values) -> np.ndarray:
 
 
 def prepare(
-    freedoms: Freedoms,
+    dofs: ControlledDofs,
     values: Values,
     options: Dict[str, Any],
     own_weight: bool,
@@ -90,7 +90,7 @@ def prepare(
 ) -> Prepared:
     """Prepare the law and its limits, without side effects.
 
-    :param freedoms: joints of the robot
+    :param dofs: joints of the robot
     :param values: values of the node's parameters by name
     :param options: arguments of `LawSettings.for_robot` that the node says itself
     :param own_weight: whether the weight of the robot's links is part of the torque
@@ -98,17 +98,17 @@ def prepare(
     :param known: what is in use, whose law stays if it can
     :raises ValueError: if they cannot be used
     """
-    robot, closing = freedoms.robot, freedoms.closing
+    robot, closing = dofs.robot, dofs.closing
     link, frame = values['payload_link'], values.get('task_frame', '')
     for name in (link, frame):
         if name:
             robot.model.link(name)
     limits = effort_limits(robot, values)
     settings = LawSettings.for_robot(
-        freedoms.moved,
+        dofs.moved,
         **{
             'payload': checked_payload(values)[1],
-            'effort_limits': limits[freedoms.chosen],
+            'effort_limits': limits[dofs.chosen],
             'transition_velocity': values['coulomb_smoothing_velocity'] or None,
             **options,
         },
@@ -129,9 +129,7 @@ def prepare(
         settings,
         law,
         link,
-        TorqueLimits(
-            np.where(freedoms.commanded, limits, 0.0), values['torque_rate_limit'] or None
-        ),
+        TorqueLimits(np.where(dofs.commanded, limits, 0.0), values['torque_rate_limit'] or None),
         frame,
         own,
     )

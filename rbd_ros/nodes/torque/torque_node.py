@@ -26,7 +26,7 @@ from rbd_ros.nodes.common.timing_report import TimingReport
 from rbd_ros.nodes.torque.closed_loop_input import ClosingStateInput, IndependentReference
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.control_loop import ControlLoop, SUBJECT
-from rbd_ros.nodes.torque.freedoms import Freedoms
+from rbd_ros.nodes.torque.controlled_dofs import ControlledDofs
 from rbd_ros.nodes.torque.model_display import ModelDisplay
 from rbd_ros.nodes.torque.motion_reference import Reference
 from rbd_ros.nodes.torque.output import TorqueOutput
@@ -87,13 +87,13 @@ class TorqueNode(ManagedNode):
         return self._prepare_law(self.robot, values)
 
     def _prepare_law(self, robot: Robot, values: Values) -> Prepared:
-        freedoms = self._freedoms
+        dofs = self._dofs
         options = {
             'gravity': self._gravity(values),
-            **self._law_options(freedoms.moved, values),
+            **self._law_options(dofs.moved, values),
         }
-        own = self._prepare_own(freedoms.moved, values)
-        return prepare(freedoms, values, options, self._own_weight, own, self._prepared)
+        own = self._prepare_own(dofs.moved, values)
+        return prepare(dofs, values, options, self._own_weight, own, self._prepared)
 
     def _commit(self, prepared: Optional[Prepared], changed: Dict[str, Any]) -> None:
         if prepared is None:
@@ -132,7 +132,7 @@ class TorqueNode(ManagedNode):
         real_time = RealTime(values, self.diagnostics)
         if robot.model.loops:
             progress.stage('closing the loops')
-        self._freedoms = self._find_freedoms(robot)
+        self._dofs = self._find_dofs(robot)
         progress.stage('compiling the torque law')
         self.reference = self._make_reference()
         self.reference.check(values)
@@ -230,7 +230,7 @@ class TorqueNode(ManagedNode):
 
     def _create_output(self, robot: Robot, values: Values) -> TorqueOutput:
         return TorqueOutput(
-            self, robot.joint_names, self._freedoms.joints(values['joints']), values['output']
+            self, robot.joint_names, self._dofs.joints(values['joints']), values['output']
         )
 
     def _create_commander(self, output: TorqueOutput, limiter: TorqueLimiter) -> Commander:
@@ -245,20 +245,20 @@ class TorqueNode(ManagedNode):
 
     @property
     def _closing(self) -> Optional[LoopClosing]:
-        return self._freedoms.closing
+        return self._dofs.closing
 
-    def _find_freedoms(self, robot: Robot) -> Freedoms:
-        freedoms = Freedoms(robot, self.parameters['optional_joints'])
-        if freedoms.passive and freedoms.closing is None:
+    def _find_dofs(self, robot: Robot) -> ControlledDofs:
+        dofs = ControlledDofs(robot, self.parameters['optional_joints'])
+        if dofs.passive and dofs.closing is None:
             self.get_logger().warning(
-                f'joint {shorten(freedoms.passive)} has no actuator: torques of the others are '
+                f'joint {shorten(dofs.passive)} has no actuator: torques of the others are '
                 'those with which all joints would move as desired'
             )
-        return freedoms
+        return dofs
 
     def _make_reference(self) -> Reference:
-        reference = self._create_reference(self, self._freedoms.moved)
-        closing = self._freedoms.closing
+        reference = self._create_reference(self, self._dofs.moved)
+        closing = self._dofs.closing
         return reference if closing is None else IndependentReference(reference, closing)
 
     def _report_limits(self, robot: Robot) -> None:
@@ -277,7 +277,7 @@ class TorqueNode(ManagedNode):
         found = insufficient_stiffness_joints(
             self.robot, prepared.settings, prepared.payload_link or None
         )
-        weak = [joint for joint in found if joint[0] in self._freedoms.actuated]
+        weak = [joint for joint in found if joint[0] in self._dofs.actuated]
         if weak:
             self.diagnostics.condition(
                 GAINS,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Long work in short slices, so that a control loop in another thread is never kept waiting.
+"""Time slicing of long work, so that a control loop in another thread never waits for it.
 
-Python runs one thread at a time. A call into NumPy that does not let go of the interpreter stops
-the torque for as long as it lasts, and a thread that computes without a break is interrupted only
+Python runs one thread at a time. A call into NumPy that holds the interpreter's lock delays the
+torque for as long as it lasts, and a thread that computes without a break is interrupted only
 every few milliseconds. So long arrays are processed slice by slice, with pauses in between.
 """
 
@@ -16,7 +16,7 @@ LONGEST_TURN = 0.5e-3  # time without a pause [s]
 PAUSE = 100e-6  # long enough for a waiting thread to wake up and take its turn [s]
 
 
-def slices(rows: int, columns: int = 1) -> Iterable[slice]:
+def time_sliced(rows: int, columns: int = 1) -> Iterable[slice]:
     """Return the successive slices of the rows of an array, with pauses if the work takes long.
 
     :param rows: number of rows

@@ -12,20 +12,20 @@ from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.trajectory import JointTrajectory
 
 #: A value, and when it is taken [s].
-Extreme = Tuple[float, float]
+Extremum = Tuple[float, float]
 
 
-def extremes(
+def extrema(
     trajectory: JointTrajectory, joint: int, velocity: bool = False
-) -> Tuple[Extreme, Extreme]:
+) -> Tuple[Extremum, Extremum]:
     """Return the minimum and maximum of a joint's position or velocity, with their times.
 
     :param trajectory: the trajectory
     :param joint: number of the joint in it
     :param velocity: whether the velocity is meant
 
-    >>> from rbd_ros.control.extremes import extremes
-    >>> extremes(JointTrajectory(['a'], [0.0, 2.0], [[0.0], [1.0]]), 0, velocity=True)
+    >>> from rbd_ros.control.extrema import extrema
+    >>> extrema(JointTrajectory(['a'], [0.0, 2.0], [[0.0], [1.0]]), 0, velocity=True)
     ((0.0, 0.0), (0.75, 1.0))
     """
     times = trajectory.times
@@ -41,7 +41,7 @@ def extremes(
     return (0.0 - low[0], low[1]), high
 
 
-def _maximum(c: FloatArray, times: FloatArray) -> Extreme:
+def _maximum(c: FloatArray, times: FloatArray) -> Extremum:
     """Return maximum of polynomials with coefficients (powers, segments) of a time from 0 to 1."""
     control = polynomials.control_values(c[:, :, None])[:, :, 0]
     ends = np.append(control[0], control[-1, -1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Independent joints of a torque node's robot, and those that have actuators."""
+"""Controlled degrees of freedom of a torque node: independent joints, and those with actuators."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rbd_ros.nodes.common.text import shorten
 from rbd_ros.robot import Robot
 
 
-class Freedoms:
-    """Joints of a robot by what can be done with them.
+class ControlledDofs:
+    """Degrees of freedom that a torque node controls, and joints with and without actuators.
 
     :param robot: the robot
     :param optional: joints that may be absent from its states

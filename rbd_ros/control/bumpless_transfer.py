@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Change of a model of gravity without a step of torque: a payload taken up, a base turned."""
+"""Bumpless transfer: a change of the gravity model (payload, base) without a step of torque."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Holding = Callable[[FloatArray], FloatArray]
 LONGEST_STEP = 0.1
 
 
-class Transfer:
-    """Torque to be added after a change, so that there is no step: the difference, fading away.
+class BumplessTransfer:
+    """Bumpless transfer to another model: the torque to add so that there is no step, fading away.
 
     At a change the difference of the torques before and after is taken at the measured position,
     and added with a weight that falls from 1 to 0 without steps of its rate:
@@ -25,8 +25,8 @@ class Transfer:
 
     :param holding: function that gives the torque against gravity, (nv,), at a configuration
 
-    >>> from rbd_ros.control.transfer import Transfer
-    >>> transfer = Transfer(lambda q: np.array([1.0]))
+    >>> from rbd_ros.control.bumpless_transfer import BumplessTransfer
+    >>> transfer = BumplessTransfer(lambda q: np.array([1.0]))
     >>> heavier = lambda q: np.array([3.0])
     >>> transfer(heavier, np.zeros(1), 0.0, 0.5) + 3.0  # right after the change: as before it
     array([1.])
@@ -46,8 +46,8 @@ class Transfer:
     def under_way(self) -> bool:
         """True if there is something to be added.
 
-        >>> from rbd_ros.control.transfer import Transfer
-        >>> transfer = Transfer(robot.gravity_torque)
+        >>> from rbd_ros.control.bumpless_transfer import BumplessTransfer
+        >>> transfer = BumplessTransfer(robot.gravity_torque)
         >>> transfer.under_way
         False
         """
@@ -56,9 +56,9 @@ class Transfer:
     def begin_from(self, torque: FloatArray) -> None:
         """Add `torque`, (nv,) [N m or N], fading away from now on, beside what fades already.
 
-        >>> from rbd_ros.control.transfer import Transfer
+        >>> from rbd_ros.control.bumpless_transfer import BumplessTransfer
         >>> holds = robot.gravity_torque
-        >>> transfer = Transfer(holds)
+        >>> transfer = BumplessTransfer(holds)
         >>> transfer.begin_from(np.ones(6))
         >>> transfer(holds, q, 0.1, 0.2)  # half of the time is over
         array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
