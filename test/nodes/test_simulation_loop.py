@@ -280,3 +280,28 @@ def test_a_wait_that_fails_pauses_the_loop_and_is_reported(make):
     plant.until(lambda: plant.failures)
     assert plant.loop.paused and plant.cycles == 0
     assert plant.loop.request(lambda: 'answer') == 'answer'
+
+
+@pytest.mark.parametrize('where', ['cycle', 'steps', 'ready'])
+def test_what_fails_while_the_loop_is_stopping_is_no_failure(make, where):
+    """The end of the node destroys what cycles publish to and wait for."""
+    begun = threading.Event()
+
+    def fail():
+        begun.set()
+        until(lambda: plant.loop._stopping, meanwhile=lambda: time.sleep(0.001))
+        raise RuntimeError('the publisher is destroyed')
+
+    plant = make(paused=True, ready=fail if where == 'ready' else None)
+    if where == 'steps':
+        plant.work = fail
+        steps = plant.loop.request(lambda: plant.loop.begin_steps(3))
+    else:
+        plant.work = fail
+        plant.loop.request(lambda: plant.loop.set_paused(False))
+    assert begun.wait(CEILING)
+    plant.loop.stop()
+    assert not plant.loop._thread.is_alive() and not plant.failures
+    if where == 'steps':
+        assert steps.finished.is_set() and steps.error is None
+        assert steps.canceled_by == 'the end of the node'

@@ -228,18 +228,29 @@ class SimulationLoop:
                 begin = deadline = monotonic()
             try:
                 self._timed_cycle(begin)
-            except Exception as error:  # the node must stay able to answer: pause, and say why
-                self._paused = True
-                self._failed(error)
+            except Exception as error:
+                self._fail(error)
 
     def _is_ready(self) -> bool:
         try:
             return self._ready()
         except Exception as error:
-            if not self._stopping:  # the end of the node takes away what is waited for
-                self._paused = True
-                self._failed(error)
+            self._fail(error)
             return False
+
+    def _fail(self, error: Exception) -> bool:
+        """Pause and report an exception, so that the node stays able to answer.
+
+        While the node is stopping, an exception is no failure of the dynamics: publishers and what
+        is waited for are destroyed then.
+
+        :return: whether it was reported
+        """
+        if self._stopping:
+            return False
+        self._paused = True
+        self._failed(error)
+        return True
 
     def _run_slice(self) -> None:
         """Do steps for a while."""
@@ -254,10 +265,9 @@ class SimulationLoop:
                 if monotonic() > end:
                     break
         except Exception as error:
-            steps.error = error
-            self._steps = None
-            self._failed(error)
-            steps.finish()
+            if self._fail(error):  # otherwise `stop` ends the steps
+                self._steps, steps.error = None, error
+                steps.finish()
             return
         if not steps.left:
             self._steps = None
