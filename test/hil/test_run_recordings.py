@@ -16,8 +16,8 @@ from rbd_ros.hil import (
     Bench,
     HilRecordingError,
     read_scenario,
-    recording as recording_module,
     replay,
+    run_recorder as recorder_module,
     RunRecorder,
 )
 from rbd_ros.hil.controllers import make_controller
@@ -531,7 +531,7 @@ def test_a_full_disk_is_no_fault_of_the_controller(recorded, tmp_path, monkeypat
                 raise OSError(28, 'No space left on device')
             super().write(channel, time, data)
 
-    monkeypatch.setattr(recording_module, 'McapWriter', Full)
+    monkeypatch.setattr(recorder_module, 'McapWriter', Full)
     with pytest.raises(ValueError, match='written to its end: No space left'):
         with RunRecorder(tmp_path / 'full.mcap', scenario) as recorder:
             found = Bench(scenario).run(make_controller(scenario), recorder=recorder)
