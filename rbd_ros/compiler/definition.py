@@ -11,8 +11,8 @@ from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from rbd_ros.compiler.graph import Graph, Value
 from rbd_ros.compiler.program import Output, Program, split
+from rbd_ros.compiler.symbol_graph import Graph, Value
 
 Scalars = Sequence[Any]
 

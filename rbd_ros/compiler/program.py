@@ -13,7 +13,7 @@ from itertools import islice
 import math
 from typing import Hashable, List, NamedTuple, Sequence, Tuple
 
-from rbd_ros.compiler.graph import Graph, OperationCount, Symbol, Value
+from rbd_ros.compiler.symbol_graph import Graph, OperationCount, Symbol, Value
 
 
 class Output(NamedTuple):

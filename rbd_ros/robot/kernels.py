@@ -12,8 +12,8 @@ from typing import Any, Callable, Dict, Optional, Tuple, Union
 from rbd_ros.algorithms import catalog, find
 from rbd_ros.algorithms.declaration import Declaration, declaration_of
 from rbd_ros.compiler import compile_lock, make_kernel, unavailable_reason
-from rbd_ros.compiler.graph import OperationCount
 from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
+from rbd_ros.compiler.symbol_graph import OperationCount
 from rbd_ros.model import Model, ModelError
 from rbd_ros.robot.other_names import SYNONYMS
 from rbd_ros.robot.variants import check, definition, Variant, variant

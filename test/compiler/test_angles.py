@@ -6,7 +6,7 @@ import pytest
 from support.small_kernels import kernel
 
 from rbd_ros.compiler import Graph
-from rbd_ros.compiler.graph import COS, operands, SIN
+from rbd_ros.compiler.symbol_graph import COS, operands, SIN
 from rbd_ros.compiler.targets.llvm import straight_line
 from rbd_ros.compiler.targets.llvm.angles import angle_groups, angles_first, in_turn
 

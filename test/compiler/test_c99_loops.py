@@ -322,7 +322,7 @@ def test_what_cannot_be_written_is_refused_by_file_and_line(function, words):
     enabled = function is not reads_what_it_lacks
     line = function.__code__.co_firstlineno
     where = f'test_c99_loops.py:[0-9]+: in {function.__name__}: '
-    with pytest.raises(ValueError, match=f'{where}.*({words})') as refusal:
+    with pytest.raises(ValueError, match=f'{where}.*({words})') as error:
         loop_module([(function, ())], make_work(enabled), ['table'], str)
-    found = int(str(refusal.value).split(':')[1])
+    found = int(str(error.value).split(':')[1])
     assert line < found <= line + 5

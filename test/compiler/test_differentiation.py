@@ -21,7 +21,6 @@ from support.derivatives import (
 from support.programs import values_of
 
 from rbd_ros.compiler import Graph, Symbol
-from rbd_ros.compiler.graph import CONSTANT
 from rbd_ros.compiler.passes import (
     along,
     directional_derivatives,
@@ -31,6 +30,7 @@ from rbd_ros.compiler.passes import (
     vertex_elimination,
 )
 from rbd_ros.compiler.passes.partials import partials
+from rbd_ros.compiler.symbol_graph import CONSTANT
 from rbd_ros.spatial.scalar import cos, sin, where_positive
 
 

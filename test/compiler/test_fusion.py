@@ -9,7 +9,7 @@ from support.programs import program as program_of
 from support.small_kernels import kernel
 
 from rbd_ros.compiler import Graph
-from rbd_ros.compiler.graph import ADD, INPUT, MUL, operands, SIN, SUB
+from rbd_ros.compiler.symbol_graph import ADD, INPUT, MUL, operands, SIN, SUB
 from rbd_ros.compiler.targets.llvm.fusion import fused, MUL_ADD, MUL_SUB, SUB_MUL
 
 

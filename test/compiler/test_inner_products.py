@@ -10,8 +10,8 @@ from support.programs import values_of
 from support.small_kernels import kernel
 
 from rbd_ros.compiler import Definition, Graph, Output, Tangent
-from rbd_ros.compiler.graph import INNER
 from rbd_ros.compiler.passes import expand
+from rbd_ros.compiler.symbol_graph import INNER
 from rbd_ros.compiler.targets.llvm import native, straight_line
 from rbd_ros.spatial.scalar import inner
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Entry points: what is compiled of them and when, what they are called with, where it is kept.
 
-What they can be written in is in test_loop_language.py and test_loop_refusals.py.
+What they can be written in is in test_loop_language.py and test_loop_compile_errors.py.
 """
 
 import math

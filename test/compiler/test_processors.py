@@ -8,7 +8,7 @@ from support.definitions import definition_of
 from support.errors import worst_relative_error
 
 from rbd_ros import Robot
-from rbd_ros.compiler.targets.llvm import functions, native
+from rbd_ros.compiler.targets.llvm import kernel_functions, native
 
 FUNCTIONS = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'integrate']
 # A tree of three joints and fewer kinds runs in a moment; libm's fused multiply-add takes its time
@@ -104,7 +104,10 @@ def test_aarch64_code_is_emitted_without_calls_for_sine_and_fused_products(aarch
     import llvmlite.binding as llvm
 
     program = definition_of(Robot.from_urdf(TEXT).model, name).program()
-    parts = [functions.core_function(program), functions.batch_function(program, lanes=2)]
+    parts = [
+        kernel_functions.core_function(program),
+        kernel_functions.batch_function(program, lanes=2),
+    ]
     text = f'target triple = "aarch64-linux-gnu"\n{native.module_text(parts)}'
     module = llvm.parse_assembly(text)
     assembly = aarch64.emit_assembly(module)
@@ -122,7 +125,7 @@ def test_aarch64_code_is_emitted_without_calls_for_sine_and_fused_products(aarch
 def test_the_order_of_one_module_is_nothing_to_the_next(two_links):
     """LLVM's scheduler is an option of the whole process."""
     definition = definition_of(Robot.from_urdf(two_links).model, 'forward_dynamics_derivatives')
-    function = functions.core_function(definition.program(inner_products=True))
+    function = kernel_functions.core_function(definition.program(inner_products=True))
     before, in_order = native.assemble([function]), native.assemble([function], in_order=True)
     assert native.assemble([function]) == before
     if native.llvm.llvm_version_info >= (20,):  # before, all modules have LLVM's order
@@ -149,9 +152,9 @@ def test_without_optimization_the_results_are_the_same_to_the_bit(states, monkey
 def test_machine_code_is_another_without_optimization(monkeypatch):
     program = definition_of(Robot.from_urdf(TEXT).model, 'mass_matrix').program()
     monkeypatch.setenv('RBD_ROS_OPTIMIZATION', '0')
-    plain = native.assemble([functions.core_function(program)])
+    plain = native.assemble([kernel_functions.core_function(program)])
     monkeypatch.delenv('RBD_ROS_OPTIMIZATION')
-    assert plain != native.assemble([functions.core_function(program)])
+    assert plain != native.assemble([kernel_functions.core_function(program)])
 
 
 def test_an_unknown_level_of_optimization_is_refused(monkeypatch):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rbd_ros.compiler import Definition, Output
-from rbd_ros.compiler.targets.llvm import functions, native
+from rbd_ros.compiler.targets.llvm import kernel_functions, native
 
 BATCH = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_int64)
 LANES = (2, 4, 8)
@@ -32,7 +32,7 @@ def run(lanes, sizes, shapes, evaluate, inputs, rows=None):
         result=namedtuple('Result', [f'y{k}' for k in range(len(shapes))]),
     )
     program = definition.program()
-    code = native.MachineCode(native.assemble([functions.batch_function(program, lanes)]))
+    code = native.MachineCode(native.assemble([kernel_functions.batch_function(program, lanes)]))
     count = next(len(x) for x in inputs if x.ndim == 2)
     results = [np.full((count + 2, *shape), SURROUNDED) for shape in shapes]
     scratch = np.empty(lanes * (sum(size for _, size in definition.inputs) + definition.size) + 8)

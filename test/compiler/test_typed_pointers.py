@@ -7,8 +7,8 @@ import pytest
 from support.programs import program
 
 from rbd_ros.compiler import Graph, Output
-from rbd_ros.compiler.runtime import calls, kernel_builtin, loop_builtin
-from rbd_ros.compiler.targets.llvm import functions, straight_line
+from rbd_ros.compiler.runtime import call_routine, kernel_builtin, loop_builtin
+from rbd_ros.compiler.targets.llvm import kernel_functions, straight_line
 from rbd_ros.compiler.targets.llvm.typed_pointers import lower
 from rbd_ros.spatial.scalar import cos, sin, sqrt, where_positive
 
@@ -217,10 +217,10 @@ def check_kernel(size, lanes, split):
     arrays, outputs = SPLITS[split](results)
     what = program(graph, *arrays)
     if lanes == 1:
-        text, declarations = functions.core_function(what)
+        text, declarations = kernel_functions.core_function(what)
         text += kernel_builtin.builtin_function(what.inputs, outputs)
     else:
-        text, declarations = functions.batch_function(what, lanes)
+        text, declarations = kernel_functions.batch_function(what, lanes)
     assert check_types(lower('\n'.join([text, *declarations]))) > 10
     return text
 
@@ -246,7 +246,7 @@ def test_types_agree_in_parts_that_are_not_optimized(monkeypatch):
 
 
 def test_types_agree_in_the_code_that_does_calls():
-    assert check_types(lower(calls.text())) > 100
+    assert check_types(lower(call_routine.text())) > 100
 
 
 @pytest.mark.parametrize('numbers', [(), ('int',), ('bytes', 'float', 'int')])

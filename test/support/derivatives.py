@@ -8,7 +8,6 @@ has a hand in the numbers that derivatives are compared with.
 import numpy as np
 import pytest
 
-from rbd_ros.compiler.graph import Graph
 from rbd_ros.compiler.passes import (
     along,
     forward_mode,
@@ -16,6 +15,7 @@ from rbd_ros.compiler.passes import (
     reverse_mode,
     vertex_elimination,
 )
+from rbd_ros.compiler.symbol_graph import Graph
 from rbd_ros.spatial.scalar import cos, sin, sqrt, where_positive
 from support.lanes import Lanes
 from support.programs import values_of

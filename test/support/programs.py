@@ -2,7 +2,7 @@
 """Programs made of a graph at hand, without a definition."""
 
 from rbd_ros.compiler import Output, Program
-from rbd_ros.compiler.graph import INPUT
+from rbd_ros.compiler.symbol_graph import INPUT
 from rbd_ros.compiler.targets.interpreter import interpret
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops over data (contacts, solver sweeps, steps), as machine code: marks, records, entry points.
 
-vocabulary.py is what loops are written with besides Python, records.py what they work on, and
+vocabulary.py is what loops are written with besides Python, loop_records.py what they work on, and
 entry_points.py what Python calls. The compiler is translation.py, which takes the functions of
-instances.py one by one, statements.py, expressions.py, calls.py, arithmetic.py and values.py.
-numba_call.py is for users' own loops that numba compiles.
+instances.py one by one, loop_statements.py, loop_expressions.py, loop_calls.py, loop_arithmetic.py
+and loop_values.py. numba_call.py is for users' own loops that numba compiles.
 """
 
 from rbd_ros.compiler.loops.entry_points import (
@@ -13,7 +13,7 @@ from rbd_ros.compiler.loops.entry_points import (
     excludes_threads,
     interpreted_reason,
 )
-from rbd_ros.compiler.loops.records import allocate, floats, integers, Record, view
+from rbd_ros.compiler.loops.loop_records import allocate, floats, integers, Record, view
 from rbd_ros.compiler.loops.vocabulary import (
     call_kernel,
     call_loop,

@@ -2,8 +2,8 @@
 """Loops over data (contacts, solver sweeps, steps): what Python calls of them.
 
 An entry point is compiled the first time on a machine, together with all it calls, and then only
-loaded from the disk. It works on records (records.py) and numbers, allocates nothing, and never
-calls the interpreter.
+loaded from the disk. It works on records (loop_records.py) and numbers, allocates nothing, and
+never calls the interpreter.
 
 Compiled is only what can be reached: where `if record.flag:` asks for a field that is a bool, its
 value is known then, and the other branch is not even read.
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from rbd_ros.compiler import cache
 from rbd_ros.compiler.loops import sources
-from rbd_ros.compiler.loops.records import Record
+from rbd_ros.compiler.loops.loop_records import Record
 from rbd_ros.compiler.loops.vocabulary import compiled
 from rbd_ros.compiler.runtime import builtin, handles, loop_builtin
 from rbd_ros.compiler.source import source_digest

@@ -8,20 +8,20 @@ import builtins
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from rbd_ros.compiler.loops import sources
-from rbd_ros.compiler.loops.values import (
+from rbd_ros.compiler.loops.loop_values import (
     BOOL,
+    CompileError,
     FLOAT,
     INT,
     NOTHING,
-    Number,
-    Record,
-    Refused,
-    Several,
+    NumberType,
+    RecordType,
+    TupleType,
     Type,
 )
 
 _NUMBERS = {bool: BOOL, int: INT, float: FLOAT}
-_Parameter = Tuple[str, Optional[Number]]
+_Parameter = Tuple[str, Optional[NumberType]]
 
 
 class Instance(NamedTuple):
@@ -44,7 +44,7 @@ class Instances:
 
     def __init__(self) -> None:
         #: Types of records, by their kind
-        self.records: Dict[tuple, Record] = {}
+        self.records: Dict[tuple, RecordType] = {}
         #: Instances that are called and whose text is to be written
         self.waiting: List[Instance] = []
         self._instances: Dict[tuple, Instance] = {}
@@ -54,7 +54,7 @@ class Instances:
     def definition(self, function: Callable) -> ast.FunctionDef:
         """Return the syntax tree of a function.
 
-        :raises Refused: if there is none
+        :raises CompileError: if there is none
         """
         path = function.__code__.co_filename
         if path not in self._trees:
@@ -62,20 +62,20 @@ class Instances:
         found = self._trees[path].get(function.__code__.co_firstlineno)
         # By its name as well: the file may have been changed since it was imported.
         if found is None or found.name != function.__name__:
-            raise Refused(f'{function.__name__} is not defined at the top level of a file')
+            raise CompileError(f'{function.__name__} is not defined at the top level of a file')
         return found
 
     def parameters(self, function: Callable) -> List[_Parameter]:
         """Return the names of a function's parameters, and the types of the numbers among them.
 
-        :raises Refused: if it has others than plain ones
+        :raises CompileError: if it has others than plain ones
         """
         return self._signature(function)[0]
 
     def of(self, function: Callable, arguments: Tuple[Type, ...]) -> Instance:
         """Return the function for arguments of certain types; it will be compiled.
 
-        :raises Refused: if the type of its result is not annotated
+        :raises CompileError: if the type of its result is not annotated
         """
         key = function, arguments
         if key not in self._instances:
@@ -95,7 +95,7 @@ class Instances:
             names, arguments = function.__globals__, tree.args
             others = arguments.posonlyargs + arguments.kwonlyargs + arguments.defaults
             if others or arguments.vararg or arguments.kwarg:
-                raise Refused(f'{function.__name__} has other than plain parameters')
+                raise CompileError(f'{function.__name__} has other than plain parameters')
             # Arrays and records have whatever type the caller has; what their annotation says is
             # for people and type checkers.
             parameters = [(each.arg, _number(each.annotation, names)) for each in arguments.args]
@@ -113,19 +113,19 @@ def _meaning(annotation: Optional[ast.expr], names: Mapping[str, Any]) -> Any:
     return None
 
 
-def _number(annotation: Optional[ast.expr], names: Mapping[str, Any]) -> Optional[Number]:
+def _number(annotation: Optional[ast.expr], names: Mapping[str, Any]) -> Optional[NumberType]:
     meaning = _meaning(annotation, names)
     return _NUMBERS.get(meaning) if isinstance(meaning, type) else None
 
 
-def number_of(annotation: ast.expr, names: Mapping[str, Any]) -> Number:
+def number_of(annotation: ast.expr, names: Mapping[str, Any]) -> NumberType:
     """Return the type of number that an annotation names.
 
-    :raises Refused: if it names none
+    :raises CompileError: if it names none
     """
     number = _number(annotation, names)
     if number is None:
-        raise Refused(
+        raise CompileError(
             f'a variable is annotated as int, float or bool, not {ast.unparse(annotation)}'
         )
     return number
@@ -142,7 +142,7 @@ def _result(name: str, tree: ast.FunctionDef, names: Mapping[str, Any]) -> Type:
     if isinstance(annotation, ast.Subscript) and isinstance(annotation.slice, ast.Tuple):
         items = [_number(each, names) for each in annotation.slice.elts]
         if ast.unparse(annotation.value).split('.')[-1] in ('Tuple', 'tuple') and all(items):
-            return Several(tuple(items))
-    raise Refused(
+            return TupleType(tuple(items))
+    raise CompileError(
         f'{name} must be annotated to return None, numbers of type int, float or bool, or a tuple'
     )

@@ -9,13 +9,21 @@ from typing import Any, Callable, List, Sequence, Tuple
 import llvmlite.binding as llvm
 
 from rbd_ros.compiler.loops.instances import Instance, Instances
-from rbd_ros.compiler.loops.statements import function_text, IN_VECTORS, REPEATED
-from rbd_ros.compiler.loops.values import Bytes, FLOAT, INT, record_type, Refused, Type, View
+from rbd_ros.compiler.loops.loop_statements import function_text, IN_VECTORS, REPEATED
+from rbd_ros.compiler.loops.loop_values import (
+    ArrayType,
+    BytesType,
+    CompileError,
+    FLOAT,
+    INT,
+    record_type,
+    Type,
+)
 from rbd_ros.compiler.runtime.loop_builtin import loop_function
 from rbd_ros.compiler.targets.llvm import native
 from rbd_ros.compiler.targets.llvm.routine import Routine
 
-_NUMBERS = {'int': INT, 'float': FLOAT, 'bytes': Bytes(), 'FloatArray': View(FLOAT, 1)}
+_NUMBERS = {'int': INT, 'float': FLOAT, 'bytes': BytesType(), 'FloatArray': ArrayType(FLOAT, 1)}
 
 # Code generation and passes, by `native.optimization()`.
 _GENERATION = (0, 3)
@@ -81,11 +89,11 @@ def _text(instances: Instances, instance: Instance) -> Tuple[str, Sequence[str]]
     """Return the text of a function and its declarations, or the reason why there is none."""
     try:
         return function_text(instances, instance, _LARGE)
-    except Refused as refusal:
+    except CompileError as error:
         code = instance.function.__code__
-        line = refusal.line or code.co_firstlineno
+        line = error.line or code.co_firstlineno
         where = f'{code.co_filename}:{line}: in {instance.function.__name__}'
-        raise ValueError(f'{where}: {refusal}') from None
+        raise ValueError(f'{where}: {error}') from None
 
 
 def _entry(top: Instance) -> str:
@@ -97,18 +105,18 @@ def _entry(top: Instance) -> str:
     taken: List[str] = []
     for k, kind in enumerate(top.arguments):
         taken.append(f'{"double" if kind == FLOAT else "i64"} %a{k}')
-        if isinstance(kind, View):
+        if isinstance(kind, ArrayType):
             taken.append(f'i64 %length{k}')
     code = Routine(f'i64 @entry({", ".join(taken)})')
     passed = []
     for k, kind in enumerate(top.arguments):
         if kind == FLOAT:
             passed.append(f'double %a{k}')
-        elif kind in (INT, Bytes()):
+        elif kind in (INT, BytesType()):
             passed.append(f'i64 %a{k}')
         else:
             passed.append(f'ptr {code.value(f"inttoptr i64 %a{k} to ptr")}')
-        if isinstance(kind, View):
+        if isinstance(kind, ArrayType):
             passed.append(f'i64 %length{k}')
     result = code.value(f'call i64 @{top.name}({", ".join(passed)})')
     code.do(f'ret i64 {result}')

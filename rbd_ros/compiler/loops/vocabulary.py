@@ -2,7 +2,7 @@
 """Words that loops have besides Python's own: in machine code each is an instruction or two.
 
 Here they are as the interpreter takes them, where loops run without a compiler; what the compiler
-makes of them is in calls.py.
+makes of them is in loop_calls.py.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Callable, List
 
 import numpy as np
 
-from rbd_ros.compiler.loops.records import Record
+from rbd_ros.compiler.loops.loop_records import Record
 from rbd_ros.compiler.runtime import handles
 from rbd_ros.compiler.targets.llvm import native
 

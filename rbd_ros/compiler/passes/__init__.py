@@ -2,9 +2,9 @@
 """Passes: from a graph to more of the same graph.
 
 Differentiation: `jacobian` and `directional_derivatives` take the way that costs least, of
-forward_mode.py, reverse_mode.py and elimination.py. All are exact, also through branches. What
-the nodes' own derivatives are is in partials.py; what a branch not taken must not spoil, in
-guards.py. `expand` writes out scalar products for what takes none.
+forward_mode.py, reverse_mode.py and vertex_elimination.py. All are exact, also through branches.
+What the nodes' own derivatives are is in partials.py; what a branch not taken must not spoil, in
+choice_guards.py. `expand` writes out scalar products for what takes none.
 """
 
 from rbd_ros.compiler.passes.differentiate import (
@@ -12,11 +12,11 @@ from rbd_ros.compiler.passes.differentiate import (
     directional_derivatives,
     jacobian,
 )
-from rbd_ros.compiler.passes.elimination import vertex_elimination
 from rbd_ros.compiler.passes.expand import expand
 from rbd_ros.compiler.passes.forward_mode import forward_mode
 from rbd_ros.compiler.passes.partials import along, Direction
 from rbd_ros.compiler.passes.reverse_mode import reverse_mode
+from rbd_ros.compiler.passes.vertex_elimination import vertex_elimination
 
 __all__ = [
     'along',

@@ -12,8 +12,6 @@ from functools import reduce
 from operator import or_
 from typing import Callable, Dict, List, Sequence
 
-from rbd_ros.compiler.graph import Graph, Symbol, Value
-from rbd_ros.compiler.passes.elimination import vertex_elimination
 from rbd_ros.compiler.passes.expand import expand, replace
 from rbd_ros.compiler.passes.forward_mode import forward_mode
 from rbd_ros.compiler.passes.partials import (
@@ -25,6 +23,8 @@ from rbd_ros.compiler.passes.partials import (
     transmitting,
 )
 from rbd_ros.compiler.passes.reverse_mode import reverse_mode
+from rbd_ros.compiler.passes.vertex_elimination import vertex_elimination
+from rbd_ros.compiler.symbol_graph import Graph, Symbol, Value
 
 Rows = List[List[Value]]
 

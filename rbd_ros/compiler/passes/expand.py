@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from typing import Any, Callable, Dict, List, Mapping, Sequence
 
-from rbd_ros.compiler.graph import (
+from rbd_ros.compiler.symbol_graph import (
     ADD,
     CONSTANT,
     COS,

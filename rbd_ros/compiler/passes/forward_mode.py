@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Dict, List, Mapping, Sequence
 
-from rbd_ros.compiler.graph import Graph, Symbol, Value, WHERE
 from rbd_ros.compiler.passes.partials import (
     accumulate,
     choose,
@@ -19,6 +18,7 @@ from rbd_ros.compiler.passes.partials import (
     partials,
     transmitting,
 )
+from rbd_ros.compiler.symbol_graph import Graph, Symbol, Value, WHERE
 
 Tangents = Dict[int, Value]  # derivatives by number of the direction; what is missing is zero
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Dict, Iterable, List, Mapping, Sequence, Set, Tuple
 
-from rbd_ros.compiler.graph import (
+from rbd_ros.compiler.symbol_graph import (
     ADD,
     CONSTANT,
     COS,

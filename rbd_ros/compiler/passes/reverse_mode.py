@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Dict, List, Sequence
 
-from rbd_ros.compiler.graph import Graph, Symbol, Value, WHERE
-from rbd_ros.compiler.passes.guards import ALWAYS, Guards, may_be_singular
+from rbd_ros.compiler.passes.choice_guards import ALWAYS, Guards, may_be_singular
 from rbd_ros.compiler.passes.partials import accumulate, negative_if, partials, transmitting
+from rbd_ros.compiler.symbol_graph import Graph, Symbol, Value, WHERE
 
 Adjoints = Dict[int, Dict[int, Value]]  # of one node: by number of the output, then by guard
 

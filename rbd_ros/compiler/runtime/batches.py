@@ -4,8 +4,8 @@
 A batch that takes less than about two tenths of a millisecond stays on the caller's thread: waking
 another one costs some microseconds, and it finds its caches cold. A longer one is shared. The
 caller begins at once and takes chunks of rows; helpers do the same from when they have woken up
-(sharing.py), so a batch never waits for a thread that is late. How long a batch takes is estimated
-from the operations of the kernel and the numbers that are read and written.
+(thread_pool.py), so a batch never waits for a thread that is late. How long a batch takes is
+estimated from the operations of the kernel and the numbers that are read and written.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.compiler.graph import OperationCount
-from rbd_ros.compiler.runtime.sharing import job, Sharing, sharing
+from rbd_ros.compiler.runtime.thread_pool import job, thread_pool, ThreadPool
+from rbd_ros.compiler.symbol_graph import OperationCount
 from rbd_ros.compiler.targets.llvm import native
 
 # A vector that crosses a cache line takes two accesses; AVX-512's fill one line.
@@ -75,7 +75,7 @@ def set_threads(count: int) -> None:
     with _starting:
         _threads = int(count)
         # Otherwise the first long batch starts them.
-        if sharing.cache_info().currsize and sharing().ready:
+        if thread_pool.cache_info().currsize and thread_pool().ready:
             _provide_helpers()
 
 
@@ -87,7 +87,7 @@ def provide_helpers() -> None:
 
 def _provide_helpers() -> None:
     global _helpers
-    shared = sharing()
+    shared = thread_pool()
     # Threads are never ended: with fewer of them wanted, those in excess sleep (`@threads`).
     while _helpers < _threads - 1:
         thread = threading.Thread(
@@ -106,7 +106,7 @@ def _provide_helpers() -> None:
     shared.threads = min(_threads, 1 + _helpers)
 
 
-def _help(shared: Sharing) -> None:
+def _help(shared: ThreadPool) -> None:
     """Run as a helper in machine code, which needs no interpreter and sees no signals."""
     # Python handles signals in its main thread: one that the system gave to a sleeping helper
     # would not interrupt what that thread waits in.
@@ -123,8 +123,8 @@ def _after_fork() -> None:
     global _helpers, _starting
     # A thread that is not in the child may have held the old one.
     _starting = threading.Lock()
-    if sharing.cache_info().currsize:
-        sharing().reset()
+    if thread_pool.cache_info().currsize:
+        thread_pool().reset()
     _helpers = 0
 
 
@@ -171,7 +171,7 @@ class BatchFunction:
         :raises MemoryError: if there is none for the scratch array
         """
         alone = rows <= self.alone_rows
-        if not alone and not sharing().ready:
+        if not alone and not thread_pool().ready:
             provide_helpers()
         n, m = len(arguments), len(outputs)
         # These tables and the job live until `run` returns, which is when the last helper is done.
@@ -187,7 +187,7 @@ class BatchFunction:
             rows=rows,
             chunk=rows if alone else self.chunk,
         )
-        if not sharing().run(ctypes.addressof(words)):
+        if not thread_pool().run(ctypes.addressof(words)):
             raise MemoryError
 
 

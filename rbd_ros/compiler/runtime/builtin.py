@@ -17,7 +17,7 @@ from typing import Any, Callable, List
 
 import numpy as np
 
-from rbd_ros.compiler.runtime.layouts import (
+from rbd_ros.compiler.runtime.memory_layouts import (
     CONTIGUOUS_ALIGNED,
     DATA,
     DESCR,

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments of a call in machine code: which is which, and where the numbers of each are.
 
-Parts of the routine in calls.py: `arrange` puts arguments by position and by name into slots,
-`with_forces` hands a call with external forces on, `take_inputs` finds the numbers of each input,
-for which it calls the function `take` (`take_function`). What they cannot do goes to the label
-`slow`, and Python does the call from its beginning: nothing has been written yet.
+Parts of the routine in call_routine.py: `arrange` puts arguments by position and by name into
+slots, `with_forces` hands a call with external forces on, `take_inputs` finds the numbers of each
+input, for which it calls the function `take` (`take_function`). What they cannot do goes to the
+label `slow`, and Python does the call from its beginning: nothing has been written yet.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rbd_ros.compiler.runtime.call_table import (
     USUAL,
 )
 from rbd_ros.compiler.runtime.call_writer import CallWriter
-from rbd_ros.compiler.runtime.layouts import (
+from rbd_ros.compiler.runtime.memory_layouts import (
     CONTIGUOUS_ALIGNED,
     DATA,
     DESCR,

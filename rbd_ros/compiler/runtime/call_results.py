@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results of a call in machine code: new arrays and numbers, or the arrays that a caller gives.
 
-Parts of the routine in calls.py. `new_outputs` and `given_outputs` find where the kernel writes
-each output; `keep` makes what is returned of it. A named tuple is found or made first and owns
-what comes into it, so that it is all that must be released if memory is short.
+Parts of the routine in call_routine.py. `new_outputs` and `given_outputs` find where the kernel
+writes each output; `keep` makes what is returned of it. A named tuple is found or made first and
+owns what comes into it, so that it is all that must be released if memory is short.
 """
 
 from __future__ import annotations
 
 from rbd_ros.compiler.runtime.call_table import MOST_AXES, SHAPES, SIZES
 from rbd_ros.compiler.runtime.call_writer import CallWriter
-from rbd_ros.compiler.runtime.layouts import (
+from rbd_ros.compiler.runtime.memory_layouts import (
     CONTIGUOUS_ALIGNED,
     DATA,
     DIMENSIONS,

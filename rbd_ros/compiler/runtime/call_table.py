@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Table in memory that describes a kernel to the routine of calls (calls.py)."""
+"""Table in memory that describes a kernel to the routine of calls (call_routine.py)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import threading
 from typing import Any, Dict, List, Sequence, Tuple
 
 from rbd_ros.compiler.definition import Definition
-from rbd_ros.compiler.runtime import reuse
+from rbd_ros.compiler.runtime import result_pool
 from rbd_ros.compiler.runtime.batches import BatchFunction
-from rbd_ros.compiler.runtime.layouts import LIST_ITEMS
-from rbd_ros.compiler.runtime.sharing import sharing
+from rbd_ros.compiler.runtime.memory_layouts import LIST_ITEMS
+from rbd_ros.compiler.runtime.thread_pool import thread_pool
 from rbd_ros.compiler.targets.llvm import native
 
 # Most arrays, results, axes of a result and links with forces; with more the routine is not used.
@@ -25,7 +25,7 @@ MOST_FORCED = 4
 # names of the arguments (inputs, external forces, out); number of axes, elements and shape of each
 # output; of each kernel with forces the number of its links, its code, what that is bound to, and
 # the names of the links. `own` and `batches` are where the addresses of its own results are
-# (reuse.py).
+# (result_pool.py).
 _WORDS = (
     'inputs', 'outputs', 'one', 'lanes', 'result_type', 'out_name', 'total', 'by_place', 'batch',
     'run', 'scratch', 'scratch_size', 'kept_rows', 'alone_rows', 'chunk', 'ready', 'own',
@@ -50,7 +50,8 @@ class CallTable:
     :param definition: the kernel's
     :param one: address of `table`, the kernel for one state
     :param routine: what the calls are done by
-    :param own_results: results that are used again (`reuse.own_results`), which the kernel keeps
+    :param own_results: results that are used again (`result_pool.pooled_results`), which the
+        kernel keeps
     """
 
     def __init__(
@@ -94,14 +95,14 @@ class CallTable:
             first = SHAPES + j * SHAPE
             for k, value in enumerate((len(output.shape), output.size, *output.shape)):
                 self._words[first + k] = value
-        own = reuse.addresses(own_results)
+        own = result_pool.addresses(own_results)
         self._own = (ctypes.c_void_p * len(own))(*own)
         self._set('own', ctypes.addressof(self._own))
         # Machine code puts results in the places of a list, which lets go of them in the end. It
         # stays where it is, as nothing else changes it.
-        self._batches = [None] * reuse.BATCHES
+        self._batches = [None] * result_pool.BATCHES
         self._set('batches', ctypes.c_void_p.from_address(id(self._batches) + LIST_ITEMS).value)
-        self._set('most_rows', reuse.most_rows(outputs, definition.result))
+        self._set('most_rows', result_pool.most_rows(outputs, definition.result))
 
     @staticmethod
     def fits(definition: Definition) -> bool:
@@ -122,12 +123,12 @@ class CallTable:
 
         :param rows: what does them
         """
-        self._set('run', sharing().run_address)
+        self._set('run', thread_pool().run_address)
         self._set('scratch', rows.kept_scratch)
         self._set('scratch_size', rows.scratch_size)
         for name in ('kept_rows', 'alone_rows', 'chunk'):
             self._set(name, getattr(rows, name))
-        self._set('ready', sharing().ready_address)
+        self._set('ready', thread_pool().ready_address)
         # Last: it says that the others are set. Between two assignments another thread may run.
         self._set('batch', rows.address)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writer of the routine that does calls (calls.py): what all of its parts reach for.
+"""Writer of the routine that does calls (call_routine.py): what all of its parts reach for.
 
 That is the table `api`, what the routine needs of the interpreter, and the table `%d` of the
 kernel that is called (call_table.py).
@@ -8,7 +8,7 @@ kernel that is called (call_table.py).
 from __future__ import annotations
 
 from rbd_ros.compiler.runtime.call_table import AT, SHAPE, SHAPES
-from rbd_ros.compiler.runtime.layouts import DESCR, DOUBLE, FLAGS, TUPLE_ITEMS, TYPE
+from rbd_ros.compiler.runtime.memory_layouts import DESCR, DOUBLE, FLAGS, TUPLE_ITEMS, TYPE
 from rbd_ros.compiler.targets.llvm.routine import Routine
 
 #: What the routine needs of the interpreter, in its table `api`.

@@ -2,8 +2,8 @@
 """Kernels: functions of arrays, traced from an algorithm and compiled for one robot.
 
 A `Kernel` is called with one state or with a batch of them. Underneath are the functions of
-functions.py, made when they are first needed and kept on disk (cache.py). Without a compiler an
-`InterpretedKernel` does the same on floats.
+kernel_functions.py, made when they are first needed and kept on disk (cache.py). Without a
+compiler an `InterpretedKernel` does the same on floats.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from rbd_ros.compiler import cache
 from rbd_ros.compiler.definition import Definition
-from rbd_ros.compiler.graph import OperationCount
 from rbd_ros.compiler.program import Program
-from rbd_ros.compiler.runtime import builtin, calls, handles, kernel_builtin, reuse
+from rbd_ros.compiler.runtime import builtin, call_routine, handles, kernel_builtin, result_pool
 from rbd_ros.compiler.runtime.batches import BatchFunction, estimated_seconds
 from rbd_ros.compiler.runtime.call_table import CallTable
 from rbd_ros.compiler.runtime.memory import uncollected
 from rbd_ros.compiler.runtime.randomness import generator
+from rbd_ros.compiler.symbol_graph import OperationCount
 from rbd_ros.compiler.targets.llvm import native
 
 _FLOAT64 = np.dtype(np.float64)
@@ -270,14 +270,16 @@ class Kernel(BaseKernel):
         )
         self._single_code, self.count = self._code('one', self._single_functions)
         self.address = self._single_code.address('packed')
-        self._own_results = reuse.own_results(definition.outputs, definition.result)
+        self._own_results = result_pool.pooled_results(definition.outputs, definition.result)
         self._batch_code: Optional[native.MachineCode] = None
         self._rows: Optional[BatchFunction] = None
         self._call_table: Optional[CallTable] = None
         if builtin.supported() and CallTable.fits(definition):
             # Made with the kernel, since builtins of it take its address when they are bound.
             one = self._single_code.address('table')
-            self._call_table = CallTable(definition, one, calls.routine(), self._own_results)
+            self._call_table = CallTable(
+                definition, one, call_routine.routine(), self._own_results
+            )
 
     def bind(
         self,
@@ -295,8 +297,8 @@ class Kernel(BaseKernel):
             code.address('builtin'),
             code.global_address('context'),
             fallback,
-            reuse.addresses(self._own_results),
-            (calls.routine()[1], self._call_table.address) if self._call_table else (0, 0),
+            result_pool.addresses(self._own_results),
+            (call_routine.routine()[1], self._call_table.address) if self._call_table else (0, 0),
         )
 
     def call_with_forces(self, links: Sequence[str], other: Kernel) -> None:
@@ -329,9 +331,9 @@ class Kernel(BaseKernel):
                 pass
         with native.compile_lock, uncollected():
             program = self._trace()
-            # Where the text states what is alike it is in an order that needs few registers:
+            # A text with hints about SIMD groups is in an order that needs few registers:
             # derivatives of an arm are 4 to 10 % quicker in it, and others mostly slower.
-            in_order = bool(program.graph.twins)
+            in_order = bool(program.graph.simd_hints)
             object_file = native.assemble(build(program), in_order)
         cache.store(name, {'count': asdict(program.count)}, object_file)
         return native.MachineCode(object_file), program.count
@@ -339,18 +341,18 @@ class Kernel(BaseKernel):
     # Both import what writes LLVM text when there is something to compile, which takes a tenth of
     # the time in which a process with all machine code on disk is ready.
     def _single_functions(self, program: Program) -> List[Function]:
-        from rbd_ros.compiler.targets.llvm import functions
+        from rbd_ros.compiler.targets.llvm import kernel_functions
 
         definition = self.definition
         called = kernel_builtin.builtin_function(
             definition.inputs, definition.outputs, definition.numbers
         )
-        return [functions.core_function(program), (called, [])]
+        return [kernel_functions.core_function(program), (called, [])]
 
     def _batch_functions(self, program: Program) -> List[Function]:
-        from rbd_ros.compiler.targets.llvm import functions
+        from rbd_ros.compiler.targets.llvm import kernel_functions
 
-        return [functions.batch_function(program, native.simd_lanes())]
+        return [kernel_functions.batch_function(program, native.simd_lanes())]
 
     @cached_property
     def _core(self) -> Callable:

@@ -4,8 +4,8 @@
 The function emitted here is what a C extension would be: called with exactly the expected arrays
 (type ndarray, dtype float64, contiguous, aligned, the right length) it allocates the result, runs
 the kernel and returns, in about a tenth of a microsecond. With anything else it hands the call on:
-to the routine that does the calls which are not plain (calls.py), or to a Python callable, which
-converts, broadcasts, or says what is wrong.
+to the routine that does the calls which are not plain (call_routine.py), or to a Python callable,
+which converts, broadcasts, or says what is wrong.
 
 `builtin_function` is the text, `make_builtin` the function object; between them stands the table
 `context`, which is how the machine code learns where the interpreter keeps what it needs. What all
@@ -20,7 +20,7 @@ from typing import Any, Callable, List, Sequence, Tuple, TYPE_CHECKING
 
 import numpy as np
 
-from rbd_ros.compiler.runtime import reuse
+from rbd_ros.compiler.runtime import result_pool
 from rbd_ros.compiler.runtime.builtin import (
     Fallback,
     HOLDER_AT,
@@ -28,7 +28,7 @@ from rbd_ros.compiler.runtime.builtin import (
     new_builtin,
     vectorcall,
 )
-from rbd_ros.compiler.runtime.layouts import (
+from rbd_ros.compiler.runtime.memory_layouts import (
     address,
     CONTIGUOUS_ALIGNED,
     DATA,
@@ -123,7 +123,7 @@ def builtin_function(
     checks = '\n'.join(lines)
     made = _Results(outputs)
     return f"""
-@context = global [{len(_CONTEXT) + reuse.COUNT} x ptr] zeroinitializer
+@context = global [{len(_CONTEXT) + result_pool.COUNT} x ptr] zeroinitializer
 {made.constants}
 define ptr @builtin(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) nounwind {{
 {_known('ndarray', 'float64')}
@@ -202,7 +202,7 @@ drop:
 class _Results:
     """Code that makes the result of one state: an array, a number, or a named tuple of these.
 
-    An array is one that is used again (reuse.py), or new. So is a named tuple, but that the
+    An array is one that is used again (result_pool.py), or new. So is a named tuple, but that the
     routine for all other calls makes a new one.
 
     :param outputs: names and shapes of the output arrays
@@ -226,7 +226,7 @@ class _Results:
 
     def _search(self, shapes: Sequence[Sequence[int]], otherwise: str) -> None:
         """Look for a result that is in no use, and go to a label if there is none."""
-        self.constants += reuse.search_function('search', shapes)
+        self.constants += result_pool.search_function('search', shapes)
         self._before += [
             f'  %own = getelementptr ptr, ptr @context, i64 {len(_CONTEXT)}',
             '  br label %search',
@@ -331,10 +331,10 @@ def make_builtin(
     :param context: address of the table `context` of the same code, filled here
     :param fallback: callable for all other arguments; the builtin keeps it alive, and it must keep
         the code alive
-    :param own_results: addresses of the results that are used again (`reuse.addresses`);
+    :param own_results: addresses of the results that are used again (`result_pool.addresses`);
         `fallback` must keep them alive, too
-    :param routine: addresses of what does the calls that are not plain (calls.py), and of its
-        table for this kernel
+    :param routine: addresses of what does the calls that are not plain (call_routine.py), and of
+        its table for this kernel
     """
     # Addresses are those of this process, so they are no part of the machine code, which is kept
     # on disk.

@@ -15,7 +15,7 @@ from typing import Callable, List, Sequence
 import numpy as np
 
 from rbd_ros.compiler.runtime.builtin import METH_FASTCALL, new_builtin
-from rbd_ros.compiler.runtime.layouts import (
+from rbd_ros.compiler.runtime.memory_layouts import (
     CONTIGUOUS_ALIGNED,
     DATA,
     DESCR,

@@ -13,7 +13,9 @@ import math
 import re
 from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 
-from rbd_ros.compiler.graph import (
+from rbd_ros.compiler.program import Program
+from rbd_ros.compiler.program_parts import cut, keep, Part, START
+from rbd_ros.compiler.symbol_graph import (
     ADD,
     CONSTANT,
     COS,
@@ -29,8 +31,6 @@ from rbd_ros.compiler.graph import (
     Value,
     WHERE,
 )
-from rbd_ros.compiler.parts import cut, keep, Part, START
-from rbd_ros.compiler.program import Program
 
 _FORMS = {
     ADD: '{} + {}',

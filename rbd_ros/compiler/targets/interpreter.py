@@ -12,7 +12,8 @@ from typing import Any, Callable, Dict, List, Mapping, Sequence
 
 import numpy as np
 
-from rbd_ros.compiler.graph import (
+from rbd_ros.compiler.program import Program
+from rbd_ros.compiler.symbol_graph import (
     ADD,
     CONSTANT,
     COS,
@@ -26,7 +27,6 @@ from rbd_ros.compiler.graph import (
     Value,
     WHERE,
 )
-from rbd_ros.compiler.program import Program
 
 Number = Any  # float, complex or an array of them
 

@@ -15,7 +15,7 @@ from rbd_ros.algorithms.closed_loops.explicit_loops import (
     LoopFunction,
 )
 from rbd_ros.compiler import Definition, make_kernel, Output
-from rbd_ros.compiler.graph import Graph, Symbol
+from rbd_ros.compiler.symbol_graph import Graph, Symbol
 from rbd_ros.model import Model
 from rbd_ros.robot.keys import model_key, source_key
 

@@ -21,7 +21,7 @@ from rbd_ros.algorithms.closed_loops.stabilization import stabilization
 from rbd_ros.algorithms.contact.contact_equations import ContactEquations
 from rbd_ros.algorithms.kinds import CONFIGURATION
 from rbd_ros.compiler import Definition, make_kernel, Output, Tangent
-from rbd_ros.compiler.graph import Graph, Symbol
+from rbd_ros.compiler.symbol_graph import Graph, Symbol
 from rbd_ros.robot.kernels import Kernels
 from rbd_ros.robot.keys import model_key, source_key
 

@@ -26,7 +26,7 @@ from rbd_ros.algorithms.closed_loops.explicit_loops import (
 from rbd_ros.algorithms.inertia_matrix.crba import crba
 from rbd_ros.algorithms.inertia_matrix.forward_dynamics import forward_dynamics
 from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
-from rbd_ros.compiler.graph import Graph
+from rbd_ros.compiler.symbol_graph import Graph
 from rbd_ros.model import Coupling
 from rbd_ros.model.joints import Spherical
 from rbd_ros.robot.families.explicit_loops import ExplicitLoops

@@ -9,7 +9,7 @@ from support.all_joints import slope
 from support.programs import values_of
 
 from rbd_ros.algorithms.closed_loops.jets import Jet, jet
-from rbd_ros.compiler.graph import Graph
+from rbd_ros.compiler.symbol_graph import Graph
 from rbd_ros.spatial.scalar import (
     arctan2,
     cos,

@@ -10,7 +10,7 @@ from support.random_trees import inertial_element
 from rbd_ros import Robot
 from rbd_ros.algorithms.contact.contact_forces import contact_force, contact_forces
 from rbd_ros.algorithms.contact.single_body import body_contacts, single_contact
-from rbd_ros.compiler.graph import Graph
+from rbd_ros.compiler.symbol_graph import Graph
 from rbd_ros.constraints import InfeasibleContactError, solve_gauss, solve_lcp
 from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform, RigidBodyInertia
 

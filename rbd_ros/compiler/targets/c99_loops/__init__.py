@@ -3,8 +3,9 @@
 
 All sizes are known here, since the text is written for the records of one robot: arrays become
 members of structs, lengths become numbers, and what does not change while the loops run becomes
-constants. values.py says what a value can be, records.py what records become, expressions.py,
-calls.py and statements.py write the text of a function, module.py that of an entry point.
+constants. c99_values.py says what a value can be, c99_records.py what records become,
+c99_expressions.py, c99_calls.py and c99_statements.py write the text of a function, module.py that
+of an entry point.
 """
 
 from rbd_ros.compiler.targets.c99_loops.module import loop_module, LoopModule

@@ -6,20 +6,20 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Sequence, Set, Tuple
 
 from rbd_ros.compiler.loops.instances import Instance, Instances
-from rbd_ros.compiler.targets.c99_loops.calls import HELPERS
-from rbd_ros.compiler.targets.c99_loops.records import Records
-from rbd_ros.compiler.targets.c99_loops.statements import function_text
-from rbd_ros.compiler.targets.c99_loops.values import (
+from rbd_ros.compiler.targets.c99_loops.c99_calls import HELPERS
+from rbd_ros.compiler.targets.c99_loops.c99_records import Records
+from rbd_ros.compiler.targets.c99_loops.c99_statements import function_text
+from rbd_ros.compiler.targets.c99_loops.c99_values import (
+    ArrayType,
     BOOL,
     C_TYPES,
+    CompileError,
     FLOAT,
     INT,
     NOTHING,
-    Number,
+    NumberType,
     RecordType,
-    Refused,
     Type,
-    View,
 )
 
 _RESERVED = """
@@ -98,7 +98,7 @@ def loop_module(
 def _places(kind: RecordType, path: str = '', name: str = '') -> Iterator[Tuple[str, str]]:
     for field, value in kind.fields.items():
         text = f'{path}{value.text}'
-        if isinstance(value.kind, View):
+        if isinstance(value.kind, ArrayType):
             yield f'{name}{field}', value._replace(text=text).pointer
         elif isinstance(value.kind, RecordType) and value.kind.name:
             yield from _places(value.kind, f'{text}.', f'{name}{field}.')
@@ -126,11 +126,11 @@ class _Module:
             instance = self.instances.waiting.pop()
             try:
                 prototype, text = function_text(self, instance)
-            except Refused as refusal:
+            except CompileError as error:
                 code = instance.function.__code__
-                line = refusal.line or code.co_firstlineno
+                line = error.line or code.co_firstlineno
                 where = f'{code.co_filename}:{line}: in {instance.function.__name__}'
-                raise ValueError(f'{where}: {refusal}') from None
+                raise ValueError(f'{where}: {error}') from None
             prototypes.append(prototype)
             texts.append(text)
         return prototypes, texts
@@ -161,7 +161,7 @@ class _Module:
 
     def result_type(self, kind: Type) -> str:
         """Return the type in C of the result of a function."""
-        if isinstance(kind, Number):
+        if isinstance(kind, NumberType):
             return C_TYPES[kind]
         if kind == NOTHING:
             return 'void'

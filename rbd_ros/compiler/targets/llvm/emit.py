@@ -4,7 +4,7 @@
 The same text, scalars or vectors of W lanes.
 
 An `Emitter` writes single instructions, `emit_node` the operation of a node. What makes functions
-of them is in straight_line.py and functions.py.
+of them is in straight_line.py and kernel_functions.py.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import count
 import struct
 from typing import Dict, List, Mapping, Sequence, Tuple, Union
 
-from rbd_ros.compiler.graph import (
+from rbd_ros.compiler.symbol_graph import (
     ADD,
     COS,
     DIV,

@@ -17,7 +17,8 @@ from heapq import heapify, heappop, heappush
 from itertools import islice
 from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
-from rbd_ros.compiler.graph import (
+from rbd_ros.compiler.program import Program
+from rbd_ros.compiler.symbol_graph import (
     ADD,
     CONSTANT,
     COS,
@@ -34,7 +35,6 @@ from rbd_ros.compiler.graph import (
     Value,
     WHERE,
 )
-from rbd_ros.compiler.program import Program
 
 #: Operations of three operands: a b + c, a b - c, c - a b
 MUL_ADD, MUL_SUB, SUB_MUL = range(11, 14)
@@ -61,12 +61,12 @@ class Fused(NamedTuple):
     settled: Dict[int, Tuple[int, ...]]
 
 
-def fused(program: Program, with_twins: bool = True) -> Fused:
+def fused(program: Program, with_hints: bool = True) -> Fused:
     """Return the program for the processor: sums in the best order, and products taken into them.
 
-    :param with_twins: whether values stated to be alike stay values of their own
+    :param with_hints: whether values with a hint about SIMD groups stay values of their own
     """
-    result, number_of = _Sums(program, with_twins).rebuilt()
+    result, number_of = _Sums(program, with_hints).rebuilt()
     numbers = [
         Symbol(result, number_of[x.number], x.negative) if isinstance(x, Symbol) else x
         for x in program.flat
@@ -87,15 +87,15 @@ _Term = Tuple[int, int, bool]
 class _Sums:
     """Sums of a program, each of all its terms: those that nothing else needs are one with it."""
 
-    def __init__(self, program: Program, with_twins: bool):
+    def __init__(self, program: Program, with_hints: bool):
         self._nodes, self._live = program.graph.nodes, program.live
-        self._twins = program.graph.twins if with_twins else []
-        self._twins_of: Dict[int, Set[int]] = {}
-        for twins in self._twins:
-            for k in twins:
-                self._twins_of.setdefault(k, set()).update(twins)
+        self._hints = program.graph.simd_hints if with_hints else []
+        self._hinted_with: Dict[int, Set[int]] = {}
+        for hinted in self._hints:
+            for k in hinted:
+                self._hinted_with.setdefault(k, set()).update(hinted)
         kept = {value.number for value in program.flat if isinstance(value, Symbol)}
-        kept.update(number for twins in self._twins for number in twins)
+        kept.update(number for hinted in self._hints for number in hinted)
         uses: Dict[int, int] = {}
         elsewhere = kept  # nodes that are needed by more than sums
         for number in self._live:
@@ -138,8 +138,8 @@ class _Sums:
                 node = (node[0], *[number_of[k] for k in node[1:]])
             number_of[number] = len(graph.nodes)
             graph.nodes.append(node)
-        graph.twins = [
-            tuple(number_of[k] for k in twins if k in number_of) for twins in self._twins
+        graph.simd_hints = [
+            tuple(number_of[k] for k in hinted if k in number_of) for hinted in self._hints
         ]
         return graph, number_of
 
@@ -147,9 +147,9 @@ class _Sums:
         ready = max([self._ready[k] for k in operands(node)], default=0)
         ready += _LATENCY.get(node[0], _ARITHMETIC)
         # Twins count as ready together, or sums of theirs would be added in different orders.
-        twins = [k for k in self._twins_of.get(number, ()) if k in self._ready]
-        ready = max([ready, *(self._ready[k] for k in twins)])
-        self._ready.update(dict.fromkeys((number, *twins), ready))
+        hinted = [k for k in self._hinted_with.get(number, ()) if k in self._ready]
+        ready = max([ready, *(self._ready[k] for k in hinted)])
+        self._ready.update(dict.fromkeys((number, *hinted), ready))
         self._evaluated[number] = (place, node)
 
     def _terms(self, number: int) -> Tuple[List[_Term], List[_Term]]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import AbstractSet, Dict, List, Mapping, Optional, Set, Tuple
 
-from rbd_ros.compiler.graph import ADD, CONSTANT, DIV, Graph, MUL, SUB, WHERE
+from rbd_ros.compiler.symbol_graph import ADD, CONSTANT, DIV, Graph, MUL, SUB, WHERE
 from rbd_ros.compiler.targets.llvm.fusion import MUL_ADD, MUL_SUB, SUB_MUL
-from rbd_ros.compiler.targets.llvm.packs import NO_ADDEND, Pack, Term
+from rbd_ros.compiler.targets.llvm.slp_vectorization import NO_ADDEND, Pack, Term
 
 # Whether the terms of a sum are subtracted: the first and the second, or the product and the other
 _SUBTRACTED = {

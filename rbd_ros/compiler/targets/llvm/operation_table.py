@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table that a rolled program works through: operations by depth and kind, and their places.
+"""Table of operations of a program: by depth and kind, with the places of their operands.
 
 A row is the place of a result in an array of values, and the places of its operands. Rows of one
 kind that do not need each other make a run; the runs follow one another as the operations need
@@ -12,7 +12,8 @@ from typing import List, NamedTuple, Tuple
 
 import numpy as np
 
-from rbd_ros.compiler.graph import (
+from rbd_ros.compiler.program import Program
+from rbd_ros.compiler.symbol_graph import (
     ADD,
     CONSTANT,
     COS,
@@ -27,8 +28,7 @@ from rbd_ros.compiler.graph import (
     Symbol,
     WHERE,
 )
-from rbd_ros.compiler.program import Program
-from rbd_ros.compiler.targets.llvm.poison import Inputs
+from rbd_ros.compiler.targets.llvm.nan_check import Inputs
 
 # Kinds of loops beside the graph's operations: x y + z, x y - z, z - x y; storing x, -x
 MUL_ADD, MUL_SUB, SUB_MUL, PUT, PUT_NEGATED = range(100, 105)

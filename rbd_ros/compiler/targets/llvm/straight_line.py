@@ -3,17 +3,17 @@
 
 LLVM's time for a function grows faster than its length. A long graph is therefore cut into parts,
 each a function of its own; what a later part needs is kept in an array meanwhile. For one state,
-sines and cosines (angles.py) and operations of twin branches (packs.py) are side by side in
-vectors; for many, each vector is one value of several states.
+sines and cosines (angles.py) and operations of isomorphic branches (slp_vectorization.py) are side
+by side in vectors; for many, each vector is one value of several states.
 """
 
 from __future__ import annotations
 
 from typing import AbstractSet, Dict, List, Mapping, NamedTuple, Sequence, Set, Tuple, Union
 
-from rbd_ros.compiler.graph import CONSTANT, INPUT, Symbol
-from rbd_ros.compiler.parts import cut, keep, Part, START
 from rbd_ros.compiler.program import Program
+from rbd_ros.compiler.program_parts import cut, keep, Part, START
+from rbd_ros.compiler.symbol_graph import CONSTANT, INPUT, Symbol
 from rbd_ros.compiler.targets.llvm.angles import (
     angle_groups,
     AngleGroup,
@@ -22,22 +22,22 @@ from rbd_ros.compiler.targets.llvm.angles import (
     emit_angle_groups,
     in_turn,
 )
-from rbd_ros.compiler.targets.llvm.branches import counterparts
-from rbd_ros.compiler.targets.llvm.column_emission import (
+from rbd_ros.compiler.targets.llvm.emit import emit_node, Emitter, NOTHING
+from rbd_ros.compiler.targets.llvm.fusion import fused
+from rbd_ros.compiler.targets.llvm.instruction_scheduling import schedule
+from rbd_ros.compiler.targets.llvm.isomorphic_subgraphs import counterparts
+from rbd_ros.compiler.targets.llvm.lane_signs import negative_lanes, still_settled
+from rbd_ros.compiler.targets.llvm.nan_check import emit_nan_check, spoil_function
+from rbd_ros.compiler.targets.llvm.simd_group_emission import (
     find_runs,
     GroupEmitter,
     Signs,
     signs_of_lanes,
 )
-from rbd_ros.compiler.targets.llvm.columns import find_groups, Group
-from rbd_ros.compiler.targets.llvm.emit import emit_node, Emitter, NOTHING
-from rbd_ros.compiler.targets.llvm.fusion import fused
-from rbd_ros.compiler.targets.llvm.lane_signs import negative_lanes, still_settled
-from rbd_ros.compiler.targets.llvm.pack_emission import PackEmitter
-from rbd_ros.compiler.targets.llvm.packs import find_packs, in_order, Pack
-from rbd_ros.compiler.targets.llvm.poison import emit_poisoning, spoil_function
-from rbd_ros.compiler.targets.llvm.rolled import rolled
-from rbd_ros.compiler.targets.llvm.sinking import sunk
+from rbd_ros.compiler.targets.llvm.simd_groups import find_simd_groups, SimdGroup
+from rbd_ros.compiler.targets.llvm.slp_emission import PackEmitter
+from rbd_ros.compiler.targets.llvm.slp_vectorization import find_packs, in_order, Pack
+from rbd_ros.compiler.targets.llvm.table_interpreter import table_interpreter
 
 # What counts as much; below, a single function runs faster, at least in batches.
 _MANY_OUTPUTS = 256
@@ -48,7 +48,7 @@ _HURRIED_NODES = 50000
 # Where time to compile is no object, both begin here: 12 s for each function of so many.
 _PATIENT_NODES = 150000
 _NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
-# Wider vectors of columns take as long: more lanes to bring together, and longer instructions.
+# Wider SIMD groups take as long: more lanes to bring together, and longer instructions.
 _WIDEST_GROUP = 4
 # What does not fit into the processor's cache of decoded instructions takes as long as it is long.
 # By a register of its own the stack, which a third of the instructions read or write, is addressed
@@ -63,7 +63,7 @@ def straight_line(
     """Return the text and declarations of a function with one pointer per input and output.
 
     The arrays are arrays of vectors if there is more than one lane. A not-a-number (or infinity)
-    in any input makes every output not-a-number (poison.py).
+    in any input makes every output not-a-number (nan_check.py).
 
     :param name: name of the function
     :param attributes: LLVM's attributes of it
@@ -73,11 +73,11 @@ def straight_line(
     if program.slow_compile:
         many_more, many = max(many_more, _PATIENT_NODES), max(many, _PATIENT_NODES)
     if len(program.live) + program.different > many_more:
-        return rolled(name, lanes, attributes, program, widest)
+        return table_interpreter(name, lanes, attributes, program, widest)
     program = program.expanded()
     size, hurried = _nodes_per_part(program), len(program.live) > many
-    states = bool(program.graph.twins)
-    program, settled = fused(program, with_twins=not _is_long(program))
+    states = bool(program.graph.simd_hints)
+    program, settled = fused(program, with_hints=not _is_long(program))
     graph, inputs, live = program.graph, program.inputs, program.live
     partners = counterparts(program) if lanes == 1 and not hurried else {}
     groups = angle_groups(graph, live, widest, partners)
@@ -87,20 +87,20 @@ def straight_line(
     packs = find_packs(program, partners, together)
     if lanes == 1 and states:
         attributes += _FRAME
-    columns: Mapping[int, Group] = {}
+    simd_groups: Mapping[int, SimdGroup] = {}
     if lanes == 1 and not packs and len(live) + len(program.flat) <= size:
-        columns = find_groups(program, min(widest, _WIDEST_GROUP), together)
-    if packs or columns:
-        together += [group.nodes for group in columns.values()]
+        simd_groups = find_simd_groups(program, min(widest, _WIDEST_GROUP), together)
+    if packs or simd_groups:
+        together += [group.nodes for group in simd_groups.values()]
         order = in_order(graph, order, packs, together)
     if states:
         pairs_of_packs = [(pack.first, pack.second) for pack in packs.values()]
-        order = sunk(graph, order, [*together, *pairs_of_packs], angles)
+        order = schedule(graph, order, [*together, *pairs_of_packs], angles)
     negative = negative_lanes(graph, packs)
-    signs = signs_of_lanes(graph, columns)
+    signs = signs_of_lanes(graph, simd_groups)
     opposite = {packs[first].second for first, turned in negative.items() if turned}
     opposite.update(
-        k for first, turned in signs.items() for k, x in zip(columns[first].nodes, turned) if x
+        k for first, turned in signs.items() for k, x in zip(simd_groups[first].nodes, turned) if x
     )
     pairs = {pack.first: pack.second for pack in packs.values()}
     parts = cut(program, order, size, set(pairs.values()))
@@ -119,7 +119,7 @@ def straight_line(
         packs=packs,
         pack_of={k: pack for pack in packs.values() for k in (pack.first, pack.second)},
         negative=negative,
-        columns=columns,
+        simd_groups=simd_groups,
         signs=signs,
     )
     pointers = [f'ptr %in{k}' for k in range(len(inputs))]
@@ -140,7 +140,7 @@ def straight_line(
             head = f'@{name}_{k}({", ".join([*arguments, "ptr noalias %kept"])}) {of_parts}'
             texts += [f'define void {head} {{', *own.lines, '  ret void', '}']
             code.line(f'call void @{name}_{k}({", ".join([*pointers, "ptr %kept"])})')
-    emit_poisoning(
+    emit_nan_check(
         code, inputs, [output.size for output in program.outputs], f'{name}_spoil', widest
     )
     head = f'@{name}({", ".join(arguments)}) {attributes}'
@@ -149,7 +149,7 @@ def straight_line(
     declarations = [
         line
         for width in sorted(
-            {lanes, *([2, 4, 8] if columns else [2] if packs else [])}
+            {lanes, *([2, 4, 8] if simd_groups else [2] if packs else [])}
             | {group.lanes for group in groups}
         )
         for line in Emitter(width).declarations()
@@ -178,7 +178,7 @@ class _Plan(NamedTuple):
     :param packs: packs by their first nodes
     :param pack_of: packs by both nodes
     :param negative: whether the second lane of a pack holds the opposite, by the first node
-    :param columns: groups of what is stated to be alike, by their first nodes; without packs
+    :param simd_groups: SIMD groups by their first nodes; without packs
     :param signs: lanes of these that hold opposites, by the first node
     """
 
@@ -190,7 +190,7 @@ class _Plan(NamedTuple):
     packs: Mapping[int, Pack]
     pack_of: Mapping[int, Pack]
     negative: Mapping[int, bool]
-    columns: Mapping[int, Group]
+    simd_groups: Mapping[int, SimdGroup]
     signs: Mapping[int, Signs]
 
 
@@ -218,8 +218,8 @@ class _Values(dict):
         self.packs: Union[PackEmitter, GroupEmitter] = PackEmitter(
             code, program.graph, plan.pack_of, plan.negative, plan.slots, is_kept, self
         )
-        if plan.columns:
-            self.packs = GroupEmitter(code, program.graph, plan.columns, plan.signs, self)
+        if plan.simd_groups:
+            self.packs = GroupEmitter(code, program.graph, plan.simd_groups, plan.signs, self)
 
     def __missing__(self, number: int) -> str:
         node = self._nodes[number]
@@ -279,8 +279,8 @@ def _emit_part(code: Emitter, plan: _Plan, part: Part) -> None:
             emit_angle_groups(code, program.graph, groups_at[number], values)
         if number in packs:
             values.packs.emit(number)
-        elif number in plan.columns:
-            stored.update(_emit_group(values.packs, plan, plan.columns[number], part))
+        elif number in plan.simd_groups:
+            stored.update(_emit_group(values.packs, plan, plan.simd_groups[number], part))
         elif number not in plan.grouped and number not in values.packs:
             values[number] = emit_node(code, program.graph.nodes[number], values, sine_cosine)
             if number in slots:
@@ -290,7 +290,7 @@ def _emit_part(code: Emitter, plan: _Plan, part: Part) -> None:
                 store(place)
 
 
-def _emit_group(code: GroupEmitter, plan: _Plan, group: Group, part: Part) -> Set[int]:
+def _emit_group(code: GroupEmitter, plan: _Plan, group: SimdGroup, part: Part) -> Set[int]:
     """Emit a group, and store of it what is put out side by side: the places of that."""
     code.emit(group.nodes[0])
     runs = find_runs(plan.program, group, part.places)

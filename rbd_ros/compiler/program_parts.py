@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A long program cut into parts, each of which a target writes as a function of its own.
+
+Compilers take a time that grows faster than the length of a function. What a part computes for
+later ones is kept in an array meanwhile, in places that are used again.
+"""
+
+from __future__ import annotations
+
+from typing import AbstractSet, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from rbd_ros.compiler.program import Program
+from rbd_ros.compiler.symbol_graph import CONSTANT, Graph, INPUT, operands, Symbol
+
+START = -1  # stands for the start among the numbers of nodes
+
+
+class Part:
+    """Part of a program that one function evaluates and stores.
+
+    :ivar nodes: numbers of the nodes, in order of evaluation; no inputs and no constants
+    :ivar places: places, among the values of all outputs, of those that are ready with a node;
+        with `START` of those that are ready from the start, constants and copies of inputs
+    """
+
+    def __init__(self) -> None:
+        self.nodes: List[int] = []
+        self.places: Dict[int, List[int]] = {}
+
+
+def cut(
+    program: Program, order: Sequence[int], size: int, followers: AbstractSet[int] = frozenset()
+) -> List[Part]:
+    """Return the parts of a program, one after another; at least one.
+
+    :param order: numbers of the program's nodes in an order of evaluation
+    :param size: how many nodes and outputs that are ready from the start a part may have
+    :param followers: nodes that stay in one part with the node before, were it one too many
+    """
+    graph = program.graph
+    places: Dict[int, List[int]] = {}
+    ready = []
+    for place, value in enumerate(program.flat):
+        if isinstance(value, Symbol) and not at_hand(graph, value.number):
+            places.setdefault(value.number, []).append(place)
+        else:
+            ready.append(place)
+    nodes = [number for number in order if not at_hand(graph, number)]
+    # What is ready from the start counts as well: stores alone make a function long, too.
+    parts = [Part() for _ in range(0, max(len(nodes) + len(ready), 1), size)]
+    for k, place in enumerate(ready):
+        parts[k // size].places.setdefault(START, []).append(place)
+    for k, number in enumerate(nodes, start=len(ready)):
+        part = parts[(k - (number in followers)) // size]
+        part.nodes.append(number)
+        part.places[number] = places.get(number, [])
+    return parts
+
+
+def at_hand(graph: Graph, number: int) -> bool:
+    """Return whether a node's value can be had anywhere: an input or a constant."""
+    return graph.nodes[number][0] in (INPUT, CONSTANT)
+
+
+def keep(
+    graph: Graph,
+    parts: Sequence[Part],
+    taken: Mapping[int, int],
+    length: int = 0,
+    pairs: Optional[Mapping[int, int]] = None,
+) -> Tuple[Dict[int, int], int]:
+    """Return the places of what parts keep for later ones, by node, and their array's length.
+
+    A place is taken again when what it held is not needed any more.
+
+    :param taken: nodes that have places already, which stay theirs
+    :param length: how long the array is with these alone
+    :param pairs: nodes, and those that get the places after theirs
+    """
+    last_use: Dict[int, int] = {}
+    for k, part in enumerate(parts):
+        for number in part.nodes:
+            # Parts come in order, so the last to enter itself is the last that needs it.
+            last_use.update(dict.fromkeys(operands(graph.nodes[number]), k))
+    pairs = pairs or {}
+    units = {first: (first, second) for first, second in pairs.items()}
+    units.update((second, ()) for second in pairs.values())
+    slots = dict(taken)
+    free: Dict[int, List[int]] = {1: [], 2: []}  # places for so many
+    released: List[List[Tuple[int, int]]] = [[] for _ in parts]
+    for k, part in enumerate(parts):
+        for number in part.nodes:
+            if number in units:
+                unit = units[number]
+                last = max((last_use.get(each, k) for each in unit), default=k)
+            else:
+                unit, last = (number,), last_use.get(number, k)
+            # What only its own part needs stays in that function's registers.
+            if last > k and number not in slots:
+                if not free[len(unit)]:
+                    free[len(unit)].append(length)
+                    length += len(unit)
+                place = free[len(unit)].pop()
+                slots.update((each, place + i) for i, each in enumerate(unit))
+                released[last].append((len(unit), place))
+        for size, place in released[k]:  # what this part reads may be overwritten by the next
+            free[size].append(place)
+    return slots, length

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of a builtin that are not plain: one routine of machine code for all kernels.
+
+A plain call (the arrays of one state, by position) is done by the kernel's own code
+(kernel_builtin.py). This routine takes arguments by keyword, lists, tuples and arrays of other
+numbers, batches, external forces by link and places for the results. What it does not take it
+hands on to Python, which converts as well, or says what is wrong; so it may be as picky as it
+likes.
+
+Here is the whole way of a call, and how the kernel is run. Arguments are in call_arguments.py,
+results in call_results.py and, those that are used again, in call_pooled_results.py; what the
+routine knows about a kernel is in call_table.py.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+import sys
+from typing import Sequence, Tuple
+
+import numpy as np
+
+from rbd_ros.compiler.runtime import call_pooled_results
+from rbd_ros.compiler.runtime.builtin import Fallback, vectorcall
+from rbd_ros.compiler.runtime.call_arguments import (
+    arrange,
+    OTHER_NUMBERS,
+    take_function,
+    take_inputs,
+    with_forces,
+)
+from rbd_ros.compiler.runtime.call_results import given_outputs, keep, new_outputs
+from rbd_ros.compiler.runtime.call_table import MOST_INPUTS, MOST_OUTPUTS, SHAPES
+from rbd_ros.compiler.runtime.call_writer import API, CallWriter
+from rbd_ros.compiler.runtime.memory_layouts import (
+    address,
+    numpy_function,
+    PYARRAY_FROM_ANY,
+    PYARRAY_NEW,
+    TUPLE_ITEMS,
+)
+from rbd_ros.compiler.runtime.randomness import next_double
+from rbd_ros.compiler.runtime.routines import load_routine
+from rbd_ros.compiler.runtime.thread_pool import JOB, JOB_SIZE
+from rbd_ros.compiler.source import source_digest
+from rbd_ros.compiler.targets.llvm import native
+
+
+def _call_function() -> str:
+    """Return the text of `call`: the whole way from arguments to the result."""
+    r = CallWriter('ptr @call(ptr %d, ptr %self, ptr %args, i64 %nargs, ptr %kwnames)')
+    n, m = r.word('inputs'), r.word('outputs')
+    slots = r.array('ptr', MOST_INPUTS + 2)
+    ins, strides = r.array('ptr', MOST_INPUTS), r.array('i64', MOST_INPUTS)
+    outs, numbers = r.array('ptr', MOST_OUTPUTS), r.array('double', MOST_OUTPUTS)
+    # -1 rows: a single state, which is not a batch of one.
+    rows = r.variable('i64', '-1')
+    arrange(r, n, slots)
+    with_forces(r, n, slots)
+    take_inputs(r, n, slots, ins, strides, rows)
+    batch = r.value(f'icmp sge i64 {r.get(rows, "i64")}, 0')
+    with r.only_if(batch):
+        # Fewer rows than lanes are done one after another, and need nothing made. More need the
+        # code for many, and long ones need helpers: the first time, Python provides them.
+        few = r.value(f'icmp slt i64 {r.get(rows, "i64")}, {r.word("lanes")}')
+        known = r.new_label()
+        r.when(few, known)
+        r.when(r.same(r.word('batch'), '0', 'i64'), 'slow')
+        r.unless(r.value(f'icmp sgt i64 {r.get(rows, "i64")}, {r.word("alone_rows")}'), known)
+        r.when(r.same(r.get(r.word('ready', 'ptr'), 'i64'), '0', 'i64'), 'slow')
+        r.label(known)
+    out = r.get(slots, 'ptr', r.value(f'add i64 {n}, 1'))
+    absent = r.value(f'or i1 {r.same(out, "null")}, {r.same(out, r.api("none"))}')
+    result = r.variable('ptr', 'null')  # named tuple, or the only output
+    several = r.gives_several()
+    # None, and no argument at all, mean the same.
+    r.unless(absent, 'given')
+    new_outputs(r, m, several, result, outs, numbers, rows)
+    r.go('run')
+    r.label('given')
+    given_outputs(r, out, n, m, several, result, ins, strides, outs, rows)
+    r.label('run')
+    _run(r, n, m, ins, strides, outs, rows)
+    with r.loop(m) as j:  # numbers of a single state become objects
+        # That an output went to its place on the stack says that it is a number of a single state.
+        is_number = r.same(r.get(outs, 'ptr', j), r.at(numbers, 'double', j))
+        with r.only_if(is_number):
+            value = r.get(numbers, 'double', j)
+            made = r.value(f'call ptr {r.api("new_float")}(double {value})')
+            keep(r, several, result, j, made)
+    r.do(f'ret ptr {r.get(result, "ptr")}')
+    r.label('give_up')
+    r.unless(several, 'nothing')
+    r.do(f'call void {r.api("release")}(ptr {r.get(result, "ptr")})')
+    r.label('nothing')
+    r.do('ret ptr null')
+    r.label('no_memory')
+    # It sets the error and returns null. Releasing null is allowed.
+    r.value(f'call ptr {r.api("no_memory")}()')
+    r.do(f'call void {r.api("release")}(ptr {r.get(result, "ptr")})')
+    r.go('nothing')
+    # `%self` is the fallback of the builtin that was called.
+    r.label('slow')
+    r.do(
+        f'%answer = call ptr {r.api("vectorcall")}(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)'
+    )
+    r.do('ret ptr %answer')
+    return r.text()
+
+
+def _run(r: CallWriter, n: str, m: str, ins: str, strides: str, outs: str, rows: str) -> None:
+    """Run the kernel: for one state, for some one after another, or for many at once."""
+    one, done, many = r.word('one', 'ptr'), r.new_label(), r.new_label()
+    count = r.get(rows, 'i64')
+    batch = r.new_label()
+    r.when(r.value(f'icmp sge i64 {count}, 0'), batch)
+    r.do(f'call void {one}(ptr {ins}, ptr {outs})')
+    r.go(done)
+    r.label(batch)
+    r.unless(r.value(f'icmp slt i64 {count}, {r.word("lanes")}'), many)
+    row_ins, row_outs = r.array('ptr', MOST_INPUTS), r.array('ptr', MOST_OUTPUTS)
+    with r.loop(count) as i:
+        with r.loop(n) as k:
+            offset = r.value(f'mul i64 {r.get(strides, "i64", k)}, {i}')
+            r.put(row_ins, 'ptr', r.at(r.get(ins, 'ptr', k), 'double', offset), k)
+        with r.loop(m) as j:
+            elements = r.element(SHAPES + 1, r.shape(j))
+            offset = r.value(f'mul i64 {elements}, {i}')
+            r.put(row_outs, 'ptr', r.at(r.get(outs, 'ptr', j), 'double', offset), j)
+        r.do(f'call void {one}(ptr {row_ins}, ptr {row_outs})')
+    r.go(done)
+    r.label(many)
+    long = r.new_label()
+    # With the scratch array that is kept: the interpreter's lock guards it.
+    r.unless(r.value(f'icmp sle i64 {count}, {r.word("kept_rows")}'), long)
+    r.do(
+        f'call void {r.word("batch", "ptr")}(ptr {ins}, ptr {strides}, ptr {outs}, '
+        f'ptr {r.word("scratch", "ptr")}, i64 0, i64 {count})'
+    )
+    r.go(done)
+    r.label(long)
+    _run_long(r, ins, strides, outs, count)
+    r.label(done)
+
+
+def _run_long(r: CallWriter, ins: str, strides: str, outs: str, count: str) -> None:
+    """Do a batch, with help or without, while other threads of the interpreter may run."""
+    # On this thread's stack: `run` does not return while a helper uses it.
+    job = r.array('i64', JOB_SIZE)
+    for name, array in (('ins', ins), ('strides', strides), ('outs', outs)):
+        r.put(job, 'ptr', array, str(JOB[name]))
+    r.put(job, 'i64', r.word('batch'), str(JOB['batch']))
+    r.put(job, 'i64', r.word('scratch_size'), str(JOB['scratch']))
+    r.put(job, 'i64', count, str(JOB['rows']))
+    alone = r.value(f'icmp sle i64 {count}, {r.word("alone_rows")}')
+    # A chunk of everything keeps `run` from asking for help.
+    chunk = r.value(f'select i1 {alone}, i64 {count}, i64 {r.word("chunk")}')
+    r.put(job, 'i64', chunk, str(JOB['chunk']))
+    # Arguments and results stay: the caller holds the former, and this function the latter.
+    state = r.value(f'call ptr {r.api("give_up_lock")}()')
+    complete = r.value(f'call i64 {r.word("run", "ptr")}(ptr {job})')
+    r.do(f'call void {r.api("take_lock")}(ptr {state})')
+    r.when(r.same(complete, '0', 'i64'), 'no_memory')
+
+
+def text() -> str:
+    """Return the text of the routine and what belongs to it."""
+    table = f'@api = global [{len(API)} x ptr] zeroinitializer\n'
+    return table + take_function() + call_pooled_results.text() + _call_function()
+
+
+@lru_cache(maxsize=1)
+def routine() -> Tuple[native.MachineCode, int]:
+    """Return the machine code of the routine and its address, from disk or newly made."""
+    key = {
+        'source': source_digest(__name__),
+        'python': sys.version_info[:2],
+        # The other offsets are numbers in the source.
+        'layout': [TUPLE_ITEMS],
+    }
+    code = load_routine('call', text, key)
+    # Addresses of this process, so that the machine code itself can be kept on disk.
+    for k, value in enumerate(_api_values()):
+        ctypes.c_void_p.from_address(code.global_address('api') + 8 * k).value = value
+    return code, code.address('call')
+
+
+def _api_values() -> Sequence[int]:
+    api = ctypes.pythonapi
+    functions = (
+        api.PyFloat_FromDouble, api.PyType_GenericAlloc, api.Py_IncRef, api.Py_DecRef,
+        api.PyLong_AsDouble, api.PyErr_Occurred, api.PyErr_Clear, api.PyDict_GetItem,
+        api.PyDict_Size,
+    )  # fmt: skip
+    of_threads = (api.PyEval_SaveThread, api.PyEval_RestoreThread, api.PyErr_NoMemory)
+    objects = (np.ndarray, np.dtype(np.float64), list, tuple, dict, float, int, np.float64, None)
+    return [
+        *map(id, objects),
+        numpy_function(PYARRAY_NEW),
+        numpy_function(PYARRAY_FROM_ANY),
+        *map(address, functions),
+        # Any fallback will do: all are called by the same function.
+        vectorcall(Fallback(len)),
+        *map(address, of_threads),
+        *next_double(),
+        *(id(np.dtype(name)) for name, _, _ in OTHER_NUMBERS),
+    ]

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Thread pool for the rows of a batch, in machine code that needs no interpreter.
+
+A job says what is to be done, in words of 64 bit. Its owner calls `run`, which publishes it for
+the helpers and begins itself at once. All take chunks of rows until none is left, so a helper that
+comes late, or never, is not waited for; only for a chunk that it has begun. The helpers are
+threads that sleep in `help` for ever. One job is published at a time: a caller that finds another
+one there does all of its own rows alone.
+
+What is taken is counted by atomic additions; all else that the threads have in common is changed
+under a mutex of the C library.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+
+from rbd_ros.compiler.runtime.memory_layouts import address
+from rbd_ros.compiler.runtime.routines import load_routine
+from rbd_ros.compiler.source import source_digest
+from rbd_ros.compiler.targets.llvm.routine import Routine
+
+#: Words of a job: the batch function and its arguments; bytes of its scratch array; rows in all,
+#: and in a chunk; then what the routine itself keeps: how many chunks there are, have been taken,
+#: and have been taken from the last on; and helpers at work.
+_WORDS = (
+    *('batch', 'ins', 'strides', 'outs', 'scratch', 'rows', 'chunk'),
+    *('chunks', 'taken', 'from_last', 'helpers'),
+)
+JOB = {name: k for k, name in enumerate(_WORDS)}
+JOB_SIZE = len(_WORDS)
+
+_ALIGNMENT = 64  # of the widest vectors
+_SPINS = 20_000  # for what comes soon before a thread sleeps: some 20 us
+_LOCK_SIZE = 128  # bytes, more than a mutex or a condition variable takes on any system
+_LOCKS = (
+    'mutex',
+    'arrived',
+    'finished',
+)  # the conditions: a job is published; its helpers are done
+_LIBRARY = {
+    'lock': 'pthread_mutex_lock',
+    'unlock': 'pthread_mutex_unlock',
+    'wait': 'pthread_cond_wait',
+    'signal': 'pthread_cond_broadcast',
+    'malloc': 'malloc',
+    'free': 'free',
+}
+_POOL = (*_LOCKS, *_LIBRARY, 'job')
+_HELP = ctypes.CFUNCTYPE(None)  # which releases the interpreter's lock
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+
+
+class _Text(Routine):
+    """A function of the module; all of them use the table `pool`."""
+
+    def pool(self, name: str) -> str:
+        """Return the entry of the pool."""
+        return self.get('@pool', 'ptr', str(_POOL.index(name)))
+
+    def publish(self, job: str) -> None:
+        """Set the job that helpers find, or null."""
+        self.put('@pool', 'ptr', job, str(_POOL.index('job')))
+
+    def word(self, name: str, kind: str = 'i64') -> str:
+        """Return the word of the job."""
+        return self.get('%job', kind, str(JOB[name]))
+
+    def set_word(self, name: str, value: str) -> None:
+        """Set a word of the job."""
+        self.put('%job', 'i64', value, str(JOB[name]))
+
+    def count(self, name: str) -> str:
+        """Return value of a word of the job, and add one to it, atomically."""
+        word = self.at('%job', 'i64', str(JOB[name]))
+        return self.value(f'atomicrmw add ptr {word}, i64 1 monotonic')
+
+    def lock(self) -> None:
+        """Take the mutex."""
+        self.value(f'call i32 {self.pool("lock")}(ptr {self.pool("mutex")})')
+
+    def unlock(self) -> None:
+        """Give the mutex back."""
+        self.value(f'call i32 {self.pool("unlock")}(ptr {self.pool("mutex")})')
+
+    def wait(self, condition: str) -> None:
+        """Sleep until a condition is signaled; the mutex is free meanwhile."""
+        condition, mutex = self.pool(condition), self.pool('mutex')
+        self.value(f'call i32 {self.pool("wait")}(ptr {condition}, ptr {mutex})')
+
+    def signal(self, condition: str) -> None:
+        """Wake the threads that wait for a condition."""
+        self.value(f'call i32 {self.pool("signal")}(ptr {self.pool(condition)})')
+
+    def allocate(self) -> str:
+        """Return the memory for a scratch array, or null."""
+        # `malloc` aligns to 16 bytes; what is aligned by hand needs so much more.
+        size = self.value(f'add i64 {self.word("scratch")}, {_ALIGNMENT}')
+        return self.value(f'call ptr {self.pool("malloc")}(i64 {size})')
+
+    def batch(self, memory: str, first: str, last: str) -> None:
+        """Do some rows."""
+        number = self.value(f'ptrtoint ptr {memory} to i64')
+        number = self.value(f'add i64 {number}, {_ALIGNMENT - 1}')
+        number = self.value(f'and i64 {number}, {-_ALIGNMENT}')
+        scratch = self.value(f'inttoptr i64 {number} to ptr')
+        arrays = ', '.join(f'ptr {self.word(name, "ptr")}' for name in ('ins', 'strides', 'outs'))
+        self.do(
+            f'call void {self.word("batch", "ptr")}({arrays}, ptr {scratch}, i64 {first}, '
+            f'i64 {last})'
+        )
+
+
+def _take_function() -> str:
+    """Return the text of `take`: do chunks of a job until none is left.
+
+    Who has the job begins with the first rows, the helpers with the last: from one batch to the
+    next each finds in its own caches what it read and wrote before. Where chunks went to anyone
+    came first, two processors sometimes took as long as one: what one wrote the other had to give.
+    """
+    r = _Text('internal void @take(ptr %job, ptr %memory, i1 %helps)')
+    rows, chunk, chunks = r.word('rows'), r.word('chunk'), r.word('chunks')
+    final = r.value(f'sub i64 {chunks}, 1')
+    own = r.array('i64', 1)  # chunks that the caller has begun with
+    r.put(own, 'i64', '0')
+    r.label('more')
+    # No mutex here, which may put to sleep who finds it taken. The order of memory is that of the
+    # mutex under which a job is found and left; within a job the rows are disjoint.
+    r.unless(r.value(f'icmp slt i64 {r.count("taken")}, {chunks}'), 'end')
+    r.choose('%helps', 'last', 'first')
+    r.label('first')
+    number = r.get(own, 'i64')
+    r.put(own, 'i64', r.value(f'add i64 {number}, 1'))
+    r.go('rows')
+    r.label('last')
+    from_last = r.value(f'sub i64 {final}, {r.count("from_last")}')
+    r.go('rows')
+    r.label('rows')
+    number = r.value(f'phi i64 [ {number}, %first ], [ {from_last}, %last ]')
+    begin = r.value(f'mul i64 {number}, {chunk}')
+    end = r.value(f'add i64 {begin}, {chunk}')
+    # what is less than a chunk at the end goes with the last one: no chunk may be very short
+    end = r.value(f'select i1 {r.same(number, final, "i64")}, i64 {rows}, i64 {end}')
+    r.batch('%memory', begin, end)
+    r.go('more')
+    r.label('end')
+    r.do('ret void')
+    return r.text()
+
+
+def _run_function() -> str:
+    """Return text of `run`: do a job, with helpers if it is long enough; 0 if memory is short."""
+    r = _Text('i64 @run(ptr %job)')
+    # Before anything is begun: what has been begun could not be undone.
+    memory, rows = r.allocate(), r.word('rows')
+    r.when(r.same(memory, 'null'), 'no_memory')
+    # One chunk is nothing to share.
+    r.unless(r.value(f'icmp slt i64 {r.word("chunk")}, {rows}'), 'alone')
+    r.when(r.value(f'icmp slt i64 {r.get("@threads", "i64")}, 2'), 'alone')
+    r.set_word('chunks', r.value(f'sdiv i64 {rows}, {r.word("chunk")}'))
+    for name in ('taken', 'from_last', 'helpers'):
+        r.set_word(name, '0')
+    r.lock()
+    # The helpers are busy with the other one.
+    r.unless(r.same(r.pool('job'), 'null'), 'busy')
+    r.publish('%job')
+    r.signal('arrived')
+    r.unlock()
+    r.do(f'call void @take(ptr %job, ptr {memory}, i1 false)')
+    # Helpers are in their last chunks, which take less time than to sleep and be woken up.
+    with r.loop(str(_SPINS)):
+        helpers = r.at('%job', 'i64', str(JOB['helpers']))
+        at_work = r.value(f'load atomic i64, ptr {helpers} monotonic, align 8')
+        r.when(r.same(at_work, '0', 'i64'), 'done')
+    r.label('done')
+    r.lock()
+    # A helper that found no rows left may have taken it down already, and another job may be
+    # published.
+    with r.only_if(r.same(r.pool('job'), '%job')):
+        r.publish('null')
+    # A condition may also come from the helpers of another job: whether this one's are done is
+    # asked each time.
+    r.label('check')
+    r.when(r.same(r.word('helpers'), '0', 'i64'), 'complete')
+    r.wait('finished')
+    r.go('check')
+    r.label('complete')
+    r.unlock()
+    r.go('end')
+    r.label('busy')
+    r.unlock()
+    r.label('alone')
+    r.batch(memory, '0', rows)
+    r.label('end')
+    r.do(f'call void {r.pool("free")}(ptr {memory})')
+    r.do('ret i64 1')
+    r.label('no_memory')
+    r.do('ret i64 0')
+    return r.text()
+
+
+def _help_function() -> str:
+    """Return the text of `help`: help with every job that comes, for ever."""
+    r = _Text('void @help()')
+    r.label('look')
+    # Batches often come one after the other, some microseconds apart, and to wake up takes longer
+    # than that: it looks out for the next one for a while.
+    with r.loop(str(_SPINS)):
+        job = r.at('@pool', 'ptr', str(_POOL.index('job')))
+        found = r.value(f'load atomic i64, ptr {job} monotonic, align 8')
+        r.unless(r.same(found, '0', 'i64'), 'lock')
+    r.label('lock')
+    r.lock()
+    r.label('found')
+    found = r.pool('job')
+    r.unless(r.same(found, 'null'), 'job')
+    # The mutex is held from `found` on, so no job comes between the look and the sleep.
+    r.wait('arrived')
+    r.go('found')
+    r.label('job')
+    # The job is on its caller's stack, and valid as long as it is published and the mutex is held.
+    r.do(f'call void @help_with(ptr {found})')
+    r.unlock()
+    r.go('look')
+    return r.text() + _help_with_function()
+
+
+def _help_with_function() -> str:
+    """Return the text of `help_with`, which has the mutex when it begins and when it ends."""
+    r = _Text('internal void @help_with(ptr %job)')
+    others = r.value(f'sub i64 {r.get("@threads", "i64")}, 1')  # all but who has the job
+    enough = r.value(f'icmp sge i64 {r.word("helpers")}, {others}')
+    r.when(enough, 'enough')
+    # Counted before the mutex is free: from now on the caller waits for this helper.
+    r.set_word('helpers', r.value(f'add i64 {r.word("helpers")}, 1'))
+    r.unlock()
+    # Without memory it helps with nothing: the others do its rows.
+    memory = r.allocate()
+    with r.only_if(r.value(f'icmp ne ptr {memory}, null')):
+        r.do(f'call void @take(ptr %job, ptr {memory}, i1 true)')
+        r.do(f'call void {r.pool("free")}(ptr {memory})')
+    r.lock()
+    # No rows are left: nobody else need come for it.
+    with r.only_if(r.same(r.pool('job'), '%job')):
+        r.publish('null')
+    # The last time that the job is touched: once the mutex is free, it may be gone.
+    remaining = r.value(f'sub i64 {r.word("helpers")}, 1')
+    r.set_word('helpers', remaining)
+    with r.only_if(r.same(remaining, '0', 'i64')):
+        r.signal('finished')
+    r.do('ret void')
+    r.label('enough')
+    # Until another job is published; this one does not need more.
+    r.wait('arrived')
+    r.do('ret void')
+    return r.text()
+
+
+def text() -> str:
+    """Return the text of the functions, and what the threads have in common."""
+    pool = f'@pool = global [{len(_POOL)} x ptr] zeroinitializer\n'
+    pool += '@threads = global i64 1\n@ready = global i64 0\n'
+    return pool + _take_function() + _run_function() + _help_function()
+
+
+class ThreadPool:
+    """The routine in memory, and the locks and sleepers of this process."""
+
+    def __init__(self) -> None:
+        self._code = load_routine('thread_pool', text, {'source': source_digest(__name__)})
+        self._threads = ctypes.c_int64.from_address(self._code.global_address('threads'))
+        self.ready_address = self._code.global_address('ready')
+        self._ready = ctypes.c_int64.from_address(self.ready_address)
+        self.run_address = self._code.address('run')
+        self.run = _RUN(self.run_address)
+        self.help = _HELP(self._code.address('help'))
+        self.reset()
+
+    def reset(self) -> None:
+        """Make new locks, and forget helpers: a forked process has none of its parent's."""
+        library = ctypes.CDLL(None)
+        self._locks = {name: ctypes.create_string_buffer(_LOCK_SIZE) for name in _LOCKS}
+        values = dict.fromkeys(_POOL, 0)
+        values.update({name: ctypes.addressof(lock) for name, lock in self._locks.items()})
+        for name, function in _LIBRARY.items():
+            values[name] = address(getattr(library, function))
+        # Again, not the old ones: one that another thread of the parent held would stay locked for
+        # ever.
+        library.pthread_mutex_init(self._locks['mutex'], None)
+        library.pthread_cond_init(self._locks['arrived'], None)
+        library.pthread_cond_init(self._locks['finished'], None)
+        pool = self._code.global_address('pool')
+        for k, name in enumerate(_POOL):
+            ctypes.c_void_p.from_address(pool + 8 * k).value = values[name]
+        self._threads.value, self._ready.value = 1, 0
+
+    @property
+    def ready(self) -> bool:
+        """True if it was said how many threads there are."""
+        return bool(self._ready.value)
+
+    @property
+    def threads(self) -> int:
+        """Number of threads that may share a batch, the caller's included."""
+        return self._threads.value
+
+    @threads.setter
+    def threads(self, count: int) -> None:
+        self._threads.value, self._ready.value = count, 1
+
+
+@lru_cache(maxsize=1)
+def thread_pool() -> ThreadPool:
+    """Return the thread pool that batches share in this process."""
+    return ThreadPool()
+
+
+def job(**words: int) -> ctypes.Array[ctypes.c_int64]:
+    """Return the job with these words; the others are 0."""
+    made = (ctypes.c_int64 * JOB_SIZE)()
+    for name, value in words.items():
+        made[JOB[name]] = value
+    return made

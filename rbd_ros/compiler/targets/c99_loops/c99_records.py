@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records as C: those that change become structs, constants become tables of numbers."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Set, Tuple
+
+import numpy as np
+
+from rbd_ros.compiler.targets.c99_loops.c99_values import (
+    ArrayType,
+    C_TYPES,
+    CompileError,
+    constant,
+    FLOAT,
+    INT,
+    literal,
+    RecordType,
+    Value,
+)
+
+
+class Records:
+    """Types of the records that loops work on, and the text that declares them."""
+
+    def __init__(self) -> None:
+        self._structs: List[str] = []
+        self._tables: Dict[str, str] = {}
+        self._names: Set[str] = set()
+
+    def struct(self, record: Tuple[Any, ...], constants: Set[str] = frozenset()) -> RecordType:
+        """Return the type of a record whose arrays change; its structs are declared.
+
+        :param record: a named tuple of arrays and of such records
+        :param constants: names of fields that are records of constants
+        """
+        name = type(record).__name__
+        while name in self._names:
+            name += '_'
+        self._names.add(name)
+        made, members = RecordType(name), []
+        memories = _memories(record)
+        for field, value in zip(record._fields, record):
+            if field in constants:
+                made.fields[field] = Value(self.constants(value, field))
+            elif isinstance(value, tuple):
+                inner = self.struct(value)
+                made.fields[field] = Value(inner, field)
+                members.append(f'struct {inner.name} {field};')
+            elif isinstance(value, np.ndarray):
+                kind = _view(value, False)
+                home, offset = memories[field]
+                place = constant(offset) if home != field else None
+                made.fields[field] = Value(kind, home, offset=place)
+                shape = ' x '.join(map(str, value.shape))
+                if home == field:
+                    # What has no elements does not exist in C.
+                    size = max(kind.size, 1)
+                    line = f'{C_TYPES[kind.number]} {field}[{size}];'
+                    members.append(line + f'  /* {shape} */' * (value.ndim > 1))
+                else:
+                    members.append(f'/* {field}: {shape} from {home}[{offset}] */')
+            else:
+                # Records do not change while a loop runs, only their arrays.
+                made.fields[field] = constant(value)
+        body = '\n'.join(f'    {member}' for member in members or ['char nothing;'])
+        self._structs.append(f'struct {name} {{\n{body}\n}};\n')
+        return made
+
+    def constants(self, record: Tuple[Any, ...], name: str) -> RecordType:
+        """Return the type of a record that never changes.
+
+        Its numbers are known, its arrays are tables.
+        """
+        made = RecordType('')
+        for field, value in zip(record._fields, record):
+            table = f'{name}_{field}'
+            if isinstance(value, tuple):
+                made.fields[field] = Value(self.constants(value, table))
+            elif isinstance(value, np.ndarray):
+                kind = _view(value, True)
+                made.fields[field] = Value(kind, table)
+                numbers = [
+                    literal(x) if kind.number == FLOAT else str(x) for x in value.ravel().tolist()
+                ]
+                self._tables[table] = (
+                    f'static const {C_TYPES[kind.number]} {table}[{max(kind.size, 1)}] = '
+                    f'{{{", ".join(numbers or ["0"])}}};'
+                )
+            else:
+                made.fields[field] = constant(value)
+        return made
+
+    @property
+    def structs(self) -> str:
+        """Declarations of all structs, each after those that it holds."""
+        return '\n'.join(self._structs)
+
+    @property
+    def tables(self) -> Dict[str, str]:
+        """Declarations of the tables of constants, by name."""
+        return self._tables
+
+
+def _view(array: Any, is_constant: bool) -> ArrayType:
+    if not array.flags.c_contiguous or array.dtype not in (np.float64, np.int64):
+        raise CompileError('arrays must be contiguous and of float64 or int64')
+    return ArrayType(FLOAT if array.dtype == np.float64 else INT, array.shape, is_constant)
+
+
+def _memories(record: Tuple[Any, ...]) -> Dict[str, Tuple[str, int]]:
+    """Return for each array the array of the record that holds its memory, and the place in it."""
+    arrays = {k: x for k, x in zip(record._fields, record) if isinstance(x, np.ndarray)}
+    found = {}
+    for name, array in arrays.items():
+        found[name] = name, 0
+        for home, whole in arrays.items():
+            offset = array.ctypes.data - whole.ctypes.data
+            if (
+                home != name
+                and array.size
+                and whole.size > array.size
+                and 0 <= offset
+                and offset + array.nbytes <= whole.nbytes
+            ):
+                found[name] = home, offset // array.itemsize
+    # A part as large as the whole: the other parts have no elements.
+    for name, array in arrays.items():
+        first = next(
+            (
+                k
+                for k, x in arrays.items()
+                if array.size and x.size == array.size and x.ctypes.data == array.ctypes.data
+            ),
+            name,
+        )
+        if found[name][0] == name and first != name:
+            found[name] = first, 0
+    return found

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations of one branch of a robot, an arm or a leg, that correspond to those of another.
+
+A graph knows no branches. But the joints of isomorphic branches are used alike: inputs are
+compared by the operations that follow, whatever the constants, and from there on an operation
+corresponds to the one that does the same with the counterparts of its operands. Nothing depends on
+it but speed: what does not correspond as it should is not worth a vector (slp_vectorization.py).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import combinations
+from typing import Dict, List, Mapping, NamedTuple, Sequence, Set, Tuple
+
+from rbd_ros.compiler.program import Program
+from rbd_ros.compiler.symbol_graph import ADD, CONSTANT, Graph, INPUT, MUL, operands, SUB
+from rbd_ros.compiler.targets.llvm.fusion import MUL_ADD, MUL_SUB, SUB_MUL
+
+_SHORTEST = 3  # joints of a branch that is worth it
+_STEPS = 4  # operations that follow an input, in a row, by which it is recognized
+_COMMON = 8  # inputs that may have an operation in common, so that it says something
+# Inputs that meet in an operation so soon belong to one branch.
+_APART = 2
+# Branches have at least so much of what follows them in common, in itself and compared with others
+# of the same robot. Isomorphic branches of Talos, G1 and Go1 have 0.16 to 0.73, and 0.43 or more
+# of the most alike ones; what is no branch 0.20 at most, and 0.33; the joints of a UR5 0.09.
+_ALIKE, _ALIKE_COMPARED = 0.1, 0.38
+# Of four legs, neighbors are paired if they are nearly as alike as the others: what they give to
+# the trunk is added up one after another, and need not wait in registers.
+_NEIGHBORS = 1.2
+
+# Operations that differ by signs are of one kind; and a product is a sum with an addend that is
+# constant.
+_KINDS = {SUB: ADD, MUL: MUL_ADD, MUL_SUB: MUL_ADD, SUB_MUL: MUL_ADD}
+# Words for operands, beside the numbers of nodes: any constant, one that has no counterpart, and
+# one that does not count
+_CONSTANT, _NONE, _ANY = -1, -2, -3
+_FIRST, _SECOND = 1, 2  # branches
+
+Key = Tuple[int, ...]
+Place = Tuple[int, int]  # array, index
+
+
+def kind(operation: int) -> int:
+    """Return the kind of an operation, whatever the signs."""
+    return _KINDS.get(operation, operation)
+
+
+def counterparts(program: Program) -> Dict[int, int]:
+    """Return the nodes of second branches, and for each its counterpart in the first."""
+    inputs = isomorphic_inputs(program)
+    return _followed(program.graph, program.live, inputs) if inputs else {}
+
+
+def isomorphic_inputs(program: Program) -> Dict[int, int]:
+    """Return the inputs of second branches, and for each its counterpart in the first.
+
+    The joints of a branch are neighbors in the arrays, in the same order in all of them. So a run
+    of indices corresponds to another, equally far away in all arrays. These need not begin with
+    the same joint, as a quaternion has four elements and an angular velocity three, but end so:
+    indices count from the end.
+    """
+    graph, live = program.graph, program.live
+    arrays: Dict[str, Dict[int, int]] = {name: {} for name, _ in program.inputs}
+    sizes = dict(program.inputs)
+    for number in live:
+        if graph.nodes[number][0] == INPUT:
+            _, name, index = graph.nodes[number]
+            arrays[name][index - sizes[name]] = number
+    placed = list(arrays.values())
+    agreement: Dict[Tuple[int, int], int] = defaultdict(int)  # by index and distance
+    every: Dict[int, int] = defaultdict(int)
+    for uses in _uses(graph, live, placed):
+        for i in uses.indices:
+            every[i] += 1
+        for i, j in uses.pairs:
+            agreement[i, j - i] += 1
+    pairs: Dict[int, int] = {}
+    free, most = set(every), 0.0
+    for _, apart, run in _runs(agreement):
+        run = [i for i in run if i in free and i + apart in free]
+        if len(run) < _SHORTEST:
+            continue
+        share = sum(agreement[i, apart] for i in run) / sum(
+            min(every[i], every[i + apart]) for i in run
+        )
+        if share > max(_ALIKE, _ALIKE_COMPARED * most):
+            most = max(most, share)
+            pairs.update((i + apart, i) for i in run)
+            free.difference_update(run, [i + apart for i in run])
+    return {
+        array[j]: array[i]
+        for array in placed
+        for j, i in pairs.items()
+        if i in array and j in array
+    }
+
+
+def _runs(agreement: Mapping[Tuple[int, int], int]) -> List[Tuple[float, int, List[int]]]:
+    """Return the runs of indices, how far their counterparts are, and how alike.
+
+    The most alike first.
+    """
+    found = []
+    for i, apart in agreement:
+        if (i - 1, apart) in agreement:
+            continue
+        end = i
+        while (end, apart) in agreement:
+            end += 1
+        row = end - i >= 3 * apart  # of four branches at least, of which each second counts
+        width = 3 * apart if row else min(apart, end - i)
+        for first in range(i, end - width + 1):
+            run = [k for k in range(first, first + width) if (k - first) // apart % 2 == 0]
+            total = sum(agreement[k, apart] for k in run)
+            found.append((total * (_NEIGHBORS if row else 1.0), apart, run))
+    return sorted(found, key=lambda each: (-each[0], each[1], each[2][0]))
+
+
+class _Uses(NamedTuple):
+    """Inputs that are used in the same way.
+
+    :param indices: their indices, those of one array after those of another
+    :param pairs: pairs of indices in the same array that may be of isomorphic branches
+    """
+
+    indices: List[int]
+    pairs: List[Tuple[int, int]]
+
+
+def _uses(graph: Graph, live: Sequence[int], arrays: Sequence[Mapping[int, int]]) -> List[_Uses]:
+    """Return the inputs by the operations that follow them.
+
+    What an operation is like is in its kind, and the kinds of its operands and users; then
+    once more by what those are like (color refinement, Weisfeiler and Leman 1968).
+    """
+    nodes = graph.nodes
+    users: Dict[int, List[int]] = defaultdict(list)
+    for number in live:
+        for k in operands(nodes[number]):
+            users[k].append(number)
+    follow: Dict[Place, Dict[int, None]] = {}
+    soon: Dict[Place, Set[int]] = {}
+    for name, array in enumerate(arrays):
+        for index, number in array.items():
+            found: Dict[int, None] = {}
+            step = [number]
+            for k in range(_STEPS):
+                step = [
+                    user
+                    for user in dict.fromkeys(user for each in step for user in users[each])
+                    if user not in found
+                ]
+                found.update(dict.fromkeys(step))
+                if k + 1 == _APART:
+                    soon[name, index] = set(found)
+            follow[name, index] = found
+    near = dict.fromkeys(k for found in follow.values() for k in found)
+    beside = dict.fromkeys(near)
+    for number in near:
+        beside.update(dict.fromkeys(operands(nodes[number])))
+        beside.update(dict.fromkeys(users[number]))
+    color = [kind(node[0]) for node in nodes]
+    paired: Dict[Tuple[Place, Place], bool] = {}
+    result = []
+    for ring in (beside, near):
+        refined = [
+            hash(
+                (
+                    color[number],
+                    *sorted([color[k] for k in operands(nodes[number])]),
+                    _ANY,
+                    *sorted([color[k] for k in users[number]]),
+                )
+            )
+            for number in ring
+        ]
+        for number, value in zip(ring, refined):
+            if nodes[number][0] != CONSTANT:  # many operations share one
+                color[number] = value
+        agreement: Dict[int, List[Place]] = defaultdict(list)
+        for place, found in follow.items():
+            for value in {color[k] for k in found}:
+                agreement[value].append(place)
+        for places in agreement.values():
+            pairs = []
+            for a, b in combinations(places, 2) if len(places) <= _COMMON else ():
+                if (a, b) not in paired:
+                    paired[a, b] = a[0] == b[0] and soon[a].isdisjoint(soon[b])
+                if paired[a, b]:
+                    pairs.append((min(a[1], b[1]), max(a[1], b[1])))
+            result.append(_Uses([index for _, index in places], pairs))
+    return result
+
+
+def _followed(graph: Graph, live: Sequence[int], inputs: Mapping[int, int]) -> Dict[int, int]:
+    """Return what does the same with counterparts; the inputs are among it.
+
+    An operation belongs to a branch if an operand does, and no operand to the other branch. Where
+    several do the same, with other constants, the first corresponds to the first. Where none does,
+    one may that differs by one operand.
+    """
+    nodes = graph.nodes
+    side = dict.fromkeys(inputs.values(), _FIRST)
+    side.update(dict.fromkeys(inputs, _SECOND))
+    exact: Dict[Key, List[int]] = defaultdict(list)
+    nearly: Dict[Key, List[int]] = defaultdict(list)
+    second: List[int] = []
+    for number in live:
+        sides = {side[k] for k in operands(nodes[number]) if k in side}
+        if len(sides) != 1:
+            continue
+        side[number] = sides.pop()
+        if side[number] == _SECOND:
+            second.append(number)
+            continue
+        operation, *words = nodes[number]
+        words = [_CONSTANT if nodes[k][0] == CONSTANT else k for k in words]
+        exact[_key(operation, words)].append(number)
+        for key in _partial_keys(operation, words, side):
+            nearly[key].append(number)
+    for found in (*exact.values(), *nearly.values()):
+        found.reverse()
+    result, taken = dict(inputs), set()
+
+    def first(found: List[int]) -> int:
+        while found and found[-1] in taken:
+            found.pop()
+        return found[-1] if found else _NONE
+
+    for number in second:
+        operation, *words = nodes[number]
+        for place, k in enumerate(words):
+            if nodes[k][0] == CONSTANT:
+                words[place] = _CONSTANT
+            elif side.get(k) == _SECOND:
+                words[place] = result.get(k, _NONE)
+        other = _NONE
+        if _NONE not in words:
+            other = first(exact.get(_key(operation, words), []))
+        if other == _NONE:
+            candidates = (
+                first(nearly[key])
+                for key in _partial_keys(operation, words, side)
+                if key in nearly
+            )
+            other = next((k for k in candidates if k != _NONE), _NONE)
+        if other != _NONE:
+            result[number] = other
+            taken.add(other)
+    return result
+
+
+def _key(operation: int, words: Sequence[int]) -> Key:
+    """Return the key that corresponding operations have in common.
+
+    :param words: operands, as nodes of the first branch or in other words
+    """
+    rest = [*words, _CONSTANT] if operation == MUL else list(words)
+    shape = kind(operation)
+    if shape in (ADD, MUL_ADD) and rest[1] < rest[0]:
+        rest[:2] = rest[1], rest[0]
+    return (shape, *rest)
+
+
+def _partial_keys(operation: int, words: Sequence[int], side: Mapping[int, int]) -> List[Key]:
+    """Return the keys without one operand, as long as another belongs to the branch."""
+    inside = [side.get(word) == _FIRST for word in words]
+    total = sum(inside)
+    return [
+        _key(operation, [*words[:k], _ANY, *words[k + 1 :]])
+        for k in range(len(words))
+        if total > inside[k]
+    ]

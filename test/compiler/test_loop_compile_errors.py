@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What loops cannot be written in is refused, by file, line and function, with what can be."""
+
+import importlib.util
+import logging
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from rbd_ros.compiler.loops import Record
+from rbd_ros.compiler.loops.translation import module_text
+
+HEAD = """
+import math
+import os
+from typing import NamedTuple, Tuple
+import numpy as np
+from rbd_ros.compiler.loops import compiled, entry_point, load_i64, stack_array, stack_matrix
+
+NAMES = ['a']
+
+def unmarked(x):
+    return x
+
+@compiled
+def first_of(x: np.ndarray, factor: float) -> float:
+    return x[0] * factor
+
+@compiled
+def both(x: float) -> Tuple[float, int]:
+    return x, 1
+
+@compiled
+def no_annotation(x: float):
+    return x
+
+@compiled
+def forgets(x: float) -> float:
+    if x > 0.0:
+        return x
+
+@compiled
+def with_default(x: float = 1.0) -> float:
+    return x
+
+@compiled
+def returns_more(x: float) -> Tuple[float, float]:
+    return x, x, x
+
+@compiled
+def of_nothing(x: float) -> None:
+    return x
+
+@compiled
+def any_number(x: np.ndarray) -> None:
+    pass
+
+def made_inside():
+    @compiled
+    def inner(x: float) -> float:
+        return x
+    return inner
+
+inside = made_inside()
+
+@entry_point
+def top(data: 'Data', x: float, i: int, message: bytes) -> int:
+    table, k = data.table, data.k
+    y, n, z = 0.0, 0, i > 0
+"""
+
+
+class Data(NamedTuple):
+    table: np.ndarray
+    k: np.ndarray
+    count: int
+
+
+def record():
+    return Record(Data(np.zeros((2, 3)), np.zeros(3, dtype=np.int64), 3))
+
+
+def made(tmp_path, body, end='    return 0\n'):
+    """Return the entry point with these statements, of a file of its own.
+
+    And the line where they begin.
+    """
+    path = tmp_path / 'loops_of_a_user.py'
+    text = HEAD + ''.join(f'    {line}\n' for line in body.splitlines()) + end
+    path.write_text(text)
+    specification = importlib.util.spec_from_file_location('loops_of_a_user', path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module.top, path, HEAD.count('\n') + 1
+
+
+def error(tmp_path, body, end='    return 0\n'):
+    top, path, first = made(tmp_path, body, end)
+    with pytest.raises(ValueError) as caught:
+        module_text(top.function, (record().kind,), top.numbers)
+    message = str(caught.value)
+    assert message.startswith(f'{path}:')
+    line, rest = message[len(f'{path}:') :].split(': in ', 1)
+    function, what = rest.split(': ', 1)
+    return int(line) - first + 1, function, what
+
+
+# Statements, the line of them that is wrong, and what is said of it.
+REFUSED = [
+    ('y = [1.0]', 1, 'List ([1.0]) is not compiled'),
+    ('y = 1.0\nn = "text"', 2, 'is no number'),
+    ('y = 2\nfor a in table:\n    y = a', 2, 'range(...) and simd_range(...) only'),
+    ('for r in range(3):\n    y += r\nelse:\n    y = 1.0', 1, 'else'),
+    ('while n < 3:\n    n += 1\nelse:\n    n = 1', 1, 'else'),
+    ('for r in range(0, 5, i):\n    y += r', 1, 'step of a range is a literal'),
+    ('for r in range(0, 5, 0):\n    y += r', 1, 'step of a range is a literal'),
+    ('for r in range(x):\n    y += r', 1, 'must be of type int, not float'),
+    ('for r in range(3):\n    for r in range(2):\n        y += r', 2, 'use another name'),
+    ('for r, s in range(3):\n    pass', 1, 'counts with a variable'),
+    ('if i > 0:\n    w = 1.0\ny = w', 3, 'w may have no value here'),
+    ('for r in range(i):\n    w = 1.0\ny = w', 3, 'w may have no value here'),
+    ('while i > n:\n    w = 1.0\n    n += 1\ny = w', 4, 'w may have no value here'),
+    ('while True:\n    if i > 0:\n        break\n    w = 1.0\n    break\ny = w', 6, 'w may have'),
+    ('y = later\nlater = 1.0', 1, 'later may have no value here'),
+    ('w = table\nw = k', 2, 'cannot become array of int'),
+    ('w = table\nw = 1.0', 2, 'cannot become float'),
+    ('w = data\nw = data', 1, 'at one place only'),
+    ('y = table[i]', 1, 'y is float, and cannot become array'),
+    ('y = data', 1, 'y is a record Data, and may be assigned at one place only'),
+    ('y = table[x, 0]', 1, 'an index must be an int, not float'),
+    ('y = table[z, 0]', 1, 'an index must be an int, not bool'),
+    ('w = 0\nw = x\ny = table[w, 0]', 3, 'an index must be an int, not float'),
+    ('y = k[-1]', 1, 'write x[len(x) - 1]'),
+    ('w = table[0:1]', 1, 'slices are not compiled'),
+    ('y = table[0, 1, 2]', 1, '3 indices'),
+    ('table[0] = 1.0', 1, 'element by element'),
+    ('y = i[0]', 1, 'int has no elements'),
+    ('k[0] = x', 1, 'must be of type int, not float; write int(...)'),
+    ('k[0] /= 2', 1, 'must be of type int, not float'),
+    ('y = data.nothing', 1, 'record Data has no field nothing'),
+    ('y = table.size', 1, 'arrays have their shape'),
+    ('y = table.shape[i]', 1, 'a tuple takes a literal index'),
+    ('y = table.shape[2]', 1, 'a tuple takes a literal index'),
+    ('data.count = 3', 1, 'nothing can be assigned to data.count'),
+    ('data.count += 3', 1, 'nothing can be assigned to data.count'),
+    ('y, n = x', 1, 'float does not have 2 values'),
+    ('y, n = x, i, i', 1, 'does not have 2 values'),
+    ('y = unmarked(x)', 1, 'unmarked is not known to loops; a function of yours is marked @comp'),
+    ('y = math.gamma(x)', 1, 'math.gamma is not known'),
+    ('y = os.getpid()', 1, 'import getpid from os by its name'),
+    ('y = NAMES', 1, 'NAMES is neither a variable nor a number'),
+    ('y = nowhere', 1, 'nowhere is neither a variable nor a number'),
+    ('y = first_of(k, factor=1.0)', 1, 'by position only'),
+    ('y = first_of(*k)', 1, 'by position only'),
+    ('y = first_of(k)', 1, 'first_of takes 2 arguments'),
+    ('y = first_of(k,\n  1.0, 2.0)', 1, 'first_of takes 2 arguments'),
+    ('y = first_of(k, k)', 1, 'argument factor of first_of must be a number'),
+    ('y = first_of(x, x)', 1, 'argument x of first_of is annotated neither int'),
+    ('any_number(i)', 1, 'argument x of any_number is annotated neither int'),
+    ('y = no_annotation(x)', 1, 'must be annotated to return'),
+    ('y = with_default(x)', 1, 'other than plain parameters'),
+    ('y = inside(x)', 1, 'not defined at the top level of a file'),
+    ('y = any_number(k)', 1, 'y would have no value'),
+    ('y = both(x)', 1, 'y is a (float, int), and may be assigned at one place only'),
+    ('y = both(x) + 1', 1, 'must be a number, not (float, int)'),
+    ('y = both(x) if z else 1.0', 1, 'must be a number, not (float, int)'),
+    ('y = abs(table)', 1, 'the argument of abs must be a number'),
+    ('y = abs(x, x)', 1, 'abs is compiled with 1 arguments'),
+    ('y = len(x)', 1, 'float has no length'),
+    ('w = stack_array(i)', 1, 'is a literal, 1 or more'),
+    ('w = stack_array(0)', 1, 'is a literal, 1 or more'),
+    ('w = stack_matrix(2, x)', 1, 'is a literal, 1 or more'),
+    ('n = load_i64(i, 3)', 1, 'it takes bytes and an int'),
+    ('y = x // 2.0', 1, 'write math.floor(a / b)'),
+    ('y = x % 2.0', 1, 'for integers only'),
+    ('n = i << i', 1, 'a literal from 0 to 63'),
+    ('n = 1 << 64', 1, 'a literal from 0 to 63'),
+    ('y = x << 1', 1, 'must be of type int'),
+    ('y = x & i', 1, 'the bits of a float are no integer'),
+    ('y = ~x', 1, 'must be of type int, not float'),
+    ('n = i**i', 1, 'literal exponents'),
+    ('y = table @ table', 1, 'must be a number'),
+    ('y = x @ x', 1, 'operator MatMult is not compiled'),
+    ('z = x is x', 1, 'only <, <=, >, >=, == and !='),
+    ('z = x in k', 1, 'only <, <=, >, >=, == and !='),
+    ('z = i and z', 1, 'and/or take bools, not int'),
+    ('z = z or x', 1, 'and/or take bools, not float'),
+    ('if table:\n    y = 1.0', 1, 'a condition must be a number'),
+    ('y = (w := 2.0)', 1, 'NamedExpr'),
+    ('y = (lambda: 1.0)()', 1, 'is not known to loops'),
+    ('n = 18446744073709551616', 1, 'has more than 64 bits'),
+    ('n = 2305843009213693952 * 8', 1, 'has more than 64 bits'),
+    ('w: np.ndarray = table', 1, 'annotated as int, float or bool, not np.ndarray'),
+    ('w: int = x', 1, 'w must be of type int, not float'),
+    ('try:\n    y = 1.0\nfinally:\n    y = 2.0', 1, 'Try is not compiled'),
+    ('with x:\n    pass', 1, 'With is not compiled'),
+    ('del y', 1, 'Delete is not compiled'),
+    ('assert z', 1, 'Assert is not compiled'),
+    ('raise ValueError', 1, 'Raise is not compiled'),
+    ('y = x\nif z:\n    y = f"{x}"', 3, 'JoinedStr'),
+    ('return x', 1, 'the result must be of type int, not float'),
+    ('return', 1, 'annotated to return int'),
+    ('return None', 1, 'annotated to return int'),
+]
+
+
+@pytest.mark.parametrize(('body', 'line', 'said'), REFUSED)
+def test_what_is_not_compiled_is_refused_at_its_line(tmp_path, body, line, said):
+    where, function, what = error(tmp_path, body)
+    assert (where, function) == (line, 'top')
+    assert said in what
+
+
+@pytest.mark.parametrize(
+    ('call', 'function', 'text', 'said'),
+    [
+        ('y = forgets(x)', 'forgets', '    if x > 0.0:', 'the end is reached without a value'),
+        ('a, b = returns_more(x)', 'returns_more', 'return x, x, x', 'to return (float, float)'),
+        ('of_nothing(x)', 'of_nothing', '-> None:\n    return x', 'annotated to return None'),
+    ],
+)
+def test_what_is_wrong_in_a_function_is_told_there(tmp_path, call, function, text, said):
+    where, name, what = error(tmp_path, call)
+    line = HEAD[: HEAD.index(text)].count('\n') + text.count('\n') + 1
+    assert (where + HEAD.count('\n'), name) == (line, function)
+    assert said in what
+
+
+def test_an_entry_point_that_ends_without_a_result_is_refused(tmp_path):
+    where, function, what = error(tmp_path, 'if z:\n    return 1', end='')
+    assert 'the end is reached without a value of type int' in what
+
+
+def test_what_is_refused_runs_in_the_interpreter_and_the_reason_is_logged(tmp_path, caplog):
+    top, path, first = made(tmp_path, 'names = [i, 2]\nreturn sum(names)')
+    with caplog.at_level(logging.WARNING):
+        assert top.bind(record())(1.0, 40, b'') == 42
+    (logged,) = caplog.records
+    assert f'{path}:{first}: in top: List ([i, 2]) is not compiled' in logged.getMessage()
+
+
+def test_a_file_that_has_changed_since_it_was_imported_is_refused(tmp_path):
+    top, path, _ = made(tmp_path, 'y = 1.0')
+    # Another function is where this one was.
+    path.write_text(path.read_text().replace('def top(', 'def other('))
+    with pytest.raises(ValueError, match='top is not defined at the top level'):
+        module_text(top.function, (record().kind,), top.numbers)
