@@ -225,10 +225,10 @@ def test_allowed_imports_have_no_cycle():
 @pytest.mark.parametrize(
     ('module', 'source'),
     [
-        ('rbd_ros.spatial.vectors', 'import rbd_ros.model'),
-        ('rbd_ros.spatial.vectors', 'from rbd_ros.lookup.resources import resource_path'),
-        ('rbd_ros.spatial.vectors', 'from rbd_ros import Robot'),
-        ('rbd_ros.spatial.vectors', 'import rbd_ros'),
+        ('rbd_ros.spatial.spatial_vectors', 'import rbd_ros.model'),
+        ('rbd_ros.spatial.spatial_vectors', 'from rbd_ros.lookup.resources import resource_path'),
+        ('rbd_ros.spatial.spatial_vectors', 'from rbd_ros import Robot'),
+        ('rbd_ros.spatial.spatial_vectors', 'import rbd_ros'),
         ('rbd_ros.model.urdf', 'from rbd_ros.algorithms import rnea'),
         ('rbd_ros.model.urdf', 'from ..algorithms import rnea'),
         ('rbd_ros.model.urdf', 'from .. import algorithms'),
@@ -283,7 +283,7 @@ def test_crafted_violation_is_caught(module, source):
         ('rbd_ros.spatial', True, 'from .vectors import MotionVector'),
         ('rbd_ros.spatial', True, 'from . import linear3'),
         (
-            'rbd_ros.spatial.vectors',
+            'rbd_ros.spatial.spatial_vectors',
             False,
             'import math\nfrom . import linear3\nimport numpy as np',
         ),

@@ -15,6 +15,7 @@ from rbd_ros.algorithms.array_kinds.array import (
     Scalars,
     Wrenches,
 )
+from rbd_ros.algorithms.array_kinds.array_layouts import pose, position_rates
 from rbd_ros.algorithms.array_kinds.choices import (
     CONTACTS,
     EXTERNAL_FORCES,
@@ -25,7 +26,7 @@ from rbd_ros.algorithms.array_kinds.choices import (
     REFERENCES,
     TANGENTS,
 )
-from rbd_ros.algorithms.array_kinds.contacts import (
+from rbd_ros.algorithms.array_kinds.contact_kinds import (
     CONTACT_BIAS,
     CONTACT_CURVATURES,
     CONTACT_FREE,
@@ -42,7 +43,7 @@ from rbd_ros.algorithms.array_kinds.contacts import (
     ROLLING_JACOBIAN,
     ROLLING_VELOCITY,
 )
-from rbd_ros.algorithms.array_kinds.floating_base import (
+from rbd_ros.algorithms.array_kinds.floating_base_kinds import (
     BASE_ACCELERATION,
     BASE_FORCE,
     BASE_MOMENTUM,
@@ -95,8 +96,7 @@ from rbd_ros.algorithms.array_kinds.joint_space import (
     UNIFORM,
     VELOCITY,
 )
-from rbd_ros.algorithms.array_kinds.layouts import pose, position_rates
-from rbd_ros.algorithms.array_kinds.loops import (
+from rbd_ros.algorithms.array_kinds.loop_kinds import (
     LOOP_BIAS,
     LOOP_FORCES,
     LOOP_JACOBIAN,

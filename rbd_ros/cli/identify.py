@@ -31,7 +31,7 @@ from rbd_ros.identification import (
     PayloadEstimate,
 )
 from rbd_ros.model.xacro_expansion import urdf_of_file
-from rbd_ros.robot.families.regressors import NAMES
+from rbd_ros.robot.families.regressors_family import NAMES
 
 UNKNOWN = 'not determined by this recording'
 Found = Union[PayloadEstimate, ModelEstimate]

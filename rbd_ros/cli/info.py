@@ -18,12 +18,12 @@ from rbd_ros.doctor.findings import counted, Finding, finding_lines, OK
 from rbd_ros.doctor.urdf_lint import lint_model
 from rbd_ros.model import load_urdf, LoopJoint, Model
 from rbd_ros.model.extension import read_extension
-from rbd_ros.model.floating_base import is_free_base
+from rbd_ros.model.floating_model import is_free_base
 from rbd_ros.model.geometry import Mesh
 from rbd_ros.model.joint_registry import joint_name
 from rbd_ros.model.joints import JointType
+from rbd_ros.robot.accuracy_diagnosis import diagnose
 from rbd_ros.robot.assembled import assembled
-from rbd_ros.robot.diagnostics import diagnose
 
 _MAX_INDENT = 24
 _MAX_CHECKED = 1000  # degrees of freedom; for more, the mass matrix is not checked

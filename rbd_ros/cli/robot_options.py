@@ -9,7 +9,7 @@ from typing import Any, Dict, Sequence, Union
 
 from rbd_ros.lookup.robots import load_robot, RobotNotFoundError
 from rbd_ros.model.extension import read_extension
-from rbd_ros.model.urdf.document import MAX_BYTES
+from rbd_ros.model.urdf.urdf_document import MAX_BYTES
 
 
 def add_robot_options(parser: argparse.ArgumentParser, default: str = '') -> None:

@@ -24,9 +24,9 @@ from rbd_ros.lookup.worlds import find_world
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.simulation.physics import INTEGRATORS
 from rbd_ros.simulation.simulated_robots import simulated_robot
-from rbd_ros.viewer.recording import check_format
-from rbd_ros.viewer.scene import make_scene, Scene, SHAPES
+from rbd_ros.viewer.motion_recording import check_format
 from rbd_ros.viewer.session import LiveSession, record
+from rbd_ros.viewer.viewer_scene import make_scene, Scene, SHAPES
 
 if TYPE_CHECKING:
     from rbd_ros.viewer.watching import WatchSession

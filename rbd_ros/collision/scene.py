@@ -21,7 +21,7 @@ from rbd_ros.collision.self_collision import allowed_pairs, connected_bodies, en
 from rbd_ros.collision.shape_tables import tables_for, tabulated
 from rbd_ros.collision.world import ROBOT, World, WorldObject, WorldRobot
 from rbd_ros.model import Model
-from rbd_ros.model.floating_base import is_free_base
+from rbd_ros.model.floating_model import is_free_base
 from rbd_ros.spatial import PluckerTransform
 
 #: Friction from which on a contact sticks whatever pushes it, within 0.06 degrees: more would only

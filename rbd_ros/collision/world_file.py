@@ -26,7 +26,12 @@ from rbd_ros.collision.world_objects import (
 )
 from rbd_ros.model import load_urdf, Model, ModelError
 from rbd_ros.model.errors import unknown_name
-from rbd_ros.model.extension.document import Document, parse_document, read_document, Source
+from rbd_ros.model.extension.extension_document import (
+    Document,
+    parse_document,
+    read_document,
+    Source,
+)
 from rbd_ros.model.extension.fields import Field
 from rbd_ros.model.mesh_paths import MeshPaths
 

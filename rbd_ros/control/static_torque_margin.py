@@ -17,7 +17,7 @@ from rbd_ros.control.names import listed
 from rbd_ros.control.payload import check_payload
 from rbd_ros.control.robot_joints import dof_names
 from rbd_ros.model import ModelError
-from rbd_ros.model.floating_base import is_free
+from rbd_ros.model.floating_model import is_free
 from rbd_ros.model.model import FLOATING_BASE_JOINT
 from rbd_ros.model.unknown_masses import require_masses, unjudged_joints
 from rbd_ros.robot import Robot

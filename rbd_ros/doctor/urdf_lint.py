@@ -23,8 +23,8 @@ from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Sphere
 from rbd_ros.model.inertia_checks import violated_conditions
 from rbd_ros.model.unknown_masses import links_without_mass
 from rbd_ros.model.up_axes import ignored_up_axes
-from rbd_ros.model.urdf.document import quote
-from rbd_ros.robot.diagnostics import diagnose, MAX_CENTER_RATIO, MAX_CONDITION
+from rbd_ros.model.urdf.urdf_document import quote
+from rbd_ros.robot.accuracy_diagnosis import diagnose, MAX_CENTER_RATIO, MAX_CONDITION
 
 FloatArray = NDArray[np.float64]
 

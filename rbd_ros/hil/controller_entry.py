@@ -9,7 +9,7 @@ import re
 from typing import Any, Dict, Mapping, Tuple
 
 from rbd_ros.hil.desired import ARRAYS
-from rbd_ros.model.extension.document import Item, Number
+from rbd_ros.model.extension.extension_document import Item, Number
 from rbd_ros.model.extension.fields import Field
 from rbd_ros.nodes.common.update_rate import MAX_UPDATE_RATE
 

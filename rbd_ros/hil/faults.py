@@ -11,7 +11,7 @@ import math
 from typing import Dict, List, Mapping, NamedTuple, Sequence, Tuple, Union
 
 from rbd_ros.model.errors import ModelError
-from rbd_ros.model.extension.document import (
+from rbd_ros.model.extension.extension_document import (
     Document,
     parse_document,
     read_document,

@@ -17,7 +17,7 @@ from rbd_ros.hil.faults import Fault, FaultError, faults_of, PAGE
 from rbd_ros.hil.plant import joints_of_plant, Plant, read_plant, refuse_faults
 from rbd_ros.lookup.robots import load_robot
 from rbd_ros.model import ModelError
-from rbd_ros.model.extension.document import read_document, Source
+from rbd_ros.model.extension.extension_document import read_document, Source
 from rbd_ros.model.extension.fields import Field
 from rbd_ros.nodes.common.update_rate import steps_of_period
 from rbd_ros.robot import Robot

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from rbd_ros.identification.base_parameters import identify_base_parameters, ModelEstimate
     from rbd_ros.identification.evaluation import evaluate, Evaluation, JointFit
     from rbd_ros.identification.fourier_excitation import Excitation, excitation
-    from rbd_ros.identification.payload import identify_payload, PayloadEstimate
-    from rbd_ros.identification.reading import read_recording, read_robot_description
+    from rbd_ros.identification.payload_identification import identify_payload, PayloadEstimate
     from rbd_ros.identification.recording import Recording, RecordingError
+    from rbd_ros.identification.recording_reader import read_recording, read_robot_description
     from rbd_ros.identification.regression import Estimate
+    from rbd_ros.identification.robot_identification import identify_base_parameters, ModelEstimate
     from rbd_ros.identification.urdf_patch import patched_urdf
 
 __all__ = [
@@ -45,16 +45,16 @@ __getattr__, __dir__ = lazy_names(
         'Evaluation': 'rbd_ros.identification.evaluation',
         'Excitation': 'rbd_ros.identification.fourier_excitation',
         'JointFit': 'rbd_ros.identification.evaluation',
-        'ModelEstimate': 'rbd_ros.identification.base_parameters',
-        'PayloadEstimate': 'rbd_ros.identification.payload',
+        'ModelEstimate': 'rbd_ros.identification.robot_identification',
+        'PayloadEstimate': 'rbd_ros.identification.payload_identification',
         'Recording': 'rbd_ros.identification.recording',
         'RecordingError': 'rbd_ros.identification.recording',
         'evaluate': 'rbd_ros.identification.evaluation',
         'excitation': 'rbd_ros.identification.fourier_excitation',
-        'identify_base_parameters': 'rbd_ros.identification.base_parameters',
-        'identify_payload': 'rbd_ros.identification.payload',
+        'identify_base_parameters': 'rbd_ros.identification.robot_identification',
+        'identify_payload': 'rbd_ros.identification.payload_identification',
         'patched_urdf': 'rbd_ros.identification.urdf_patch',
-        'read_robot_description': 'rbd_ros.identification.reading',
-        'read_recording': 'rbd_ros.identification.reading',
+        'read_robot_description': 'rbd_ros.identification.recording_reader',
+        'read_recording': 'rbd_ros.identification.recording_reader',
     },
 )

@@ -13,10 +13,10 @@ from typing import Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.identification.columns import friction_of, measured_joints
-from rbd_ros.identification.payload import identify_payload, PayloadEstimate
+from rbd_ros.identification.payload_identification import identify_payload, PayloadEstimate
 from rbd_ros.identification.preparation import LowPass, motions
 from rbd_ros.identification.recording import Floats, Recording, RecordingError
+from rbd_ros.identification.recording_equations import friction_of, measured_joints
 from rbd_ros.robot import Robot
 
 #: Share of the squared error that a cause explains for it to be reported, and size of the error

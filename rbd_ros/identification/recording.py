@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings of joint states: what a robot did and which efforts it took, as arrays.
 
-Where they are read from is in reading.py and the files beside it; here they are checked against a
-robot, put into its order, and cut where messages are missing.
+Where they are read from is in recording_reader.py and the files beside it; here they are checked
+against a robot, put into its order, and cut where messages are missing.
 """
 
 from __future__ import annotations

@@ -17,9 +17,9 @@ import numpy as np
 
 from rbd_ros.algorithms.regressors.physical_consistency import inconsistent_bodies
 from rbd_ros.control.names import listed
-from rbd_ros.identification.base_parameters import ModelEstimate
-from rbd_ros.identification.payload import LIGHTEST, PayloadEstimate
+from rbd_ros.identification.payload_identification import LIGHTEST, PayloadEstimate
 from rbd_ros.identification.recording import Floats
+from rbd_ros.identification.robot_identification import ModelEstimate
 from rbd_ros.robot import Robot
 from rbd_ros.spatial import RigidBodyInertia
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import math
 from typing import Dict, List, Mapping, Sequence, Tuple
 
-from rbd_ros.model.parts import Body, Coupling, JointLimits
+from rbd_ros.model.model_parts import Body, Coupling, JointLimits
 
 #: Part of a limit, or of a range, below which a difference is rounding of the description.
 _ROUNDING = 1e-6

@@ -14,11 +14,11 @@ from typing import Dict, Iterator, List, Mapping, Sequence, Tuple, TYPE_CHECKING
 
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.model.gear_limits import gear_limits, GearLimits
-from rbd_ros.model.parts import Body, Coupling, Frame, JointLimits, Link
+from rbd_ros.model.model_parts import Body, Coupling, Frame, JointLimits, Link
 from rbd_ros.spatial.scalar import Scalar
 
 if TYPE_CHECKING:
-    from rbd_ros.model.graph import ParentArray
+    from rbd_ros.model.connectivity_graph import ParentArray
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class GearedTree:
     @cached_property
     def parent_array(self) -> ParentArray:
         """Parents of the bodies, with the supports, children and subtrees that follow."""
-        from rbd_ros.model.graph import ParentArray
+        from rbd_ros.model.connectivity_graph import ParentArray
 
         return ParentArray(tuple(body.parent for body in self.bodies))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """System model of a robot (book 4.6, table 4.3): a kinematic tree, and what is not of its tree.
 
-The tree and its numbering are in geared_tree.py, bodies and joints in parts.py. A model is
+The tree and its numbering are in geared_tree.py, bodies and joints in model_parts.py. A model is
 immutable; variants are made by the `with_` methods, whose arguments may be symbols.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Dict, Iterable, Mapping, Optional, Sequence, Tuple
 from rbd_ros.model.errors import ModelError, unknown_name
 from rbd_ros.model.geared_tree import GearedTree
 from rbd_ros.model.geometry import Geometry
-from rbd_ros.model.parts import Body, Coupling, Frame, JointLimits, Link, LoopJoint
+from rbd_ros.model.model_parts import Body, Coupling, Frame, JointLimits, Link, LoopJoint
 from rbd_ros.model.rounding import snapped
 from rbd_ros.spatial import RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar

@@ -9,7 +9,7 @@ from typing import Dict, List
 
 from rbd_ros.model.joints.joint_type import FARTHEST, JointType
 from rbd_ros.model.model import Model
-from rbd_ros.model.parts import JointLimits
+from rbd_ros.model.model_parts import JointLimits
 from rbd_ros.spatial import PluckerTransform
 
 TURN = 2.0 * math.pi

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import Dict, Mapping, Union
 
-from rbd_ros.model.extension.document import read_document
+from rbd_ros.model.extension.extension_document import read_document
 from rbd_ros.model.extension.fields import Field
 
 Armature = Union[Mapping[str, float], str, 'os.PathLike[str]', None]

@@ -9,16 +9,16 @@ from typing import Any, Callable, Dict, Iterator, NamedTuple, Tuple
 from rbd_ros.algorithms.declaration import Declaration
 from rbd_ros.algorithms.kinds import Array
 from rbd_ros.robot.compiled import Compiled
-from rbd_ros.robot.families.articulated import ArticulatedFunctions, Handles
-from rbd_ros.robot.families.centroidal import CentroidalFunctions
-from rbd_ros.robot.families.contacts import PointContacts
-from rbd_ros.robot.families.denoc import ComplementFunctions
-from rbd_ros.robot.families.derivatives import DerivativeFunctions
-from rbd_ros.robot.families.floating_base import FloatingBaseFrame, FloatingBaseFunctions
-from rbd_ros.robot.families.hybrid import Partition
-from rbd_ros.robot.families.impacts import ImpactFunctions, ImpactPair
-from rbd_ros.robot.families.loops import LoopFunctions
-from rbd_ros.robot.families.regressors import RegressorFunctions
+from rbd_ros.robot.families.articulated_family import ArticulatedFunctions, Handles
+from rbd_ros.robot.families.centroidal_family import CentroidalFunctions
+from rbd_ros.robot.families.contacts_family import PointContacts
+from rbd_ros.robot.families.denoc_family import ComplementFunctions
+from rbd_ros.robot.families.derivatives_family import DerivativeFunctions
+from rbd_ros.robot.families.floating_base_family import FloatingBaseFrame, FloatingBaseFunctions
+from rbd_ros.robot.families.hybrid_family import Partition
+from rbd_ros.robot.families.impacts_family import ImpactFunctions, ImpactPair
+from rbd_ros.robot.families.loops_family import LoopFunctions
+from rbd_ros.robot.families.regressors_family import RegressorFunctions
 from rbd_ros.robot.frame import RobotFrame
 from rbd_ros.robot.kernels import declared
 from rbd_ros.robot.robot import Robot

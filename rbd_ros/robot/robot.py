@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robot of a URDF, with its dynamics compiled for it on first use.
 
-Its parts have a file each: description.py, configuration.py, kinematics.py, dynamics.py, and one a
-family of functions in families/.
+Its parts have a file each: robot_description.py, robot_configuration.py, robot_kinematics.py,
+robot_dynamics.py, and one a family of functions in families/.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from rbd_ros.compiler import OperationCount
 from rbd_ros.lookup.robots import find_robot, RobotNotFoundError, SUFFIXES
 from rbd_ros.model import load_urdf, Model, ModelError
 from rbd_ros.robot.compiled import Compiled
-from rbd_ros.robot.configuration import ConfigurationFunctions
-from rbd_ros.robot.description import RobotDescription
-from rbd_ros.robot.dynamics import DynamicsFunctions
 from rbd_ros.robot.kernels import Algorithm, AnyKernel, Kernels
-from rbd_ros.robot.kinematics import KinematicsFunctions
 from rbd_ros.robot.other_names import ForeignNames, with_former_names
+from rbd_ros.robot.robot_configuration import ConfigurationFunctions
+from rbd_ros.robot.robot_description import RobotDescription
+from rbd_ros.robot.robot_dynamics import DynamicsFunctions
+from rbd_ros.robot.robot_kinematics import KinematicsFunctions
 
 if TYPE_CHECKING:
     # Imported when they are used: most robots have no extension, and use few families.
     from rbd_ros.model.extension import EXTENSIONS, Loops
-    from rbd_ros.robot.families.articulated import ArticulatedFunctions
-    from rbd_ros.robot.families.centroidal import CentroidalFunctions
-    from rbd_ros.robot.families.contacts import ContactFunctions
-    from rbd_ros.robot.families.denoc import ComplementFunctions
-    from rbd_ros.robot.families.derivatives import DerivativeFunctions
-    from rbd_ros.robot.families.floating_base import FloatingBaseFunctions
-    from rbd_ros.robot.families.hybrid import HybridFunctions
-    from rbd_ros.robot.families.impacts import ImpactFunctions
-    from rbd_ros.robot.families.loops import LoopFunctions
-    from rbd_ros.robot.families.regressors import RegressorFunctions
+    from rbd_ros.robot.families.articulated_family import ArticulatedFunctions
+    from rbd_ros.robot.families.centroidal_family import CentroidalFunctions
+    from rbd_ros.robot.families.contacts_family import ContactFunctions
+    from rbd_ros.robot.families.denoc_family import ComplementFunctions
+    from rbd_ros.robot.families.derivatives_family import DerivativeFunctions
+    from rbd_ros.robot.families.floating_base_family import FloatingBaseFunctions
+    from rbd_ros.robot.families.hybrid_family import HybridFunctions
+    from rbd_ros.robot.families.impacts_family import ImpactFunctions
+    from rbd_ros.robot.families.loops_family import LoopFunctions
+    from rbd_ros.robot.families.regressors_family import RegressorFunctions
 
 
 @with_former_names
@@ -211,42 +211,42 @@ class Robot(
     @cached_property
     def derivatives(self) -> DerivativeFunctions:
         """Dynamics together with its derivatives."""
-        from rbd_ros.robot.families.derivatives import DerivativeFunctions
+        from rbd_ros.robot.families.derivatives_family import DerivativeFunctions
 
         return DerivativeFunctions(self._kernels)
 
     @cached_property
     def hybrid(self) -> HybridFunctions:
         """Hybrid dynamics: forces given at some joints, accelerations at the others."""
-        from rbd_ros.robot.families.hybrid import HybridFunctions
+        from rbd_ros.robot.families.hybrid_family import HybridFunctions
 
         return HybridFunctions(self._kernels)
 
     @cached_property
     def impacts(self) -> ImpactFunctions:
         """Impulses and collisions."""
-        from rbd_ros.robot.families.impacts import ImpactFunctions
+        from rbd_ros.robot.families.impacts_family import ImpactFunctions
 
         return ImpactFunctions(self._kernels)
 
     @cached_property
     def loops(self) -> LoopFunctions:
         """Constraints of kinematic loops."""
-        from rbd_ros.robot.families.loops import LoopFunctions
+        from rbd_ros.robot.families.loops_family import LoopFunctions
 
         return LoopFunctions(self._kernels)
 
     @cached_property
     def regressors(self) -> RegressorFunctions:
         """Forces, energy and momentum as linear in the inertial parameters."""
-        from rbd_ros.robot.families.regressors import RegressorFunctions
+        from rbd_ros.robot.families.regressors_family import RegressorFunctions
 
         return RegressorFunctions(self._kernels)
 
     @cached_property
     def articulated(self) -> ArticulatedFunctions:
         """Articulated bodies, their handles and their assembly."""
-        from rbd_ros.robot.families.articulated import ArticulatedFunctions
+        from rbd_ros.robot.families.articulated_family import ArticulatedFunctions
 
         return ArticulatedFunctions(self._kernels)
 
@@ -256,28 +256,28 @@ class Robot(
 
         :raises ModelError: if its base is fixed
         """
-        from rbd_ros.robot.families.floating_base import FloatingBaseFunctions
+        from rbd_ros.robot.families.floating_base_family import FloatingBaseFunctions
 
         return FloatingBaseFunctions(self._kernels)
 
     @cached_property
     def centroidal(self) -> CentroidalFunctions:
         """Momentum about the center of mass."""
-        from rbd_ros.robot.families.centroidal import CentroidalFunctions
+        from rbd_ros.robot.families.centroidal_family import CentroidalFunctions
 
         return CentroidalFunctions(self._kernels)
 
     @cached_property
     def contacts(self) -> ContactFunctions:
         """Point contacts between bodies, and the equations of their forces (book ch. 11)."""
-        from rbd_ros.robot.families.contacts import ContactFunctions
+        from rbd_ros.robot.families.contacts_family import ContactFunctions
 
         return ContactFunctions(self._kernels)
 
     @cached_property
     def denoc(self) -> ComplementFunctions:
         """Dynamics of hinges and sliders by the decoupled natural orthogonal complement."""
-        from rbd_ros.robot.families.denoc import ComplementFunctions
+        from rbd_ros.robot.families.denoc_family import ComplementFunctions
 
         return ComplementFunctions(self._kernels)
 

@@ -12,7 +12,7 @@ from typing import Dict, FrozenSet, List, Optional, Sequence, Tuple
 
 from rbd_ros.model import ModelError
 from rbd_ros.model.errors import unknown_name
-from rbd_ros.model.floating_base import is_free_base
+from rbd_ros.model.floating_model import is_free_base
 from rbd_ros.model.joints import Fixed
 from rbd_ros.model.model import Body, Link, Model
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia

@@ -5,8 +5,8 @@ Joints, bodies and algorithms are not here; nothing in this folder imports anoth
 """
 
 from rbd_ros.spatial.inertia import ArticulatedBodyInertia, RigidBodyInertia
+from rbd_ros.spatial.spatial_vectors import ForceVector, MotionSubspace, MotionVector
 from rbd_ros.spatial.transform import PluckerTransform
-from rbd_ros.spatial.vectors import ForceVector, MotionSubspace, MotionVector
 
 __all__ = [
     'ArticulatedBodyInertia',

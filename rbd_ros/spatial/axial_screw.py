@@ -15,8 +15,8 @@ from rbd_ros.spatial.inertia import ArticulatedBodyInertia, RigidBodyInertia
 from rbd_ros.spatial.linear3 import Matrix3, Symmetric3, Vector3
 from rbd_ros.spatial.quantities import SpatialQuantity
 from rbd_ros.spatial.scalar import cos, Scalar, sin
+from rbd_ros.spatial.spatial_vectors import ForceVector, MotionVector
 from rbd_ros.spatial.transform import PluckerTransform
-from rbd_ros.spatial.vectors import ForceVector, MotionVector
 
 Q = TypeVar('Q', MotionVector, ForceVector, RigidBodyInertia, ArticulatedBodyInertia)
 

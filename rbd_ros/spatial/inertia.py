@@ -14,7 +14,7 @@ from rbd_ros.spatial import linear3
 from rbd_ros.spatial.linear3 import Matrix3, Symmetric3, Vector3, ZERO3
 from rbd_ros.spatial.quantities import require_scalar, SpatialQuantity
 from rbd_ros.spatial.scalar import Scalar, ScalarArray
-from rbd_ros.spatial.vectors import ForceVector, MotionVector
+from rbd_ros.spatial.spatial_vectors import ForceVector, MotionVector
 
 _ZERO_SYMMETRIC: Symmetric3 = (0, 0, 0, 0, 0, 0)
 

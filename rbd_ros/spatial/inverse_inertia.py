@@ -16,8 +16,8 @@ from rbd_ros.spatial.inertia import ArticulatedBodyInertia, RigidBodyInertia
 from rbd_ros.spatial.linear3 import Matrix3, Symmetric3
 from rbd_ros.spatial.quantities import SpatialQuantity
 from rbd_ros.spatial.scalar import Scalar, ScalarArray
+from rbd_ros.spatial.spatial_vectors import ForceVector, MotionSubspace, MotionVector
 from rbd_ros.spatial.transform import PluckerTransform
-from rbd_ros.spatial.vectors import ForceVector, MotionSubspace, MotionVector
 
 
 class InverseInertia(SpatialQuantity):

@@ -12,8 +12,8 @@ from typing import Tuple, TypeVar
 from rbd_ros.spatial import linear3
 from rbd_ros.spatial.linear3 import Vector3, ZERO3
 from rbd_ros.spatial.scalar import ScalarArray
+from rbd_ros.spatial.spatial_vectors import ForceVector, MotionVector
 from rbd_ros.spatial.transform import PluckerTransform
-from rbd_ros.spatial.vectors import ForceVector, MotionVector
 
 V = TypeVar('V', MotionVector, ForceVector)
 

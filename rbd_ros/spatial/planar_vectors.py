@@ -9,7 +9,7 @@ import numpy as np
 
 from rbd_ros.spatial.quantities import require_scalar, Subspace, Vector
 from rbd_ros.spatial.scalar import Scalar, ScalarArray
-from rbd_ros.spatial.vectors import ForceVector, MotionVector
+from rbd_ros.spatial.spatial_vectors import ForceVector, MotionVector
 
 Vector2 = Tuple[Scalar, Scalar]
 

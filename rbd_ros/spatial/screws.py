@@ -14,7 +14,7 @@ from typing import NamedTuple, Tuple, TypeVar
 from rbd_ros.spatial import linear3
 from rbd_ros.spatial.linear3 import Vector3, ZERO3
 from rbd_ros.spatial.scalar import Scalar
-from rbd_ros.spatial.vectors import ForceVector, MotionVector
+from rbd_ros.spatial.spatial_vectors import ForceVector, MotionVector
 
 V = TypeVar('V', MotionVector, ForceVector)
 

@@ -13,7 +13,7 @@ from typing import Sequence, Tuple, Type, TypeVar, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.spatial.vectors import ForceVector, MotionSubspace, MotionVector
+from rbd_ros.spatial.spatial_vectors import ForceVector, MotionSubspace, MotionVector
 
 V = TypeVar('V', MotionVector, ForceVector)
 Motions = Union[MotionSubspace, Sequence[MotionVector]]

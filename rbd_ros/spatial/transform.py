@@ -13,7 +13,7 @@ from rbd_ros.spatial.linear3 import IDENTITY3, Matrix3, Vector3, ZERO3
 from rbd_ros.spatial.quantities import SpatialQuantity
 from rbd_ros.spatial.rotation import Quaternion, quaternion_to_rotation, rotation_to_quaternion
 from rbd_ros.spatial.scalar import cos, Scalar, ScalarArray, sin
-from rbd_ros.spatial.vectors import ForceVector, MotionVector
+from rbd_ros.spatial.spatial_vectors import ForceVector, MotionVector
 
 Q = TypeVar('Q', MotionVector, ForceVector, RigidBodyInertia, ArticulatedBodyInertia)
 

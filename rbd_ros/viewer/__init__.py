@@ -13,9 +13,9 @@ from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from rbd_ros.viewer.live import LivePage
-    from rbd_ros.viewer.recording import MotionRecording
-    from rbd_ros.viewer.scene import make_scene, Scene
+    from rbd_ros.viewer.motion_recording import MotionRecording
     from rbd_ros.viewer.session import LiveSession
+    from rbd_ros.viewer.viewer_scene import make_scene, Scene
 
 __all__ = ['LivePage', 'LiveSession', 'MotionRecording', 'Scene', 'make_scene']
 
@@ -24,8 +24,8 @@ __getattr__, __dir__ = lazy_names(
     {
         'LivePage': 'rbd_ros.viewer.live',
         'LiveSession': 'rbd_ros.viewer.session',
-        'MotionRecording': 'rbd_ros.viewer.recording',
-        'Scene': 'rbd_ros.viewer.scene',
-        'make_scene': 'rbd_ros.viewer.scene',
+        'MotionRecording': 'rbd_ros.viewer.motion_recording',
+        'Scene': 'rbd_ros.viewer.viewer_scene',
+        'make_scene': 'rbd_ros.viewer.viewer_scene',
     },
 )

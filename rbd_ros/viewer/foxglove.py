@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rbd_ros.model.geometry import Color
+from rbd_ros.viewer.drawn_shapes import SceneShape
+from rbd_ros.viewer.motion_recording import MotionRecording
 from rbd_ros.viewer.page_text import arrow_length
-from rbd_ros.viewer.recording import MotionRecording
-from rbd_ros.viewer.scene import quaternions, Scene, STONE
-from rbd_ros.viewer.shapes import SceneShape
+from rbd_ros.viewer.viewer_scene import quaternions, Scene, STONE
 
 FloatArray = NDArray[np.float64]
 Json = Dict[str, Any]

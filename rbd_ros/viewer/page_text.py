@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rbd_ros.contact.ground import HalfSpace
-from rbd_ros.viewer.scene import Ground, Scene
-from rbd_ros.viewer.shapes import SceneShape
+from rbd_ros.viewer.drawn_shapes import SceneShape
+from rbd_ros.viewer.viewer_scene import Ground, Scene
 
 FloatArray = NDArray[np.float64]
 

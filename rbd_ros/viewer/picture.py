@@ -16,7 +16,7 @@ from rbd_ros.model.geometry import Color
 from rbd_ros.viewer import raster
 from rbd_ros.viewer.page_text import arrow_length, grounds, reach, SMALLEST
 from rbd_ros.viewer.primitives import arrow, surface
-from rbd_ros.viewer.scene import Ground, Scene
+from rbd_ros.viewer.viewer_scene import Ground, Scene
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

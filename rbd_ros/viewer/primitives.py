@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbd_ros.meshes import Triangles
-from rbd_ros.viewer.scene import Scene
-from rbd_ros.viewer.shapes import SceneShape
+from rbd_ros.viewer.drawn_shapes import SceneShape
+from rbd_ros.viewer.viewer_scene import Scene
 
 FloatArray = NDArray[np.float64]
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.simulated_objects import ContactPoint
+from rbd_ros.viewer.drawn_shapes import ROBOT
 from rbd_ros.viewer.live import LivePage
+from rbd_ros.viewer.motion_recording import MotionRecording
 from rbd_ros.viewer.page_text import floats, page, reach, SMALLEST
 from rbd_ros.viewer.pull import LinkPull, ObjectPull, Pull
-from rbd_ros.viewer.recording import MotionRecording
-from rbd_ros.viewer.scene import Scene
-from rbd_ros.viewer.shapes import ROBOT
+from rbd_ros.viewer.viewer_scene import Scene
 
 FloatArray = NDArray[np.float64]
 #: Torque for a simulation, found again for every step; a reset calls its `restart`, if it has one.

@@ -12,8 +12,8 @@ import tempfile
 import numpy as np
 
 from rbd_ros.compiler.loops import interpreted_reason
+from rbd_ros.viewer.motion_recording import MotionRecording
 from rbd_ros.viewer.picture import Camera
-from rbd_ros.viewer.recording import MotionRecording
 
 RATE = 30  # pictures a second
 

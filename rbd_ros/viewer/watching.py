@@ -20,8 +20,8 @@ from rbd_ros.robot import Robot
 from rbd_ros.spatial.rotation import quaternion_to_rotation
 from rbd_ros.viewer.live import LivePage
 from rbd_ros.viewer.page_text import floats, page
-from rbd_ros.viewer.scene import Scene
 from rbd_ros.viewer.session import FRAME
+from rbd_ros.viewer.viewer_scene import Scene
 
 FloatArray = NDArray[np.float64]
 

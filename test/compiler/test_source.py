@@ -49,7 +49,7 @@ def key(name='inverse_dynamics'):
 @pytest.mark.parametrize(
     ('file', 'old', 'new'),
     [
-        ('model/urdf/reader.py', '"""', '"""Edited. '),
+        ('model/urdf/urdf_reader.py', '"""', '"""Edited. '),
         ('model/__init__.py', '"""', '"""Edited. '),
         ('model/joints/spherical.py', 'return', 'return  # edited'),
         ('algorithms/articulated_body/aba.py', 'return', 'return  # edited'),
@@ -69,7 +69,7 @@ def test_an_edit_elsewhere_invalidates_nothing(package, file, old, new):
     [
         'algorithms/inverse_dynamics/newton_euler.py',
         'algorithms/inverse_dynamics/rnea.py',  # gravity_acceleration
-        'algorithms/array_kinds/layouts.py',
+        'algorithms/array_kinds/array_layouts.py',
         'algorithms/declaration.py',
         'model/joints/revolute.py',
         'model/joints/joint_type.py',
@@ -143,7 +143,7 @@ def statements(text):
 def test_names_are_followed_to_the_module_that_defines_them():
     modules = closure(['rbd_ros.algorithms.inertia_matrix.crba'])
     assert {'rbd_ros.spatial.inertia', 'rbd_ros.model.model'} <= modules
-    assert not {'rbd_ros.model.urdf.reader', 'rbd_ros.model', 'rbd_ros.spatial'} & modules
+    assert not {'rbd_ros.model.urdf.urdf_reader', 'rbd_ros.model', 'rbd_ros.spatial'} & modules
 
 
 @pytest.mark.parametrize(

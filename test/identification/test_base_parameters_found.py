@@ -18,8 +18,8 @@ from rbd_ros.identification import (
     Recording,
     RecordingError,
 )
-from rbd_ros.identification.base_parameters import with_extent
 from rbd_ros.identification.preparation import derivatives, LowPass
+from rbd_ros.identification.robot_identification import with_extent
 from rbd_ros.identification.urdf_patch import with_inertials
 from rbd_ros.spatial import RigidBodyInertia
 

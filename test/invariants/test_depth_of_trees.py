@@ -6,7 +6,7 @@ import pytest
 
 from rbd_ros.model import assemble, Body, Connection, Link, Model
 from rbd_ros.model.joints import Revolute
-from rbd_ros.robot.diagnostics import diagnose
+from rbd_ros.robot.accuracy_diagnosis import diagnose
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 
 HINGE = Revolute((0.0, 0.0, 1.0))

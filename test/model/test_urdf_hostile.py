@@ -8,7 +8,7 @@ import pytest
 from support.urdf_text import chain, INERTIA, inertial, joint, LIMIT, link, one_joint, robot
 
 from rbd_ros.model import load_urdf, ModelError
-from rbd_ros.model.urdf.document import MAX_BYTES, MAX_ELEMENTS
+from rbd_ros.model.urdf.urdf_document import MAX_BYTES, MAX_ELEMENTS
 
 BOMB = (
     '<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">'

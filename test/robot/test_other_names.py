@@ -10,9 +10,9 @@ import pytest
 from support.api_pages import COMING_FROM, updated_names
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.robot.families.articulated import ArticulatedFunctions
-from rbd_ros.robot.families.derivatives import DerivativeFunctions
-from rbd_ros.robot.families.regressors import RegressorFunctions
+from rbd_ros.robot.families.articulated_family import ArticulatedFunctions
+from rbd_ros.robot.families.derivatives_family import DerivativeFunctions
+from rbd_ros.robot.families.regressors_family import RegressorFunctions
 from rbd_ros.robot.frame import RobotFrame
 from rbd_ros.robot.other_names import FOREIGN, RENAMED
 

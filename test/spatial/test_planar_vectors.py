@@ -9,7 +9,7 @@ from support import dense
 from support.counting import count, Counting
 
 from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform, RigidBodyInertia
-from rbd_ros.spatial.planar import (
+from rbd_ros.spatial.planar_algebra import (
     COORDINATES,
     PlanarArticulatedInertia,
     PlanarForceVector,

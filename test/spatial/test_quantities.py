@@ -6,7 +6,11 @@ from numpy.testing import assert_allclose
 import pytest
 
 from rbd_ros.spatial import ForceVector, MotionSubspace, MotionVector
-from rbd_ros.spatial.planar import PlanarForceVector, PlanarMotionSubspace, PlanarMotionVector
+from rbd_ros.spatial.planar_algebra import (
+    PlanarForceVector,
+    PlanarMotionSubspace,
+    PlanarMotionVector,
+)
 from rbd_ros.spatial.quantities import SpatialQuantity
 
 SPACES = (

@@ -57,7 +57,7 @@ OWN = {
     'rbd_ros/spatial/planar_inertia.py': ('test/spatial/test_planar_vectors.py',),
     'rbd_ros/spatial/planar_transform.py': ('test/spatial/test_planar_vectors.py',),
     'rbd_ros/spatial/transform.py': ('test/spatial/test_plucker_transforms.py',),
-    'rbd_ros/spatial/vectors.py': ('test/spatial/test_spatial_vectors.py',),
+    'rbd_ros/spatial/spatial_vectors.py': ('test/spatial/test_spatial_vectors.py',),
     'rbd_ros/algorithms/articulated_body/bodies_in_base.py': (
         'test/algorithms/articulated_body/test_divide_and_conquer.py',
         'test/algorithms/articulated_body/test_constraint_assembly_dynamics.py',
@@ -66,7 +66,7 @@ OWN = {
         'test/algorithms/closed_loops/test_global_system.py',
         'test/algorithms/closed_loops/test_higher_pairs.py',
     ),
-    'rbd_ros/algorithms/floating_base/floating_base.py': (
+    'rbd_ros/algorithms/floating_base/floating_state.py': (
         'test/algorithms/floating_base/test_floating_equations.py',
         'test/algorithms/floating_base/test_floating_inverse_dynamics.py',
         'test/algorithms/floating_base/test_floating_momentum.py',

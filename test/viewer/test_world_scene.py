@@ -12,7 +12,7 @@ from rbd_ros.model import load_urdf
 from rbd_ros.viewer import make_scene, MotionRecording
 from rbd_ros.viewer.page_text import arrow_length, reach
 from rbd_ros.viewer.primitives import surface
-from rbd_ros.viewer.scene import RED, STONE
+from rbd_ros.viewer.viewer_scene import RED, STONE
 
 SIZES = {
     'box': {'type': 'box', 'size': [1.0, 2.0, 3.0]},

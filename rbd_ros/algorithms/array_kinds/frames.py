@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rbd_ros.algorithms.array_kinds.array import Array
-from rbd_ros.algorithms.array_kinds.layouts import (
+from rbd_ros.algorithms.array_kinds.array_layouts import (
     as_it_is,
     body_frames,
     by_body,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from rbd_ros.algorithms.array_kinds.array import Array
-from rbd_ros.algorithms.array_kinds.layouts import listed, row_by_row
+from rbd_ros.algorithms.array_kinds.array_layouts import listed, row_by_row
 
 TORQUE_REGRESSOR = Array(
     'Y',

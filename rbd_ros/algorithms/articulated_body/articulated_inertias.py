@@ -3,7 +3,7 @@
 
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
-from rbd_ros.algorithms.articulated_body.assembly import propagated
+from rbd_ros.algorithms.articulated_body.articulated_assembly import propagated
 from rbd_ros.algorithms.articulated_body.matrices import rows_of
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix

@@ -5,8 +5,8 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 
+from rbd_ros.algorithms.articulated_body.articulated_assembly import joint_force, JointForce
 from rbd_ros.algorithms.articulated_body.articulated_inertias import require_no_gears
-from rbd_ros.algorithms.articulated_body.assembly import joint_force, JointForce
 from rbd_ros.algorithms.articulated_body.matrices import (
     apply,
     inverse,

@@ -3,7 +3,7 @@
 
 from typing import List, Mapping, Optional, Sequence
 
-from rbd_ros.algorithms.articulated_body.assembly import assembled_by_constraints
+from rbd_ros.algorithms.articulated_body.articulated_assembly import assembled_by_constraints
 from rbd_ros.algorithms.articulated_body.bodies_in_base import (
     AssembledDynamics,
     bodies_in_base,

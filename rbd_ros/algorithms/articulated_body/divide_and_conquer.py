@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from rbd_ros.algorithms.articulated_body.aba import plus_diagonal
-from rbd_ros.algorithms.articulated_body.assembly import JointForce
+from rbd_ros.algorithms.articulated_body.articulated_assembly import JointForce
 from rbd_ros.algorithms.articulated_body.bodies_in_base import (
     AssembledDynamics,
     bodies_in_base,

@@ -16,7 +16,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rbd_ros.algorithms.articulated_body.assembly import JointForce
+from rbd_ros.algorithms.articulated_body.articulated_assembly import JointForce
 from rbd_ros.algorithms.articulated_body.bodies_in_base import (
     bodies_in_base,
     BodiesInBase,

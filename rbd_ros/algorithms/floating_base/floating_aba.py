@@ -5,18 +5,18 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.articulated_body.aba import plus_diagonal, times_inverse
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
-from rbd_ros.algorithms.floating_base.floating_base import (
+from rbd_ros.algorithms.floating_base.floating_equations import (
+    floating_crba,
+    floating_rnea,
+    independent,
+)
+from rbd_ros.algorithms.floating_base.floating_state import (
     accelerated,
     factors,
     floating_base,
     FloatingBase,
     require_floating_mass,
     rows_of,
-)
-from rbd_ros.algorithms.floating_base.floating_equations import (
-    floating_crba,
-    floating_rnea,
-    independent,
 )
 from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates

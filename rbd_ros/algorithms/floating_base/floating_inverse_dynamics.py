@@ -4,7 +4,7 @@
 from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
-from rbd_ros.algorithms.floating_base.floating_base import (
+from rbd_ros.algorithms.floating_base.floating_state import (
     accelerated,
     composite,
     factors,

@@ -8,13 +8,13 @@ matrix", IEEE Transactions on Robotics and Automation, 1989.
 from typing import List, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
-from rbd_ros.algorithms.floating_base.floating_base import (
+from rbd_ros.algorithms.floating_base.floating_equations import floating_crba
+from rbd_ros.algorithms.floating_base.floating_state import (
     dot,
     factors,
     floating_base,
     require_floating_base,
 )
-from rbd_ros.algorithms.floating_base.floating_equations import floating_crba
 from rbd_ros.algorithms.kinds import CONFIGURATION, FRAME, JOINT_JACOBIAN, REFERENCE
 from rbd_ros.algorithms.kinematics.jacobians import jacobian
 from rbd_ros.model import Frame, Model

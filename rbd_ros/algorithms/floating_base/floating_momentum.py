@@ -4,12 +4,12 @@
 from typing import Any, NamedTuple, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
-from rbd_ros.algorithms.floating_base.floating_base import (
+from rbd_ros.algorithms.floating_base.floating_equations import floating_crba
+from rbd_ros.algorithms.floating_base.floating_state import (
     dot,
     floating_base,
     require_floating_base,
 )
-from rbd_ros.algorithms.floating_base.floating_equations import floating_crba
 from rbd_ros.algorithms.kinds import BASE_MOMENTUM, CONFIGURATION, SCALAR, VELOCITY
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector

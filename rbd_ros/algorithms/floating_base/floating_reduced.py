@@ -4,16 +4,16 @@
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
-from rbd_ros.algorithms.floating_base.floating_base import (
-    dot,
-    factors,
-    floating_base,
-    require_floating_base,
-)
 from rbd_ros.algorithms.floating_base.floating_equations import (
     floating_crba,
     floating_rnea,
     independent,
+)
+from rbd_ros.algorithms.floating_base.floating_state import (
+    dot,
+    factors,
+    floating_base,
+    require_floating_base,
 )
 from rbd_ros.algorithms.kinds import (
     CONFIGURATION,

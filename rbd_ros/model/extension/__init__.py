@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Extension of a URDF: what it cannot say, from a YAML file beside it or a mapping.
 
-document.py reads it line by line, fields.py knows kinds of values; each section (joint_groups.py,
-gears.py, loops.py) makes a model of a model; reader.py applies them in order. See
-docs/extension.md.
+extension_document.py reads it line by line, fields.py knows kinds of values; each section
+(joint_groups.py, gears.py, extension_loops.py) makes a model of a model; extension_reader.py
+applies them in order. See docs/extension.md.
 """
 
-from rbd_ros.model.extension.loops import Loops, with_listed_loops
-from rbd_ros.model.extension.reader import Extension, EXTENSIONS, read_extension, SECTIONS
+from rbd_ros.model.extension.extension_loops import Loops, with_listed_loops
+from rbd_ros.model.extension.extension_reader import (
+    Extension,
+    EXTENSIONS,
+    read_extension,
+    SECTIONS,
+)
 
 __all__ = [
     'Extension',

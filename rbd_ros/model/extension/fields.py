@@ -7,7 +7,7 @@ import math
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple
 
 from rbd_ros.model.errors import ModelError, unknown_name
-from rbd_ros.model.extension.document import Document, Item, Number
+from rbd_ros.model.extension.extension_document import Document, Item, Number
 from rbd_ros.model.urdf.schema import MAX_MAGNITUDE, parse_number, shorten
 from rbd_ros.spatial import linear3, PluckerTransform
 from rbd_ros.spatial.linear3 import Vector3

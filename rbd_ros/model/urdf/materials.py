@@ -7,8 +7,8 @@ from typing import Dict, Optional
 from xml.etree.ElementTree import Element
 
 from rbd_ros.model.geometry import Color
-from rbd_ros.model.urdf.document import Node, quote
 from rbd_ros.model.urdf.schema import line_of
+from rbd_ros.model.urdf.urdf_document import Node, quote
 
 
 class Materials:

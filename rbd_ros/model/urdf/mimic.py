@@ -7,8 +7,8 @@ from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.model import Coupling
-from rbd_ros.model.urdf.document import quote
 from rbd_ros.model.urdf.schema import MAX_MAGNITUDE
+from rbd_ros.model.urdf.urdf_document import quote
 
 _SINGLE = ('revolute', 'continuous', 'prismatic')
 

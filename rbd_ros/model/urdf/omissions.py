@@ -12,8 +12,8 @@ from typing import List
 from xml.etree.ElementTree import Element
 
 from rbd_ros.model.errors import ModelError
-from rbd_ros.model.urdf.document import quote
 from rbd_ros.model.urdf.schema import check_element, ElementRule, line_of
+from rbd_ros.model.urdf.urdf_document import quote
 
 # Elements without a meaning in joints of a type.
 _MEANINGLESS = {

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Dict, List, Mapping, Set
 
 from rbd_ros.model.errors import ModelError
-from rbd_ros.model.urdf.document import quote
+from rbd_ros.model.urdf.urdf_document import quote
 
 
 def find_root(links: Mapping[str, Any], joints: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Optional, Sequence
 import numpy as np
 
 from rbd_ros.model import Model
-from rbd_ros.model.floating_base import is_free_base
+from rbd_ros.model.floating_model import is_free_base
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.physics import Physics
 from rbd_ros.spatial.rotation import quaternion_to_rotation

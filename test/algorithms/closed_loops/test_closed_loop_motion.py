@@ -34,7 +34,7 @@ from rbd_ros import Robot
 from rbd_ros.model import Frame, LoopJoint
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.model.joints import Revolute, Spherical
-from rbd_ros.robot.families.loops import METHODS
+from rbd_ros.robot.families.loops_family import METHODS
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 
 every_method = pytest.mark.parametrize('method', METHODS)

@@ -18,7 +18,7 @@ from support.loop_mechanisms import (
 from rbd_ros import Robot
 from rbd_ros.algorithms.closed_loops.constraint_rank import constraint_rank, rank_of
 from rbd_ros.model.joints import Revolute, Spherical
-from rbd_ros.robot.families.loops import METHODS
+from rbd_ros.robot.families.loops_family import METHODS
 
 
 @pytest.mark.seed('CL14', kind='full')

@@ -14,7 +14,7 @@ from rbd_ros.algorithms.closed_loops.direct_solution import direct_solution
 from rbd_ros.algorithms.closed_loops.stabilization import stabilization
 from rbd_ros.model import Frame, LoopJoint
 from rbd_ros.model.joints import Prismatic
-from rbd_ros.robot.families.loops import METHODS
+from rbd_ros.robot.families.loops_family import METHODS
 from rbd_ros.spatial import PluckerTransform
 
 

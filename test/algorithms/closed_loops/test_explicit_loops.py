@@ -29,7 +29,7 @@ from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.compiler.symbol_graph import Graph
 from rbd_ros.model import Coupling
 from rbd_ros.model.joints import Spherical
-from rbd_ros.robot.families.explicit_loops import ExplicitLoops
+from rbd_ros.robot.families.explicit_loops_family import ExplicitLoops
 from rbd_ros.spatial.scalar import sin
 
 STATES = [(0.8, 0.3), (-2.1, 1.2), (3.0, -0.4), (0.05, 2.0)]

@@ -38,7 +38,7 @@ from rbd_ros.model.joints import (
     Universal,
 )
 from rbd_ros.model.joints.joint_type import across
-from rbd_ros.robot.families.loops import METHODS
+from rbd_ros.robot.families.loops_family import METHODS
 
 CYLINDER = SphereInCylinder((0.0, 0.0, 1.0))
 

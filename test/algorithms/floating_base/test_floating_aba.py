@@ -21,9 +21,9 @@ from rbd_ros.algorithms.floating_base.floating_aba import (
     floating_aba,
     floating_forward_dynamics,
 )
-from rbd_ros.algorithms.floating_base.floating_base import floating_base, FloatingBase
+from rbd_ros.algorithms.floating_base.floating_state import floating_base, FloatingBase
 from rbd_ros.model import load_urdf
-from rbd_ros.model.floating_base import base_inertia
+from rbd_ros.model.floating_model import base_inertia
 from rbd_ros.spatial import ForceVector, MotionVector
 
 

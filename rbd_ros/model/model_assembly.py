@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Iterable, List, Mapping, Optional
 
+from rbd_ros.model.connectivity_graph import Arc, ConnectivityGraph, Numbering
 from rbd_ros.model.errors import ModelError
-from rbd_ros.model.graph import Arc, ConnectivityGraph, Numbering
 from rbd_ros.model.joints import Floating, JointType, reverse
 from rbd_ros.model.model import Body, Frame, JointLimits, Link, LoopJoint, Model
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
@@ -33,7 +33,7 @@ class Connection:
     :param armature: reflected rotor inertia [kg m^2 or kg]
     :param limits: limits of the joint
 
-    >>> from rbd_ros.model.assembly import Connection
+    >>> from rbd_ros.model.model_assembly import Connection
     >>> from rbd_ros.model.joints import Revolute
     >>> hinge = Connection('hinge', 'wall', 'door', Revolute((0.0, 0.0, 1.0)), damping=0.5)
     >>> hinge.predecessor, hinge.successor
@@ -62,7 +62,7 @@ def connectivity(
     :param connections: joints between them
     :raises ModelError: for names that are taken twice or unknown
 
-    >>> from rbd_ros.model.assembly import connectivity, Connection
+    >>> from rbd_ros.model.model_assembly import connectivity, Connection
     >>> from rbd_ros.model.joints import Revolute
     >>> hinge = Connection('hinge', 'wall', 'door', Revolute((0.0, 0.0, 1.0)))
     >>> connectivity('wall', ['door'], [hinge]).spanning_tree().joints
@@ -102,7 +102,7 @@ def assemble(
     :raises ModelError: if a body is not connected to the base, a name is taken twice or unknown,
         or a loop joint cannot close a loop
 
-    >>> from rbd_ros.model.assembly import assemble, Connection
+    >>> from rbd_ros.model.model_assembly import assemble, Connection
     >>> from rbd_ros.model.joints import Revolute
     >>> from rbd_ros.spatial import RigidBodyInertia
     >>> hinge = Connection('hinge', 'wall', 'door', Revolute((0.0, 0.0, 1.0)))

@@ -12,7 +12,7 @@ from support.urdf_text import inertial, joint, link, robot
 
 from rbd_ros import ModelError, Robot
 from rbd_ros.model import Frame, load_urdf, LoopJoint
-from rbd_ros.model.floating_base import not_floating, with_fixed_base, with_floating_base
+from rbd_ros.model.floating_model import not_floating, with_fixed_base, with_floating_base
 from rbd_ros.model.joints import Floating, Revolute
 from rbd_ros.spatial import PluckerTransform
 

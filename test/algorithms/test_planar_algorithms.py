@@ -18,14 +18,14 @@ from rbd_ros.algorithms.declaration import declaration_of
 from rbd_ros.algorithms.inertia_matrix.crba import composite_inertias, crba, mass_matrix
 from rbd_ros.algorithms.inertia_matrix.forward_dynamics import forward_dynamics
 from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
-from rbd_ros.algorithms.planar import in_plane
+from rbd_ros.algorithms.planar_algorithms import in_plane
 from rbd_ros.model import load_urdf, ModelError
 from rbd_ros.model.joints import JointType
 from rbd_ros.model.joints.joint_type import across
-from rbd_ros.model.planar import planar_model
+from rbd_ros.model.planar_model import planar_model
 from rbd_ros.robot.keys import source_key
 from rbd_ros.spatial import ForceVector, MotionSubspace, MotionVector, PluckerTransform
-from rbd_ros.spatial.planar import (
+from rbd_ros.spatial.planar_algebra import (
     PlanarArticulatedInertia,
     PlanarInertia,
     PlanarMotionVector,

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rbd_ros.algorithms.array_kinds.array import Array
+from rbd_ros.algorithms.array_kinds.array_layouts import as_it_is, listed
 from rbd_ros.algorithms.array_kinds.frames import JACOBIAN
-from rbd_ros.algorithms.array_kinds.layouts import as_it_is, listed
 
 LOOP_RESIDUAL = Array(
     'residual',

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Iterable, List, Mapping, Sequence, Union
 
 from rbd_ros.model.errors import ModelError, unknown_name
-from rbd_ros.model.extension.document import Document, Item, read_document
+from rbd_ros.model.extension.extension_document import Document, Item, read_document
 from rbd_ros.model.extension.fields import Field, placement
 from rbd_ros.model.extension.joint_entries import joint_type
 from rbd_ros.model.model import Frame, LoopJoint, Model

@@ -10,7 +10,7 @@ from rbd_ros import Robot
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import load_urdf
 from rbd_ros.viewer import make_scene
-from rbd_ros.viewer.scene import GRAY, ORANGE, quaternions
+from rbd_ros.viewer.viewer_scene import GRAY, ORANGE, quaternions
 
 RED = '<material name="r"><color rgba="1 0 0 0.5"/></material>'
 

@@ -11,7 +11,7 @@ import pytest
 from support import dense
 from support.all_joints import every_joint
 
-from rbd_ros.algorithms.articulated_body.assembly import (
+from rbd_ros.algorithms.articulated_body.articulated_assembly import (
     active_forces,
     assembled_by_constraints,
     assembled_inverse,

@@ -20,7 +20,7 @@ from rbd_ros.model.geometry import (
     Mesh,
     Sphere,
 )
-from rbd_ros.viewer.triangles import simplified
+from rbd_ros.viewer.triangle_reduction import simplified
 
 FloatArray = NDArray[np.float64]
 Drawn = Union[Box, Sphere, Cylinder, Capsule, Mesh, HeightField]

@@ -32,8 +32,8 @@ from rbd_ros.algorithms.closed_loops.stabilization import stabilization
 from rbd_ros.algorithms.inertia_matrix.singularity import singularity
 from rbd_ros.model.errors import SingularMassMatrixError, unknown_name
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
-from rbd_ros.robot.families.explicit_loops import ExplicitLoops
-from rbd_ros.robot.families.implicit_constraints import ImplicitConstraints
+from rbd_ros.robot.families.explicit_loops_family import ExplicitLoops
+from rbd_ros.robot.families.implicit_constraints_family import ImplicitConstraints
 from rbd_ros.robot.kernels import Kernels
 
 Solution = Tuple[Array, Array]

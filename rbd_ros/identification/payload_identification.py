@@ -21,12 +21,6 @@ from scipy.optimize import least_squares
 
 from rbd_ros.algorithms.regressors.base_parameters import base_parameters, BaseParameters
 from rbd_ros.control.names import shown
-from rbd_ros.identification.columns import (
-    equations,
-    friction_of,
-    FrictionColumns,
-    measured_joints,
-)
 from rbd_ros.identification.combinations import (
     combination_name,
     combinations,
@@ -34,9 +28,15 @@ from rbd_ros.identification.combinations import (
 )
 from rbd_ros.identification.preparation import LowPass, motions
 from rbd_ros.identification.recording import Floats, Recording, RecordingError
+from rbd_ros.identification.recording_equations import (
+    equations,
+    friction_of,
+    FrictionColumns,
+    measured_joints,
+)
 from rbd_ros.identification.regression import Estimate, estimated
 from rbd_ros.robot import Robot
-from rbd_ros.robot.families.regressors import NAMES
+from rbd_ros.robot.families.regressors_family import NAMES
 from rbd_ros.spatial import RigidBodyInertia
 from rbd_ros.spatial.pseudo_inertia import from_log_cholesky, log_cholesky
 

@@ -3,7 +3,7 @@
 
 Motion vectors are [omega, v_x, v_y], force vectors [n, f_x, f_y]: coordinates 3, 4 and 5 of the
 spatial ones. The types have the verbs of the spatial types, so a text of an algorithm reads the
-same in the plane (rbd_ros/algorithms/planar.py).
+same in the plane (rbd_ros/algorithms/planar_algorithms.py).
 """
 
 from rbd_ros.spatial.planar_inertia import PlanarArticulatedInertia, PlanarInertia

@@ -23,15 +23,15 @@ from rbd_ros.algorithms.regressors.physical_consistency import (
     inconsistent_bodies,
     pseudo_inertias,
 )
-from rbd_ros.identification.columns import (
+from rbd_ros.identification.combinations import combination_name, combinations
+from rbd_ros.identification.preparation import LowPass, motions
+from rbd_ros.identification.recording import Floats, Recording, RecordingError
+from rbd_ros.identification.recording_equations import (
     equations,
     friction_of,
     FrictionColumns,
     measured_joints,
 )
-from rbd_ros.identification.combinations import combination_name, combinations
-from rbd_ros.identification.preparation import LowPass, motions
-from rbd_ros.identification.recording import Floats, Recording, RecordingError
 from rbd_ros.identification.regression import Estimate, estimated
 from rbd_ros.robot import Robot
 

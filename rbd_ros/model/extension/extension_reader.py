@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import Callable, Dict, Union
 
 from rbd_ros.model.errors import unknown_name
-from rbd_ros.model.extension.document import Document, Item, read_document, Source
+from rbd_ros.model.extension.extension_document import Document, Item, read_document, Source
+from rbd_ros.model.extension.extension_loops import with_loops
+from rbd_ros.model.extension.extension_springs import with_springs
 from rbd_ros.model.extension.fields import Field
 from rbd_ros.model.extension.gears import with_armature, with_gears, with_rotors
 from rbd_ros.model.extension.joint_groups import with_joint_groups
-from rbd_ros.model.extension.loops import with_loops
-from rbd_ros.model.extension.springs import with_springs
 from rbd_ros.model.model import Model
 
 

@@ -13,11 +13,11 @@ from rbd_ros.collision import read_world, World, WorldRobot
 from rbd_ros.collision.scene import start_configuration
 from rbd_ros.meshes import Triangles
 from rbd_ros.model import Model
-from rbd_ros.model.extension.document import Source
+from rbd_ros.model.extension.extension_document import Source
 from rbd_ros.model.geometry import Color, Geometry, Plane
 from rbd_ros.robot import Robot
 from rbd_ros.spatial import PluckerTransform
-from rbd_ros.viewer.shapes import ROBOT, SceneShape, ShapeCollector
+from rbd_ros.viewer.drawn_shapes import ROBOT, SceneShape, ShapeCollector
 
 FloatArray = NDArray[np.float64]
 
@@ -249,7 +249,7 @@ def quaternions(rotations: ArrayLike) -> FloatArray:
     :param rotations: (..., 3, 3)
     :return: (..., 4)
 
-    >>> from rbd_ros.viewer.scene import quaternions
+    >>> from rbd_ros.viewer.viewer_scene import quaternions
     >>> quaternions([[0, -1, 0], [1, 0, 0], [0, 0, 1]]).round(3)  # a quarter turn about z
     array([0.   , 0.   , 0.707, 0.707])
     """

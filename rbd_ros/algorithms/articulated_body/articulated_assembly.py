@@ -72,7 +72,7 @@ def propagated(
     :param tau: generalized force of the joint, (nf,) [N m, N]
     :param armature: inertia of its rotor (book eq 9.28) [kg m^2 or kg]
 
-    >>> from rbd_ros.algorithms.articulated_body.assembly import propagated
+    >>> from rbd_ros.algorithms.articulated_body.articulated_assembly import propagated
     >>> from rbd_ros.spatial import ArticulatedBodyInertia, ForceVector, MotionVector
     >>> hand = model.bodies[-1]
     >>> IA = ArticulatedBodyInertia.from_rigid(hand.inertia)

@@ -16,7 +16,7 @@ from rbd_ros import Robot
 from rbd_ros.cli.main import main
 from rbd_ros.model import Body, Link, Model
 from rbd_ros.model.joints import Revolute, SphericalYawPitchRoll
-from rbd_ros.robot.diagnostics import diagnose
+from rbd_ros.robot.accuracy_diagnosis import diagnose
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 
 SOLID = {'inertia': [0.02, 0.0, 0.0, 0.03, 0.0, 0.04], 'mass': 2.0}

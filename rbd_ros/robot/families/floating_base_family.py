@@ -14,7 +14,7 @@ from rbd_ros.algorithms.floating_base.floating_momentum import FloatingMomentum
 from rbd_ros.algorithms.floating_base.floating_reduced import ReducedEquations
 from rbd_ros.algorithms.kinds import FRAME, REFERENCE
 from rbd_ros.model import ModelError
-from rbd_ros.model.floating_base import not_floating
+from rbd_ros.model.floating_model import not_floating
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.kernels import Kernels
 

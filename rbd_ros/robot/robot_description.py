@@ -15,10 +15,10 @@ from rbd_ros.model.periods import position_periods
 from rbd_ros.model.unknown_masses import links_without_mass, WITHOUT_MASS
 from rbd_ros.model.up_axes import ignored_up_axes
 from rbd_ros.robot.compiled import Array
-from rbd_ros.robot.configuration import neutral
+from rbd_ros.robot.robot_configuration import neutral
 
 if TYPE_CHECKING:
-    from rbd_ros.robot.diagnostics import Diagnostics
+    from rbd_ros.robot.accuracy_diagnosis import Diagnostics
 
 
 class RobotDescription:
@@ -105,7 +105,7 @@ class RobotDescription:
         >>> f'{found.condition:.0e}', found.warnings  # of the mass matrix
         ('2e+04', ())
         """
-        from rbd_ros.robot.diagnostics import diagnose
+        from rbd_ros.robot.accuracy_diagnosis import diagnose
 
         return diagnose(self._model, None if q is None else np.asarray(q, dtype=float).tolist())
 

@@ -16,7 +16,7 @@ from rbd_ros.algorithms.declaration import declaration_of
 from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
 from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration, rnea
 from rbd_ros.model import Model
-from rbd_ros.model.planar import planar_model, plane_normal, to_plane
+from rbd_ros.model.planar_model import planar_model, plane_normal, to_plane
 from rbd_ros.spatial import (
     ArticulatedBodyInertia,
     ForceVector,
@@ -26,7 +26,7 @@ from rbd_ros.spatial import (
     RigidBodyInertia,
 )
 from rbd_ros.spatial.linear3 import Vector3, ZERO3
-from rbd_ros.spatial.planar import (
+from rbd_ros.spatial.planar_algebra import (
     PlanarArticulatedInertia,
     PlanarForceVector,
     PlanarInertia,
@@ -76,7 +76,7 @@ def in_plane(text: Text, normal: Optional[Vector3] = None) -> Text:
     :return: the text in the plane; it raises `ModelError` for a robot that leaves the plane
 
     >>> from rbd_ros.algorithms.inertia_matrix.crba import crba
-    >>> from rbd_ros.algorithms.planar import in_plane
+    >>> from rbd_ros.algorithms.planar_algorithms import in_plane
     >>> np.allclose(in_plane(crba)(chain, q4.tolist()), Robot(chain).mass_matrix(q4))
     True
     """

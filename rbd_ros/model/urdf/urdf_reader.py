@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The system model that a URDF describes: its tree, joints, gears, inertias and shapes.
 
-The document is read by document.py, checked by description.py and parsed by urdf_parser_py; here
-its links and joints become bodies. See docs/urdf.md for the conventions.
+The document is read by urdf_document.py, checked by urdf_description.py and parsed by
+urdf_parser_py; here its links and joints become bodies. See docs/urdf.md for the conventions.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import os
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, TYPE_CHECKING, Union
 
 from rbd_ros.model.errors import ModelError
-from rbd_ros.model.floating_base import refuse_second_base
+from rbd_ros.model.floating_model import refuse_second_base
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Shape, Sphere
 from rbd_ros.model.inertia_checks import violated_conditions
 from rbd_ros.model.joints import Floating, JointType, Planar, Prismatic, Revolute
 from rbd_ros.model.mesh_paths import list_of_paths, MeshPaths
 from rbd_ros.model.model import Body, FLOATING_BASE_JOINT, Frame, JointLimits, Link, Model
-from rbd_ros.model.urdf.description import Description, read_description
-from rbd_ros.model.urdf.document import quote, Source
 from rbd_ros.model.urdf.mimic import Gears
 from rbd_ros.model.urdf.omissions import without_visual
 from rbd_ros.model.urdf.tree import depth_first_joints, find_root
+from rbd_ros.model.urdf.urdf_description import Description, read_description
+from rbd_ros.model.urdf.urdf_document import quote, Source
 from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.linear3 import Vector3
 from rbd_ros.spatial.rotation import rpy_rotation

@@ -2,7 +2,7 @@
 """Connectivity of a mechanism (book 4.1): which joint connects which bodies, and nothing else.
 
 Bodies and joints are names, then numbers. A graph with loops has many spanning trees and each tree
-many numberings; what they are good for is decided elsewhere (`assembly.py`).
+many numberings; what they are good for is decided elsewhere (`model_assembly.py`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Arc(NamedTuple):
     :param predecessor: name of the body (or the base) that it connects from
     :param successor: name of the body (or the base) that it connects to
 
-    >>> from rbd_ros.model.graph import Arc
+    >>> from rbd_ros.model.connectivity_graph import Arc
     >>> Arc('elbow', 'upper_arm', 'forearm').other('forearm')
     'upper_arm'
     """
@@ -45,7 +45,7 @@ class ParentArray:
     :param parents: lambda(1), lambda(2), ...: number of each body's parent, 0 for the base
     :raises ModelError: if a parent does not come before its child
 
-    >>> from rbd_ros.model.graph import ParentArray
+    >>> from rbd_ros.model.connectivity_graph import ParentArray
     >>> tree = ParentArray((0, 1, 1, 3))  # 2 and 3 hang on 1, and 4 on 3
     >>> tree.supports[4], tree.children[1], tree.subtrees[3]
     ((1, 3, 4), (2, 3), (3, 4))
@@ -122,7 +122,7 @@ class ConnectivityGraph:
     :param joints: joints between them, and between them and the base
     :raises ModelError: if a name is taken twice or unknown, or a joint connects a body to itself
 
-    >>> from rbd_ros.model.graph import Arc, ConnectivityGraph
+    >>> from rbd_ros.model.connectivity_graph import Arc, ConnectivityGraph
     >>> arcs = Arc('a', 'base', 'crank'), Arc('b', 'crank', 'rod'), Arc('c', 'base', 'rod')
     >>> graph = ConnectivityGraph('base', ('crank', 'rod'), arcs)
     >>> graph.require_connected()
@@ -248,7 +248,7 @@ class SpanningTree:
     :param joints: names of the joints in the tree, as many as there are moving bodies
     :raises ModelError: if they are not a spanning tree
 
-    >>> from rbd_ros.model.graph import Arc, ConnectivityGraph
+    >>> from rbd_ros.model.connectivity_graph import Arc, ConnectivityGraph
     >>> arcs = Arc('a', 'base', 'crank'), Arc('b', 'crank', 'rod'), Arc('c', 'base', 'rod')
     >>> tree = ConnectivityGraph('base', ('crank', 'rod'), arcs).spanning_tree(['c'])
     >>> tree.chords, tree.cycle('c'), tree.depth
@@ -356,7 +356,7 @@ class Numbering:
     :param tree: the spanning tree
     :param bodies: names of the bodies 1, 2, ...
 
-    >>> from rbd_ros.model.graph import Arc, ConnectivityGraph
+    >>> from rbd_ros.model.connectivity_graph import Arc, ConnectivityGraph
     >>> arcs = Arc('a', 'base', 'crank'), Arc('b', 'rod', 'crank')  # the second points inward
     >>> numbering = ConnectivityGraph('base', ('crank', 'rod'), arcs).spanning_tree().numbering()
     >>> numbering.numbers, numbering.parent_array.parents

@@ -16,7 +16,7 @@ from rbd_ros.algorithms.inertia_matrix.singularity import (
 )
 from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
 from rbd_ros.model import Model, ModelError
-from rbd_ros.model.floating_base import not_floating, with_fixed_base
+from rbd_ros.model.floating_model import not_floating, with_fixed_base
 from rbd_ros.spatial import (
     ArticulatedBodyInertia,
     ForceVector,

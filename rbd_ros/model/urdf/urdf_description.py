@@ -17,10 +17,10 @@ from urdf_parser_py.xml_reflection.core import Path as ParserPath
 
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.geometry import Color
-from rbd_ros.model.urdf.document import Document, Node, quote, read_document, Source
 from rbd_ros.model.urdf.materials import Materials
 from rbd_ros.model.urdf.omissions import omit_motion, omit_shapes, refuse_quaternion
 from rbd_ros.model.urdf.schema import check_element, line_of, parse_number, ROBOT
+from rbd_ros.model.urdf.urdf_document import Document, Node, quote, read_document, Source
 from rbd_ros.spatial import linear3
 from rbd_ros.spatial.rotation import rpy_rotation
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from rbd_ros.contact.ground import HalfSpace
 from rbd_ros.robot import Robot
 from rbd_ros.viewer.page_text import floats, page, reach, SMALLEST
-from rbd_ros.viewer.scene import make_scene, Scene
+from rbd_ros.viewer.viewer_scene import make_scene, Scene
 
 FloatArray = NDArray[np.float64]
 
@@ -203,7 +203,7 @@ def check_format(path: Union[str, 'os.PathLike[str]']) -> None:
     :raises ValueError: if its name ends otherwise than .html, .mp4 or .mcap, its folder is not
         there, or for want of what the format needs, with the cure
 
-    >>> from rbd_ros.viewer.recording import check_format
+    >>> from rbd_ros.viewer.motion_recording import check_format
     >>> check_format('motion.html')
     >>> check_format('motion.gif')
     Traceback (most recent call last):

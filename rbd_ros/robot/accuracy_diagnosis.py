@@ -54,7 +54,7 @@ def diagnose(model: Model, q: Optional[Sequence[float]] = None) -> Diagnostics:
     :param q: configuration, (nq,) [rad, m]; None: the neutral one
     :raises ValueError: if the configuration has a wrong shape
 
-    >>> from rbd_ros.robot.diagnostics import diagnose
+    >>> from rbd_ros.robot.accuracy_diagnosis import diagnose
     >>> found = diagnose(robot.model)
     >>> round(found.mass_ratios['shoulder_link'], 2), found.loop_condition  # it carries the others
     (3.71, None)

@@ -11,8 +11,8 @@ from support.recorded_motions import arm, recorded
 from rbd_ros import Robot
 from rbd_ros.control import payload_parameters
 from rbd_ros.identification import identify_payload, Recording, RecordingError
-from rbd_ros.identification.payload import parameter_transform
-from rbd_ros.robot.families.regressors import NAMES
+from rbd_ros.identification.payload_identification import parameter_transform
+from rbd_ros.robot.families.regressors_family import NAMES
 from rbd_ros.spatial import RigidBodyInertia
 from rbd_ros.spatial.pseudo_inertia import log_cholesky
 

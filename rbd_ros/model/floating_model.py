@@ -114,7 +114,7 @@ def base_inertia(model: Model) -> RigidBodyInertia:
 
     :param model: the model
 
-    >>> from rbd_ros.model.floating_base import base_inertia
+    >>> from rbd_ros.model.floating_model import base_inertia
     >>> base_inertia(model).mass  # [kg]
     4.0
     """
@@ -130,7 +130,7 @@ def is_free(body: Body) -> bool:
 
     :param body: body of a model
 
-    >>> from rbd_ros.model.floating_base import is_free, with_floating_base
+    >>> from rbd_ros.model.floating_model import is_free, with_floating_base
     >>> is_free(with_floating_base(model).body(1)), is_free(model.body(1))
     (True, False)
     """
@@ -143,7 +143,7 @@ def is_free_base(body: Body) -> bool:
     :param body: body of a model
 
     >>> from rbd_ros.model import with_floating_base
-    >>> from rbd_ros.model.floating_base import is_free_base
+    >>> from rbd_ros.model.floating_model import is_free_base
     >>> is_free_base(with_floating_base(model).body(1)), is_free_base(model.body(1))
     (True, False)
     """

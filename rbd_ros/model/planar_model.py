@@ -17,7 +17,7 @@ from rbd_ros.model.joints.joint_type import across, JointState, Scalars
 from rbd_ros.model.model import Model
 from rbd_ros.spatial import linear3, MotionVector, PluckerTransform
 from rbd_ros.spatial.linear3 import Vector3, ZERO3
-from rbd_ros.spatial.planar import (
+from rbd_ros.spatial.planar_algebra import (
     PlanarInertia,
     PlanarMotionSubspace,
     PlanarMotionVector,
@@ -35,7 +35,7 @@ class PlanarJoint:
     :param joint: the joint
     :param plane: rotation from joint coordinates to those of the plane
 
-    >>> from rbd_ros.model.planar import planar_model
+    >>> from rbd_ros.model.planar_model import planar_model
     >>> joint = planar_model(Robot.from_urdf('urdf/planar_3r.urdf').model).bodies[0].joint
     >>> joint.nq, joint.nv
     (1, 1)
@@ -94,14 +94,14 @@ def planar_model(model: Model, normal: Optional[Vector3] = None) -> Model:
     Links stay as they are.
 
     Coordinates, gears and rotors are those of the model; gravity is in coordinates of the plane.
-    Texts of algorithms run on it by `rbd_ros.algorithms.planar.in_plane`.
+    Texts of algorithms run on it by `rbd_ros.algorithms.planar_algorithms.in_plane`.
 
     :param model: model of a planar robot
     :param normal: unit normal of the plane in base coordinates, (3,); by default that of the
         robot's own motion
     :raises ModelError: if a joint leads out of the plane; the message names it
 
-    >>> from rbd_ros.model.planar import planar_model
+    >>> from rbd_ros.model.planar_model import planar_model
     >>> arm = planar_model(Robot.from_urdf('urdf/planar_3r.urdf').model)
     >>> type(arm.bodies[0].inertia).__name__
     'PlanarInertia'
@@ -134,7 +134,7 @@ def to_plane(normal: Vector3) -> PluckerTransform:
 
     The smallest that makes `normal`, (3,), the z axis.
 
-    >>> from rbd_ros.model.planar import to_plane
+    >>> from rbd_ros.model.planar_model import to_plane
     >>> to_plane((0.0, -1.0, 0.0)).E[2]
     (0.0, -1.0, 0.0)
     """
@@ -149,7 +149,7 @@ def plane_normal(model: Model) -> Vector3:
 
     :raises ModelError: if nothing moves
 
-    >>> from rbd_ros.model.planar import plane_normal
+    >>> from rbd_ros.model.planar_model import plane_normal
     >>> np.round(plane_normal(Robot.from_urdf('urdf/planar_3r.urdf').model), 6)
     array([ 0., -1.,  0.])
     """
