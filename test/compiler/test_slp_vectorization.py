@@ -178,7 +178,7 @@ def test_joints_of_one_leg_correspond_to_those_of_the_next(name, legs):
         assert len(found[array]) >= len(pairs) - legs // 2  # a first joint may matter to nothing
 
 
-def test_a_robot_without_twins_has_no_packs():
+def test_a_robot_without_isomorphic_branches_has_no_packs():
     program = definition_of(Robot.from_urdf(example_robots.path('ur5_robot')).model, NAMES[0])
     assert not packs_of(program.program())[1]
 
