@@ -141,7 +141,7 @@ def take_inputs(r: CallWriter, n: str, slots: str, ins: str, strides: str, rows:
     with r.loop(n) as k:
         argument = r.get(slots, 'ptr', k)
         size = r.element(SIZES, k)
-        room = r.at(buffer, 'double', r.get(used, 'i64'))
+        numbers = r.at(buffer, 'double', r.get(used, 'i64'))
         r.put(used, 'i64', r.value(f'add i64 {r.get(used, "i64")}, {size}'))
         # A stride of 0 has every row of a batch read the same state.
         r.put(strides, 'i64', '0', k)
@@ -151,13 +151,13 @@ def take_inputs(r: CallWriter, n: str, slots: str, ins: str, strides: str, rows:
         r.unless(r.same(r.element(DRAWN, k), '1', 'i64'), 'slow')
         with r.loop(size) as i:
             draw, state = r.api('next_double'), r.api('randomness')
-            r.put(room, 'double', r.value(f'call double {draw}(ptr {state})'), i)
-        r.put(ins, 'ptr', room, k)
+            r.put(numbers, 'double', r.value(f'call double {draw}(ptr {state})'), i)
+        r.put(ins, 'ptr', numbers, k)
         r.go(taken)
         r.label(given)
         number = r.element(NUMBERS, k)
         found = r.value(
-            f'call i64 @take(ptr {argument}, i64 {size}, i64 {number}, ptr {room}, '
+            f'call i64 @take(ptr {argument}, i64 {size}, i64 {number}, ptr {numbers}, '
             f'ptr {r.at(ins, "ptr", k)}, ptr {own_rows})'
         )
         r.when(r.same(found, '0', 'i64'), 'slow')

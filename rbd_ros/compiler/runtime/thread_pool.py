@@ -34,11 +34,8 @@ JOB_SIZE = len(_WORDS)
 _ALIGNMENT = 64  # of the widest vectors
 _SPINS = 20_000  # for what comes soon before a thread sleeps: some 20 us
 _LOCK_SIZE = 128  # bytes, more than a mutex or a condition variable takes on any system
-_LOCKS = (
-    'mutex',
-    'arrived',
-    'finished',
-)  # the conditions: a job is published; its helpers are done
+# Conditions: `arrived` if a job is published, `finished` if its helpers are done
+_LOCKS = ('mutex', 'arrived', 'finished')
 _LIBRARY = {
     'lock': 'pthread_mutex_lock',
     'unlock': 'pthread_mutex_unlock',

@@ -158,14 +158,14 @@ class _Text:
         self._program, self._name = program, name
         self._precision, self._suffix = precision, SUFFIXES[precision]
         self._angles = self._plain_angles() if precision == 'double' else []
-        room = -(-len(self._angles) // _AT_ONCE) * _AT_ONCE
+        count = -(-len(self._angles) // _AT_ONCE) * _AT_ONCE
         # The array of what is kept begins with their sines and cosines.
         taken_slots = {
-            number: self._angles.index(angle) + room * (operation == COS)
+            number: self._angles.index(angle) + count * (operation == COS)
             for number, (operation, angle, *_) in self._sines_and_cosines()
             if angle in self._angles
         }
-        self._room = room
+        self._angle_count = count
         self._parts = cut(program, self._live(set(taken_slots)), _NODES_PER_PART)
         # Outputs that are such a sine or cosine wait for no part.
         self._parts[0].places.setdefault(START, []).extend(
@@ -181,7 +181,7 @@ class _Text:
         self._in_by_name = {array: c for (array, _), c in zip(program.inputs, self._ins)}
         self._sizes = dict(zip(self._ins, (size for _, size in program.inputs)))
         self._sizes.update(zip(self._outs, (output.size for output in program.outputs)))
-        self._slots, self._length = keep(program.graph, self._parts, taken_slots, 2 * room)
+        self._slots, self._length = keep(program.graph, self._parts, taken_slots, 2 * count)
         self._used: Set[str] = set()  # arrays that the part at hand names
 
     def whole(self) -> str:
@@ -191,9 +191,9 @@ class _Text:
         body = [f'{self._precision} kept[{self._length}];'] if self._length else []
         if self._angles:
             function = f'{self._name}_angles'
-            lines += _SINE_COSINE.format(name=function, n=self._room).splitlines() + ['']
+            lines += _SINE_COSINE.format(name=function, n=self._angle_count).splitlines() + ['']
             angles = [self._written_out(angle) for angle in self._angles]
-            body.append(f'const double angles[{self._room}] = {{{", ".join(angles)}}};')
+            body.append(f'const double angles[{self._angle_count}] = {{{", ".join(angles)}}};')
             body.append(f'{function}(angles, kept);')
         if len(self._parts) == 1:
             body += self._body(self._parts[0])

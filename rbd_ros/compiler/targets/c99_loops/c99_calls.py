@@ -142,12 +142,12 @@ def _kernel(module: Any, address: Value, inputs: Value, outputs: Value) -> Value
     return Value(NOTHING, f'{name}({inputs.pointer}, {outputs.pointer})', is_pure=False)
 
 
-def is_room(function: Any) -> bool:
-    """Return whether a function makes room for intermediate results."""
+def is_stack_array(function: Any) -> bool:
+    """Return whether a function makes an array on the stack."""
     return function in _ROOMS
 
 
-def room(arguments: Sequence[Value]) -> ArrayType:
+def stack_array_type(arguments: Sequence[Value]) -> ArrayType:
     """Return the type of the array that `stack_array` or `stack_matrix` makes.
 
     :raises CompileError: if a size is no literal

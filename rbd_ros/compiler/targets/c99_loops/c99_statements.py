@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Sequence, Tuple
 from rbd_ros.compiler.loops.instances import Instance, number_of
 from rbd_ros.compiler.loops.vocabulary import simd_range
 from rbd_ros.compiler.targets.c99_loops import c99_arithmetic
-from rbd_ros.compiler.targets.c99_loops.c99_calls import is_room, room
+from rbd_ros.compiler.targets.c99_loops.c99_calls import is_stack_array, stack_array_type
 from rbd_ros.compiler.targets.c99_loops.c99_expressions import Expressions
 from rbd_ros.compiler.targets.c99_loops.c99_values import (
     ArrayType,
@@ -267,14 +267,14 @@ class _Function(Expressions):
         if len(names) < len(pairs) or not all(new):
             return False
         for name, (_, each) in zip(names, pairs):
-            if isinstance(each, ast.Call) and is_room(self.meaning(each.func)):
+            if isinstance(each, ast.Call) and is_stack_array(self.meaning(each.func)):
                 self._make_room(name, each)
             else:
                 self._assign(name, self.value(each), node)
         return True
 
     def _make_room(self, name: str, call: ast.Call) -> None:
-        kind = room(self.values(call.args))
+        kind = stack_array_type(self.values(call.args))
         c = self._c_names[name]
         self.lines.append(f'double {c}[{kind.size}] = {{0.0}};')
         self._values[name], self._kinds[name] = Value(kind, c), kind

@@ -179,11 +179,11 @@ def _uses(graph: Graph, live: Sequence[int], arrays: Sequence[Mapping[int, int]]
         for number, value in zip(ring, refined):
             if nodes[number][0] != CONSTANT:  # many operations share one
                 color[number] = value
-        agreement: Dict[int, List[Place]] = defaultdict(list)
+        places_of: Dict[int, List[Place]] = defaultdict(list)
         for place, found in follow.items():
             for value in {color[k] for k in found}:
-                agreement[value].append(place)
-        for places in agreement.values():
+                places_of[value].append(place)
+        for places in places_of.values():
             pairs = []
             for a, b in combinations(places, 2) if len(places) <= _COMMON else ():
                 if (a, b) not in paired:

@@ -77,7 +77,7 @@ def signs_of_lanes(graph: Graph, groups: Mapping[int, SimdGroup]) -> Dict[int, S
     }
 
 
-class GroupEmitter:
+class SimdGroupEmitter:
     """Writes groups, and takes values out of them.
 
     :param code: emitter of the function's scalars

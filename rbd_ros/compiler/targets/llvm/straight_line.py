@@ -30,9 +30,9 @@ from rbd_ros.compiler.targets.llvm.lane_signs import negative_lanes, still_settl
 from rbd_ros.compiler.targets.llvm.nan_check import emit_nan_check, spoil_function
 from rbd_ros.compiler.targets.llvm.simd_group_emission import (
     find_runs,
-    GroupEmitter,
     Signs,
     signs_of_lanes,
+    SimdGroupEmitter,
 )
 from rbd_ros.compiler.targets.llvm.simd_groups import find_simd_groups, SimdGroup
 from rbd_ros.compiler.targets.llvm.slp_emission import PackEmitter
@@ -215,11 +215,11 @@ class _Values(dict):
         )
         self._arrays = {name: f'%in{k}' for k, (name, _) in enumerate(program.inputs)}
         #: What writes the packs, and finds their nodes
-        self.packs: Union[PackEmitter, GroupEmitter] = PackEmitter(
+        self.packs: Union[PackEmitter, SimdGroupEmitter] = PackEmitter(
             code, program.graph, plan.pack_of, plan.negative, plan.slots, is_kept, self
         )
         if plan.simd_groups:
-            self.packs = GroupEmitter(code, program.graph, plan.simd_groups, plan.signs, self)
+            self.packs = SimdGroupEmitter(code, program.graph, plan.simd_groups, plan.signs, self)
 
     def __missing__(self, number: int) -> str:
         node = self._nodes[number]
@@ -290,7 +290,7 @@ def _emit_part(code: Emitter, plan: _Plan, part: Part) -> None:
                 store(place)
 
 
-def _emit_group(code: GroupEmitter, plan: _Plan, group: SimdGroup, part: Part) -> Set[int]:
+def _emit_group(code: SimdGroupEmitter, plan: _Plan, group: SimdGroup, part: Part) -> Set[int]:
     """Emit a group, and store of it what is put out side by side: the places of that."""
     code.emit(group.nodes[0])
     runs = find_runs(plan.program, group, part.places)
