@@ -101,7 +101,7 @@ class OurWorld:
         self.frames: Dict[str, Any] = {}
         self.before: Tuple[np.ndarray, ...] = ()
         if scene.free:
-            bodies = self.simulator.physics.plant.scene.bodies
+            bodies = self.simulator.physics.model.scene.bodies
             count = len(scene.free)
             self.inverse = np.linalg.inv(np.array(bodies.inertia[:count]))
             self.centers = np.array(bodies.center[:count])

@@ -77,12 +77,12 @@ def physics_source(
         return f'run_{kernels[address][0]}'
 
     entries: List[Tuple[Any, Tuple[type, ...]]] = [(advance.function, (int,))]
-    has_ground = bool(physics.plant.has_ground)
+    has_ground = bool(physics.model.has_ground)
     if has_ground:
         entries.append((place_on_ground.function, ()))
     if robot.model.loops:
         entries.append((close_loops.function, ()))
-    module = loop_module(entries, physics.fields, ['plant'], name_of, 'step_')
+    module = loop_module(entries, physics.fields, ['model'], name_of, 'step_')
     start = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
     if ground is not None:  # on which a floating base stands
         start = default_start(Physics(robot, timestep, integrator, ground))

@@ -58,7 +58,7 @@ class FaultInjector:
     >>> injector.plan([fault])
     >>> for time in (0.0, 1.0, 1.5):
     ...     injector.update(time)
-    ...     print(physics.plant.effort[2])
+    ...     print(physics.model.effort[2])
     150.0
     0.0
     150.0

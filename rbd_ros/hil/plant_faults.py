@@ -21,9 +21,9 @@ class PlantFaults:
 
     def __init__(self, physics: Physics, at_v: AnyArray):
         physics.allow_friction()
-        plant = physics.plant
-        self._effort, self._friction, self._at_v = plant.effort, plant.friction, at_v
-        self._own_effort, self._own_friction = plant.effort.copy(), plant.friction.copy()
+        model = physics.model
+        self._effort, self._friction, self._at_v = model.effort, model.friction, at_v
+        self._own_effort, self._own_friction = model.effort.copy(), model.friction.copy()
 
     def clear(self) -> None:
         """Let nothing be wrong."""

@@ -17,9 +17,9 @@ from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
 from rbd_ros.simulation.displacement import RETURN_SPEED
-from rbd_ros.simulation.plant import Ground, Plant, Tree
 from rbd_ros.simulation.scene.assembly import scene_sizes
-from rbd_ros.simulation.scene.state import ContactState, Objects, ScenePlant
+from rbd_ros.simulation.scene.state import ContactState, Objects, SceneModel
+from rbd_ros.simulation.simulation_model import Ground, SimulationModel, Tree
 from rbd_ros.simulation.state import ExternalForces, GroundContactPoints, MAX_CONTACTS, State
 from rbd_ros.simulation.workspace import Commands, PhysicsRecord, Workspace
 
@@ -27,29 +27,29 @@ from rbd_ros.simulation.workspace import Commands, PhysicsRecord, Workspace
 COMPOSED = 0.9
 
 
-def make_physics_record(plant: Plant, nq: int) -> PhysicsRecord:
+def make_physics_record(model: SimulationModel, nq: int) -> PhysicsRecord:
     """Return the memory of a simulation, all zero.
 
     :param nq: number of position variables of the robot
     """
-    nv, points = len(plant.damping), len(plant.ground.shapes.points)
+    nv, points = len(model.damping), len(model.ground.shapes.points)
     near = min(points, MAX_CONTACTS)
     sizes = {
         'nq': nq,
         'nv': nv,
         'points': points,
         'near': near,
-        'bodies': len(plant.tree.parent),
-        'freedoms': len(plant.tree.dof_index),
-        'free': len(plant.free_bases),
+        'bodies': len(model.tree.parent),
+        'freedoms': len(model.tree.dof_index),
+        'free': len(model.free_bases),
         # Unit impulses in the sweeps: one of each joint, three of each contact.
         'rows': nv + 3 * near,
-        'constraints': int(plant.loop_first[-1]),
-        'coupled': nv if plant.has_loops else 0,
-        **scene_sizes(plant),
+        'constraints': int(model.loop_first[-1]),
+        'coupled': nv if model.has_loops else 0,
+        **scene_sizes(model),
     }
     return PhysicsRecord(
-        plant,
+        model,
         allocate(Commands, **sizes),
         allocate(State, **sizes),
         allocate(ExternalForces, **sizes),
@@ -60,7 +60,7 @@ def make_physics_record(plant: Plant, nq: int) -> PhysicsRecord:
     )
 
 
-def make_plant(
+def make_simulation_model(
     robot: Robot,
     timestep: float,
     ground: Optional[HalfSpace],
@@ -69,10 +69,10 @@ def make_plant(
     speed_limit: float,
     enforce_velocity_limits: bool,
     integrator: str,
-    scene: ScenePlant,
+    scene: SceneModel,
     has_scene: bool,
-) -> Plant:
-    """Return constants of a simulation, and addresses of the kernels that it calls; see `Plant`.
+) -> SimulationModel:
+    """Return constants of a simulation, and addresses of the kernels that it calls.
 
     :param robot: the robot
     :param timestep: h [s]
@@ -113,7 +113,7 @@ def make_plant(
     free_bases, free_gravity = _free_bases(robot)
     bracket_index, bracket_value = _brackets(model)
     ground = ground or HalfSpace()  # a plane there must be, though nothing asks for it
-    return Plant(
+    return SimulationModel(
         has_robot=robot.nv > 0,
         has_scene=has_scene,
         has_ground=len(shapes.kind) > 0,
@@ -179,7 +179,7 @@ def _implicit_inertia(timestep: float, damping: FloatArray, stiffness: FloatArra
 def _dynamics_kernels(
     robot: Robot, integrator: str, ends: FloatArray, middle: FloatArray
 ) -> Dict[str, int]:
-    """Return the addresses of kernels that depend on the robot's inertias, by fields of `Plant`.
+    """Return addresses of kernels that depend on the inertias, by fields of `SimulationModel`.
 
     :param ends: what damping and springs add to the inertia where they act at the end, (nv,)
     :param middle: likewise in the middle of a step, (nv,)
@@ -204,26 +204,26 @@ def _dynamics_kernels(
     }
 
 
-def dynamics_of(plant: Plant, robot: Robot, integrator: str) -> Dict[str, int]:
-    """Return the kernels of the dynamics of a robot with other inertias, by fields of `Plant`.
+def dynamics_of(model: SimulationModel, robot: Robot, integrator: str) -> Dict[str, int]:
+    """Return kernels of a robot with other inertias, by fields of `SimulationModel`.
 
-    :param plant: the simulation
+    :param model: the simulation
     :param robot: its robot with other inertias, else the same
     :param integrator: that of the simulation
     """
-    h = plant.timestep
-    middle = plant.implicit_damping + h * plant.spring_lead**2 * plant.stiffness
-    ends = _implicit_inertia(h, plant.damping, plant.stiffness)
+    h = model.timestep
+    middle = model.implicit_damping + h * model.spring_lead**2 * model.stiffness
+    ends = _implicit_inertia(h, model.damping, model.stiffness)
     return _dynamics_kernels(robot, integrator, ends, middle)
 
 
-def with_external_forces(plant: Plant, robot: Robot) -> Plant:
+def with_external_forces(model: SimulationModel, robot: Robot) -> SimulationModel:
     """Return the same constants for a simulation in which external forces may act.
 
     Simulations without them, which are most, are compiled without the code for them.
     """
     address = _address(robot, 'contact_kinematics')
-    return plant._replace(has_external_forces=True, contact_kinematics=address)
+    return model._replace(has_external_forces=True, contact_kinematics=address)
 
 
 def _tree(model: Model) -> Tree:
@@ -315,7 +315,7 @@ def _by_degree_of_freedom(
 
 
 def _return_speeds(robot: Robot) -> FloatArray:
-    """Return speed at which positions are corrected, of each degree of freedom; see `Plant`."""
+    """Return speeds at which positions are corrected; see `SimulationModel`."""
     model, fastest = robot.model, np.ones(robot.nv)
     # Joints that mimic another one may be faster than it.
     for i, ratio in zip(model.tree_dof_index, model.tree_dof_ratio):

@@ -6,13 +6,15 @@ from __future__ import annotations
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import copy
-from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import State
 from rbd_ros.simulation.workspace import Motion
 
 
 @compiled
-def settle(plant: Plant, state: State, motion: Motion, impulse: FloatArray, h: float) -> None:
+def settle(
+    model: SimulationModel, state: State, motion: Motion, impulse: FloatArray, h: float
+) -> None:
     """Make `next_q` and `next_v` the state.
 
     :param impulse: generalized impulse of friction, limits and contacts, (nv,)

@@ -6,9 +6,9 @@ from __future__ import annotations
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.joint_servo import any_servos
 from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
-from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.runge_kutta import is_at_limit, runge_kutta_step
 from rbd_ros.simulation.semi_implicit import step_constrained, step_freely
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import ExternalForces, GroundContactPoints, State
 from rbd_ros.simulation.workspace import Workspace
 
@@ -18,7 +18,7 @@ NOTHING, VELOCITY, EVERYTHING = 0, 1, 2
 
 @compiled
 def step_by_runge_kutta(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     external_forces: ExternalForces,
     contacts: GroundContactPoints,
@@ -31,12 +31,12 @@ def step_by_runge_kutta(
     :param count: number of contact points near the ground
     :param h: time step [s]
     """
-    constrained = plant.frictional == 1 or count > 0
-    constrained = constrained or plant.stiff == 1 or is_at_limit(plant, state)
+    constrained = model.frictional == 1 or count > 0
+    constrained = constrained or model.stiff == 1 or is_at_limit(model, state)
     for _ in range(2):
-        if constrained and not step_constrained(plant, state, contacts, work, count, h):
+        if constrained and not step_constrained(model, state, contacts, work, count, h):
             return NOTHING
-        if runge_kutta_step(plant, state, external_forces, work, constrained, h):
+        if runge_kutta_step(model, state, external_forces, work, constrained, h):
             return EVERYTHING
         # A step that no force interrupts is tried first. If it ends beyond a limit, the
         # implicit solve shows what the limit does, and the second round begins with that.
@@ -48,7 +48,7 @@ def step_by_runge_kutta(
 
 @compiled
 def step_untouched(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     external_forces: ExternalForces,
     unused: GroundContactPoints,
@@ -61,27 +61,27 @@ def step_untouched(
     :param h: time step [s]
     """
     driven = False
-    if plant.has_servos:
+    if model.has_servos:
         driven = any_servos(state)
     if driven:
-        return VELOCITY if step_constrained(plant, state, unused, work, 0, h) else NOTHING
-    if plant.runge_kutta:
-        by_stages: int = step_by_runge_kutta(plant, state, external_forces, unused, work, 0, h)
+        return VELOCITY if step_constrained(model, state, unused, work, 0, h) else NOTHING
+    if model.runge_kutta:
+        by_stages: int = step_by_runge_kutta(model, state, external_forces, unused, work, 0, h)
         return by_stages
-    if plant.midpoint:
-        stopped = is_at_limit(plant, state)
+    if model.midpoint:
+        stopped = is_at_limit(model, state)
         if stopped:
-            if not step_constrained(plant, state, unused, work, 0, h):
+            if not step_constrained(model, state, unused, work, 0, h):
                 return NOTHING
             stopped = is_stopped(state, work.problem.contact_impulse, False)
         if stopped:
             return VELOCITY
-        if midpoint_step(plant, state, external_forces, unused, work, h):
+        if midpoint_step(model, state, external_forces, unused, work, h):
             return EVERYTHING
-        return VELOCITY if step_constrained(plant, state, unused, work, 0, h) else NOTHING
-    constrained = plant.frictional == 1
-    if plant.damped == 1 and h != plant.timestep:
+        return VELOCITY if step_constrained(model, state, unused, work, 0, h) else NOTHING
+    constrained = model.frictional == 1
+    if model.damped == 1 and h != model.timestep:
         constrained = True
-    if constrained or not step_freely(plant, state, work, h):
-        return VELOCITY if step_constrained(plant, state, unused, work, 0, h) else NOTHING
+    if constrained or not step_freely(model, state, work, h):
+        return VELOCITY if step_constrained(model, state, unused, work, 0, h) else NOTHING
     return VELOCITY

@@ -41,7 +41,7 @@ def default_start(physics: Physics) -> FloatArray:
         own, start = each.model, start_configuration(each)
         for i, (at, _) in own.independent_slices.items():
             q[slices[f'{each.name}/{own.body(i).joint_name}']] = start[at]
-    if physics.plant.has_loops and own_bases(physics):
+    if physics.model.has_loops and own_bases(physics):
         from rbd_ros.simulation.closed_start import close_start
 
         q = close_start(robot, q, np.zeros(robot.nv)).q
@@ -69,7 +69,7 @@ def stand(physics: Physics, q: FloatArray) -> FloatArray:
     for base in own_bases(physics):
         if physics.scene is not None:
             height = touchdown(model, physics.scene, q.tolist(), base)
-        elif physics.plant.has_ground:
+        elif physics.model.has_ground:
             height = _above_ground(physics, q, base)
         else:
             height = 0.0
@@ -80,7 +80,7 @@ def stand(physics: Physics, q: FloatArray) -> FloatArray:
 
 def _above_ground(physics: Physics, q: FloatArray, base: int) -> float:
     """Return the change of height by which a floating base comes to touch compliant ground [m]."""
-    ground, state = physics.plant.ground, physics.state
+    ground, state = physics.model.ground, physics.state
     upward = float(ground.plane[0, 2])
     if upward < LEAST_SLOPE:
         return 0.0

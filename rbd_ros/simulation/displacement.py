@@ -8,7 +8,7 @@ from typing import Tuple
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import copy
-from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.workspace import Motion
 
 #: Maximum speed at which positions are moved otherwise than by the velocity: joints that are
@@ -23,21 +23,23 @@ CLOSED = 1e-10
 
 
 @compiled
-def move(plant: Plant, motion: Motion, q: FloatArray) -> None:
+def move(model: SimulationModel, motion: Motion, q: FloatArray) -> None:
     """Find `next_q`, reached from q by `displacement`.
 
     :param q: configuration to move from, (nq,)
     """
-    if plant.is_flat:
+    if model.is_flat:
         for k in range(len(q)):
             motion.next_q[k] = q[k] + motion.displacement[k]
     else:
         copy(q, motion.from_q)
-        call_kernel(plant.integrate, motion.packed, motion.next_q)
+        call_kernel(model.integrate, motion.packed, motion.next_q)
 
 
 @compiled
-def correction_bounds(plant: Plant, i: int, moved: float, h: float) -> Tuple[float, float]:
+def correction_bounds(
+    model: SimulationModel, i: int, moved: float, h: float
+) -> Tuple[float, float]:
     """Return the bounds of the correction of a joint's position in a step, the lower one first.
 
     A correction has no velocity, but a drive does not go faster for it: what the velocity and the
@@ -47,13 +49,13 @@ def correction_bounds(plant: Plant, i: int, moved: float, h: float) -> Tuple[flo
     :param moved: how far the velocity has moved the joint in the step [rad, m]
     :param h: time step [s]
     """
-    most, farthest = plant.return_speed[i] * h, plant.speed[i] * h
+    most, farthest = model.return_speed[i] * h, model.speed[i] * h
     least = min(0.0, max(-most, -farthest - moved))
     return least, max(0.0, min(most, farthest - moved))
 
 
 @compiled
-def returned(plant: Plant, i: int, q: float, back: float, forward: float) -> float:
+def returned(model: SimulationModel, i: int, q: float, back: float, forward: float) -> float:
     """Return the position of a joint moved towards its limits if it is beyond one.
 
     Positions are moved, not velocities: a joint that is beyond its limit by rounding returns at
@@ -65,24 +67,24 @@ def returned(plant: Plant, i: int, q: float, back: float, forward: float) -> flo
     :param forward: upper bound of it
     """
     result: float = q
-    if q < plant.lower[i]:
-        result = min(plant.lower[i], q + forward)
-    elif q > plant.upper[i]:
-        result = max(plant.upper[i], q + back)
+    if q < model.lower[i]:
+        result = min(model.lower[i], q + forward)
+    elif q > model.upper[i]:
+        result = max(model.upper[i], q + back)
     return result
 
 
 @compiled
-def return_joints(plant: Plant, q: FloatArray, motion: Motion, h: float) -> None:
+def return_joints(model: SimulationModel, q: FloatArray, motion: Motion, h: float) -> None:
     """Move joints of `next_q` that are outside their limits back.
 
     :param q: configuration at the beginning of the step, (nq,)
     :param h: time step [s]
     """
     # With loops, where one joint is moved others are: loop_closing.py has done it.
-    if not plant.has_loops:
-        for i in range(len(plant.position)):
-            at = plant.position[i]
+    if not model.has_loops:
+        for i in range(len(model.position)):
+            at = model.position[i]
             if at >= 0:
-                back, forward = correction_bounds(plant, i, motion.next_q[at] - q[at], h)
-                motion.next_q[at] = returned(plant, i, motion.next_q[at], back, forward)
+                back, forward = correction_bounds(model, i, motion.next_q[at] - q[at], h)
+                motion.next_q[at] = returned(model, i, motion.next_q[at], back, forward)

@@ -24,8 +24,8 @@ from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.robot.wraparound import whole_periods, Wraparound
 from rbd_ros.simulation.linear import clear, dot, solve_dense
 from rbd_ros.simulation.loop_drives import balance_by_held, closed_hybrid_dynamics
-from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.semi_implicit import spring_torque
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import State
 from rbd_ros.simulation.workspace import Commands, Problem
 
@@ -139,7 +139,7 @@ def make_drives(robot: Robot, at_q: IntArray, at_v: IntArray, bandwidth: float) 
 
 @compiled
 def find_torque(
-    plant: Plant, state: State, drives: Drives, commands: Commands, duration: float
+    model: SimulationModel, state: State, drives: Drives, commands: Commands, duration: float
 ) -> bool:
     """Find the torques of all drives at the present state, and command them.
 
@@ -158,19 +158,19 @@ def find_torque(
         servos = servos or mode[j] >= POSITION  # or VELOCITY, or ACCELERATION, the last three
     if gravity:
         call_kernel(drives.gravity_torque, state.packed, drives.gravity)
-        if plant.has_loops:
+        if model.has_loops:
             for i in range(len(tau)):
                 drives.forward[i] = 1.0
             for j in range(len(mode)):
                 if mode[j] == GRAVITY:
                     drives.forward[at_v[j]] = 0.0
-            balance_by_held(plant, state, drives.problem, drives.forward, drives.gravity)
+            balance_by_held(model, state, drives.problem, drives.forward, drives.gravity)
         for j in range(len(mode)):
             if mode[j] == GRAVITY:
                 tau[at_v[j]] = drives.gravity[at_v[j]]
     # Last: a servo's torque depends on those of all other joints.
     if servos:
-        add_servos(plant, state, drives, tau, duration)
+        add_servos(model, state, drives, tau, duration)
     for i in range(len(tau)):
         if not abs(tau[i]) < math.inf:  # also false for what is no number
             # No torque rather than a wrong one, for all joints: they belong to one motion.
@@ -181,7 +181,7 @@ def find_torque(
 
 @compiled
 def add_servos(
-    plant: Plant, state: State, drives: Drives, tau: FloatArray, duration: float
+    model: SimulationModel, state: State, drives: Drives, tau: FloatArray, duration: float
 ) -> None:
     """Find the torques of joints under servo, given those of all others (hybrid dynamics).
 
@@ -199,9 +199,9 @@ def add_servos(
     # joints that are free, and added to those of the servos below.
     for i in range(n):
         forward[i] = 1.0
-        known[i] = tau[i] - plant.damping[i] * v[i]
-        if plant.has_springs:
-            known[i] -= spring_torque(plant, state, i, 0.0)
+        known[i] = tau[i] - model.damping[i] * v[i]
+        if model.has_springs:
+            known[i] -= spring_torque(model, state, i, 0.0)
     w, prescribed = drives.bandwidth, False
     for j in range(len(drives.mode)):
         if drives.mode[j] >= POSITION:
@@ -218,37 +218,37 @@ def add_servos(
                 continue
             # Critically damped: it arrives as fast as can be without overshoot.
             known[i] = w * w * error + 2.0 * w * (drives.velocity[j] - v[i])
-    if plant.has_loops:
-        closed_hybrid_dynamics(plant, state, drives.problem, known, forward, found)
+    if model.has_loops:
+        closed_hybrid_dynamics(model, state, drives.problem, known, forward, found)
     elif prescribed:
-        accelerate_as_the_step_does(plant, state, drives, tau)
+        accelerate_as_the_step_does(model, state, drives, tau)
     else:
         call_kernel(drives.hybrid_dynamics, drives.given, found)
     if not is_finite(found):  # free joints move no mass: they do as if held, not to disturb others
         for i in range(n):
             known[i] = 0.0 if forward[i] == 1.0 else known[i]
         # With loops, the mass matrix is regular.
-        if not plant.has_loops:
+        if not model.has_loops:
             servo_only(drives)
     for j in range(len(drives.mode)):
         if drives.mode[j] >= POSITION:
             i = drives.at_v[j]
             # Friction as it will be at the end: the joint is to move then, not to break away.
             end = v[i] + duration * known[i]
-            friction = plant.friction[i] * min(max(end / SLOW, -1.0), 1.0)
+            friction = model.friction[i] * min(max(end / SLOW, -1.0), 1.0)
             # Of what was found, forces come after accelerations.
             tau[i] = found[n + i] + friction
             # Damping and springs where the step takes them; for a servo, the state is enough.
-            ahead = plant.timestep * known[i] if drives.mode[j] == ACCELERATION else 0.0
-            tau[i] += plant.damping[i] * (v[i] + ahead)
-            if plant.has_springs:
-                lead = plant.timestep * (v[i] + ahead) if drives.mode[j] == ACCELERATION else 0.0
-                tau[i] += spring_torque(plant, state, i, lead)
+            ahead = model.timestep * known[i] if drives.mode[j] == ACCELERATION else 0.0
+            tau[i] += model.damping[i] * (v[i] + ahead)
+            if model.has_springs:
+                lead = model.timestep * (v[i] + ahead) if drives.mode[j] == ACCELERATION else 0.0
+                tau[i] += spring_torque(model, state, i, lead)
 
 
 @compiled
 def accelerate_as_the_step_does(
-    plant: Plant, state: State, drives: Drives, tau: FloatArray
+    model: SimulationModel, state: State, drives: Drives, tau: FloatArray
 ) -> None:
     """Find accelerations and forces of a tree for a step with damping and springs at its end.
 
@@ -256,17 +256,17 @@ def accelerate_as_the_step_does(
 
     :param tau: torques of the joints that are free, (nv,)
     """
-    n, h, v, H, A = len(tau), plant.timestep, state.v, drives.inertia, drives.system
+    n, h, v, H, A = len(tau), model.timestep, state.v, drives.inertia, drives.system
     known, forward, found, x = drives.known, drives.forward, drives.found, drives.free
-    call_kernel(plant.mass_matrix, state.packed, H)
-    call_kernel(plant.bias_force, state.packed, drives.gravity)
+    call_kernel(model.mass_matrix, state.packed, H)
+    call_kernel(model.bias_force, state.packed, drives.gravity)
     for i in range(n):
         x[i] = known[i]
         if forward[i] == 1.0:
-            x[i] = tau[i] - drives.gravity[i] - plant.damping[i] * v[i]
-            x[i] -= plant.friction[i] * min(max(v[i] / SLOW, -1.0), 1.0)
-            if plant.has_springs:
-                x[i] -= spring_torque(plant, state, i, h * v[i])
+            x[i] = tau[i] - drives.gravity[i] - model.damping[i] * v[i]
+            x[i] -= model.friction[i] * min(max(v[i] / SLOW, -1.0), 1.0)
+            if model.has_springs:
+                x[i] -= spring_torque(model, state, i, h * v[i])
     for i in range(n):
         for j in range(n):
             A[i, j] = H[i, j]
@@ -276,9 +276,9 @@ def accelerate_as_the_step_does(
                 if forward[i] == 1.0:
                     x[i] -= H[i, j] * known[j]
         if forward[i] == 1.0:
-            A[i, i] += h * plant.damping[i]
-            if plant.has_springs:
-                A[i, i] += h * h * plant.stiffness[i]
+            A[i, i] += h * model.damping[i]
+            if model.has_springs:
+                A[i, i] += h * h * model.stiffness[i]
     solve_dense(A, x)
     for i in range(n):
         found[i] = x[i]

@@ -6,14 +6,14 @@ from __future__ import annotations
 from rbd_ros.compiler.loops import call_kernel, compiled, stack_array
 from rbd_ros.contact.detection import point_in_base
 from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
-from rbd_ros.simulation.plant import Plant, Tree
+from rbd_ros.simulation.simulation_model import SimulationModel, Tree
 from rbd_ros.simulation.state import ExternalForces, FORCES, State, STEPS
 from rbd_ros.simulation.workspace import Dynamics
 
 
 @compiled
 def find_applied_force(
-    plant: Plant, state: State, external_forces: ExternalForces, dynamics: Dynamics
+    model: SimulationModel, state: State, external_forces: ExternalForces, dynamics: Dynamics
 ) -> bool:
     """Find `applied_force` at the present state.
 
@@ -21,12 +21,12 @@ def find_applied_force(
     """
     # External forces come on top of it: no effort limit cuts them.
     copy(state.applied, dynamics.applied_force)
-    if plant.has_external_forces:
+    if model.has_external_forces:
         # Poses are found for nothing else here, so only where a force acts.
         if state.counters[FORCES] > 0:
-            call_kernel(plant.contact_kinematics, state.packed, dynamics.kinematics)
+            call_kernel(model.contact_kinematics, state.packed, dynamics.kinematics)
             step = state.counters[STEPS] + 1
-            add_external_forces(plant.tree, external_forces, dynamics, step)
+            add_external_forces(model.tree, external_forces, dynamics, step)
             return True
     return False
 

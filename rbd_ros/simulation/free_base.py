@@ -19,14 +19,14 @@ from __future__ import annotations
 from rbd_ros.compiler.loops import call_kernel, compiled, stack_array, stack_matrix
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import clear, dot, solve_dense
-from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import State
 from rbd_ros.simulation.workspace import Dynamics, FreeBases, Motion
 
 
 @compiled
 def predict_free_bases(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     dynamics: Dynamics,
     impulse: FloatArray,
@@ -45,12 +45,12 @@ def predict_free_bases(
     """
     R, c = stack_matrix(3, 3), stack_array(3)
     angular, linear, moment, force = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
-    mass, drive, damping = dynamics.mass, dynamics.applied_force, plant.damping
-    for base in range(len(plant.free_bases)):
+    mass, drive, damping = dynamics.mass, dynamics.applied_force, model.damping
+    for base in range(len(model.free_bases)):
         if free_bases.held[base] == 1:
             continue
-        orientation, position = plant.free_bases[base, 0], plant.free_bases[base, 1]
-        first = plant.free_bases[base, 2]
+        orientation, position = model.free_bases[base, 0], model.free_bases[base, 1]
+        first = model.free_bases[base, 2]
         # From body coordinates to those of the predecessor, which rests: a free base hangs on the
         # base.
         rotation(state.q, orientation, R)
@@ -72,7 +72,7 @@ def predict_free_bases(
             linear[r] += h * force[r]
         for r in range(3):
             free_bases.angular_momentum[base, r] = dot(R[r], angular)
-            total = dot(R[r], linear) + h * m * plant.free_gravity[base, r]
+            total = dot(R[r], linear) + h * m * model.free_gravity[base, r]
             free_bases.linear_momentum[base, r] = total
             # With the momentum of the end, as all positions (semi-implicit Euler).
             way = h * total / m if m > 0.0 else 0.0
@@ -81,7 +81,7 @@ def predict_free_bases(
 
 @compiled
 def correct_free_bases(
-    plant: Plant, dynamics: Dynamics, motion: Motion, free_bases: FreeBases, place: bool
+    model: SimulationModel, dynamics: Dynamics, motion: Motion, free_bases: FreeBases, place: bool
 ) -> None:
     """Correct `next_v` and `next_q` of the free bases to what `predict_free_bases` found.
 
@@ -93,12 +93,12 @@ def correct_free_bases(
     if held == len(free_bases.held):
         return
     # The kernel reads q alone, so that it may be that of the end of the step.
-    call_kernel(plant.mass_matrix, motion.next_q, dynamics.mass)
+    call_kernel(model.mass_matrix, motion.next_q, dynamics.mass)
     R, c, A, x = stack_matrix(3, 3), stack_array(3), stack_matrix(6, 6), stack_array(6)
     mass, next_q, next_v = dynamics.mass, motion.next_q, motion.next_v
-    for base in range(len(plant.free_bases)):
-        orientation, position = plant.free_bases[base, 0], plant.free_bases[base, 1]
-        first = plant.free_bases[base, 2]
+    for base in range(len(model.free_bases)):
+        orientation, position = model.free_bases[base, 0], model.free_bases[base, 1]
+        first = model.free_bases[base, 2]
         m = center_of_mass(mass, first, c)
         # Without mass there is nothing to conserve, and A would be singular.
         if free_bases.held[base] == 1 or not m > 0.0:

@@ -15,7 +15,7 @@ from rbd_ros.compiler.loops import call_kernel, compiled, stack_array, stack_mat
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.free_base import center_of_mass, rotation
 from rbd_ros.simulation.linear import dot, solve_dense
-from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import State
 from rbd_ros.simulation.workspace import Workspace
 
@@ -24,7 +24,7 @@ ROUNDS = 2
 
 
 @compiled
-def predict_from_middle(plant: Plant, state: State, work: Workspace, h: float) -> None:
+def predict_from_middle(model: SimulationModel, state: State, work: Workspace, h: float) -> None:
     """Predict momentum and center of mass as `predict_free_bases`, by forces at mid-step.
 
     `mass` is that of the beginning of the step, `applied_force` and the pose of the base are those
@@ -34,11 +34,11 @@ def predict_from_middle(plant: Plant, state: State, work: Workspace, h: float) -
     """
     R, c = stack_matrix(3, 3), stack_array(3)
     angular, linear, moment, force = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
-    mass, drive, damping = work.dynamics.mass, work.dynamics.applied_force, plant.damping
+    mass, drive, damping = work.dynamics.mass, work.dynamics.applied_force, model.damping
     free_bases, middle, next_v = work.free_bases, work.middle, work.motion.next_v
-    for base in range(len(plant.free_bases)):
-        orientation, position = plant.free_bases[base, 0], plant.free_bases[base, 1]
-        first = plant.free_bases[base, 2]
+    for base in range(len(model.free_bases)):
+        orientation, position = model.free_bases[base, 0], model.free_bases[base, 1]
+        first = model.free_bases[base, 2]
         rotation(state.q, orientation, R)
         m = center_of_mass(mass, first, c)
         for r in range(3):
@@ -46,10 +46,10 @@ def predict_from_middle(plant: Plant, state: State, work: Workspace, h: float) -
             angular[r] = dot(mass[i], state.v)
             linear[r] = dot(mass[j], state.v)
             # What damping leaves to the beginning and to the end (midpoint.py).
-            ending, starting = plant.implicit_damping[i], damping[i] - plant.implicit_damping[i]
+            ending, starting = model.implicit_damping[i], damping[i] - model.implicit_damping[i]
             moment[r] = drive[i] + work.problem.impulse[i] / h
             moment[r] -= starting * state.v[i] + ending * next_v[i]
-            ending, starting = plant.implicit_damping[j], damping[j] - plant.implicit_damping[j]
+            ending, starting = model.implicit_damping[j], damping[j] - model.implicit_damping[j]
             force[r] = drive[j] + work.problem.impulse[j] / h
             force[r] -= starting * state.v[j] + ending * next_v[j]
         for r in range(3):
@@ -63,7 +63,7 @@ def predict_from_middle(plant: Plant, state: State, work: Workspace, h: float) -
         # where the center of mass is at both ends.
         rotation(middle.q, orientation, R)
         for r in range(3):
-            push = dot(R[r], force) + m * plant.free_gravity[base, r]
+            push = dot(R[r], force) + m * model.free_gravity[base, r]
             before = free_bases.linear_momentum[base, r]
             free_bases.linear_momentum[base, r] += h * push
             way = h * (before + 0.5 * h * push) / m if m > 0.0 else 0.0
@@ -77,14 +77,14 @@ def predict_from_middle(plant: Plant, state: State, work: Workspace, h: float) -
 
 
 @compiled
-def correct_from_middle(plant: Plant, work: Workspace, h: float) -> None:
+def correct_from_middle(model: SimulationModel, work: Workspace, h: float) -> None:
     """Correct `next_v` and `next_q` of the free bases to what `predict_from_middle` found.
 
     :param h: time step [s]
     """
     motion, free_bases, mass = work.motion, work.free_bases, work.dynamics.mass
     # In the coordinates of the base, it is the same wherever the base is.
-    call_kernel(plant.mass_matrix, motion.next_q, mass)
+    call_kernel(model.mass_matrix, motion.next_q, mass)
     R, c, inertia, spin, own = (
         stack_matrix(3, 3),
         stack_array(3),
@@ -94,9 +94,9 @@ def correct_from_middle(plant: Plant, work: Workspace, h: float) -> None:
     )
     push, turn = stack_array(3), stack_array(3)
     next_q, next_v = motion.next_q, motion.next_v
-    for base in range(len(plant.free_bases)):
-        orientation, position = plant.free_bases[base, 0], plant.free_bases[base, 1]
-        first = plant.free_bases[base, 2]
+    for base in range(len(model.free_bases)):
+        orientation, position = model.free_bases[base, 0], model.free_bases[base, 1]
+        first = model.free_bases[base, 2]
         m = center_of_mass(mass, first, c)
         # Without mass there is nothing to conserve.
         if not m > 0.0:

@@ -15,7 +15,7 @@ from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import point_in_base
 from rbd_ros.simulation.external_forces import present_part
 from rbd_ros.simulation.linear import clear, is_finite
-from rbd_ros.simulation.scene.state import FreeBodies, Objects, ScenePlant, SceneWork
+from rbd_ros.simulation.scene.state import FreeBodies, Objects, SceneModel, SceneWork
 from rbd_ros.simulation.state import ExternalForces
 
 #: Largest turn of a part of a step of what flies [rad], and how many parts there are at most.
@@ -115,14 +115,14 @@ def find_twist(objects: Objects, work: SceneWork, o: int, twist: FloatArray) -> 
 
 
 @compiled
-def place_objects(plant: ScenePlant, objects: Objects, work: SceneWork) -> None:
+def place_objects(model: SceneModel, objects: Objects, work: SceneWork) -> None:
     """Find poses and velocities of the objects, and what impulses do to them."""
     R, room = stack_matrix(3, 3), stack_matrix(3, 3)
-    bodies = plant.bodies
+    bodies = model.bodies
     for r in range(3):
         work.room.pose[0, 4 * r] = 1.0  # the world itself
     for o in range(len(bodies.mass)):
-        pose, x = work.room.pose[plant.first_object + o], objects.position[o]
+        pose, x = work.room.pose[model.first_object + o], objects.position[o]
         rotation_of(objects.quaternion[o], R)
         rotational_mobility(bodies.inertia[o], R, work.mobility[o], room)
         multiply(work.mobility[o], objects.angular_momentum[o], work.turning[o])
@@ -131,19 +131,19 @@ def place_objects(plant: ScenePlant, objects: Objects, work: SceneWork) -> None:
             for s in range(3):
                 pose[3 * r + s] = R[r, s]
                 pose[9 + r] -= R[r, s] * bodies.center[o, s]
-        find_twist(objects, work, o, work.room.velocity[plant.first_object + o])
+        find_twist(objects, work, o, work.room.velocity[model.first_object + o])
 
 
 @compiled
 def find_wrenches(
-    plant: ScenePlant, external_forces: ExternalForces, objects: Objects, work: SceneWork
+    model: SceneModel, external_forces: ExternalForces, objects: Objects, work: SceneWork
 ) -> None:
     """Find what external forces do to the objects."""
     point, use = stack_array(3), external_forces.use
     for o in range(len(objects.position)):
         clear(work.wrench[o])
     for w in range(len(use)):
-        o = use[w, 0] - plant.first_object
+        o = use[w, 0] - model.first_object
         if use[w, 2] == 0 or o < 0:
             continue
         moment, force, into = external_forces.moment[w], external_forces.force[w], work.wrench[o]
@@ -315,10 +315,10 @@ def restore_objects(objects: Objects, kept: FloatArray) -> None:
 
 
 @compiled
-def start_objects(plant: ScenePlant, objects: Objects) -> None:
+def start_objects(model: SceneModel, objects: Objects) -> None:
     """Put the objects where the world describes them."""
-    start = plant.start
-    for o in range(len(plant.bodies.mass)):
+    start = model.start
+    for o in range(len(model.bodies.mass)):
         for r in range(3):
             objects.position[o, r], objects.angular_momentum[o, r] = (
                 start.position[o, r],

@@ -17,7 +17,7 @@ from rbd_ros.contact.detection import (
 )
 from rbd_ros.contact.law import contact_force, relaxed_deformation
 from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
-from rbd_ros.simulation.plant import Ground, Plant
+from rbd_ros.simulation.simulation_model import Ground, SimulationModel
 from rbd_ros.simulation.state import CONTACTS, DEFORMED, DROPPED, GroundContactPoints, NEAR, State
 from rbd_ros.simulation.workspace import Dynamics, Problem
 
@@ -31,7 +31,7 @@ DONE = 2
 
 @compiled
 def detect_contacts(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     dynamics: Dynamics,
     contacts: GroundContactPoints,
@@ -43,7 +43,7 @@ def detect_contacts(
     :param h: time step [s]
     :return: how many there are
     """
-    tree, ground = plant.tree, plant.ground
+    tree, ground = model.tree, model.ground
     # Velocities decide which points may arrive within the step.
     body_velocities(
         dynamics.columns,
@@ -240,7 +240,7 @@ def update_deformations(
 
 
 @compiled
-def start_contacts(plant: Plant, state: State, dynamics: Dynamics) -> int:
+def start_contacts(model: SimulationModel, state: State, dynamics: Dynamics) -> int:
     """Let contact points inside the ground touch its surface there; elsewhere it is at rest.
 
     If all of it were at rest, a robot that starts a millimetre deep would be thrown out: D would
@@ -248,8 +248,8 @@ def start_contacts(plant: Plant, state: State, dynamics: Dynamics) -> int:
 
     :return: the contact point that is deepest, -1 if none is inside
     """
-    call_kernel(plant.contact_kinematics, state.packed, dynamics.kinematics)
-    ground, shapes = plant.ground, plant.ground.shapes
+    call_kernel(model.contact_kinematics, state.packed, dynamics.kinematics)
+    ground, shapes = model.ground, model.ground.shapes
     state.counters[DEFORMED] = 0
     deepest, at = 0.0, -1
     point = stack_array(3)

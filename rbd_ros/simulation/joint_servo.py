@@ -23,7 +23,7 @@ from __future__ import annotations
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.robot.wraparound import whole_periods
-from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import State
 
 #: Segments of the law: cut at the negative limit, not cut, cut at the positive limit.
@@ -63,7 +63,7 @@ def begin_servos(state: State) -> None:
 
 @compiled
 def add_servos(
-    plant: Plant, state: State, inertia: FloatArray, momentum: FloatArray, h: float
+    model: SimulationModel, state: State, inertia: FloatArray, momentum: FloatArray, h: float
 ) -> None:
     """Add the servos to the equation for the velocity at the end of the step, on their segments.
 
@@ -75,27 +75,27 @@ def add_servos(
     for i in range(len(momentum)):
         if not is_driven(state, i):
             continue
-        if plant.effort[i] == 0.0:
+        if model.effort[i] == 0.0:
             servo.segment[i] = HIGH
-        kp, kd, at = servo.kp[i], servo.kd[i], plant.position[i]
+        kp, kd, at = servo.kp[i], servo.kd[i], model.position[i]
         servo.slope[i] = kd + h * kp
         error = servo.q[i] - state.q[at]
-        error -= whole_periods(error, plant.period[i], plant.period_rate[i])
+        error -= whole_periods(error, model.period[i], model.period_rate[i])
         servo.push[i] = servo.torque[i] + kp * error + kd * servo.v[i]
         if servo.segment[i] == FREE:
             inertia[i, i] += h * servo.slope[i]
             momentum[i] += h * servo.push[i]
         else:
-            momentum[i] += h * servo.segment[i] * plant.effort[i]
+            momentum[i] += h * servo.segment[i] * model.effort[i]
 
 
 @compiled
-def servo_torque(plant: Plant, state: State, i: int, v: float) -> float:
+def servo_torque(model: SimulationModel, state: State, i: int, v: float) -> float:
     """Return the torque of the servo of a degree of freedom, within the effort limit.
 
     :param v: velocity at the end of the step
     """
-    effort, wanted = plant.effort[i], state.servo.push[i] - state.servo.slope[i] * v
+    effort, wanted = model.effort[i], state.servo.push[i] - state.servo.slope[i] * v
     if state.servo.segment[i] != FREE:
         cut: float = state.servo.segment[i] * effort
         return cut
@@ -104,7 +104,7 @@ def servo_torque(plant: Plant, state: State, i: int, v: float) -> float:
 
 
 @compiled
-def move_servos(plant: Plant, state: State, v: FloatArray, rounds: int) -> bool:
+def move_servos(model: SimulationModel, state: State, v: FloatArray, rounds: int) -> bool:
     """Move servos that have left their segments; return whether any was moved.
 
     :param v: velocity that was found with these segments, (nv,)
@@ -112,7 +112,7 @@ def move_servos(plant: Plant, state: State, v: FloatArray, rounds: int) -> bool:
     """
     servo, moved = state.servo, False
     for i in range(len(v)):
-        effort = plant.effort[i]
+        effort = model.effort[i]
         # Without effort there is nothing to be moved.
         if not is_driven(state, i) or effort == 0.0:
             continue
@@ -136,7 +136,7 @@ def move_servos(plant: Plant, state: State, v: FloatArray, rounds: int) -> bool:
 
 
 @compiled
-def end_servos(plant: Plant, state: State, v: FloatArray) -> bool:
+def end_servos(model: SimulationModel, state: State, v: FloatArray) -> bool:
     """Find `applied` and `saturated` of the servos; return whether any torque is cut.
 
     :param v: velocity at the end of the step, (nv,)
@@ -144,7 +144,7 @@ def end_servos(plant: Plant, state: State, v: FloatArray) -> bool:
     cut = False
     for i in range(len(v)):
         if is_driven(state, i):
-            state.applied[i] = servo_torque(plant, state, i, v[i])
+            state.applied[i] = servo_torque(model, state, i, v[i])
             state.saturated[i] = 1 if state.servo.segment[i] != FREE else 0
         cut = cut or state.saturated[i] == 1
     return cut

@@ -16,7 +16,7 @@ from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.displacement import correction_bounds, move, RETURN_SPEED, returned
 from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
 from rbd_ros.simulation.loop_directions import correct, find_directions, FIXED, respond
-from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import State, UNCONVERGED
 from rbd_ros.simulation.workspace import Dynamics, Loops, Motion, Problem, Workspace
 
@@ -38,7 +38,7 @@ MAX_HALVINGS = 6
 
 
 @compiled
-def follow_loops(plant: Plant, state: State, work: Workspace, h: float) -> None:
+def follow_loops(model: SimulationModel, state: State, work: Workspace, h: float) -> None:
     """Find `next_q` from `next_v`, and correct both, so that the loops are closed.
 
     :param h: time step [s]
@@ -46,18 +46,18 @@ def follow_loops(plant: Plant, state: State, work: Workspace, h: float) -> None:
     problem, motion, dynamics = work.problem, work.motion, work.dynamics
     loops, next_v = problem.loops, work.motion.next_v
     if loops.counts[FIXED] == 1:
-        find_directions(plant, problem.inertia, loops.jacobian, loops)
-    if shake(plant, state, motion, loops, h):
+        find_directions(model, problem.inertia, loops.jacobian, loops)
+    if shake(model, state, motion, loops, h):
         copy(motion.next_q, motion.followed_q)
     else:
         part = h
         for halving in range(MAX_HALVINGS + 1):
             for i in range(len(next_v)):
                 motion.displacement[i] = part * next_v[i]
-            move(plant, motion, state.q)
+            move(model, motion, state.q)
             copy(motion.next_q, motion.followed_q)
-            if close_positions(plant, motion, dynamics, loops):
-                if is_near(plant, state.q, motion.followed_q, motion.next_q, h):
+            if close_positions(model, motion, dynamics, loops):
+                if is_near(model, state.q, motion.followed_q, motion.next_q, h):
                     break
             part *= 0.5
             if halving == MAX_HALVINGS:
@@ -65,11 +65,11 @@ def follow_loops(plant: Plant, state: State, work: Workspace, h: float) -> None:
                 copy(state.q, motion.next_q)
                 copy(state.q, motion.followed_q)
                 state.counters[UNCONVERGED] += 1
-    settle_loops(plant, state, motion, dynamics, problem, h)
+    settle_loops(model, state, motion, dynamics, problem, h)
 
 
 @compiled
-def shake(plant: Plant, state: State, motion: Motion, loops: Loops, h: float) -> bool:
+def shake(model: SimulationModel, state: State, motion: Motion, loops: Loops, h: float) -> bool:
     """Find `next_q` and `next_v` by corrections along the constraint forces at the beginning.
 
     :param h: time step [s]
@@ -78,14 +78,14 @@ def shake(plant: Plant, state: State, motion: Motion, loops: Loops, h: float) ->
     next_v, start, x = motion.next_v, loops.spare, loops.correction
     copy(next_v, start)
     # That the loops turn the velocity is known; half of it is what moves the positions.
-    correct(plant, loops, loops.bias, x)
+    correct(model, loops, loops.bias, x)
     add_scaled(0.5 * h, x, next_v)
     before = 0.0
     for attempt in range(MAX_CORRECTIONS):
         for i in range(len(next_v)):
             motion.displacement[i] = h * next_v[i]
-        move(plant, motion, state.q)
-        call_kernel(plant.loop_closure, motion.next_q, loops.closure)
+        move(model, motion, state.q)
+        call_kernel(model.loop_closure, motion.next_q, loops.closure)
         size = largest(loops.residual)
         if size <= CLOSED:
             return True
@@ -94,42 +94,49 @@ def shake(plant: Plant, state: State, motion: Motion, loops: Loops, h: float) ->
         if attempt > 0 and not size < 0.5 * before:
             break
         before = size
-        correct(plant, loops, loops.residual, x)
+        correct(model, loops, loops.residual, x)
         add_scaled(-1.0 / h, x, next_v)
     copy(start, next_v)
     return False
 
 
 @compiled
-def close_positions(plant: Plant, motion: Motion, dynamics: Dynamics, loops: Loops) -> bool:
+def close_positions(
+    model: SimulationModel, motion: Motion, dynamics: Dynamics, loops: Loops
+) -> bool:
     """Move `next_q` to where the loops are closed, by Newton's method; return whether they are.
 
     Of all corrections that close the linearized loops, it takes the one of minimum kinetic energy.
     """
     x = loops.correction
     for _ in range(MAX_CORRECTIONS):
-        call_kernel(plant.loop_closure, motion.next_q, loops.closure)
+        call_kernel(model.loop_closure, motion.next_q, loops.closure)
         size = largest(loops.residual)
         if size <= CLOSED:
             return True
-        call_kernel(plant.mass_matrix, motion.next_q, dynamics.mass)
-        find_directions(plant, dynamics.mass, loops.closure_jacobian, loops)
-        correct(plant, loops, loops.residual, x)
+        call_kernel(model.mass_matrix, motion.next_q, dynamics.mass)
+        find_directions(model, dynamics.mass, loops.closure_jacobian, loops)
+        correct(model, loops, loops.residual, x)
         far = largest(x)
         if far == 0.0:
             break
         part = min(1.0, MAX_DISPLACEMENT / far)
         for i in range(len(x)):
             motion.displacement[i] = -part * x[i]
-        move(plant, motion, motion.next_q)
-    call_kernel(plant.loop_closure, motion.next_q, loops.closure)
+        move(model, motion, motion.next_q)
+    call_kernel(model.loop_closure, motion.next_q, loops.closure)
     left: float = largest(loops.residual)
     return left <= NEARLY_CLOSED
 
 
 @compiled
 def settle_loops(
-    plant: Plant, state: State, motion: Motion, dynamics: Dynamics, problem: Problem, h: float
+    model: SimulationModel,
+    state: State,
+    motion: Motion,
+    dynamics: Dynamics,
+    problem: Problem,
+    h: float,
 ) -> None:
     """Move joints back between their limits, close the loops, and project `next_v` onto them.
 
@@ -138,14 +145,14 @@ def settle_loops(
     loops, part = problem.loops, 1.0
     copy(motion.next_q, motion.kept_q)
     for halving in range(MAX_HALVINGS + 1):
-        if not move_back(plant, state, motion, loops, part, h):
+        if not move_back(model, state, motion, loops, part, h):
             break
-        closed: bool = close_positions(plant, motion, dynamics, loops)
+        closed: bool = close_positions(model, motion, dynamics, loops)
         if not closed:
             # Loops have precedence over limits.
             loops.counts[FIXED] = 0
-            closed = close_positions(plant, motion, dynamics, loops)
-        if closed and is_near(plant, state.q, motion.followed_q, motion.next_q, h):
+            closed = close_positions(model, motion, dynamics, loops)
+        if closed and is_near(model, state.q, motion.followed_q, motion.next_q, h):
             break
         # Closing moves other joints too fast or not at all: back by less, at last not at all.
         copy(motion.kept_q, motion.next_q)
@@ -153,20 +160,20 @@ def settle_loops(
         if halving == MAX_HALVINGS:
             loops.counts[FIXED] = 0
             state.counters[UNCONVERGED] += 1
-    call_kernel(plant.loop_closure, motion.next_q, loops.closure)
-    call_kernel(plant.mass_matrix, motion.next_q, dynamics.mass)
-    project(plant, motion.next_v, dynamics, loops)
+    call_kernel(model.loop_closure, motion.next_q, loops.closure)
+    call_kernel(model.mass_matrix, motion.next_q, dynamics.mass)
+    project(model, motion.next_v, dynamics, loops)
     if loops.counts[FIXED] == 1:
         # What joints that are held leave open, all of them close.
         loops.counts[FIXED] = 0
         if velocity_error(motion.next_v, loops) > CLOSED * largest(motion.next_v):
-            project(plant, motion.next_v, dynamics, loops)
-    keep_speeds(plant, motion.next_v, loops)
+            project(model, motion.next_v, dynamics, loops)
+    keep_speeds(model, motion.next_v, loops)
 
 
 @compiled
 def move_back(
-    plant: Plant, state: State, motion: Motion, loops: Loops, part: float, h: float
+    model: SimulationModel, state: State, motion: Motion, loops: Loops, part: float, h: float
 ) -> bool:
     """Move joints of `next_q` back between their limits, to be held there.
 
@@ -175,16 +182,16 @@ def move_back(
     :return: whether any was outside
     """
     back = False
-    for i in range(len(plant.position)):
-        at = plant.position[i]
+    for i in range(len(model.position)):
+        at = model.position[i]
         if at >= 0:
             moved = motion.followed_q[at] - state.q[at]
-            least, most = correction_bounds(plant, i, moved, h)
-            q = returned(plant, i, motion.next_q[at], part * least, part * most)
+            least, most = correction_bounds(model, i, moved, h)
+            q = returned(model, i, motion.next_q[at], part * least, part * most)
             if q != motion.next_q[at]:
                 motion.next_q[at] = q
                 if loops.counts[FIXED] == 0:
-                    for j in range(len(plant.position)):
+                    for j in range(len(model.position)):
                         loops.fixed[j] = 0
                 loops.counts[FIXED] = 1
                 loops.fixed[i] = 1
@@ -193,7 +200,9 @@ def move_back(
 
 
 @compiled
-def is_near(plant: Plant, start: FloatArray, q: FloatArray, p: FloatArray, h: float) -> bool:
+def is_near(
+    model: SimulationModel, start: FloatArray, q: FloatArray, p: FloatArray, h: float
+) -> bool:
     """Return whether a correction from one configuration to another one keeps its bounds.
 
     :param start: configuration at the beginning of the step, (nq,)
@@ -207,33 +216,33 @@ def is_near(plant: Plant, start: FloatArray, q: FloatArray, p: FloatArray, h: fl
         # Of quaternions it is half of the angle.
         if not abs(p[k] - q[k]) <= RETURN_SPEED * (h + excused):
             return False
-    for i in range(len(plant.position)):
-        at = plant.position[i]
+    for i in range(len(model.position)):
+        at = model.position[i]
         if at >= 0:
-            least, most = correction_bounds(plant, i, q[at] - start[at], h)
-            more = plant.return_speed[i] * excused
+            least, most = correction_bounds(model, i, q[at] - start[at], h)
+            more = model.return_speed[i] * excused
             if not least - more <= p[at] - q[at] <= most + more:
                 return False
     return True
 
 
 @compiled
-def project(plant: Plant, v: FloatArray, dynamics: Dynamics, loops: Loops) -> None:
+def project(model: SimulationModel, v: FloatArray, dynamics: Dynamics, loops: Loops) -> None:
     """Project a velocity onto the loops at `closure_jacobian`, by impulses of the constraints.
 
     :param v: velocity, changed, (nv,)
     """
-    find_directions(plant, dynamics.mass, loops.closure_jacobian, loops)
+    find_directions(model, dynamics.mass, loops.closure_jacobian, loops)
     # Twice: what rounding left over of a large error is a small one.
     for _ in range(2):
         for c in range(len(loops.error)):
             loops.error[c] = dot(loops.closure_jacobian[c], v)
-        correct(plant, loops, loops.error, loops.correction)
+        correct(model, loops, loops.error, loops.correction)
         add_scaled(-1.0, loops.correction, v)
 
 
 @compiled
-def keep_speeds(plant: Plant, v: FloatArray, loops: Loops) -> None:
+def keep_speeds(model: SimulationModel, v: FloatArray, loops: Loops) -> None:
     """Slow down joints that the loops' turning made too fast, the loops kept closed.
 
     Impulses at these joints do it, so that nothing gains energy. The solver knows the directions
@@ -243,11 +252,11 @@ def keep_speeds(plant: Plant, v: FloatArray, loops: Loops) -> None:
     """
     x = loops.correction
     for i in range(len(v)):
-        kept = min(max(v[i], -plant.speed[i]), plant.speed[i])
+        kept = min(max(v[i], -model.speed[i]), model.speed[i])
         if v[i] != kept:
             clear(x)
             x[i] = 1.0
-            respond(plant, loops, x)
+            respond(model, loops, x)
             if x[i] > 0.0:
                 add_scaled((kept - v[i]) / x[i], x, v)
                 v[i] = kept

@@ -24,7 +24,7 @@ from rbd_ros.simulation.linear import (
     to_momentum_units,
     to_velocity,
 )
-from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import State
 from rbd_ros.simulation.workspace import Loops
 
@@ -37,14 +37,14 @@ RANK, HELD, HELD_RANK, FIXED = range(4)
 
 
 @compiled
-def find_loops(plant: Plant, state: State, mass: FloatArray, loops: Loops) -> None:
+def find_loops(model: SimulationModel, state: State, mass: FloatArray, loops: Loops) -> None:
     """Find the constraints at the present state, and their directions.
 
     :param mass: mass matrix with implicit damping, (nv, nv)
     """
-    call_kernel(plant.loop_constraints, state.packed, loops.found)
+    call_kernel(model.loop_constraints, state.packed, loops.found)
     loops.counts[FIXED] = 0
-    find_directions(plant, mass, loops.jacobian, loops)
+    find_directions(model, mass, loops.jacobian, loops)
 
 
 @compiled
@@ -61,14 +61,14 @@ def fix_held(segment: IntArray, loops: Loops) -> None:
 
 
 @compiled
-def find_directions(plant: Plant, mass: FloatArray, K: FloatArray, loops: Loops) -> None:
+def find_directions(model: SimulationModel, mass: FloatArray, K: FloatArray, loops: Loops) -> None:
     """Find `factor`, `rows`, `reflectors` and the rank; joints that are fixed take no part.
 
     :param mass: mass matrix, (nv, nv)
     :param K: Jacobian of the constraints, (n^c, nv)
     """
-    n, tree, factor, rows = len(mass), plant.tree, loops.factor, loops.rows
-    find_references(plant, mass, K, loops.reference)
+    n, tree, factor, rows = len(mass), model.tree, loops.factor, loops.rows
+    find_references(model, mass, K, loops.reference)
     for i in range(n):
         copy(mass[i], factor[i])
     for c in range(len(K)):
@@ -91,16 +91,18 @@ def find_directions(plant: Plant, mass: FloatArray, K: FloatArray, loops: Loops)
 
 
 @compiled
-def find_references(plant: Plant, mass: FloatArray, K: FloatArray, reference: FloatArray) -> None:
+def find_references(
+    model: SimulationModel, mass: FloatArray, K: FloatArray, reference: FloatArray
+) -> None:
     """Find the natural size of each row: that of the largest of its loop, which is no rounding."""
-    for loop in range(len(plant.loop_first) - 1):
+    for loop in range(len(model.loop_first) - 1):
         largest = 0.0
-        for c in range(plant.loop_first[loop], plant.loop_first[loop + 1]):
+        for c in range(model.loop_first[loop], model.loop_first[loop + 1]):
             square = 0.0
             for i in range(len(mass)):
                 square += K[c, i] * K[c, i] / mass[i, i]
             largest = max(largest, square)
-        for c in range(plant.loop_first[loop], plant.loop_first[loop + 1]):
+        for c in range(model.loop_first[loop], model.loop_first[loop + 1]):
             reference[c] = math.sqrt(largest)
 
 
@@ -180,9 +182,9 @@ def reflect(u: FloatArray, x: FloatArray, width: int) -> None:
 
 
 @compiled
-def respond(plant: Plant, loops: Loops, x: FloatArray) -> None:
+def respond(model: SimulationModel, loops: Loops, x: FloatArray) -> None:
     """Replace an impulse, or force, by the velocity that it gives while the loops stay closed."""
-    n, rank, tree = len(x), loops.counts[RANK], plant.tree
+    n, rank, tree = len(x), loops.counts[RANK], model.tree
     to_momentum_units(loops.factor, tree.row_first, tree.row_index, x)
     for k in range(rank):
         reflect(loops.reflectors[k], x, n)
@@ -195,13 +197,13 @@ def respond(plant: Plant, loops: Loops, x: FloatArray) -> None:
 
 
 @compiled
-def correct(plant: Plant, loops: Loops, error: FloatArray, x: FloatArray) -> None:
+def correct(model: SimulationModel, loops: Loops, error: FloatArray, x: FloatArray) -> None:
     """Find the velocity with K x = `error` that has the minimum of kinetic energy.
 
     :param error: by row of K, (n^c,)
     :param x: the result, (nv,)
     """
-    n, rank, tree, T = len(x), loops.counts[RANK], plant.tree, loops.rows
+    n, rank, tree, T = len(x), loops.counts[RANK], model.tree, loops.rows
     clear(x)
     for k in range(rank):
         rest = error[loops.order[k]]
@@ -215,7 +217,7 @@ def correct(plant: Plant, loops: Loops, error: FloatArray, x: FloatArray) -> Non
 
 @compiled
 def add_multipliers(
-    plant: Plant, loops: Loops, rest: FloatArray, scale: float, force: FloatArray
+    model: SimulationModel, loops: Loops, rest: FloatArray, scale: float, force: FloatArray
 ) -> None:
     """Add the part K^T lambda of a generalized force, which redundant rows have no part in.
 
@@ -224,7 +226,7 @@ def add_multipliers(
     :param scale: factor of what is added
     :param force: sum, (nv,)
     """
-    n, rank, tree, T = len(rest), loops.counts[RANK], plant.tree, loops.rows
+    n, rank, tree, T = len(rest), loops.counts[RANK], model.tree, loops.rows
     to_momentum_units(loops.factor, tree.row_first, tree.row_index, rest)
     for k in range(rank):
         reflect(loops.reflectors[k], rest, n)
@@ -236,9 +238,9 @@ def add_multipliers(
 
 
 @compiled
-def find_basis(plant: Plant, loops: Loops) -> None:
+def find_basis(model: SimulationModel, loops: Loops) -> None:
     """Find `basis`, velocities that keep the loops closed, orthonormal under the mass matrix."""
-    n, rank, tree = len(loops.factor), loops.counts[RANK], plant.tree
+    n, rank, tree = len(loops.factor), loops.counts[RANK], model.tree
     for f in range(n - rank):
         x = loops.basis[f]
         clear(x)

@@ -14,14 +14,14 @@ from rbd_ros.simulation.joint_law import FORWARD, STICK
 from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
 from rbd_ros.simulation.loop_directions import correct, find_basis, find_loops, HELD_RANK, RANK
 from rbd_ros.simulation.loop_solver import hold_joints
-from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import State
 from rbd_ros.simulation.workspace import Loops, Problem
 
 
 @compiled
 def closed_hybrid_dynamics(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     problem: Problem,
     known: FloatArray,
@@ -36,17 +36,17 @@ def closed_hybrid_dynamics(
     :param found: accelerations, then forces, (2 nv,)
     """
     n, loops, force, a = len(known), problem.loops, problem.momentum, problem.swept_velocity
-    call_kernel(plant.mass_matrix, state.packed, problem.inertia)
-    call_kernel(plant.bias_force, state.packed, problem.impulse)
-    find_loops(plant, state, problem.inertia, loops)
-    find_basis(plant, loops)
+    call_kernel(model.mass_matrix, state.packed, problem.inertia)
+    call_kernel(model.bias_force, state.packed, problem.impulse)
+    find_loops(model, state, problem.inertia, loops)
+    find_basis(model, loops)
     for i in range(n):
         # The segments of friction that hold a joint, and that do not
         problem.swept_segment[i] = STICK if forward[i] == 0.0 else FORWARD
         force[i] = forward[i] * known[i] - problem.impulse[i]
     hold_joints(problem.swept_segment, problem)
     free, held, y = n - loops.counts[RANK], loops.counts[HELD_RANK], loops.coefficients
-    correct(plant, loops, loops.bias, loops.correction)
+    correct(model, loops, loops.bias, loops.correction)
     clear(y)
     for k in range(held):
         i = loops.held_joint[loops.held_order[k]]
@@ -84,7 +84,7 @@ def find_held_forces(loops: Loops, load: FloatArray) -> None:
 
 @compiled
 def balance_by_held(
-    plant: Plant, state: State, problem: Problem, forward: FloatArray, load: FloatArray
+    model: SimulationModel, state: State, problem: Problem, forward: FloatArray, load: FloatArray
 ) -> None:
     """Replace a generalized force by forces of some joints with the same effect on the robot.
 
@@ -95,9 +95,9 @@ def balance_by_held(
     :param load: the force, then theirs, (nv,)
     """
     loops = problem.loops
-    call_kernel(plant.mass_matrix, state.packed, problem.inertia)
-    find_loops(plant, state, problem.inertia, loops)
-    find_basis(plant, loops)
+    call_kernel(model.mass_matrix, state.packed, problem.inertia)
+    find_loops(model, state, problem.inertia, loops)
+    find_basis(model, loops)
     for i in range(len(load)):
         problem.swept_segment[i] = STICK if forward[i] == 0.0 else FORWARD
     hold_joints(problem.swept_segment, problem)

@@ -25,14 +25,14 @@ from rbd_ros.simulation.loop_directions import (
     respond,
     triangulate,
 )
-from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import State
 from rbd_ros.simulation.workspace import Dynamics, Loops, Problem
 
 
 @compiled
 def find_closed_velocity(
-    plant: Plant, state: State, problem: Problem, v: FloatArray, h: float
+    model: SimulationModel, state: State, problem: Problem, v: FloatArray, h: float
 ) -> None:
     """Find the velocity at the end of a step without friction, limits and contacts.
 
@@ -40,8 +40,8 @@ def find_closed_velocity(
     :param h: time step [s]
     """
     copy(problem.momentum, v)
-    respond(plant, problem.loops, v)
-    keep_loop_force(plant, state, problem, v, h)
+    respond(model, problem.loops, v)
+    keep_loop_force(model, state, problem, v, h)
 
 
 @compiled
@@ -86,7 +86,12 @@ def turn_motions(loops: Loops, u: FloatArray, free: int) -> None:
 
 @compiled
 def solve_closed(
-    plant: Plant, segment: IntArray, problem: Problem, v: FloatArray, count: int, h: float
+    model: SimulationModel,
+    segment: IntArray,
+    problem: Problem,
+    v: FloatArray,
+    count: int,
+    h: float,
 ) -> None:
     """Solve for v with the loops closed and the laws replaced by their segments and slopes.
 
@@ -99,13 +104,13 @@ def solve_closed(
     free, held, y = n - loops.counts[RANK], loops.counts[HELD_RANK], loops.coefficients
     copy(problem.momentum, x)
     pressed = False
-    if plant.has_ground:
+    if model.has_ground:
         for i in range(n):
             copy(problem.inertia[i], problem.system[i])
         pressed = add_contacts(problem, count, h)
     for i in range(n):
         if not is_held(segment[i]):
-            x[i] += friction_impulse(segment[i], h * plant.friction[i])
+            x[i] += friction_impulse(segment[i], h * model.friction[i])
     clear(y)
     for k in range(held):
         i = loops.held_joint[loops.held_order[k]]
@@ -148,7 +153,7 @@ def press(problem: Problem, held: int, free: int) -> None:
 
 @compiled
 def find_held_impulse(
-    plant: Plant, segment: IntArray, problem: Problem, v: FloatArray, h: float
+    model: SimulationModel, segment: IntArray, problem: Problem, v: FloatArray, h: float
 ) -> None:
     """Find `impulse`, that of friction, limits and contacts, at a velocity that closes the loops.
 
@@ -162,7 +167,7 @@ def find_held_impulse(
     for i in range(n):
         p[i] = problem.contact_impulse[i]
         if not is_held(segment[i]):
-            p[i] += friction_impulse(segment[i], h * plant.friction[i])
+            p[i] += friction_impulse(segment[i], h * model.friction[i])
         rest[i] = dot(problem.inertia[i], v) - problem.momentum[i] - p[i]
     for k in range(held - 1, -1, -1):
         y[k] = dot(loops.motions[k], rest)
@@ -174,7 +179,9 @@ def find_held_impulse(
 
 
 @compiled
-def keep_loop_force(plant: Plant, state: State, problem: Problem, v: FloatArray, h: float) -> None:
+def keep_loop_force(
+    model: SimulationModel, state: State, problem: Problem, v: FloatArray, h: float
+) -> None:
     """Find `loop_force` and `loop_jacobian` of a semi-implicit step.
 
     :param v: velocity at the end of the step, (nv,)
@@ -184,20 +191,20 @@ def keep_loop_force(plant: Plant, state: State, problem: Problem, v: FloatArray,
     clear(state.loop_force)
     for i in range(n):
         rest[i] = dot(problem.inertia[i], v) - problem.momentum[i] - problem.impulse[i]
-    add_multipliers(plant, loops, rest, 1.0 / h, state.loop_force)
+    add_multipliers(model, loops, rest, 1.0 / h, state.loop_force)
     # That velocity is one that the loops allow at the beginning. What turns it, when positions
     # follow, is the force of the acceleration with K a = k.
-    correct(plant, loops, loops.bias, loops.correction)
+    correct(model, loops, loops.bias, loops.correction)
     for i in range(n):
         rest[i] = dot(problem.inertia[i], loops.correction)
-    add_multipliers(plant, loops, rest, 1.0, state.loop_force)
+    add_multipliers(model, loops, rest, 1.0, state.loop_force)
     for c in range(len(loops.jacobian)):
         copy(loops.jacobian[c], state.loop_jacobian[c])
 
 
 @compiled
 def keep_stage_force(
-    plant: Plant, state: State, dynamics: Dynamics, loops: Loops, a: FloatArray
+    model: SimulationModel, state: State, dynamics: Dynamics, loops: Loops, a: FloatArray
 ) -> None:
     """Find `loop_force` and `loop_jacobian` of a stage in which no joint is held.
 
@@ -207,6 +214,6 @@ def keep_stage_force(
     clear(state.loop_force)
     for i in range(len(a)):
         rest[i] = dot(dynamics.mass[i], a) + dynamics.bias[i] - state.torque[i]
-    add_multipliers(plant, loops, rest, 1.0, state.loop_force)
+    add_multipliers(model, loops, rest, 1.0, state.loop_force)
     for c in range(len(loops.jacobian)):
         copy(loops.jacobian[c], state.loop_jacobian[c])

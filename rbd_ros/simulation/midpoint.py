@@ -22,9 +22,9 @@ from rbd_ros.simulation.external_forces import find_applied_force
 from rbd_ros.simulation.free_base_midpoint import correct_from_middle, predict_from_middle
 from rbd_ros.simulation.joint_law import LOWER, UPPER
 from rbd_ros.simulation.linear import clear, copy, dot
-from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.runge_kutta import is_allowed
 from rbd_ros.simulation.semi_implicit import spring_torque
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.solver import solve_velocity
 from rbd_ros.simulation.state import ExternalForces, FORCES, GroundContactPoints, State
 from rbd_ros.simulation.workspace import Dynamics, Problem, Workspace
@@ -35,7 +35,7 @@ ROUNDS = 2
 
 @compiled
 def midpoint_step(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     external_forces: ExternalForces,
     contacts: GroundContactPoints,
@@ -50,54 +50,54 @@ def midpoint_step(
     motion, middle, next_v = work.motion, work.middle, work.motion.next_v
     for i in range(len(next_v)):
         motion.displacement[i] = 0.5 * h * state.v[i]
-    move(plant, motion, state.q)
+    move(model, motion, state.q)
     copy(motion.next_q, middle.q)
     acting = False
-    if plant.has_external_forces:
+    if model.has_external_forces:
         acting = state.counters[FORCES] > 0
         if acting:
-            find_force_in_the_middle(plant, state, external_forces, work)
-    solving = plant.frictional == 1
-    if plant.has_springs:
+            find_force_in_the_middle(model, state, external_forces, work)
+    solving = model.frictional == 1
+    if model.has_springs:
         # What the kernel has on the diagonal is for a whole step.
-        if h != plant.timestep:
+        if h != model.timestep:
             solving = True
     if solving:
-        valid = solve_in_the_middle(plant, state, contacts, work, h)
+        valid = solve_in_the_middle(model, state, contacts, work, h)
     else:
-        accelerate_freely(plant, state, work, h)
+        accelerate_freely(model, state, work, h)
         valid = True
     if valid:
         for i in range(len(next_v)):
             motion.displacement[i] = 0.5 * h * next_v[i]
-        move(plant, motion, middle.q)
-        valid = is_allowed(plant, state, motion, 0)
+        move(model, motion, middle.q)
+        valid = is_allowed(model, state, motion, 0)
     if not valid:
         # The caller takes the step in another way, with the forces at its beginning.
         if acting:
-            find_applied_force(plant, state, external_forces, work.dynamics)
+            find_applied_force(model, state, external_forces, work.dynamics)
         return False
-    if plant.has_free_bases:
-        call_kernel(plant.mass_matrix, state.packed, work.dynamics.mass)
-        predict_from_middle(plant, state, work, h)
-        correct_from_middle(plant, work, h)
+    if model.has_free_bases:
+        call_kernel(model.mass_matrix, state.packed, work.dynamics.mass)
+        predict_from_middle(model, state, work, h)
+        correct_from_middle(model, work, h)
     return True
 
 
 @compiled
 def find_force_in_the_middle(
-    plant: Plant, state: State, external_forces: ExternalForces, work: Workspace
+    model: SimulationModel, state: State, external_forces: ExternalForces, work: Workspace
 ) -> None:
     """Find `applied_force` at the configuration in the middle of the step."""
     # Kernels look at `state`.
     copy(state.q, work.middle.start_q)
     copy(work.middle.q, state.q)
-    find_applied_force(plant, state, external_forces, work.dynamics)
+    find_applied_force(model, state, external_forces, work.dynamics)
     copy(work.middle.start_q, state.q)
 
 
 @compiled
-def accelerate_freely(plant: Plant, state: State, work: Workspace, h: float) -> None:
+def accelerate_freely(model: SimulationModel, state: State, work: Workspace, h: float) -> None:
     """Find `next_v` without friction.
 
     :param h: time step [s]
@@ -107,18 +107,18 @@ def accelerate_freely(plant: Plant, state: State, work: Workspace, h: float) -> 
     for i in range(len(next_v)):
         v = state.v[i]
         middle.v[i] = v
-        middle.torque[i] = work.dynamics.applied_force[i] - plant.damping[i] * v
-        if plant.has_springs:
-            middle.torque[i] -= spring_torque(plant, state, i, h * plant.spring_lead[i] * v)
+        middle.torque[i] = work.dynamics.applied_force[i] - model.damping[i] * v
+        if model.has_springs:
+            middle.torque[i] -= spring_torque(model, state, i, h * model.spring_lead[i] * v)
     middle.duration[0] = h
-    call_kernel(plant.midpoint_acceleration, middle.packed, a)
+    call_kernel(model.midpoint_acceleration, middle.packed, a)
     for i in range(len(next_v)):
         next_v[i] = state.v[i] + h * a[i]
 
 
 @compiled
 def solve_in_the_middle(
-    plant: Plant, state: State, contacts: GroundContactPoints, work: Workspace, h: float
+    model: SimulationModel, state: State, contacts: GroundContactPoints, work: Workspace, h: float
 ) -> bool:
     """Find `next_v` with friction; return whether it is exact, and below the guard on speed.
 
@@ -126,13 +126,13 @@ def solve_in_the_middle(
     """
     problem, dynamics, middle = work.problem, work.dynamics, work.middle
     v, next_v = state.v, work.motion.next_v
-    call_kernel(plant.mass_matrix, middle.packed, dynamics.mass)
+    call_kernel(model.mass_matrix, middle.packed, dynamics.mass)
     copy(v, middle.v)
     copy(v, next_v)
     for _ in range(ROUNDS):
-        call_kernel(plant.bias_force, middle.packed, dynamics.bias)
-        prepare_middle(plant, state, dynamics, problem, h)
-        if not solve_velocity(plant, state, contacts, problem, next_v, 0, h):
+        call_kernel(model.bias_force, middle.packed, dynamics.bias)
+        prepare_middle(model, state, dynamics, problem, h)
+        if not solve_velocity(model, state, contacts, problem, next_v, 0, h):
             return False
         for i in range(len(v)):
             middle.v[i] = 0.5 * (v[i] + next_v[i])
@@ -141,7 +141,7 @@ def solve_in_the_middle(
 
 @compiled
 def prepare_middle(
-    plant: Plant, state: State, dynamics: Dynamics, problem: Problem, h: float
+    model: SimulationModel, state: State, dynamics: Dynamics, problem: Problem, h: float
 ) -> None:
     """Find `inertia`, `momentum`, `low` and `high` from H and C of the middle.
 
@@ -150,18 +150,18 @@ def prepare_middle(
     v, H = state.v, problem.inertia
     for i in range(len(v)):
         copy(dynamics.mass[i], H[i])
-        implicit = plant.implicit_damping[i]
+        implicit = model.implicit_damping[i]
         # What of the damping acts on v.
-        force = dynamics.applied_force[i] - (plant.damping[i] - implicit) * v[i]
+        force = dynamics.applied_force[i] - (model.damping[i] - implicit) * v[i]
         problem.momentum[i] = dot(H[i], v) + h * (force - dynamics.bias[i])
         H[i, i] += h * implicit
-        if plant.has_springs:
+        if model.has_springs:
             # At q + h lead v + (h lead)^2 a, with a = (v' - v) / h.
-            lead = h * plant.spring_lead[i]
-            ahead = (lead - lead * plant.spring_lead[i]) * v[i]
-            problem.momentum[i] -= h * spring_torque(plant, state, i, ahead)
-            H[i, i] += lead * lead * plant.stiffness[i]
-        problem.low[i], problem.high[i] = -plant.speed[i], plant.speed[i]
+            lead = h * model.spring_lead[i]
+            ahead = (lead - lead * model.spring_lead[i]) * v[i]
+            problem.momentum[i] -= h * spring_torque(model, state, i, ahead)
+            H[i, i] += lead * lead * model.stiffness[i]
+        problem.low[i], problem.high[i] = -model.speed[i], model.speed[i]
 
 
 @compiled

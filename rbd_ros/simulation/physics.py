@@ -19,13 +19,13 @@ from rbd_ros.robot import Robot
 from rbd_ros.simulation.assembly import (
     dynamics_of,
     make_physics_record,
-    make_plant,
+    make_simulation_model,
     with_external_forces,
 )
 from rbd_ros.simulation.mutex import Mutex
-from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene.assembly import make_scene_plant, scene_of
+from rbd_ros.simulation.scene.assembly import make_scene_model, scene_of
 from rbd_ros.simulation.scene.scene_update import carry_over, prepare_scene, PreparedScene
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import State, STEPS
 from rbd_ros.simulation.step_loop import ask_first, bind_steps, BUSY, Steps
 from rbd_ros.simulation.stepping import place_on_ground, REFUSED
@@ -142,7 +142,7 @@ class Physics:
             robot.model,
             contact_links if ground else (),  # meshes are not read for nothing
         )
-        self.plant = make_plant(
+        self.model = make_simulation_model(
             robot,
             timestep,
             ground,
@@ -151,7 +151,7 @@ class Physics:
             float(speed_limit),
             bool(enforce_velocity_limits),
             integrator,
-            make_scene_plant(
+            make_scene_model(
                 self.scene,
                 world,
                 len(robot.model.bodies),
@@ -160,7 +160,7 @@ class Physics:
             ),
             world is not None,
         )
-        self.fields = make_physics_record(self.plant, robot.nq)
+        self.fields = make_physics_record(self.model, robot.nq)
         self.commands, self.state = self.fields.commands, self.fields.state
         self.external_forces, self.contacts = self.fields.external_forces, self.fields.contacts
         self.objects, self.touches = self.fields.objects, self.fields.touches
@@ -185,29 +185,29 @@ class Physics:
         >>> from rbd_ros.simulation import Physics
         >>> physics = Physics(robot)
         >>> physics.allow_servos()
-        >>> physics.plant.has_servos, physics.state.servo.kp  # without gains there are none yet
+        >>> physics.model.has_servos, physics.state.servo.kp  # without gains there are none yet
         (True, array([0., 0., 0., 0., 0., 0.]))
         """
         with self.mutex:
-            if not self.plant.has_servos:
-                self._replace_plant(self.plant._replace(has_servos=True))
+            if not self.model.has_servos:
+                self._replace_model(self.model._replace(has_servos=True))
 
     def allow_friction(self, allowed: bool = True) -> None:
-        """Let joints get dry friction from now on, also where none has any: `plant.friction`.
+        """Let joints get dry friction from now on, also where none has any: `model.friction`.
 
         :param allowed: whether they may; without, rounding errors are again those of before
 
         >>> from rbd_ros.simulation import Physics
         >>> physics = Physics(robot)
         >>> physics.allow_friction()
-        >>> physics.plant.friction[:] = 1e9  # [N m]
+        >>> physics.model.friction[:] = 1e9  # [N m]
         >>> state = physics.step(np.ones(6), count=10)
         >>> np.abs(state.v).max() < 1e-9
         True
         """
         with self.mutex:
-            if bool(self.plant.frictional) != allowed:
-                self._replace_plant(self.plant._replace(frictional=int(allowed)))
+            if bool(self.model.frictional) != allowed:
+                self._replace_model(self.model._replace(frictional=int(allowed)))
 
     def load(self, robot: Robot) -> None:
         """Let the robot have other inertias from now on, as with a payload; the motion goes on.
@@ -228,13 +228,13 @@ class Physics:
         kernels: Dict[str, Any] = self.prepare_load(robot)
         with self.mutex:
             self.loaded = robot
-            self._replace_plant(self.plant._replace(**kernels))
+            self._replace_model(self.model._replace(**kernels))
 
     def prepare_load(self, robot: Robot) -> Dict[str, int]:
         """Compile what `load` needs of a robot, while the simulation goes on elsewhere.
 
         :param robot: as for `load`
-        :return: addresses of its kernels, by fields of `plant`
+        :return: addresses of its kernels, by fields of `model`
         :raises ValueError: if it is another robot
 
         >>> from rbd_ros.hil import Fault
@@ -243,7 +243,7 @@ class Physics:
         >>> physics = Physics(robot)
         >>> loaded = with_payloads(robot, [Fault('payload', 2, link='tool0')])
         >>> kernels = physics.prepare_load(loaded)
-        >>> kernels['mass_matrix'] != physics.plant.mass_matrix
+        >>> kernels['mass_matrix'] != physics.model.mass_matrix
         True
         """
         own = self.robot.model
@@ -253,12 +253,12 @@ class Physics:
             list(own.links),
         ):
             raise ValueError(f'{robot.name!r} is not {self.robot.name!r} with other inertias')
-        return dynamics_of(self.plant, robot, self.integrator)
+        return dynamics_of(self.model, robot, self.integrator)
 
-    def _replace_plant(self, plant: Plant) -> None:
-        self.plant = plant
+    def _replace_model(self, model: SimulationModel) -> None:
+        self.model = model
         # The other records stay, with all that is in them: the motion goes on.
-        self.fields = self.fields._replace(plant=plant)
+        self.fields = self.fields._replace(model=model)
         self.record = Record(self.fields)
         self._forget_steps()
 
@@ -270,19 +270,19 @@ class Physics:
     @property
     def time(self) -> float:
         """Simulated time, counted in steps so that it does not drift [s]."""
-        return self.start_time + int(self.state.counters[STEPS]) * self.plant.timestep
+        return self.start_time + int(self.state.counters[STEPS]) * self.model.timestep
 
     def allow_external_forces(self) -> None:
         """Let external forces act from now on: the loop of steps is made again for them."""
         with self.mutex:
-            if not self.plant.has_external_forces:
-                self._replace_plant(with_external_forces(self.plant, self.robot))
+            if not self.model.has_external_forces:
+                self._replace_model(with_external_forces(self.model, self.robot))
 
     @property
     def steps(self) -> Steps:
         """The loop that takes steps; compiled when it is first asked for."""
         with self.mutex:
-            if self._steps is None and not self.robot.nv and not self.plant.has_scene:
+            if self._steps is None and not self.robot.nv and not self.model.has_scene:
                 self._steps = Steps(ask_first, self._let_time_pass, 0)
             elif self._steps is None:
                 self._steps = bind_steps(self.record, self.mutex)
@@ -337,8 +337,8 @@ class Physics:
             )
         far = {
             self.joint_of(i): float(self.state.q[at])
-            for i, at in enumerate(self.plant.position)
-            if at >= 0 and not abs(self.state.q[at]) < MAX_ANGLE and self.plant.turning[i] > 0.0
+            for i, at in enumerate(self.model.position)
+            if at >= 0 and not abs(self.state.q[at]) < MAX_ANGLE and self.model.turning[i] > 0.0
         }
         if far:
             where = ', '.join(f'{name} at {q:g} rad' for name, q in sorted(far.items()))
@@ -379,7 +379,7 @@ class Physics:
 
     def _reset(self, q: FloatArray, v: FloatArray, time: float) -> int:
         self.closed_start = None
-        if self.plant.has_loops:
+        if self.model.has_loops:
             # First of all: what cannot be closed is refused, and nothing is changed.
             from rbd_ros.simulation.closed_start import close_start
 
@@ -394,10 +394,10 @@ class Physics:
             array[:] = values
         self.state.q[:] = q
         self.state.v[:] = v
-        for array, start in zip(self.objects, self.plant.scene.start):
+        for array, start in zip(self.objects, self.model.scene.start):
             array[...] = start
         self.start_time = float(time)
-        return place_on_ground(self.record) if self.plant.has_ground else -1
+        return place_on_ground(self.record) if self.model.has_ground else -1
 
     def forget_near_pairs(self) -> None:
         """Say that something was moved otherwise than by a step.
@@ -459,7 +459,7 @@ class Physics:
             carry_over(self.scene, prepared)
             self.world, self.scene = prepared.world, prepared.scene
             self.fields, self.record = prepared.fields, prepared.record
-            self.plant = self.fields.plant
+            self.model = self.fields.model
             self.objects, self.touches = self.fields.objects, self.fields.touches
             self._steps, self._step_alone = prepared.steps, prepared.steps.alone
 

@@ -106,15 +106,15 @@ def begin(physics: PhysicsRecord, memory: Memory, batch: Batch, row: int) -> Non
     clear(memory.words)
     copy(batch.start_q[min(row, len(batch.start_q) - 1)], state.q)
     copy(batch.start_v[min(row, len(batch.start_v) - 1)], state.v)
-    if physics.plant.has_servos:
+    if physics.model.has_servos:
         copy(batch.kp, state.servo.kp)
         copy(batch.kd, state.servo.kd)
         copy(batch.target_v, state.servo.v)
-    if physics.plant.has_scene:
-        start_objects(physics.plant.scene, physics.objects)
+    if physics.model.has_scene:
+        start_objects(physics.model.scene, physics.objects)
         physics.work.scene.room.listed[0] = 0
-    if physics.plant.has_ground:
-        start_contacts(physics.plant, state, physics.work.dynamics)
+    if physics.model.has_ground:
+        start_contacts(physics.model, state, physics.work.dynamics)
     batch.diverged[row] = -1
 
 
@@ -144,7 +144,7 @@ def roll(physics: PhysicsRecord, memory: Memory, batch: Batch, first: int, last:
             # In this order: a rollout that has ended takes no more steps.
             of = torque[min(row, len(torque) - 1)]
             copy(of[min(step, len(of) - 1)], physics.commands.torque)
-            if physics.plant.has_servos:
+            if physics.model.has_servos:
                 goals = batch.target_q[min(row, len(batch.target_q) - 1)]
                 copy(goals[min(step, len(goals) - 1)], state.servo.q)
             if call_loop(batch.advance, physics, 1) == 1:

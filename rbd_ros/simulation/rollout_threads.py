@@ -23,9 +23,9 @@ from rbd_ros.compiler.loops import interpreted_reason, Record
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.robot import Robot, threads
 from rbd_ros.simulation.assembly import make_physics_record
-from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.rollout_loop import Batch, in_one_memory, Memory, roll
 from rbd_ros.simulation.rollouts import Trajectories
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.stepping import advance
 
 # Steps of the first slice; how long slices are about, chunks, and work that is not worth another
@@ -36,8 +36,8 @@ _FIRST, _SLICE, _CHUNK, _ALONE = 64, 20e-3, 1e-3, 0.4e-3
 class _Worker:
     """Records of one thread: a simulation of its own, of which the constants are shared."""
 
-    def __init__(self, plant: Plant, nq: int):
-        fields = make_physics_record(plant, nq)
+    def __init__(self, model: SimulationModel, nq: int):
+        fields = make_physics_record(model, nq)
         # What `Physics.arrays` has: all that the next steps depend on.
         words, (state, forces, contacts, objects, touches) = in_one_memory(
             fields.state,
@@ -97,15 +97,15 @@ class _Job:
 class RolloutThreads:
     """The threads that do rollouts, and their memory.
 
-    :param plant: constants of the simulation
+    :param model: constants of the simulation
     :param robot: the robot, with the inertias that it has now
     """
 
-    def __init__(self, plant: Plant, robot: Robot):
+    def __init__(self, model: SimulationModel, robot: Robot):
         #: What they were made for.
-        self.plant = plant
+        self.model = model
         # External forces do not act in rollouts: less to compile, and to do.
-        self._plant, self._nq = plant._replace(has_external_forces=False), robot.nq
+        self._model, self._nq = model._replace(has_external_forces=False), robot.nq
         # Machine code of the robot is called by its address, and is to live as long.
         self._robot = robot
         self._idle: List[_Worker] = [self._new()]
@@ -149,7 +149,7 @@ class RolloutThreads:
             raise job.error
 
     def _new(self) -> _Worker:
-        return _Worker(self._plant, self._nq)
+        return _Worker(self._model, self._nq)
 
     def _worker(self) -> _Worker:
         """Return the records that nobody uses; several Python threads may ask at once."""

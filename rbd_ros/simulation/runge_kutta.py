@@ -43,15 +43,15 @@ from rbd_ros.simulation.loop_directions import (
     respond,
 )
 from rbd_ros.simulation.loop_solver import keep_stage_force
-from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.semi_implicit import spring_torque
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import ExternalForces, State
 from rbd_ros.simulation.workspace import Dynamics, Motion, Problem, Stages, Workspace
 
 
 @compiled
 def runge_kutta_step(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     external_forces: ExternalForces,
     work: Workspace,
@@ -72,62 +72,64 @@ def runge_kutta_step(
         copy(motion.next_v, stages.implicit_v)
         # Forces that jump are those of the implicit solve, the same in all stages: within a step
         # nothing jumps then, which the order of the method rests on.
-        held = hold_forces(plant, state, work.problem, stages, h)
+        held = hold_forces(model, state, work.problem, stages, h)
         if held < 0:
             return False
     else:
         clear(work.problem.impulse)  # what `settle` reports as force of constraints
-    travel(plant, state, external_forces, work, held, solved, h)
+    travel(model, state, external_forces, work, held, solved, h)
     # The stages were taken in `state` itself, which is where the kernels look.
     copy(stages.q, state.q)
     copy(stages.v, state.v)
-    if is_allowed(plant, state, motion, held):
-        if not plant.has_loops:
+    if is_allowed(model, state, motion, held):
+        if not model.has_loops:
             return True
         # Closed to fourth order; now to rounding.
-        if close_positions(plant, motion, work.dynamics, work.problem.loops):
-            settle_loops(plant, state, motion, work.dynamics, work.problem, h)
+        if close_positions(model, motion, work.dynamics, work.problem.loops):
+            settle_loops(model, state, motion, work.dynamics, work.problem, h)
             return True
     # The caller takes the step in another way, from the velocity of the implicit solve or with the
     # forces at its beginning, which the stages have replaced by their own.
     copy(stages.implicit_v, motion.next_v)
-    find_applied_force(plant, state, external_forces, work.dynamics)
+    find_applied_force(model, state, external_forces, work.dynamics)
     # From the mass matrix comes the momentum of free bases, and stages with held joints have left
     # its factors in its place.
-    if plant.has_free_bases and held > 0:
-        call_kernel(plant.mass_matrix, state.packed, work.dynamics.mass)
-    if plant.has_loops:
+    if model.has_free_bases and held > 0:
+        call_kernel(model.mass_matrix, state.packed, work.dynamics.mass)
+    if model.has_loops:
         if solved:
             # Likewise the constraints.
-            call_kernel(plant.mass_matrix, state.packed, work.dynamics.mass)
-            find_loops(plant, state, work.problem.inertia, work.problem.loops)
+            call_kernel(model.mass_matrix, state.packed, work.dynamics.mass)
+            find_loops(model, state, work.problem.inertia, work.problem.loops)
             fix_held(state.segment, work.problem.loops)
     return False
 
 
 @compiled
-def is_at_limit(plant: Plant, state: State) -> bool:
+def is_at_limit(model: SimulationModel, state: State) -> bool:
     """Return whether any joint is at a limit of position or speed, or beyond."""
-    for i in range(len(plant.position)):
-        if abs(state.v[i]) >= plant.speed[i]:
+    for i in range(len(model.position)):
+        if abs(state.v[i]) >= model.speed[i]:
             return True
-        if plant.position[i] >= 0:
-            q = state.q[plant.position[i]]
+        if model.position[i] >= 0:
+            q = state.q[model.position[i]]
             # Also at a limit: there the joint may be held, which only the implicit solve decides.
-            if q <= plant.lower[i] or q >= plant.upper[i]:
+            if q <= model.lower[i] or q >= model.upper[i]:
                 return True
     return False
 
 
 @compiled
-def hold_forces(plant: Plant, state: State, problem: Problem, stages: Stages, h: float) -> int:
+def hold_forces(
+    model: SimulationModel, state: State, problem: Problem, stages: Stages, h: float
+) -> int:
     """Find `held_force` from the solution of the implicit solve.
 
     :return: number of joints that are held; -1 if a joint stops or reverses in this step
     """
     held, v = 0, state.v
     for i in range(len(v)):
-        segment, box = state.segment[i], h * plant.friction[i]
+        segment, box = state.segment[i], h * model.friction[i]
         force = problem.contact_impulse[i] / h
         if is_held(segment):
             held += 1
@@ -140,17 +142,17 @@ def hold_forces(plant: Plant, state: State, problem: Problem, stages: Stages, h:
                 return -1
             force += friction_impulse(segment, box) / h
         # Of damping, only what is too stiff: the rest acts at each stage.
-        force -= (plant.damping[i] - plant.explicit_damping[i]) * stages.implicit_v[i]
-        if plant.has_springs:
-            if plant.explicit_stiffness[i] == 0.0:
-                force -= spring_torque(plant, state, i, h * stages.implicit_v[i])
+        force -= (model.damping[i] - model.explicit_damping[i]) * stages.implicit_v[i]
+        if model.has_springs:
+            if model.explicit_stiffness[i] == 0.0:
+                force -= spring_torque(model, state, i, h * stages.implicit_v[i])
         stages.held_force[i] = force
     return held
 
 
 @compiled
 def travel(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     external_forces: ExternalForces,
     work: Workspace,
@@ -178,21 +180,21 @@ def travel(
                 motion.displacement[i] = u[i]
                 change = part * a[i] if stage < 4 else stages.total_acceleration[i]
                 motion.next_v[i] = stages.v[i] + change
-            move(plant, motion, stages.q)
+            move(model, motion, stages.q)
         if stage == 4:
             break
         # The forces at the beginning of the step have been found by its caller.
         if stage > 0:
             copy(motion.next_q, state.q)
             copy(motion.next_v, state.v)
-            find_applied_force(plant, state, external_forces, work.dynamics)
-        displacement_rate(plant, state.v, u, stages, rate)
-        if plant.has_loops:
-            accelerate_closed(plant, state, work, held, a)
+            find_applied_force(model, state, external_forces, work.dynamics)
+        displacement_rate(model, state.v, u, stages, rate)
+        if model.has_loops:
+            accelerate_closed(model, state, work, held, a)
             if stage == 0 and not solved:
-                keep_stage_force(plant, state, work.dynamics, work.problem.loops, a)
+                keep_stage_force(model, state, work.dynamics, work.problem.loops, a)
         else:
-            accelerate(plant, state, work.dynamics, stages.held_force, held, a)
+            accelerate(model, state, work.dynamics, stages.held_force, held, a)
         # 1/6, 1/3, 1/3, 1/6: the two stages in the middle count twice.
         weight = h / 6.0 if stage == 0 or stage == 3 else h / 3.0
         add_scaled(weight, rate, stages.total_rate)
@@ -201,7 +203,7 @@ def travel(
 
 @compiled
 def accelerate(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     dynamics: Dynamics,
     held_force: FloatArray,
@@ -216,17 +218,17 @@ def accelerate(
     """
     n = len(state.v)
     for i in range(n):
-        damping = plant.explicit_damping[i] * state.v[i]
+        damping = model.explicit_damping[i] * state.v[i]
         state.torque[i] = dynamics.applied_force[i] + held_force[i] - damping
-        if plant.has_springs:
-            if plant.explicit_stiffness[i] > 0.0:
-                state.torque[i] -= spring_torque(plant, state, i, 0.0)
+        if model.has_springs:
+            if model.explicit_stiffness[i] > 0.0:
+                state.torque[i] -= spring_torque(model, state, i, 0.0)
     if held == 0:
         # The articulated-body algorithm, which needs no H.
-        call_kernel(plant.smooth_dynamics, state.packed, a)
+        call_kernel(model.smooth_dynamics, state.packed, a)
         return
-    call_kernel(plant.mass_matrix, state.packed, dynamics.mass)
-    call_kernel(plant.bias_force, state.packed, dynamics.bias)
+    call_kernel(model.mass_matrix, state.packed, dynamics.mass)
+    call_kernel(model.bias_force, state.packed, dynamics.bias)
     # Rows of joints that are held become those of the identity: their acceleration is zero, and
     # the others move as if they were welded.
     A = dynamics.mass
@@ -239,13 +241,13 @@ def accelerate(
                 A[j, i] = 0.0
             A[i, i] = 1.0
             a[i] = 0.0
-    factorize(A, plant.tree.row_first, plant.tree.row_index)
-    solve_factorized(A, plant.tree.row_first, plant.tree.row_index, a)
+    factorize(A, model.tree.row_first, model.tree.row_index)
+    solve_factorized(A, model.tree.row_first, model.tree.row_index, a)
 
 
 @compiled
 def accelerate_closed(
-    plant: Plant, state: State, work: Workspace, held: int, a: FloatArray
+    model: SimulationModel, state: State, work: Workspace, held: int, a: FloatArray
 ) -> None:
     """Compute the acceleration at the state of a stage that keeps the loops closed.
 
@@ -255,47 +257,47 @@ def accelerate_closed(
     :param a: the result, (nv,) [rad/s^2, m/s^2]
     """
     dynamics, loops = work.dynamics, work.problem.loops
-    call_kernel(plant.mass_matrix, state.packed, dynamics.mass)
-    call_kernel(plant.bias_force, state.packed, dynamics.bias)
-    find_loops(plant, state, dynamics.mass, loops)
+    call_kernel(model.mass_matrix, state.packed, dynamics.mass)
+    call_kernel(model.bias_force, state.packed, dynamics.bias)
+    find_loops(model, state, dynamics.mass, loops)
     if held > 0:
         fix_held(state.segment, loops)
-        find_directions(plant, dynamics.mass, loops.jacobian, loops)
+        find_directions(model, dynamics.mass, loops.jacobian, loops)
     for i in range(len(a)):
-        damping = plant.explicit_damping[i] * state.v[i]
+        damping = model.explicit_damping[i] * state.v[i]
         force = dynamics.applied_force[i] + work.stages.held_force[i] - damping
-        if plant.has_springs:
-            if plant.explicit_stiffness[i] > 0.0:
-                force -= spring_torque(plant, state, i, 0.0)
+        if model.has_springs:
+            if model.explicit_stiffness[i] > 0.0:
+                force -= spring_torque(model, state, i, 0.0)
         state.torque[i] = force
         a[i] = force - dynamics.bias[i]
         if held > 0 and loops.fixed[i] == 1:
             a[i] = 0.0
-    respond(plant, loops, a)
-    correct(plant, loops, loops.bias, loops.correction)
+    respond(model, loops, a)
+    correct(model, loops, loops.bias, loops.correction)
     add_scaled(1.0, loops.correction, a)
 
 
 @compiled
-def is_allowed(plant: Plant, state: State, motion: Motion, held: int) -> bool:
+def is_allowed(model: SimulationModel, state: State, motion: Motion, held: int) -> bool:
     """Return whether the end of the step is finite, within the limits and not too fast."""
-    for i in range(len(plant.position)):
+    for i in range(len(model.position)):
         v = motion.next_v[i]
         # Negated, so that what is no number is not allowed.
-        if not (abs(v) <= plant.speed[i] and abs(v) < math.inf):
+        if not (abs(v) <= model.speed[i] and abs(v) < math.inf):
             return False
         # A joint that rests at its limit may be beyond it by rounding.
         resting = held > 0 and is_held(state.segment[i])
-        if plant.position[i] >= 0 and not resting:
-            q = motion.next_q[plant.position[i]]
-            if not plant.lower[i] <= q <= plant.upper[i]:
+        if model.position[i] >= 0 and not resting:
+            q = motion.next_q[model.position[i]]
+            if not model.lower[i] <= q <= model.upper[i]:
                 return False
     return True
 
 
 @compiled
 def displacement_rate(
-    plant: Plant, v: FloatArray, u: FloatArray, stages: Stages, rate: FloatArray
+    model: SimulationModel, v: FloatArray, u: FloatArray, stages: Stages, rate: FloatArray
 ) -> None:
     """Compute the rate of the displacement u from the start of a step, at the velocity v, (nv,).
 
@@ -304,10 +306,10 @@ def displacement_rate(
     """
     first, second = stages.first_bracket, stages.second_bracket
     copy(v, rate)
-    if len(plant.bracket_value) == 0:  # revolute and prismatic joints commute with themselves
+    if len(model.bracket_value) == 0:  # revolute and prismatic joints commute with themselves
         return
-    bracket(plant, u, v, first)
-    bracket(plant, u, first, second)
+    bracket(model, u, v, first)
+    bracket(model, u, first, second)
     for i in range(len(v)):
         # Coefficients B_k / k! of the series, with Bernoulli's numbers. The third is zero, so that
         # this is enough for a method of fourth order.
@@ -315,9 +317,9 @@ def displacement_rate(
 
 
 @compiled
-def bracket(plant: Plant, u: FloatArray, v: FloatArray, result: FloatArray) -> None:
+def bracket(model: SimulationModel, u: FloatArray, v: FloatArray, result: FloatArray) -> None:
     """Lie bracket of two velocities, (nv,): the sparse sum of its terms c u_j v_k."""
     clear(result)
-    for t in range(len(plant.bracket_value)):
-        i, j, k = plant.bracket_index[t, 0], plant.bracket_index[t, 1], plant.bracket_index[t, 2]
-        result[i] += plant.bracket_value[t] * u[j] * v[k]
+    for t in range(len(model.bracket_value)):
+        i, j, k = model.bracket_index[t, 0], model.bracket_index[t, 1], model.bracket_index[t, 2]
+        result[i] += model.bracket_value[t] * u[j] * v[k]

@@ -26,8 +26,8 @@ from rbd_ros.compiler.loops import (
 from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.linear import clear, copy
-from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.state import NOW
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import NEAR, State, STEPS
 from rbd_ros.simulation.workspace import PhysicsRecord
 
@@ -121,12 +121,12 @@ def read_sensors(physics: PhysicsRecord, places: SensorPlaces, room: SensorRoom)
 
     :return: number of steps taken so far
     """
-    plant, state = physics.plant, physics.state
+    model, state = physics.model, physics.state
     steps: int = state.counters[STEPS]
     if len(places.body) > 0:
-        read_inertia(plant, state, places, room)
+        read_inertia(model, state, places, room)
     if places.has_gauges:
-        look_at_step(plant, state, places, room)
+        look_at_step(model, state, places, room)
         call_kernel(places.kinematics, room.given, room.found)
         call_kernel(places.reactions, room.given, room.reactions)
         total, pose = stack_array(6), stack_array(12)
@@ -145,18 +145,20 @@ def read_sensors(physics: PhysicsRecord, places: SensorPlaces, room: SensorRoom)
 
 
 @compiled
-def read_inertia(plant: Plant, state: State, places: SensorPlaces, room: SensorRoom) -> None:
+def read_inertia(
+    model: SimulationModel, state: State, places: SensorPlaces, room: SensorRoom
+) -> None:
     """Read sensors of inertia: the mean acceleration of a step is how it changes the velocity."""
     resting = state.counters[STEPS] == 0
     if not resting:
         copy(state.start_q, room.q)
         copy(state.start_v, room.v)
-        place_inertial(plant, places, room)
+        place_inertial(model, places, room)
         for s in range(len(places.body)):
             copy(room.speed[s], room.acceleration[s])
     copy(state.q, room.q)
     copy(state.v, room.v)
-    place_inertial(plant, places, room)
+    place_inertial(model, places, room)
     change = stack_array(3)
     for s in range(len(places.body)):
         R, w = room.rotation[s], room.velocities[places.body[s]]
@@ -164,7 +166,7 @@ def read_inertia(plant: Plant, state: State, places: SensorPlaces, room: SensorR
         for r in range(3):
             change[r] = -places.gravity[r]
             if not resting:
-                change[r] += (room.speed[s, r] - room.acceleration[s, r]) / plant.timestep
+                change[r] += (room.speed[s, r] - room.acceleration[s, r]) / model.timestep
         for r in range(3):
             room.angular_velocity[s, r] = R[r] * w[0] + R[3 + r] * w[1] + R[6 + r] * w[2]
             room.acceleration[s, r] = (
@@ -201,9 +203,9 @@ def to_quaternion(R: FloatArray, quaternion: FloatArray) -> None:
 
 
 @compiled
-def place_inertial(plant: Plant, places: SensorPlaces, room: SensorRoom) -> None:
+def place_inertial(model: SimulationModel, places: SensorPlaces, room: SensorRoom) -> None:
     """Find rotations and velocities of the sensors of inertia at `q` and `v`."""
-    tree, pose = plant.tree, stack_array(12)
+    tree, pose = model.tree, stack_array(12)
     call_kernel(places.kinematics, room.given, room.found)
     body_velocities(
         room.columns,
@@ -225,7 +227,9 @@ def place_inertial(plant: Plant, places: SensorPlaces, room: SensorRoom) -> None
 
 
 @compiled
-def look_at_step(plant: Plant, state: State, places: SensorPlaces, room: SensorRoom) -> None:
+def look_at_step(
+    model: SimulationModel, state: State, places: SensorPlaces, room: SensorRoom
+) -> None:
     """Find `q`, `v` and `a` of the last step, where it takes its forces."""
     if state.counters[STEPS] == 0:
         copy(state.q, room.q)
@@ -238,9 +242,9 @@ def look_at_step(plant: Plant, state: State, places: SensorPlaces, room: SensorR
     if places.midpoint:
         for i in range(len(room.v)):
             room.v[i] = 0.5 * (state.start_v[i] + state.v[i])
-            room.displacement[i] = 0.5 * plant.timestep * room.v[i]
+            room.displacement[i] = 0.5 * model.timestep * room.v[i]
         copy(state.start_q, room.from_q)
-        call_kernel(plant.integrate, room.moved, room.q)
+        call_kernel(model.integrate, room.moved, room.q)
 
 
 @compiled
@@ -252,38 +256,38 @@ def take_off_world(
     :param g: number of the gauge
     :param total: what is transmitted, about the origin of the base, (6,) [N m, N]
     """
-    plant, state = physics.plant, physics.state
+    model, state = physics.model, physics.state
     outer, force, moment = physics.external_forces, stack_array(3), stack_array(3)
-    if plant.has_external_forces:
+    if model.has_external_forces:
         for w in range(len(outer.acted)):
             if outer.acted[w] == state.counters[STEPS] and outer.link[w] >= 0:
                 if places.link_beyond[g, outer.link[w]] == 1:
                     for r in range(6):
                         total[r] -= outer.wrench[w, r]
-    if plant.has_ground:
-        contacts, plane = physics.contacts, plant.ground.plane
+    if model.has_ground:
+        contacts, plane = physics.contacts, model.ground.plane
         for c in range(state.counters[NEAR]):
             if places.ground_beyond[g, contacts.shape[c]] == 1:
                 along(plane, contacts.force[c], 1.0, force)
                 subtract_force(total, contacts.position[c], force)
-    if plant.has_scene:
+    if model.has_scene:
         touches, touching = physics.touches, physics.touches.contacts
         for c in range(touches.counts[NOW]):
-            pair = plant.scene.table.pair[touching.pair[c]]
+            pair = model.scene.table.pair[touching.pair[c]]
             # What acts on the second acts the other way on the first; within, both cancel.
             sign = places.scene_beyond[g, pair[1]] - places.scene_beyond[g, pair[0]]
             if sign != 0:
-                share = sign / plant.timestep
+                share = sign / model.timestep
                 along(touching.frame[c], touches.impulse[c], share, force)
                 subtract_force(total, touching.position[c], force)
-                if plant.scene.bounces:
+                if model.scene.bounces:
                     along(touching.frame[c], touches.impact_impulse[c], share, force)
                     subtract_force(total, touching.position[c], force)
-                if plant.scene.has_friction_moments:
+                if model.scene.has_friction_moments:
                     along(touching.frame[c], touches.moment[c], share, moment)
                     for r in range(3):
                         total[r] -= moment[r]
-                    if plant.scene.bounces:
+                    if model.scene.bounces:
                         along(touching.frame[c], touches.impact_moment[c], share, moment)
                         for r in range(3):
                             total[r] -= moment[r]

@@ -192,7 +192,7 @@ class SimulatedObjects:
         o = self._object(name)
         pose = np.eye(4)
         rotation_of(self._physics.objects.quaternion[o], pose[:3, :3])
-        center = self._physics.plant.scene.bodies.center[o]
+        center = self._physics.model.scene.bodies.center[o]
         pose[:3, 3] = self._physics.objects.position[o] - pose[:3, :3] @ center
         return pose
 
@@ -211,11 +211,9 @@ class SimulatedObjects:
         >>> simulator.object_velocity('ball').round(6)
         array([ 0.   ,  0.   ,  0.   ,  0.   ,  0.   , -0.981])
         """
-        o, objects, bodies = (
-            self._object(name),
-            self._physics.objects,
-            self._physics.plant.scene.bodies,
-        )
+        o = self._object(name)
+        objects = self._physics.objects
+        bodies = self._physics.model.scene.bodies
         R = np.zeros((3, 3))
         rotation_of(objects.quaternion[o], R)
         turning = R @ np.linalg.solve(bodies.inertia[o], R.T @ objects.angular_momentum[o])
@@ -410,9 +408,9 @@ class SimulatedObjects:
                         second,
                         contacts.position[c].copy(),
                         frame[0].copy(),
-                        touches.impulse[c] @ frame / physics.plant.timestep,
+                        touches.impulse[c] @ frame / physics.model.timestep,
                         -float(contacts.gap[c]),
-                        moment @ frame / physics.plant.timestep,
+                        moment @ frame / physics.model.timestep,
                     )
                 )
         return tuple(found)

@@ -52,7 +52,7 @@ class SimulatedServos:
         """
         physics = self._physics
         servo, nq, nv = physics.state.servo, physics.robot.nq, physics.robot.nv
-        if kp is None and kd is None and not physics.plant.has_servos:
+        if kp is None and kd is None and not physics.model.has_servos:
             raise ValueError('servos have no gains yet: give kp, kd or both')
         gains = {
             name: None if given is None else self._gains(name, given)
@@ -60,7 +60,7 @@ class SimulatedServos:
         }
         goal = None if q is None else self._goals(checked_array('q', q, ((nq,),)))
         speed = None if v is None else checked_array('v', v, ((nv,),))
-        if not physics.plant.has_servos:
+        if not physics.model.has_servos:
             physics.allow_servos()
             if goal is None:
                 goal = self._goals(physics.state.q)
@@ -88,7 +88,7 @@ class SimulatedServos:
 
     def _goals(self, q: FloatArray) -> FloatArray:
         """Return the positions by degree of freedom, of configurations (..., nq)."""
-        position = self._physics.plant.position
+        position = self._physics.model.position
         return np.where(position >= 0, q[..., position], 0.0)
 
     def _gains(self, name: str, given: Any) -> FloatArray:
@@ -101,10 +101,10 @@ class SimulatedServos:
                 physics.joint_of(i) in robot.model.actuated_joints for i in range(robot.nv)
             ]
             return np.where(
-                physics.plant.position >= 0, gains * np.array(motors, dtype=float), 0.0
+                physics.model.position >= 0, gains * np.array(motors, dtype=float), 0.0
             )
         for i in np.flatnonzero(gains):
-            if physics.plant.position[i] < 0:
+            if physics.model.position[i] < 0:
                 raise ValueError(
                     f'{name}: joint {physics.joint_of(int(i))!r} has several freedoms, which no '
                     f'servo holds: {name}[{i}] must be 0'

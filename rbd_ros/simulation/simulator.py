@@ -220,17 +220,17 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
     @exclusive
     def __reduce__(self) -> Tuple[Any, ...]:
         # Newly made by its arguments, and brought to the same state.
-        physics, plant = self._physics, self._physics.plant
+        physics, model = self._physics, self._physics.model
         robot, contact, contact_links = self._given
         arguments = {
             'robot': robot,
-            'timestep': plant.timestep,
+            'timestep': model.timestep,
             'integrator': physics.integrator,
             'ground': physics.ground,
             'contact': contact,
             'contact_links': contact_links,
             'speed_limit': physics.speed_limit,
-            'external_forces': plant.has_external_forces,
+            'external_forces': model.has_external_forces,
             'world': physics.world,
             'solver_tolerance': physics.tolerance,
             'restitution_model': physics.restitution_model,
@@ -238,11 +238,11 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         }
         numbers = {
             name: array.copy()
-            for name, array in plant._asdict().items()
+            for name, array in model._asdict().items()
             if isinstance(array, np.ndarray)
         }
         loaded = None if physics.loaded is physics.robot else physics.loaded
-        state = (loaded, plant.has_servos, numbers, self._start.texts, self.snapshot())
+        state = (loaded, model.has_servos, numbers, self._start.texts, self.snapshot())
         return _made_again, (type(self), arguments, state)
 
     def __deepcopy__(self, _: Any) -> Simulator:
@@ -270,7 +270,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
     @property
     def timestep(self) -> float:
         """Time step [s]."""
-        return self._physics.plant.timestep
+        return self._physics.model.timestep
 
     @property
     def integrator(self) -> str:
@@ -376,7 +376,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         """
         if self._physics.scene is not None:
             return self._pair_contacts()
-        contacts, plane = self._physics.contacts, self._physics.plant.ground.plane
+        contacts, plane = self._physics.contacts, self._physics.model.ground.plane
         result: List[GroundContactPoint] = []
         for c in range(int(self._physics.state.counters[layout.NEAR])):
             # Near the ground are also points that do not touch it.
@@ -635,7 +635,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
             robot.nv,
         )
         physics = self._physics
-        if target is not None and not physics.plant.has_servos:
+        if target is not None and not physics.model.has_servos:
             raise ValueError('there is no servo that goes to a target: see Simulator.set_joint_pd')
         results = room(out, given.rows, given.steps, robot.nq, robot.nv)
         start_q, start_v = self._starts(given.q, given.v)
@@ -653,8 +653,8 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
             held = (servo.kp.copy(), servo.kd.copy(), np.array(goals, order='C'), servo.v.copy())
             threads = self._rollouts
             # What acts may have changed since they were made: servos, the world, a payload.
-            if threads is None or threads.plant is not physics.plant:
-                threads = self._rollouts = RolloutThreads(physics.plant, physics.loaded)
+            if threads is None or threads.model is not physics.model:
+                threads = self._rollouts = RolloutThreads(physics.model, physics.loaded)
         threads.run(start_q, start_v, given.torque, held, results)
         return results
 
@@ -802,7 +802,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
             self._next_handle,
             self.objects,
             identity_of(self._physics),
-            bool(self._physics.plant.frictional),
+            bool(self._physics.model.frictional),
         )
 
     @exclusive
@@ -857,7 +857,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
     def _pushed(self, name: str) -> Tuple[int, PluckerTransform]:
         """Return the number of the body of a link or object, and its frame in body coordinates."""
         if name in self.objects and name not in self.robot.model.links:
-            first = self._physics.plant.scene.first_object
+            first = self._physics.model.scene.first_object
             return first + self.objects.index(name), PluckerTransform.identity()
         links = self.robot.model.links
         if self.objects and name not in links:
@@ -875,17 +875,17 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
     def _starts(self, q: FloatArray, v: FloatArray) -> Tuple[FloatArray, FloatArray]:
         """Return the starts that `reset` makes of its arguments, (B or 1, nq) and (B or 1, nv)."""
         physics = self._physics
-        if physics.plant.has_loops:
+        if physics.model.has_loops:
             # Of each pair: the velocity is projected at the configuration.
             rows = max(len(q), len(v)) if len(q) and len(v) else 0
             q, v = (np.broadcast_to(x, (rows, x.shape[1])).copy() for x in (q, v))
             from rbd_ros.simulation.closed_start import close_start
-        elif physics.plant.is_flat:
+        elif physics.model.is_flat:
             return q, v
         for row in range(len(q)):
             try:
                 q[row] = self._with_unit_quaternions(q[row])
-                if physics.plant.has_loops:
+                if physics.model.has_loops:
                     closed = close_start(self.robot, q[row], v[row])
                     q[row], v[row] = closed.q, closed.v
             except ValueError as error:
@@ -928,7 +928,7 @@ def _made_again(kind: Type[Simulator], arguments: Dict[str, Any], state: Any) ->
     if has_servos:
         physics.allow_servos()
     for name, array in numbers.items():
-        getattr(physics.plant, name)[...] = array
+        getattr(physics.model, name)[...] = array
     made.restore(snapshot)
     made._start.recall(warnings)
     return made

@@ -16,7 +16,7 @@ from rbd_ros.contact.arrays import AnyArray
 from rbd_ros.robot import Robot
 from rbd_ros.robot.keys import model_key
 from rbd_ros.simulation.physics import Physics
-from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.simulation_model import SimulationModel
 
 # Found once for each simulation and what is around it: shapes of a world may be large.
 _found: WeakKeyDictionary[Physics, Tuple[Optional[Scene], Dict[str, str]]] = WeakKeyDictionary()
@@ -88,25 +88,25 @@ def check_identity(snapshot: Snapshot, physics: Physics) -> None:
 
 
 def _identity(physics: Physics) -> Dict[str, str]:
-    plant, robot = physics.plant, physics.robot
+    model, robot = physics.model, physics.robot
     return {
         'robot': robot.name,
         'joints': ', '.join(robot.joint_names),
-        'model': _model_digest(plant, robot),
-        'timestep': repr(plant.timestep),
+        'model': _model_digest(model, robot),
+        'timestep': repr(model.timestep),
         'integrator': physics.integrator,
-        'ground': _digest(plant.ground) if plant.has_ground else '',
+        'ground': _digest(model.ground) if model.has_ground else '',
         # An address is that of this process alone.
-        'world': _digest(plant.scene._replace(finder=0)) if plant.has_scene else '',
+        'world': _digest(model.scene._replace(finder=0)) if model.has_scene else '',
     }
 
 
-def _model_digest(plant: Plant, robot: Robot) -> str:
+def _model_digest(model: SimulationModel, robot: Robot) -> str:
     total = hashlib.sha256(json.dumps(model_key(robot.model)).encode())
-    # From the robot, not the plant: faults change these there.
+    # From the robot, not the model: faults change these there.
     for values in (robot.friction, robot.effort_limits):
         total.update(np.asarray(values, dtype=float).tobytes())
-    for values in (plant.damping, plant.stiffness, plant.spring_rest, plant.speed):
+    for values in (model.damping, model.stiffness, model.spring_rest, model.speed):
         total.update(np.ascontiguousarray(values).tobytes())
     return total.hexdigest()
 

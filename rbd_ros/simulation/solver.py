@@ -28,7 +28,7 @@ from rbd_ros.simulation.joint_law import (
 from rbd_ros.simulation.linear import copy, dot, factorize, solve_dense, solve_factorized
 from rbd_ros.simulation.loop_directions import find_basis
 from rbd_ros.simulation.loop_solver import find_held_impulse, solve_closed
-from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import GroundContactPoints, State
 from rbd_ros.simulation.sweeps import sweep_to_rest
 from rbd_ros.simulation.workspace import Problem
@@ -44,7 +44,7 @@ ROUNDING = 1e-12
 
 @compiled
 def solve_velocity(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     contacts: GroundContactPoints,
     problem: Problem,
@@ -59,17 +59,17 @@ def solve_velocity(
     :param h: time step [s]
     :return: whether it is exact; else it is what the sweeps arrived at
     """
-    if plant.has_loops:
-        find_basis(plant, problem.loops)
+    if model.has_loops:
+        find_basis(model, problem.loops)
     for attempt in range(3):
         # Almost always the first attempt does it, in as many solves as parts change. Sweeps are
         # slower but steady, and Newton makes their result exact; if it cannot, they have the last
         # word, and the steps of the third attempt are none: it only finds the forces.
         steps = MAX_NEWTON if attempt < 2 else 0
-        if newton(plant, state, contacts, problem, v, count, h, steps):
+        if newton(model, state, contacts, problem, v, count, h, steps):
             return True
         if attempt == 0:
-            sweep_to_rest(plant, state, contacts, problem, v, count, h)
+            sweep_to_rest(model, state, contacts, problem, v, count, h)
             copy(v, problem.swept_velocity)
             copy(state.segment, problem.swept_segment)
         else:
@@ -80,7 +80,7 @@ def solve_velocity(
 
 @compiled
 def newton(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     contacts: GroundContactPoints,
     problem: Problem,
@@ -105,16 +105,16 @@ def newton(
     # One more round than steps: the first only finds the forces at the velocity that is there.
     for step in range(steps + 1):
         if step > 0:
-            if plant.has_loops:
-                solve_closed(plant, segment, problem, v, count, h)
+            if model.has_loops:
+                solve_closed(model, segment, problem, v, count, h)
             else:
-                solve_linear(plant, segment, problem, v, count, h)
+                solve_linear(model, segment, problem, v, count, h)
         settled = True
-        if plant.has_ground:
-            change = linearize_contacts(plant.ground, state, contacts, problem, v, count, h)
+        if model.has_ground:
+            change = linearize_contacts(model.ground, state, contacts, problem, v, count, h)
             settled = change <= ROUNDING
-        if plant.has_loops:
-            find_held_impulse(plant, segment, problem, v, h)
+        if model.has_loops:
+            find_held_impulse(model, segment, problem, v, h)
         else:
             find_impulse(problem, v)
         if step == 0:
@@ -127,13 +127,13 @@ def newton(
                 problem.impulse[i] - problem.contact_impulse[i],
                 # An estimate will do: it decides where to try next, not what the solution is.
                 1.0 / problem.inertia[i, i],
-                h * plant.friction[i],
+                h * model.friction[i],
                 problem.low[i],
                 problem.high[i],
                 slack,
             )
-            if plant.has_loops:
-                if is_on_corner(plant, segment, v, i):
+            if model.has_loops:
+                if is_on_corner(model, segment, v, i):
                     found = segment[i]
             if found != segment[i]:
                 segment[i] = found
@@ -144,13 +144,13 @@ def newton(
 
 
 @compiled
-def is_on_corner(plant: Plant, segment: IntArray, v: FloatArray, i: int) -> bool:
+def is_on_corner(model: SimulationModel, segment: IntArray, v: FloatArray, i: int) -> bool:
     """Return whether loops keep a joint at rest that gives all of its friction.
 
     It is on the law's corner then, where velocities are rounding.
     """
     slides = segment[i] == FORWARD or segment[i] == BACKWARD
-    if not slides or plant.friction[i] == 0.0:
+    if not slides or model.friction[i] == 0.0:
         return False
     fastest = 0.0
     for j in range(len(v)):
@@ -161,7 +161,12 @@ def is_on_corner(plant: Plant, segment: IntArray, v: FloatArray, i: int) -> bool
 
 @compiled
 def solve_linear(
-    plant: Plant, segment: IntArray, problem: Problem, v: FloatArray, count: int, h: float
+    model: SimulationModel,
+    segment: IntArray,
+    problem: Problem,
+    v: FloatArray,
+    count: int,
+    h: float,
 ) -> None:
     """Solve for v with the laws replaced by their segments and slopes."""
     n = len(v)
@@ -171,7 +176,7 @@ def solve_linear(
         copy(problem.inertia[i], A[i])
         x[i] = problem.momentum[i]
     pressed = False
-    if plant.has_ground:
+    if model.has_ground:
         pressed = add_contacts(problem, count, h)
     for i in range(n):
         if is_held(segment[i]):
@@ -186,13 +191,13 @@ def solve_linear(
             A[i, i] = 1.0
             x[i] = held
         else:
-            x[i] += friction_impulse(segment[i], h * plant.friction[i])
+            x[i] += friction_impulse(segment[i], h * model.friction[i])
     if pressed:
         # Contacts couple branches of the tree, and friction that slides is not even symmetric.
         solve_dense(A, x)
     else:
-        factorize(A, plant.tree.row_first, plant.tree.row_index)
-        solve_factorized(A, plant.tree.row_first, plant.tree.row_index, x)
+        factorize(A, model.tree.row_first, model.tree.row_index)
+        solve_factorized(A, model.tree.row_first, model.tree.row_index, x)
     copy(x, v)
     for i in range(n):
         if is_held(segment[i]):  # to the last bit: a joint that sticks must not creep

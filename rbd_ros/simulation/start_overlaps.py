@@ -21,9 +21,9 @@ from rbd_ros.simulation.assembly import make_physics_record
 from rbd_ros.simulation.displacement import RETURN_SPEED
 from rbd_ros.simulation.free_bodies import place_objects
 from rbd_ros.simulation.physics import clear_record
-from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.robot import place_robot
-from rbd_ros.simulation.scene.state import NOW, ScenePlant
+from rbd_ros.simulation.scene.state import NOW, SceneModel
+from rbd_ros.simulation.simulation_model import SimulationModel
 
 if TYPE_CHECKING:
     from rbd_ros.simulation.physics import Physics
@@ -68,23 +68,25 @@ class Touching(NamedTuple):
     stays: bool
 
 
-def _rigid_pairs(plant: ScenePlant) -> Tuple[BoolArray, BoolArray]:
+def _rigid_pairs(model: SceneModel) -> Tuple[BoolArray, BoolArray]:
     """Return the rigid pairs of a robot's convex shapes, and the rigid ones that are not."""
-    table = plant.table
-    on_robot = (table.body_id > 0) & (table.body_id < plant.first_object)
+    table = model.table
+    on_robot = (table.body_id > 0) & (table.body_id < model.first_object)
     is_concave = np.isin(table.kind, (MESH, HEIGHT_FIELD))
     simple = on_robot[table.pair].any(axis=1) & ~is_concave[table.pair].any(axis=1)
     rigid = table.surface[:, STIFFNESS] == 0.0
     return simple & rigid, ~simple & rigid
 
 
-def deepest_overlap(scene: Scene, plant: Plant, q: FloatArray, least: float) -> Optional[Overlap]:
+def deepest_overlap(
+    scene: Scene, model: SimulationModel, q: FloatArray, least: float
+) -> Optional[Overlap]:
     """Return the deepest overlap of the robot in rigid contact, with itself and with all else.
 
     Triangle meshes and height fields are left out, which would take long here.
 
     :param scene: shapes and pairs
-    :param plant: constants of the simulation
+    :param model: constants of the simulation
     :param q: configuration, (nq,)
     :param least: depth that counts [m]
     :return: None if there is none
@@ -92,22 +94,22 @@ def deepest_overlap(scene: Scene, plant: Plant, q: FloatArray, least: float) -> 
     >>> from rbd_ros.simulation.start_overlaps import deepest_overlap
     >>> ball = {'type': 'sphere', 'radius': 0.1, 'xyz': [0.0, 0.23, 1.08]}
     >>> physics = Simulator(robot, world={'objects': {'ball': ball}}).physics
-    >>> deepest_overlap(physics.scene, physics.plant, robot.neutral(), 1e-3).second
+    >>> deepest_overlap(physics.scene, physics.model, robot.neutral(), 1e-3).second
     'ball'
     """
-    wanted = np.flatnonzero(_rigid_pairs(plant.scene)[0])
+    wanted = np.flatnonzero(_rigid_pairs(model.scene)[0])
     if not len(wanted):
         return None
-    fewer = with_pairs(plant.scene.table, wanted)
+    fewer = with_pairs(model.scene.table, wanted)
     fields = make_physics_record(
-        plant._replace(scene=plant.scene._replace(table=fewer), has_external_forces=False), len(q)
+        model._replace(scene=model.scene._replace(table=fewer), has_external_forces=False), len(q)
     )
     fields.state.q[:] = q
-    for array, start in zip(fields.objects, plant.scene.start):
+    for array, start in zip(fields.objects, model.scene.start):
         array[...] = start
     work, contacts = fields.work, fields.touches.contacts
-    place_objects(fields.plant.scene, fields.objects, work.scene)
-    place_robot(fields.plant, fields.state, fields.external_forces, work)
+    place_objects(fields.model.scene, fields.objects, work.scene)
+    place_robot(fields.model, fields.state, fields.external_forces, work)
     count, _ = find_scene_contacts(fewer, work.scene.room, _INSTANT, contacts)
     deep = np.flatnonzero(contacts.gap[:count] < -least)
     if not len(deep):
@@ -134,7 +136,7 @@ def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], Touching]:
     >>> {pair: (round(each.depth, 6), each.stays) for pair, each in found.items()}
     {('floor', 'ball'): (0.01, False)}
     """
-    wanted = _rigid_pairs(physics.plant.scene)[1]
+    wanted = _rigid_pairs(physics.model.scene)[1]
     if not wanted.any():
         return {}
     arrays = physics.arrays()
@@ -147,21 +149,21 @@ def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], Touching]:
     return found
 
 
-def robot_warnings(scene: Scene, plant: Plant, q: FloatArray, least: float) -> List[str]:
+def robot_warnings(scene: Scene, model: SimulationModel, q: FloatArray, least: float) -> List[str]:
     """Return warnings of a robot and convex shapes that overlap at the start.
 
     :param scene: shapes and pairs
-    :param plant: constants of the simulation
+    :param model: constants of the simulation
     :param q: configuration, (nq,)
     :param least: depth that is worth a warning [m]
 
     >>> from rbd_ros.simulation.start_overlaps import robot_warnings
     >>> ball = {'type': 'sphere', 'radius': 0.1, 'xyz': [0.0, 0.23, 1.08]}
     >>> physics = Simulator(robot, world={'objects': {'ball': ball}}).physics
-    >>> len(robot_warnings(physics.scene, physics.plant, robot.neutral(), 1e-3))
+    >>> len(robot_warnings(physics.scene, physics.model, robot.neutral(), 1e-3))
     1
     """
-    found = deepest_overlap(scene, plant, q, least)
+    found = deepest_overlap(scene, model, q, least)
     if found is None:
         return []
     others = f', the deepest of {found.pairs} pairs' if found.pairs > 1 else ''
@@ -201,7 +203,7 @@ def spawn_overlap_warnings(physics: Physics, names: Collection[str], least: floa
     >>> spawn_overlap_warnings(simulator.physics, ['ball'], 1e-3)[0].split(';')[0]
     "'floor' and 'ball' overlap by 10.0 mm"
     """
-    rigid = physics.plant.scene.table.surface[:, STIFFNESS] == 0.0
+    rigid = physics.model.scene.table.surface[:, STIFFNESS] == 0.0
     found = {
         pair: each
         for pair, each in _touching(physics, rigid).items()
@@ -221,7 +223,7 @@ def stay_warnings(physics: Physics) -> List[str]:
     """
     if not physics.touches.stays[: int(physics.touches.counts[NOW])].any():
         return []
-    every = np.ones(len(physics.plant.scene.table.pair), dtype=bool)
+    every = np.ones(len(physics.model.scene.table.pair), dtype=bool)
     found = {pair: each for pair, each in _touching(physics, every).items() if each.stays}
     return _worded(found, 0.0, '')
 

@@ -12,7 +12,7 @@ from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.loop_closing import NEARLY_CLOSED
 from rbd_ros.simulation.physics import Physics
-from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.simulation_model import SimulationModel
 
 #: Eigenvalue of a mass matrix with ones on its diagonal that counts as zero: above rounding.
 SINGULAR = 1e-11
@@ -33,7 +33,7 @@ class StartWarnings:
     def __init__(self) -> None:
         self._found: List[str] = []
         self._overlaps: Optional[Tuple[str, ...]] = ()
-        self._start: Tuple[Optional[Scene], Plant, Robot, FloatArray]
+        self._start: Tuple[Optional[Scene], SimulationModel, Robot, FloatArray]
 
     @property
     def texts(self) -> Tuple[str, ...]:
@@ -50,10 +50,10 @@ class StartWarnings:
         :param v: velocity, (nv,)
         :param deepest: contact point that is deepest in the ground, -1 if there is none
         """
-        plant = physics.plant
-        self._start, self._overlaps = (physics.scene, plant, physics.loaded, q), None
+        model = physics.model
+        self._start, self._overlaps = (physics.scene, model, physics.loaded, q), None
         self._found = [*_of_ground(physics, deepest), *_of_loops(physics)]
-        if plant.has_scene:
+        if model.has_scene:
             from rbd_ros.simulation.start_overlaps import other_warnings
 
             self._found += other_warnings(physics, DEEP)
@@ -67,13 +67,13 @@ class StartWarnings:
         self._found, self._overlaps = list(texts), ()
 
     def _of_overlaps(self) -> Tuple[str, ...]:
-        scene, plant, robot, q = self._start
+        scene, model, robot, q = self._start
         singular = _of_masses(robot, q)
-        if scene is None or not plant.has_robot:
+        if scene is None or not model.has_robot:
             return singular
         from rbd_ros.simulation.start_overlaps import robot_warnings
 
-        return (*singular, *robot_warnings(scene, plant, q, DEEP))
+        return (*singular, *robot_warnings(scene, model, q, DEEP))
 
 
 def _of_masses(robot: Robot, q: FloatArray) -> Tuple[str, ...]:
@@ -102,7 +102,7 @@ def _of_ground(physics: Physics, deepest: int) -> List[str]:
     depth = -physics.state.normal_deformation[deepest] if deepest >= 0 else 0.0
     if not depth > DEEP:
         return []
-    first = physics.plant.ground.shapes.first
+    first = physics.model.ground.shapes.first
     shape = int(np.searchsorted(first, deepest, side='right')) - 1
     return [
         f'link {physics.geometries[shape].link!r} starts {1e3 * depth:.1f} mm deep in '
@@ -137,17 +137,17 @@ def _of_loops(physics: Physics) -> List[str]:
 
 def _of_limits(physics: Physics, q: FloatArray, v: FloatArray) -> List[str]:
     """Return warnings of joints outside their limits, or too fast."""
-    plant, found = physics.plant, []
+    model, found = physics.model, []
     for i in range(len(v)):
-        at = plant.position[i]
-        if at >= 0 and not plant.lower[i] <= q[at] <= plant.upper[i]:
+        at = model.position[i]
+        if at >= 0 and not model.lower[i] <= q[at] <= model.upper[i]:
             found.append(
                 f'joint {physics.joint_of(i)!r} starts at {q[at]:g}, outside its limits '
-                f'[{plant.lower[i]:g}, {plant.upper[i]:g}]; it is moved back slowly'
+                f'[{model.lower[i]:g}, {model.upper[i]:g}]; it is moved back slowly'
             )
-        if abs(v[i]) > plant.speed[i]:
+        if abs(v[i]) > model.speed[i]:
             found.append(
                 f'joint {physics.joint_of(i)!r} starts at speed {v[i]:g}, above its limit of '
-                f'{plant.speed[i]:g}, to which the first step slows it down'
+                f'{model.speed[i]:g}, to which the first step slows it down'
             )
     return found

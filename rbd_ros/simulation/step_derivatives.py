@@ -22,7 +22,7 @@ from rbd_ros.robot.wraparound import Wraparound
 from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, STICK
 from rbd_ros.simulation.joint_servo import FREE
 from rbd_ros.simulation.midpoint import ROUNDS as ROUNDS_OF_FRICTION
-from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import FORCES, Servo, WHOLE
 from rbd_ros.simulation.step_differences import differences, NOT_SMOOTH
 from rbd_ros.simulation.step_division import count_substeps, find_substep
@@ -87,7 +87,7 @@ class _System(NamedTuple):
     """
 
     robot: Robot
-    plant: Plant
+    model: SimulationModel
     tau: FloatArray
     dtau: FloatArray
     stuck: BoolArray
@@ -104,13 +104,13 @@ class _System(NamedTuple):
         :param lead: part of the step after which springs are looked at, (nv,)
         :param h: time step [s], 0 for where they are
         """
-        plant, position = self.plant, np.maximum(self.plant.position, 0)
+        model, position = self.model, np.maximum(self.model.position, 0)
         # A joint with one degree of freedom has one position, which changes by its velocity.
         x, dx = start.q[position], start.dq
         ahead, dahead = h * lead * start.v, h * lead[:, None] * start.dv
-        force = -plant.stiffness * (x + ahead - plant.spring_rest)
-        change = -plant.stiffness[:, None] * (dx + dahead)
-        added = (h * lead) ** 2 * plant.stiffness
+        force = -model.stiffness * (x + ahead - model.spring_rest)
+        change = -model.stiffness[:, None] * (dx + dahead)
+        added = (h * lead) ** 2 * model.stiffness
         if self.driven:
             away = Wraparound(self.robot.position_periods)(self.servo.q - x)
             force += self.kp * (away - h * start.v)
@@ -122,7 +122,7 @@ class _System(NamedTuple):
     def bracket(self, u: FloatArray) -> FloatArray:
         """Return the matrix ad u of the bracket [u, v] of velocities, (nv, nv)."""
         result = np.zeros((len(u), len(u)))
-        for (i, j, k), value in zip(self.plant.bracket_index, self.plant.bracket_value):
+        for (i, j, k), value in zip(self.model.bracket_index, self.model.bracket_value):
             result[i, k] += value * u[j]
         return result
 
@@ -130,7 +130,7 @@ class _System(NamedTuple):
         self, q: FloatArray, dq: FloatArray, u: FloatArray, du: FloatArray
     ) -> Tuple[FloatArray, FloatArray]:
         """Return q exp(u), and its derivative."""
-        if self.plant.is_flat:
+        if self.model.is_flat:
             return q + u, dq + du
         n = len(u)
         # exp of [[-ad u, 1], [0, 0]] has exp(-ad u) and the sum over (-ad u)^k / (k + 1)!.
@@ -158,7 +158,7 @@ class _System(NamedTuple):
         :param elastic: what `elastic` returned
         :param h: time in which what is stuck loses that velocity [s]
         """
-        damping = self.plant.damping
+        damping = self.model.damping
         H = self.robot.mass_matrix(at.q) + np.diag(added + elastic[2])
         force = self.tau + elastic[0] - damping * damped - self.robot.bias_force(at.q, at.v)
         H[self.stuck] = np.eye(len(force))[self.stuck]
@@ -173,23 +173,23 @@ class _System(NamedTuple):
 
 def _semi_implicit(system: _System, at: _Point, h: float) -> _Point:
     elastic = system.elastic(at, np.ones(len(at.v)), h)
-    a, da = system.acceleration(at, at.v, at.dv, h * system.plant.damping, elastic, h)
+    a, da = system.acceleration(at, at.v, at.dv, h * system.model.damping, elastic, h)
     v, dv = at.v + h * a, at.dv + h * da
     q, dq = system.moved(at.q, at.dq, h * v, h * dv)
     return _Point(q, v, dq, dv)
 
 
 def _midpoint(system: _System, at: _Point, h: float) -> _Point:
-    elastic = system.elastic(at, system.plant.spring_lead, h)
+    elastic = system.elastic(at, system.model.spring_lead, h)
     q, dq = system.moved(at.q, at.dq, 0.5 * h * at.v, 0.5 * h * at.dv)
     a, da = np.zeros_like(at.v), np.zeros_like(at.dv)
     # What the solver is needed for, see midpoint.py.
-    plant = system.plant
-    divided = plant.has_springs and h != plant.timestep
-    solved = plant.frictional or divided
+    model = system.model
+    divided = model.has_springs and h != model.timestep
+    solved = model.frictional or divided
     for _ in range(ROUNDS_OF_FRICTION if solved else ROUNDS):
         mean = _Point(q, at.v + 0.5 * h * a, dq, at.dv + 0.5 * h * da)
-        added = h * system.plant.implicit_damping
+        added = h * system.model.implicit_damping
         a, da = system.acceleration(mean, at.v, at.dv, added, elastic, h)
     v, dv = at.v + h * a, at.dv + h * da
     q, dq = system.moved(q, dq, 0.5 * h * v, 0.5 * h * dv)
@@ -228,16 +228,16 @@ _STEPS: Dict[str, Callable[[_System, _Point, float], _Point]] = {
 def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
     """See `Simulator.step_derivatives`."""
     physics = simulator.physics
-    plant, n = physics.plant, physics.robot.nv
+    model, n = physics.model, physics.robot.nv
     _require_smooth(simulator)
-    corrected = plant.has_free_bases and not plant.runge_kutta
+    corrected = model.has_free_bases and not model.runge_kutta
     if corrected or physics.state.counters[FORCES] > 0:
         q, v, D = differences(simulator, tau)
         return StepDerivatives(q, v, *np.hsplit(D[:n], 3), *np.hsplit(D[n:], 3))
     taken = _taken(simulator, tau)
     slides = np.select([taken.segment == FORWARD, taken.segment == BACKWARD], [-1.0, 1.0])
     # What is cut at the effort limit does not change with what is asked.
-    applied, free = np.clip(tau, -plant.effort, plant.effort), np.abs(tau) <= plant.effort
+    applied, free = np.clip(tau, -model.effort, model.effort), np.abs(tau) <= model.effort
     servo = physics.state.servo
     driven = (servo.kp > 0.0) | (servo.kd > 0.0)
     if driven.any():
@@ -245,11 +245,11 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
         applied = np.where(driven, np.where(free, tau, taken.applied), applied)
     dtau = np.zeros((n, 3 * n))
     dtau[:, 2 * n :] = np.diag(free.astype(float))
-    stuck = (taken.segment == STICK) & (plant.friction > 0.0)
+    stuck = (taken.segment == STICK) & (model.friction > 0.0)
     system = _System(
         physics.robot,
-        plant,
-        applied + slides * plant.friction,
+        model,
+        applied + slides * model.friction,
         dtau,
         stuck,
         bool(driven.any()),
@@ -265,9 +265,9 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
         np.hstack([nothing, one, nothing]),
     )
     step = _semi_implicit if system.driven else _STEPS[simulator.integrator]
-    parts = count_substeps(plant, at.v)
+    parts = count_substeps(model, at.v)
     for _ in range(parts):
-        left = plant.timestep / parts
+        left = model.timestep / parts
         while left > 0.0:
             h = _substep(simulator, at, left) if taken.divided else left
             at = step(system, at, h)
@@ -279,12 +279,12 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
 def _require_smooth(simulator: Simulator) -> None:
     """Check that there is nothing that a step is never differentiated with."""
     physics = simulator.physics
-    plant, name = physics.plant, repr(physics.robot.name)
-    if plant.has_loops:
+    model, name = physics.model, repr(physics.robot.name)
+    if model.has_loops:
         raise ValueError(f'{name} has kinematic loops: its steps are not differentiated')
-    if plant.runge_kutta and plant.stiff:
+    if model.runge_kutta and model.stiff:
         raise ValueError(
-            f'the damping, or a spring, of {name} is too stiff for rk4 at {plant.timestep:g} s: '
+            f'the damping, or a spring, of {name} is too stiff for rk4 at {model.timestep:g} s: '
             "take integrator='midpoint'"
         )
 
@@ -325,7 +325,7 @@ def _substep(simulator: Simulator, at: _Point, left: float) -> float:
     q, v = state.q.copy(), state.v.copy()
     state.q[:], state.v[:] = at.q, at.v
     try:
-        return float(find_substep(physics.plant, state, physics.fields.work, left))
+        return float(find_substep(physics.model, state, physics.fields.work, left))
     finally:
         state.q[:], state.v[:] = q, v
 

@@ -97,7 +97,7 @@ def differences(
     """
     n = len(tau)
     steps, none = _Steps(simulator, tau), np.zeros(n)
-    effort = simulator.physics.plant.effort
+    effort = simulator.physics.model.effort
     columns: List[FloatArray] = []
     for unit in np.eye(n):
         columns.append(_slope(steps, unit, none, none, INCREMENT))

@@ -17,7 +17,7 @@ from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.displacement import move
 from rbd_ros.simulation.linear import add_scaled, clear, copy, factorize, solve_factorized
 from rbd_ros.simulation.loop_directions import correct, find_loops, respond
-from rbd_ros.simulation.plant import MAX_SUBSTEPS, Plant, TURN_PER_SUBSTEP
+from rbd_ros.simulation.simulation_model import MAX_SUBSTEPS, SimulationModel, TURN_PER_SUBSTEP
 from rbd_ros.simulation.state import State, WHOLE
 from rbd_ros.simulation.workspace import Workspace
 
@@ -37,54 +37,54 @@ SMALL_TURN = 1e-3
 
 
 @compiled
-def fastest_rotation(plant: Plant, v: FloatArray) -> float:
+def fastest_rotation(model: SimulationModel, v: FloatArray) -> float:
     """Return the speed of the fastest shaft at a velocity, or acceleration [rad/s, rad/s^2]."""
     fastest = 0.0
-    for i in range(len(plant.turning)):
-        fastest = max(fastest, plant.turning[i] * abs(v[i]))
+    for i in range(len(model.turning)):
+        fastest = max(fastest, model.turning[i] * abs(v[i]))
     return fastest
 
 
 @compiled
-def count_substeps(plant: Plant, v: FloatArray) -> int:
+def count_substeps(model: SimulationModel, v: FloatArray) -> int:
     """Return the number of substeps that keep every joint from turning far in one of them.
 
     :param v: velocity at the beginning of the step, (nv,)
     """
     # The error of a step grows with the angle, so it is the angle that is bounded, not the speed.
-    turn = plant.timestep * fastest_rotation(plant, v)
+    turn = model.timestep * fastest_rotation(model, v)
     if turn <= TURN_PER_SUBSTEP:
         return 1
     return int(min(np.ceil(turn / TURN_PER_SUBSTEP), MAX_SUBSTEPS))
 
 
 @compiled
-def needs_inertial_rate(plant: Plant, state: State) -> bool:
+def needs_inertial_rate(model: SimulationModel, state: State) -> bool:
     """Return whether inertia alone may change the speed much in this step."""
     # After a start nothing is known. In a step that inertia has divided, the speed may have
     # changed to and fro.
     if state.counters[WHOLE] == 0:
         return True
-    turn = max(plant.timestep * fastest_rotation(plant, state.v), SMALL_TURN)
-    for i in range(len(plant.turning)):
-        change = plant.timestep**2 * plant.turning[i] * abs(state.acceleration[i])
+    turn = max(model.timestep * fastest_rotation(model, state.v), SMALL_TURN)
+    for i in range(len(model.turning)):
+        change = model.timestep**2 * model.turning[i] * abs(state.acceleration[i])
         if change > NOTICED_CHANGE * turn:
             return True
     return False
 
 
 @compiled
-def find_substep(plant: Plant, state: State, work: Workspace, h: float) -> float:
+def find_substep(model: SimulationModel, state: State, work: Workspace, h: float) -> float:
     """Find how much of a step inertia allows to be taken as one substep.
 
     :param h: what is left of the step [s]
     """
-    substep, least = h, plant.timestep / MAX_SUBSTEPS
-    here = inertial_rate(plant, state, work, 0.0)
+    substep, least = h, model.timestep / MAX_SUBSTEPS
+    here = inertial_rate(model, state, work, 0.0)
     while substep > least:
         # Also where the velocity leads: in the middle of such a place nothing changes for a
         # moment.
-        rate = max(here, inertial_rate(plant, state, work, substep))
+        rate = max(here, inertial_rate(model, state, work, substep))
         # Negated, so that what is no number divides nothing.
         if not substep * rate > CHANGE_PER_SUBSTEP:
             break
@@ -93,48 +93,48 @@ def find_substep(plant: Plant, state: State, work: Workspace, h: float) -> float
 
 
 @compiled
-def inertial_rate(plant: Plant, state: State, work: Workspace, ahead: float) -> float:
+def inertial_rate(model: SimulationModel, state: State, work: Workspace, ahead: float) -> float:
     """Return the rate at which inertia alone changes the speed, at the present velocity [1/s].
 
     A speed below that of `SMALL_TURN` counts as that.
 
     :param ahead: how long this velocity has moved the joints [s]
     """
-    dynamics, motion, tree = work.dynamics, work.motion, plant.tree
+    dynamics, motion, tree = work.dynamics, work.motion, model.tree
     a, still = dynamics.acceleration, dynamics.bias
     # Kernels look at `state`.
     copy(state.q, motion.kept_q)
     copy(state.v, motion.next_v)
     for i in range(len(a)):
         motion.displacement[i] = ahead * state.v[i]
-    move(plant, motion, state.q)
+    move(model, motion, state.q)
     copy(motion.next_q, state.q)
-    call_kernel(plant.mass_matrix, state.packed, dynamics.mass)
-    call_kernel(plant.bias_force, state.packed, a)
-    if plant.has_loops:
-        find_loops(plant, state, dynamics.mass, work.problem.loops)
+    call_kernel(model.mass_matrix, state.packed, dynamics.mass)
+    call_kernel(model.bias_force, state.packed, a)
+    if model.has_loops:
+        find_loops(model, state, dynamics.mass, work.problem.loops)
     # Without velocity it is gravity.
     clear(state.v)
-    call_kernel(plant.bias_force, state.packed, still)
+    call_kernel(model.bias_force, state.packed, still)
     copy(motion.next_v, state.v)
     for i in range(len(a)):
         a[i] = still[i] - a[i]
-    if plant.has_loops:
+    if model.has_loops:
         loops = work.problem.loops
-        respond(plant, loops, a)
-        correct(plant, loops, loops.bias, loops.correction)
+        respond(model, loops, a)
+        correct(model, loops, loops.bias, loops.correction)
         add_scaled(1.0, loops.correction, a)
     else:
         factorize(dynamics.mass, tree.row_first, tree.row_index)
         solve_factorized(dynamics.mass, tree.row_first, tree.row_index, a)
     # At rest, the acceleration is rounding. So it is in a direction that moves next to no
     # mass, which changes no energy.
-    call_kernel(plant.mass_matrix, state.packed, dynamics.mass)
+    call_kernel(model.mass_matrix, state.packed, dynamics.mass)
     copy(motion.kept_q, state.q)
-    speed = max(fastest_rotation(plant, state.v), SMALL_TURN / plant.timestep)
+    speed = max(fastest_rotation(model, state.v), SMALL_TURN / model.timestep)
     changing = twice_kinetic_energy(dynamics.mass, a)
     energy = max(twice_kinetic_energy(dynamics.mass, state.v), TINY)
-    rate: float = fastest_rotation(plant, a) / speed
+    rate: float = fastest_rotation(model, a) / speed
     if changing < (rate / MOST_BY_ENERGY) ** 2 * energy:
         rate = MOST_BY_ENERGY * np.sqrt(max(changing, 0.0) / energy)
     return rate

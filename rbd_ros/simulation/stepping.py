@@ -18,12 +18,12 @@ from rbd_ros.simulation.joint_servo import any_servos, begin_servos, end_servos
 from rbd_ros.simulation.linear import copy, is_finite
 from rbd_ros.simulation.loop_closing import close_positions, project
 from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
-from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.runge_kutta import is_at_limit
 from rbd_ros.simulation.scene.servo import take_servo_substep
 from rbd_ros.simulation.scene.state import ContactState, Objects
 from rbd_ros.simulation.scene.step import take_scene_substep
 from rbd_ros.simulation.semi_implicit import follow_velocity, step_constrained, step_freely
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import (
     ExternalForces,
     FORCES,
@@ -53,13 +53,13 @@ def are_finite(commands: Commands) -> bool:
 
 
 @compiled
-def saturate(plant: Plant, commands: Commands, state: State) -> bool:
+def saturate(model: SimulationModel, commands: Commands, state: State) -> bool:
     """Find `applied`, the torque within the effort limits; return whether any was cut."""
     cut = False
     for i in range(len(commands.torque)):
         wanted = commands.torque[i]
         # Joints without an effort limit have an infinite one.
-        state.applied[i] = min(max(wanted, -plant.effort[i]), plant.effort[i])
+        state.applied[i] = min(max(wanted, -model.effort[i]), model.effort[i])
         state.saturated[i] = 1 if state.applied[i] != wanted else 0
         cut = cut or state.saturated[i] == 1
     return cut
@@ -67,7 +67,7 @@ def saturate(plant: Plant, commands: Commands, state: State) -> bool:
 
 @compiled
 def find_forces(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     external_forces: ExternalForces,
     contacts: GroundContactPoints,
@@ -79,20 +79,20 @@ def find_forces(
     :return: number of contact points near the ground
     """
     dynamics = work.dynamics
-    placed = find_applied_force(plant, state, external_forces, dynamics)
+    placed = find_applied_force(model, state, external_forces, dynamics)
     # Contacts of the step before are over, also where there is nothing to be detected.
     state.counters[NEAR] = 0
     count = 0
-    if plant.has_ground:
+    if model.has_ground:
         if not placed:
-            call_kernel(plant.contact_kinematics, state.packed, dynamics.kinematics)
-        count = detect_contacts(plant, state, dynamics, contacts, work.problem, h)
+            call_kernel(model.contact_kinematics, state.packed, dynamics.kinematics)
+        count = detect_contacts(model, state, dynamics, contacts, work.problem, h)
     return count
 
 
 @compiled
 def take_substep(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     external_forces: ExternalForces,
     contacts: GroundContactPoints,
@@ -100,61 +100,61 @@ def take_substep(
     h: float,
 ) -> bool:
     """Advance by h; return False, with q and v unchanged, if the velocity is not finite."""
-    count = find_forces(plant, state, external_forces, contacts, work, h)
+    count = find_forces(model, state, external_forces, contacts, work, h)
     driven = False
-    if plant.has_servos:
+    if model.has_servos:
         driven = any_servos(state)
     done = False
     if driven:
-        if not step_constrained(plant, state, contacts, work, count, h):
+        if not step_constrained(model, state, contacts, work, count, h):
             return False
-    elif plant.runge_kutta:
-        found = step_by_runge_kutta(plant, state, external_forces, contacts, work, count, h)
+    elif model.runge_kutta:
+        found = step_by_runge_kutta(model, state, external_forces, contacts, work, count, h)
         if found == NOTHING:
             return False
         done = found == EVERYTHING
-    elif plant.midpoint:
+    elif model.midpoint:
         # Where a joint is at a limit or a contact near, the implicit solve decides whether either
         # stops anything.
-        stopped = count > 0 or is_at_limit(plant, state)
+        stopped = count > 0 or is_at_limit(model, state)
         if stopped:
-            if not step_constrained(plant, state, contacts, work, count, h):
+            if not step_constrained(model, state, contacts, work, count, h):
                 return False
             stopped = is_stopped(state, work.problem.contact_impulse, count > 0)
         if not stopped:
-            done = midpoint_step(plant, state, external_forces, contacts, work, h)
-            if not done and not step_constrained(plant, state, contacts, work, count, h):
+            done = midpoint_step(model, state, external_forces, contacts, work, h)
+            if not done and not step_constrained(model, state, contacts, work, count, h):
                 return False
     else:
         # Most steps of most robots violate nothing: they are tried without the solver first.
-        constrained = plant.frictional == 1 or count > 0
+        constrained = model.frictional == 1 or count > 0
         # Where the step is divided, the kernel with implicit damping is for another time step.
-        if plant.damped == 1 and h != plant.timestep:
+        if model.damped == 1 and h != model.timestep:
             constrained = True
-        constrained = constrained or not step_freely(plant, state, work, h)
-        if constrained and not step_constrained(plant, state, contacts, work, count, h):
+        constrained = constrained or not step_freely(model, state, work, h)
+        if constrained and not step_constrained(model, state, contacts, work, count, h):
             return False
     if not done:
-        follow_velocity(plant, state, work, h)
+        follow_velocity(model, state, work, h)
     # Closing the loops corrects both: what is no number is found out after it.
-    if plant.has_loops:
+    if model.has_loops:
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
     # Likewise the momentum of free bases.
-    elif plant.has_free_bases:
+    elif model.has_free_bases:
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
-    return_joints(plant, state.q, work.motion, h)
-    settle(plant, state, work.motion, work.problem.impulse, h)
+    return_joints(model, state.q, work.motion, h)
+    settle(model, state, work.motion, work.problem.impulse, h)
     # Last: the forces of this step follow from the deformations at its beginning.
-    if plant.has_ground:
-        update_deformations(plant.ground, state, contacts, count, h)
+    if model.has_ground:
+        update_deformations(model.ground, state, contacts, count, h)
     return True
 
 
 @compiled
 def take_any_substep(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     external_forces: ExternalForces,
     contacts: GroundContactPoints,
@@ -165,23 +165,23 @@ def take_any_substep(
 ) -> bool:
     """Advance by h, in a world or not; return False if the dynamics are not finite."""
     done: bool = True
-    if plant.has_scene:
-        if plant.has_servos:
+    if model.has_scene:
+        if model.has_servos:
             done = take_servo_substep(
-                plant, state, external_forces, contacts, objects, touches, work, h
+                model, state, external_forces, contacts, objects, touches, work, h
             )
         else:
             done = take_scene_substep(
-                plant, state, external_forces, contacts, objects, touches, work, h
+                model, state, external_forces, contacts, objects, touches, work, h
             )
     else:
-        done = take_substep(plant, state, external_forces, contacts, work, h)
+        done = take_substep(model, state, external_forces, contacts, work, h)
     return done
 
 
 @compiled
 def step_once(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     external_forces: ExternalForces,
     contacts: GroundContactPoints,
@@ -195,14 +195,14 @@ def step_once(
     copy(state.v, state.start_v)
     # By the speed at its beginning: what speeds up in this step is divided in the next one,
     # or by its inertia.
-    parts = count_substeps(plant, state.v)
-    h = plant.timestep if parts == 1 else plant.timestep / parts
+    parts = count_substeps(model, state.v)
+    h = model.timestep if parts == 1 else model.timestep / parts
     watched = False
-    if plant.has_robot:
-        watched = needs_inertial_rate(plant, state)
-    if plant.has_scene:
+    if model.has_robot:
+        watched = needs_inertial_rate(model, state)
+    if model.has_scene:
         keep_objects(objects, work.scene.kept)
-    if plant.has_servos:
+    if model.has_servos:
         begin_servos(state)
     substeps = 0
     for _ in range(parts):
@@ -210,23 +210,23 @@ def step_once(
         while left > 0.0:
             substep = left
             if watched:
-                substep = find_substep(plant, state, work, left)
+                substep = find_substep(model, state, work, left)
             if not take_any_substep(
-                plant, state, external_forces, contacts, work, objects, touches, substep
+                model, state, external_forces, contacts, work, objects, touches, substep
             ):
                 copy(state.start_q, state.q)
                 copy(state.start_v, state.v)
-                if plant.has_scene:
+                if model.has_scene:
                     restore_objects(objects, work.scene.kept)
                 return False
             left -= substep
             substeps += 1
-    if plant.has_servos:
-        state.counters[SATURATED] += end_servos(plant, state, work.motion.next_v)
+    if model.has_servos:
+        state.counters[SATURATED] += end_servos(model, state, work.motion.next_v)
     for i in range(len(state.v)):
-        state.acceleration[i] = (state.v[i] - state.start_v[i]) / plant.timestep
+        state.acceleration[i] = (state.v[i] - state.start_v[i]) / model.timestep
     state.counters[WHOLE] = 1 if substeps == parts else 0
-    if plant.has_external_forces:
+    if model.has_external_forces:
         if state.counters[FORCES] > 0:
             age_external_forces(external_forces, state)
     state.counters[STEPS] += 1
@@ -241,17 +241,17 @@ def advance(physics: PhysicsRecord, count: int) -> int:
     :return: how many were taken; fewer than `count` if the dynamics stopped being finite;
         `REFUSED` if the commands are not: then nothing has been changed
     """
-    plant, state = physics.plant, physics.state
+    model, state = physics.model, physics.state
     if not are_finite(physics.commands):
         return REFUSED
     # Commands are the same in all steps, and so is what is left of them.
-    cut = saturate(plant, physics.commands, state)
-    if plant.has_servos:
+    cut = saturate(model, physics.commands, state)
+    if model.has_servos:
         copy(physics.commands.torque, state.servo.torque)
         cut = False  # servos say it in each step
     for step in range(count):
         if not step_once(
-            plant,
+            model,
             state,
             physics.external_forces,
             physics.contacts,
@@ -270,19 +270,19 @@ def close_loops(physics: PhysicsRecord) -> int:
 
     :return: number of the first loop that is open by more than that, -1 if there is none
     """
-    plant, state, motion = physics.plant, physics.state, physics.work.motion
+    model, state, motion = physics.model, physics.state, physics.work.motion
     dynamics, loops = physics.work.dynamics, physics.work.problem.loops
-    call_kernel(plant.loop_closure, state.q, loops.closure)
-    for loop in range(len(plant.loop_first) - 1):
-        for c in range(plant.loop_first[loop], plant.loop_first[loop + 1]):
+    call_kernel(model.loop_closure, state.q, loops.closure)
+    for loop in range(len(model.loop_first) - 1):
+        for c in range(model.loop_first[loop], model.loop_first[loop + 1]):
             if not abs(loops.residual[c]) <= ROUNDED:
                 return loop
     copy(state.q, motion.next_q)
-    if not close_positions(plant, motion, dynamics, loops):
+    if not close_positions(model, motion, dynamics, loops):
         return 0
     copy(motion.next_q, state.q)
-    call_kernel(plant.mass_matrix, state.q, dynamics.mass)
-    project(plant, state.v, dynamics, loops)
+    call_kernel(model.mass_matrix, state.q, dynamics.mass)
+    project(model, state.v, dynamics, loops)
     return -1
 
 
@@ -292,5 +292,5 @@ def place_on_ground(physics: PhysicsRecord) -> int:
 
     :return: the contact point that is deepest in the ground, -1 if there is none
     """
-    deepest: int = start_contacts(physics.plant, physics.state, physics.work.dynamics)
+    deepest: int = start_contacts(physics.model, physics.state, physics.work.dynamics)
     return deepest

@@ -14,7 +14,7 @@ from rbd_ros.contact.law import bilateral_force, force_slope, stick_force, withi
 from rbd_ros.simulation.joint_law import law_impulse, next_segment, NOWHERE
 from rbd_ros.simulation.linear import clear, copy, dot, factorize, solve_factorized
 from rbd_ros.simulation.loop_directions import respond
-from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import GroundContactPoints, State
 from rbd_ros.simulation.workspace import Problem
 
@@ -30,7 +30,7 @@ SMALL_CHANGE = 1e-12
 
 @compiled
 def sweep_to_rest(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     contacts: GroundContactPoints,
     problem: Problem,
@@ -45,18 +45,18 @@ def sweep_to_rest(
     :param h: time step [s]
     """
     n = len(v)
-    find_response(plant, problem, v, count)
+    find_response(model, problem, v, count)
     response, p = problem.response, problem.swept_impulse
     # From no impulse at all: what Newton's method left behind when it failed is no better guess.
     clear(p)
-    if plant.has_ground:
+    if model.has_ground:
         for c in range(count):
             clear(contacts.force[c])
     for _ in range(MAX_SWEEPS):
         change = 0.0
         for i in range(n):
             mobility = response[i, i]
-            if plant.has_loops:
+            if model.has_loops:
                 # A joint that the loops hold cannot be moved by its own impulse.
                 if mobility * problem.inertia[i, i] <= IMMOBILE:
                     continue
@@ -64,15 +64,15 @@ def sweep_to_rest(
             new = law_impulse(
                 v[i] - mobility * p[i],
                 mobility,
-                h * plant.friction[i],
+                h * model.friction[i],
                 problem.low[i],
                 problem.high[i],
             )
             change = max(change, apply_impulse(response[i], new - p[i], v))
             p[i] = new
-        if plant.has_ground:
+        if model.has_ground:
             for c in range(count):
-                change = max(change, sweep_contact(plant, state, contacts, problem, v, c, h))
+                change = max(change, sweep_contact(model, state, contacts, problem, v, c, h))
         fastest = 0.0
         for i in range(n):
             fastest = max(fastest, abs(v[i]))
@@ -87,7 +87,7 @@ def sweep_to_rest(
             v[i],
             p[i],
             response[i, i],
-            h * plant.friction[i],
+            h * model.friction[i],
             problem.low[i],
             problem.high[i],
             0.0,
@@ -95,7 +95,7 @@ def sweep_to_rest(
 
 
 @compiled
-def find_response(plant: Plant, problem: Problem, v: FloatArray, count: int) -> None:
+def find_response(model: SimulationModel, problem: Problem, v: FloatArray, count: int) -> None:
     """Find `response`, H^-1 times each unit impulse, and the velocity v without any impulse.
 
     :param v: the velocity, a result, (nv,)
@@ -103,7 +103,7 @@ def find_response(plant: Plant, problem: Problem, v: FloatArray, count: int) -> 
     """
     # All of it once: in the sweeps, an impulse then costs one multiplication for each joint.
     n = len(v)
-    factor, response, tree = problem.factor, problem.response, plant.tree
+    factor, response, tree = problem.factor, problem.response, model.tree
     for i in range(n):
         copy(problem.inertia[i], factor[i])
     factorize(factor, tree.row_first, tree.row_index)
@@ -115,11 +115,11 @@ def find_response(plant: Plant, problem: Problem, v: FloatArray, count: int) -> 
         for r in range(3):
             copy(problem.jacobian[c, r], response[n + 3 * c + r])
     copy(problem.momentum, v)
-    if plant.has_loops:
+    if model.has_loops:
         # What impulses do while the loops stay closed: so the sweeps keep them closed.
         for row in range(n + 3 * count):
-            respond(plant, problem.loops, response[row])
-        respond(plant, problem.loops, v)
+            respond(model, problem.loops, response[row])
+        respond(model, problem.loops, v)
     else:
         for row in range(n + 3 * count):
             solve_factorized(factor, tree.row_first, tree.row_index, response[row])
@@ -128,7 +128,7 @@ def find_response(plant: Plant, problem: Problem, v: FloatArray, count: int) -> 
 
 @compiled
 def sweep_contact(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     contacts: GroundContactPoints,
     problem: Problem,
@@ -145,7 +145,7 @@ def sweep_contact(
     :param c: number of the contact point, whose force is changed
     :param h: time step [s]
     """
-    parameters = plant.ground.contact
+    parameters = model.ground.contact
     K, D, K_t, D_t = parameters[0], parameters[1], parameters[2], parameters[3]
     first = len(v) + 3 * c
     response, J, point = problem.response, problem.jacobian[c], contacts.point[c]

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from rbd_ros.compiler.loops import floats, integers, view
 from rbd_ros.contact.arrays import FloatArray, IntArray
-from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.state import ContactState, Objects, SceneWork
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import COUNTERS, ExternalForces, GroundContactPoints, State
 
 
@@ -299,7 +299,7 @@ class Commands(NamedTuple):
 class PhysicsRecord(NamedTuple):
     """All that a compiled loop needs to take steps, by one address."""
 
-    plant: Plant
+    model: SimulationModel
     commands: Commands
     state: State
     external_forces: ExternalForces

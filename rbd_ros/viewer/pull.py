@@ -146,7 +146,7 @@ class ObjectPull(Pull):
     def __init__(self, simulator: Simulator, name: str, radius: float):
         simulator.object_pose(name)  # refuses an unknown one
         self._number = simulator.objects.index(name)
-        self._bodies = simulator.physics.plant.scene.bodies
+        self._bodies = simulator.physics.model.scene.bodies
         weight = 9.81 * float(self._bodies.mass[self._number])
         super().__init__(simulator, name, weight, radius)
 

@@ -62,14 +62,14 @@ class Placed:
         v = rng.normal(size=7) * rng.choice([0.1, 3.0, 20.0])
         physics.reset(q, v)
         self.q, self.v, self.physics = physics.state.q.copy(), v, physics
-        dynamics, self.tree = physics.fields.work.dynamics, physics.plant.tree
-        call_kernel(physics.plant.contact_kinematics, physics.state.packed, dynamics.kinematics)
+        dynamics, self.tree = physics.fields.work.dynamics, physics.model.tree
+        call_kernel(physics.model.contact_kinematics, physics.state.packed, dynamics.kinematics)
         self.poses, self.columns = dynamics.poses.copy(), dynamics.columns.copy()
         self.velocities = np.zeros((4, 6))
         tree = self.tree
         arguments = (tree.parent, tree.dof_first, tree.dof_index, tree.dof_ratio)
         body_velocities(self.columns, *arguments, self.v, self.velocities)
-        self.shapes = physics.plant.ground.shapes
+        self.shapes = physics.model.ground.shapes
 
     def points(self):
         """Yield all contact points: number, shape, body, position."""

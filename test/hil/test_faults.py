@@ -291,13 +291,13 @@ def test_an_actuator_that_is_dead_and_saturated_is_dead(arm):
 def test_friction_comes_on_top_of_its_own(arm):
     simulator, injector = rig(arm, Fault('friction', 3.0, ('elbow',)))
     injector.update(0.0)
-    assert list(simulator.physics.plant.friction) == [0.0, 3.0]
+    assert list(simulator.physics.model.friction) == [0.0, 3.0]
     rough = Robot.from_urdf(
         ARM.replace('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><dynamics friction="0.5"/>')
     )
     other, more = rig(rough, Fault('friction', 3.0, ('elbow',)))
     more.update(0.0)
-    assert list(other.physics.plant.friction) == [0.5, 3.5]
+    assert list(other.physics.model.friction) == [0.5, 3.5]
     simulator.reset([-math.pi / 2, 0.0], [0.0, 1.0])  # hanging: nothing but friction acts
     other = Simulator(arm, integrator='semi_implicit')
     other.reset([-math.pi / 2, 0.0], [0.0, 1.0])
@@ -353,9 +353,9 @@ def test_a_new_plan_counts_from_now_and_replaces_the_old(arm):
     injector.update(2.0)
     injector.plan([Fault('effort_derating', 0.5, start_time=1.0)], now=2.0)
     injector.update(2.0)
-    assert list(simulator.physics.plant.effort) == [40.0, 15.0]
+    assert list(simulator.physics.model.effort) == [40.0, 15.0]
     injector.update(3.0)
-    assert list(simulator.physics.plant.effort) == [20.0, 7.5]
+    assert list(simulator.physics.model.effort) == [20.0, 7.5]
 
 
 def test_another_simulation_takes_over_what_acts(arm):
@@ -363,7 +363,7 @@ def test_another_simulation_takes_over_what_acts(arm):
     injector.update(0.0)
     other = Simulator(arm)
     injector.attach(other.physics)
-    assert other.physics.plant.effort[1] == 0.0 and simulator.physics.plant.effort[1] == 15.0
+    assert other.physics.model.effort[1] == 0.0 and simulator.physics.model.effort[1] == 15.0
 
 
 def test_what_began_and_ended_is_kept_for_those_alone_who_want_it():

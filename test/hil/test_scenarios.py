@@ -363,7 +363,7 @@ def test_a_controller_that_fails_ends_the_run_and_is_told(tmp_path, name, option
     assert suite[0].find('failure').get('message') == run.failure
     # What was wrong with the robot is not, the next time.
     physics = bench._simulator(()).physics
-    assert np.array_equal(physics.plant.effort, scenario.robot.effort_limits)
+    assert np.array_equal(physics.model.effort, scenario.robot.effort_limits)
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ def test_machine_code_is_that_of_before(simulator, monkeypatch):
 
     code = dict(stepping.advance._code)
     simulator.add_object('other', {**BALL, 'xyz': [9, 9, 9]})
-    assert simulator.physics.plant.scene.table.tables.by_support
+    assert simulator.physics.model.scene.table.tables.by_support
     simulator.remove_object('slider')
     simulator.remove_object('post')
     assert stepping.advance._code == code

@@ -239,7 +239,7 @@ def test_a_snapshot_brings_back_loops_to_the_bit(integrator):
 def test_only_loops_are_compiled_and_given_room_where_there_are_any():
     robot, _, _ = four_bar()
     tree = Robot(robot.model.with_loops(()))
-    assert Physics(robot).plant.has_loops and not Physics(tree).plant.has_loops
+    assert Physics(robot).model.has_loops and not Physics(tree).model.has_loops
     assert Simulator(tree).loop_errors.shape == (0,)
     assert np.array_equal(Simulator(tree).loop_force, np.zeros(3))
     assert Simulator(tree).loop_multipliers.shape == (0,)

@@ -58,8 +58,8 @@ def changed():
     simulator = Simulator(robot, integrator='rk4')
     simulator.physics.load(with_payloads(robot, [Fault('payload', 2.0, link='tool0')]))
     simulator.physics.allow_friction()
-    simulator.physics.plant.friction[:] = 3.0
-    simulator.physics.plant.effort[:] = 15.0
+    simulator.physics.model.friction[:] = 3.0
+    simulator.physics.model.effort[:] = 15.0
     return simulator
 
 

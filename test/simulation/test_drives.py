@@ -30,7 +30,7 @@ TIMESTEP = 1e-3
 @entry_point
 def torque_of_drives(physics: PhysicsRecord, drives: Drives, duration: float) -> int:
     """Find the torques of the drives; return whether they are finite."""
-    finite = find_torque(physics.plant, physics.state, drives, physics.commands, duration)
+    finite = find_torque(physics.model, physics.state, drives, physics.commands, duration)
     return 1 if finite else 0
 
 

@@ -42,7 +42,7 @@ def physics():
         gravity=GRAVITY,
     )
     found = Physics(subject)
-    assert found.plant.free_bases.tolist() == [[0, 4, 0], [9, 13, 8]]
+    assert found.model.free_bases.tolist() == [[0, 4, 0], [9, 13, 8]]
     return found
 
 
@@ -63,12 +63,12 @@ def test_momentum_changes_by_the_impulses_of_all_forces(physics, one, seed):
     rng = np.random.default_rng(seed)
     subject, state, work = physics.robot, physics.state, physics.fields.work
     physics.reset(subject.random_configuration(rng), rng.normal(size=16))
-    plant = physics.plant._replace(damping=rng.uniform(0.1, 2.0, 16))
+    model = physics.model._replace(damping=rng.uniform(0.1, 2.0, 16))
     work.dynamics.mass[:] = subject.mass_matrix(state.q)
     work.dynamics.applied_force[:] = rng.normal(size=16)
     impulse, next_v = h * rng.normal(size=16), rng.normal(size=16)
-    predict_free_bases(plant, state, work.dynamics, impulse, next_v, work.free_bases, h)
-    forces = work.dynamics.applied_force + impulse / h - plant.damping * next_v
+    predict_free_bases(model, state, work.dynamics, impulse, next_v, work.free_bases, h)
+    forces = work.dynamics.applied_force + impulse / h - model.damping * next_v
     expected = []
     for base in range(2):
         at_q, at_v = slice(9 * base, 9 * base + 9), slice(8 * base, 8 * base + 8)
@@ -90,7 +90,7 @@ def test_momentum_changes_by_the_impulses_of_all_forces(physics, one, seed):
     motion = work.motion
     motion.next_q[:] = subject.random_configuration(rng)
     motion.next_v[:] = next_v
-    correct_free_bases(plant, work.dynamics, motion, work.free_bases, True)
+    correct_free_bases(model, work.dynamics, motion, work.free_bases, True)
     for base in range(2):
         q, v = motion.next_q[9 * base : 9 * base + 9], motion.next_v[8 * base : 8 * base + 8]
         for value, wanted in zip(about_the_center(one, q, v), expected[base], strict=True):
@@ -101,10 +101,10 @@ def test_momentum_changes_by_the_impulses_of_all_forces(physics, one, seed):
 def test_without_mass_nothing_is_corrected(physics):
     """As a base that is nothing but a frame, before anything hangs on it."""
     work, state = physics.fields.work, physics.state
-    plant = physics.plant
+    model = physics.model
     physics.reset(physics.robot.neutral(), np.ones(16))
     work.dynamics.mass[:] = 0.0
-    predict_free_bases(plant, state, work.dynamics, np.zeros(16), np.ones(16), work.free_bases, h)
+    predict_free_bases(model, state, work.dynamics, np.zeros(16), np.ones(16), work.free_bases, h)
     assert list(work.free_bases.center_of_mass[0]) == [0.0, 0.0, 0.0]
 
 

@@ -41,7 +41,7 @@ def test_the_surface_follows_the_forces_and_recovers_elsewhere(seed):
     state.counters[DEFORMED] = 5
     contacts.force[:count] = rng.normal(size=(count, 3)) * rng.integers(0, 2, (count, 1))
     touched = state.touching.copy()
-    update_deformations(physics.plant.ground, state, contacts, count, h)
+    update_deformations(physics.model.ground, state, contacts, count, h)
 
     expected, touching = before.copy(), np.zeros(points)
     near = contacts.point[:count].tolist()
@@ -66,21 +66,19 @@ def test_ground_at_rest_is_left_alone_in_flight():
     state = physics.state
     state.normal_deformation[:] = 1e-3
     state.counters[DEFORMED] = 0
-    update_deformations(physics.plant.ground, state, physics.contacts, 0, h)
+    update_deformations(physics.model.ground, state, physics.contacts, 0, h)
     assert set(state.normal_deformation) == {1e-3} and state.counters[CONTACTS] == 0
 
 
 @pytest.mark.parametrize('seed', range(8))
 def test_what_begins_in_the_ground_touches_it_there(seed):
     physics, _ = crawling(seed)
-    state, dynamics, shapes = (
-        physics.state,
-        physics.fields.work.dynamics,
-        physics.plant.ground.shapes,
-    )
+    state = physics.state
+    dynamics = physics.fields.work.dynamics
+    shapes = physics.model.ground.shapes
     normal, point, gaps = GROUND.axes()[0], np.empty(3), []
     state.tangent_deformation[:], state.touching[:] = 7.0, 7
-    deepest = start_contacts(physics.plant, state, dynamics)
+    deepest = start_contacts(physics.model, state, dynamics)
     for s in range(len(shapes.kind)):
         for number in range(shapes.first[s], shapes.first[s + 1]):
             contact_point(shapes, s, number, dynamics.poses, normal, point)
@@ -100,7 +98,7 @@ def test_a_point_that_touches_has_the_surface_at_it(seed):
     state.normal_deformation[:] = 7.0
     state.touching[:] = np.arange(len(state.touching)) % 2
     count = detect_contacts(
-        physics.plant, state, work.dynamics, physics.contacts, work.problem, TIMESTEP
+        physics.model, state, work.dynamics, physics.contacts, work.problem, TIMESTEP
     )
     expected = np.full(len(state.touching), 7.0)
     for point, gap in zip(

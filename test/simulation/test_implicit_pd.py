@@ -591,7 +591,7 @@ def test_what_is_left_out_stays_as_it_was():
 
 
 def test_without_servos_nothing_of_them_is_compiled():
-    assert not Simulator(arm()).physics.plant.has_servos
+    assert not Simulator(arm()).physics.model.has_servos
 
 
 def test_steps_in_one_call_or_in_many_and_after_a_snapshot():
@@ -668,7 +668,7 @@ def test_bad_arguments(given, words):
     simulator = Simulator(arm())
     with pytest.raises(ValueError, match=words):
         simulator.set_joint_pd(**given)
-    assert not simulator.physics.plant.has_servos
+    assert not simulator.physics.model.has_servos
     assert not np.any(simulator.joint_pd_gains)
 
 
@@ -763,26 +763,26 @@ def test_rounds_that_go_in_circles_end_within_the_limits():
     """At first all are moved, then the first alone; at last none is released any more."""
     simulator = Simulator(arm(effort=10.0))
     simulator.set_joint_pd(START, kp=1.0)
-    state, plant = simulator.physics.state, simulator.physics.plant
+    state, model = simulator.physics.state, simulator.physics.model
     servo = state.servo
     move = joint_servo.move_servos
     last = joint_servo.TOGETHER + joint_servo.ONE_BY_ONE
     for rounds, moved in ((0, 3), (9, 3), (10, 1), (49, 1), (50, 3)):
         servo.segment[:], servo.slope[:], servo.push[:] = 0, 0.0, [11.0, -11.0, 12.0]
-        assert move(plant, state, np.zeros(3), rounds)
+        assert move(model, state, np.zeros(3), rounds)
         assert np.count_nonzero(servo.segment) == moved
         assert_allclose(servo.segment, [1, -1, 1][:moved] + [0] * (3 - moved))
     servo.push[:] = 0.0
-    assert not move(plant, state, np.zeros(3), last)
-    assert move(plant, state, np.zeros(3), last - 1)
+    assert not move(model, state, np.zeros(3), last)
+    assert move(model, state, np.zeros(3), last - 1)
     assert_allclose(servo.segment, [0, -1, 1])
     # Never from one limit to the other at once.
     servo.segment[:], servo.push[:] = [1, -1, 0], [-20.0, 20.0, 10.0]
-    assert move(plant, state, np.zeros(3), 0)
+    assert move(model, state, np.zeros(3), 0)
     assert_allclose(servo.segment, 0)
     servo.push[:] = [10.0, -10.0, 10.0 + 1e-13]
-    assert not move(plant, state, np.zeros(3), 0)
-    assert joint_servo.servo_torque(plant, state, 2, 0.0) == 10.0
+    assert not move(model, state, np.zeros(3), 0)
+    assert joint_servo.servo_torque(model, state, 2, 0.0) == 10.0
 
 
 def test_the_pendulum_of_a_servo_swings_as_it_should():

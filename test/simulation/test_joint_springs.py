@@ -436,7 +436,7 @@ def test_exact_servos_of_the_node_overcome_springs(integrator):
     drives = make_drives(subject, np.arange(3), np.arange(3), 20.0)
     drives.mode[1], drives.position[1] = POSITION, -0.5
     fields = simulator.physics.fields
-    assert find_torque(fields.plant, fields.state, drives, fields.commands, 1e-5)
+    assert find_torque(fields.model, fields.state, drives, fields.commands, 1e-5)
     wanted = 400.0 * (-0.5 - START[1]) - 40.0 * SPEED[1]
     simulator.step(fields.commands.torque.copy())
     # The state changes by some h v within the step: 1e-5 of what it is.
@@ -487,8 +487,8 @@ def test_rollouts_to_the_bit(integrator, rng):
 
 
 def test_without_springs_nothing_of_them_is_compiled():
-    assert Simulator(arm(SOFT)).physics.plant.has_springs
-    assert not Simulator(arm([0.0, 0.0, 0.0])).physics.plant.has_springs
+    assert Simulator(arm(SOFT)).physics.model.has_springs
+    assert not Simulator(arm([0.0, 0.0, 0.0])).physics.model.has_springs
 
 
 SWINGING = """

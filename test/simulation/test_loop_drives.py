@@ -26,7 +26,7 @@ class Looped:
         _, robot, q, v, _ = closed
         self.physics = Physics(robot, h, 'rk4')
         self.physics.reset(q, v)
-        self.plant, self.state = self.physics.plant, self.physics.state
+        self.model, self.state = self.physics.model, self.physics.state
         self.problem = self.physics.fields.work.problem
         # What earlier steps have left, where more was free, is not looked at.
         self.problem.loops.basis[:] = self.problem.loops.motions[:] = np.nan
@@ -68,7 +68,7 @@ def looped(request):
 def test_servos_exert_what_gives_their_accelerations(looped, held, rng):
     known, forward, found = rng.normal(size=n), np.ones(n), np.empty(2 * n)
     forward[held] = 0.0
-    closed_hybrid_dynamics(looped.plant, looped.state, looped.problem, known, forward, found)
+    closed_hybrid_dynamics(looped.model, looped.state, looped.problem, known, forward, found)
     a, force, _ = looped.solve(held, known)
     assert_allclose(found[:n], a, rtol=1e-5, atol=1e-5)
     assert_allclose(found[n:], force, rtol=1e-5, atol=1e-5)
@@ -80,7 +80,7 @@ def test_some_joints_bear_what_they_can_of_a_load(looped, held, rng):
     load, forward = rng.normal(size=n), np.ones(n)
     forward[held] = 0.0
     borne = load.copy()
-    balance_by_held(looped.plant, looped.state, looped.problem, forward, borne)
+    balance_by_held(looped.model, looped.state, looped.problem, forward, borne)
     assert not borne[np.setdiff1d(np.arange(n), held)].any()
     motions = null_space(looped.K)
     still = null_space(np.vstack([looped.K, np.eye(n)[held]]))
@@ -92,13 +92,13 @@ def test_some_joints_bear_what_they_can_of_a_load(looped, held, rng):
 @pytest.mark.parametrize('held', [[], [4], [0, 3]])
 def test_stages_keep_the_loops_closed(looped, held, rng):
     work, state = looped.physics.fields.work, looped.state
-    plant = looped.plant._replace(explicit_damping=rng.uniform(0.1, 1.0, n))
+    model = looped.model._replace(explicit_damping=rng.uniform(0.1, 1.0, n))
     work.dynamics.applied_force[:], work.stages.held_force[:] = rng.normal(size=(2, n))
     state.segment[:] = FORWARD
     state.segment[held] = STICK
     a = np.empty(n)
-    accelerate_closed(plant, state, work, len(held), a)
-    known = work.dynamics.applied_force + work.stages.held_force - plant.explicit_damping * state.v
+    accelerate_closed(model, state, work, len(held), a)
+    known = work.dynamics.applied_force + work.stages.held_force - model.explicit_damping * state.v
     known[held] = 0.0
     assert_allclose(a, looped.solve(held, known)[0], rtol=1e-5, atol=1e-5)
 
@@ -113,7 +113,7 @@ def test_the_force_of_the_loops_is_that_at_the_beginning_of_a_step(looped, rng):
     ):
         copy(source, target)
     work.stages.held_force[:] = 0.0
-    known = state.applied - looped.plant.explicit_damping * state.v
-    travel(looped.plant, state, looped.physics.external_forces, work, 0, False, h)
+    known = state.applied - looped.model.explicit_damping * state.v
+    travel(looped.model, state, looped.physics.external_forces, work, 0, False, h)
     assert_allclose(state.loop_jacobian, looped.K, atol=1e-12)
     assert_allclose(state.loop_force, looped.solve([], known)[2], rtol=1e-5, atol=1e-5)

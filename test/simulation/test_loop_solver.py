@@ -60,7 +60,7 @@ def random_loop(seed, redundant):
     problem.loops.counts[:] = 0
     # What earlier steps have left, where more was free, is not looked at.
     problem.loops.basis[:] = problem.loops.motions[:] = np.nan
-    find_directions(physics.plant, problem.inertia, problem.loops.jacobian, problem.loops)
+    find_directions(physics.model, problem.inertia, problem.loops.jacobian, problem.loops)
     assert problem.loops.counts[RANK] == len(K) - redundant
     return physics, rng
 
@@ -84,7 +84,7 @@ def test_an_impulse_gives_the_velocity_of_gausss_principle(looped):
     physics, rng = looped
     problem, x = physics.fields.work.problem, rng.normal(size=n)
     K, v = problem.loops.jacobian, x.copy()
-    respond(physics.plant, problem.loops, v)
+    respond(physics.model, problem.loops, v)
     assert_allclose(v, with_multipliers(problem.inertia, K, x, np.zeros(len(K))), atol=1e-9)
 
 
@@ -93,7 +93,7 @@ def test_a_correction_has_the_least_kinetic_energy(looped):
     problem, v = physics.fields.work.problem, np.empty(n)
     K = problem.loops.jacobian
     error = K @ rng.normal(size=n)
-    correct(physics.plant, problem.loops, error, v)
+    correct(physics.model, problem.loops, error, v)
     assert_allclose(v, with_multipliers(problem.inertia, K, np.zeros(n), error), atol=1e-9)
 
 
@@ -104,10 +104,10 @@ def test_joints_that_are_fixed_take_no_part_in_corrections(looped):
     segment = np.array([FORWARD, STICK, BACKWARD, FORWARD, UPPER, BACKWARD, FORWARD, FORWARD])
     fix_held(segment, loops)
     assert loops.counts[FIXED] == 1 and list(loops.fixed) == [0, 1, 0, 0, 1, 0, 0, 0]
-    find_directions(physics.plant, problem.inertia, loops.jacobian, loops)
+    find_directions(physics.model, problem.inertia, loops.jacobian, loops)
     free = np.array([0, 2, 3, 5, 6, 7])
     error = K[:, free] @ rng.normal(size=6)
-    correct(physics.plant, loops, error, v)
+    correct(physics.model, loops, error, v)
     assert_allclose(v[[1, 4]], 0.0, atol=1e-13)
     expected = with_multipliers(H[np.ix_(free, free)], K[:, free], np.zeros(6), error)
     assert_allclose(v[free], expected, atol=1e-9)
@@ -120,10 +120,10 @@ def test_rows_are_measured_by_the_largest_of_their_loop(looped):
     physics, _ = looped
     problem, reference = physics.fields.work.problem, np.empty(5)
     K = problem.loops.jacobian
-    find_references(physics.plant, problem.inertia, K, reference)
+    find_references(physics.model, problem.inertia, K, reference)
     sizes = np.sqrt((K**2 / np.diag(problem.inertia)).sum(axis=1))
     assert_allclose(reference, np.full(5, sizes.max()))
-    several = physics.plant._replace(loop_first=np.array([0, 2, 5]))
+    several = physics.model._replace(loop_first=np.array([0, 2, 5]))
     find_references(several, problem.inertia, K, reference)
     assert_allclose(reference, [sizes[:2].max()] * 2 + [sizes[2:].max()] * 3)
 
@@ -151,14 +151,14 @@ def test_multipliers_make_up_what_is_left_of_a_force(looped):
     loops, before = physics.fields.work.problem.loops, rng.normal(size=n)
     force = before.copy()
     rest = loops.jacobian.T @ rng.normal(size=5)
-    add_multipliers(physics.plant, loops, rest.copy(), 2.5, force)
+    add_multipliers(physics.model, loops, rest.copy(), 2.5, force)
     assert_allclose(force, before + 2.5 * rest, atol=1e-8)
 
 
 def test_the_basis_is_orthonormal_and_keeps_the_loops_closed(looped):
     physics, _ = looped
     problem, loops = physics.fields.work.problem, physics.fields.work.problem.loops
-    find_basis(physics.plant, loops)
+    find_basis(physics.model, loops)
     free = n - loops.counts[RANK]
     N = loops.basis[:free]
     assert_allclose(N @ problem.inertia @ N.T, np.eye(free), atol=1e-9)
@@ -178,13 +178,13 @@ def test_held_joints_move_as_prescribed_and_bear_what_is_left(looped, segment):
     physics, rng = looped
     problem, loops = physics.fields.work.problem, physics.fields.work.problem.loops
     segment, v = np.array(segment), np.empty(n)
-    plant = physics.plant._replace(friction=rng.uniform(0.5, 2.0, n))
+    model = physics.model._replace(friction=rng.uniform(0.5, 2.0, n))
     problem.momentum[:] = rng.normal(size=n)
     problem.low[:], problem.high[:] = -rng.uniform(0.1, 1.0, n), rng.uniform(0.1, 1.0, n)
     problem.contact_impulse[:] = 0.0
-    find_basis(plant, loops)
-    solve_closed(plant, segment, problem, v, 0, h)
-    find_held_impulse(plant, segment, problem, v, h)
+    find_basis(model, loops)
+    solve_closed(model, segment, problem, v, 0, h)
+    find_held_impulse(model, segment, problem, v, h)
 
     K, held = loops.jacobian, np.isin(segment, (LOWER, STICK, UPPER))
     assert held.sum() <= n - loops.counts[RANK]
@@ -193,7 +193,7 @@ def test_held_joints_move_as_prescribed_and_bear_what_is_left(looped, segment):
         assert v[i] == goal[segment[i]][i]
     assert_allclose(K @ v, 0.0, atol=1e-9)
     friction = (
-        h * plant.friction * np.select([segment == BACKWARD, segment == FORWARD], [1, -1], 0)
+        h * model.friction * np.select([segment == BACKWARD, segment == FORWARD], [1, -1], 0)
     )
     assert_allclose(problem.impulse[~held], friction[~held], atol=1e-12)
     left = problem.inertia @ v - problem.momentum - problem.impulse
@@ -214,9 +214,9 @@ def test_all_motions_but_one_may_be_held():
     problem.momentum[:] = rng.normal(size=n)
     problem.contact_impulse[:] = 0.0
     segment = np.array([STICK] * 7 + [FORWARD])
-    find_basis(physics.plant, problem.loops)
-    solve_closed(physics.plant, segment, problem, v, 0, h)
-    find_held_impulse(physics.plant, segment, problem, v, h)
+    find_basis(physics.model, problem.loops)
+    solve_closed(physics.model, segment, problem, v, 0, h)
+    find_held_impulse(physics.model, segment, problem, v, h)
     assert_allclose(v, 0.0, atol=1e-12)
     left = problem.momentum + problem.impulse
     K = problem.loops.jacobian
@@ -237,19 +237,19 @@ def test_responses_and_sweeps_keep_the_loops_closed(looped):
     problem.momentum[:] = rng.normal(size=n)
     problem.low[:], problem.high[:] = -rng.uniform(0.1, 1.0, n), rng.uniform(0.1, 1.0, n)
     roomy = problem._replace(jacobian=J, response=np.empty((n + 6, n)))
-    find_response(physics.plant, roomy, v, 2)
+    find_response(physics.model, roomy, v, 2)
     none = np.zeros(len(K))
     for row, impulse in zip(roomy.response, [*np.eye(n), *J.reshape(6, n)], strict=True):
         assert_allclose(row, with_multipliers(problem.inertia, K, impulse, none), atol=1e-9)
     free = with_multipliers(problem.inertia, K, problem.momentum, none)
     assert_allclose(v, free, atol=1e-9)
 
-    plant = physics.plant._replace(friction=rng.uniform(5.0, 20.0, n))
-    sweep_to_rest(plant, physics.state, physics.contacts, problem, v, 0, h)
+    model = physics.model._replace(friction=rng.uniform(5.0, 20.0, n))
+    sweep_to_rest(model, physics.state, physics.contacts, problem, v, 0, h)
     p = problem.swept_impulse
     expected = with_multipliers(problem.inertia, K, problem.momentum + p, none)
     assert_allclose(v, expected, atol=1e-8)
-    assert_joints_obey(plant, problem, h, v, p, 1e-4)
+    assert_joints_obey(model, problem, h, v, p, 1e-4)
 
 
 @pytest.mark.parametrize('share, rank', [(1.2, 1), (0.9, 0)])
@@ -257,7 +257,7 @@ def test_joints_that_the_loops_hold_already_are_not_held_again(looped, share, ra
     """By how far a joint would move if it were alone, with a kinetic energy of one half."""
     physics, _ = looped
     problem, loops = physics.fields.work.problem, physics.fields.work.problem.loops
-    find_basis(physics.plant, loops)
+    find_basis(physics.model, loops)
     loops.basis[:, 4] = 0.0
     loops.basis[1, 4] = share * TOLERANCE / np.sqrt(problem.inertia[4, 4])
     segment = np.full(n, FORWARD)
@@ -271,9 +271,9 @@ def test_contacts_take_their_part_of_the_impulse(looped):
     problem = physics.fields.work.problem
     v, segment = rng.normal(size=n), np.full(n, FORWARD)
     problem.contact_impulse[:] = rng.normal(size=n)
-    find_basis(physics.plant, problem.loops)
-    find_held_impulse(physics.plant, segment, problem, v, h)
-    assert_allclose(problem.impulse, problem.contact_impulse - h * physics.plant.friction)
+    find_basis(physics.model, problem.loops)
+    find_held_impulse(physics.model, segment, problem, v, h)
+    assert_allclose(problem.impulse, problem.contact_impulse - h * physics.model.friction)
 
 
 def test_the_force_of_the_loops_is_what_the_step_and_its_turn_take(looped):
@@ -284,7 +284,7 @@ def test_the_force_of_the_loops_is_what_the_step_and_its_turn_take(looped):
     problem.momentum[:] = rng.normal(size=n)
     problem.impulse[:] = 0.0
     loops.bias[:] = K @ rng.normal(size=n)
-    find_closed_velocity(physics.plant, physics.state, problem, v, h)
+    find_closed_velocity(physics.model, physics.state, problem, v, h)
     expected = with_multipliers(problem.inertia, K, problem.momentum, np.zeros(5))
     assert_allclose(v, expected, atol=1e-9)
     turning = with_multipliers(problem.inertia, K, np.zeros(n), loops.bias)
@@ -294,7 +294,7 @@ def test_the_force_of_the_loops_is_what_the_step_and_its_turn_take(looped):
     # An impulse of joints is none of the loops'.
     problem.impulse[:] = rng.normal(size=n)
     problem.momentum[:] -= problem.impulse
-    keep_loop_force(physics.plant, physics.state, problem, v, h)
+    keep_loop_force(physics.model, physics.state, problem, v, h)
     assert_allclose(physics.state.loop_force, force, atol=1e-6)
 
 
@@ -306,7 +306,7 @@ def test_the_force_of_a_stage_is_what_its_acceleration_takes(looped):
     dynamics.bias[:], physics.state.torque[:] = rng.normal(size=(2, n))
     force = loops.jacobian.T @ rng.normal(size=5)
     a = np.linalg.solve(dynamics.mass, force + physics.state.torque - dynamics.bias)
-    keep_stage_force(physics.plant, physics.state, dynamics, loops, a)
+    keep_stage_force(physics.model, physics.state, dynamics, loops, a)
     assert_allclose(physics.state.loop_force, force, atol=1e-8)
     assert_allclose(physics.state.loop_jacobian, loops.jacobian)
 

@@ -63,7 +63,7 @@ def test_a_step_is_the_method_written_out(damping, rng):
     state = physics.step(PUSH)
     middle = subject.integrate(START, v, h / 2)
     d = np.full(4, damping)
-    a = mean_acceleration(subject, middle, v, PUSH, physics.plant.implicit_damping, d, h)
+    a = mean_acceleration(subject, middle, v, PUSH, physics.model.implicit_damping, d, h)
     assert_allclose(state.v, v + h * a, atol=1e-12)
     assert_allclose(state.q, subject.integrate(middle, v + h * a, h / 2), atol=1e-12)
     assert_allclose(state.acceleration, a, atol=1e-9)
@@ -147,7 +147,7 @@ def test_momentum_changes_by_the_impulse_of_what_acts_in_the_middle(rng):
     physics.allow_external_forces()
     q = subject.random_configuration(rng)
     damping = np.r_[rng.uniform(0.1, 2.0, 6), 0.0]
-    physics.plant = physics.plant._replace(damping=damping, implicit_damping=0.3 * damping)
+    physics.model = physics.model._replace(damping=damping, implicit_damping=0.3 * damping)
     physics.reset(q, SPIN)
     state, work = physics.state, physics.fields.work
     state.applied[:] = rng.normal(size=7)
@@ -156,7 +156,7 @@ def test_momentum_changes_by_the_impulse_of_what_acts_in_the_middle(rng):
     forces.use[0] = (1, use, -1)
     state.counters[FORCES] = 1
     work.dynamics.applied_force[:] = state.applied
-    arguments = physics.plant, state, forces, physics.contacts, work
+    arguments = physics.model, state, forces, physics.contacts, work
     assert midpoint_step(*arguments, h)
     assert list(state.q) == list(q)  # the state is as it was
 
@@ -429,9 +429,9 @@ def test_a_step_that_is_none_leaves_the_forces_as_they_were(rng):
     state.counters[FORCES] = 1
     from rbd_ros.simulation.external_forces import find_applied_force
 
-    find_applied_force(physics.plant, state, physics.external_forces, work.dynamics)
+    find_applied_force(physics.model, state, physics.external_forces, work.dynamics)
     before = work.dynamics.applied_force.copy()
-    arguments = physics.plant, state, physics.external_forces, physics.contacts, work
+    arguments = physics.model, state, physics.external_forces, physics.contacts, work
     assert not midpoint_step(*arguments, 0.02)
     assert list(work.dynamics.applied_force) == list(before)
     assert list(state.q) == list(q) and list(state.v) == list(v)

@@ -54,11 +54,11 @@ def test_what_cannot_be_used_is_not_compiled():
     """Ground, free bases, external forces and Runge-Kutta are known when the loop is compiled."""
     flags = ('has_ground', 'has_free_bases', 'has_external_forces', 'runge_kutta', 'is_flat')
     arm = Physics(turntable())
-    assert [getattr(arm.plant, flag) for flag in flags] == [False, False, False, False, True]
+    assert [getattr(arm.model, flag) for flag in flags] == [False, False, False, False, True]
     flying = Physics(body(), integrator='rk4', ground=HalfSpace())
-    assert [getattr(flying.plant, flag) for flag in flags] == [False, True, False, True, False]
+    assert [getattr(flying.model, flag) for flag in flags] == [False, True, False, True, False]
     kinds = {name: detail for name, _, detail in arm.record.kind[1]}
-    fields = {name: what for name, what, _ in kinds['plant'][1]}
+    fields = {name: what for name, what, _ in kinds['model'][1]}
     assert {fields[flag] for flag in flags} == {'constant'}
 
 

@@ -84,7 +84,7 @@ def steps(simulator, count, tau=None):
     fastest = np.ones(robot.nv)
     for i, ratio in zip(model.tree_dof_index, model.tree_dof_ratio):
         fastest[i] = max(fastest[i], abs(ratio))
-    at = simulator.physics.plant.position
+    at = simulator.physics.model.position
     single = at >= 0
     low, high = robot.lower_limits[at[single]], robot.upper_limits[at[single]]
     for _ in range(count):

@@ -120,7 +120,7 @@ def test_every_robot_runs_in_a_world_from_its_default_start(robot_paths, name):
     robot = load(robot_paths, name, floating_base=floating)
     floor = {'type': 'plane', 'xyz': [0, 0, FLOORS.get(name, 0.0)]}
     simulator = Simulator(robot, 1e-3, world={'objects': {'floor': floor}})
-    at = simulator.physics.plant.position
+    at = simulator.physics.model.position
     limited = (at >= 0) & (robot.velocity_limits > 0.0)
     limits = robot.velocity_limits[limited]
     for _ in range(200):

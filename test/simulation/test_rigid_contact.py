@@ -213,7 +213,7 @@ def test_momentum_of_colliding_bodies_is_kept():
         mass = rng.uniform(0.5, 3.0)
         objects[f'box{k}'] = box(*place, 0.15, mass, 0.6, rpy=turned, velocity=velocity)
     simulator = Simulator(None, world=world(floor=False, gravity=(0, 0, 0), **objects))
-    state, mass = simulator.physics.objects, simulator.physics.plant.scene.bodies.mass
+    state, mass = simulator.physics.objects, simulator.physics.model.scene.bodies.mass
 
     def momentum():
         linear = mass @ state.velocity
@@ -237,7 +237,7 @@ def test_a_body_in_free_flight_keeps_its_angular_momentum_to_the_bit():
     body = box(0, 0, 0, velocity=start)
     body.update(size=[0.3, 0.2, 0.1])
     simulator = Simulator(None, world=world(floor=False, body=body))
-    state, bodies = simulator.physics.objects, simulator.physics.plant.scene.bodies
+    state, bodies = simulator.physics.objects, simulator.physics.model.scene.bodies
     momentum = state.angular_momentum.copy()
 
     def energy():
@@ -328,7 +328,7 @@ def test_compiled_and_interpreted_steps_agree(arm):
     fields = python.physics.fields
     for _ in range(5):
         assert step_once(
-            fields.plant,
+            fields.model,
             fields.state,
             fields.external_forces,
             fields.contacts,

@@ -124,7 +124,7 @@ def test_overlaps_of_a_robot_with_rigid_things(surface, shape, found):
     near = {'type': 'plane', 'xyz': [0, 0, -0.052]}  # that of the foot is 2 mm higher
     world = read_world({'objects': {'thing': thing, 'near': near}})
     physics = Physics(gantry(), H, world=world)
-    overlap = deepest_overlap(physics.scene, physics.plant, np.zeros(2), 2e-3)
+    overlap = deepest_overlap(physics.scene, physics.model, np.zeros(2), 2e-3)
     if found is None:
         assert overlap is None
     else:
@@ -138,7 +138,7 @@ def test_of_several_things_that_a_robot_overlaps_the_deepest_is_found():
     plane = {'type': 'plane', 'xyz': [0, 0, -0.04]}
     world = read_world({'objects': {'soft': soft, 'thing': sphere, 'floor': plane}})
     physics = Physics(gantry(), H, world=world)
-    overlap = deepest_overlap(physics.scene, physics.plant, np.zeros(2), 2e-3)
+    overlap = deepest_overlap(physics.scene, physics.model, np.zeros(2), 2e-3)
     assert overlap == ('robot/foot', 'thing', pytest.approx(0.02), 2)
 
 

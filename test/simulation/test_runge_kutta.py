@@ -62,7 +62,7 @@ def classical(subject, q, v, acceleration):
 @pytest.mark.parametrize('held', [(), (7,)])
 def test_the_stages_are_those_of_the_classical_method(physics, rng, held):
     state, work, force = started(physics, rng)
-    plant, subject = physics.plant, physics.robot
+    model, subject = physics.model, physics.robot
     work.stages.held_force[:] = force
     for i in held:
         state.segment[i] = STICK
@@ -71,12 +71,12 @@ def test_the_stages_are_those_of_the_classical_method(physics, rng, held):
     free = np.setdiff1d(np.arange(9), held)
 
     def acceleration(q, v):
-        tau = applied + force - plant.explicit_damping * v - subject.bias_force(q, v)
+        tau = applied + force - model.explicit_damping * v - subject.bias_force(q, v)
         a = np.zeros(9)
         a[free] = np.linalg.solve(subject.mass_matrix(q)[np.ix_(free, free)], tau[free])
         return a
 
-    travel(plant, state, physics.external_forces, work, len(held), False, h)
+    travel(model, state, physics.external_forces, work, len(held), False, h)
     next_q, next_v = classical(subject, q, v, acceleration)
     assert_allclose(work.motion.next_q, next_q, atol=1e-12)
     assert_allclose(work.motion.next_v, next_v, atol=1e-10)
@@ -86,7 +86,7 @@ def test_a_smooth_step_leaves_the_state_where_it_was(physics, rng):
     state, work, _ = started(physics, rng)
     work.problem.impulse[:], work.stages.held_force[:] = 7.0, 7.0
     q, v = state.q.copy(), state.v.copy()
-    assert runge_kutta_step(physics.plant, state, physics.external_forces, work, False, h)
+    assert runge_kutta_step(physics.model, state, physics.external_forces, work, False, h)
     assert list(state.q) == list(q) and list(state.v) == list(v)
     assert not work.problem.impulse.any() and not work.stages.held_force.any()
     assert np.abs(work.motion.next_q - q).max() > 1e-3
@@ -96,7 +96,7 @@ def test_a_step_beyond_a_limit_is_none(physics, rng):
     state, work, _ = started(physics, rng)
     state.q[8], state.v[7] = 0.99, 20.0
     before = state.applied.copy()
-    assert not runge_kutta_step(physics.plant, state, physics.external_forces, work, False, h)
+    assert not runge_kutta_step(physics.model, state, physics.external_forces, work, False, h)
     assert state.q[8] == 0.99 and state.v[7] == 20.0
     assert list(work.dynamics.applied_force) == list(before)
 
@@ -107,7 +107,7 @@ def test_what_a_step_holds(physics, rng):
     problem, stages, n = work.problem, work.stages, 9
     friction, damping, stiff = rng.uniform(1, 2, n), rng.uniform(1, 2, n), rng.uniform(0.1, 0.9, n)
     friction[:2] = 0.0
-    plant = physics.plant._replace(
+    model = physics.model._replace(
         friction=friction, damping=damping, explicit_damping=damping * (1.0 - stiff)
     )
     problem.contact_impulse[:], stages.implicit_v[:] = rng.normal(size=(2, n))
@@ -124,23 +124,23 @@ def test_what_a_step_holds(physics, rng):
         BACKWARD,
     ]
     state.v[:] = [-1.0, 1.0, 1.0, -1.0, -0.5, 0.0, 0.7, 0.0, 0.0]
-    assert hold_forces(plant, state, problem, stages, h) == 3
+    assert hold_forces(model, state, problem, stages, h) == 3
     expected = problem.contact_impulse / h - damping * stiff * stages.implicit_v
     slides = np.array([0, 0, -1, 1, 0, 0, 0, -1, 1])
     assert_allclose(stages.held_force, expected + slides * friction, atol=1e-12)
     # Who stops, starts, or turns round within the step is not held.
     for i, v in ((2, -1.0), (3, 1.0), (4, 0.0), (5, 1e-9), (6, 0.6)):
         kept, state.v[i] = state.v[i], v
-        assert hold_forces(plant, state, problem, stages, h) == -1
+        assert hold_forces(model, state, problem, stages, h) == -1
         state.v[i] = kept
 
 
 def test_which_joints_are_at_a_limit(physics, rng):
     state, _, _ = started(physics, rng)
-    assert not is_at_limit(physics.plant, state)
+    assert not is_at_limit(physics.model, state)
     for i in (7, 8, 9):
         inside = state.q[i]
         for q in (-2.1, -2.0, 1.0, 1.1):
             state.q[i] = q
-            assert is_at_limit(physics.plant, state)
+            assert is_at_limit(physics.model, state)
         state.q[i] = inside

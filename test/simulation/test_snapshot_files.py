@@ -161,14 +161,14 @@ def test_another_simulation_is_refused_by_what_is_different(arm, tmp_path):
         before = everything(simulator)
         with pytest.raises(ValueError, match=words):
             simulator.restore(snapshot)
-        assert everything(simulator) == before and not simulator.physics.plant.has_servos
+        assert everything(simulator) == before and not simulator.physics.model.has_servos
 
 
 def test_faults_of_a_bench_are_no_other_simulation(arm):
     one, other = Simulator(arm), Simulator(arm)
     one.physics.allow_friction()
-    one.physics.plant.friction[:] = 1e9
-    one.physics.plant.effort[:] = 0.0
+    one.physics.model.friction[:] = 1e9
+    one.physics.model.effort[:] = 0.0
     one.step(n=10)
     other.restore(one.snapshot())
     assert other.time == one.time == 0.01 and np.array_equal(other.q, one.q)

@@ -55,32 +55,32 @@ def laws(physics, count, v, contact=CONTACT):
 def test_what_is_solved_for_is_the_robots_equation(worlds, seed):
     """H with damping at the end, what the velocity would be without joints' forces, the limits."""
     physics, _ = worlds[seed]
-    subject, state, plant = physics.robot, physics.state, physics.plant
+    subject, state, model = physics.robot, physics.state, physics.model
     problem = physics.fields.work.problem
     M, bias = subject.mass_matrix(state.q), subject.bias_force(state.q, state.v)
-    assert_allclose(problem.inertia, M + h * np.diag(plant.damping), atol=1e-12)
+    assert_allclose(problem.inertia, M + h * np.diag(model.damping), atol=1e-12)
     assert_allclose(problem.momentum, M @ state.v + h * (state.applied - bias), atol=1e-12)
     for i, q in zip(range(6, 9), state.q[7:], strict=True):
         # The velocity at which it arrives at its limit; one that is beyond it may stay.
         assert problem.low[i] == pytest.approx(
-            min(0.0, max((-2.0 - q) / h, -plant.speed[i])), abs=1e-9
+            min(0.0, max((-2.0 - q) / h, -model.speed[i])), abs=1e-9
         )
         assert problem.high[i] == pytest.approx(
-            max(0.0, min((1.0 - q) / h, plant.speed[i])), abs=1e-9
+            max(0.0, min((1.0 - q) / h, model.speed[i])), abs=1e-9
         )
-    assert_allclose(problem.low[:6], -plant.speed[:6])
-    assert_allclose(problem.high[:6], plant.speed[:6])
+    assert_allclose(problem.low[:6], -model.speed[:6])
+    assert_allclose(problem.high[:6], model.speed[:6])
 
 
 @pytest.mark.parametrize('seed', SEEDS)
 def test_what_newtons_method_finds_obeys_every_law(worlds, seed):
     physics, count = worlds[seed]
     v, problem, state = physics.state.v.copy(), physics.fields.work.problem, physics.state
-    solved = solve_velocity(physics.plant, state, physics.contacts, problem, v, count, h)
+    solved = solve_velocity(physics.model, state, physics.contacts, problem, v, count, h)
     assert solved
     forces, p = laws(physics, count, v)
     assert_allclose(physics.contacts.force[:count], forces, atol=1e-8)
-    assert_joints_obey(physics.plant, physics.fields.work.problem, h, v, p, 1e-9)
+    assert_joints_obey(physics.model, physics.fields.work.problem, h, v, p, 1e-9)
     assert_allclose(problem.impulse - problem.contact_impulse, p, atol=1e-9)
     held = {LOWER: problem.low, UPPER: problem.high, STICK: np.zeros(len(v))}
     for i, segment in enumerate(state.segment):
@@ -92,21 +92,21 @@ def test_newtons_method_needs_no_sweeps_as_a_rule(worlds, monkeypatch):
     monkeypatch.setattr(solver, 'sweep_to_rest', None)
     for physics, count in worlds:
         problem, v = physics.fields.work.problem, physics.state.v.copy()
-        assert solve_velocity(physics.plant, physics.state, physics.contacts, problem, v, count, h)
+        assert solve_velocity(physics.model, physics.state, physics.contacts, problem, v, count, h)
 
 
 @pytest.mark.parametrize('seed', SEEDS)
 def test_sweeps_arrive_at_the_same(worlds, seed):
     physics, count = worlds[seed]
     v, problem, state = np.zeros(9), physics.fields.work.problem, physics.state
-    sweep_to_rest(physics.plant, state, physics.contacts, problem, v, count, h)
+    sweep_to_rest(physics.model, state, physics.contacts, problem, v, count, h)
     forces, p = laws(physics, count, v)
     assert_allclose(physics.contacts.force[:count], forces, atol=1e-5)
-    assert_joints_obey(physics.plant, physics.fields.work.problem, h, v, p, 1e-6)
+    assert_joints_obey(physics.model, physics.fields.work.problem, h, v, p, 1e-6)
     assert_allclose(problem.swept_impulse, p, atol=1e-6)
     swept = state.segment.copy()
     # Newton's method has nothing to do but to make it exact.
-    assert newton(physics.plant, state, physics.contacts, problem, v, count, h, 3)
+    assert newton(physics.model, state, physics.contacts, problem, v, count, h, 3)
     assert list(state.segment) == list(swept)
 
 
@@ -115,16 +115,14 @@ def test_sweeps_settle_on_stiff_ground(worlds, seed):
     """Where the force of one velocity, applied to itself, would be far too much."""
     physics, count = worlds[seed]
     stiff = ContactParameters(3e3, 40.0, 0.4, tangential_stiffness=1e5, tangential_damping=1e3)
-    ground = physics.plant.ground._replace(contact=stiff.array())
-    plant, v, problem = (
-        physics.plant._replace(ground=ground),
-        np.zeros(9),
-        physics.fields.work.problem,
-    )
-    sweep_to_rest(plant, physics.state, physics.contacts, problem, v, count, h)
+    ground = physics.model.ground._replace(contact=stiff.array())
+    model = physics.model._replace(ground=ground)
+    v = np.zeros(9)
+    problem = physics.fields.work.problem
+    sweep_to_rest(model, physics.state, physics.contacts, problem, v, count, h)
     forces, p = laws(physics, count, v, stiff)
     assert_allclose(physics.contacts.force[:count], forces, atol=1e-2)
-    assert_joints_obey(physics.plant, physics.fields.work.problem, h, v, p, 1e-3)
+    assert_joints_obey(physics.model, physics.fields.work.problem, h, v, p, 1e-3)
 
 
 @pytest.mark.parametrize('mobilities', [(1.0, 0.01, 90.0), (1.0, 90.0, 0.01), (9.0, 1.0, 1.0)])
@@ -138,9 +136,9 @@ def test_a_point_that_moves_easily_one_way_is_no_reason_to_swing(mobilities):
     contacts.force[:], contacts.gap[0], contacts.point[0] = 0.0, -0.01, 0
     state.normal_deformation[:], state.tangent_deformation[:] = -0.01, 2e-4
     free = np.r_[np.zeros(6), 0.02, -0.3, 0.4]
-    v, plant = free.copy(), physics.plant
+    v, model = free.copy(), physics.model
     for _ in range(400):
-        change = sweep_contact(plant, state, contacts, problem, v, 0, h)
+        change = sweep_contact(model, state, contacts, problem, v, 0, h)
     assert change <= 1e-12
     forces, _ = laws(physics, 1, v)
     assert_allclose(contacts.force[:1], forces, rtol=1e-6, atol=1e-9)
@@ -153,14 +151,14 @@ def test_without_steps_only_the_forces_are_found(worlds, seed, rng):
     v, problem = rng.normal(size=9), physics.fields.work.problem
     given, arguments = v.copy(), (physics.state, physics.contacts, problem)
     physics.contacts.force[:], problem.impulse[:] = 7.0, 7.0
-    assert not newton(physics.plant, *arguments, v, count, h, 0)
+    assert not newton(physics.model, *arguments, v, count, h, 0)
     forces, p = laws(physics, count, given)
     assert list(v) == list(given)
     assert_allclose(physics.contacts.force[:count], forces, atol=1e-8)
     assert_allclose(problem.impulse - problem.contact_impulse, p, atol=1e-9)
     # And one step is enough to see that it has arrived.
-    assert solve_velocity(physics.plant, *arguments, v, count, h)
-    assert newton(physics.plant, *arguments, v, count, h, 1)
+    assert solve_velocity(physics.model, *arguments, v, count, h)
+    assert newton(physics.model, *arguments, v, count, h, 1)
 
 
 @pytest.mark.parametrize('steps, exact', [(2, True), (0, False)])
@@ -172,12 +170,12 @@ def test_where_newtons_method_goes_astray_the_sweeps_lead_it(worlds, steps, exac
         problem.swept_velocity[:] = 7.0
         physics.state.segment[6:] = UPPER
         v = 0.1 * np.ones(9)
-        arguments = (physics.plant, physics.state, physics.contacts, problem, v, count, h)
+        arguments = (physics.model, physics.state, physics.contacts, problem, v, count, h)
         assert solve_velocity(*arguments) == exact
         forces, p = laws(physics, count, v)
         assert_allclose(physics.contacts.force[:count], forces, atol=1e-5)
         assert_joints_obey(
-            physics.plant, physics.fields.work.problem, h, v, p, 1e-9 if exact else 1e-6
+            physics.model, physics.fields.work.problem, h, v, p, 1e-9 if exact else 1e-6
         )
 
 
@@ -187,15 +185,15 @@ def test_contacts_break_no_joint_away_that_friction_holds(worlds):
     for physics, count in worlds:
         problem, state = physics.fields.work.problem, physics.state
         v = state.v.copy()
-        solve_velocity(physics.plant, state, physics.contacts, problem, v, count, h)
+        solve_velocity(physics.model, state, physics.contacts, problem, v, count, h)
         own, pressed = problem.impulse - problem.contact_impulse, problem.contact_impulse
         for i in np.flatnonzero(state.segment == STICK):
             if own[i] * pressed[i] > 0.0 and abs(pressed[i]) > 0.05 * abs(own[i]):
                 cases += 1
-                friction = physics.plant.friction.copy()
+                friction = physics.model.friction.copy()
                 friction[i] = 1.01 * abs(own[i]) / h
-                plant, v = physics.plant._replace(friction=friction), state.v.copy()
-                assert solve_velocity(plant, state, physics.contacts, problem, v, count, h)
+                model, v = physics.model._replace(friction=friction), state.v.copy()
+                assert solve_velocity(model, state, physics.contacts, problem, v, count, h)
                 assert state.segment[i] == STICK and v[i] == 0.0
     assert cases > 0
 
@@ -204,7 +202,7 @@ def test_rounding_of_large_impulses_lets_no_joint_go(worlds):
     """By half of what the sum of an impulse may be off, where that of another joint is large."""
     physics, _ = worlds[0]
     problem, state, v = physics.fields.work.problem, physics.state, np.zeros(9)
-    plant = physics.plant._replace(friction=np.array([0.0] * 7 + [0.3 / h, 0.0]), has_ground=False)
+    model = physics.model._replace(friction=np.array([0.0] * 7 + [0.3 / h, 0.0]), has_ground=False)
     inertia, kept = problem.inertia.copy(), [getattr(problem, name).copy() for name in BOUNDS]
     problem.inertia[:] = np.eye(9)
     problem.low[:], problem.high[:], problem.contact_impulse[:] = -2e3, 2e3, 0.0
@@ -215,7 +213,7 @@ def test_rounding_of_large_impulses_lets_no_joint_go(worlds):
         problem.momentum[7] = sign * (1.3 - 0.5e-9)
         state.segment[:] = FORWARD
         state.segment[7] = segment
-        assert newton(plant, state, physics.contacts, problem, v, 0, h, 3)
+        assert newton(model, state, physics.contacts, problem, v, 0, h, 3)
         assert state.segment[7] == segment and v[7] == sign
     problem.inertia[:] = inertia
     for name, values in zip(BOUNDS, kept, strict=True):
@@ -224,10 +222,10 @@ def test_rounding_of_large_impulses_lets_no_joint_go(worlds):
 
 def test_what_slides_at_rest_is_on_the_corner_of_its_law(worlds):
     """By rounding of the fastest joint, if it has friction at all."""
-    plant = worlds[0][0].plant._replace(friction=np.array([0.0] * 6 + [1.0] * 3))
+    model = worlds[0][0].model._replace(friction=np.array([0.0] * 6 + [1.0] * 3))
     v = np.array([3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2e-12, -4e-12, 0.0])
     for segment in (LOWER, BACKWARD, STICK, FORWARD, UPPER):
-        found = [is_on_corner(plant, np.full(9, segment), v, i) for i in range(9)]
+        found = [is_on_corner(model, np.full(9, segment), v, i) for i in range(9)]
         slides = segment in (BACKWARD, FORWARD)
         assert found == [False] * 6 + [slides, False, slides]
 
@@ -237,7 +235,7 @@ def test_all_parts_of_the_joints_law_and_both_kinds_of_contact_were_met(worlds):
     for physics, count in worlds:
         v = physics.state.v.copy()
         problem = physics.fields.work.problem
-        solve_velocity(physics.plant, physics.state, physics.contacts, problem, v, count, h)
+        solve_velocity(physics.model, physics.state, physics.contacts, problem, v, count, h)
         segments |= set(physics.state.segment.tolist())
         for normal, *tangent in physics.contacts.force[:count]:
             full = np.linalg.norm(tangent) >= CONTACT.friction * normal - 1e-9
@@ -250,7 +248,7 @@ def test_all_parts_of_the_joints_law_and_both_kinds_of_contact_were_met(worlds):
 def test_the_responses_are_columns_of_the_inverse(worlds, seed):
     physics, count = worlds[seed]
     problem, v = physics.fields.work.problem, np.zeros(9)
-    find_response(physics.plant, problem, v, count)
+    find_response(physics.model, problem, v, count)
     inverse = np.linalg.inv(problem.inertia)
     J = problem.jacobian[:count].reshape(3 * count, 9)
     assert_allclose(
@@ -262,9 +260,9 @@ def test_the_responses_are_columns_of_the_inverse(worlds, seed):
 @pytest.mark.parametrize('seed', SEEDS)
 def test_the_linearization_of_contacts_is_their_tangent_at_the_velocity(worlds, seed, rng):
     physics, count = worlds[seed]
-    problem, plant = physics.fields.work.problem, physics.plant
+    problem, model = physics.fields.work.problem, physics.model
     v, step = rng.normal(size=9), 1e-7
-    arguments = (plant.ground, physics.state, physics.contacts, problem)
+    arguments = (model.ground, physics.state, physics.contacts, problem)
 
     def at(v):
         error = linearize_contacts(*arguments, v, count, h)
@@ -299,7 +297,7 @@ def test_a_step_is_counted_as_limited_if_a_joint_ends_at_its_limit():
         physics, count = crawling(seed)
         state, work = physics.state, physics.fields.work
         state.counters[[LIMITED, GUARDED]] = 0
-        assert step_constrained(physics.plant, state, physics.contacts, work, count, h)
+        assert step_constrained(physics.model, state, physics.contacts, work, count, h)
         found = bool(np.isin(state.segment, (LOWER, UPPER)).any())
         assert list(state.counters[[LIMITED, GUARDED]]) == [found, 0]
         limited.add(found)

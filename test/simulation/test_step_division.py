@@ -13,7 +13,7 @@ import pytest
 from support import fresh_python, heavy_tips
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.simulation.plant import MAX_SUBSTEPS
+from rbd_ros.simulation.simulation_model import MAX_SUBSTEPS
 from rbd_ros.simulation.step_division import (
     CHANGE_PER_SUBSTEP,
     fastest_rotation,
@@ -111,7 +111,7 @@ def test_what_rests_but_for_rounding_is_not_divided():
     simulator = started(heavy_tips.five_bar(1.0), heavy_tips.STARTS['five_bar'])
     physics, h = simulator.physics, 1e-3
     simulator.physics.state.v[:] = 1e-30
-    assert find_substep(physics.plant, physics.state, physics.fields.work, h) == h
+    assert find_substep(physics.model, physics.state, physics.fields.work, h) == h
 
 
 # -- the rate -------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ def test_the_rate_is_that_of_the_acceleration_without_forces(name, rng):
         else:
             a = robot.loops.forward_dynamics(there, v, balanced).a
         expected = np.abs(a).max() / max(np.abs(v).max(), SMALL_TURN / 1e-3)
-        found = inertial_rate(physics.plant, physics.state, physics.fields.work, ahead)
+        found = inertial_rate(physics.model, physics.state, physics.fields.work, ahead)
         assert found == pytest.approx(expected, rel=1e-6)
         assert np.array_equal(simulator.q, q) and np.array_equal(simulator.v, v)
 
@@ -138,11 +138,11 @@ def test_the_rate_is_that_of_the_acceleration_without_forces(name, rng):
 def test_a_substep_changes_the_speed_by_no_more_than_it_may_at_both_of_its_ends():
     simulator = started(heavy_tips.two_links(1000.0), IN_LINE, FOLDING)
     physics, h = simulator.physics, 1e-3
-    plant, state, work = physics.plant, physics.state, physics.fields.work
-    substep = find_substep(plant, state, work, h)
+    model, state, work = physics.model, physics.state, physics.fields.work
+    substep = find_substep(model, state, work, h)
     halvings = np.log2(h / substep)
     assert halvings == round(halvings) > 2
-    rates = [inertial_rate(plant, state, work, ahead) for ahead in (0.0, substep, 2.0 * substep)]
+    rates = [inertial_rate(model, state, work, ahead) for ahead in (0.0, substep, 2.0 * substep)]
     assert substep * max(rates[:2]) <= CHANGE_PER_SUBSTEP < 2.0 * substep * max(rates[0], rates[2])
 
 
@@ -150,7 +150,7 @@ def test_substeps_are_not_too_many_however_fast_it_is():
     simulator = started(heavy_tips.two_links(1000.0), IN_LINE, FOLDING)
     physics, h = simulator.physics, 1e-3
     physics.state.v[:] *= 1e6
-    substep = find_substep(physics.plant, physics.state, physics.fields.work, h)
+    substep = find_substep(physics.model, physics.state, physics.fields.work, h)
     assert h / MAX_SUBSTEPS >= substep > 0.4 * h / MAX_SUBSTEPS
 
 
@@ -158,12 +158,12 @@ def test_what_is_no_number_divides_nothing():
     simulator = started(heavy_tips.two_links(1000.0), IN_LINE)
     simulator.physics.state.v[:] = np.nan
     physics = simulator.physics
-    assert find_substep(physics.plant, physics.state, physics.fields.work, 1e-3) == 1e-3
+    assert find_substep(physics.model, physics.state, physics.fields.work, 1e-3) == 1e-3
 
 
 def test_rotation_alone_counts_as_speed():
-    plant = started(heavy_tips.two_links(1.0), IN_LINE).physics.plant
-    geared = plant._replace(turning=np.array([1.0, 3.0, 0.0]))
+    model = started(heavy_tips.two_links(1.0), IN_LINE).physics.model
+    geared = model._replace(turning=np.array([1.0, 3.0, 0.0]))
     assert fastest_rotation(geared, np.array([2.0, -1.0, 50.0])) == 3.0
 
 

@@ -17,8 +17,8 @@ from rbd_ros.simulation.displacement import (
 )
 from rbd_ros.simulation.external_forces import add_external_forces, age_external_forces
 from rbd_ros.simulation.joint_law import FORWARD, LOWER, STICK
-from rbd_ros.simulation.plant import MAX_SUBSTEPS, TURN_PER_SUBSTEP
 from rbd_ros.simulation.runge_kutta import accelerate, bracket, displacement_rate, is_allowed
+from rbd_ros.simulation.simulation_model import MAX_SUBSTEPS, TURN_PER_SUBSTEP
 from rbd_ros.simulation.state import FORCES
 from rbd_ros.simulation.step_division import count_substeps
 from rbd_ros.simulation.stepping import close_loops, saturate, settle
@@ -33,37 +33,37 @@ def physics():
 
 def test_torques_are_cut_at_the_effort_limits(physics):
     physics.commands.torque[:] = [7.0, -7.0, 0, 0, 0, 0, 39.0, -50.0, 41.0]
-    assert saturate(physics.plant, physics.commands, physics.state)
+    assert saturate(physics.model, physics.commands, physics.state)
     assert list(physics.state.applied) == [7.0, -7.0, 0, 0, 0, 0, 39.0, -40.0, 40.0]
     assert list(physics.state.saturated) == [0] * 7 + [1, 1]
     physics.commands.torque[:] = [7.0, -7.0, 0, 0, 0, 0, 40.0, -40.0, 0.0]
-    assert not saturate(physics.plant, physics.commands, physics.state)
+    assert not saturate(physics.model, physics.commands, physics.state)
     assert list(physics.state.applied) == list(physics.commands.torque)
 
 
 def test_steps_are_divided_so_that_nothing_turns_far_in_one(physics):
-    plant, v = physics.plant, np.zeros(9)
-    fastest = int(np.argmax(plant.turning))
+    model, v = physics.model, np.zeros(9)
+    fastest = int(np.argmax(model.turning))
     for parts in (0.0, 0.9, 1.1, 7.5, 40.0, 1e9):
-        v[fastest] = -parts * TURN_PER_SUBSTEP / (plant.turning[fastest] * plant.timestep)
+        v[fastest] = -parts * TURN_PER_SUBSTEP / (model.turning[fastest] * model.timestep)
         expected = min(max(1, int(np.ceil(parts))), MAX_SUBSTEPS)
-        assert count_substeps(plant, v) == expected
+        assert count_substeps(model, v) == expected
 
 
 def test_joints_beyond_their_limits_return_slowly_and_no_farther(physics):
-    plant, way = physics.plant, RETURN_SPEED * h
+    model, way = physics.model, RETURN_SPEED * h
     for i in (6, 7, 8):
-        bounds = correction_bounds(plant, i, 0.0, h)
-        assert returned(plant, i, -2.0 - 3.0 * way, *bounds) == pytest.approx(-2.0 - 2.0 * way)
-        assert returned(plant, i, -2.0 - 0.5 * way, *bounds) == -2.0
-        assert returned(plant, i, 1.0 + 3.0 * way, *bounds) == pytest.approx(1.0 + 2.0 * way)
-        assert returned(plant, i, 1.0 + 0.5 * way, *bounds) == 1.0
+        bounds = correction_bounds(model, i, 0.0, h)
+        assert returned(model, i, -2.0 - 3.0 * way, *bounds) == pytest.approx(-2.0 - 2.0 * way)
+        assert returned(model, i, -2.0 - 0.5 * way, *bounds) == -2.0
+        assert returned(model, i, 1.0 + 3.0 * way, *bounds) == pytest.approx(1.0 + 2.0 * way)
+        assert returned(model, i, 1.0 + 0.5 * way, *bounds) == 1.0
         for q in (-2.0, 0.3, 1.0):
-            assert returned(plant, i, q, *bounds) == q
+            assert returned(model, i, q, *bounds) == q
 
 
 def test_velocity_and_correction_together_keep_the_velocity_limit(physics):
-    plant = physics.plant._replace(speed=np.full(9, 2.0))
+    model = physics.model._replace(speed=np.full(9, 2.0))
     way, most = RETURN_SPEED * h, 2.0 * h
     for moved, least, greatest in (
         (0.0, -way, way),
@@ -74,7 +74,7 @@ def test_velocity_and_correction_together_keep_the_velocity_limit(physics):
         (-1.9 * h, -0.1 * h, way),
         (-1.1 * most, 0.0, way),
     ):
-        found = correction_bounds(plant, 6, moved, h)
+        found = correction_bounds(model, 6, moved, h)
         assert found == pytest.approx((least, greatest), abs=1e-15)
 
 
@@ -83,8 +83,8 @@ def test_a_step_ends_with_what_was_found_and_the_mean_force_of_constraints(physi
     motion.next_q[:], motion.next_v[:] = state.q, rng.normal(size=9)
     motion.next_q[8] = 1.0 + 0.5 * RETURN_SPEED * h
     q = motion.next_q.copy()
-    return_joints(physics.plant, state.q, motion, h)
-    settle(physics.plant, state, motion, impulse, h)
+    return_joints(physics.model, state.q, motion, h)
+    settle(physics.model, state, motion, impulse, h)
     assert list(state.q) == [*q[:8], 1.0, q[9]]
     assert list(state.v) == list(motion.next_v)
     assert_allclose(state.constraint_force, impulse / h)
@@ -93,10 +93,10 @@ def test_a_step_ends_with_what_was_found_and_the_mean_force_of_constraints(physi
 def test_positions_follow_displacements(physics, rng):
     motion = physics.fields.work.motion
     motion.displacement[:] = 0.1 * rng.normal(size=9)
-    move(physics.plant, motion, physics.state.q)
+    move(physics.model, motion, physics.state.q)
     expected = physics.robot.integrate(physics.state.q, motion.displacement, 1.0)
     assert_allclose(motion.next_q, expected, atol=1e-14)
-    flat = physics.plant._replace(is_flat=True)
+    flat = physics.model._replace(is_flat=True)
     motion.next_q[:] = 0.0
     q, size = rng.normal(size=9), len(motion.displacement)
     move(flat, motion, q)
@@ -110,7 +110,7 @@ def test_external_forces_are_those_that_the_jacobians_give(rng):
     physics.allow_external_forces()
     physics.reset(subject.random_configuration(rng), np.zeros(9))
     q, forces = physics.state.q, physics.external_forces
-    dynamics, tree = physics.fields.work.dynamics, physics.plant.tree
+    dynamics, tree = physics.fields.work.dynamics, physics.model.tree
     kinematics = subject.kernel('contact_kinematics')(q)
     dynamics.kinematics[:] = np.concatenate([np.ravel(part) for part in kinematics])
     applied = rng.normal(size=9)
@@ -160,26 +160,26 @@ def test_stages_accelerate_by_the_forces_on_joints_that_are_not_held(physics, rn
     state.segment[:] = FORWARD
     state.segment[list(held)] = STICK
     a = np.empty(9)
-    accelerate(physics.plant, state, dynamics, force, len(held), a)
-    tau = dynamics.applied_force + force - physics.plant.explicit_damping * state.v
+    accelerate(physics.model, state, dynamics, force, len(held), a)
+    tau = dynamics.applied_force + force - physics.model.explicit_damping * state.v
     free = np.setdiff1d(np.arange(9), held)
     M, bias = subject.mass_matrix(state.q), subject.bias_force(state.q, state.v)
     expected = np.zeros(9)
     expected[free] = np.linalg.solve(M[np.ix_(free, free)], (tau - bias)[free])
     assert_allclose(a, expected, atol=1e-9)
-    assert physics.plant.explicit_damping.any()
+    assert physics.model.explicit_damping.any()
 
 
 def test_what_a_step_may_not_end_with(physics):
-    plant, state, motion = physics.plant, physics.state, physics.fields.work.motion
+    model, state, motion = physics.model, physics.state, physics.fields.work.motion
 
     def allowed(v=0.0, q=0.3, segment=FORWARD, held=0):
         motion.next_q[:], motion.next_v[:] = physics.robot.neutral(), 0.0
         motion.next_q[8], motion.next_v[7] = q, v
         state.segment[:], state.segment[7] = FORWARD, segment
-        return is_allowed(plant, state, motion, held)
+        return is_allowed(model, state, motion, held)
 
-    fast = plant.speed[7]
+    fast = model.speed[7]
     assert allowed() and allowed(fast) and allowed(-fast) and allowed(q=1.0) and allowed(q=-2.0)
     assert not allowed(1.01 * fast) and not allowed(-1.01 * fast) and not allowed(np.nan)
     assert not allowed(q=1.01) and not allowed(q=-2.01) and not allowed(q=np.nan)
@@ -198,9 +198,9 @@ def test_displacements_change_as_munthe_kaas_says(physics, rng):
         return np.r_[couple, np.cross(w, b[3:6]) + np.cross(t, b[:3]), np.zeros(3)]
 
     found = np.empty(9)
-    bracket(physics.plant, u, v, found)
+    bracket(physics.model, u, v, found)
     assert_allclose(found, cross(u, v), atol=1e-14)
-    displacement_rate(physics.plant, v, u, stages, rate)
+    displacement_rate(physics.model, v, u, stages, rate)
     once = cross(u, v)
     assert_allclose(rate, v + once / 2.0 + cross(u, once) / 12.0, atol=1e-14)
 
@@ -226,7 +226,7 @@ def test_loops_that_rounding_leaves_open_are_closed_and_others_named(bar):
             assert_allclose(loops.K.T @ multipliers, left, atol=1e-9)
         else:
             # As well where a loop of no constraints is the first, and this one the second.
-            rows = np.array([0, 0, physics.plant.loop_first[-1]])
-            second = physics.fields._replace(plant=physics.plant._replace(loop_first=rows))
+            rows = np.array([0, 0, physics.model.loop_first[-1]])
+            second = physics.fields._replace(model=physics.model._replace(loop_first=rows))
             assert close_loops.function(second) == 1
             assert list(state.q) == list(q) and list(state.v) == list(v)

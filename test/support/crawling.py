@@ -60,16 +60,16 @@ def crawling(seed, integrator='semi_implicit'):
     state.normal_deformation[:] += rng.uniform(-1e-3, 0.0, size=state.normal_deformation.shape)
     state.tangent_deformation[:] = 1e-3 * rng.normal(size=state.tangent_deformation.shape)
     state.segment[:6], state.segment[6:] = FORWARD, rng.integers(-2, 3, size=3)
-    arguments = physics.plant, state, physics.external_forces, physics.contacts, work, TIMESTEP
+    arguments = physics.model, state, physics.external_forces, physics.contacts, work, TIMESTEP
     count = find_forces(*arguments)
-    prepare(physics.plant, state, work.dynamics, work.problem, TIMESTEP)
+    prepare(physics.model, state, work.dynamics, work.problem, TIMESTEP)
     copy(state.v, work.motion.next_v)
     return physics, count
 
 
-def assert_joints_obey(plant, problem, h, v, p, tolerance):
+def assert_joints_obey(model, problem, h, v, p, tolerance):
     """Check that velocities and impulses obey joint_law.py, each joint on its own."""
-    friction, low, high = h * plant.friction, problem.low, problem.high
+    friction, low, high = h * model.friction, problem.low, problem.high
     assert np.all(v >= low - tolerance) and np.all(v <= high + tolerance)
     for i in range(len(v)):
         inside = low[i] + tolerance < v[i] < high[i] - tolerance

@@ -263,7 +263,7 @@ _WITHOUT_LAWS = {
     for name in (
         'assembly',
         'loop_assembly',
-        'plant',
+        'simulation_model',
         'simulator',
         'state',
         'workspace',

@@ -49,7 +49,7 @@ def simulated(
 
 def kinetic_energy(simulator):
     """Return the kinetic energy of all objects [J]."""
-    bodies, state = simulator.physics.plant.scene.bodies, simulator.physics.objects
+    bodies, state = simulator.physics.model.scene.bodies, simulator.physics.objects
     total = 0.5 * bodies.mass @ (state.velocity**2).sum(axis=1)
     for name, inertia, momentum in zip(simulator.objects, bodies.inertia, state.angular_momentum):
         R = simulator.object_pose(name)[:3, :3]

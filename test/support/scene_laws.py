@@ -75,31 +75,31 @@ def _noted():
     """
     found, ends, compressed = [], [], []
 
-    def impact_of(plant, contacts, n, scene, of_compression=None):
+    def impact_of(model, contacts, n, scene, of_compression=None):
         moment = np.zeros((n, 3))
         if len(scene.friction_moments.listed):
-            for k in range(list_friction_moments(plant, contacts, n, scene)):
+            for k in range(list_friction_moments(model, contacts, n, scene)):
                 moment[scene.friction_moments.listed[k]] = scene.friction_moments.impact[k]
         listed, impulse = scene.listed[:n].copy(), scene.impact_impulse[:n].copy()
         return Impact(listed, impulse, moment, of_compression)
 
-    def expand(plant, contacts, n, moments, limit, scene):
-        compressed.append(impact_of(plant, contacts, n, scene))
-        return restitution.expand(plant, contacts, n, moments, limit, scene)
+    def expand(model, contacts, n, moments, limit, scene):
+        compressed.append(impact_of(model, contacts, n, scene))
+        return restitution.expand(model, contacts, n, moments, limit, scene)
 
-    def solve_rebound(plant, state, objects, contacts, scene, n):
-        solved = ways[0](plant, state, objects, contacts, scene, n)
+    def solve_rebound(model, state, objects, contacts, scene, n):
+        solved = ways[0](model, state, objects, contacts, scene, n)
         before = compressed.pop() if compressed else None
-        found.append(impact_of(plant.scene, contacts, n, scene, before))
+        found.append(impact_of(model.scene, contacts, n, scene, before))
         return solved
 
-    def solve_matrix_free_impacts(plant, objects, contacts, scene, n):
-        solved = ways[1](plant, objects, contacts, scene, n)
-        found.append(impact_of(plant, contacts, n, scene))
+    def solve_matrix_free_impacts(model, objects, contacts, scene, n):
+        solved = ways[1](model, objects, contacts, scene, n)
+        found.append(impact_of(model, contacts, n, scene))
         return solved
 
-    def end_robot(plant, state, touches, work, rows, h):
-        ways[2](plant, state, touches, work, rows, h)
+    def end_robot(model, state, touches, work, rows, h):
+        ways[2](model, state, touches, work, rows, h)
         ends.append(work.motion.next_v.copy())
 
     def go_back(state, objects, work):
@@ -129,7 +129,7 @@ class Step:
         self.nv = len(simulator.v)
         self.tau = np.zeros(self.nv) if tau is None else np.asarray(tau, dtype=float)
         self.before = moment(simulator)
-        self.bodies = simulator.physics.plant.scene.bodies
+        self.bodies = simulator.physics.model.scene.bodies
         with _noted() as (self.impacts, ends):
             simulator.step(self.tau) if self.nv else simulator.step()
         self.after = moment(simulator)
@@ -186,7 +186,7 @@ class Step:
 
     def surface(self, c):
         """Return what the table says of the surfaces of a contact."""
-        table = self.simulator.physics.plant.scene.table
+        table = self.simulator.physics.model.scene.table
         return table.surface[self.touches.contacts.pair[c]]
 
     def moment(self, c):
@@ -429,7 +429,7 @@ class Step:
         for o in range(len(self.bodies.mass)):
             i = self.nv + 6 * o
             if i in island:
-                scene = self.simulator.physics.plant.scene
+                scene = self.simulator.physics.model.scene
                 arm = scene.table.body_arm[scene.first_object + o]
                 arm += np.linalg.norm(self.bodies.center[o])
                 far = np.linalg.norm(x[i + 3 : i + 6]) + np.linalg.norm(x[i : i + 3]) * arm

@@ -123,8 +123,8 @@ def run_cycle(
     :return: number of steps taken, fewer than asked for if the dynamics stopped being finite;
         minus one more than that, if the drives lead to torques without limit: they are zero then
     """
-    plant, state = physics.plant, physics.state
-    finite = find_torque(plant, state, drives, physics.commands, steps.count * plant.timestep)
+    model, state = physics.model, physics.state
+    finite = find_torque(model, state, drives, physics.commands, steps.count * model.timestep)
     taken = call_loop(steps.advance, physics, steps.count)
     for k in range(len(message.positions_of)):
         j = message.positions_of[k]

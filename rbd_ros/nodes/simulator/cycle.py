@@ -260,7 +260,7 @@ class SimulationCycle:
         :raises ValueError: if it cannot be
         """
         scene = self.simulator.physics.prepared(world)
-        bodies = scene.fields.plant.scene.bodies
+        bodies = scene.fields.model.scene.bodies
         return ReadyWorld(
             scene,
             self._compiled_run(scene.record, scene.steps.address),

@@ -95,7 +95,7 @@ class ObjectMotion:
         return Touch(
             contacts.pair[bearing],
             contacts.position[bearing],
-            forces / physics.plant.timestep,
+            forces / physics.model.timestep,
             contacts.frame[bearing, 0],
             -contacts.gap[bearing],
         )

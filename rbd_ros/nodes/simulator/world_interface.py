@@ -182,7 +182,7 @@ class WorldInterface:
         """Return the view of the present world."""
         simulator = self._simulator
         physics = simulator.physics
-        return self.view_of(simulator.world, physics.scene, physics.plant.scene.bodies)
+        return self.view_of(simulator.world, physics.scene, physics.model.scene.bodies)
 
     def _report(self) -> None:
         names, count = self._simulator.objects, len(self._simulator.world.objects)

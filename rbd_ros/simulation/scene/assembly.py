@@ -22,8 +22,8 @@ from rbd_ros.collision.world import World, WorldObject
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene.state import FreeBodies, Objects, ScenePlant
+from rbd_ros.simulation.scene.state import FreeBodies, Objects, SceneModel
+from rbd_ros.simulation.simulation_model import SimulationModel
 
 #: Maximum number of contacts in a step, and of those that touch each other, whose forces are one
 #: dense problem; more are dropped and counted.
@@ -44,24 +44,24 @@ def scene_of(robot: Robot, world: World) -> Scene:
     return make_scene(robot.model, world, neutral_configuration(robot.model))
 
 
-def make_scene_plant(
+def make_scene_model(
     scene: Optional[Scene],
     world: Optional[World],
     bodies: int,
     tolerance: float,
     poisson: bool = False,
-) -> ScenePlant:
+) -> SceneModel:
     """Return the constants of a world for compiled loops; empty if there is none.
 
     :param bodies: number of bodies of the robot
-    :param tolerance: see `ScenePlant`
+    :param tolerance: see `SceneModel`
     :param poisson: likewise
     """
     objects = scene.objects if scene else ()
     count = len(objects)
     inertias = [each.inertia.mass_center() for each in objects if each.inertia is not None]
     table = scene.table if scene else _empty_table()
-    return ScenePlant(
+    return SceneModel(
         table,
         finder_of(table) if scene else 0,
         FreeBodies(
@@ -131,13 +131,13 @@ def quaternion(R: FloatArray) -> FloatArray:
     return q if q[0] >= 0.0 else -q
 
 
-def scene_sizes(plant: Plant) -> Dict[str, int]:
+def scene_sizes(model: SimulationModel) -> Dict[str, int]:
     """Return the sizes of the records of a world; all zero without one.
 
-    :param plant: constants of the simulation
+    :param model: constants of the simulation
     """
-    scene, nv = plant.scene, len(plant.damping)
-    if not plant.has_scene:
+    scene, nv = model.scene, len(model.damping)
+    if not model.has_scene:
         names = (
             'objects',
             'contacts',

@@ -13,7 +13,7 @@ from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
 from rbd_ros.simulation.loop_directions import RANK
-from rbd_ros.simulation.plant import Plant, Tree
+from rbd_ros.simulation.simulation_model import SimulationModel, Tree
 from rbd_ros.simulation.workspace import Problem
 
 
@@ -123,7 +123,7 @@ def squares_along(tree: Tree, tip: int, X: FloatArray) -> Tuple[float, float, fl
 
 @compiled
 def half_response(
-    plant: Plant, problem: Problem, root: FloatArray, J: FloatArray, y: FloatArray
+    model: SimulationModel, problem: Problem, root: FloatArray, J: FloatArray, y: FloatArray
 ) -> None:
     """Find a row of Y; see the beginning of this file.
 
@@ -131,13 +131,13 @@ def half_response(
     :param J: row of a Jacobian, (nv,)
     :param y: the result, (nv,)
     """
-    if plant.has_loops:
+    if model.has_loops:
         loops, n = problem.loops, len(y)
         clear(y)
         for k in range(n - loops.counts[RANK]):
             y[k] = dot(loops.basis[k], J)
     else:
-        tree = plant.tree
+        tree = model.tree
         copy(J, y)
         for i in range(len(y) - 1, -1, -1):
             # A contact is moved by few of the joints of a robot with legs or arms.
@@ -151,7 +151,12 @@ def half_response(
 
 @compiled
 def half_responses(
-    plant: Plant, problem: Problem, root: FloatArray, tip: int, J: FloatArray, Y: FloatArray
+    model: SimulationModel,
+    problem: Problem,
+    root: FloatArray,
+    tip: int,
+    J: FloatArray,
+    Y: FloatArray,
 ) -> None:
     """Find three rows of Y, side by side: they wait for the same numbers.
 
@@ -162,9 +167,9 @@ def half_responses(
     """
     if tip < 0:
         for r in range(3):
-            half_response(plant, problem, root, J[r], Y[r])
+            half_response(model, problem, root, J[r], Y[r])
         return
-    tree = plant.tree
+    tree = model.tree
     J_0, J_1, J_2, Y_0, Y_1, Y_2 = J[0], J[1], J[2], Y[0], Y[1], Y[2]
     first, end = tree.path_first[tip], tree.path_first[tip + 1]
     for at in range(first, end):
@@ -186,7 +191,7 @@ def half_responses(
 
 @compiled
 def full_response(
-    plant: Plant, problem: Problem, root: FloatArray, y: FloatArray, v: FloatArray
+    model: SimulationModel, problem: Problem, root: FloatArray, y: FloatArray, v: FloatArray
 ) -> None:
     """Find the velocity that belongs to a sum of rows of Y.
 
@@ -194,13 +199,13 @@ def full_response(
     :param y: the sum; destroyed, (nv,)
     :param v: the result, (nv,)
     """
-    if plant.has_loops:
+    if model.has_loops:
         loops, n = problem.loops, len(y)
         clear(v)
         for k in range(n - loops.counts[RANK]):
             add_scaled(y[k], loops.basis[k], v)
     else:
-        tree = plant.tree
+        tree = model.tree
         for i in range(len(y)):
             row, total = problem.factor[i], y[i] * root[i]
             for at in range(tree.row_first[i], tree.row_first[i + 1]):

@@ -16,28 +16,28 @@ from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.displacement import CLOSED
 from rbd_ros.simulation.scene.islands import at_robot
 from rbd_ros.simulation.scene.springs import is_nonlinear
-from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
+from rbd_ros.simulation.scene.state import SceneModel, SceneWork
 
 
 @compiled
-def is_compliant(plant: ScenePlant, contacts: SceneContacts, c: int) -> bool:
+def is_compliant(model: SceneModel, contacts: SceneContacts, c: int) -> bool:
     """Return whether a contact is compliant."""
-    compliant: bool = plant.table.surface[contacts.pair[c], STIFFNESS] > 0.0
+    compliant: bool = model.table.surface[contacts.pair[c], STIFFNESS] > 0.0
     return compliant
 
 
 @compiled
-def give(plant: ScenePlant, contacts: SceneContacts, c: int, h: float, work: SceneWork) -> float:
+def give(model: SceneModel, contacts: SceneContacts, c: int, h: float, work: SceneWork) -> float:
     """Return the velocity by impulse that a contact gives way with, R; zero if it is rigid [1/kg].
 
     :param c: number of the contact
     :param h: time step [s]
     """
-    if plant.has_nonlinear_springs:
-        if is_nonlinear(plant, contacts, c):
+    if model.has_nonlinear_springs:
+        if is_nonlinear(model, contacts, c):
             tangent: float = work.springs.give[c]
             return tangent
-    surface = plant.table.surface[contacts.pair[c]]
+    surface = model.table.surface[contacts.pair[c]]
     if surface[STIFFNESS] > 0.0:
         R: float = 1.0 / (h * (h * surface[STIFFNESS] + surface[DAMPING]))
         return R
@@ -46,7 +46,7 @@ def give(plant: ScenePlant, contacts: SceneContacts, c: int, h: float, work: Sce
 
 @compiled
 def normal_bias(
-    plant: ScenePlant, contacts: SceneContacts, c: int, h: float, work: SceneWork
+    model: SceneModel, contacts: SceneContacts, c: int, h: float, work: SceneWork
 ) -> float:
     """Return the velocity that is added to that along the normal of a contact.
 
@@ -55,24 +55,24 @@ def normal_bias(
     :param c: number of the contact
     :param h: time step [s]
     """
-    if plant.has_nonlinear_springs:
-        if is_nonlinear(plant, contacts, c):
+    if model.has_nonlinear_springs:
+        if is_nonlinear(model, contacts, c):
             tangent: float = work.springs.bias[c]
             return tangent
     gap = contacts.gap[c]
     # A gap may close within the step. Of free bodies alone all of it: faces hold them without
     # contradictions, and under a ton a cube of a gram must not be late.
-    closed = CLOSED if at_robot(plant, contacts, c) else 0.0
+    closed = CLOSED if at_robot(model, contacts, c) else 0.0
     bias: float = gap / h if gap > closed else 0.0
     if gap < 0.0:
-        surface = plant.table.surface[contacts.pair[c]]
+        surface = model.table.surface[contacts.pair[c]]
         if surface[STIFFNESS] > 0.0:
             bias = surface[STIFFNESS] * gap / (h * surface[STIFFNESS] + surface[DAMPING])
     return bias
 
 
 @compiled
-def soften(plant: ScenePlant, contacts: SceneContacts, n: int, h: float, work: SceneWork) -> None:
+def soften(model: SceneModel, contacts: SceneContacts, n: int, h: float, work: SceneWork) -> None:
     """Enter what listed contacts give way with, and need not stop, into the problem.
 
     :param n: number of contacts
@@ -80,5 +80,5 @@ def soften(plant: ScenePlant, contacts: SceneContacts, n: int, h: float, work: S
     """
     A, b = work.space.A, work.space.b
     for a in range(n):
-        b[3 * a] += normal_bias(plant, contacts, work.listed[a], h, work)
-        A[3 * a, 3 * a] += give(plant, contacts, work.listed[a], h, work)
+        b[3 * a] += normal_bias(model, contacts, work.listed[a], h, work)
+        A[3 * a, 3 * a] += give(model, contacts, work.listed[a], h, work)

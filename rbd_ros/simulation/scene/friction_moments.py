@@ -27,7 +27,6 @@ from rbd_ros.constraints.friction_space import (
 )
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import clear
-from rbd_ros.simulation.plant import Plant, Tree
 from rbd_ros.simulation.scene.branch_sparsity import (
     add_along,
     clear_along,
@@ -37,39 +36,44 @@ from rbd_ros.simulation.scene.branch_sparsity import (
 from rbd_ros.simulation.scene.islands import at_robot, node_of
 from rbd_ros.simulation.scene.jacobians import dot3
 from rbd_ros.simulation.scene.problem import add_product, clear_part, enter_robot_product
-from rbd_ros.simulation.scene.state import ContactState, Objects, ScenePlant, SceneWork
+from rbd_ros.simulation.scene.state import ContactState, Objects, SceneModel, SceneWork
+from rbd_ros.simulation.simulation_model import SimulationModel, Tree
 from rbd_ros.simulation.workspace import Problem
 
 
 @compiled
-def contact_has_moments(plant: ScenePlant, contacts: SceneContacts, c: int) -> bool:
+def contact_has_moments(model: SceneModel, contacts: SceneContacts, c: int) -> bool:
     """Return whether there is torsional or rolling friction at a contact."""
-    surface = plant.table.surface[contacts.pair[c]]
+    surface = model.table.surface[contacts.pair[c]]
     resists: bool = surface[TORSIONAL] > 0.0 or surface[ROLLING] > 0.0
     return resists
 
 
 @compiled
 def find_angular_jacobians(
-    plant: Plant, columns: FloatArray, contacts: SceneContacts, count: int, work: SceneWork
+    model: SimulationModel,
+    columns: FloatArray,
+    contacts: SceneContacts,
+    count: int,
+    work: SceneWork,
 ) -> None:
     """Find Jacobians of turning at contacts, those of objects with their responses.
 
     :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
     :param count: number of contacts
     """
-    scene, moments = plant.scene, work.friction_moments
+    scene, moments = model.scene, work.friction_moments
     for c in range(count):
         if not contact_has_moments(scene, contacts, c):
             continue
         J, frame = moments.jacobian[c], contacts.frame[c]
         for r in range(3):
-            clear_along(plant.tree, work.tip[c], J[r])
+            clear_along(model.tree, work.tip[c], J[r])
         for side in range(2):
             body = contacts.body_id[c, side]
             node, sign = node_of(scene, body), -1.0 if side == 0 else 1.0
             if node == 0:
-                add_angular_jacobian(plant.tree, columns, body, sign, frame, J)
+                add_angular_jacobian(model.tree, columns, body, sign, frame, J)
             elif node > 0:
                 jacobian = moments.object_jacobian[c, side]
                 response = moments.object_response[c, side]
@@ -103,7 +107,7 @@ def add_angular_jacobian(
 
 @compiled
 def respond_to_friction_moments(
-    plant: Plant, problem: Problem, contacts: SceneContacts, count: int, work: SceneWork
+    model: SimulationModel, problem: Problem, contacts: SceneContacts, count: int, work: SceneWork
 ) -> None:
     """Find what moments at contacts do to the robot.
 
@@ -111,15 +115,15 @@ def respond_to_friction_moments(
     """
     moments = work.friction_moments
     for c in range(count):
-        if at_robot(plant.scene, contacts, c) and contact_has_moments(plant.scene, contacts, c):
+        if at_robot(model.scene, contacts, c) and contact_has_moments(model.scene, contacts, c):
             half_responses(
-                plant, problem, work.root, work.tip[c], moments.jacobian[c], moments.response[c]
+                model, problem, work.root, work.tip[c], moments.jacobian[c], moments.response[c]
             )
 
 
 @compiled
 def relative_angular_velocity(
-    plant: Plant, contacts: SceneContacts, v: FloatArray, c: int, r: int, work: SceneWork
+    model: SimulationModel, contacts: SceneContacts, v: FloatArray, c: int, r: int, work: SceneWork
 ) -> float:
     """Return the relative angular velocity of the second body about one direction [rad/s].
 
@@ -128,10 +132,10 @@ def relative_angular_velocity(
     :param r: 0 for the normal, 1 and 2 for tangents
     """
     rate = 0.0
-    if at_robot(plant.scene, contacts, c):
-        rate = dot_along(plant.tree, work.tip[c], work.friction_moments.jacobian[c, r], v)
+    if at_robot(model.scene, contacts, c):
+        rate = dot_along(model.tree, work.tip[c], work.friction_moments.jacobian[c, r], v)
     for side in range(2):
-        o = contacts.body_id[c, side] - plant.scene.first_object
+        o = contacts.body_id[c, side] - model.scene.first_object
         if o >= 0:
             rate += dot3(work.friction_moments.object_jacobian[c, side, r], work.turning[o])
     return rate
@@ -139,7 +143,7 @@ def relative_angular_velocity(
 
 @compiled
 def list_friction_moments(
-    plant: ScenePlant, contacts: SceneContacts, n: int, work: SceneWork
+    model: SceneModel, contacts: SceneContacts, n: int, work: SceneWork
 ) -> int:
     """List the contacts with friction moments among the listed ones; return their number.
 
@@ -147,7 +151,7 @@ def list_friction_moments(
     """
     found = 0
     for a in range(n):
-        if contact_has_moments(plant, contacts, work.listed[a]):
+        if contact_has_moments(model, contacts, work.listed[a]):
             work.friction_moments.listed[found] = a
             found += 1
     return found
@@ -155,7 +159,7 @@ def list_friction_moments(
 
 @compiled
 def assemble_friction_moments(
-    plant: Plant, contacts: SceneContacts, n: int, m: int, count: int, work: SceneWork
+    model: SimulationModel, contacts: SceneContacts, n: int, m: int, count: int, work: SceneWork
 ) -> None:
     """Add the rows of moments, up to the diagonal, to the Delassus matrix.
 
@@ -163,14 +167,14 @@ def assemble_friction_moments(
     :param m: number of rows of joints
     :param count: number of contacts with moments
     """
-    scene, moments, G = plant.scene, work.friction_moments, work.matrix
+    scene, moments, G = model.scene, work.friction_moments, work.matrix
     for k in range(count):
         c, first = work.listed[moments.listed[k]], 3 * n + m + 3 * k
         for r in range(3):
             clear_part(G[first + r], first + 3)
-        if plant.has_robot:
+        if model.has_robot:
             if at_robot(scene, contacts, c):
-                tree, tip, y = plant.tree, work.tip[c], moments.response[c]
+                tree, tip, y = model.tree, work.tip[c], moments.response[c]
                 for j in range((m + 2) // 3):
                     z = work.row_response[j]
                     enter_robot_product(tree, tip, work.row_tip[j], y, z, G, first, 3 * (n + j))
@@ -201,7 +205,7 @@ def assemble_friction_moments(
 
 @compiled
 def enter_friction_moments(
-    plant: Plant,
+    model: SimulationModel,
     contacts: SceneContacts,
     v: FloatArray,
     n: int,
@@ -215,17 +219,17 @@ def enter_friction_moments(
     :param m: number of rows of joints
     """
     space, moments = work.space, work.friction_moments
-    count: int = list_friction_moments(plant.scene, contacts, n, work)
-    assemble_friction_moments(plant, contacts, n, m, count, work)
+    count: int = list_friction_moments(model.scene, contacts, n, work)
+    assemble_friction_moments(model, contacts, n, m, count, work)
     space.sizes[MOMENTS] = 3 * count
     for k in range(count):
         c, first = work.listed[moments.listed[k]], 3 * n + m + 3 * k
-        surface = plant.scene.table.surface[contacts.pair[c]]
+        surface = model.scene.table.surface[contacts.pair[c]]
         for r in range(3):
             i, row = first + r, 3 * k + r
             for j in range(i + 1):
                 space.A[i, j] = space.A[j, i] = work.matrix[i, j]
-            work.free[i] = relative_angular_velocity(plant, contacts, v, c, r, work)
+            work.free[i] = relative_angular_velocity(model, contacts, v, c, r, work)
             space.b[i] = work.free[i]
             space.x[i] = 0.0
             space.state[n + m + row] = OPEN
@@ -284,7 +288,7 @@ def power_of_friction_moment(space: FrictionSpace, a: int) -> Tuple[float, float
 
 @compiled
 def apply_friction_moment(
-    plant: Plant,
+    model: SimulationModel,
     objects: Objects,
     contacts: SceneContacts,
     work: SceneWork,
@@ -300,12 +304,12 @@ def apply_friction_moment(
     for r in range(3):
         if moment[r] == 0.0:
             continue
-        if plant.has_robot:
-            if at_robot(plant.scene, contacts, c):
+        if model.has_robot:
+            if at_robot(model.scene, contacts, c):
                 response = moments.response[c, r]
-                add_along(plant.tree, work.tip[c], moment[r], response, work.gathered)
+                add_along(model.tree, work.tip[c], moment[r], response, work.gathered)
         for side in range(2):
-            o = contacts.body_id[c, side] - plant.scene.first_object
+            o = contacts.body_id[c, side] - model.scene.first_object
             if o >= 0:
                 for s in range(3):
                     objects.angular_momentum[o, s] += (

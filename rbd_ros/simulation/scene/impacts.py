@@ -13,7 +13,6 @@ from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import MOMENTS, OPEN, scale_space
 from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
 from rbd_ros.simulation.linear import add_scaled, clear
-from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.branch_sparsity import full_response
 from rbd_ros.simulation.scene.compliance import is_compliant
 from rbd_ros.simulation.scene.friction_moments import (
@@ -34,7 +33,8 @@ from rbd_ros.simulation.scene.problem import (
     enter_problem,
 )
 from rbd_ros.simulation.scene.restitution import expand
-from rbd_ros.simulation.scene.state import ContactState, Objects, ScenePlant, SceneWork
+from rbd_ros.simulation.scene.state import ContactState, Objects, SceneModel, SceneWork
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import State, UNCONVERGED
 from rbd_ros.simulation.workspace import Workspace
 
@@ -48,20 +48,20 @@ RESTING = 2.0
 
 
 @compiled
-def may_rebound(plant: Plant, contacts: SceneContacts, count: int) -> bool:
+def may_rebound(model: SimulationModel, contacts: SceneContacts, count: int) -> bool:
     """Return whether any contact has restitution.
 
     :param count: number of contacts
     """
     for c in range(count):
-        if plant.scene.table.surface[contacts.pair[c], RESTITUTION] > 0.0:
+        if model.scene.table.surface[contacts.pair[c], RESTITUTION] > 0.0:
             return True
     return False
 
 
 @compiled
 def collide(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     objects: Objects,
     touches: ContactState,
@@ -81,24 +81,24 @@ def collide(
     :param h: time step [s]
     """
     scene, contacts = work.scene, touches.contacts
-    gravity, slow = plant.scene.bodies.gravity, 0.0
+    gravity, slow = model.scene.bodies.gravity, 0.0
     for r in range(3):
         slow += gravity[r] * gravity[r]
     slow = RESTING * h * math.sqrt(slow)
     any_of_them = False
     for c in range(count):
         clear(touches.impact_impulse[c])
-        if plant.scene.has_friction_moments:
+        if model.scene.has_friction_moments:
             clear(touches.impact_moment[c])
-        any_of_them = any_of_them or restitution(plant.scene, contacts, c) > 0.0
+        any_of_them = any_of_them or restitution(model.scene, contacts, c) > 0.0
     if not any_of_them:
         return False
     happened, exact, ended = False, True, False
     for _ in range(MAX_IMPACTS + IMPACTS_OF_CONTACT * count):
         n = 0
         for c in range(count):
-            if restitution(plant.scene, contacts, c) > 0.0:
-                rate = contact_velocity(plant, contacts, objects, state.v, c, 0, scene)
+            if restitution(model.scene, contacts, c) > 0.0:
+                rate = contact_velocity(model, contacts, objects, state.v, c, 0, scene)
                 if rate < -slow and contacts.gap[c] + h * rate <= 0.0:
                     scene.listed[n] = c
                     n += 1
@@ -108,35 +108,35 @@ def collide(
         happened, robot = True, False
         for a in range(n):
             c = scene.listed[a]
-            rate = contact_velocity(plant, contacts, objects, state.v, c, 0, scene)
-            scene.rebound[a] = restitution(plant.scene, contacts, c) * rate
-            if plant.scene.poisson:
+            rate = contact_velocity(model, contacts, objects, state.v, c, 0, scene)
+            scene.rebound[a] = restitution(model.scene, contacts, c) * rate
+            if model.scene.poisson:
                 scene.rebound[a] = 0.0
-            robot = robot or at_robot(plant.scene, contacts, c)
+            robot = robot or at_robot(model.scene, contacts, c)
         swept = False
-        if plant.scene.has_objects:
-            swept = n > MATRIX_FREE_THRESHOLD and not robot and not plant.scene.poisson
-            if swept and not solve_matrix_free_impacts(plant.scene, objects, contacts, scene, n):
+        if model.scene.has_objects:
+            swept = n > MATRIX_FREE_THRESHOLD and not robot and not model.scene.poisson
+            if swept and not solve_matrix_free_impacts(model.scene, objects, contacts, scene, n):
                 exact = False
         if not swept:
             n = min(n, len(scene.friction))  # the others follow in the next round
-            if not solve_rebound(plant, state, objects, contacts, scene, n):
+            if not solve_rebound(model, state, objects, contacts, scene, n):
                 exact = False
         clear(scene.gathered)
         for a in range(n):
             add_scaled(1.0, scene.impact_impulse[a], touches.impact_impulse[scene.listed[a]])
             apply_impulse(
-                plant, objects, contacts, scene, scene.listed[a], scene.impact_impulse[a]
+                model, objects, contacts, scene, scene.listed[a], scene.impact_impulse[a]
             )
-        if plant.scene.has_friction_moments:
-            for k in range(list_friction_moments(plant.scene, contacts, n, scene)):
+        if model.scene.has_friction_moments:
+            for k in range(list_friction_moments(model.scene, contacts, n, scene)):
                 c = scene.listed[scene.friction_moments.listed[k]]
                 apply_friction_moment(
-                    plant, objects, contacts, scene, c, scene.friction_moments.impact[k]
+                    model, objects, contacts, scene, c, scene.friction_moments.impact[k]
                 )
                 add_scaled(1.0, scene.friction_moments.impact[k], touches.impact_moment[c])
         if robot:
-            full_response(plant, work.problem, scene.root, scene.gathered, scene.velocity)
+            full_response(model, work.problem, scene.root, scene.gathered, scene.velocity)
             add_scaled(1.0, scene.velocity, state.v)
         update_angular_velocities(objects, scene)
     # What still approaches after all rounds does not bounce: it is stopped with all else.
@@ -146,15 +146,15 @@ def collide(
 
 
 @compiled
-def restitution(plant: ScenePlant, contacts: SceneContacts, c: int) -> float:
+def restitution(model: SceneModel, contacts: SceneContacts, c: int) -> float:
     """Return coefficient of restitution of a contact: zero where springs return what they take."""
-    e: float = plant.table.surface[contacts.pair[c], RESTITUTION]
-    return 0.0 if is_compliant(plant, contacts, c) else e
+    e: float = model.table.surface[contacts.pair[c], RESTITUTION]
+    return 0.0 if is_compliant(model, contacts, c) else e
 
 
 @compiled
 def solve_rebound(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     objects: Objects,
     contacts: SceneContacts,
@@ -169,28 +169,28 @@ def solve_rebound(
     space = scene.space
     for a in range(n):
         c = scene.listed[a]
-        u = contact_velocities(plant, contacts, objects, state.v, c, scene)
+        u = contact_velocities(model, contacts, objects, state.v, c, scene)
         scene.free[3 * a], scene.free[3 * a + 1], scene.free[3 * a + 2] = u
         for r in range(3):
             space.x[3 * a + r] = 0.0
         scene.free[3 * a] += scene.rebound[a]
         space.state[a], space.slip[a] = OPEN, 0.0
-    assemble_matrix(plant, contacts, n, 0, scene)
-    enter_problem(plant.scene, contacts, n, 0, scene)
-    if plant.scene.has_friction_moments:
-        enter_friction_moments(plant, contacts, state.v, n, 0, scene)
+    assemble_matrix(model, contacts, n, 0, scene)
+    enter_problem(model.scene, contacts, n, 0, scene)
+    if model.scene.has_friction_moments:
+        enter_friction_moments(model, contacts, state.v, n, 0, scene)
     scale_space(space, scene.friction)
-    solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
+    solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, model.scene.tolerance)
     for a in range(n):
         for r in range(3):
             scene.impact_impulse[a, r] = space.scale[3 * a + r] * space.x[3 * a + r]
-    if plant.scene.has_friction_moments:
+    if model.scene.has_friction_moments:
         for i in range(space.sizes[MOMENTS]):
             impulse = space.scale[3 * n + i] * space.x[3 * n + i]
             scene.friction_moments.impact[i // 3, i % 3] = impulse
-    if plant.scene.poisson:
+    if model.scene.poisson:
         moments = space.sizes[MOMENTS] // 3
-        if not expand(plant.scene, contacts, n, moments, MAX_ITERATIONS, scene):
+        if not expand(model.scene, contacts, n, moments, MAX_ITERATIONS, scene):
             solved = False
     return solved
 

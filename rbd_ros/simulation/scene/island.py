@@ -26,7 +26,6 @@ from rbd_ros.constraints.solvers.friction import (
 from rbd_ros.constraints.solvers.friction_newton import any_slides
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import add_scaled
-from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.branch_sparsity import add_along, add_rows_along
 from rbd_ros.simulation.scene.compliance import soften
 from rbd_ros.simulation.scene.friction_moments import (
@@ -55,12 +54,13 @@ from rbd_ros.simulation.scene.state import (
     CONTACT,
     ContactState,
     Objects,
-    ScenePlant,
+    SceneModel,
     SceneWork,
     SIGNORINI,
 )
 from rbd_ros.simulation.scene.warm_start import begin_contact, begin_row
 from rbd_ros.simulation.scene.warm_start_check import reuse_forces
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.workspace import Workspace
 
 #: Most sweeps of the solver, and most steps of ADMM.
@@ -69,7 +69,7 @@ MAX_ITERATIONS = 500
 
 @compiled
 def solve_island(
-    plant: Plant,
+    model: SimulationModel,
     objects: Objects,
     touches: ContactState,
     work: Workspace,
@@ -87,7 +87,7 @@ def solve_island(
     scene, contacts = work.scene, touches.contacts
     for a in range(n):
         c = scene.listed[a]
-        u = contact_velocities(plant, contacts, objects, scene.velocity, c, scene)
+        u = contact_velocities(model, contacts, objects, scene.velocity, c, scene)
         scene.free[3 * a], scene.free[3 * a + 1], scene.free[3 * a + 2] = u
     for k in range(m):
         v = scene.velocity[scene.row_joint[k]]
@@ -96,18 +96,18 @@ def solve_island(
         scene.row_impulse[k] = touches.joint_impulse[scene.row_kind[k], scene.row_joint[k]]
     kept, solved, unit = False, True, 1.0
     # Springs that are not linear want the matrix, and moments have no rows without it.
-    if not plant.scene.has_nonlinear_springs:
-        if not plant.scene.has_friction_moments:
+    if not model.scene.has_nonlinear_springs:
+        if not model.scene.has_friction_moments:
             # Where forces change by much, they do so step after step: no use in trying.
             if all_steady(touches, scene, n):
-                kept, unit = reuse_forces(plant, touches, scene, n, m, h)
+                kept, unit = reuse_forces(model, touches, scene, n, m, h)
     scene.has_matrix[0] = 0 if kept else 1
     if kept:
         take_forces(touches, scene, n, m)
         add_scaled(1.0, scene.response_sum, scene.gathered)
     else:
-        assemble_matrix(plant, contacts, n, m, scene)
-        solved, unit = solve_with_springs(plant, touches, scene, n, m, h)
+        assemble_matrix(model, contacts, n, m, scene)
+        solved, unit = solve_with_springs(model, touches, scene, n, m, h)
         steady = 1 if scene.space.report[NEWTON_STEPS] == 0.0 else 0
         for a in range(n):
             touches.steady[scene.listed[a]] = steady
@@ -117,7 +117,7 @@ def solve_island(
         work.problem.impulse[i] += -impulse if kind == UPPER_LIMIT else impulse
         if not kept:
             response, tip = scene.row_response[k // 3, k % 3], scene.row_tip[k // 3]
-            add_along(plant.tree, tip, impulse, response, scene.gathered)
+            add_along(model.tree, tip, impulse, response, scene.gathered)
     return solved
 
 
@@ -135,7 +135,7 @@ def all_steady(touches: ContactState, scene: SceneWork, n: int) -> bool:
 
 @compiled
 def solve_with_springs(
-    plant: Plant, touches: ContactState, scene: SceneWork, n: int, m: int, h: float
+    model: SimulationModel, touches: ContactState, scene: SceneWork, n: int, m: int, h: float
 ) -> Tuple[bool, float]:
     """Find impulses by the matrix, until springs are on their curves; see `solve_problem`.
 
@@ -143,24 +143,24 @@ def solve_with_springs(
     :param m: number of rows
     :param h: time step [s]
     """
-    if plant.scene.has_nonlinear_springs:
-        begin_springs(plant.scene, touches, scene, n, h)
+    if model.scene.has_nonlinear_springs:
+        begin_springs(model.scene, touches, scene, n, h)
     solved: bool
-    solved, unit = solve_problem(plant, touches, scene, n, m, h)
-    if plant.scene.has_nonlinear_springs:
-        on_curves = follow_springs(plant.scene, touches, scene, n, h, unit)
+    solved, unit = solve_problem(model, touches, scene, n, m, h)
+    if model.scene.has_nonlinear_springs:
+        on_curves = follow_springs(model.scene, touches, scene, n, h, unit)
         for k in range(MAX_ROUNDS):
             if on_curves or (k >= FEW_ROUNDS and not solved):
                 break
-            solved, unit = solve_problem(plant, touches, scene, n, m, h)
-            on_curves = follow_springs(plant.scene, touches, scene, n, h, unit)
+            solved, unit = solve_problem(model, touches, scene, n, m, h)
+            on_curves = follow_springs(model.scene, touches, scene, n, h, unit)
         solved = solved and on_curves
     return solved, unit
 
 
 @compiled
 def solve_problem(
-    plant: Plant, touches: ContactState, scene: SceneWork, n: int, m: int, h: float
+    model: SimulationModel, touches: ContactState, scene: SceneWork, n: int, m: int, h: float
 ) -> Tuple[bool, float]:
     """Find impulses from those that there are; return whether they solve it, and U.
 
@@ -170,22 +170,22 @@ def solve_problem(
     :return: whether they solve the problem to the tolerance, and `scale_space`
     """
     contacts, space = touches.contacts, scene.space
-    enter_problem(plant.scene, contacts, n, m, scene)
-    soften(plant.scene, contacts, n, h, scene)
+    enter_problem(model.scene, contacts, n, m, scene)
+    soften(model.scene, contacts, n, h, scene)
     for a in range(n):
         begin_contact(space, scene.friction[a], a, touches.impulse[scene.listed[a]])
     for k in range(m):
         begin_row(space, scene, n, k)
     count = 0
-    if plant.scene.has_friction_moments:
-        count = enter_friction_moments(plant, contacts, scene.velocity, n, m, scene)
+    if model.scene.has_friction_moments:
+        count = enter_friction_moments(model, contacts, scene.velocity, n, m, scene)
         begin_friction_moments(touches, scene, count)
     unit: float = scale_space(space, scene.friction)
-    tolerance = plant.scene.tolerance
+    tolerance = model.scene.tolerance
     solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, tolerance)
     if not solved:
         hold_back(space)
-    elif any_slides(space) and 3 * n > freedom_of(plant, contacts, scene.listed[0], scene):
+    elif any_slides(space) and 3 * n > freedom_of(model, contacts, scene.listed[0], scene):
         prefer_sticking(space, COMBINED, MAX_ITERATIONS, tolerance)
     take_forces(touches, scene, n, m)
     for k in range(count):
@@ -213,7 +213,7 @@ def take_forces(touches: ContactState, scene: SceneWork, n: int, m: int) -> None
 
 @compiled
 def begin_springs(
-    plant: ScenePlant, touches: ContactState, scene: SceneWork, n: int, h: float
+    model: SceneModel, touches: ContactState, scene: SceneWork, n: int, h: float
 ) -> None:
     """Find the first tangents of springs that are not linear.
 
@@ -222,14 +222,14 @@ def begin_springs(
     """
     for a in range(n):
         c = scene.listed[a]
-        if is_nonlinear(plant, touches.contacts, c):
+        if is_nonlinear(model, touches.contacts, c):
             mobility, impulse = scene.matrix[3 * a, 3 * a], touches.impulse[c, 0]
-            begin_spring(plant, touches.contacts, c, h, mobility, impulse, scene)
+            begin_spring(model, touches.contacts, c, h, mobility, impulse, scene)
 
 
 @compiled
 def follow_springs(
-    plant: ScenePlant, touches: ContactState, scene: SceneWork, n: int, h: float, unit: float
+    model: SceneModel, touches: ContactState, scene: SceneWork, n: int, h: float, unit: float
 ) -> bool:
     """Find the next tangents of springs; return whether the problem had the right ones.
 
@@ -238,21 +238,21 @@ def follow_springs(
     :param unit: see `scale_space`
     """
     space, on_curves = scene.space, True
-    excused = max(plant.tolerance, min(space.report[FLOOR], COARSEST))
+    excused = max(model.tolerance, min(space.report[FLOOR], COARSEST))
     for a in range(n):
         c = scene.listed[a]
-        if is_nonlinear(plant, touches.contacts, c):
+        if is_nonlinear(model, touches.contacts, c):
             mobility, impulse = scene.matrix[3 * a, 3 * a], touches.impulse[c, 0]
             speed = unit * unit / space.scale[3 * a]
             u = speed * space.u[3 * a]
-            beside = follow_spring(plant, touches.contacts, c, h, mobility, impulse, u, scene)
+            beside = follow_spring(model, touches.contacts, c, h, mobility, impulse, u, scene)
             on_curves = on_curves and beside <= ON_CURVE * excused * speed
     return on_curves
 
 
 @compiled
 def end_island(
-    plant: Plant, objects: Objects, touches: ContactState, work: Workspace, n: int
+    model: SimulationModel, objects: Objects, touches: ContactState, work: Workspace, n: int
 ) -> None:
     """Apply the impulses of the listed contacts.
 
@@ -263,26 +263,26 @@ def end_island(
         c = scene.listed[a]
         impulse = touches.impulse[c]
         if not is_zero(impulse):
-            apply_impulse_to_objects(plant, objects, contacts, scene, c, impulse)
-            if plant.has_robot:
-                if at_robot(plant.scene, contacts, c):
+            apply_impulse_to_objects(model, objects, contacts, scene, c, impulse)
+            if model.has_robot:
+                if at_robot(model.scene, contacts, c):
                     tip, J = scene.tip[c], scene.jacobian[c]
-                    add_rows_along(plant.tree, tip, impulse, J, work.problem.impulse)
+                    add_rows_along(model.tree, tip, impulse, J, work.problem.impulse)
                     # What forces that were kept do to the robot has been gathered to try them.
                     if scene.has_matrix[0] == 1:
-                        add_rows_along(plant.tree, tip, impulse, scene.response[c], scene.gathered)
-        if plant.scene.has_friction_moments:
-            end_moment(plant, objects, touches, work, c)
+                        add_rows_along(model.tree, tip, impulse, scene.response[c], scene.gathered)
+        if model.scene.has_friction_moments:
+            end_moment(model, objects, touches, work, c)
         if impulse[0] > 0.0:
             for side in range(2):
-                o = contacts.body_id[c, side] - plant.scene.first_object
+                o = contacts.body_id[c, side] - model.scene.first_object
                 if o >= 0:
                     scene.touched[o] = 1
 
 
 @compiled
 def end_moment(
-    plant: Plant, objects: Objects, touches: ContactState, work: Workspace, c: int
+    model: SimulationModel, objects: Objects, touches: ContactState, work: Workspace, c: int
 ) -> None:
     """Apply the moment of a contact.
 
@@ -290,16 +290,16 @@ def end_moment(
     """
     moment, scene = touches.moment[c], work.scene
     if not is_zero(moment):
-        apply_friction_moment(plant, objects, touches.contacts, scene, c, moment)
-        if plant.has_robot:
-            if at_robot(plant.scene, touches.contacts, c):
+        apply_friction_moment(model, objects, touches.contacts, scene, c, moment)
+        if model.has_robot:
+            if at_robot(model.scene, touches.contacts, c):
                 J = scene.friction_moments.jacobian[c]
-                add_rows_along(plant.tree, scene.tip[c], moment, J, work.problem.impulse)
+                add_rows_along(model.tree, scene.tip[c], moment, J, work.problem.impulse)
 
 
 @compiled
 def apply_impulse(
-    plant: Plant,
+    model: SimulationModel,
     objects: Objects,
     contacts: SceneContacts,
     scene: SceneWork,
@@ -311,15 +311,15 @@ def apply_impulse(
     :param c: number of the contact
     :param impulse: along normal and tangents, (3,) [N s]
     """
-    if plant.has_robot:
-        if at_robot(plant.scene, contacts, c):
-            add_rows_along(plant.tree, scene.tip[c], impulse, scene.response[c], scene.gathered)
-    apply_impulse_to_objects(plant, objects, contacts, scene, c, impulse)
+    if model.has_robot:
+        if at_robot(model.scene, contacts, c):
+            add_rows_along(model.tree, scene.tip[c], impulse, scene.response[c], scene.gathered)
+    apply_impulse_to_objects(model, objects, contacts, scene, c, impulse)
 
 
 @compiled
 def apply_impulse_to_objects(
-    plant: Plant,
+    model: SimulationModel,
     objects: Objects,
     contacts: SceneContacts,
     scene: SceneWork,
@@ -328,9 +328,9 @@ def apply_impulse_to_objects(
 ) -> None:
     """Apply an impulse at a contact to objects; see `apply_impulse`."""
     for side in range(2):
-        o = contacts.body_id[c, side] - plant.scene.first_object
+        o = contacts.body_id[c, side] - model.scene.first_object
         if o >= 0:
-            mass = plant.scene.bodies.mass[o]
+            mass = model.scene.bodies.mass[o]
             for r in range(3):
                 jacobian = scene.object_jacobian[c, side, r]
                 for s in range(3):

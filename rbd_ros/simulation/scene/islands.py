@@ -5,28 +5,28 @@ from __future__ import annotations
 
 from rbd_ros.collision.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
+from rbd_ros.simulation.scene.state import SceneModel, SceneWork
+from rbd_ros.simulation.simulation_model import SimulationModel
 
 
 @compiled
-def node_of(plant: ScenePlant, body: int) -> int:
+def node_of(model: SceneModel, body: int) -> int:
     """Return what a body belongs to: -1 for the world, 0 the robot, from 1 on the objects."""
     if body == 0:
         return -1
-    return 0 if body < plant.first_object else body - plant.first_object + 1
+    return 0 if body < model.first_object else body - model.first_object + 1
 
 
 @compiled
-def at_robot(plant: ScenePlant, contacts: SceneContacts, c: int) -> bool:
+def at_robot(model: SceneModel, contacts: SceneContacts, c: int) -> bool:
     """Return whether the robot is at a contact."""
     first, second = contacts.body_id[c, 0], contacts.body_id[c, 1]
-    near: bool = 0 < first < plant.first_object or 0 < second < plant.first_object
+    near: bool = 0 < first < model.first_object or 0 < second < model.first_object
     return near
 
 
 @compiled
-def find_islands(plant: ScenePlant, contacts: SceneContacts, count: int, work: SceneWork) -> None:
+def find_islands(model: SceneModel, contacts: SceneContacts, count: int, work: SceneWork) -> None:
     """Label robot and objects such that those which touch each other have the same label.
 
     :param count: number of contacts
@@ -35,8 +35,8 @@ def find_islands(plant: ScenePlant, contacts: SceneContacts, count: int, work: S
     for k in range(len(label)):
         label[k] = k
     for c in range(count):
-        a = node_of(plant, contacts.body_id[c, 0])
-        b = node_of(plant, contacts.body_id[c, 1])
+        a = node_of(model, contacts.body_id[c, 0])
+        b = node_of(model, contacts.body_id[c, 1])
         if a >= 0 and b >= 0:
             one, other = root(work, a), root(work, b)
             # The smaller number leads, so that labels do not depend on the order of contacts.
@@ -59,7 +59,7 @@ def root(work: SceneWork, node: int) -> int:
 
 @compiled
 def list_contacts(
-    plant: ScenePlant, contacts: SceneContacts, count: int, island: int, work: SceneWork
+    model: SceneModel, contacts: SceneContacts, count: int, island: int, work: SceneWork
 ) -> int:
     """List the contacts of an island in `listed`; return their number.
 
@@ -68,8 +68,8 @@ def list_contacts(
     """
     found = 0
     for c in range(count):
-        a = node_of(plant, contacts.body_id[c, 0])
-        node = a if a >= 0 else node_of(plant, contacts.body_id[c, 1])
+        a = node_of(model, contacts.body_id[c, 0])
+        node = a if a >= 0 else node_of(model, contacts.body_id[c, 1])
         if work.label[node] == island:
             work.listed[found] = c
             found += 1
@@ -77,15 +77,15 @@ def list_contacts(
 
 
 @compiled
-def freedom_of(plant: Plant, contacts: SceneContacts, c: int, work: SceneWork) -> int:
+def freedom_of(model: SimulationModel, contacts: SceneContacts, c: int, work: SceneWork) -> int:
     """Return the number of degrees of freedom of the island that a contact is in.
 
     :param c: number of the contact
     """
-    a = node_of(plant.scene, contacts.body_id[c, 0])
-    node = a if a >= 0 else node_of(plant.scene, contacts.body_id[c, 1])
+    a = node_of(model.scene, contacts.body_id[c, 0])
+    node = a if a >= 0 else node_of(model.scene, contacts.body_id[c, 1])
     label, freedom = work.label, 0
     for k in range(len(label)):
         if label[k] == label[node]:
-            freedom += len(plant.speed) if k == 0 else 6
+            freedom += len(model.speed) if k == 0 else 6
     return freedom

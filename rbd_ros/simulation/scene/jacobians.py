@@ -6,15 +6,19 @@ from __future__ import annotations
 from rbd_ros.collision.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import compiled, stack_array
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.simulation.plant import Plant, Tree
 from rbd_ros.simulation.scene.branch_sparsity import clear_along
 from rbd_ros.simulation.scene.islands import node_of
-from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
+from rbd_ros.simulation.scene.state import SceneModel, SceneWork
+from rbd_ros.simulation.simulation_model import SimulationModel, Tree
 
 
 @compiled
 def find_jacobians(
-    plant: Plant, columns: FloatArray, contacts: SceneContacts, count: int, work: SceneWork
+    model: SimulationModel,
+    columns: FloatArray,
+    contacts: SceneContacts,
+    count: int,
+    work: SceneWork,
 ) -> bool:
     """Find Jacobians of contacts, those of objects with their responses.
 
@@ -22,19 +26,19 @@ def find_jacobians(
     :param count: number of contacts
     :return: whether the robot is at any of them
     """
-    scene, robot = plant.scene, False
+    scene, robot = model.scene, False
     for c in range(count):
         J, position, frame = work.jacobian[c], contacts.position[c], contacts.frame[c]
-        work.tip[c] = tip_of(plant, contacts, c)
+        work.tip[c] = tip_of(model, contacts, c)
         for r in range(3):
-            clear_along(plant.tree, work.tip[c], J[r])
+            clear_along(model.tree, work.tip[c], J[r])
         for side in range(2):
             body = contacts.body_id[c, side]
             node = node_of(scene, body)
             sign = -1.0 if side == 0 else 1.0
             if node == 0:
                 robot = True
-                add_jacobian(plant.tree, columns, body, sign, position, frame, J)
+                add_jacobian(model.tree, columns, body, sign, position, frame, J)
             elif node > 0:
                 find_object_jacobian(
                     scene,
@@ -50,17 +54,17 @@ def find_jacobians(
 
 
 @compiled
-def tip_of(plant: Plant, contacts: SceneContacts, c: int) -> int:
+def tip_of(model: SimulationModel, contacts: SceneContacts, c: int) -> int:
     """Return the degree of freedom on whose path are all that move a contact, -1 if none is."""
     first, second = contacts.body_id[c, 0], contacts.body_id[c, 1]
-    a = plant.tree.tip[first] if 0 < first < plant.scene.first_object else -2
-    b = plant.tree.tip[second] if 0 < second < plant.scene.first_object else -2
+    a = model.tree.tip[first] if 0 < first < model.scene.first_object else -2
+    b = model.tree.tip[second] if 0 < second < model.scene.first_object else -2
     if a == -2 or b == -2:
         return max(a, b)
     tip = -1
     if a >= 0 and b >= 0:
         # Two links of one branch: the path of one leads through the other.
-        common = plant.tree.meet[a, b]
+        common = model.tree.meet[a, b]
         if common == a or common == b:
             tip = max(a, b)
     return tip
@@ -102,7 +106,7 @@ def add_jacobian(
 
 @compiled
 def find_object_jacobian(
-    plant: ScenePlant,
+    model: SceneModel,
     work: SceneWork,
     o: int,
     sign: float,
@@ -120,8 +124,8 @@ def find_object_jacobian(
     :param jacobian: velocity per angular and linear velocity; a result, (3, 6)
     :param response: change of these velocities per impulse; a result, (3, 6)
     """
-    center, bodies, arm = plant.bodies.center[o], plant.bodies, stack_array(3)
-    pose = work.room.pose[plant.first_object + o]
+    center, bodies, arm = model.bodies.center[o], model.bodies, stack_array(3)
+    pose = work.room.pose[model.first_object + o]
     for s in range(3):
         # From the center of mass, which lies at R c from the origin of the object.
         turned = (

@@ -34,7 +34,7 @@ from rbd_ros.simulation.scene.state import (
     CONTACT,
     ContactState,
     Objects,
-    ScenePlant,
+    SceneModel,
     SceneWork,
     SIGNORINI,
 )
@@ -48,7 +48,7 @@ MAX_SWEEPS = 400
 
 @compiled
 def solve_matrix_free(
-    plant: ScenePlant, objects: Objects, touches: ContactState, work: SceneWork, n: int, h: float
+    model: SceneModel, objects: Objects, touches: ContactState, work: SceneWork, n: int, h: float
 ) -> bool:
     """Find the impulses of the listed contacts, none of which is at the robot.
 
@@ -57,21 +57,21 @@ def solve_matrix_free(
     :return: whether they solve the problem to the tolerance
     """
     contacts = touches.contacts
-    if plant.has_nonlinear_springs:
+    if model.has_nonlinear_springs:
         for a in range(n):
             c = work.listed[a]
-            if is_nonlinear(plant, contacts, c):
-                mobility = normal_mobility(contacts, work, plant.first_object, c)
-                begin_spring(plant, contacts, c, h, mobility, touches.impulse[c, 0], work)
-    solved: bool = solve_once(plant, objects, touches, work, n, h)
-    if plant.has_nonlinear_springs:
-        on_curves = follow_springs(plant, touches, work, work.pile.sizes[CONTACTS], h)
+            if is_nonlinear(model, contacts, c):
+                mobility = normal_mobility(contacts, work, model.first_object, c)
+                begin_spring(model, contacts, c, h, mobility, touches.impulse[c, 0], work)
+    solved: bool = solve_once(model, objects, touches, work, n, h)
+    if model.has_nonlinear_springs:
+        on_curves = follow_springs(model, touches, work, work.pile.sizes[CONTACTS], h)
         for _ in range(MAX_ROUNDS):
             # What sweeps do not solve is for a matrix.
             if on_curves or not solved:
                 break
-            solved = solve_once(plant, objects, touches, work, n, h)
-            on_curves = follow_springs(plant, touches, work, work.pile.sizes[CONTACTS], h)
+            solved = solve_once(model, objects, touches, work, n, h)
+            on_curves = follow_springs(model, touches, work, work.pile.sizes[CONTACTS], h)
         solved = solved and on_curves
     if solved or n > len(work.friction):
         # Otherwise the matrix has the last word.
@@ -81,7 +81,7 @@ def solve_matrix_free(
 
 @compiled
 def solve_once(
-    plant: ScenePlant, objects: Objects, touches: ContactState, work: SceneWork, n: int, h: float
+    model: SceneModel, objects: Objects, touches: ContactState, work: SceneWork, n: int, h: float
 ) -> bool:
     """Find impulses from those that there are; return whether they solve the problem.
 
@@ -99,17 +99,17 @@ def solve_once(
     count, before = 0, -1
     for a in range(n):
         c = work.listed[a]
-        taken = touches.impulse[c, 0] > 0.0 or closing(plant, contacts, work, c, h) < 0.0
-        if plant.has_nonlinear_springs:
+        taken = touches.impulse[c, 0] > 0.0 or closing(model, contacts, work, c, h) < 0.0
+        if model.has_nonlinear_springs:
             # Tangents of all curves must be right.
-            taken = taken or is_nonlinear(plant, contacts, c)
+            taken = taken or is_nonlinear(model, contacts, c)
         if taken:
             work.listed[a], work.listed[count] = work.listed[count], c
             count += 1
         else:
             for r in range(3):
                 touches.impulse[c, r] = 0.0
-                if plant.has_friction_moments:
+                if model.has_friction_moments:
                     touches.moment[c, r] = 0.0
     for _ in range(n + 1):
         if count == before:
@@ -117,10 +117,10 @@ def solve_once(
         before = count
         if before > 0:
             enter_bodies(objects, work)
-        solved = solve_listed(plant, touches, work, count, limit, h)
+        solved = solve_listed(model, touches, work, count, limit, h)
         for a in range(before, n):
             c = work.listed[a]
-            if closing(plant, contacts, work, c, h) < 0.0:
+            if closing(model, contacts, work, c, h) < 0.0:
                 work.listed[a], work.listed[count] = work.listed[count], c
                 count += 1
     return solved
@@ -128,7 +128,7 @@ def solve_once(
 
 @compiled
 def closing(
-    plant: ScenePlant, contacts: SceneContacts, work: SceneWork, c: int, h: float
+    model: SceneModel, contacts: SceneContacts, work: SceneWork, c: int, h: float
 ) -> float:
     """Return a contact's normal velocity without its own impulse, by those of the objects.
 
@@ -136,9 +136,9 @@ def closing(
     :param h: time step [s]
     :return: below zero if it would penetrate by the end of the step [m/s]
     """
-    total: float = normal_bias(plant, contacts, c, h, work)
+    total: float = normal_bias(model, contacts, c, h, work)
     for side in range(2):
-        o = contacts.body_id[c, side] - plant.first_object
+        o = contacts.body_id[c, side] - model.first_object
         if o >= 0:
             jacobian, v = work.object_jacobian[c, side, 0], work.pile.velocity[o]
             total += (jacobian[0] * v[0] + jacobian[1] * v[1] + jacobian[2] * v[2]) + (
@@ -149,7 +149,7 @@ def closing(
 
 @compiled
 def solve_listed(
-    plant: ScenePlant, touches: ContactState, work: SceneWork, n: int, limit: int, h: float
+    model: SceneModel, touches: ContactState, work: SceneWork, n: int, limit: int, h: float
 ) -> bool:
     """Find the impulses of the first of the listed contacts, as if there were no others.
 
@@ -162,24 +162,24 @@ def solve_listed(
     space.sizes[CONTACTS] = n
     for a in range(n):
         c = work.listed[a]
-        enter_contact(plant, contacts, work, space, a, c, touches.impulse[c])
-        if plant.has_friction_moments:
-            enter_moment(plant, contacts, work, space, a, c, touches.moment[c])
-        space.bias[a, 0] = normal_bias(plant, contacts, c, h, work)
-        space.compliance[a, 0] = give(plant, contacts, c, h, work)
-    solved: bool = solve_body_space(space, limit, plant.tolerance)
+        enter_contact(model, contacts, work, space, a, c, touches.impulse[c])
+        if model.has_friction_moments:
+            enter_moment(model, contacts, work, space, a, c, touches.moment[c])
+        space.bias[a, 0] = normal_bias(model, contacts, c, h, work)
+        space.compliance[a, 0] = give(model, contacts, c, h, work)
+    solved: bool = solve_body_space(space, limit, model.tolerance)
     for a in range(n):
         c = work.listed[a]
         for r in range(3):
             touches.impulse[c, r] = space.force[a, r]
-            if plant.has_friction_moments:
+            if model.has_friction_moments:
                 touches.moment[c, r] = space.moment[a, r]
     return solved
 
 
 @compiled
 def follow_springs(
-    plant: ScenePlant, touches: ContactState, work: SceneWork, n: int, h: float
+    model: SceneModel, touches: ContactState, work: SceneWork, n: int, h: float
 ) -> bool:
     """Find the next tangents of springs; return whether the problem had the right ones.
 
@@ -189,11 +189,11 @@ def follow_springs(
     space, contacts, on_curves = work.pile, touches.contacts, True
     for a in range(n):
         c = work.listed[a]
-        if is_nonlinear(plant, contacts, c):
-            mobility = normal_mobility(contacts, work, plant.first_object, c)
+        if is_nonlinear(model, contacts, c):
+            mobility = normal_mobility(contacts, work, model.first_object, c)
             u = contact_velocity(space, a, 0) / space.scale[a, 0]
-            beside = follow_spring(plant, contacts, c, h, mobility, touches.impulse[c, 0], u, work)
-            excused = plant.tolerance * space.report[UNIT] / space.scale[a, 0]
+            beside = follow_spring(model, contacts, c, h, mobility, touches.impulse[c, 0], u, work)
+            excused = model.tolerance * space.report[UNIT] / space.scale[a, 0]
             on_curves = on_curves and beside <= ON_CURVE * excused
     return on_curves
 
@@ -202,7 +202,7 @@ def follow_springs(
 def normal_mobility(contacts: SceneContacts, work: SceneWork, first_object: int, c: int) -> float:
     """Return the velocity by impulse along the normal of a contact of objects [1/kg].
 
-    :param first_object: see `ScenePlant`
+    :param first_object: see `SceneModel`
     :param c: number of the contact
     """
     mobility = 0.0
@@ -216,7 +216,7 @@ def normal_mobility(contacts: SceneContacts, work: SceneWork, first_object: int,
 
 @compiled
 def solve_matrix_free_impacts(
-    plant: ScenePlant, objects: Objects, contacts: SceneContacts, work: SceneWork, n: int
+    model: SceneModel, objects: Objects, contacts: SceneContacts, work: SceneWork, n: int
 ) -> bool:
     """Find `impact_impulse` of listed contacts that rebound; return whether it is exact.
 
@@ -226,19 +226,19 @@ def solve_matrix_free_impacts(
     enter_bodies(objects, work)
     space.sizes[CONTACTS] = n
     for a in range(n):
-        enter_contact(plant, contacts, work, space, a, work.listed[a], nothing)
-        if plant.has_friction_moments:
-            enter_moment(plant, contacts, work, space, a, work.listed[a], nothing)
+        enter_contact(model, contacts, work, space, a, work.listed[a], nothing)
+        if model.has_friction_moments:
+            enter_moment(model, contacts, work, space, a, work.listed[a], nothing)
         space.bias[a, 0], space.compliance[a, 0] = work.rebound[a], 0.0
-    solved: bool = solve_body_space(space, MAX_SWEEPS, plant.tolerance)
+    solved: bool = solve_body_space(space, MAX_SWEEPS, model.tolerance)
     for a in range(n):
         for r in range(3):
             work.impact_impulse[a, r] = space.force[a, r]
-    if plant.has_friction_moments:
+    if model.has_friction_moments:
         found = 0
         for a in range(n):
             # In the order of the contacts that have any.
-            if contact_has_moments(plant, contacts, work.listed[a]):
+            if contact_has_moments(model, contacts, work.listed[a]):
                 for r in range(3):
                     work.friction_moments.impact[found, r] = space.moment[a, r]
                 found += 1
@@ -247,7 +247,7 @@ def solve_matrix_free_impacts(
 
 @compiled
 def enter_moment(
-    plant: ScenePlant,
+    model: SceneModel,
     contacts: SceneContacts,
     work: SceneWork,
     space: BodySpace,
@@ -261,13 +261,13 @@ def enter_moment(
     :param c: its number among all contacts
     :param moment: that of the last step, (3,) [N m s]
     """
-    surface, moments = plant.table.surface[contacts.pair[c]], work.friction_moments
+    surface, moments = model.table.surface[contacts.pair[c]], work.friction_moments
     space.sizes[HAS_MOMENTS] = 1
     space.coefficient[a, 0] = surface[TORSIONAL]
     space.coefficient[a, 1] = space.coefficient[a, 2] = surface[ROLLING]
     for r in range(3):
         space.moment[a, r] = moment[r]
-    if contact_has_moments(plant, contacts, c):
+    if contact_has_moments(model, contacts, c):
         for side in range(2):
             for r in range(3):
                 for s in range(6):
@@ -288,7 +288,7 @@ def enter_bodies(objects: Objects, work: SceneWork) -> None:
 
 @compiled
 def enter_contact(
-    plant: ScenePlant,
+    model: SceneModel,
     contacts: SceneContacts,
     work: SceneWork,
     space: BodySpace,
@@ -303,11 +303,11 @@ def enter_contact(
     :param impulse: that of the last step, (3,) [N s]
     """
     p = contacts.pair[c]
-    mu_1, mu_2 = plant.table.surface[p, ALONG], plant.table.surface[p, ACROSS]
+    mu_1, mu_2 = model.table.surface[p, ALONG], model.table.surface[p, ACROSS]
     space.friction[a, 0], space.friction[a, 1] = mu_1, mu_2
     space.slip[a] = 0.0
     for side in range(2):
-        o = contacts.body_id[c, side] - plant.first_object
+        o = contacts.body_id[c, side] - model.first_object
         # -1 is the world.
         space.body[a, side] = max(o, -1)
         if o >= 0:

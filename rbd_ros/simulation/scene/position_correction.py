@@ -41,7 +41,6 @@ from rbd_ros.simulation.free_base import correct_free_bases
 from rbd_ros.simulation.linear import add_scaled, clear, copy
 from rbd_ros.simulation.loop_closing import close_positions, is_near, MAX_HALVINGS
 from rbd_ros.simulation.loop_directions import RANK
-from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.branch_sparsity import (
     add_along,
     dot_along,
@@ -52,6 +51,7 @@ from rbd_ros.simulation.scene.compliance import is_compliant
 from rbd_ros.simulation.scene.islands import at_robot, list_contacts
 from rbd_ros.simulation.scene.problem import contact_velocity
 from rbd_ros.simulation.scene.state import ContactState, NOW, Objects, SceneWork
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import State, UNPARTED
 from rbd_ros.simulation.workspace import Problem, Workspace
 
@@ -83,7 +83,7 @@ STAYS_FROM, STILL = 1e-4, 1e-3
 
 @compiled
 def part_bodies(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     objects: Objects,
     touches: ContactState,
@@ -104,14 +104,14 @@ def part_bodies(
     for c in range(count):
         touches.stays[c] = 0
     outside = False
-    if plant.has_robot:
+    if model.has_robot:
         # With loops, they have been moved back already.
-        if robot_touched and not plant.has_loops:
-            outside = is_outside(plant, work.motion.next_q)
+        if robot_touched and not model.has_loops:
+            outside = is_outside(model, work.motion.next_q)
     deepest = 0.0
     for c in range(count):
         # What is compliant is to overlap.
-        if not is_compliant(plant.scene, contacts, c):
+        if not is_compliant(model.scene, contacts, c):
             deepest = min(deepest, contacts.gap[c])
     if deepest > -PART_FROM and not outside:
         return False
@@ -119,41 +119,41 @@ def part_bodies(
     for island in range(len(scene.label)):
         if scene.label[island] != island:
             continue
-        n = list_rigid(plant, contacts, count, island, scene)
+        n = list_rigid(model, contacts, count, island, scene)
         of_robot = island == 0 and robot_touched
         deepest = 0.0
         for a in range(n):
             deepest = min(deepest, contacts.gap[scene.listed[a]])
         if deepest > -PART_FROM and not (of_robot and outside):
             continue
-        part_island(plant, state, touches, work, n, of_robot, outside, -deepest, h)
-        shorten(plant, touches, work, n, island, h)
+        part_island(model, state, touches, work, n, of_robot, outside, -deepest, h)
+        shorten(model, touches, work, n, island, h)
         moves = moves or of_robot
-        stays = mark_what_stays(plant, objects, touches, work, n, h) or stays
+        stays = mark_what_stays(model, objects, touches, work, n, h) or stays
     state.counters[UNPARTED] += stays
     return moves
 
 
 @compiled
-def is_outside(plant: Plant, q: FloatArray) -> bool:
+def is_outside(model: SimulationModel, q: FloatArray) -> bool:
     """Return whether any joint is outside its limits by more than rounding."""
-    for i in range(len(plant.position)):
-        at = plant.position[i]
+    for i in range(len(model.position)):
+        at = model.position[i]
         if at >= 0:
-            if is_far_outside(plant, i, q[at]):
+            if is_far_outside(model, i, q[at]):
                 return True
     return False
 
 
 @compiled
 def list_rigid(
-    plant: Plant, contacts: SceneContacts, count: int, island: int, scene: SceneWork
+    model: SimulationModel, contacts: SceneContacts, count: int, island: int, scene: SceneWork
 ) -> int:
     """List the rigid contacts of an island in `listed`; return their number."""
     found = 0
-    for a in range(list_contacts(plant.scene, contacts, count, island, scene)):
+    for a in range(list_contacts(model.scene, contacts, count, island, scene)):
         c = scene.listed[a]
-        if not is_compliant(plant.scene, contacts, c):
+        if not is_compliant(model.scene, contacts, c):
             scene.listed[found] = c
             found += 1
     return found
@@ -161,7 +161,7 @@ def list_rigid(
 
 @compiled
 def part_island(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     touches: ContactState,
     work: Workspace,
@@ -180,36 +180,36 @@ def part_island(
     :param h: time step [s]
     """
     scene, contacts, most = work.scene, touches.contacts, RETURN_SPEED * h
-    before, size = missing(plant, contacts, scene, n, most, 0.0), min(most, deepest)
+    before, size = missing(model, contacts, scene, n, most, 0.0), min(most, deepest)
     if of_robot:
-        find_bounds(plant, state, work, h)
+        find_bounds(model, state, work, h)
     if not (of_robot and outside):
-        begin_sweeps(plant, contacts, scene, n)
+        begin_sweeps(model, contacts, scene, n)
         done = False
         for _ in range(PART_SWEEPS):
-            done = sweep(plant, contacts, scene, n, most, 0.0) <= 1e-3 * size
+            done = sweep(model, contacts, scene, n, most, 0.0) <= 1e-3 * size
             if done:
                 break
         within = True
         if of_robot:
-            take_displacement(plant, work)
+            take_displacement(model, work)
             within = is_within_bounds(scene)
         # Of many bodies, what is left is done in later steps.
-        done = done or missing(plant, contacts, scene, n, most, 1.0) < 0.25 * before
+        done = done or missing(model, contacts, scene, n, most, 1.0) < 0.25 * before
         if within and done:
             return
     if of_robot:
-        drop_idle_joints(plant, contacts, work, n)
-        respond_to_joints(plant, work.problem, scene)
-    begin_sweeps(plant, contacts, scene, n)
+        drop_idle_joints(model, contacts, work, n)
+        respond_to_joints(model, work.problem, scene)
+    begin_sweeps(model, contacts, scene, n)
     for _ in range(BOUNDED_SWEEPS):
-        change = sweep(plant, contacts, scene, n, most, COMPLIANCE)
+        change = sweep(model, contacts, scene, n, most, COMPLIANCE)
         if of_robot:
-            change = max(change, sweep_joints(plant, work.motion.next_q, scene))
+            change = max(change, sweep_joints(model, work.motion.next_q, scene))
         if change <= 1e-4 * size:
             break
     if of_robot:
-        take_displacement(plant, work)
+        take_displacement(model, work)
         for i in range(len(scene.pushed)):
             # What sweeps have left over. What is no number is none.
             if scene.pushed[i] == scene.pushed[i]:
@@ -220,27 +220,27 @@ def part_island(
 
 
 @compiled
-def find_bounds(plant: Plant, state: State, work: Workspace, h: float) -> None:
+def find_bounds(model: SimulationModel, state: State, work: Workspace, h: float) -> None:
     """Find the least and the largest displacement of each degree of freedom of the robot.
 
     :param h: time step [s]
     """
     scene, motion = work.scene, work.motion
-    for i in range(len(plant.position)):
-        least, most = -plant.return_speed[i] * h, plant.return_speed[i] * h
-        at = plant.position[i]
+    for i in range(len(model.position)):
+        least, most = -model.return_speed[i] * h, model.return_speed[i] * h
+        at = model.position[i]
         if at >= 0:
             q = motion.next_q[at]
-            if plant.has_loops:
+            if model.has_loops:
                 # What loops and limits have moved it by is a part of it.
                 followed = motion.followed_q[at]
-                least, most = correction_bounds(plant, i, followed - state.q[at], h)
+                least, most = correction_bounds(model, i, followed - state.q[at], h)
                 least, most = min(0.0, least - q + followed), max(0.0, most - q + followed)
             else:
-                least, most = correction_bounds(plant, i, q - state.q[at], h)
+                least, most = correction_bounds(model, i, q - state.q[at], h)
             # Not beyond a limit, nor further beyond.
-            least = max(least, min(0.0, plant.lower[i] - q))
-            most = min(most, max(0.0, plant.upper[i] - q))
+            least = max(least, min(0.0, model.lower[i] - q))
+            most = min(most, max(0.0, model.upper[i] - q))
         scene.least_push[i], scene.most_push[i] = least, most
 
 
@@ -254,7 +254,9 @@ def is_within_bounds(scene: SceneWork) -> bool:
 
 
 @compiled
-def begin_sweeps(plant: Plant, contacts: SceneContacts, scene: SceneWork, n: int) -> None:
+def begin_sweeps(
+    model: SimulationModel, contacts: SceneContacts, scene: SceneWork, n: int
+) -> None:
     """Begin without displacements, and find the mobilities along the normals.
 
     :param n: number of contacts
@@ -264,12 +266,12 @@ def begin_sweeps(plant: Plant, contacts: SceneContacts, scene: SceneWork, n: int
     for a in range(n):
         c, mobility = scene.listed[a], 0.0
         scene.push[a] = 0.0
-        if plant.has_robot:
-            if at_robot(plant.scene, contacts, c):
+        if model.has_robot:
+            if at_robot(model.scene, contacts, c):
                 row = scene.response[c, 0]
-                mobility += dot_along(plant.tree, scene.tip[c], row, row)
+                mobility += dot_along(model.tree, scene.tip[c], row, row)
         for side in range(2):
-            o = contacts.body_id[c, side] - plant.scene.first_object
+            o = contacts.body_id[c, side] - model.scene.first_object
             if o >= 0:
                 jacobian = scene.object_jacobian[c, side, 0]
                 response = scene.object_response[c, side, 0]
@@ -281,7 +283,7 @@ def begin_sweeps(plant: Plant, contacts: SceneContacts, scene: SceneWork, n: int
 
 @compiled
 def sweep(
-    plant: Plant,
+    model: SimulationModel,
     contacts: SceneContacts,
     scene: SceneWork,
     n: int,
@@ -300,12 +302,12 @@ def sweep(
         if not mobility > 0.0:
             continue
         w = 0.0
-        if plant.has_robot:
-            if at_robot(plant.scene, contacts, c):
+        if model.has_robot:
+            if at_robot(model.scene, contacts, c):
                 row = scene.response[c, 0]
-                w += dot_along(plant.tree, scene.tip[c], row, scene.gathered_push)
+                w += dot_along(model.tree, scene.tip[c], row, scene.gathered_push)
         for side in range(2):
-            o = contacts.body_id[c, side] - plant.scene.first_object
+            o = contacts.body_id[c, side] - model.scene.first_object
             if o >= 0:
                 jacobian = scene.object_jacobian[c, side, 0]
                 for s in range(6):
@@ -319,12 +321,12 @@ def sweep(
         if step == 0.0:
             continue
         change = max(change, abs(step) * mobility)
-        if plant.has_robot:
-            if at_robot(plant.scene, contacts, c):
+        if model.has_robot:
+            if at_robot(model.scene, contacts, c):
                 row = scene.response[c, 0]
-                add_along(plant.tree, scene.tip[c], step, row, scene.gathered_push)
+                add_along(model.tree, scene.tip[c], step, row, scene.gathered_push)
         for side in range(2):
-            o = contacts.body_id[c, side] - plant.scene.first_object
+            o = contacts.body_id[c, side] - model.scene.first_object
             if o >= 0:
                 add_scaled(step, scene.object_response[c, side, 0], scene.object_push[o])
     return change
@@ -352,23 +354,23 @@ def push_of(
 
 
 @compiled
-def sweep_joints(plant: Plant, q: FloatArray, scene: SceneWork) -> float:
+def sweep_joints(model: SimulationModel, q: FloatArray, scene: SceneWork) -> float:
     """Change the displacements joint by joint: within bounds, and back within limits.
 
     :param q: configuration that is displaced, (nq,)
     :return: the largest change of a displacement
     """
     change, y = 0.0, scene.gathered_push
-    for i in range(len(plant.position)):
-        row, tip = scene.row_response[i // 3, i % 3], -1 if plant.has_loops else i
-        mobility = dot_along(plant.tree, tip, row, row)
+    for i in range(len(model.position)):
+        row, tip = scene.row_response[i // 3, i % 3], -1 if model.has_loops else i
+        mobility = dot_along(model.tree, tip, row, row)
         if not mobility > 0.0:
             continue
-        w = dot_along(plant.tree, tip, row, y) - mobility * scene.joint_push[i]
-        least, most, at = scene.least_push[i], scene.most_push[i], plant.position[i]
+        w = dot_along(model.tree, tip, row, y) - mobility * scene.joint_push[i]
+        least, most, at = scene.least_push[i], scene.most_push[i], model.position[i]
         outside = 0.0
         if at >= 0:
-            outside = max(plant.lower[i] - q[at], 0.0) + min(plant.upper[i] - q[at], 0.0)
+            outside = max(model.lower[i] - q[at], 0.0) + min(model.upper[i] - q[at], 0.0)
         if outside < 0.0:
             new = -push_of(-w, mobility, -most, min(-outside, -least), -least, COMPLIANCE)
         else:
@@ -378,20 +380,22 @@ def sweep_joints(plant: Plant, q: FloatArray, scene: SceneWork) -> float:
         scene.joint_push[i] = new
         if step != 0.0:
             change = max(change, abs(step) * mobility)
-            add_along(plant.tree, tip, step, row, y)
+            add_along(model.tree, tip, step, row, y)
     return change
 
 
 @compiled
-def take_displacement(plant: Plant, work: Workspace) -> None:
+def take_displacement(model: SimulationModel, work: Workspace) -> None:
     """Find the displacement `pushed` of the robot that belongs to `gathered_push`."""
     scene = work.scene
     copy(scene.gathered_push, scene.turned)
-    full_response(plant, work.problem, scene.root, scene.turned, scene.pushed)
+    full_response(model, work.problem, scene.root, scene.turned, scene.pushed)
 
 
 @compiled
-def drop_idle_joints(plant: Plant, contacts: SceneContacts, work: Workspace, n: int) -> None:
+def drop_idle_joints(
+    model: SimulationModel, contacts: SceneContacts, work: Workspace, n: int
+) -> None:
     """Find `response` along normals by those joints alone that can part a contact.
 
     A joint cannot if it moves the bodies along their surfaces, or would have to turn by more than
@@ -402,10 +406,10 @@ def drop_idle_joints(plant: Plant, contacts: SceneContacts, work: Workspace, n: 
     scene, problem = work.scene, work.problem
     for a in range(n):
         c = scene.listed[a]
-        if not at_robot(plant.scene, contacts, c):
+        if not at_robot(model.scene, contacts, c):
             continue
         depth, J, Y = max(0.0, -contacts.gap[c]), scene.jacobian[c], scene.response[c]
-        if plant.has_loops:
+        if model.has_loops:
             # Motions that keep the loops closed take the place of joints.
             free, nothing = len(scene.turned) - problem.loops.counts[RANK], 0.0
             for k in range(free):
@@ -417,17 +421,17 @@ def drop_idle_joints(plant: Plant, contacts: SceneContacts, work: Workspace, n: 
         clear(scene.turned)
         tip, nothing = scene.tip[c], 0.0
         # Nothing off the path of a contact is known.
-        first = plant.tree.path_first[tip] if tip >= 0 else 0
-        end = plant.tree.path_first[tip + 1] if tip >= 0 else len(scene.turned)
+        first = model.tree.path_first[tip] if tip >= 0 else 0
+        end = model.tree.path_first[tip + 1] if tip >= 0 else len(scene.turned)
         for at in range(first, end):
-            k = plant.tree.path[at] if tip >= 0 else at
+            k = model.tree.path[at] if tip >= 0 else at
             nothing = max(nothing, ROUNDING * motion_of(J, k))
         for at in range(first, end):
-            k = plant.tree.path[at] if tip >= 0 else at
+            k = model.tree.path[at] if tip >= 0 else at
             slides = max(STEEP * motion_of(J, k), nothing)
-            if abs(J[0, k]) > max(slides, depth * plant.turning[k]):
+            if abs(J[0, k]) > max(slides, depth * model.turning[k]):
                 scene.turned[k] = J[0, k]
-        half_response(plant, problem, scene.root, scene.turned, Y[0])
+        half_response(model, problem, scene.root, scene.turned, Y[0])
 
 
 @compiled
@@ -441,7 +445,7 @@ def motion_of(J: FloatArray, k: int) -> float:
 
 
 @compiled
-def respond_to_joints(plant: Plant, problem: Problem, scene: SceneWork) -> None:
+def respond_to_joints(model: SimulationModel, problem: Problem, scene: SceneWork) -> None:
     """Find the rows of all joints, as `response` of contacts: in `row_response`, three by three.
 
     Those of limits and friction, which were there, have served.
@@ -450,21 +454,23 @@ def respond_to_joints(plant: Plant, problem: Problem, scene: SceneWork) -> None:
         clear(scene.turned)
         scene.turned[i] = 1.0
         row = scene.row_response[i // 3, i % 3]
-        half_response(plant, problem, scene.root, scene.turned, row)
+        half_response(model, problem, scene.root, scene.turned, row)
 
 
 @compiled
-def displacement_along(plant: Plant, contacts: SceneContacts, scene: SceneWork, c: int) -> float:
+def displacement_along(
+    model: SimulationModel, contacts: SceneContacts, scene: SceneWork, c: int
+) -> float:
     """Return the displacement along the normal of a contact, to first order.
 
     :param c: number of the contact
     """
     w = 0.0
-    if plant.has_robot:
-        if at_robot(plant.scene, contacts, c):
-            w += dot_along(plant.tree, scene.tip[c], scene.jacobian[c, 0], scene.pushed)
+    if model.has_robot:
+        if at_robot(model.scene, contacts, c):
+            w += dot_along(model.tree, scene.tip[c], scene.jacobian[c, 0], scene.pushed)
     for side in range(2):
-        o = contacts.body_id[c, side] - plant.scene.first_object
+        o = contacts.body_id[c, side] - model.scene.first_object
         if o >= 0:
             jacobian = scene.object_jacobian[c, side, 0]
             for s in range(6):
@@ -474,7 +480,12 @@ def displacement_along(plant: Plant, contacts: SceneContacts, scene: SceneWork, 
 
 @compiled
 def missing(
-    plant: Plant, contacts: SceneContacts, scene: SceneWork, n: int, most: float, part: float
+    model: SimulationModel,
+    contacts: SceneContacts,
+    scene: SceneWork,
+    n: int,
+    most: float,
+    part: float,
 ) -> float:
     """Return the squared depth that part of the displacement leaves uncorrected [m^2].
 
@@ -487,7 +498,7 @@ def missing(
         c = scene.listed[a]
         left = min(-contacts.gap[c], most)
         if part > 0.0:
-            left -= part * displacement_along(plant, contacts, scene, c)
+            left -= part * displacement_along(model, contacts, scene, c)
         if left > 0.0:
             total += left * left
     return total
@@ -495,7 +506,7 @@ def missing(
 
 @compiled
 def shorten(
-    plant: Plant, touches: ContactState, work: Workspace, n: int, island: int, h: float
+    model: SimulationModel, touches: ContactState, work: Workspace, n: int, island: int, h: float
 ) -> None:
     """Shorten the displacement of an island such that nothing is fast, and overlaps become less.
 
@@ -504,11 +515,11 @@ def shorten(
     :param h: time step [s]
     """
     scene, contacts, most, part = work.scene, touches.contacts, RETURN_SPEED * h, 1.0
-    farthest, bodies, table = 0.0, plant.scene.bodies, plant.scene.table
+    farthest, bodies, table = 0.0, model.scene.bodies, model.scene.table
     for o in range(len(bodies.mass)):
         if scene.label[1 + o] == island:
             push, c = scene.object_push[o], bodies.center[o]
-            arm = table.body_arm[plant.scene.first_object + o]
+            arm = table.body_arm[model.scene.first_object + o]
             arm += math.sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2])
             far = math.sqrt(push[3] * push[3] + push[4] * push[4] + push[5] * push[5])
             # Nothing on the object moves farther.
@@ -518,11 +529,11 @@ def shorten(
             elif not far < math.inf:
                 part = 0.0
             farthest = max(farthest, far)
-    before = missing(plant, contacts, scene, n, most, 0.0)
+    before = missing(model, contacts, scene, n, most, 0.0)
     # Joints that return to their limits may do so where nothing overlaps.
     allowed = max(before, n * PART_FROM * PART_FROM)
     for halving in range(MAX_HALVINGS + 1):
-        if missing(plant, contacts, scene, n, most, part) <= allowed:
+        if missing(model, contacts, scene, n, most, part) <= allowed:
             break
         part = 0.0 if halving == MAX_HALVINGS else 0.5 * part
     if part < 1.0:
@@ -539,7 +550,12 @@ def shorten(
 
 @compiled
 def mark_what_stays(
-    plant: Plant, objects: Objects, touches: ContactState, work: Workspace, n: int, h: float
+    model: SimulationModel,
+    objects: Objects,
+    touches: ContactState,
+    work: Workspace,
+    n: int,
+    h: float,
 ) -> bool:
     """Mark contacts that overlap and are not separated, in `stays`; return whether there are any.
 
@@ -554,8 +570,8 @@ def mark_what_stays(
         c = scene.listed[a]
         if contacts.gap[c] < -STAYS_FROM:
             least = STILL * min(-contacts.gap[c], RETURN_SPEED * h)
-            apart = displacement_along(plant, contacts, scene, c)
-            apart += h * contact_velocity(plant, contacts, objects, next_v, c, 0, scene)
+            apart = displacement_along(model, contacts, scene, c)
+            apart += h * contact_velocity(model, contacts, objects, next_v, c, 0, scene)
             if apart < least:
                 touches.stays[c] = 1
                 found = True
@@ -563,7 +579,9 @@ def mark_what_stays(
 
 
 @compiled
-def correct_robot(plant: Plant, state: State, work: Workspace, moves: bool, h: float) -> None:
+def correct_robot(
+    model: SimulationModel, state: State, work: Workspace, moves: bool, h: float
+) -> None:
     """Add the displacements that part bodies to `next_q`, and return joints to their limits.
 
     :param moves: whether there are displacements, which have joints outside their limits in them
@@ -572,44 +590,44 @@ def correct_robot(plant: Plant, state: State, work: Workspace, moves: bool, h: f
     scene, motion = work.scene, work.motion
     if moves:
         copy(scene.pushed, motion.displacement)
-        if plant.has_loops:
-            close_after(plant, state, work, h)
+        if model.has_loops:
+            close_after(model, state, work, h)
         else:
-            move(plant, motion, motion.next_q)
-        if plant.has_free_bases:
+            move(model, motion, motion.next_q)
+        if model.has_free_bases:
             # Where inertia is another, the same momentum is another velocity.
-            correct_free_bases(plant, work.dynamics, motion, work.free_bases, False)
+            correct_free_bases(model, work.dynamics, motion, work.free_bases, False)
     changed = moves
-    for i in range(len(plant.position)):
-        at = plant.position[i]
+    for i in range(len(model.position)):
+        at = model.position[i]
         if at >= 0:
-            if plant.has_loops:
+            if model.has_loops:
                 scene.pushed[i] = motion.next_q[at] - motion.followed_q[at]
                 changed = changed or scene.pushed[i] != 0.0
-            elif not moves or not is_far_outside(plant, i, motion.next_q[at]):
-                least, most = correction_bounds(plant, i, motion.next_q[at] - state.q[at], h)
-                q = returned(plant, i, motion.next_q[at], least, most)
+            elif not moves or not is_far_outside(model, i, motion.next_q[at]):
+                least, most = correction_bounds(model, i, motion.next_q[at] - state.q[at], h)
+                q = returned(model, i, motion.next_q[at], least, most)
                 if q != motion.next_q[at]:
                     scene.pushed[i] += q - motion.next_q[at]
                     motion.next_q[at] = q
                     changed = True
     if changed:
-        note_shift(plant, work)
+        note_shift(model, work)
 
 
 @compiled
-def is_far_outside(plant: Plant, i: int, q: float) -> bool:
+def is_far_outside(model: SimulationModel, i: int, q: float) -> bool:
     """Return whether a joint is outside its limits by more than rounding.
 
     :param i: degree of freedom
     :param q: its position [rad, m]
     """
-    far: bool = q < plant.lower[i] - CLOSED or q > plant.upper[i] + CLOSED
+    far: bool = q < model.lower[i] - CLOSED or q > model.upper[i] + CLOSED
     return far
 
 
 @compiled
-def close_after(plant: Plant, state: State, work: Workspace, h: float) -> None:
+def close_after(model: SimulationModel, state: State, work: Workspace, h: float) -> None:
     """Displace a robot with loops, which are closed again, by as much of it as keeps bounds.
 
     :param h: time step [s]
@@ -620,18 +638,18 @@ def close_after(plant: Plant, state: State, work: Workspace, h: float) -> None:
     for _ in range(MAX_HALVINGS + 1):
         for i in range(len(scene.pushed)):
             motion.displacement[i] = part * scene.pushed[i]
-        move(plant, motion, motion.kept_q)
-        if close_positions(plant, motion, dynamics, work.problem.loops):
-            if is_near(plant, state.q, motion.followed_q, motion.next_q, h):
+        move(model, motion, motion.kept_q)
+        if close_positions(model, motion, dynamics, work.problem.loops):
+            if is_near(model, state.q, motion.followed_q, motion.next_q, h):
                 return
         part *= 0.5
     copy(motion.kept_q, motion.next_q)
 
 
 @compiled
-def note_shift(plant: Plant, work: Workspace) -> None:
+def note_shift(model: SimulationModel, work: Workspace) -> None:
     """Note how far the displacement `pushed` has moved anything on the robot."""
-    room, tree, table = work.scene.room, plant.tree, plant.scene.table
+    room, tree, table = work.scene.room, model.tree, model.scene.table
     body_velocities(
         work.dynamics.columns,
         tree.parent,

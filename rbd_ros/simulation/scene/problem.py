@@ -15,10 +15,10 @@ from rbd_ros.collision.scene_arrays import ACROSS, ALONG, SceneContacts
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import CONTACTS as CONES, ROWS
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.simulation.plant import Plant, Tree
 from rbd_ros.simulation.scene.branch_sparsity import dot_along, rows_along
 from rbd_ros.simulation.scene.islands import at_robot
-from rbd_ros.simulation.scene.state import Objects, ScenePlant, SceneWork
+from rbd_ros.simulation.scene.state import Objects, SceneModel, SceneWork
+from rbd_ros.simulation.simulation_model import SimulationModel, Tree
 
 #: Kinds of rows of joints.
 LOWER_LIMIT, UPPER_LIMIT, FRICTION = 0, 1, 2
@@ -26,7 +26,7 @@ LOWER_LIMIT, UPPER_LIMIT, FRICTION = 0, 1, 2
 
 @compiled
 def assemble_matrix(
-    plant: Plant, contacts: SceneContacts, n: int, m: int, work: SceneWork
+    model: SimulationModel, contacts: SceneContacts, n: int, m: int, work: SceneWork
 ) -> None:
     """Find the Delassus matrix of the listed contacts, and of the rows of joints after them.
 
@@ -35,17 +35,17 @@ def assemble_matrix(
     :param n: number of contacts
     :param m: number of rows of joints
     """
-    scene, G = plant.scene, work.matrix
+    scene, G = model.scene, work.matrix
     for a in range(n):
         c = work.listed[a]
         for b in range(a + 1):
             d = work.listed[b]
             apart = True
-            if plant.has_robot:
+            if model.has_robot:
                 if at_robot(scene, contacts, c) and at_robot(scene, contacts, d):
                     apart, y, z = False, work.response[c], work.response[d]
                     tip, other = work.tip[c], work.tip[d]
-                    enter_robot_product(plant.tree, tip, other, y, z, G, 3 * a, 3 * b)
+                    enter_robot_product(model.tree, tip, other, y, z, G, 3 * a, 3 * b)
             if apart:
                 clear_block(G, 3 * a, 3 * b)
             for i in range(2):
@@ -58,7 +58,7 @@ def assemble_matrix(
                         add_product(
                             work.object_jacobian[c, i], work.object_response[d, j], G, 3 * a, 3 * b
                         )
-    if plant.has_robot:
+    if model.has_robot:
         # Rows of joints three by three, as contacts; what is beyond the last one is zero.
         for k in range((m + 2) // 3):
             y, first, tip = work.row_response[k], 3 * n + 3 * k, work.row_tip[k]
@@ -68,10 +68,10 @@ def assemble_matrix(
                 d = work.listed[b]
                 if at_robot(scene, contacts, d):
                     z = work.response[d]
-                    enter_robot_product(plant.tree, tip, work.tip[d], y, z, G, first, 3 * b)
+                    enter_robot_product(model.tree, tip, work.tip[d], y, z, G, first, 3 * b)
             for j in range(k + 1):
                 z, at = work.row_response[j], 3 * (n + j)
-                enter_robot_product(plant.tree, tip, work.row_tip[j], y, z, G, first, at)
+                enter_robot_product(model.tree, tip, work.row_tip[j], y, z, G, first, at)
 
 
 @compiled
@@ -194,7 +194,7 @@ def clear_part(x: FloatArray, n: int) -> None:
 
 @compiled
 def contact_velocity(
-    plant: Plant,
+    model: SimulationModel,
     contacts: SceneContacts,
     objects: Objects,
     v: FloatArray,
@@ -209,10 +209,10 @@ def contact_velocity(
     :param r: 0 for the normal, 1 and 2 for tangents
     """
     rate = 0.0
-    if at_robot(plant.scene, contacts, c):
-        rate = dot_along(plant.tree, work.tip[c], work.jacobian[c, r], v)
+    if at_robot(model.scene, contacts, c):
+        rate = dot_along(model.tree, work.tip[c], work.jacobian[c, r], v)
     for side in range(2):
-        o = contacts.body_id[c, side] - plant.scene.first_object
+        o = contacts.body_id[c, side] - model.scene.first_object
         if o >= 0:
             jacobian = work.object_jacobian[c, side, r]
             for s in range(3):
@@ -222,7 +222,7 @@ def contact_velocity(
 
 @compiled
 def contact_velocities(
-    plant: Plant,
+    model: SimulationModel,
     contacts: SceneContacts,
     objects: Objects,
     v: FloatArray,
@@ -235,10 +235,10 @@ def contact_velocities(
     :param c: number of the contact
     """
     first = second = third = 0.0
-    if at_robot(plant.scene, contacts, c):
-        first, second, third = rows_along(plant.tree, work.tip[c], work.jacobian[c], v)
+    if at_robot(model.scene, contacts, c):
+        first, second, third = rows_along(model.tree, work.tip[c], work.jacobian[c], v)
     for side in range(2):
-        o = contacts.body_id[c, side] - plant.scene.first_object
+        o = contacts.body_id[c, side] - model.scene.first_object
         if o >= 0:
             jacobian = work.object_jacobian[c, side]
             turning = work.turning[o]
@@ -252,7 +252,7 @@ def contact_velocities(
 
 @compiled
 def enter_problem(
-    plant: ScenePlant, contacts: SceneContacts, n: int, m: int, work: SceneWork
+    model: SceneModel, contacts: SceneContacts, n: int, m: int, work: SceneWork
 ) -> None:
     """Copy `matrix` and `free`, and the contacts' friction, to where the solver scales them.
 
@@ -266,16 +266,16 @@ def enter_problem(
         for j in range(i + 1):
             into[j] = space.A[j, i] = row[j]
         space.b[i] = work.free[i]
-    enter_friction(plant, contacts, n, work)
+    enter_friction(model, contacts, n, work)
 
 
 @compiled
-def enter_friction(plant: ScenePlant, contacts: SceneContacts, n: int, work: SceneWork) -> None:
+def enter_friction(model: SceneModel, contacts: SceneContacts, n: int, work: SceneWork) -> None:
     """Enter the coefficients of friction of the listed contacts.
 
     :param n: number of contacts
     """
     for a in range(n):
         p = contacts.pair[work.listed[a]]
-        work.friction[a, 0] = plant.table.surface[p, ALONG]
-        work.friction[a, 1] = plant.table.surface[p, ACROSS]
+        work.friction[a, 0] = model.table.surface[p, ALONG]
+        work.friction[a, 1] = model.table.surface[p, ACROSS]

@@ -34,7 +34,7 @@ from rbd_ros.constraints.friction_space import (
 )
 from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
 from rbd_ros.simulation.scene.problem import entry
-from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
+from rbd_ros.simulation.scene.state import SceneModel, SceneWork
 
 #: Easier ways are taken first: see `runs_seldom`.
 SELDOM = True
@@ -42,7 +42,7 @@ SELDOM = True
 
 @compiled
 def expand(
-    plant: ScenePlant, contacts: SceneContacts, n: int, moments: int, limit: int, work: SceneWork
+    model: SceneModel, contacts: SceneContacts, n: int, moments: int, limit: int, work: SceneWork
 ) -> bool:
     """Add impulses of expansion to those of compression, `impact_impulse`; return if exact.
 
@@ -52,14 +52,14 @@ def expand(
     """
     space, rough, solved = work.space, False, True
     for a in range(n):
-        surface = plant.table.surface[contacts.pair[work.listed[a]]]
+        surface = model.table.surface[contacts.pair[work.listed[a]]]
         # Until the end, the normal impulses of expansion are here.
         work.rebound[a] = surface[RESTITUTION] * work.impact_impulse[a, 0]
         rough = rough or surface[ALONG] > 0.0 or surface[ACROSS] > 0.0
     if rough or moments > 0:
-        enter_expansion(plant, contacts, n, moments, work)
+        enter_expansion(model, contacts, n, moments, work)
         scale_space(space, work.friction)
-        solved = solve_friction_space(space, COMBINED, limit, plant.tolerance)
+        solved = solve_friction_space(space, COMBINED, limit, model.tolerance)
         for i in range(2 * n):
             at = 3 * n + i
             work.impact_impulse[i // 2, 1 + i % 2] += space.scale[at] * space.x[at]
@@ -75,7 +75,7 @@ def expand(
 
 @compiled
 def enter_expansion(
-    plant: ScenePlant, contacts: SceneContacts, n: int, moments: int, work: SceneWork
+    model: SceneModel, contacts: SceneContacts, n: int, moments: int, work: SceneWork
 ) -> None:
     """Enter the problem of friction and its moments while the normal impulses are `rebound`.
 
@@ -89,7 +89,7 @@ def enter_expansion(
         for j in range(size_of(space)):
             space.A[i, j] = 0.0
     for a in range(n):
-        surface = plant.table.surface[contacts.pair[work.listed[a]]]
+        surface = model.table.surface[contacts.pair[work.listed[a]]]
         # Its force is the one that is known, and moves nothing else.
         space.A[3 * a, 3 * a] = G[3 * a, 3 * a]
         space.b[3 * a] = -G[3 * a, 3 * a] * work.rebound[a]
@@ -101,7 +101,7 @@ def enter_expansion(
             space.holder[2 * a + r] = a
     for k in range(moments):
         a, row = work.friction_moments.listed[k], 2 * n + 3 * k
-        surface = plant.table.surface[contacts.pair[work.listed[a]]]
+        surface = model.table.surface[contacts.pair[work.listed[a]]]
         space.part[row], space.part[row + 1], space.part[row + 2] = ALONE, FIRST, SECOND
         for r in range(3):
             space.holder[row + r] = a

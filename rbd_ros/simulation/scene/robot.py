@@ -16,13 +16,13 @@ from rbd_ros.simulation.external_forces import find_applied_force
 from rbd_ros.simulation.linear import add_scaled, clear, copy, factorize, solve_factorized
 from rbd_ros.simulation.loop_directions import find_basis, respond
 from rbd_ros.simulation.loop_solver import keep_loop_force
-from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.branch_sparsity import clear_along, full_response, half_responses
 from rbd_ros.simulation.scene.friction_moments import respond_to_friction_moments
 from rbd_ros.simulation.scene.islands import at_robot, node_of
 from rbd_ros.simulation.scene.problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
 from rbd_ros.simulation.scene.state import ContactState, SceneWork
 from rbd_ros.simulation.semi_implicit import prepare
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import ExternalForces, GUARDED, LIMITED, State
 from rbd_ros.simulation.workspace import Problem, Workspace
 
@@ -36,12 +36,12 @@ JUMP = 1.5
 
 @compiled
 def place_robot(
-    plant: Plant, state: State, external_forces: ExternalForces, work: Workspace
+    model: SimulationModel, state: State, external_forces: ExternalForces, work: Workspace
 ) -> None:
     """Find the applied force, and poses and velocities of the robot's bodies."""
-    dynamics, room, tree = work.dynamics, work.scene.room, plant.tree
-    if not find_applied_force(plant, state, external_forces, dynamics):
-        call_kernel(plant.contact_kinematics, state.packed, dynamics.kinematics)
+    dynamics, room, tree = work.dynamics, work.scene.room, model.tree
+    if not find_applied_force(model, state, external_forces, dynamics):
+        call_kernel(model.contact_kinematics, state.packed, dynamics.kinematics)
     body_velocities(
         dynamics.columns,
         tree.parent,
@@ -58,17 +58,22 @@ def place_robot(
 
 @compiled
 def respond_to_contacts(
-    plant: Plant, state: State, contacts: SceneContacts, work: Workspace, count: int, h: float
+    model: SimulationModel,
+    state: State,
+    contacts: SceneContacts,
+    work: Workspace,
+    count: int,
+    h: float,
 ) -> None:
     """Find the linear part of the problem, and what impulses at contacts do to the robot.
 
     :param count: number of contacts
     :param h: time step [s]
     """
-    problem, scene, tree = work.problem, work.scene, plant.tree
-    prepare(plant, state, work.dynamics, problem, h)
-    if plant.has_loops:
-        find_basis(plant, problem.loops)
+    problem, scene, tree = work.problem, work.scene, model.tree
+    prepare(model, state, work.dynamics, problem, h)
+    if model.has_loops:
+        find_basis(model, problem.loops)
     else:
         for i in range(len(state.v)):
             copy(problem.inertia[i], problem.factor[i])
@@ -76,16 +81,16 @@ def respond_to_contacts(
         for i in range(len(state.v)):
             scene.root[i] = 1.0 / math.sqrt(problem.factor[i, i])
     for c in range(count):
-        if at_robot(plant.scene, contacts, c):
+        if at_robot(model.scene, contacts, c):
             half_responses(
-                plant, problem, scene.root, scene.tip[c], scene.jacobian[c], scene.response[c]
+                model, problem, scene.root, scene.tip[c], scene.jacobian[c], scene.response[c]
             )
-    if plant.scene.has_friction_moments:
-        respond_to_friction_moments(plant, problem, contacts, count, scene)
+    if model.scene.has_friction_moments:
+        respond_to_friction_moments(model, problem, contacts, count, scene)
 
 
 @compiled
-def find_free_velocity(plant: Plant, work: Workspace, h: float) -> int:
+def find_free_velocity(model: SimulationModel, work: Workspace, h: float) -> int:
     """Find the velocity without contacts, and the rows of joints; return their number.
 
     Most limits of many joints are out of reach in a step, and a problem without them is easier.
@@ -93,11 +98,11 @@ def find_free_velocity(plant: Plant, work: Workspace, h: float) -> int:
 
     :param h: time step [s]
     """
-    problem, scene, tree = work.problem, work.scene, plant.tree
+    problem, scene, tree = work.problem, work.scene, model.tree
     v, rows = scene.velocity, 0
     copy(problem.momentum, v)
-    if plant.has_loops:
-        respond(plant, problem.loops, v)
+    if model.has_loops:
+        respond(model, problem.loops, v)
     else:
         solve_factorized(problem.factor, tree.row_first, tree.row_index, v)
     for i in range(len(v)):
@@ -108,10 +113,10 @@ def find_free_velocity(plant: Plant, work: Workspace, h: float) -> int:
             rows = add_row(scene, rows, i, LOWER_LIMIT, -low)
         if scene.has_row[UPPER_LIMIT, i] == 1:
             rows = add_row(scene, rows, i, UPPER_LIMIT, high)
-        if plant.friction[i] > 0.0:
+        if model.friction[i] > 0.0:
             rows = add_row(scene, rows, i, FRICTION, 0.0)
-            scene.row_box[rows - 1] = h * plant.friction[i]
-    respond_to_rows(plant, problem, scene, rows)
+            scene.row_box[rows - 1] = h * model.friction[i]
+    respond_to_rows(model, problem, scene, rows)
     return rows
 
 
@@ -146,15 +151,15 @@ def add_row(scene: SceneWork, rows: int, i: int, kind: int, bias: float) -> int:
 
 
 @compiled
-def respond_to_rows(plant: Plant, problem: Problem, scene: SceneWork, rows: int) -> None:
+def respond_to_rows(model: SimulationModel, problem: Problem, scene: SceneWork, rows: int) -> None:
     """Find what impulses along rows of joints do to the robot, three rows side by side.
 
     :param rows: how many there are
     """
-    units, tree = scene.units, plant.tree
+    units, tree = scene.units, model.tree
     for first in range(0, rows, 3):
         tip = -1
-        if not plant.has_loops:
+        if not model.has_loops:
             tip = scene.row_joint[first]
             for k in range(first + 1, min(first + 3, rows)):
                 i = scene.row_joint[k]
@@ -167,12 +172,17 @@ def respond_to_rows(plant: Plant, problem: Problem, scene: SceneWork, rows: int)
         for r in range(min(3, rows - first)):
             upper = scene.row_kind[first + r] == UPPER_LIMIT
             units[r, scene.row_joint[first + r]] = -1.0 if upper else 1.0
-        half_responses(plant, problem, scene.root, tip, units, scene.row_response[first // 3])
+        half_responses(model, problem, scene.root, tip, units, scene.row_response[first // 3])
 
 
 @compiled
 def end_robot(
-    plant: Plant, state: State, touches: ContactState, work: Workspace, rows: int, h: float
+    model: SimulationModel,
+    state: State,
+    touches: ContactState,
+    work: Workspace,
+    rows: int,
+    h: float,
 ) -> None:
     """Find the velocity of the robot at the end of the step.
 
@@ -180,10 +190,10 @@ def end_robot(
     :param h: time step [s]
     """
     scene, next_v, counters = work.scene, work.motion.next_v, state.counters
-    full_response(plant, work.problem, scene.root, scene.gathered, next_v)
+    full_response(model, work.problem, scene.root, scene.gathered, next_v)
     add_scaled(1.0, scene.velocity, next_v)
-    if plant.has_loops:
-        keep_loop_force(plant, state, work.problem, next_v, h)
+    if model.has_loops:
+        keep_loop_force(model, state, work.problem, next_v, h)
     limited, guarded = False, False
     for kind in range(3):
         clear(touches.joint_impulse[kind])
@@ -192,7 +202,7 @@ def end_robot(
         touches.joint_impulse[kind, i] = scene.row_impulse[k]
         if kind != FRICTION and touches.joint_impulse[kind, i] > 0.0:
             # Those of the speed are one more pair of limits, counted apart from the others.
-            if abs(next_v[i]) >= plant.speed[i] * (1.0 - 1e-9):
+            if abs(next_v[i]) >= model.speed[i] * (1.0 - 1e-9):
                 guarded = True
             else:
                 limited = True
@@ -201,7 +211,7 @@ def end_robot(
 
 
 @compiled
-def exceeds_limits(plant: Plant, work: Workspace) -> bool:
+def exceeds_limits(model: SimulationModel, work: Workspace) -> bool:
     """Return whether joints exceed limits that were no rows, which they are from now on.
 
     What exceeds a row by the tolerance of the solver is put onto it, unless that opens loops.
@@ -211,27 +221,27 @@ def exceeds_limits(plant: Plant, work: Workspace) -> bool:
         low, high = work.problem.low[i], work.problem.high[i]
         beyond = add_limits(work.scene, i, next_v[i] < low, next_v[i] > high)
         more = more or beyond
-        if not plant.has_loops and not beyond:
+        if not model.has_loops and not beyond:
             next_v[i] = min(max(next_v[i], low), high)
     return more
 
 
 @compiled
-def load_on_robot(plant: Plant, touches: ContactState, count: int) -> float:
+def load_on_robot(model: SimulationModel, touches: ContactState, count: int) -> float:
     """Return the sum of the normal impulses at contacts of the robot [N s].
 
     :param count: number of contacts
     """
     total = 0.0
     for c in range(count):
-        if at_robot(plant.scene, touches.contacts, c):
+        if at_robot(model.scene, touches.contacts, c):
             total += touches.impulse[c, 0]
     return total
 
 
 @compiled
 def hold_bases(
-    plant: Plant, touches: ContactState, count: int, expected: float, work: Workspace
+    model: SimulationModel, touches: ContactState, count: int, expected: float, work: Workspace
 ) -> None:
     """Find which free bases the world has stopped: all it touches, where the load has jumped.
 
@@ -241,12 +251,12 @@ def hold_bases(
     scene, contacts, held = work.scene, touches.contacts, work.free_bases.held
     for base in range(len(held)):
         held[base] = 0
-    anchored = load_on_robot(plant, touches, count) > JUMP * expected
+    anchored = load_on_robot(model, touches, count) > JUMP * expected
     if anchored:
         anchored = False
         for c in range(count):
-            a = node_of(plant.scene, contacts.body_id[c, 0])
-            b = node_of(plant.scene, contacts.body_id[c, 1])
+            a = node_of(model.scene, contacts.body_id[c, 0])
+            b = node_of(model.scene, contacts.body_id[c, 1])
             if min(a, b) < 0 and touches.impulse[c, 0] > 0.0:
                 # The robot's island is the first.
                 anchored = anchored or scene.label[max(a, b)] == 0
@@ -256,19 +266,19 @@ def hold_bases(
         if touches.impulse[c, 0] > 0.0:
             for side in range(2):
                 body = contacts.body_id[c, side]
-                if 0 < body < plant.scene.first_object:
-                    hold_base(plant, body, held)
+                if 0 < body < model.scene.first_object:
+                    hold_base(model, body, held)
 
 
 @compiled
-def hold_base(plant: Plant, body: int, held: IntArray) -> None:
+def hold_base(model: SimulationModel, body: int, held: IntArray) -> None:
     """Mark the free base, if there is one, that a body of the robot hangs on.
 
     :param body: number of the body
     :param held: the marks, one for each free base
     """
-    tree = plant.tree
+    tree = model.tree
     for at in range(tree.support_first[body], tree.support_first[body + 1]):
         for base in range(len(held)):
-            if tree.dof_index[tree.support[at]] == plant.free_bases[base, 2]:
+            if tree.dof_index[tree.support[at]] == model.free_bases[base, 2]:
                 held[base] = 1

@@ -18,7 +18,7 @@ from rbd_ros.contact.arrays import IntArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.assembly import make_physics_record
 from rbd_ros.simulation.mutex import Mutex
-from rbd_ros.simulation.scene.assembly import make_scene_plant, scene_of
+from rbd_ros.simulation.scene.assembly import make_scene_model, scene_of
 from rbd_ros.simulation.scene.state import ContactState, NOW
 from rbd_ros.simulation.state import FORCES
 from rbd_ros.simulation.step_loop import bind_steps, Steps
@@ -68,10 +68,10 @@ def prepare_scene(
     """
     scene = scene_of(robot, world)
     fields: PhysicsRecord = before.fields  # type: ignore[assignment]
-    plant = fields.plant
-    tolerance, bodies = plant.scene.tolerance, len(robot.model.bodies)
-    constants = make_scene_plant(scene, world, bodies, tolerance)
-    made = make_physics_record(plant._replace(scene=_able(constants, plant.scene)), robot.nq)
+    model = fields.model
+    tolerance, bodies = model.scene.tolerance, len(robot.model.bodies)
+    constants = make_scene_model(scene, world, bodies, tolerance)
+    made = make_physics_record(model._replace(scene=_able(constants, model.scene)), robot.nq)
     # The robot's own: machine code of others may know where they are.
     made = made._replace(
         commands=fields.commands,
@@ -119,7 +119,7 @@ def carry_over(old: Scene, prepared: PreparedScene) -> None:
     scene, new = prepared.scene, prepared.fields
     fields: PhysicsRecord = prepared.before.fields  # type: ignore[assignment]
     names = [each.name for each in old.objects]
-    for array, source, start in zip(new.objects, fields.objects, new.plant.scene.start):
+    for array, source, start in zip(new.objects, fields.objects, new.model.scene.start):
         array[...] = start
         for o, each in enumerate(scene.objects):
             if each.name in names:
@@ -142,7 +142,7 @@ def _carry_contacts(source: ContactState, target: ContactState, prepared: Prepar
 
 
 def _carry_forces(fields: PhysicsRecord, body_ids: IntArray) -> None:
-    if not fields.plant.has_external_forces:
+    if not fields.model.has_external_forces:
         return
     use = fields.external_forces.use
     for row in use:

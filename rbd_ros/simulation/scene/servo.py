@@ -11,27 +11,27 @@ from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.free_bodies import keep_objects, restore_objects
 from rbd_ros.simulation.joint_servo import move_servos, ONE_BY_ONE, TOGETHER
 from rbd_ros.simulation.linear import copy
-from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.islands import node_of
 from rbd_ros.simulation.scene.state import ContactState, NOW, Objects
 from rbd_ros.simulation.scene.step import take_scene_substep
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import ExternalForces, GroundContactPoints, State, UNCONVERGED
 from rbd_ros.simulation.workspace import Workspace
 
 
 @compiled
-def is_touched(plant: Plant, touches: ContactState) -> bool:
+def is_touched(model: SimulationModel, touches: ContactState) -> bool:
     """Return whether the robot is at any contact of this step."""
     for c in range(touches.counts[NOW]):
         for side in range(2):
-            if node_of(plant.scene, touches.contacts.body_id[c, side]) == 0:
+            if node_of(model.scene, touches.contacts.body_id[c, side]) == 0:
                 return True
     return False
 
 
 @compiled
 def take_servo_substep(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     external_forces: ExternalForces,
     unused: GroundContactPoints,
@@ -50,18 +50,18 @@ def take_servo_substep(
     copy(state.counters, before.counters)
     keep_objects(objects, before.objects)
     done: bool = take_scene_substep(
-        plant, state, external_forces, unused, objects, touches, work, h
+        model, state, external_forces, unused, objects, touches, work, h
     )
     # Of a robot that nothing touches, `step_untouched` has moved them, before loops were closed.
-    while done and is_touched(plant, touches):
-        if not move_servos(plant, state, work.motion.next_v, rounds):
+    while done and is_touched(model, touches):
+        if not move_servos(model, state, work.motion.next_v, rounds):
             break
         rounds += 1
         copy(before.q, state.q)
         copy(before.v, state.v)
         copy(before.counters, state.counters)
         restore_objects(objects, before.objects)
-        done = take_scene_substep(plant, state, external_forces, unused, objects, touches, work, h)
+        done = take_scene_substep(model, state, external_forces, unused, objects, touches, work, h)
     if rounds > TOGETHER + ONE_BY_ONE:
         state.counters[UNCONVERGED] += 1
     return done

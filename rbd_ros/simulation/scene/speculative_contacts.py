@@ -14,9 +14,9 @@ from rbd_ros.compiler.loops import call_loop, compiled
 from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.free_bodies import find_twist, keep_objects, restore_objects
 from rbd_ros.simulation.linear import copy
-from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.impacts import update_angular_velocities
 from rbd_ros.simulation.scene.state import ContactState, Objects
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import State
 from rbd_ros.simulation.workspace import Workspace
 
@@ -29,17 +29,19 @@ UNSOLVED_LOOKS = 3
 
 
 @compiled
-def look_for_contacts(plant: Plant, touches: ContactState, work: Workspace, h: float) -> int:
+def look_for_contacts(
+    model: SimulationModel, touches: ContactState, work: Workspace, h: float
+) -> int:
     """Find contacts; return their number with those that others imply, which are left out.
 
     How many there are without these is in `scene.wanted`.
 
     :param h: time step [s]
     """
-    scene, contacts, table = work.scene, touches.contacts, plant.scene.table
-    count = call_loop(plant.scene.finder, table, scene.room, contacts, h)
+    scene, contacts, table = work.scene, touches.contacts, model.scene.table
+    count = call_loop(model.scene.finder, table, scene.room, contacts, h)
     scene.wanted[0] = count
-    if plant.scene.has_compounds:
+    if model.scene.has_compounds:
         scene.wanted[0] = drop_implied(table, scene.room, contacts, count)
     return count
 
@@ -65,7 +67,7 @@ def go_back(state: State, objects: Objects, work: Workspace) -> None:
 
 @compiled
 def reaches_more(
-    plant: Plant,
+    model: SimulationModel,
     objects: Objects,
     touches: ContactState,
     work: Workspace,
@@ -80,8 +82,8 @@ def reaches_more(
     :param h: time step [s]
     :return: how many there are, which are in `touches` then, as those until now if it is `seen`
     """
-    room, tree = work.scene.room, plant.tree
-    if plant.has_robot:
+    room, tree = work.scene.room, model.tree
+    if model.has_robot:
         body_velocities(
             work.dynamics.columns,
             tree.parent,
@@ -93,10 +95,10 @@ def reaches_more(
         )
     update_angular_velocities(objects, work.scene)
     for o in range(len(objects.position)):
-        find_twist(objects, work.scene, o, room.ahead[plant.scene.first_object + o])
-    if not has_sped_up(plant.scene.table, room, h):
+        find_twist(objects, work.scene, o, room.ahead[model.scene.first_object + o])
+    if not has_sped_up(model.scene.table, room, h):
         return seen
     room.look[0] = look
-    count: int = look_for_contacts(plant, touches, work, h)
+    count: int = look_for_contacts(model, touches, work, h)
     room.look[0] = 0
     return count

@@ -16,7 +16,7 @@ from typing import Tuple
 from rbd_ros.collision.scene_arrays import DISSIPATION, EXPONENT, SceneContacts, STIFFNESS
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
+from rbd_ros.simulation.scene.state import SceneModel, SceneWork
 
 #: Most rounds of a problem with such springs, and of one that is not solved; most steps to a point
 #: of a curve.
@@ -34,9 +34,9 @@ ON_CURVE = 2.0
 
 
 @compiled
-def is_nonlinear(plant: ScenePlant, contacts: SceneContacts, c: int) -> bool:
+def is_nonlinear(model: SceneModel, contacts: SceneContacts, c: int) -> bool:
     """Return whether the spring of a contact is of Hunt and Crossley."""
-    curved: bool = plant.table.surface[contacts.pair[c], EXPONENT] > 0.0
+    curved: bool = model.table.surface[contacts.pair[c], EXPONENT] > 0.0
     return curved
 
 
@@ -108,7 +108,7 @@ def pressing_velocity(
 
 @compiled
 def take_tangent(
-    plant: ScenePlant,
+    model: SceneModel,
     contacts: SceneContacts,
     c: int,
     h: float,
@@ -123,7 +123,7 @@ def take_tangent(
     :param mobility: velocity by impulse of the contact [1/kg]
     :param w: where, velocity at which the surface is pressed in [m/s]
     """
-    surface, gap = plant.table.surface[contacts.pair[c]], contacts.gap[c]
+    surface, gap = model.table.surface[contacts.pair[c]], contacts.gap[c]
     depth = max(0.0, -gap)
     at = max(w, release_velocity(surface, h, depth))
     impulse, slope = spring_impulse(surface, h, depth, at)
@@ -135,7 +135,7 @@ def take_tangent(
 
 @compiled
 def begin_spring(
-    plant: ScenePlant,
+    model: SceneModel,
     contacts: SceneContacts,
     c: int,
     h: float,
@@ -152,14 +152,14 @@ def begin_spring(
     """
     w = 0.0
     if impulse > 0.0:
-        surface, depth = plant.table.surface[contacts.pair[c]], max(0.0, -contacts.gap[c])
+        surface, depth = model.table.surface[contacts.pair[c]], max(0.0, -contacts.gap[c])
         w = pressing_velocity(surface, h, depth, 0.0, 1.0, impulse)
-    take_tangent(plant, contacts, c, h, mobility, w, work)
+    take_tangent(model, contacts, c, h, mobility, w, work)
 
 
 @compiled
 def follow_spring(
-    plant: ScenePlant,
+    model: SceneModel,
     contacts: SceneContacts,
     c: int,
     h: float,
@@ -176,10 +176,10 @@ def follow_spring(
     :param impulse: along the normal, of the problem with the last tangent [N s]
     :param u: velocity along the normal of that problem, with what the contact gives way by [m/s]
     """
-    surface, gap, springs = plant.table.surface[contacts.pair[c]], contacts.gap[c], work.springs
+    surface, gap, springs = model.table.surface[contacts.pair[c]], contacts.gap[c], work.springs
     depth = max(0.0, -gap)
     w = springs.give[c] * impulse + springs.bias[c] - u - max(0.0, gap) / h
     nearest = pressing_velocity(surface, h, depth, 1.0, mobility, w + mobility * impulse)
-    take_tangent(plant, contacts, c, h, mobility, nearest, work)
+    take_tangent(model, contacts, c, h, mobility, nearest, work)
     beside: float = abs(nearest - w)
     return beside

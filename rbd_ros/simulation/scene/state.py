@@ -53,7 +53,7 @@ class Objects(NamedTuple):
     velocity: FloatArray = floats('objects', 3)
 
 
-class ScenePlant(NamedTuple):
+class SceneModel(NamedTuple):
     """Constants of the scene of a simulation.
 
     :param table: what may touch what

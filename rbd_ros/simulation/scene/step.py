@@ -25,7 +25,6 @@ from rbd_ros.simulation.free_bodies import (
     place_objects,
 )
 from rbd_ros.simulation.linear import clear, is_finite
-from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.contact_cache import recall, remember
 from rbd_ros.simulation.scene.friction_moments import find_angular_jacobians
 from rbd_ros.simulation.scene.impacts import collide, may_rebound
@@ -53,6 +52,7 @@ from rbd_ros.simulation.scene.speculative_contacts import (
 )
 from rbd_ros.simulation.scene.state import ContactState, NOW, Objects
 from rbd_ros.simulation.semi_implicit import follow_velocity, prepare
+from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import (
     CONTACTS,
     DROPPED,
@@ -70,7 +70,7 @@ IMPACT_DURATION = 1e-12
 
 @compiled
 def take_scene_substep(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     external_forces: ExternalForces,
     unused: GroundContactPoints,
@@ -84,25 +84,25 @@ def take_scene_substep(
     :param unused: contacts with a ground, of which there is none
     """
     remember(touches)
-    place_objects(plant.scene, objects, work.scene)
-    if plant.has_external_forces:
-        find_wrenches(plant.scene, external_forces, objects, work.scene)
-    if plant.has_robot:
-        place_robot(plant, state, external_forces, work)
+    place_objects(model.scene, objects, work.scene)
+    if model.has_external_forces:
+        find_wrenches(model.scene, external_forces, objects, work.scene)
+    if model.has_robot:
+        place_robot(model, state, external_forces, work)
         for kind in range(2):
             clear(work.scene.has_row[kind])
     keep_before_contact(state, objects, work)
-    seen = look_for_contacts(plant, touches, work, h)
+    seen = look_for_contacts(model, touches, work, h)
     found, robot_touched, unsolved = VELOCITY, False, 0
     for look in range(LOOKS):
         before = state.counters[UNCONVERGED]
         found, robot_touched = find_velocities(
-            plant, state, external_forces, unused, objects, touches, work, h
+            model, state, external_forces, unused, objects, touches, work, h
         )
-        while robot_touched and exceeds_limits(plant, work):
+        while robot_touched and exceeds_limits(model, work):
             go_back(state, objects, work)
             found, robot_touched = find_velocities(
-                plant, state, external_forces, unused, objects, touches, work, h
+                model, state, external_forces, unused, objects, touches, work, h
             )
         if found == NOTHING:
             return False
@@ -115,33 +115,33 @@ def take_scene_substep(
         if unsolved == UNSOLVED_LOOKS:
             # Velocities that solve nothing would be asked again and again for what they reach.
             break
-        now = reaches_more(plant, objects, touches, work, look + 1, seen, h)
+        now = reaches_more(model, objects, touches, work, look + 1, seen, h)
         if now == seen:
             break
         seen = now
         go_back(state, objects, work)
 
-    if plant.has_robot:
+    if model.has_robot:
         if found == VELOCITY:
-            follow_velocity(plant, state, work, h)
-    parted = part_bodies(plant, state, objects, touches, work, robot_touched, h)
-    if plant.has_robot:
-        correct_robot(plant, state, work, parted, h)
+            follow_velocity(model, state, work, h)
+    parted = part_bodies(model, state, objects, touches, work, robot_touched, h)
+    if model.has_robot:
+        correct_robot(model, state, work, parted, h)
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
-    if plant.scene.has_objects:
+    if model.scene.has_objects:
         # As what is not finite in velocities and momenta makes poses, too.
-        move_objects(plant.scene.bodies, objects, work.scene, h)
+        move_objects(model.scene.bodies, objects, work.scene, h)
         if are_lost(objects, work.scene):
             return False
-    if plant.has_robot:
-        settle(plant, state, work.motion, work.problem.impulse, h)
+    if model.has_robot:
+        settle(model, state, work.motion, work.problem.impulse, h)
     return True
 
 
 @compiled
 def find_velocities(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     external_forces: ExternalForces,
     unused: GroundContactPoints,
@@ -163,54 +163,54 @@ def find_velocities(
     state.counters[DROPPED] += scene.room.dropped[0]
     recall(touches, count)
     load = 0.0
-    if plant.has_free_bases:
-        load = load_on_robot(plant, touches, count)
-    robot_touched = find_jacobians(plant, work.dynamics.columns, contacts, count, scene)
-    if plant.scene.has_friction_moments:
-        find_angular_jacobians(plant, work.dynamics.columns, contacts, count, scene)
-    find_islands(plant.scene, contacts, count, scene)
+    if model.has_free_bases:
+        load = load_on_robot(model, touches, count)
+    robot_touched = find_jacobians(model, work.dynamics.columns, contacts, count, scene)
+    if model.scene.has_friction_moments:
+        find_angular_jacobians(model, work.dynamics.columns, contacts, count, scene)
+    find_islands(model.scene, contacts, count, scene)
     clear(touches.residuals)
 
     rows, found = 0, VELOCITY
-    if plant.has_robot:
+    if model.has_robot:
         clear(problem.impulse)
         if robot_touched:
-            respond_to_contacts(plant, state, contacts, work, count, h)
+            respond_to_contacts(model, state, contacts, work, count, h)
         else:
             # What touches nothing moves as it would without a world, bitwise.
-            found = step_untouched(plant, state, external_forces, unused, work, h)
+            found = step_untouched(model, state, external_forces, unused, work, h)
             if found == NOTHING:
                 return NOTHING, False
     rebounds = False
-    if plant.has_servos:
-        rebounds = robot_touched and may_rebound(plant, contacts, count)
+    if model.has_servos:
+        rebounds = robot_touched and may_rebound(model, contacts, count)
         if rebounds:
-            respond_to_contacts(plant, state, contacts, work, count, IMPACT_DURATION)
-    if plant.scene.bounces:
-        if collide(plant, state, objects, touches, work, count, h):
+            respond_to_contacts(model, state, contacts, work, count, IMPACT_DURATION)
+    if model.scene.bounces:
+        if collide(model, state, objects, touches, work, count, h):
             if robot_touched:
-                prepare(plant, state, work.dynamics, problem, h)
-    if plant.has_servos:
+                prepare(model, state, work.dynamics, problem, h)
+    if model.has_servos:
         if rebounds:
-            respond_to_contacts(plant, state, contacts, work, count, h)
+            respond_to_contacts(model, state, contacts, work, count, h)
     if robot_touched:
-        rows = find_free_velocity(plant, work, h)
-    if plant.scene.has_objects:
-        accelerate_objects(plant.scene.bodies, objects, scene, h)
-    solve_islands(plant, state, objects, touches, work, rows, robot_touched, h)
-    if plant.has_robot:
+        rows = find_free_velocity(model, work, h)
+    if model.scene.has_objects:
+        accelerate_objects(model.scene.bodies, objects, scene, h)
+    solve_islands(model, state, objects, touches, work, rows, robot_touched, h)
+    if model.has_robot:
         if robot_touched:
-            end_robot(plant, state, touches, work, rows, h)
+            end_robot(model, state, touches, work, rows, h)
         if not is_finite(work.motion.next_v):
             return NOTHING, False
-        if plant.has_free_bases:
-            hold_bases(plant, touches, count, load, work)
+        if model.has_free_bases:
+            hold_bases(model, touches, count, load, work)
     return found, robot_touched
 
 
 @compiled
 def solve_islands(
-    plant: Plant,
+    model: SimulationModel,
     state: State,
     objects: Objects,
     touches: ContactState,
@@ -229,31 +229,31 @@ def solve_islands(
     for island in range(len(scene.label)):
         if scene.label[island] != island:
             continue
-        n = list_contacts(plant.scene, contacts, count, island, scene)
-        if plant.scene.has_objects:
+        n = list_contacts(model.scene, contacts, count, island, scene)
+        if model.scene.has_objects:
             # Of objects alone: those of the robot have its joints in common.
             if n > MATRIX_FREE_THRESHOLD and not (island == 0 and robot_touched):
-                if not solve_matrix_free(plant.scene, objects, touches, scene, n, h):
+                if not solve_matrix_free(model.scene, objects, touches, scene, n, h):
                     # Where sweeps stall, a matrix helps, as long as there is room for one.
                     if n > len(scene.friction) or not solve_island(
-                        plant, objects, touches, work, n, 0, h
+                        model, objects, touches, work, n, 0, h
                     ):
                         state.counters[UNCONVERGED] += 1
-                end_island(plant, objects, touches, work, n)
+                end_island(model, objects, touches, work, n)
                 continue
         if n > len(scene.friction):
             state.counters[DROPPED] += n - len(scene.friction)
             for a in range(len(scene.friction), n):
                 clear(touches.impulse[scene.listed[a]])
-                if plant.scene.has_friction_moments:
+                if model.scene.has_friction_moments:
                     clear(touches.moment[scene.listed[a]])
             n = len(scene.friction)
         m = rows if island == 0 else 0
         if n + m == 0:
             continue
-        if not solve_island(plant, objects, touches, work, n, m, h):
+        if not solve_island(model, objects, touches, work, n, m, h):
             state.counters[UNCONVERGED] += 1
-        end_island(plant, objects, touches, work, n)
+        end_island(model, objects, touches, work, n)
     state.counters[CONTACTS] = 0
     for c in range(count):
         state.counters[CONTACTS] += touches.impulse[c, 0] > 0.0

@@ -24,7 +24,6 @@ from rbd_ros.constraints.friction_space import (
 )
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import add_scaled, clear
-from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.branch_sparsity import (
     add_along,
     add_rows_along,
@@ -37,11 +36,12 @@ from rbd_ros.simulation.scene.islands import at_robot
 from rbd_ros.simulation.scene.problem import enter_friction
 from rbd_ros.simulation.scene.state import ContactState, SceneWork
 from rbd_ros.simulation.scene.warm_start import begin_contact, begin_row
+from rbd_ros.simulation.simulation_model import SimulationModel
 
 
 @compiled
 def reuse_forces(
-    plant: Plant, touches: ContactState, scene: SceneWork, n: int, m: int, h: float
+    model: SimulationModel, touches: ContactState, scene: SceneWork, n: int, m: int, h: float
 ) -> Tuple[bool, float]:
     """Enter what there is of a problem without its matrix; return whether forces solve it, and U.
 
@@ -56,30 +56,32 @@ def reuse_forces(
     """
     space, contacts = scene.space, touches.contacts
     space.sizes[CONES], space.sizes[ROWS] = n, m
-    enter_friction(plant.scene, contacts, n, scene)
+    enter_friction(model.scene, contacts, n, scene)
     for a in range(n):
         begin_contact(space, scene.friction[a], a, touches.impulse[scene.listed[a]])
     for k in range(m):
         begin_row(space, scene, n, k)
-    add_responses(plant, contacts, scene, n, m)
+    add_responses(model, contacts, scene, n, m)
     for a in range(n):
-        enter_contact(plant, contacts, scene, a, h)
+        enter_contact(model, contacts, scene, a, h)
     for k in range(m):
         i, tip, y = 3 * n + k, scene.row_tip[k // 3], scene.row_response[k // 3, k % 3]
         space.b[i] = scene.free[i]
-        space.u[i] = dot_along(plant.tree, tip, y, scene.response_sum)
-        space.scale[i] = dot_along(plant.tree, tip, y, y)
+        space.u[i] = dot_along(model.tree, tip, y, scene.response_sum)
+        space.scale[i] = dot_along(model.tree, tip, y, y)
     unit: float = find_units(space, scene.friction)
     scale_vectors(space, unit)
     for i in range(size_of(space)):
         space.u[i] = space.b[i] + space.u[i] * (space.scale[i] / (unit * unit))
     space.report[BEST] = 0.0  # of which nothing is better, so that nothing is remembered
-    kept: bool = residual(space) <= plant.scene.tolerance
+    kept: bool = residual(space) <= model.scene.tolerance
     return kept, unit
 
 
 @compiled
-def add_responses(plant: Plant, contacts: SceneContacts, scene: SceneWork, n: int, m: int) -> None:
+def add_responses(
+    model: SimulationModel, contacts: SceneContacts, scene: SceneWork, n: int, m: int
+) -> None:
     """Find Y^T lambda: what all forces of a problem do to the robot and to the objects.
 
     :param n: number of contacts
@@ -89,7 +91,7 @@ def add_responses(plant: Plant, contacts: SceneContacts, scene: SceneWork, n: in
     clear(scene.response_sum)
     for a in range(n):
         for side in range(2):
-            o = contacts.body_id[scene.listed[a], side] - plant.scene.first_object
+            o = contacts.body_id[scene.listed[a], side] - model.scene.first_object
             if o >= 0:
                 clear(scene.object_sum[o])
     for a in range(n):
@@ -98,25 +100,25 @@ def add_responses(plant: Plant, contacts: SceneContacts, scene: SceneWork, n: in
             force[r] = x[3 * a + r]
         if force[0] == 0.0:
             continue
-        if plant.has_robot:
-            if at_robot(plant.scene, contacts, c):
+        if model.has_robot:
+            if at_robot(model.scene, contacts, c):
                 add_rows_along(
-                    plant.tree, scene.tip[c], force, scene.response[c], scene.response_sum
+                    model.tree, scene.tip[c], force, scene.response[c], scene.response_sum
                 )
         for side in range(2):
-            o = contacts.body_id[c, side] - plant.scene.first_object
+            o = contacts.body_id[c, side] - model.scene.first_object
             if o >= 0:
                 for r in range(3):
                     add_scaled(force[r], scene.object_response[c, side, r], scene.object_sum[o])
     for k in range(m):
         f, y = x[3 * n + k], scene.row_response[k // 3, k % 3]
         if f != 0.0:
-            add_along(plant.tree, scene.row_tip[k // 3], f, y, scene.response_sum)
+            add_along(model.tree, scene.row_tip[k // 3], f, y, scene.response_sum)
 
 
 @compiled
 def enter_contact(
-    plant: Plant, contacts: SceneContacts, scene: SceneWork, a: int, h: float
+    model: SimulationModel, contacts: SceneContacts, scene: SceneWork, a: int, h: float
 ) -> None:
     """Enter the velocity of a contact without forces, what forces add to it, and its diagonal.
 
@@ -127,26 +129,26 @@ def enter_contact(
     u, diagonal = stack_array(3), stack_array(3)
     clear(u)
     clear(diagonal)
-    if plant.has_robot:
-        if at_robot(plant.scene, contacts, c):
+    if model.has_robot:
+        if at_robot(model.scene, contacts, c):
             tip, Y = scene.tip[c], scene.response[c]
-            u[0], u[1], u[2] = rows_along(plant.tree, tip, Y, scene.response_sum)
-            diagonal[0], diagonal[1], diagonal[2] = squares_along(plant.tree, tip, Y)
+            u[0], u[1], u[2] = rows_along(model.tree, tip, Y, scene.response_sum)
+            diagonal[0], diagonal[1], diagonal[2] = squares_along(model.tree, tip, Y)
     for side in range(2):
-        o = contacts.body_id[c, side] - plant.scene.first_object
+        o = contacts.body_id[c, side] - model.scene.first_object
         if o >= 0:
             jacobian, response = scene.object_jacobian[c, side], scene.object_response[c, side]
             for r in range(3):
                 u[r] += dot6(jacobian[r], scene.object_sum[o])
                 diagonal[r] += dot6(jacobian[r], response[r])
-    softness = give(plant.scene, contacts, c, h, scene)
+    softness = give(model.scene, contacts, c, h, scene)
     u[0] += softness * space.x[i]
     diagonal[0] += softness
     for r in range(3):
         space.b[i + r] = scene.free[i + r]
         space.u[i + r] = u[r]
         space.scale[i + r] = diagonal[r]
-    space.b[i] += normal_bias(plant.scene, contacts, c, h, scene)
+    space.b[i] += normal_bias(model.scene, contacts, c, h, scene)
 
 
 @compiled

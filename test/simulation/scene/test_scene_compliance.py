@@ -154,7 +154,7 @@ def test_a_tall_stack_on_springs_sinks_likewise():
     K, count = 1e5, 10
     blocks = {f'b{k}': cube(z=0.1 + 0.2 * k, compliance=spring(K, 400.0)) for k in range(count)}
     simulator = simulated(**blocks)
-    assert simulator.physics.plant.scene.has_friction_moments is False
+    assert simulator.physics.model.scene.has_friction_moments is False
     simulator.step(n=3000)
     assert simulator.status.contacts == 4 * count
     sunk = 0.0

@@ -290,7 +290,7 @@ def test_a_joint_that_is_stopped_does_not_throw_another_beyond_its_limit():
 @pytest.mark.parametrize('side', [1.0, -1.0])
 def test_the_guard_on_speed_holds_what_something_hits(side):
     simulator = simulated(floor=False, robot=slider(9.0), hammer=ball(mass=50.0))
-    guard = simulator.physics.plant.speed[0]
+    guard = simulator.physics.model.speed[0]
     simulator.reset([0.0], [-0.999 * guard * side])
     pose = np.eye(4)
     pose[0, 3] = side * (R + 0.1 - 1e-4)

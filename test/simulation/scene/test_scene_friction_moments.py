@@ -205,7 +205,7 @@ def test_couples_take_energy_only():
         further['mass'] = rng.uniform(0.5, 3.0)
         objects[f'body{k}'] = make(*place, **size, **{k: _plain(v) for k, v in further.items()})
     simulator = simulated(floor=False, gravity=(0, 0, 0), **objects)
-    state, mass = simulator.physics.objects, simulator.physics.plant.scene.bodies.mass
+    state, mass = simulator.physics.objects, simulator.physics.model.scene.bodies.mass
     energy, momentum, coupled = kinetic_energy(simulator), mass @ state.velocity, 0
     for _ in range(200):
         simulator.step()
@@ -253,7 +253,7 @@ def test_compiled_and_interpreted_couples_agree():
     fields = python.physics.fields
     for _ in range(3):
         assert step_once(
-            fields.plant, fields.state, fields.external_forces, fields.contacts, fields.work,
+            fields.model, fields.state, fields.external_forces, fields.contacts, fields.work,
             fields.objects, fields.touches,
         )  # fmt: skip
     assert np.allclose(machine.q, python.q, atol=1e-12)

@@ -165,7 +165,7 @@ def by_hand(simulator, tilt, velocity, spin, mu, e, law):
 
     y is along the floor, x along the normal.
     """
-    inertia = simulator.physics.plant.scene.bodies.inertia[0, 1, 1]
+    inertia = simulator.physics.model.scene.bodies.inertia[0, 1, 1]
     # From the center to the contact, along the floor and up.
     s, t = -LENGTH / 2 * np.sin(tilt), -LENGTH / 2 * np.cos(tilt) - RADIUS
     # Velocity of the contact, normal first, by that of the center and the spin about y.
@@ -253,7 +253,7 @@ def test_by_poissons_law_energy_never_grows(seed):
         make, size = (cube, {'size': 0.15}) if k % 3 else (ball, {'radius': 0.08})
         objects[f'body{k}'] = make(*place.tolist(), **size, **further)
     simulator = simulated(law='poisson', floor=False, gravity=(0, 0, 0), **objects)
-    state, mass = simulator.physics.objects, simulator.physics.plant.scene.bodies.mass
+    state, mass = simulator.physics.objects, simulator.physics.model.scene.bodies.mass
     energy, momentum, falls = kinetic_energy(simulator), mass @ state.velocity, 0
     for _ in range(200):
         simulator.step()
@@ -348,7 +348,7 @@ def test_the_law_stays_when_objects_come():
     simulator.step()
     alone = simulated(law='poisson', gravity=(0, 0, 0), other=ball(z=0.1002, **start))
     alone.step()
-    assert simulator.physics.plant.scene.poisson
+    assert simulator.physics.model.scene.poisson
     found = simulator.object_velocity('other')
     assert np.abs(found - alone.object_velocity('other')).max() < 1e-12
 

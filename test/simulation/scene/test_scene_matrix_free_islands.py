@@ -74,7 +74,7 @@ def test_what_closes_a_contact_is_the_motion_of_both_bodies_beyond_its_gap(rng):
         pair = [(3, 5), (2, 4), (5, 0)][rng.integers(3)]
         jacobian, velocity = rng.normal(size=(1, 2, 3, 6)), rng.normal(size=(3, 6))
         gap = rng.choice([-1.0, 1.0]) * rng.uniform(1e-4, 1e-2)
-        plant = SimpleNamespace(
+        model = SimpleNamespace(
             first_object=first_object,
             has_nonlinear_springs=False,
             table=SimpleNamespace(surface=np.zeros((1, 9))),
@@ -85,7 +85,7 @@ def test_what_closes_a_contact_is_the_motion_of_both_bodies_beyond_its_gap(rng):
         for side, body in enumerate(pair):
             if body >= first_object:  # others are part of the world
                 expected += jacobian[0, side, 0] @ velocity[body - first_object]
-        assert abs(matrix_free_islands.closing(plant, contacts, work, 0, h) - expected) < 1e-12
+        assert abs(matrix_free_islands.closing(model, contacts, work, 0, h) - expected) < 1e-12
 
 
 @pytest.mark.parametrize('room', [4, 128])

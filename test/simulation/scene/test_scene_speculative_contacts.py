@@ -202,10 +202,10 @@ def test_problems_that_are_not_solved_are_looked_at_three_times(monkeypatch, uns
     names = ('remember', 'place_objects', 'keep_before_contact', 'part_bodies')
     for name, fake in {**dict.fromkeys(names, lambda *_: False), **fakes}.items():
         monkeypatch.setattr(step, name, fake)
-    plant = SimpleNamespace(
+    model = SimpleNamespace(
         has_external_forces=False, has_robot=False, scene=SimpleNamespace(has_objects=False)
     )
     state, work = SimpleNamespace(counters=counters), SimpleNamespace(scene=None)
-    assert step.take_scene_substep(plant, state, None, None, None, None, work, 1e-3)
+    assert step.take_scene_substep(model, state, None, None, None, None, work, 1e-3)
     assert len(seen) == looks
     assert counters[step.UNCONVERGED] == 1

@@ -300,10 +300,10 @@ def test_a_spring_under_a_robot_is_one_problem_with_the_friction_of_its_joint():
 
 def test_worlds_without_such_springs_have_no_room_for_them():
     simulator = simulated(body=ball())
-    assert not simulator.physics.plant.scene.has_nonlinear_springs
+    assert not simulator.physics.model.scene.has_nonlinear_springs
     assert len(simulator.physics.fields.work.scene.springs.give) == 0
     simulator.add_object('soft', ball(x=1.0, mass=2.0, compliance=spring(1e7, 1.0)))
-    assert simulator.physics.plant.scene.has_nonlinear_springs
+    assert simulator.physics.model.scene.has_nonlinear_springs
     simulator.step(n=4000)
     assert abs(R - height(simulator, 'soft') - (2.0 * G / 1e7) ** (2 / 3)) < 1e-9
     assert abs(R - height(simulator)) < 1e-9
@@ -345,7 +345,7 @@ def test_tangents_are_those_of_the_law(rng):
         gap = rng.choice([-(10 ** rng.uniform(-5, -2)), 10 ** rng.uniform(-5, -3)])
         surface = np.array([[0, 0, 0, 0, 0, K, 0, n, c]])
         contacts = SimpleNamespace(pair=[0], gap=[gap])
-        plant = SimpleNamespace(table=SimpleNamespace(surface=surface))
+        model = SimpleNamespace(table=SimpleNamespace(surface=surface))
         springs = SimpleNamespace(give=np.zeros(1), bias=np.zeros(1))
         work, depth, near = SimpleNamespace(springs=springs), max(0.0, -gap), max(0.0, gap) / h
 
@@ -355,7 +355,7 @@ def test_tangents_are_those_of_the_law(rng):
         low = release_velocity(surface[0], h, depth)
         assert impulse(low - 1e-9) < 1e-12 < impulse(low + 0.1)
         w = low + rng.choice([-1.0, 1.0]) * 10 ** rng.uniform(-2, 1)
-        take_tangent(plant, contacts, 0, h, mobility, w, work)
+        take_tangent(model, contacts, 0, h, mobility, w, work)
         at = max(w, low)
         R, step = springs.give[0], 1e-6 * max(1e-3, abs(at - low))
         # The line: v + R impulse + bias = 0 at the velocity v = -w - near.
@@ -366,8 +366,8 @@ def test_tangents_are_those_of_the_law(rng):
             assert abs(1.0 / R - slope) < 1e-3 * slope + 3e-6
         # A problem with this tangent whose solution is on the curve has the right one.
         if w > low:
-            assert follow_spring(plant, contacts, 0, h, mobility, impulse(w), 0.0, work) < 1e-8
-            beside = follow_spring(plant, contacts, 0, h, mobility, 2 * impulse(w), 0.0, work)
+            assert follow_spring(model, contacts, 0, h, mobility, impulse(w), 0.0, work) < 1e-8
+            beside = follow_spring(model, contacts, 0, h, mobility, 2 * impulse(w), 0.0, work)
             assert n == 1.0 or beside > 0.0
 
 

@@ -51,18 +51,18 @@ def compared(monkeypatch):
         ends.update(low=rows, high=rows, state=contacts + rows, direction=contacts, sizes=3)
         return {name: getattr(space, name)[:end].copy() for name, end in ends.items()}
 
-    def keep(plant, touches, scene, n, m, h):
+    def keep(model, touches, scene, n, m, h):
         space, contacts = scene.space, touches.contacts
         for name in FIELDS[:6]:
             getattr(space, name)[:] = np.nan  # nothing is left over
         space.report[:] = 0.0
         best = space.best.copy()
-        kept, unit = reuse_forces(plant, touches, scene, n, m, h)
+        kept, unit = reuse_forces(model, touches, scene, n, m, h)
         assert np.array_equal(space.best, best, equal_nan=True)  # unused, and not written to
         ours = entered(space)
-        assemble_matrix(plant, contacts, n, m, scene)
-        enter_problem(plant.scene, contacts, n, m, scene)
-        soften(plant.scene, contacts, n, h, scene)
+        assemble_matrix(model, contacts, n, m, scene)
+        enter_problem(model.scene, contacts, n, m, scene)
+        soften(model.scene, contacts, n, h, scene)
         for a in range(n):
             begin_contact(space, scene.friction[a], a, touches.impulse[scene.listed[a]])
         for k in range(m):
@@ -76,10 +76,10 @@ def compared(monkeypatch):
             rounding = 1e-12 * (1.0 + np.abs(theirs['x']).max(initial=0.0))
             assert_allclose(ours[name], expected, rtol=1e-12, atol=rounding, err_msg=name)
         worst = residual(space)
-        if abs(worst - plant.scene.tolerance) > 1e-12:
-            assert kept == (worst <= plant.scene.tolerance)
+        if abs(worst - model.scene.tolerance) > 1e-12:
+            assert kept == (worst <= model.scene.tolerance)
         found.append(kept)
-        return reuse_forces(plant, touches, scene, n, m, h)
+        return reuse_forces(model, touches, scene, n, m, h)
 
     monkeypatch.setattr(island, 'reuse_forces', keep)
     return found

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.contact.detection import ContactShapes
-from rbd_ros.simulation.scene.state import ScenePlant
+from rbd_ros.simulation.scene.state import SceneModel
 
 #: Rotation of a joint in one step above which the step is divided [rad]: the directions of all
 #: axes beyond the joint are taken as constant while it turns so far.
@@ -71,7 +71,7 @@ class Ground(NamedTuple):
     contact: FloatArray
 
 
-class Plant(NamedTuple):
+class SimulationModel(NamedTuple):
     """Constants of a simulation.
 
     :param has_ground: whether there is anything to touch
@@ -188,4 +188,4 @@ class Plant(NamedTuple):
     loop_first: IntArray
     tree: Tree
     ground: Ground
-    scene: ScenePlant
+    scene: SceneModel
