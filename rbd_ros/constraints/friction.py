@@ -37,7 +37,7 @@ class FrictionProblem:
     :param friction: coefficients along both tangents, (n, 2)
     :param low: least force of each further row, (m,)
     :param high: largest force of each further row, (m,)
-    :param compliance: velocity that a force makes a contact or row give way by, (N,)
+    :param compliance: velocity by force of a contact or row that yields, (N,)
     :param torsion: largest moment about the normal by normal force, (n,), or (0,) if there are no
         such moments
     :param rolling: largest moment across the normal by normal force, likewise
@@ -127,7 +127,7 @@ def friction_problem(
         contact, -inf for a loop, minus the friction force for dry friction of a joint; zero if
         left out
     :param high: largest force of each further row, (m,): inf if left out
-    :param compliance: velocity by force that contacts and rows give way with, one number or (N,)
+    :param compliance: velocity by force of contacts and rows that yield, one number or (N,)
         [1/kg]
     :param torsion: largest moment about the normal by normal force of each contact, (n,) [m]; no
         such rows are in G if left out
@@ -271,7 +271,7 @@ def contact_residuals(
     """Return the residuals of contacts, in the order of `Residuals`.
 
     :param forces: forces of each contact, (n, 3)
-    :param velocities: its velocities, with what it gives way by, (n, 3)
+    :param velocities: its velocities, compliance included, (n, 3)
     :param mu: its coefficients, (n, 2)
     :param power: power of its moments, (n,)
     :param turning: what they add to De Saxce's term, (n,)

@@ -64,7 +64,7 @@ def solve_friction_bodies(
         does not count
     :param friction: coefficients, (n,) or along both tangents (n, 2)
     :param bias: velocity of each contact besides that of its bodies, (n, 3) or broadcast to it
-    :param compliance: velocity by force that contacts give way with, likewise
+    :param compliance: velocity by force of contacts that yield, likewise
     :param start: forces to start from, (n, 3), as of the step before; zero if left out
     :param tolerance: velocity error of a solution, as part of the largest velocity without forces
     :param iterations: most sweeps
@@ -151,7 +151,7 @@ def _effects(inverse: Array, pairs: Array, J: Array) -> Array:
 
 
 def _contact_velocities(space: BodySpace, J: Array) -> Array:
-    """Return the velocity of each contact, with what it gives way by, (n, 3)."""
+    """Return the velocity of each contact, compliance included, (n, 3)."""
     v: Array = space.bias + space.compliance * space.force
     for side in range(2):
         b = space.body[:, side]

@@ -2,8 +2,8 @@
 """Newton's method for friction among many bodies, with the states of contacts as active set.
 
 Equations are those of friction_newton.py. Here contacts are eliminated, not bodies: with a little
-give, the force of each contact is a stiffness times a velocity, so that what remains is a matrix
-of the bodies, which is as sparse as what touches what (body_matrix.py). What the give changes is
+compliance, the force of each contact is a stiffness times a velocity. What remains is a matrix of
+the bodies, as sparse as the graph of contacts (body_matrix.py). The effect of the compliance is
 taken back from step to step, as by a proximal method.
 """
 
@@ -33,7 +33,7 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     residual_of,
 )
 
-#: Give of contacts in Newton's method, of blocks whose largest element is one.
+#: Compliance of contacts in Newton's method, of blocks whose largest element is one.
 PROXIMAL = 1e-6
 
 #: Most steps of it; steps in a row that do not improve the forces, and end the attempt.
@@ -134,8 +134,8 @@ def find_stiffness(space: BodySpace, c: int) -> bool:
     """Find by how much velocities change the force of a contact; return whether they do.
 
     What sticks has no velocity, what slides none along the normal, and its direction turns. Both
-    are to be so by the end of a step; a little give leaves forces among which contacts cannot
-    choose where they are, and is taken back from step to step.
+    are to be so by the end of a step; a little compliance leaves forces among which
+    contacts cannot choose where they are, and is taken back from step to step.
     """
     K, scale = space.stiffness[c], space.scale[c]
     for r in range(3):
@@ -149,9 +149,9 @@ def find_stiffness(space: BodySpace, c: int) -> bool:
         # A larger normal force brings its friction with it.
         K[1, 0], K[2, 0] = -w_1 * K[0, 0], -w_2 * K[0, 0]
         speed = w_1 * space.image[c, 1] + w_2 * space.image[c, 2]
-        give = PROXIMAL + max(speed, 0.0) / max(space.x[c, 0], 1e-300)
-        K[1, 1], K[1, 2] = w_2 * w_2 / give, -w_1 * w_2 / give
-        K[2, 1], K[2, 2] = -w_1 * w_2 / give, w_1 * w_1 / give
+        compliance = PROXIMAL + max(speed, 0.0) / max(space.x[c, 0], 1e-300)
+        K[1, 1], K[1, 2] = w_2 * w_2 / compliance, -w_1 * w_2 / compliance
+        K[2, 1], K[2, 2] = -w_1 * w_2 / compliance, w_1 * w_1 / compliance
         return True
     for r in range(1, 3):
         if space.block[c, r, r] > IMMOVABLE:

@@ -47,7 +47,7 @@ class BodySpace(NamedTuple):
         scaled in a solution
     :param effect: change of the velocity of each of both bodies by a force; scaled in a solution
     :param bias: velocity of each contact that no body has: of a moving ground, of restitution
-    :param compliance: velocity by force that each contact gives way with
+    :param compliance: velocity by force of each contact that yields
     :param friction: coefficients along both tangents
     :param force: forces of each contact: the start, then the result
     :param state: OPEN, STICK or SLIDE of each contact
@@ -228,7 +228,7 @@ def push(space: BodySpace, c: int, change: FloatArray) -> None:
 
 @compiled
 def contact_velocity(space: BodySpace, c: int, r: int) -> float:
-    """Return the scaled velocity of a contact along one axis, with what it gives way by."""
+    """Return the scaled velocity of a contact along one axis, compliance included."""
     total: float = space.bias[c, r] + space.compliance[c, r] * space.scale[c, r] * space.x[c, r]
     total *= space.scale[c, r]
     for side in range(2):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compliant contacts in a world: springs and dampers along normals, in the problem of the rigid.
 
-A contact gives way under f = max(0, K d + D dd/dt), d the depth, as a surface without mass does.
+A contact deforms under f = max(0, K d + D dd/dt), d the depth, as a surface without mass does.
 Taken at the end of a step, where d = d_0 - h v at the separation velocity v, the impulse h f is
 such that v + R (h f) + b >= 0, one of the two being zero, with R = 1 / (h (h K + D)) and
 b = -K d_0 / (h K + D): a rigid contact with R on the diagonal of its matrix and a bias velocity.
@@ -27,15 +27,17 @@ def is_compliant(model: SceneModel, contacts: SceneContacts, c: int) -> bool:
 
 
 @compiled
-def give(model: SceneModel, contacts: SceneContacts, c: int, h: float, work: SceneWork) -> float:
-    """Return the velocity by impulse that a contact gives way with, R; zero if it is rigid [1/kg].
+def contact_compliance(
+    model: SceneModel, contacts: SceneContacts, c: int, h: float, work: SceneWork
+) -> float:
+    """Return the compliance R of a contact, velocity by impulse [1/kg]; zero if it is rigid.
 
     :param c: number of the contact
     :param h: time step [s]
     """
     if model.has_nonlinear_springs:
         if is_nonlinear(model, contacts, c):
-            tangent: float = work.springs.give[c]
+            tangent: float = work.springs.compliance[c]
             return tangent
     surface = model.table.surface[contacts.pair[c]]
     if surface[STIFFNESS] > 0.0:
@@ -72,8 +74,10 @@ def normal_bias(
 
 
 @compiled
-def soften(model: SceneModel, contacts: SceneContacts, n: int, h: float, work: SceneWork) -> None:
-    """Enter what listed contacts give way with, and need not stop, into the problem.
+def add_compliance(
+    model: SceneModel, contacts: SceneContacts, n: int, h: float, work: SceneWork
+) -> None:
+    """Add compliance and bias velocities of listed contacts to the problem.
 
     :param n: number of contacts
     :param h: time step [s]
@@ -81,4 +85,4 @@ def soften(model: SceneModel, contacts: SceneContacts, n: int, h: float, work: S
     A, b = work.space.A, work.space.b
     for a in range(n):
         b[3 * a] += normal_bias(model, contacts, work.listed[a], h, work)
-        A[3 * a, 3 * a] += give(model, contacts, work.listed[a], h, work)
+        A[3 * a, 3 * a] += contact_compliance(model, contacts, work.listed[a], h, work)

@@ -27,7 +27,7 @@ from rbd_ros.constraints.solvers.friction_newton import any_slides
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import add_scaled
 from rbd_ros.simulation.scene.branch_sparsity import add_along, add_rows_along
-from rbd_ros.simulation.scene.compliance import soften
+from rbd_ros.simulation.scene.compliance import add_compliance
 from rbd_ros.simulation.scene.friction_moments import (
     apply_friction_moment,
     begin_friction_moments,
@@ -171,7 +171,7 @@ def solve_problem(
     """
     contacts, space = touches.contacts, scene.space
     enter_problem(model.scene, contacts, n, m, scene)
-    soften(model.scene, contacts, n, h, scene)
+    add_compliance(model.scene, contacts, n, h, scene)
     for a in range(n):
         begin_contact(space, scene.friction[a], a, touches.impulse[scene.listed[a]])
     for k in range(m):

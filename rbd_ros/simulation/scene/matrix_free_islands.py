@@ -20,7 +20,7 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     UNIT,
 )
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.simulation.scene.compliance import give, normal_bias
+from rbd_ros.simulation.scene.compliance import contact_compliance, normal_bias
 from rbd_ros.simulation.scene.friction_moments import contact_has_moments
 from rbd_ros.simulation.scene.springs import (
     begin_spring,
@@ -166,7 +166,7 @@ def solve_listed(
         if model.has_friction_moments:
             enter_moment(model, contacts, work, space, a, c, touches.moment[c])
         space.bias[a, 0] = normal_bias(model, contacts, c, h, work)
-        space.compliance[a, 0] = give(model, contacts, c, h, work)
+        space.compliance[a, 0] = contact_compliance(model, contacts, c, h, work)
     solved: bool = solve_body_space(space, limit, model.tolerance)
     for a in range(n):
         c = work.listed[a]

@@ -22,7 +22,7 @@ from rbd_ros.simulation.scene.state import SceneModel, SceneWork
 #: of a curve.
 MAX_ROUNDS, FEW_ROUNDS, MAX_STEPS = 30, 3, 200
 
-#: How much more than a contact's own mobility it may give way with in the problem: tangents that
+#: Largest compliance of a contact in the problem, by its own mobility: tangents that
 #: are almost flat are taken for less flat ones, which errs by one part in a million a round.
 SOFTEST = 1e6
 
@@ -129,7 +129,7 @@ def take_tangent(
     impulse, slope = spring_impulse(surface, h, depth, at)
     flattest = 1.0 / (SOFTEST * mobility) if mobility > 0.0 else 1.0 / SOFTEST
     R = 1.0 / max(slope, flattest)
-    work.springs.give[c] = R
+    work.springs.compliance[c] = R
     work.springs.bias[c] = max(0.0, gap) / h + at - R * impulse
 
 
@@ -174,11 +174,11 @@ def follow_spring(
     :param h: time step [s]
     :param mobility: velocity by impulse of the contact [1/kg]
     :param impulse: along the normal, of the problem with the last tangent [N s]
-    :param u: velocity along the normal of that problem, with what the contact gives way by [m/s]
+    :param u: velocity along the normal of that problem, with compliance [m/s]
     """
     surface, gap, springs = model.table.surface[contacts.pair[c]], contacts.gap[c], work.springs
     depth = max(0.0, -gap)
-    w = springs.give[c] * impulse + springs.bias[c] - u - max(0.0, gap) / h
+    w = springs.compliance[c] * impulse + springs.bias[c] - u - max(0.0, gap) / h
     nearest = pressing_velocity(surface, h, depth, 1.0, mobility, w + mobility * impulse)
     take_tangent(model, contacts, c, h, mobility, nearest, work)
     beside: float = abs(nearest - w)

@@ -151,11 +151,11 @@ class FrictionMoments(NamedTuple):
 class Springs(NamedTuple):
     """Tangents of springs that are not linear; there is room for none unless a pair has any.
 
-    :param give: velocity by impulse that each contact gives way with [1/kg]
+    :param compliance: velocity by impulse of each contact [1/kg]
     :param bias: velocity that is added to that along its normal [m/s]
     """
 
-    give: FloatArray = floats('springs')
+    compliance: FloatArray = floats('springs')
     bias: FloatArray = floats('springs')
 
 

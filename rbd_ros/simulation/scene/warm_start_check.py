@@ -31,7 +31,7 @@ from rbd_ros.simulation.scene.branch_sparsity import (
     rows_along,
     squares_along,
 )
-from rbd_ros.simulation.scene.compliance import give, normal_bias
+from rbd_ros.simulation.scene.compliance import contact_compliance, normal_bias
 from rbd_ros.simulation.scene.islands import at_robot
 from rbd_ros.simulation.scene.problem import enter_friction
 from rbd_ros.simulation.scene.state import ContactState, SceneWork
@@ -141,9 +141,9 @@ def enter_contact(
             for r in range(3):
                 u[r] += dot6(jacobian[r], scene.object_sum[o])
                 diagonal[r] += dot6(jacobian[r], response[r])
-    softness = give(model.scene, contacts, c, h, scene)
-    u[0] += softness * space.x[i]
-    diagonal[0] += softness
+    compliance = contact_compliance(model.scene, contacts, c, h, scene)
+    u[0] += compliance * space.x[i]
+    diagonal[0] += compliance
     for r in range(3):
         space.b[i + r] = scene.free[i + r]
         space.u[i + r] = u[r]

@@ -301,7 +301,7 @@ def test_a_spring_under_a_robot_is_one_problem_with_the_friction_of_its_joint():
 def test_worlds_without_such_springs_have_no_room_for_them():
     simulator = simulated(body=ball())
     assert not simulator.physics.model.scene.has_nonlinear_springs
-    assert len(simulator.physics.fields.work.scene.springs.give) == 0
+    assert len(simulator.physics.fields.work.scene.springs.compliance) == 0
     simulator.add_object('soft', ball(x=1.0, mass=2.0, compliance=spring(1e7, 1.0)))
     assert simulator.physics.model.scene.has_nonlinear_springs
     simulator.step(n=4000)
@@ -346,7 +346,7 @@ def test_tangents_are_those_of_the_law(rng):
         surface = np.array([[0, 0, 0, 0, 0, K, 0, n, c]])
         contacts = SimpleNamespace(pair=[0], gap=[gap])
         model = SimpleNamespace(table=SimpleNamespace(surface=surface))
-        springs = SimpleNamespace(give=np.zeros(1), bias=np.zeros(1))
+        springs = SimpleNamespace(compliance=np.zeros(1), bias=np.zeros(1))
         work, depth, near = SimpleNamespace(springs=springs), max(0.0, -gap), max(0.0, gap) / h
 
         def impulse(w, K=K, n=n, c=c, depth=depth):
@@ -357,7 +357,7 @@ def test_tangents_are_those_of_the_law(rng):
         w = low + rng.choice([-1.0, 1.0]) * 10 ** rng.uniform(-2, 1)
         take_tangent(model, contacts, 0, h, mobility, w, work)
         at = max(w, low)
-        R, step = springs.give[0], 1e-6 * max(1e-3, abs(at - low))
+        R, step = springs.compliance[0], 1e-6 * max(1e-3, abs(at - low))
         # The line: v + R impulse + bias = 0 at the velocity v = -w - near.
         assert abs(R * impulse(at) + springs.bias[0] - at - near) < 1e-9 * (1 + abs(at) + near)
         slope = (impulse(at + step) - impulse(at)) / step

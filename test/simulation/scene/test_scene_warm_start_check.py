@@ -20,7 +20,7 @@ from rbd_ros.constraints.friction_space import (
     SLIDE,
 )
 from rbd_ros.simulation.scene import island
-from rbd_ros.simulation.scene.compliance import soften
+from rbd_ros.simulation.scene.compliance import add_compliance
 from rbd_ros.simulation.scene.problem import assemble_matrix, enter_problem
 from rbd_ros.simulation.scene.warm_start import begin_contact, begin_row
 from rbd_ros.simulation.scene.warm_start_check import reuse_forces
@@ -62,7 +62,7 @@ def compared(monkeypatch):
         ours = entered(space)
         assemble_matrix(model, contacts, n, m, scene)
         enter_problem(model.scene, contacts, n, m, scene)
-        soften(model.scene, contacts, n, h, scene)
+        add_compliance(model.scene, contacts, n, h, scene)
         for a in range(n):
             begin_contact(space, scene.friction[a], a, touches.impulse[scene.listed[a]])
         for k in range(m):
