@@ -126,7 +126,7 @@ def scaled_space(problem: FrictionProblem) -> Tuple[FrictionSpace, Array]:
     at = 0
     for c, rows, coefficient in zip(*moments_of(problem)):
         space.part[at : at + rows] = (ALONE,) if rows == 1 else (FIRST, SECOND)
-        space.holder[at : at + rows], space.coefficient[at : at + rows] = c, coefficient
+        space.moment_contact[at : at + rows], space.coefficient[at : at + rows] = c, coefficient
         at += rows
     matrix = problem.G + np.diag(problem.compliance)
     scale = np.ones(size)
@@ -135,8 +135,8 @@ def scaled_space(problem: FrictionProblem) -> Tuple[FrictionSpace, Array]:
     # Of whole contacts, so that cones stay cones.
     largest = scale * scale * np.diag(matrix)
     blocks = largest[: 3 * n].reshape(n, 3).max(axis=1, initial=0.0)
-    np.maximum.at(blocks, space.holder[:at], largest[end:])
-    largest[: 3 * n], largest[end:] = np.repeat(blocks, 3), blocks[space.holder[:at]]
+    np.maximum.at(blocks, space.moment_contact[:at], largest[end:])
+    largest[: 3 * n], largest[end:] = np.repeat(blocks, 3), blocks[space.moment_contact[:at]]
     all_of_them = float(largest.max(initial=0.0)) or 1.0
     scale /= np.sqrt(np.where(largest > 1e-24 * all_of_them, largest, all_of_them))
     unit = float(np.abs(scale * problem.g).max(initial=0.0))

@@ -61,14 +61,14 @@ class FrictionSpace(NamedTuple):
 
     :param sizes: how many contacts, rows and rows of moments the problem in it has; they follow
         each other at once, in A as in `state`, and rows and moments share the room of the rows
-    :param holder: contact whose normal force bounds each row of moments
+    :param moment_contact: contact whose normal force bounds each row of moments
     :param part: ALONE, FIRST or SECOND, of each row of moments
     :param coefficient: moment by normal force of each row of moments, see `scale_space`
-    :param grip: unit vector along the velocity of each moment that slides
+    :param moment_direction: unit vector along the velocity of each moment that slides
     :param order: rows that were exchanged when a matrix was factorized
     :param normal: number of the unknown that is a contact's normal force; -1 if there is none
     :param A: matrix of the scaled problem, compliance included
-    :param before: a solution to return to, where another one is looked for
+    :param saved: a solution to return to, where another one is looked for
     :param diagonal: that of the matrix, while something is added to it
     :param b: scaled velocities without forces, of elements of at most one
     :param low: least force of each row; may be -inf
@@ -77,7 +77,7 @@ class FrictionSpace(NamedTuple):
     :param u: scaled velocities A x + b
     :param best: the best forces so far
     :param state: OPEN, STICK or SLIDE, of contacts and rows
-    :param direction: unit vector along the sliding velocity of each contact
+    :param slip_direction: unit vector along the sliding velocity of each contact
     :param slip: sliding velocity by friction force of each contact, for the next sweep
     :param report: residual and so on, see above
     :param factor: matrix that ADMM factorizes, or the Jacobian of Newton's method
@@ -88,14 +88,14 @@ class FrictionSpace(NamedTuple):
     :param force: force of each cone of contacts and moments, for the interior-point method
     :param velocity: velocity of each cone
     :param predicted: change of the forces that its predictor has found
-    :param change: change of the forces
+    :param force_change: change of the forces
     :param along: sliding velocity of each cone by its part that separates
     :param beta: size of the scaling of each cone (friction_cones.py)
     :param axis: unit vector of that scaling
-    :param aimed: what of the change of each cone's velocity is no effect of that of its force
-    :param turn: change of each cone's velocity
-    :param bound_aimed: likewise of a row's velocities at its lower and its upper bound
-    :param bound_turn: changes of these velocities
+    :param cone_rhs: part of the change of each cone's velocity that its force does not cause
+    :param velocity_change: change of each cone's velocity
+    :param bound_rhs: likewise of a row's velocities at its lower and its upper bound
+    :param bound_velocity_change: changes of these velocities
     :param step: right-hand side, then solution
     :param unknown: contact or row, and which part of it, for each unknown of Newton's method
     :param at: first row of A that an unknown is made of, and how many; the same of its equation
@@ -107,7 +107,7 @@ class FrictionSpace(NamedTuple):
 
     sizes: IntArray = integers(3)
     A: FloatArray = floats('N', 'N')
-    before: FloatArray = floats('N')
+    saved: FloatArray = floats('N')
     diagonal: FloatArray = floats('N')
     b: FloatArray = floats('N')
     low: FloatArray = floats('m')
@@ -116,7 +116,7 @@ class FrictionSpace(NamedTuple):
     u: FloatArray = floats('N')
     best: FloatArray = floats('N')
     state: IntArray = integers('blocks')
-    direction: FloatArray = floats('n', 2)
+    slip_direction: FloatArray = floats('n', 2)
     slip: FloatArray = floats('n')
     report: FloatArray = floats(8)
     factor: FloatArray = floats('N', 'N')
@@ -131,23 +131,23 @@ class FrictionSpace(NamedTuple):
     test: FloatArray = floats('N', 3)
     row: FloatArray = floats('N')
     scale: FloatArray = floats('N')
-    holder: IntArray = integers('m')
+    moment_contact: IntArray = integers('m')
     part: IntArray = integers('m')
     coefficient: FloatArray = floats('m')
-    grip: FloatArray = floats('m')
+    moment_direction: FloatArray = floats('m')
     order: IntArray = integers('N')
     normal: IntArray = integers('n')
     force: FloatArray = floats('blocks', 3)
     velocity: FloatArray = floats('blocks', 3)
     predicted: FloatArray = floats('blocks', 3)
-    change: FloatArray = floats('blocks', 3)
+    force_change: FloatArray = floats('blocks', 3)
     along: FloatArray = floats('blocks', 2)
     beta: FloatArray = floats('blocks')
     axis: FloatArray = floats('blocks', 3)
-    aimed: FloatArray = floats('blocks', 3)
-    turn: FloatArray = floats('blocks', 3)
-    bound_aimed: FloatArray = floats('m', 2)
-    bound_turn: FloatArray = floats('m', 2)
+    cone_rhs: FloatArray = floats('blocks', 3)
+    velocity_change: FloatArray = floats('blocks', 3)
+    bound_rhs: FloatArray = floats('m', 2)
+    bound_velocity_change: FloatArray = floats('m', 2)
 
 
 @compiled
@@ -165,13 +165,13 @@ def refresh(space: FrictionSpace) -> None:
     for i in range(size_of(space)):
         u[i] = b[i]
     for c in range(contacts):
-        push_contact(space, 3 * c, x[3 * c], x[3 * c + 1], x[3 * c + 2])
+        apply_contact_force(space, 3 * c, x[3 * c], x[3 * c + 1], x[3 * c + 2])
     for k in range(space.sizes[ROWS] + space.sizes[MOMENTS]):
-        push_row(space, 3 * contacts + k, x[3 * contacts + k])
+        apply_row_force(space, 3 * contacts + k, x[3 * contacts + k])
 
 
 @compiled
-def push_contact(space: FrictionSpace, i: int, f: float, f_1: float, f_2: float) -> None:
+def apply_contact_force(space: FrictionSpace, i: int, f: float, f_1: float, f_2: float) -> None:
     """Add the effect of a change of a contact's force to the velocities u.
 
     :param i: first row of the contact
@@ -183,7 +183,7 @@ def push_contact(space: FrictionSpace, i: int, f: float, f_1: float, f_2: float)
 
 
 @compiled
-def push_row(space: FrictionSpace, i: int, f: float) -> None:
+def apply_row_force(space: FrictionSpace, i: int, f: float) -> None:
     """Add the effect of a change of a row's force to the velocities u."""
     if f != 0.0:
         effect, u = space.A[i], space.u
@@ -305,7 +305,9 @@ def residual(space: FrictionSpace) -> float:
     for k in range(space.sizes[MOMENTS]):
         if space.part[k] != SECOND:
             i = 3 * contacts + space.sizes[ROWS] + k
-            each = moment_residual(x, u, i, space.part[k], max(x[3 * space.holder[k]], 0.0))
+            each = moment_residual(
+                x, u, i, space.part[k], max(x[3 * space.moment_contact[k]], 0.0)
+            )
             worst = worse_of(worst, each)
     if worst < space.report[BEST]:
         space.report[BEST] = worst
@@ -410,10 +412,10 @@ def find_units(space: FrictionSpace, friction: FloatArray) -> float:
             scale[i] = max(scale[i], mu * mu * scale[i + 1 + r])
     first = 3 * contacts + space.sizes[ROWS]
     for k in range(space.sizes[MOMENTS]):
-        i, by = 3 * space.holder[k], space.coefficient[k]
+        i, by = 3 * space.moment_contact[k], space.coefficient[k]
         scale[i] = max(scale[i], by * by * scale[first + k])
     for k in range(space.sizes[MOMENTS]):
-        scale[first + k] = scale[3 * space.holder[k]]
+        scale[first + k] = scale[3 * space.moment_contact[k]]
     for c in range(contacts):
         largest = max(largest, scale[3 * c])
     for i in range(3 * contacts, n):
@@ -452,8 +454,8 @@ def scale_vectors(space: FrictionSpace, unit: float) -> None:
 
 
 @compiled
-def hold_back(space: FrictionSpace) -> None:
-    """Take of forces that solve nothing the part that takes the most energy away.
+def energy_line_search(space: FrictionSpace) -> None:
+    """Scale forces that do not solve the problem by the factor that removes most energy.
 
     At the velocities that they leave, forces of a solution do no work but that of friction:
     x . u <= 0 where no row must have a force. More of them than this part would add energy.

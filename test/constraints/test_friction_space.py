@@ -15,10 +15,10 @@ from rbd_ros.constraints.friction_solution import scaled_space
 from rbd_ros.constraints.friction_space import (
     BEST,
     contact_residual,
+    energy_line_search,
     find_floor,
     FLOOR,
     FrictionSpace,
-    hold_back,
     is_small,
     project,
     refresh,
@@ -144,7 +144,7 @@ def test_forces_that_solve_nothing_add_no_energy(size):
         space.x[rows] = np.clip(size * rng.normal(size=len(space.x[rows])), space.low, space.high)
         refresh(space)
         x = space.x.copy()
-        hold_back(space)
+        energy_line_search(space)
         part = space.x @ x / (x @ x)
         assert 0.0 <= part <= 1.0
         shortened += 0.0 < part < 1.0
@@ -157,7 +157,7 @@ def test_forces_that_solve_nothing_add_no_energy(size):
         assert least <= energies.min() + 1e-12 * np.abs(energies).max()
         assert solve_friction_space(space, COMBINED, 500, 1e-12)
         solution = space.x.copy()
-        hold_back(space)
+        energy_line_search(space)
         assert_allclose(space.x, solution, rtol=1e-9)
     assert shortened > 0 or size < 1.0
 

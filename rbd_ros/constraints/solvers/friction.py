@@ -149,7 +149,7 @@ def prefer_sticking(space: FrictionSpace, method: int, limit: int, tolerance: fl
     """
     A, contacts, n = space.A, space.sizes[CONTACTS], size_of(space)
     for i in range(n):
-        space.before[i] = space.x[i]
+        space.saved[i] = space.x[i]
     for i in range(3 * contacts):
         space.diagonal[i] = A[i, i]
         A[i, i] += COMPLIANCE
@@ -160,7 +160,7 @@ def prefer_sticking(space: FrictionSpace, method: int, limit: int, tolerance: fl
         A[i, i] = space.diagonal[i]
     if not (shared and solve_friction_space(space, method, limit, tolerance)):
         for i in range(n):
-            space.x[i] = space.before[i]
+            space.x[i] = space.saved[i]
         is_solved(space)
 
 

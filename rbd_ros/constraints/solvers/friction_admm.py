@@ -206,7 +206,7 @@ def states_of(space: FrictionSpace) -> None:
         else:
             space.state[c] = SLIDE
             for r in range(2):
-                space.direction[c, r] = -z[i + 1 + r] / force
+                space.slip_direction[c, r] = -z[i + 1 + r] / force
     for k in range(space.sizes[ROWS]):
         inside = space.low[k] < z[3 * contacts + k] < space.high[k]
         space.state[contacts + k] = STICK if inside else OPEN

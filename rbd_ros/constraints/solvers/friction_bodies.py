@@ -28,6 +28,7 @@ from rbd_ros.constraints.solvers.body_matrix import order_bodies
 from rbd_ros.constraints.solvers.friction_body_newton import newton_bodies
 from rbd_ros.constraints.solvers.friction_body_space import (
     any_sticks,
+    apply_force,
     apply_moment,
     body_moment_residual,
     BodySpace,
@@ -38,7 +39,6 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     largest_residual,
     MEMBERS,
     prepare,
-    push,
     renew,
     RESIDUAL,
     scaled_angular_velocity,
@@ -60,7 +60,7 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
     :param limit: most sweeps
     :param tolerance: velocity error of a solution, as part of the largest velocity without forces
     """
-    report, x, way = space.report, space.x, space.way
+    report, x, direction = space.report, space.x, space.search_direction
     contacts = space.sizes[CONTACTS]
     q, new = stack_array(3), stack_array(3)
     prepare(space)
@@ -82,7 +82,7 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
         change = 0.0
         for c in range(contacts):
             for r in range(3):
-                space.before[c, r] = x[c, r]
+                space.previous[c, r] = x[c, r]
         worst = 0.0
         for c in range(contacts):
             worst = max(worst, sweep_one(space, c, q, new))
@@ -105,18 +105,18 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
             continue
         for c in range(contacts):
             for r in range(3):
-                part = x[c, r] - space.before[c, r]
+                part = x[c, r] - space.previous[c, r]
                 change += part * part
         go_on = change / last if change < last else 0.0
         last = change
         for c in range(contacts):
             for r in range(3):
-                part = x[c, r] - space.before[c, r]
-                further = go_on * way[c, r]
-                way[c, r] = further + part
+                part = x[c, r] - space.previous[c, r]
+                further = go_on * direction[c, r]
+                direction[c, r] = further + part
                 new[r] = further
             if go_on > 0.0:
-                push(space, c, new)
+                apply_force(space, c, new)
                 for r in range(3):
                     x[c, r] += new[r]
     if not solved:
@@ -142,18 +142,18 @@ def finish(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> f
     :param q: buffer, (3,)
     :param new: buffer, (3,)
     """
-    x, rest, way, kept = space.x, space.before, space.way, space.kept
+    x, rest, direction, saved = space.x, space.previous, space.search_direction, space.saved
     contacts = space.sizes[CONTACTS]
     renew(space)
     worst = largest_residual(space, q)
     square = 0.0
     for c in range(contacts):
         for r in range(3):
-            kept[c, r] = x[c, r]
+            saved[c, r] = x[c, r]
             rest[c, r] = 0.0
             if space.state[c] == STICK and space.block[c, r, r] > IMMOVABLE:
                 rest[c, r] = -contact_velocity(space, c, r)
-            way[c, r] = rest[c, r]
+            direction[c, r] = rest[c, r]
             square += rest[c, r] * rest[c, r]
     for _ in range(min(6 * contacts, MOST_GRADIENTS)):
         if square <= 0.01 * enough * enough:
@@ -162,14 +162,14 @@ def finish(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> f
             for k in range(6):
                 space.velocity[space.member[i], k] = 0.0
         for c in range(contacts):
-            push(space, c, way[c])
+            apply_force(space, c, direction[c])
         curvature = 0.0
         for c in range(contacts):
             if space.state[c] == STICK:
                 for r in range(3):
                     if space.block[c, r, r] > IMMOVABLE:
                         space.image[c, r] = response(space, c, r)
-                        curvature += way[c, r] * space.image[c, r]
+                        curvature += direction[c, r] * space.image[c, r]
         if not curvature > 0.0:
             break
         length, before, square = square / curvature, square, 0.0
@@ -177,31 +177,31 @@ def finish(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> f
             if space.state[c] == STICK:
                 for r in range(3):
                     if space.block[c, r, r] > IMMOVABLE:
-                        x[c, r] += length * way[c, r]
+                        x[c, r] += length * direction[c, r]
                         rest[c, r] -= length * space.image[c, r]
                         square += rest[c, r] * rest[c, r]
         for c in range(contacts):
             for r in range(3):
-                way[c, r] = rest[c, r] + square / before * way[c, r]
+                direction[c, r] = rest[c, r] + square / before * direction[c, r]
     renew(space)
     found: float = largest_residual(space, q)
     if not found < worst:
         for c in range(contacts):
             for r in range(3):
-                x[c, r] = kept[c, r]
+                x[c, r] = saved[c, r]
         renew(space)
         found = worst
     for c in range(contacts):
         for r in range(3):
-            way[c, r] = 0.0
+            direction[c, r] = 0.0
     return found
 
 
 @compiled
 def response(space: BodySpace, c: int, r: int) -> float:
-    """Return the scaled velocity of a contact by velocities of bodies that forces `way` cause."""
+    """Return the scaled velocity of a contact that forces along `search_direction` cause."""
     scale = space.scale[c, r]
-    total: float = space.compliance[c, r] * scale * scale * space.way[c, r]
+    total: float = space.compliance[c, r] * scale * scale * space.search_direction[c, r]
     for side in range(2):
         b = space.body[c, side]
         if b >= 0:
@@ -228,7 +228,7 @@ def sweep_one(space: BodySpace, c: int, q: FloatArray, new: FloatArray) -> float
         force = max(x[0] - u / block[0, 0], 0.0)
         space.state[c] = STICK if force > 0.0 else OPEN
         new[0], new[1], new[2] = force - x[0], -x[1], -x[2]
-        push(space, c, new)
+        apply_force(space, c, new)
         x[0] = force
         x[1] = x[2] = 0.0
         return before
@@ -238,13 +238,13 @@ def sweep_one(space: BodySpace, c: int, q: FloatArray, new: FloatArray) -> float
     for r in range(3):
         q[r] -= block[r, 0] * x[0] + block[r, 1] * x[1] + block[r, 2] * x[2]
     space.state[c] = solve_block(
-        block[0], block[1], block[2], 0, q, new, space.direction[c], space.slip, c
+        block[0], block[1], block[2], 0, q, new, space.slip_direction[c], space.slip, c
     )
     for r in range(3):
         force = new[r]
         new[r] -= x[r]
         x[r] = force
-    push(space, c, new)
+    apply_force(space, c, new)
     return residual
 
 

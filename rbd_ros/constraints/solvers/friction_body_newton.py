@@ -39,8 +39,8 @@ PROXIMAL = 1e-6
 #: Most steps of it; steps in a row that do not improve the forces, and end the attempt.
 NEWTON_LIMIT, PATIENCE = 20, 3
 
-#: Largest turn of a sliding direction in one step [rad].
-LARGEST_TURN = 0.7
+#: Maximum rotation of a sliding direction in one step [rad].
+MAX_ROTATION = 0.7
 
 
 @compiled
@@ -53,7 +53,7 @@ def newton_bodies(space: BodySpace, enough: float, q: FloatArray, new: FloatArra
     :param q: buffer, (3,)
     :param new: buffer, (3,)
     """
-    x, kept, contacts = space.x, space.kept, space.sizes[CONTACTS]
+    x, saved, contacts = space.x, space.saved, space.sizes[CONTACTS]
     renew(space)
     best = find_velocities(space, q)
     reuse_forces(space)
@@ -90,11 +90,11 @@ def newton_bodies(space: BodySpace, enough: float, q: FloatArray, new: FloatArra
     if now != best or best > enough:
         for c in range(contacts):
             for r in range(3):
-                x[c, r] = kept[c, r]
+                x[c, r] = saved[c, r]
         renew(space)
     for c in range(contacts):
         for r in range(3):
-            space.way[c, r] = 0.0
+            space.search_direction[c, r] = 0.0
     found: float = best
     return found
 
@@ -111,18 +111,18 @@ def reuse_forces(space: BodySpace) -> None:
     """Keep the forces as they are, to go back to."""
     for c in range(space.sizes[CONTACTS]):
         for r in range(3):
-            space.kept[c, r] = space.x[c, r]
+            space.saved[c, r] = space.x[c, r]
 
 
 @compiled
-def find_velocities(space: BodySpace, room: FloatArray) -> float:
+def find_velocities(space: BodySpace, buffer: FloatArray) -> float:
     """Find the scaled velocities `image` of all contacts; return the largest residual.
 
-    :param room: buffer, (3,)
+    :param buffer: buffer, (3,)
     """
     worst = 0.0
     for c in range(space.sizes[CONTACTS]):
-        each = residual_of(space, c, space.image[c], room)
+        each = residual_of(space, c, space.image[c], buffer)
         # A residual that is no number is worse than any.
         if not each <= worst:
             worst = each
@@ -145,7 +145,7 @@ def find_stiffness(space: BodySpace, c: int) -> bool:
         return False
     K[0, 0] = 1.0 / (PROXIMAL + scale[0] * scale[0] * space.compliance[c, 0])
     if space.state[c] == SLIDE:
-        w_1, w_2 = space.direction[c, 0], space.direction[c, 1]
+        w_1, w_2 = space.slip_direction[c, 0], space.slip_direction[c, 1]
         # A larger normal force brings its friction with it.
         K[1, 0], K[2, 0] = -w_1 * K[0, 0], -w_2 * K[0, 0]
         speed = w_1 * space.image[c, 1] + w_2 * space.image[c, 2]
@@ -201,16 +201,16 @@ def take_step(space: BodySpace, q: FloatArray, new: FloatArray) -> None:
         for r in range(3):
             x[r] += new[r]
         if space.state[c] == SLIDE:
-            w_1, w_2 = space.direction[c, 0], space.direction[c, 1]
+            w_1, w_2 = space.slip_direction[c, 0], space.slip_direction[c, 1]
             across = w_2 * new[1] - w_1 * new[2]
-            turn = across / before if before > 0.0 else 0.0
-            turn = min(max(turn, -LARGEST_TURN), LARGEST_TURN)
+            angle = across / before if before > 0.0 else 0.0
+            angle = min(max(angle, -MAX_ROTATION), MAX_ROTATION)
             w_1, w_2 = (
-                w_1 * math.cos(turn) - w_2 * math.sin(turn),
-                w_2 * math.cos(turn) + w_1 * math.sin(turn),
+                w_1 * math.cos(angle) - w_2 * math.sin(angle),
+                w_2 * math.cos(angle) + w_1 * math.sin(angle),
             )
             size = math.sqrt(w_1 * w_1 + w_2 * w_2)
-            space.direction[c, 0], space.direction[c, 1] = w_1 / size, w_2 / size
+            space.slip_direction[c, 0], space.slip_direction[c, 1] = w_1 / size, w_2 / size
             x[1], x[2] = -x[0] * w_1 / size, -x[0] * w_2 / size
 
 
@@ -227,11 +227,11 @@ def stiff_force(space: BodySpace, c: int, u: FloatArray, force: FloatArray) -> N
 
 
 @compiled
-def correct_states(space: BodySpace, floor: float, room: FloatArray) -> bool:
+def correct_states(space: BodySpace, floor: float, buffer: FloatArray) -> bool:
     """Change states that forces or velocities contradict; return whether there are any.
 
     :param floor: velocity that counts as none
-    :param room: buffer, (3,)
+    :param buffer: buffer, (3,)
     """
     state, changed, moved = space.state, False, False
     for c in range(space.sizes[CONTACTS]):
@@ -250,12 +250,12 @@ def correct_states(space: BodySpace, floor: float, room: FloatArray) -> bool:
                 state[c] = SLIDE
                 moved = True
                 for r in range(2):
-                    space.direction[c, r] = -x[1 + r] / length
+                    space.slip_direction[c, r] = -x[1 + r] / length
                     x[1 + r] *= x[0] / length
-        elif space.direction[c, 0] * u[1] + space.direction[c, 1] * u[2] < -floor:
+        elif space.slip_direction[c, 0] * u[1] + space.slip_direction[c, 1] * u[2] < -floor:
             state[c] = STICK
             changed = True
     if moved:
         renew(space)
-        find_velocities(space, room)
+        find_velocities(space, buffer)
     return changed or moved

@@ -51,7 +51,7 @@ class BodySpace(NamedTuple):
     :param friction: coefficients along both tangents
     :param force: forces of each contact: the start, then the result
     :param state: OPEN, STICK or SLIDE of each contact
-    :param direction: unit vector along the sliding velocity of each contact
+    :param slip_direction: unit vector along the sliding velocity of each contact
     :param slip: sliding velocity by friction force of each contact, for the next sweep
     :param report: residual and so on, see above
     :param scale: unit D of each force
@@ -60,10 +60,10 @@ class BodySpace(NamedTuple):
     :param member: the bodies that have contacts
     :param place: number of each body among them; -1 if it has none
     :param free: velocity of each body without contact forces
-    :param before: scaled forces before a sweep
-    :param way: direction in which the forces go on
-    :param kept: forces to go back to
-    :param image: change of the scaled velocities by `way`, or by Newton's step
+    :param previous: scaled forces before a sweep
+    :param search_direction: direction of the conjugate gradient
+    :param saved: forces to return to
+    :param image: change of the scaled velocities by `search_direction`, or by Newton's step
     :param stiffness: change of the scaled forces of each contact by that of its velocity, negated
     :param angular_jacobian: angular velocity of each contact, about the normal first, by the
         velocity of each of both bodies; scaled in a solution
@@ -86,7 +86,7 @@ class BodySpace(NamedTuple):
     friction: FloatArray = floats('C', 2)
     force: FloatArray = floats('C', 3)
     state: IntArray = integers('C')
-    direction: FloatArray = floats('C', 2)
+    slip_direction: FloatArray = floats('C', 2)
     slip: FloatArray = floats('C')
     report: FloatArray = floats(4)
     scale: FloatArray = floats('C', 3)
@@ -95,9 +95,9 @@ class BodySpace(NamedTuple):
     member: IntArray = integers('B')
     place: IntArray = integers('B')
     free: FloatArray = floats('B', 6)
-    before: FloatArray = floats('C', 3)
-    way: FloatArray = floats('C', 3)
-    kept: FloatArray = floats('C', 3)
+    previous: FloatArray = floats('C', 3)
+    search_direction: FloatArray = floats('C', 3)
+    saved: FloatArray = floats('C', 3)
     image: FloatArray = floats('C', 3)
     stiffness: FloatArray = floats('C', 3, 3)
     angular_jacobian: FloatArray = floats('K', 2, 3, 6)
@@ -159,7 +159,7 @@ def prepare(space: BodySpace) -> None:
                         free += J[c, side, r, k] * space.velocity[b, k]
             unit = max(unit, abs(free))
             space.x[c, r] = space.force[c, r] / scale[r] if scale[r] > 0.0 else 0.0
-            space.way[c, r] = 0.0
+            space.search_direction[c, r] = 0.0
     space.report[UNIT] = unit if unit > AT_REST else 1.0
 
 
@@ -204,13 +204,13 @@ def renew(space: BodySpace) -> None:
         for k in range(6):
             space.velocity[b, k] = space.free[b, k]
     for c in range(space.sizes[CONTACTS]):
-        push(space, c, space.x[c])
+        apply_force(space, c, space.x[c])
         if has_moments(space, c):
             apply_moment(space, c, space.y[c])
 
 
 @compiled
-def push(space: BodySpace, c: int, change: FloatArray) -> None:
+def apply_force(space: BodySpace, c: int, change: FloatArray) -> None:
     """Add the effect of a change of a contact's force to the velocities of its bodies.
 
     :param change: scaled, (3,)
@@ -242,17 +242,17 @@ def contact_velocity(space: BodySpace, c: int, r: int) -> float:
 
 
 @compiled
-def residual_of(space: BodySpace, c: int, u: FloatArray, room: FloatArray) -> float:
+def residual_of(space: BodySpace, c: int, u: FloatArray, buffer: FloatArray) -> float:
     """Return the residual of a contact, of the velocities as they are.
 
     :param u: its scaled velocity, a result, (3,)
-    :param room: buffer, (3,); may be u, which is lost then
+    :param buffer: buffer, (3,); may be u, which is lost then
     """
     for r in range(3):
         u[r] = contact_velocity(space, c, r)
     found: float = contact_residual(space.x[c], u, 0)
     if has_moments(space, c):
-        found = max(found, body_moment_residual(space, c, room))
+        found = max(found, body_moment_residual(space, c, buffer))
     return found
 
 

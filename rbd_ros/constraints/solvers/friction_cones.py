@@ -47,7 +47,9 @@ def is_cone(space: FrictionSpace, b: int) -> bool:
 def normal_row(space: FrictionSpace, b: int) -> int:
     """Return the row of the normal force of a cone."""
     contacts = space.sizes[CONTACTS]
-    row: int = 3 * b if b < contacts else 3 * space.holder[b - contacts - space.sizes[ROWS]]
+    row: int = (
+        3 * b if b < contacts else 3 * space.moment_contact[b - contacts - space.sizes[ROWS]]
+    )
     return row
 
 
@@ -131,12 +133,12 @@ def scale(beta: float, v: FloatArray, x: FloatArray, result: FloatArray) -> None
 
 
 @compiled
-def aim_at(
+def find_cone_rhs(
     beta: float,
     v: FloatArray,
     x: FloatArray,
     predicted: FloatArray,
-    aim: float,
+    product: float,
     d: FloatArray,
     h: FloatArray,
 ) -> None:
@@ -145,7 +147,7 @@ def aim_at(
     :param beta: size of the scaling of x and y
     :param v: unit vector of the scaling, (3,)
     :param predicted: change of x that the predictor found, (3,); zero for the predictor itself
-    :param aim: product of x and y that is aimed at
+    :param product: desired product of x and y
     :param d: buffer, (3,)
     :param h: the result, (3,), with dy = h - W^2 dx
     """
@@ -154,7 +156,7 @@ def aim_at(
     scale(beta, v, predicted, d)
     l_0, l_1, l_2 = h[0], h[1], h[2]
     e_0, e_1, e_2 = l_0 + d[0], l_1 + d[1], l_2 + d[2]
-    r_0 = aim - (l_0 * l_0 + l_1 * l_1 + l_2 * l_2) + d[0] * e_0 + d[1] * e_1 + d[2] * e_2
+    r_0 = product - (l_0 * l_0 + l_1 * l_1 + l_2 * l_2) + d[0] * e_0 + d[1] * e_1 + d[2] * e_2
     r_1 = -2.0 * l_0 * l_1 + d[0] * e_1 + d[1] * e_0
     r_2 = -2.0 * l_0 * l_2 + d[0] * e_2 + d[2] * e_0
     h[0] = (l_0 * r_0 - l_1 * r_1 - l_2 * r_2) / square(h)
@@ -163,7 +165,7 @@ def aim_at(
 
 
 @compiled
-def room_along(x: FloatArray, d: FloatArray) -> float:
+def step_to_boundary(x: FloatArray, d: FloatArray) -> float:
     """Return the number of steps d from x to the boundary of the cone."""
     a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2]
     b = x[0] * d[0] - x[1] * d[1] - x[2] * d[2]

@@ -47,15 +47,15 @@ from rbd_ros.constraints.friction_space import (
 )
 from rbd_ros.constraints.solvers.dense import factorize_pivoted, solve_pivoted
 from rbd_ros.constraints.solvers.friction_cones import (
-    aim_at,
     blocks_of,
+    find_cone_rhs,
     inner_product,
     is_cone,
     normal_row,
     of_cones,
-    room_along,
     scale,
     scaling,
+    step_to_boundary,
     tangent_row,
     tangents_of,
 )
@@ -133,10 +133,10 @@ def interior(space: FrictionSpace, limit: int, follow: bool, middle: float) -> b
         for b in range(blocks_of(space)):
             if is_cone(space, b):
                 for r in range(3):
-                    space.velocity[b, r] += length * space.turn[b, r]
+                    space.velocity[b, r] += length * space.velocity_change[b, r]
         for k in range(space.sizes[ROWS]):
-            y[3 * contacts + k] += length * space.bound_turn[k, 0]
-            upper[k] += length * space.bound_turn[k, 1]
+            y[3 * contacts + k] += length * space.bound_velocity_change[k, 0]
+            upper[k] += length * space.bound_velocity_change[k, 1]
         for i in range(n):
             z[i] += length * step[i]
         of_cones(space, z, space.force)
@@ -307,15 +307,15 @@ def remember_prediction(space: FrictionSpace) -> None:
 
 
 @compiled
-def find_step(space: FrictionSpace, aim: float) -> None:
+def find_step(space: FrictionSpace, product: float) -> None:
     """Find the changes of forces and velocities; the matrix is factorized.
 
-    :param aim: product of forces and velocities that is aimed at
+    :param product: desired product of forces and velocities
     """
     d, h = stack_array(3), stack_array(3)
-    right_side(space, aim, d, h)
+    assemble_rhs(space, product, d, h)
     solve_pivoted(space.factor, space.order, space.step, size_of(space))
-    of_cones(space, space.step, space.change)
+    of_cones(space, space.step, space.force_change)
     for b in range(blocks_of(space)):
         if is_cone(space, b):
             velocity_step(space, b, d)
@@ -329,40 +329,40 @@ def velocity_step(space: FrictionSpace, b: int, d: FloatArray) -> None:
 
     :param d: buffer, (3,)
     """
-    beta, v, turn = space.beta[b], space.axis[b], space.turn[b]
-    scale(beta, v, space.change[b], d)
+    beta, v, dy = space.beta[b], space.axis[b], space.velocity_change[b]
+    scale(beta, v, space.force_change[b], d)
     scale(beta, v, d, d)
     for r in range(3):
-        turn[r] = space.aimed[b, r] - d[r]
+        dy[r] = space.cone_rhs[b, r] - d[r]
 
 
 @compiled
-def bound_aim(space: FrictionSpace, k: int, aim: float) -> None:
+def find_bound_rhs(space: FrictionSpace, k: int, product: float) -> None:
     """Find what of both velocities' changes is no effect of dx, at a row's bounds."""
     i = 3 * space.sizes[CONTACTS] + k
     below, above = gap(space.z[i] - space.low[k]), gap(space.high[k] - space.z[i])
-    before, y, y_high, h = space.row[i], space.y[i], space.upper[k], space.bound_aimed[k]
+    before, y, y_high, h = space.row[i], space.y[i], space.upper[k], space.bound_rhs[k]
     h[0] = h[1] = 0.0
     if y > 0.0:
-        h[0] = (aim + before * (y + y / below * before)) / below - y
+        h[0] = (product + before * (y + y / below * before)) / below - y
     if y_high > 0.0:
-        h[1] = (aim - before * (y_high - y_high / above * before)) / above - y_high
+        h[1] = (product - before * (y_high - y_high / above * before)) / above - y_high
 
 
 @compiled
 def bound_step(space: FrictionSpace, k: int) -> None:
     """Find the changes of both velocities at a row's bounds."""
-    i, turn = 3 * space.sizes[CONTACTS] + k, space.bound_turn[k]
-    turn[0], turn[1] = space.bound_aimed[k, 0], space.bound_aimed[k, 1]
+    i, dy = 3 * space.sizes[CONTACTS] + k, space.bound_velocity_change[k]
+    dy[0], dy[1] = space.bound_rhs[k, 0], space.bound_rhs[k, 1]
     if space.y[i] > 0.0:
-        turn[0] -= space.y[i] / gap(space.z[i] - space.low[k]) * space.step[i]
+        dy[0] -= space.y[i] / gap(space.z[i] - space.low[k]) * space.step[i]
     if space.upper[k] > 0.0:
-        turn[1] += space.upper[k] / gap(space.high[k] - space.z[i]) * space.step[i]
+        dy[1] += space.upper[k] / gap(space.high[k] - space.z[i]) * space.step[i]
 
 
 @compiled
-def right_side(space: FrictionSpace, aim: float, d: FloatArray, h: FloatArray) -> None:
-    """Find the right-hand side, C h - (u + s - y), and what is aimed at.
+def assemble_rhs(space: FrictionSpace, product: float, d: FloatArray, h: FloatArray) -> None:
+    """Find the right-hand side, C h - (u + s - y), and those of cones and bounds.
 
     :param d: buffer, (3,)
     :param h: buffer, (3,)
@@ -375,18 +375,20 @@ def right_side(space: FrictionSpace, aim: float, d: FloatArray, h: FloatArray) -
         step[3 * c] -= space.shift[c]
     for b in range(blocks_of(space)):
         if is_cone(space, b):
-            y, tangent, aimed = space.velocity[b], tangent_row(space, b), space.aimed[b]
-            aim_at(space.beta[b], space.axis[b], space.force[b], space.predicted[b], aim, d, aimed)
+            y, tangent, rhs = space.velocity[b], tangent_row(space, b), space.cone_rhs[b]
+            find_cone_rhs(
+                space.beta[b], space.axis[b], space.force[b], space.predicted[b], product, d, rhs
+            )
             for r in range(3):
-                h[r] = aimed[r]
+                h[r] = rhs[r]
             keep_normal(space.along[b], h)
             step[normal_row(space, b)] += h[0] + y[0]
             for r in range(tangents_of(space, b)):
                 step[tangent + r] += h[1 + r] + y[1 + r]
     for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
-        bound_aim(space, k, aim)
-        step[i] += space.bound_aimed[k, 0] - space.bound_aimed[k, 1] + space.y[i] - space.upper[k]
+        find_bound_rhs(space, k, product)
+        step[i] += space.bound_rhs[k, 0] - space.bound_rhs[k, 1] + space.y[i] - space.upper[k]
 
 
 @compiled
@@ -396,25 +398,25 @@ def longest_step(space: FrictionSpace) -> float:
     contacts, longest, total = space.sizes[CONTACTS], math.inf, 0.0
     for b in range(blocks_of(space)):
         if is_cone(space, b):
-            turn = space.turn[b]
+            dy = space.velocity_change[b]
             longest = min(
                 longest,
-                room_along(space.force[b], space.change[b]),
-                room_along(space.velocity[b], turn),
+                step_to_boundary(space.force[b], space.force_change[b]),
+                step_to_boundary(space.velocity[b], dy),
             )
-            total += abs(turn[0]) + abs(turn[1]) + abs(turn[2])
+            total += abs(dy[0]) + abs(dy[1]) + abs(dy[2])
     for k in range(space.sizes[ROWS]):
-        i, turn = 3 * contacts + k, space.bound_turn[k]
+        i, dy = 3 * contacts + k, space.bound_velocity_change[k]
         if y[i] > 0.0:
             if step[i] < 0.0:
                 longest = min(longest, (space.low[k] - z[i]) / step[i])
-            if turn[0] < 0.0:
-                longest = min(longest, -y[i] / turn[0])
+            if dy[0] < 0.0:
+                longest = min(longest, -y[i] / dy[0])
         if upper[k] > 0.0:
             if step[i] > 0.0:
                 longest = min(longest, (space.high[k] - z[i]) / step[i])
-            if turn[1] < 0.0:
-                longest = min(longest, -upper[k] / turn[1])
+            if dy[1] < 0.0:
+                longest = min(longest, -upper[k] / dy[1])
         total += abs(step[i])
     return longest if total < math.inf else 0.0
 
@@ -428,16 +430,16 @@ def product_after(space: FrictionSpace, length: float) -> float:
     for b in range(blocks_of(space)):
         if is_cone(space, b):
             for r in range(3):
-                force = space.force[b, r] + t * space.change[b, r]
-                total += force * (space.velocity[b, r] + t * space.turn[b, r])
+                force = space.force[b, r] + t * space.force_change[b, r]
+                total += force * (space.velocity[b, r] + t * space.velocity_change[b, r])
             count += 1
     for k in range(space.sizes[ROWS]):
-        i, turn = 3 * contacts + k, space.bound_turn[k]
+        i, dy = 3 * contacts + k, space.bound_velocity_change[k]
         if y[i] > 0.0:
-            total += (z[i] + t * step[i] - space.low[k]) * (y[i] + t * turn[0])
+            total += (z[i] + t * step[i] - space.low[k]) * (y[i] + t * dy[0])
             count += 1
         if space.upper[k] > 0.0:
-            total += (space.high[k] - z[i] - t * step[i]) * (space.upper[k] + t * turn[1])
+            total += (space.high[k] - z[i] - t * step[i]) * (space.upper[k] + t * dy[1])
             count += 1
     return total / max(count, 1)
 
@@ -454,7 +456,7 @@ def identify(space: FrictionSpace) -> None:
     for c in range(contacts):
         state[c] = state_of(space.force[c], space.velocity[c])
         if state[c] == SLIDE:
-            turn_against(space.force[c], space.direction[c])
+            find_slip_direction(space.force[c], space.slip_direction[c])
     for k in range(space.sizes[ROWS]):
         i, b = 3 * contacts + k, contacts + k
         state[b] = STICK
@@ -472,9 +474,9 @@ def identify(space: FrictionSpace) -> None:
             for r in range(tangents_of(space, b)):
                 state[b + r] = SLIDE if found == SLIDE else STICK
             if found == SLIDE:
-                turn_against(space.force[b], space.along[b])
+                find_slip_direction(space.force[b], space.along[b])
                 for r in range(tangents_of(space, b)):
-                    space.grip[k + r] = space.along[b, r]
+                    space.moment_direction[k + r] = space.along[b, r]
     if space.sizes[MOMENTS] > 0:
         follow_normals(space)
     refresh(space)
@@ -493,7 +495,7 @@ def state_of(x: FloatArray, y: FloatArray) -> int:
 
 
 @compiled
-def turn_against(x: FloatArray, direction: FloatArray) -> None:
+def find_slip_direction(x: FloatArray, direction: FloatArray) -> None:
     """Find the unit vector along which friction x slides, (2,)."""
     force = math.sqrt(x[1] * x[1] + x[2] * x[2])
     for r in range(2):

@@ -13,6 +13,7 @@ import math
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import (
     ALONE,
+    apply_row_force,
     clamp,
     CONTACTS,
     FIRST,
@@ -22,7 +23,6 @@ from rbd_ros.constraints.friction_space import (
     length_of,
     MOMENTS,
     OPEN,
-    push_row,
     ROWS,
     SECOND,
     SLIDE,
@@ -42,16 +42,16 @@ def sweep_moments(space: FrictionSpace) -> bool:
     for k in range(space.sizes[MOMENTS]):
         if space.part[k] == SECOND:
             continue
-        i, bound = first + k, max(x[3 * space.holder[k]], 0.0)
+        i, bound = first + k, max(x[3 * space.moment_contact[k]], 0.0)
         before, before_1 = x[i], 0.0
         if space.part[k] == ALONE:
             found = solve_alone(space, k, i, bound)
         else:
             before_1 = x[i + 1]
             found = solve_pair(space, k, i, bound)
-            push_row(space, i + 1, x[i + 1] - before_1)
+            apply_row_force(space, i + 1, x[i + 1] - before_1)
             state[block + k + 1] = found
-        push_row(space, i, x[i] - before)
+        apply_row_force(space, i, x[i] - before)
         same = same and found == state[block + k]
         state[block + k] = found
     return same
@@ -80,7 +80,7 @@ def solve_alone(space: FrictionSpace, k: int, i: int, bound: float) -> int:
     x[i] = clamp(wanted, -bound, bound)
     if abs(wanted) <= bound:
         return STICK
-    space.grip[k] = -1.0 if wanted > 0.0 else 1.0
+    space.moment_direction[k] = -1.0 if wanted > 0.0 else 1.0
     return SLIDE
 
 
@@ -98,14 +98,14 @@ def solve_pair(space: FrictionSpace, k: int, i: int, bound: float) -> int:
     if not bound > 0.0:
         x[i] = x[i + 1] = 0.0
         if size > 0.0:
-            space.grip[k], space.grip[k + 1] = p / size, p_1 / size
+            space.moment_direction[k], space.moment_direction[k + 1] = p / size, p_1 / size
             return SLIDE
         return STICK
     if solve_disc(S_11, S_12, S_22, p, p_1, bound, x, i) == STICK:
         return STICK
     length = math.sqrt(x[i] * x[i] + x[i + 1] * x[i + 1])
-    space.grip[k], space.grip[k + 1] = -x[i] / length, -x[i + 1] / length
-    x[i], x[i + 1] = -bound * space.grip[k], -bound * space.grip[k + 1]
+    space.moment_direction[k], space.moment_direction[k + 1] = -x[i] / length, -x[i + 1] / length
+    x[i], x[i + 1] = -bound * space.moment_direction[k], -bound * space.moment_direction[k + 1]
     return SLIDE
 
 
@@ -152,7 +152,7 @@ def solve_disc(
 @compiled
 def holds(space: FrictionSpace, k: int) -> bool:
     """Return whether the contact of a row of moments is closed."""
-    closed: bool = space.state[space.holder[k]] != OPEN
+    closed: bool = space.state[space.moment_contact[k]] != OPEN
     return closed
 
 
@@ -174,7 +174,7 @@ def follow_normals(space: FrictionSpace) -> None:
         if not holds(space, k):
             space.x[first + k] = 0.0
         elif space.state[block + k] == SLIDE:
-            space.x[first + k] = -space.grip[k] * space.x[3 * space.holder[k]]
+            space.x[first + k] = -space.moment_direction[k] * space.x[3 * space.moment_contact[k]]
 
 
 @compiled
@@ -183,24 +183,24 @@ def correct_moments(space: FrictionSpace, floor: float) -> bool:
 
     :param floor: velocities that are rounding errors
     """
-    x, u, state, grip = space.x, space.u, space.state, space.grip
+    x, u, state, moment_direction = space.x, space.u, space.state, space.moment_direction
     first, block, changed = first_moment(space), space.sizes[CONTACTS] + space.sizes[ROWS], False
     for k in range(space.sizes[MOMENTS]):
         part = space.part[k]
         if part == SECOND:
             continue
-        i, b, bound = first + k, block + k, max(x[3 * space.holder[k]], 0.0)
+        i, b, bound = first + k, block + k, max(x[3 * space.moment_contact[k]], 0.0)
         length = length_of(x, i, part)
         if length > bound:
             for r in range(2 if part == FIRST else 1):
-                grip[k + r] = -x[i + r] / length
+                moment_direction[k + r] = -x[i + r] / length
                 x[i + r] *= bound / length
                 state[b + r] = SLIDE
             changed = True
         elif state[b] == SLIDE and holds(space, k):
-            speed = grip[k] * u[i]
+            speed = moment_direction[k] * u[i]
             if part == FIRST:
-                speed += grip[k + 1] * u[i + 1]
+                speed += moment_direction[k + 1] * u[i + 1]
             if speed < -floor:
                 for r in range(2 if part == FIRST else 1):
                     state[b + r] = STICK
@@ -216,7 +216,7 @@ def start_moments(space: FrictionSpace) -> None:
     state, block = space.state, space.sizes[CONTACTS] + space.sizes[ROWS]
     for k in range(space.sizes[MOMENTS]):
         if space.part[k] != SECOND:
-            length = length_of(space.grip, k, space.part[k])
+            length = length_of(space.moment_direction, k, space.part[k])
             slides = state[block + k] == SLIDE and length > 0.5
             for r in range(2 if space.part[k] == FIRST else 1):
                 state[block + k + r] = SLIDE if slides else STICK
@@ -228,7 +228,7 @@ def speed_of(space: FrictionSpace, c: int) -> float:
     """Return the sum of what all moments of a contact turn with, by the velocities y."""
     total, first = 0.0, first_moment(space)
     for k in range(space.sizes[MOMENTS]):
-        if space.holder[k] == c and space.part[k] != SECOND:
+        if space.moment_contact[k] == c and space.part[k] != SECOND:
             total += length_of(space.y, first + k, space.part[k])
     return total
 
@@ -246,7 +246,7 @@ def project_with_moments(space: FrictionSpace, c: int) -> None:
             total += sliding
             count += 1
         for k in range(space.sizes[MOMENTS]):
-            if space.holder[k] == c and space.part[k] != SECOND:
+            if space.moment_contact[k] == c and space.part[k] != SECOND:
                 length = length_of(x, first + k, space.part[k])
                 if length > normal:
                     total += length
@@ -258,7 +258,7 @@ def project_with_moments(space: FrictionSpace, c: int) -> None:
         x[i + 1] *= normal / sliding
         x[i + 2] *= normal / sliding
     for k in range(space.sizes[MOMENTS]):
-        if space.holder[k] == c and space.part[k] != SECOND:
+        if space.moment_contact[k] == c and space.part[k] != SECOND:
             length = length_of(x, first + k, space.part[k])
             if length > normal:
                 x[first + k] *= normal / length
@@ -274,10 +274,10 @@ def moment_states(space: FrictionSpace) -> None:
     for k in range(space.sizes[MOMENTS]):
         if space.part[k] == SECOND:
             continue
-        i, bound = first + k, z[3 * space.holder[k]]
+        i, bound = first + k, z[3 * space.moment_contact[k]]
         length, speed = length_of(z, i, space.part[k]), length_of(y, i, space.part[k])
         sticks = length < bound * (1.0 - 1e-9) or speed <= 0.0 or length <= 0.0
         for r in range(2 if space.part[k] == FIRST else 1):
             space.state[block + k + r] = STICK if sticks else SLIDE
             if not sticks:
-                space.grip[k + r] = -z[i + r] / length
+                space.moment_direction[k + r] = -z[i + r] / length

@@ -60,8 +60,8 @@ SYMMETRIC = 3e-10
 #: Steps in a row that do not improve the best forces, and end the attempt.
 PATIENCE = 3
 
-#: Largest turn of a sliding direction in one step [rad].
-LARGEST_TURN = 0.7
+#: Maximum rotation of a sliding direction in one step [rad].
+MAX_ROTATION = 0.7
 
 
 @compiled
@@ -84,7 +84,7 @@ def newton(space: FrictionSpace, limit: int, careful: bool) -> bool:
         else:
             assemble_symmetric(space, count)
             solve_symmetric(space, count)
-        opening = shorten(space, count) if careful else -1
+        opening = limit_step(space, count) if careful else -1
         apply(space, count)
         if opening >= 0:
             open_contact(space, opening)
@@ -144,7 +144,7 @@ def correct_start(space: FrictionSpace) -> None:
     x, u, state = space.x, space.u, space.state
     contacts, moved = space.sizes[CONTACTS], False
     for c in range(contacts):
-        w_1, w_2 = space.direction[c, 0], space.direction[c, 1]
+        w_1, w_2 = space.slip_direction[c, 0], space.slip_direction[c, 1]
         if state[c] == SLIDE and not w_1 * w_1 + w_2 * w_2 > 0.5:
             state[c] = STICK
         elif state[c] == OPEN and u[3 * c] < 0.0 and space.A[3 * c, 3 * c] > IMMOVABLE:
@@ -214,7 +214,7 @@ def add_unknown(space: FrictionSpace, k: int, block: int, part: int, row: int) -
 
     :param k: number of the unknown
     :param block: contact, or row after all contacts
-    :param part: 0, or 1 for the turn of a sliding direction
+    :param part: 0, or 1 for the rotation of a sliding direction
     :param row: the element
     """
     unknown, at = space.unknown[k], space.at[k]
@@ -225,8 +225,10 @@ def add_unknown(space: FrictionSpace, k: int, block: int, part: int, row: int) -
 
 
 @compiled
-def add_turn(space: FrictionSpace, k: int, block: int, row: int, w_1: float, w_2: float) -> int:
-    """Enter the turn of a sliding direction: a force across it and the velocity there.
+def add_rotation(
+    space: FrictionSpace, k: int, block: int, row: int, w_1: float, w_2: float
+) -> int:
+    """Enter the rotation of a sliding direction: a force across it and the velocity there.
 
     :param k: number of the unknown
     :param block: contact, or row after all contacts
@@ -250,7 +252,7 @@ def contact_of(space: FrictionSpace, block: int) -> int:
     contacts = space.sizes[CONTACTS]
     found: int = block
     if block >= contacts:
-        found = space.holder[block - contacts - space.sizes[ROWS]]
+        found = space.moment_contact[block - contacts - space.sizes[ROWS]]
     return found
 
 
@@ -267,12 +269,12 @@ def list_unknowns(space: FrictionSpace) -> int:
                 if A[i + r, i + r] > IMMOVABLE:
                     k = add_unknown(space, k, c, 0, i + r)
         elif state[c] == SLIDE:
-            w_1, w_2 = space.direction[c, 0], space.direction[c, 1]
+            w_1, w_2 = space.slip_direction[c, 0], space.slip_direction[c, 1]
             # A larger normal force brings its friction with it.
             space.basis[k, 1], space.basis[k, 2] = -w_1, -w_2
             k = add_unknown(space, k, c, 0, i)
             space.at[k - 1, 1] = 3
-            k = add_turn(space, k, c, i + 1, w_1, w_2)
+            k = add_rotation(space, k, c, i + 1, w_1, w_2)
     for r in range(space.sizes[ROWS]):
         i = 3 * contacts + r
         if state[contacts + r] == STICK and A[i, i] > IMMOVABLE:
@@ -285,8 +287,8 @@ def list_unknowns(space: FrictionSpace) -> int:
         if state[block + r] == STICK:
             k = add_unknown(space, k, block + r, 0, i)
         elif space.part[r] == FIRST and A[i + 1, i + 1] > IMMOVABLE:
-            w_1, w_2 = space.grip[r], space.grip[r + 1]
-            k = add_turn(space, k, block + r, i, w_1, w_2)
+            w_1, w_2 = space.moment_direction[r], space.moment_direction[r + 1]
+            k = add_rotation(space, k, block + r, i, w_1, w_2)
     return k
 
 
@@ -340,13 +342,13 @@ def apply_bases(space: FrictionSpace, row: FloatArray, a: int, count: int) -> No
             into[b] = total
     first, block = first_moment(space), space.sizes[CONTACTS] + space.sizes[ROWS]
     for k in range(space.sizes[MOMENTS]):
-        c = space.holder[k]
+        c = space.moment_contact[k]
         if space.state[block + k] == SLIDE and space.normal[c] >= 0:
-            into[space.normal[c]] -= space.grip[k] * row[first + k]
+            into[space.normal[c]] -= space.moment_direction[k] * row[first + k]
 
 
 @compiled
-def shorten(space: FrictionSpace, count: int) -> int:
+def limit_step(space: FrictionSpace, count: int) -> int:
     """Shorten the step to where the first contact opens; return this contact, -1 if none does.
 
     :param count: number of unknowns
@@ -396,20 +398,20 @@ def apply(space: FrictionSpace, count: int) -> None:
             before = x[3 * c]
             if space.normal[c] >= 0:
                 before -= space.step[space.normal[c]]
-            turn = change / before if before > 0.0 else 0.0
-            turn = min(max(turn, -LARGEST_TURN), LARGEST_TURN)
+            angle = change / before if before > 0.0 else 0.0
+            angle = min(max(angle, -MAX_ROTATION), MAX_ROTATION)
             w_1, w_2 = -space.test[k, 1], space.test[k, 0]
             w_1, w_2 = (
-                w_1 * math.cos(turn) - w_2 * math.sin(turn),
-                w_2 * math.cos(turn) + w_1 * math.sin(turn),
+                w_1 * math.cos(angle) - w_2 * math.sin(angle),
+                w_2 * math.cos(angle) + w_1 * math.sin(angle),
             )
             size = math.sqrt(w_1 * w_1 + w_2 * w_2)
             if block < contacts:
-                space.direction[c, 0], space.direction[c, 1] = w_1 / size, w_2 / size
+                space.slip_direction[c, 0], space.slip_direction[c, 1] = w_1 / size, w_2 / size
                 x[3 * c + 1], x[3 * c + 2] = -x[3 * c] * w_1 / size, -x[3 * c] * w_2 / size
             else:
                 r = block - contacts - space.sizes[ROWS]
-                space.grip[r], space.grip[r + 1] = w_1 / size, w_2 / size
+                space.moment_direction[r], space.moment_direction[r + 1] = w_1 / size, w_2 / size
     follow_normals(space)
 
 
@@ -435,9 +437,11 @@ def correct_states(space: FrictionSpace) -> None:
                 state[c] = SLIDE
                 changed = True
                 for r in range(2):
-                    space.direction[c, r] = -x[i + 1 + r] / length
+                    space.slip_direction[c, r] = -x[i + 1 + r] / length
                     x[i + 1 + r] *= x[i] / length
-        elif space.direction[c, 0] * u[i + 1] + space.direction[c, 1] * u[i + 2] < -floor:
+        elif (
+            space.slip_direction[c, 0] * u[i + 1] + space.slip_direction[c, 1] * u[i + 2] < -floor
+        ):
             state[c] = STICK
     for k in range(space.sizes[ROWS]):
         i, b = 3 * contacts + k, contacts + k

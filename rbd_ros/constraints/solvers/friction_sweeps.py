@@ -14,6 +14,8 @@ import math
 
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import (
+    apply_contact_force,
+    apply_row_force,
     clamp,
     CONTACTS,
     FloatArray,
@@ -22,8 +24,6 @@ from rbd_ros.constraints.friction_space import (
     IMMOVABLE,
     is_solved,
     OPEN,
-    push_contact,
-    push_row,
     residual,
     ROWS,
     SLIDE,
@@ -64,7 +64,7 @@ def solve_one(space: FrictionSpace, c: int, q: FloatArray, x: FloatArray) -> int
     :param x: its force, the result, (3,)
     """
     A, i = space.A, 3 * c
-    direction, slip = space.direction, space.slip
+    direction, slip = space.slip_direction, space.slip
     found: int = solve_block(A[i], A[i + 1], A[i + 2], i, q, x, direction[c], slip, c)
     return found
 
@@ -179,7 +179,7 @@ def sweep(space: FrictionSpace, q: FloatArray, new: FloatArray) -> bool:
         same = same and found == state[c]
         state[c] = found
         f, f_1, f_2 = new[0] - x[i], new[1] - x[i + 1], new[2] - x[i + 2]
-        push_contact(space, i, f, f_1, f_2)
+        apply_contact_force(space, i, f, f_1, f_2)
         for r in range(3):
             x[i + r] = new[r]
     for k in range(space.sizes[ROWS]):
@@ -191,7 +191,7 @@ def sweep(space: FrictionSpace, q: FloatArray, new: FloatArray) -> bool:
         found = STICK if space.low[k] < force < space.high[k] else OPEN
         same = same and found == state[contacts + k]
         state[contacts + k] = found
-        push_row(space, i, force - x[i])
+        apply_row_force(space, i, force - x[i])
         x[i] = force
     moments_same = sweep_moments(space)
     return same and moments_same

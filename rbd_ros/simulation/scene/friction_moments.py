@@ -233,7 +233,7 @@ def enter_friction_moments(
             space.b[i] = work.free[i]
             space.x[i] = 0.0
             space.state[n + m + row] = OPEN
-            space.holder[row] = moments.listed[k]
+            space.moment_contact[row] = moments.listed[k]
             space.coefficient[row] = surface[TORSIONAL] if r == 0 else surface[ROLLING]
         space.part[3 * k], space.part[3 * k + 1], space.part[3 * k + 2] = ALONE, FIRST, SECOND
     return count
@@ -264,7 +264,7 @@ def begin_friction_moments(touches: ContactState, work: SceneWork, count: int) -
             slides = length > 0.0 and length >= bound * (1.0 - 1e-9)
             for r in range(size):
                 space.state[n + m + row + r] = SLIDE if slides else STICK
-                space.grip[row + r] = -space.x[i + r] / length if slides else 0.0
+                space.moment_direction[row + r] = -space.x[i + r] / length if slides else 0.0
 
 
 @compiled
@@ -276,7 +276,7 @@ def power_of_friction_moment(space: FrictionSpace, a: int) -> Tuple[float, float
     x, u, power, turning = space.x, space.u, 0.0, 0.0
     first = 3 * space.sizes[CONES] + space.sizes[ROWS]
     for k in range(space.sizes[MOMENTS]):
-        if space.holder[k] == a:
+        if space.moment_contact[k] == a:
             i = first + k
             power += x[i] * u[i]
             if space.part[k] == ALONE:

@@ -11,9 +11,9 @@ from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import (
     COARSEST,
     CONTACTS as CONES,
+    energy_line_search,
     FLOOR,
     FrictionSpace,
-    hold_back,
     MOMENTS,
     NEWTON_STEPS,
     scale_space,
@@ -184,7 +184,7 @@ def solve_problem(
     tolerance = model.scene.tolerance
     solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, tolerance)
     if not solved:
-        hold_back(space)
+        energy_line_search(space)
     elif any_slides(space) and 3 * n > freedom_of(model, contacts, scene.listed[0], scene):
         prefer_sticking(space, COMBINED, MAX_ITERATIONS, tolerance)
     take_forces(touches, scene, n, m)

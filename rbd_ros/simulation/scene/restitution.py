@@ -98,13 +98,13 @@ def enter_expansion(
         space.part[2 * a], space.part[2 * a + 1] = FIRST, SECOND
         space.coefficient[2 * a], space.coefficient[2 * a + 1] = surface[ALONG], surface[ACROSS]
         for r in range(2):
-            space.holder[2 * a + r] = a
+            space.moment_contact[2 * a + r] = a
     for k in range(moments):
         a, row = work.friction_moments.listed[k], 2 * n + 3 * k
         surface = model.table.surface[contacts.pair[work.listed[a]]]
         space.part[row], space.part[row + 1], space.part[row + 2] = ALONE, FIRST, SECOND
         for r in range(3):
-            space.holder[row + r] = a
+            space.moment_contact[row + r] = a
             space.coefficient[row + r] = surface[TORSIONAL] if r == 0 else surface[ROLLING]
     for i in range(space.sizes[MOMENTS]):
         at, row = 3 * n + i, row_of(n, i)

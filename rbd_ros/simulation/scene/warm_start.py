@@ -36,7 +36,7 @@ def begin_contact(space: FrictionSpace, friction: FloatArray, a: int, impulse: F
     else:
         space.state[a] = SLIDE
         for r in range(2):
-            space.direction[a, r] = -part[r] / length
+            space.slip_direction[a, r] = -part[r] / length
             # Frames turn, so that it is on the boundary but for rounding.
             x[3 * a + 1 + r] = impulse[1 + r] * (impulse[0] / length)
 

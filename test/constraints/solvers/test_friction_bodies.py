@@ -18,10 +18,10 @@ from rbd_ros.constraints.friction_space import OPEN, STICK
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
 from rbd_ros.constraints.solvers.friction_bodies import finish, solve_bodies
 from rbd_ros.constraints.solvers.friction_body_space import (
+    apply_force,
     BodySpace,
     largest_residual,
     prepare,
-    push,
     renew,
     RESIDUAL,
     SWEEPS,
@@ -61,7 +61,7 @@ def space_of(pile, friction, room=0, moments=False):
     space.effect[:n] = effects(pile, pile.jacobian)
     for array in (space.bias, space.compliance, space.force, space.slip, space.state):
         array[:n] = 0
-    space.direction[:n] = 0.0
+    space.slip_direction[:n] = 0.0
     return space
 
 
@@ -191,7 +191,7 @@ def test_a_change_along_one_axis_reaches_the_bodies():
     prepare(space)
     for r in range(3):
         space.velocity[:] = 0.0
-        push(space, 2, np.eye(3)[r])
+        apply_force(space, 2, np.eye(3)[r])
         for side in range(2):
             b = space.body[2, side]
             if b >= 0:
@@ -350,7 +350,7 @@ def test_what_sticks_is_stopped_at_once():
     assert_allclose(u[[0, 3, 4]], 0.0, atol=1e-7)
     assert_allclose(u[1, 0], 0.0, atol=1e-7)
     assert (space.x[1, 1:] == 0.0).all() and (space.x[2] == 0.0).all()
-    assert not space.way.any()
+    assert not space.search_direction.any()
     space.x[:] = x
     space.x[:, 0] = 1e-9
     space.state[:] = STICK
@@ -358,7 +358,7 @@ def test_what_sticks_is_stopped_at_once():
     renew(space)
     before = largest_residual(space, q)
     assert finish(space, 1e-12, q, q.copy()) == before
-    assert (space.x == kept).all() and not space.way.any()
+    assert (space.x == kept).all() and not space.search_direction.any()
 
 
 def _velocity(space, c, r):

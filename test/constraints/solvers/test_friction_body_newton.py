@@ -66,7 +66,7 @@ def test_it_finds_the_forces_of_the_dense_solver_from_nearby(mu, kind):
         away = force * rng.uniform(0.99, 1.01, (4, 1))
         for c in range(4):
             if space.state[c] == SLIDE:
-                space.direction[c] = -force[c, 1:] / np.linalg.norm(force[c, 1:])
+                space.slip_direction[c] = -force[c, 1:] / np.linalg.norm(force[c, 1:])
         space.x[:] = away / space.scale
         renew(space)
         before = largest_residual(space, q)
@@ -74,7 +74,7 @@ def test_it_finds_the_forces_of_the_dense_solver_from_nearby(mu, kind):
         assert found <= 1e-11 < before and found == largest_residual(space, q)
         scale = 1.0 + np.abs(force).max()
         assert_allclose(space.scale * space.x, force, atol=1e-8 * scale)
-        assert not space.way.any()
+        assert not space.search_direction.any()
     assert tried >= 4
 
 
@@ -95,7 +95,7 @@ def test_stiffness_is_that_of_the_state():
     assert_allclose(space.stiffness[0], np.diag(1.0 / soft), rtol=1e-3)
     space.state[0] = OPEN
     assert not find_stiffness(space, 0) and not space.stiffness[0].any()
-    space.state[0], space.direction[0], space.image[0] = SLIDE, (0.6, 0.8), (0.0, 1.2, 1.6)
+    space.state[0], space.slip_direction[0], space.image[0] = SLIDE, (0.6, 0.8), (0.0, 1.2, 1.6)
     space.x[0, 0] = 4.0
     assert find_stiffness(space, 0)
     K = space.stiffness[0]
@@ -109,17 +109,17 @@ def test_states_follow_what_contradicts_them():
     pile = pile_of_boxes(1, 1)
     space, q, _ = space_of(pile, 0.5, [OPEN, STICK, STICK, SLIDE])
     space.x[:] = [[0, 0, 0], [-1, 0, 0], [1, 3, 4], [1, 0.6, 0.8]]
-    space.direction[3] = 0.6, 0.8
+    space.slip_direction[3] = 0.6, 0.8
     space.image[:] = 0.0
     space.image[0, 0], space.image[3, 1] = -1.0, -1.0
     assert correct_states(space, 1e-9, q)
     assert list(space.state) == [STICK, OPEN, SLIDE, STICK]
     assert not space.x[1].any()
     assert_allclose(space.x[2], [1.0, 0.6, 0.8])
-    assert_allclose(space.direction[2], [-0.6, -0.8])
+    assert_allclose(space.slip_direction[2], [-0.6, -0.8])
     space.state[:], space.x[:], space.image[:] = STICK, [1.0, 0.0, 0.0], 0.0
     # What is about to slide, and what has stopped just now, stay what they are.
-    space.state[3], space.x[3], space.direction[3] = SLIDE, [1.0, 0.6, 0.8], [-0.6, -0.8]
+    space.state[3], space.x[3], space.slip_direction[3] = SLIDE, [1.0, 0.6, 0.8], [-0.6, -0.8]
     assert not correct_states(space, 1e-9, q)
 
 

@@ -13,13 +13,13 @@ from rbd_ros.constraints.friction_solution import scaled_space
 from rbd_ros.constraints.friction_space import BEST, OPEN, refresh, SLIDE, STICK, TOLERANCE
 from rbd_ros.constraints.solvers import friction_cones, friction_interior as module
 from rbd_ros.constraints.solvers.friction_cones import (
-    aim_at,
     blocks_of,
+    find_cone_rhs,
     is_cone,
     normal_row,
     of_cones,
-    room_along,
     scaling,
+    step_to_boundary,
     tangent_row,
     tangents_of,
 )
@@ -62,9 +62,9 @@ def take(space, step):
     """Take a step of the forces as what the equations of the predictor gave."""
     module.find_term(space, False)
     module.assemble_scaled(space)
-    module.right_side(space, 0.0, np.zeros(3), np.zeros(3))
+    module.assemble_rhs(space, 0.0, np.zeros(3), np.zeros(3))
     space.step[:] = step
-    of_cones(space, space.step, space.change)
+    of_cones(space, space.step, space.force_change)
     for b in range(blocks_of(space)):
         if is_cone(space, b):
             velocity_step(space, b, np.zeros(3))
@@ -95,20 +95,20 @@ def test_the_scaling_makes_force_and_velocity_equal():
 def test_the_corrector_is_that_of_the_algebra():
     rng = np.random.default_rng(1)
     space = ready(random_contacts(rng, 2, 9))
-    v, d, h = space.axis[1], np.zeros(3), space.aimed[1]
+    v, d, h = space.axis[1], np.zeros(3), space.cone_rhs[1]
     for _ in range(50):
         force, velocity = inside(rng), inside(rng)
         before, after, aim = rng.normal(size=3), rng.normal(size=3), rng.uniform()
         beta = space.beta[1] = scaling(force, velocity, v)
-        aim_at(beta, v, force, before, aim, d, h)
+        find_cone_rhs(beta, v, force, before, aim, d, h)
         W = beta * (2.0 * np.outer(v, v) - J)
         x, predicted = W @ force, W @ before
         other = np.linalg.solve(W, -velocity - W @ W @ before)
         right = aim * np.eye(3)[0] - arrow(x) @ x - arrow(predicted) @ other
         assert_allclose(h, W @ np.linalg.solve(arrow(x), right), rtol=1e-6, atol=1e-8)
-        space.change[1] = after
+        space.force_change[1] = after
         velocity_step(space, 1, d)
-        assert_allclose(space.turn[1], h - W @ W @ after, rtol=1e-8, atol=1e-10)
+        assert_allclose(space.velocity_change[1], h - W @ W @ after, rtol=1e-8, atol=1e-10)
 
 
 def test_the_corrector_at_bounds():
@@ -121,11 +121,11 @@ def test_the_corrector_at_bounds():
         space.z[:] = rng.uniform(-2.9, 1.9, 2)
         space.y[:], space.upper[:], aim = rng.uniform(0.1, 2, 2), rng.uniform(0.1, 2, 2), 0.3
         space.row[:], space.step[:] = rng.normal(size=2), rng.normal(size=2)
-        module.bound_aim(space, 1, aim)
+        module.find_bound_rhs(space, 1, aim)
         module.bound_step(space, 1)
         for sign, gap, y, dy in (
-            (1.0, space.z[1] + 3.0, space.y[1], space.bound_turn[1, 0]),
-            (-1.0, 2.0 - space.z[1], space.upper[1], space.bound_turn[1, 1]),
+            (1.0, space.z[1] + 3.0, space.y[1], space.bound_velocity_change[1, 0]),
+            (-1.0, 2.0 - space.z[1], space.upper[1], space.bound_velocity_change[1, 1]),
         ):
             predicted, change = sign * space.row[1], sign * space.step[1]
             other = -y - y / gap * predicted
@@ -137,7 +137,7 @@ def test_steps_end_at_the_boundary():
     ends = set()
     for _ in range(300):
         x, d = inside(rng), rng.normal(size=3) * rng.choice([1e-3, 1.0, 1e3])
-        t = room_along(x, d)
+        t = step_to_boundary(x, d)
         ends.add(t == math.inf)
         if t == math.inf:
             assert d[0] >= np.hypot(*d[1:])
@@ -173,7 +173,7 @@ def test_the_longest_step_ends_at_the_first_boundary():
         space.row[:], space.predicted[:] = 0.0, 0.0
         take(space, step)
         assert_allclose(longest_step(space), expected)
-    space.turn[0, 0] = np.nan
+    space.velocity_change[0, 0] = np.nan
     assert longest_step(space) == 0.0
 
 
@@ -315,7 +315,9 @@ def test_steps_solve_the_equations_to_first_order(moments):
         module.find_term(space, True)
         module.assemble_scaled(space)
         module.find_step(space, aim)
-        changes, dy, upper = space.turn, space.bound_turn[:, 0], space.bound_turn[:, 1]
+        changes = space.velocity_change
+        dy = space.bound_velocity_change[:, 0]
+        upper = space.bound_velocity_change[:, 1]
 
         def left(share, space=space, dy=dy, upper=upper, changes=changes, cones=cones):
             """Return what is missing from y - upper = u + s."""
@@ -336,7 +338,9 @@ def test_steps_solve_the_equations_to_first_order(moments):
         assert_allclose(np.delete(slope, 12), np.delete(-left(0.0), 12), rtol=1e-5, atol=1e-6)
         assert space.step[12] == pytest.approx(0.0, abs=1e-9)  # it is held at one force
         for b in cones:
-            _scaled_products(space.force[b], space.velocity[b], space.change[b], changes[b], aim)
+            _scaled_products(
+                space.force[b], space.velocity[b], space.force_change[b], changes[b], aim
+            )
 
 
 def _scaled_products(x, y, dx, dy, aim):
@@ -461,7 +465,7 @@ def test_newtons_method_is_told_the_states_of_moments():
     identify(space)
     assert list(space.state[:3]) == [STICK, OPEN, STICK]
     assert [space.state[b] for b in (7, 9, 10, 11, 14, 15)] == [SLIDE] + [STICK] * 3 + [SLIDE] * 2
-    assert_allclose(space.grip[[0, 7, 8]], [1.0, -0.6, 0.8], atol=1e-6)
+    assert_allclose(space.moment_direction[[0, 7, 8]], [1.0, -0.6, 0.8], atol=1e-6)
     # What slides is as large as it may be; of what opens nothing is left.
     assert_allclose(space.x[13:], [-2.0, 0.0, 0.4, 0.1, 0.0, 0.0, 0.0, 1.8, -2.4], atol=1e-6)
     assert space.x[13] == -2.0 and space.x[14] == 0.0
@@ -480,7 +484,7 @@ def test_newtons_method_is_told_the_states():
     space.upper[:] = [0.0, 0.0, 0.5, 1e-6]
     identify(space)
     assert list(space.state) == [OPEN, STICK, SLIDE, STICK, OPEN, OPEN, STICK]
-    assert_allclose(space.direction[2], [0.6, -0.8], atol=1e-6)
+    assert_allclose(space.slip_direction[2], [0.6, -0.8], atol=1e-6)
     # The smaller one vanishes, of all that both may be: x between 0.2 and 1.8, y likewise.
     for normal, speed, expected in (
         (1.85, 0.1, SLIDE),

@@ -301,7 +301,7 @@ def test_states_of_projected_couples():
     space.y[:] = [0, 0, 0, 0, 0, 0, 0.0, 1.0, -3.0, 4.0, 1.0, 1.0]
     moment_states(space)
     assert list(space.state[2:]) == [STICK, SLIDE, SLIDE, SLIDE, STICK, STICK]
-    assert_allclose(space.grip[1:4], [1.0, -0.6, 0.8])
+    assert_allclose(space.moment_direction[1:4], [1.0, -0.6, 0.8])
 
 
 def test_couples_beyond_their_bounds_slide_and_those_that_turn_back_stick():
@@ -314,7 +314,7 @@ def test_couples_beyond_their_bounds_slide_and_those_that_turn_back_stick():
     assert correct_moments(space, 1e-12)
     assert_allclose(space.x, [2.0, 0, 0, 0, 0, 0, 7.0, 7.0, -2.0, 0.0, 1.2, -1.6, 0.0, 0.0])
     assert list(space.state[4:]) == [SLIDE, STICK, SLIDE, SLIDE, STICK, STICK]
-    assert_allclose(space.grip[[0, 2, 3]], [1.0, -0.6, 0.8])
+    assert_allclose(space.moment_direction[[0, 2, 3]], [1.0, -0.6, 0.8])
     assert any_moment_slides(space)
     assert not correct_moments(space, 1e-12)
     space.u[8], space.u[10:12] = -1.0, [0.6, -0.8]
@@ -324,7 +324,7 @@ def test_couples_beyond_their_bounds_slide_and_those_that_turn_back_stick():
     assert list(space.state[4:8]) == [STICK] * 4
     # Only what is known to slide is taken to; what slides is as large as its new bound.
     space.state[4:] = [SLIDE, SLIDE, SLIDE, SLIDE, SLIDE, SLIDE]
-    space.grip[:6] = [1.0, 0.0, -0.6, 0.8, 0.0, 0.0]
+    space.moment_direction[:6] = [1.0, 0.0, -0.6, 0.8, 0.0, 0.0]
     space.x[0] = 3.0
     start_moments(space)
     assert list(space.state[4:]) == [SLIDE, STICK, SLIDE, SLIDE, STICK, STICK]
@@ -371,9 +371,11 @@ def test_sweeps_solve_a_couple_exactly():
             state = space.state[1 + i - 3]
             states.add((size, state))
             if state == SLIDE:
-                assert_allclose(x, -space.grip[i - 3 : i - 3 + size] * space.x[0], atol=1e-12)
+                assert_allclose(
+                    x, -space.moment_direction[i - 3 : i - 3 + size] * space.x[0], atol=1e-12
+                )
                 speed = np.linalg.norm(u)
-                assert_allclose(u, speed * space.grip[i - 3 : i - 3 + size], atol=1e-8)
+                assert_allclose(u, speed * space.moment_direction[i - 3 : i - 3 + size], atol=1e-8)
         assert space.state[2] == space.state[3]
     assert states == {(1, STICK), (1, SLIDE), (2, STICK), (2, SLIDE)}
 
@@ -403,7 +405,11 @@ def test_the_jacobian_knows_couples():
     x[14:16] = -1.5 * turned
     x[12:14] = [0.2, 0.1]
     space.state[:] = [STICK, SLIDE, OPEN, SLIDE, STICK, SLIDE, STICK, STICK, SLIDE, SLIDE, 1, 1]
-    space.direction[1], space.grip[0], space.grip[5:7] = w, 1.0, turned
+    space.slip_direction[1], space.moment_direction[0], space.moment_direction[5:7] = (
+        w,
+        1.0,
+        turned,
+    )
     space.x[:] = x
     space.b[4:6] += 3.0 * w - (space.A @ x + space.b)[4:6]
     space.b[14:16] += 2.0 * turned - (space.A @ x + space.b)[14:16]
@@ -444,8 +450,8 @@ def test_the_next_step_takes_a_linear_system_or_two(rows):
         following = replace(problem, g=problem.g + 1e-3 * problem.G @ pushes)
         after, unit = scaled_space(following)
         after.x[:] = space.x * scale / unit
-        after.state[:], after.direction[:] = space.state, space.direction
-        after.grip[:] = space.grip
+        after.state[:], after.slip_direction[:] = space.state, space.slip_direction
+        after.moment_direction[:] = space.moment_direction
         assert solve_space(Record(after), COMBINED, 2000, 1e-10)
         assert after.report[SWEEPS] == 0.0 and after.report[NEWTON_STEPS] <= 4.0
         expected = solve_friction(following).velocity
@@ -497,7 +503,10 @@ def test_a_space_for_more_serves_couples_as_well():
             assert solve_space(Record(room), method, 500, 1e-10) == 1
             assert solve_space(Record(own), method, 500, 1e-10) == 1
             assert np.array_equal(room.x[: len(own.x)], own.x)
-            assert np.isnan(room.x[len(own.x) :]).all() and np.isnan(room.grip[9 * 3 :]).all()
+            assert (
+                np.isnan(room.x[len(own.x) :]).all()
+                and np.isnan(room.moment_direction[9 * 3 :]).all()
+            )
             assert (room.state[len(own.state) :] == -(2**62)).all()
 
 

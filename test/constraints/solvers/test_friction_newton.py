@@ -23,10 +23,10 @@ from rbd_ros.constraints.friction_space import (
 from rbd_ros.constraints.solvers.friction_admm import admm, states_of
 from rbd_ros.constraints.solvers.friction_newton import (
     assemble,
+    limit_step,
     list_unknowns,
     newton,
     open_contact,
-    shorten,
 )
 
 
@@ -45,7 +45,7 @@ def put(space, x):
         size = math.hypot(f[1], f[2])
         space.state[c] = OPEN if f[0] <= 0.0 else STICK if size < f[0] * (1 - 1e-9) else SLIDE
         if space.state[c] == SLIDE:
-            space.direction[c] = -f[1:] / size
+            space.slip_direction[c] = -f[1:] / size
 
 
 def test_it_converges_quadratically_next_to_the_solution():
@@ -111,7 +111,7 @@ def test_wrong_states_are_corrected(case):
         space, scale = space_of(problem)
         refresh(space)
         space.state[0] = state
-        space.direction[0] = [1.0, 0.0]
+        space.slip_direction[0] = [1.0, 0.0]
         assert newton(space, 20, False)
         assert_allclose(scale * space.x, solve_friction(problem, 'sweeps').force, atol=1e-10)
 
@@ -190,7 +190,7 @@ def test_a_careful_step_ends_where_the_first_contact_opens():
         space.step[:count] = 0.05
         for c in range(4):
             space.step[space.normal[c]] = wanted[c] - 0.3
-        assert shorten(space, count) == opening
+        assert limit_step(space, count) == opening
         share = 0.3 / 1.2 if opening == 2 else 1.0
         assert_allclose(space.step[space.normal], share * (np.array(wanted) - 0.3), rtol=1e-14)
         assert_allclose(space.step[1], share * 0.05, rtol=1e-14)

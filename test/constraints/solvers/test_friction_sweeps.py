@@ -113,7 +113,7 @@ def test_newtons_method_is_told_the_direction_of_sliding():
         slides += 1
         u = space.A @ x + space.b
         speed = np.linalg.norm(u[1:])
-        assert_allclose(space.direction[0], u[1:] / speed, atol=1e-9)
+        assert_allclose(space.slip_direction[0], u[1:] / speed, atol=1e-9)
         # The root is known from then on, and found at once from itself.
         assert_allclose(u[1:], -space.slip[0] * x[1:], atol=1e-9)
         again = np.zeros(3)

@@ -32,7 +32,7 @@ def next_space(problem, space, scale):
     """Return the space of a problem with the solution of another one as start, and its scale."""
     following, unit = scaled_space(problem)
     np.divide(space.x * scale, unit, out=following.x, where=unit > 0.0)
-    following.state[:], following.direction[:] = space.state, space.direction
+    following.state[:], following.slip_direction[:] = space.state, space.slip_direction
     following.slip[:] = space.slip
     return following, unit
 
@@ -87,7 +87,7 @@ def test_states_that_have_nothing_to_do_with_the_problem_do_no_harm():
         for _ in range(20):
             space, scale = scaled_space(problem)
             space.state[:] = rng.integers(0, 3, problem.contacts)
-            space.direction[:] = rng.choice([0.0, 1.0, np.nan], (problem.contacts, 1))
+            space.slip_direction[:] = rng.choice([0.0, 1.0, np.nan], (problem.contacts, 1))
             space.x[:] = rng.normal(size=len(problem.g)) * rng.choice([0.0, 1.0, 1e3])
             assert solve_space(Record(space), COMBINED, 2000, 1e-10)
             if problem.contacts == 4:
@@ -116,7 +116,7 @@ def test_contacts_that_come_and_rows_whose_bounds_have_moved():
         space.state[block] = SLIDE
         assert is_warm(space)
     space.state[:] = OPEN
-    space.state[2], space.direction[2] = SLIDE, [0.6, -0.8]
+    space.state[2], space.slip_direction[2] = SLIDE, [0.6, -0.8]
     correct_start(space)
     assert space.state[2] == SLIDE
 

@@ -161,9 +161,13 @@ def test_couples_start_from_those_before_where_a_normal_force_holds_them():
     x[: 3 * n : 3] = (2.0, 1.0, 4.0, 0.0, 1.0)
     start = x.copy()
     coefficient = np.array([0.1, 0.25, 0.25, 0.05, 0.2, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1])
-    state, grip = np.full(n + m + 3 * count, OPEN), np.full(3 * count, 9.0)
+    state, moment_direction = np.full(n + m + 3 * count, OPEN), np.full(3 * count, 9.0)
     space = SimpleNamespace(
-        sizes=[n, m, 3 * count], x=x, coefficient=coefficient, state=state, grip=grip
+        sizes=[n, m, 3 * count],
+        x=x,
+        coefficient=coefficient,
+        state=state,
+        moment_direction=moment_direction,
     )
     work = SimpleNamespace(
         space=space, listed=listed, friction_moments=SimpleNamespace(listed=[0, 2, 3, 4])
@@ -180,4 +184,4 @@ def test_couples_start_from_those_before_where_a_normal_force_holds_them():
     ]  # fmt: skip
     # Against the moment, as velocities are that it resists.
     expected = [[0, -0.6, 0.8], [1, 0, 0], [9, 9, 9], [0, 0, 0]]
-    assert np.abs(grip.reshape(count, 3) - expected).max() < 1e-15
+    assert np.abs(moment_direction.reshape(count, 3) - expected).max() < 1e-15

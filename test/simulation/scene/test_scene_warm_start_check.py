@@ -48,7 +48,7 @@ def compared(monkeypatch):
     def entered(space):
         size, contacts, rows = size_of(space), *space.sizes[:2]
         ends = dict.fromkeys(('b', 'x', 'u', 'scale'), size)
-        ends.update(low=rows, high=rows, state=contacts + rows, direction=contacts, sizes=3)
+        ends.update(low=rows, high=rows, state=contacts + rows, slip_direction=contacts, sizes=3)
         return {name: getattr(space, name)[:end].copy() for name, end in ends.items()}
 
     def keep(model, touches, scene, n, m, h):
